@@ -1,0 +1,118 @@
+//! One member on one node in one process: the stair as a queue.
+
+use crate::{Ground, GroundOutput, Trace, Upper, UpperOutput};
+use bytes::Bytes;
+use folkmoot_base::{Entropy, Instant, Locator, Persist, UnixTime};
+use std::collections::VecDeque;
+
+/// What comes in from outside.
+#[derive(Debug)]
+pub enum Input<C> {
+    /// A datagram.
+    Datagram(Locator, Bytes),
+    /// The application speaks.
+    Command(C),
+    /// The wall clock reads.
+    Clock(UnixTime),
+    /// The time named by `poll_timeout` has come.
+    Timeout,
+}
+
+/// What goes out. Order counts: commit a `Persist` before acting on anything after it.
+#[derive(Debug)]
+pub enum Output<E> {
+    /// Send this datagram.
+    Transmit(Locator, Bytes),
+    /// Commit this first.
+    Persist(Persist),
+    /// Tell the application.
+    Event(E),
+    /// A happening worth a line.
+    Trace(Trace),
+}
+
+/// Both floors and the queue between them.
+#[derive(Debug)]
+pub struct Embedded<G: Ground, U: Upper> {
+    /// The ground floor.
+    pub ground: G,
+    /// The upper floor.
+    pub upper: U,
+    out: VecDeque<Output<U::Event>>,
+}
+
+impl<G: Ground, U: Upper> Embedded<G, U> {
+    /// Joins the two.
+    pub fn new(ground: G, upper: U) -> Self {
+        Self { ground, upper, out: VecDeque::new() }
+    }
+
+    /// Takes one input and runs both floors until neither has anything more to say to the other.
+    pub fn handle(&mut self, now: Instant, input: Input<U::Command>, entropy: &mut dyn Entropy) {
+        match input {
+            Input::Datagram(from, datagram) => self.ground.datagram(now, from, datagram, entropy),
+            Input::Command(command) => self.upper.command(now, command, entropy),
+            Input::Clock(time) => {
+                self.ground.clock(now, time, entropy);
+                self.upper.clock(now, time, entropy);
+            }
+            Input::Timeout => self.wake(now, entropy),
+        }
+        self.settle(now, entropy);
+    }
+
+    /// Next output, until `None`.
+    pub fn poll_output(&mut self) -> Option<Output<U::Event>> {
+        self.out.pop_front()
+    }
+
+    /// When to hand in [`Input::Timeout`], if nothing else happens first.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        [self.ground.poll_timeout(), self.upper.poll_timeout()].into_iter().flatten().min()
+    }
+
+    fn wake(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        if self.ground.poll_timeout().is_some_and(|at| at <= now) {
+            self.ground.timeout(now, entropy);
+        }
+        if self.upper.poll_timeout().is_some_and(|at| at <= now) {
+            self.upper.timeout(now, entropy);
+        }
+    }
+
+    /// Carries words up and down until both are quiet. Ends because each word is answered by fewer, or by bytes outward.
+    fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        loop {
+            let mut quiet = true;
+            while let Some(output) = self.ground.poll_output() {
+                quiet = false;
+                self.from_ground(now, output, entropy);
+            }
+            while let Some(output) = self.upper.poll_output() {
+                quiet = false;
+                self.from_upper(now, output, entropy);
+            }
+            if quiet {
+                return;
+            }
+        }
+    }
+
+    fn from_ground(&mut self, now: Instant, output: GroundOutput, entropy: &mut dyn Entropy) {
+        match output {
+            GroundOutput::Transmit(to, datagram) => self.out.push_back(Output::Transmit(to, datagram)),
+            GroundOutput::Persist(persist) => self.out.push_back(Output::Persist(persist)),
+            GroundOutput::Member(message) => self.upper.node(now, message, entropy),
+            GroundOutput::Trace(trace) => self.out.push_back(Output::Trace(trace)),
+        }
+    }
+
+    fn from_upper(&mut self, now: Instant, output: UpperOutput<U::Event>, entropy: &mut dyn Entropy) {
+        match output {
+            UpperOutput::Persist(persist) => self.out.push_back(Output::Persist(persist)),
+            UpperOutput::Node(message) => self.ground.member(now, message, entropy),
+            UpperOutput::Event(event) => self.out.push_back(Output::Event(event)),
+            UpperOutput::Trace(trace) => self.out.push_back(Output::Trace(trace)),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The stair between the floors: what a member and its node say to each other, and the queue that carries it when both
+//! live in one process.
+//!
+//! ```text
+//!        application
+//!   Command |   ^ Event
+//!        [ Upper ]    member stack: flush, keying, session, admission
+//!    ToNode |   ^ ToMember
+//!        [ Ground ]   node stack: link, ring, group
+//!  datagram |   ^ datagram
+//!        transport
+//! ```
+//! [`Embedded`] joins one of each: the runtime and the simulator both drive it, so the wiring they run is the same.
+
+mod embedded;
+mod message;
+mod status;
+
+pub use embedded::{Embedded, Input, Output};
+pub use message::{ToMember, ToNode};
+pub use status::{Absence, MemberStatus, Person, Presence, Standing, Trace};
+
+use base::{Entropy, Instant, Locator, Persist, UnixTime};
+use bytes::Bytes;
+use folkmoot_base as base;
+
+/// What the ground floor hands out. Order counts: a `Persist` comes before whatever relies on it.
+#[derive(Debug)]
+pub enum GroundOutput {
+    /// Send this datagram.
+    Transmit(Locator, Bytes),
+    /// Commit this before any later output takes effect.
+    Persist(Persist),
+    /// For the member above.
+    Member(ToMember),
+    /// A happening worth a line.
+    Trace(Trace),
+}
+
+/// What the upper floor hands out. Order counts, as in [`GroundOutput`].
+#[derive(Debug)]
+pub enum UpperOutput<E> {
+    /// Commit this before any later output takes effect.
+    Persist(Persist),
+    /// For the node below.
+    Node(ToNode),
+    /// For the application.
+    Event(E),
+    /// A happening worth a line.
+    Trace(Trace),
+}
+
+/// A node stack: link, ring and group behind one face. After each call, outputs are polled until `None`, then the timeout.
+pub trait Ground {
+    /// A member speaks.
+    fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy);
+    /// A datagram came.
+    fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy);
+    /// The wall clock reads `time`; given at the start and about once a second.
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy);
+    /// The time that [`Self::poll_timeout`] named has come.
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy);
+    /// Next output, until `None`.
+    fn poll_output(&mut self) -> Option<GroundOutput>;
+    /// When to call [`Self::timeout`], if nothing else happens first.
+    fn poll_timeout(&self) -> Option<Instant>;
+}
+
+/// A member stack: flush, keying, session and admission behind one face.
+pub trait Upper {
+    /// What the application asks.
+    type Command;
+    /// What the application hears.
+    type Event;
+    /// The node speaks.
+    fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy);
+    /// The application speaks.
+    fn command(&mut self, now: Instant, command: Self::Command, entropy: &mut dyn Entropy);
+    /// The wall clock reads `time`.
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy);
+    /// The time that [`Self::poll_timeout`] named has come.
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy);
+    /// Next output, until `None`.
+    fn poll_output(&mut self) -> Option<UpperOutput<Self::Event>>;
+    /// When to call [`Self::timeout`], if nothing else happens first.
+    fn poll_timeout(&self) -> Option<Instant>;
+}

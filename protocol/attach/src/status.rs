@@ -1,0 +1,90 @@
+//! Structured state for people and programs: who is in, who is not, and why.
+
+use folkmoot_base::{Instant, Locator, MemberId, NodeId, UnixTime, ViewId};
+
+/// A happening, for logs, metrics, the console and tests. Holds no secret and no content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// The layer that speaks: "link", "ring", "group", "flush", "keying", "session", "admission".
+    pub layer: &'static str,
+    /// What happened, in one line of plain words.
+    pub text: String,
+}
+
+/// How a node stands here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// The roster has it.
+    Member,
+    /// It may only ask for admission.
+    Guest,
+}
+
+/// Why somebody is not in the view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Absence {
+    /// Asked, but has fewer votes than the charter wants.
+    AwaitingVotes {
+        /// Votes so far.
+        have: u32,
+        /// Votes needed.
+        need: u32,
+    },
+    /// Admitted, never seen here.
+    NeverSeen,
+    /// Its node is silent since then.
+    SilentSince(Instant),
+    /// Its node is reachable but on another ring: other side of a split, or being merged.
+    OtherSide,
+    /// Its node is here; the member has not joined the group, or left it.
+    NotJoined,
+    /// Set aside after complaints; may return at that time.
+    SetAside,
+    /// Its certificate ended then.
+    Expired(UnixTime),
+    /// The members expelled it.
+    Expelled,
+    /// Nobody here knows that key.
+    Unknown,
+}
+
+/// Whether somebody is in the view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Presence {
+    /// In the view, sharing the key.
+    Present,
+    /// In a view that is being agreed.
+    Arriving,
+    /// Not in.
+    Absent(Absence),
+}
+
+/// One party in the status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// Its key's digest.
+    pub member: MemberId,
+    /// The name in its certificate, or in its request.
+    pub name: String,
+    /// Where it stands.
+    pub presence: Presence,
+    /// Where its node was last reached.
+    pub locator: Option<Locator>,
+}
+
+/// The whole picture of one member, built from the state of its layers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberStatus {
+    /// The member itself.
+    pub me: MemberId,
+    /// Its node.
+    pub node: NodeId,
+    /// The installed secure view, if any.
+    pub view: Option<ViewId>,
+    /// Short name of the key epoch: a digest that reveals nothing of the key.
+    pub epoch: Option<String>,
+    /// What is going on: "steady", or the state of the layer that is waiting, in plain words.
+    pub activity: String,
+    /// Everybody on the roster, in requests, or known to have been removed.
+    pub people: Vec<Person>,
+}

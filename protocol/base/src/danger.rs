@@ -1,0 +1,51 @@
+//! Deliberately broken behaviour, one name for each, so that every property checker can prove that it catches something.
+//!
+//! A layer's configuration carries a `danger: Option<Danger>`, `None` everywhere but in the simulator's mutant runs.
+
+/// What a mutant does wrong. Never set outside tests: each breaks a promise on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Danger {
+    /// Ring: each node uses its own delivery line in recovery (breaks failure atomicity and rule H; O2).
+    RingOwnLine,
+    /// Ring: SAFE messages are delivered as soon as they are in order.
+    RingSafeAsAgreed,
+    /// Ring: delivers on arrival, gaps or not.
+    RingNoOrder,
+    /// Ring: a retransmitted packet is delivered again.
+    RingDuplicates,
+    /// Ring: installs the new configuration before old packets are exchanged.
+    RingSkipRecovery,
+    /// Ring: own messages are dropped from the queue when the configuration changes.
+    RingDropsOwn,
+    /// Ring: a member installs the new configuration under another membership list.
+    RingForeignMember,
+    /// Group: keeps members of lost nodes in the table.
+    GroupKeepsLost,
+    /// Flush: installs the view without waiting for FLUSH_OK of the others.
+    FlushNoWait,
+    /// Flush: delivers messages tagged with another view.
+    FlushAnyView,
+    /// Flush: reports the whole view as transitional set.
+    FlushWholeTransitional,
+    /// Flush: no transitional signal at a notice that removes a member (K1 off).
+    FlushNoSignal,
+    /// Keying: answers the flush at once in KL.
+    KeyingFlushInKeyList,
+    /// Keying: answers the flush at once in PT, FT and FO (rule H off).
+    KeyingNoRuleH,
+    /// Keying: Key_List is sent AGREED, not SAFE.
+    KeyingKeyListAgreed,
+    /// Keying: installs the view without waiting for confirmations.
+    KeyingNoConfirm,
+    /// Keying: the controller keeps its old share and the old key when somebody leaves.
+    KeyingReusesKey,
+    /// Session: goes on sealing under the old epoch after a removal (K3 off).
+    SessionSealsAfterRemoval,
+    /// Session: no replay window.
+    SessionNoReplayCheck,
+    /// Session: does not check the tag.
+    SessionPlain,
+    /// Node: forwards group traffic to guests.
+    NodeServesGuests,
+}

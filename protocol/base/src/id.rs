@@ -1,0 +1,196 @@
+//! Who and what: identifiers that are digests, so that nobody chooses his own.
+
+use crate::codec::{DeserializeBytes, Serialize, Size, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use crate::limits::GROUP_NAME_BYTES_MAX;
+use hmac::{KeyInit, Mac};
+use sha2::Digest as _;
+use std::fmt;
+use std::io::Write;
+
+/// A SHA-256 value.
+pub type Digest = [u8; 32];
+
+/// SHA-256 of the concatenation of `parts`.
+pub fn digest(parts: &[&[u8]]) -> Digest {
+    let mut hasher = sha2::Sha256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+/// HMAC-SHA-256 (RFC 2104) of the concatenation of `parts`.
+pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> Digest {
+    let mut block = [0_u8; 64];
+    if key.len() > block.len() {
+        for (to, from) in block.iter_mut().zip(digest(&[key])) {
+            *to = from;
+        }
+    } else {
+        for (to, from) in block.iter_mut().zip(key) {
+            *to = *from;
+        }
+    }
+    let mut mac = hmac::Hmac::<sha2::Sha256>::new(&block.into());
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+macro_rules! digest_id {
+    ($(#[$doc:meta])* $name:ident, $short:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+        pub struct $name(pub Digest);
+
+        impl $name {
+            /// The first eight hexadecimal digits: for people, never for decisions.
+            pub fn short(&self) -> String {
+                self.0.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+            }
+
+            /// All 64 hexadecimal digits, lower case.
+            pub fn hex(&self) -> String {
+                self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+            }
+
+            /// Reads what [`Self::hex`] writes; `None` for anything else.
+            pub fn from_hex(text: &str) -> Option<Self> {
+                let text = text.as_bytes();
+                if text.len() != 64 {
+                    return None;
+                }
+                let mut out = [0_u8; 32];
+                for (byte, pair) in out.iter_mut().zip(text.chunks_exact(2)) {
+                    let pair = std::str::from_utf8(pair).ok()?;
+                    if pair.bytes().any(|c| !matches!(c, b'0'..=b'9' | b'a'..=b'f')) {
+                        return None;
+                    }
+                    *byte = u8::from_str_radix(pair, 16).ok()?;
+                }
+                Some(Self(out))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(&self.short())
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(out, concat!($short, ":{}"), self.short())
+            }
+        }
+    };
+}
+
+digest_id!(
+    /// One running ground floor: SHA-256 of its public key's SPKI (DER).
+    NodeId, "node"
+);
+digest_id!(
+    /// One admitted party: SHA-256 of its public key's SPKI (DER). A program that embeds everything has one key in both
+    /// seats, hence equal bytes; see [`MemberId::node`].
+    MemberId, "member"
+);
+digest_id!(
+    /// A group: SHA-256("folkmoot group v1" ‖ charter bytes), or of (label ‖ ring's GroupId ‖ name) for a group without a
+    /// charter of its own (DECISIONS N1).
+    GroupId, "group"
+);
+digest_id!(
+    /// An entry of the transcript: SHA-256 of its encoding.
+    EntryId, "entry"
+);
+
+impl GroupId {
+    /// The group that this exact charter founds.
+    pub fn of_charter(charter: &[u8]) -> Self {
+        Self(digest(&[b"folkmoot group v1", charter]))
+    }
+
+    /// The group called `name` that is open to every member of the ring governed by `ring`.
+    pub fn of_name(ring: &GroupId, name: &GroupName) -> Self {
+        Self(digest(&[b"folkmoot named group v1", &ring.0, name.as_str().as_bytes()]))
+    }
+}
+
+impl MemberId {
+    /// The node with the same key.
+    pub fn node(&self) -> NodeId {
+        NodeId(self.0)
+    }
+}
+
+impl NodeId {
+    /// The member with the same key.
+    pub fn member(&self) -> MemberId {
+        MemberId(self.0)
+    }
+}
+
+/// A group's name: 1 to 255 bytes of UTF-8 without control characters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupName(String);
+
+/// Why a text is no group name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Empty, or too long.
+    #[error("a group name has 1 to {GROUP_NAME_BYTES_MAX} bytes, not {0}")]
+    Length(usize),
+    /// Holds a control character.
+    #[error("a group name holds no control characters")]
+    Control,
+}
+
+impl GroupName {
+    /// Checks `text`.
+    ///
+    /// # Errors
+    /// [`NameError`] says which rule it breaks.
+    pub fn new(text: &str) -> Result<Self, NameError> {
+        if text.is_empty() || text.len() > GROUP_NAME_BYTES_MAX {
+            return Err(NameError::Length(text.len()));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(NameError::Control);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The name itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Size for GroupName {
+    fn tls_serialized_len(&self) -> usize {
+        self.0.len().saturating_add(1)
+    }
+}
+
+impl Serialize for GroupName {
+    fn tls_serialize<W: Write>(&self, writer: &mut W) -> Result<usize, tls_codec::Error> {
+        let length = u8::try_from(self.0.len()).map_err(|_| tls_codec::Error::InvalidVectorLength)?;
+        length.tls_serialize(writer)?;
+        writer
+            .write_all(self.0.as_bytes())
+            .map_err(|_| tls_codec::Error::InvalidWriteLength("name".into()))?;
+        Ok(self.tls_serialized_len())
+    }
+}
+
+impl DeserializeBytes for GroupName {
+    fn tls_deserialize_bytes(bytes: &[u8]) -> Result<(Self, &[u8]), tls_codec::Error> {
+        let (length, rest) = u8::tls_deserialize_bytes(bytes)?;
+        let (name, rest) = rest.split_at_checked(usize::from(length)).ok_or(tls_codec::Error::EndOfStream)?;
+        let name = std::str::from_utf8(name).map_err(|_| tls_codec::Error::DecodingError("utf-8".into()))?;
+        let name = Self::new(name).map_err(|error| tls_codec::Error::DecodingError(error.to_string()))?;
+        Ok((name, rest))
+    }
+}

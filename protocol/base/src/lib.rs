@@ -1,0 +1,28 @@
+//! The nouns that two layers say: identifiers, views, services, time, entropy, secrets, bytes on the wire, limits.
+//!
+//! Everything here is plain data. Nothing reads a clock, opens a socket, starts a thread or draws from the operating
+//! system: time and randomness are arguments ([`Instant`], [`UnixTime`], [`Entropy`]), bytes to keep are an output
+//! ([`Persist`]).
+
+pub mod codec;
+mod danger;
+mod entropy;
+mod id;
+pub mod limits;
+mod locator;
+mod secret;
+mod service;
+mod store;
+mod time;
+mod view;
+
+pub use codec::{Blob, DecodeError};
+pub use danger::Danger;
+pub use entropy::{Entropy, draw};
+pub use id::{Digest, EntryId, GroupId, GroupName, MemberId, NameError, NodeId, digest, hmac_sha256};
+pub use locator::{Locator, LocatorError};
+pub use secret::Secret;
+pub use service::Service;
+pub use store::{Persist, StoreKey};
+pub use time::{Instant, UnixTime};
+pub use view::{Cause, ConfigurationId, ViewId};

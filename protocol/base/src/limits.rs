@@ -1,0 +1,42 @@
+//! Every bound in one place, with the relations between them proved at compile time.
+
+use core::time::Duration;
+
+/// Most nodes on one ring.
+pub const NODES_MAX: usize = 64;
+/// Most members in one group.
+pub const MEMBERS_MAX: usize = 1_000;
+/// Most groups on one ring.
+pub const GROUPS_MAX: usize = 10_000;
+/// Longest group name, in bytes of UTF-8.
+pub const GROUP_NAME_BYTES_MAX: usize = 255;
+/// Longest application message, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Largest datagram that a link hands to a transport, in bytes: Ethernet's 1,500 less IPv6 and UDP headers.
+pub const DATAGRAM_BYTES_MAX: usize = 1_452;
+/// Largest frame that fits one datagram once a link has sealed it, in bytes.
+pub const FRAME_BYTES_MAX: usize = 1_400;
+/// Largest frame that a link takes, splitting it into fragments, in bytes (a JOIN or commit token of 64 nodes fits).
+pub const LONG_FRAME_BYTES_MAX: usize = 64 * 1024;
+/// Most bytes of application messages that wait in a node for the token.
+pub const SEND_QUEUE_BYTES_MAX: usize = 2 * (MESSAGE_BYTES_MAX + 1024 * 1024);
+/// Most bytes that a session holds while there is no key.
+pub const HELD_BYTES_MAX: usize = MESSAGE_BYTES_MAX + 1024 * 1024;
+/// Longest entry of the transcript, in bytes.
+pub const ENTRY_BYTES_MAX: usize = 48 * 1024;
+/// Most entries of one transcript that a node keeps.
+pub const ENTRIES_MAX: usize = 100_000;
+/// Most guests that a node talks to at once.
+pub const GUESTS_MAX: usize = 32;
+/// Most admission requests that a group keeps open at once.
+pub const REQUESTS_MAX: usize = 128;
+/// Messages after which a key epoch must end; far below what the AEAD allows.
+pub const SEALS_PER_EPOCH_MAX: u64 = 1 << 32;
+/// How long a member waits for another's step before it complains.
+pub const STEP_DEADLINE: Duration = Duration::from_millis(3_000);
+
+const _: () = assert!(FRAME_BYTES_MAX < DATAGRAM_BYTES_MAX);
+const _: () = assert!(FRAME_BYTES_MAX <= LONG_FRAME_BYTES_MAX);
+const _: () = assert!(MESSAGE_BYTES_MAX < SEND_QUEUE_BYTES_MAX);
+const _: () = assert!(MESSAGE_BYTES_MAX <= HELD_BYTES_MAX);
+const _: () = assert!(ENTRY_BYTES_MAX < LONG_FRAME_BYTES_MAX);

@@ -1,0 +1,43 @@
+//! Where a transport finds someone.
+
+use core::fmt;
+use core::net::SocketAddr;
+use core::str::FromStr;
+
+/// Where a transport finds a node; opaque to every layer but the transports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Locator {
+    /// A port of the in-process or simulated network: `memory/7`.
+    Memory(u32),
+    /// A UDP socket: `udp/192.0.2.7:4803`.
+    Udp(SocketAddr),
+}
+
+/// Why a text is no locator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no locator; write udp/ADDRESS:PORT")]
+pub struct LocatorError(pub String);
+
+impl fmt::Display for Locator {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(port) => write!(out, "memory/{port}"),
+            Self::Udp(address) => write!(out, "udp/{address}"),
+        }
+    }
+}
+
+impl FromStr for Locator {
+    type Err = LocatorError;
+
+    fn from_str(text: &str) -> Result<Self, LocatorError> {
+        let refuse = || LocatorError(text.to_owned());
+        let (kind, place) = text.split_once('/').ok_or_else(refuse)?;
+        match kind {
+            "memory" => place.parse().map(Self::Memory).map_err(|_| refuse()),
+            "udp" => place.parse().map(Self::Udp).map_err(|_| refuse()),
+            _ => Err(refuse()),
+        }
+    }
+}

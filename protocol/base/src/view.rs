@@ -1,0 +1,60 @@
+//! Configurations of nodes and views of members, and why they change.
+
+use crate::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
+use crate::{GroupId, NodeId};
+
+/// Names what the ring installs (DECISIONS N2). Ordered by `ring_seq` first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
+)]
+pub struct ConfigurationId {
+    /// Grows with every attempt; persisted before the JOIN that shows it.
+    pub ring_seq: u64,
+    /// The node that made the commit token.
+    pub representative: NodeId,
+    /// Drawn by the representative, so that an id restored from an old disk still is not one seen before.
+    pub nonce: [u8; 16],
+}
+
+/// Names a view of one group: the ring's configuration, and the number of the message in it that caused the view.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
+)]
+pub struct ViewId {
+    /// In which configuration.
+    pub configuration: ConfigurationId,
+    /// Which message of that configuration, in delivery order.
+    pub order: u64,
+    /// Of which group.
+    pub group: GroupId,
+}
+
+impl core::fmt::Display for ViewId {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(out, "{}.{}", self.configuration.ring_seq, self.order)
+    }
+}
+
+/// Why a view changed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
+)]
+#[repr(u8)]
+pub enum Cause {
+    /// A member joined the group.
+    Join = 1,
+    /// A member left the group.
+    Leave = 2,
+    /// A member was detached by its node, or went away without a word.
+    Detach = 3,
+    /// Nodes were lost, came back, or were heard for the first time.
+    Network = 4,
+    /// The roster ended the member: expelled by vote.
+    Expelled = 5,
+    /// The roster ended the member: its certificate ran out.
+    Expired = 6,
+    /// The others complained that it was silent; it stays on the roster.
+    Complaint = 7,
+    /// The roster or charter changed without removing anybody: the key alone changes.
+    Refresh = 8,
+}

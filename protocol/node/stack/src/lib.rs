@@ -1,0 +1,1 @@
+//! folkmoot-node
