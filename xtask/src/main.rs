@@ -1,1 +1,64 @@
-fn main() {}
+//! Chores in Rust: `cargo xtask verify` checks everything and writes nothing, `fix` repairs what can be repaired,
+//! `tidy` checks the house, `release` runs the full numbers and writes their log, `fuzz` runs the fuzz targets.
+
+mod fuzz;
+mod release;
+mod run;
+mod tidy;
+mod verify;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(about = "Folkmoot's chores")]
+struct Args {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// All checks and tests, as CI runs them. Changes no file of the project.
+    Verify {
+        /// Go on after a step that failed, and list all failures at the end.
+        #[arg(long)]
+        keep_going: bool,
+    },
+    /// Formats, and applies what clippy can repair by itself.
+    Fix,
+    /// Checks the house: who depends on whom, sizes, purity, rule numbers, dead files.
+    Tidy,
+    /// The full numbers of the issues; writes docs/evidence/release-COMMIT.log.
+    Release {
+        /// Schedules for the simulator.
+        #[arg(long, default_value_t = 20_000)]
+        schedules: u32,
+        /// Seconds for each fuzz target.
+        #[arg(long, default_value_t = 600)]
+        fuzz_seconds: u32,
+    },
+    /// Runs every fuzz target (needs a nightly toolchain; installs cargo-fuzz if it is missing).
+    Fuzz {
+        /// Seconds for each target.
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Args::parse().chore {
+        Chore::Verify { keep_going } => verify::verify(keep_going),
+        Chore::Fix => verify::fix(),
+        Chore::Tidy => tidy::tidy(),
+        Chore::Release { schedules, fuzz_seconds } => release::release(schedules, fuzz_seconds),
+        Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The full numbers of the issues. The log names commit, seeds, counts and durations, and is committed as evidence.
+
+use crate::run::{capture, root};
+use std::fmt::Write as _;
+use std::fs;
+use std::time::Instant;
+
+/// Runs the long versions of the checks and writes docs/evidence/release-COMMIT.log.
+pub(crate) fn release(schedules: u32, fuzz_seconds: u32) -> Result<(), String> {
+    let (_, commit) = capture("git rev-parse --short=12 HEAD")?;
+    let commit = commit.trim().to_owned();
+    let mut log = format!("commit {commit}\n");
+    let mut failed = Vec::new();
+    for line in lines(schedules, fuzz_seconds) {
+        eprintln!("$ {line}");
+        let start = Instant::now();
+        let (good, text) = capture(&line)?;
+        let word = if good { "ok" } else { "FAILED" };
+        eprintln!("  {word} after {:.0} s", start.elapsed().as_secs_f64());
+        writeln!(
+            log,
+            "\n$ {line}\n{}\n{word} after {:.1} s",
+            last_lines(&text, 40),
+            start.elapsed().as_secs_f64()
+        )
+        .map_err(|error| error.to_string())?;
+        if !good {
+            failed.push(line);
+        }
+    }
+    let folder = root().join("docs/evidence");
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let path = folder.join(format!("release-{commit}.log"));
+    fs::write(&path, log).map_err(|error| error.to_string())?;
+    eprintln!("wrote docs/evidence/release-{commit}.log");
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join("; "))) }
+}
+
+fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<String> {
+    vec![
+        "cargo test --workspace --quiet".into(),
+        format!("cargo run --release -p folkmoot-sim -- --schedules {schedules} --seed 1 --json"),
+        "cargo run --release -p folkmoot-sim -- --mutants".into(),
+        "cargo run --release -p folkmoot-sim -- --schedules 100 --seed 1 --twice".into(),
+        "cargo run --release -- demo --json".into(),
+        "cargo run --release -- bench ring --nodes 3 --senders 3 --bytes 1350 --service agreed --seconds 3 --json".into(),
+        format!("cargo xtask fuzz --seconds {fuzz_seconds}"),
+    ]
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all.get(all.len().saturating_sub(count)..).unwrap_or_default().join("\n")
+}

@@ -1,0 +1,89 @@
+//! Who may depend on whom (docs/ARCHITECTURE.md): the graph of packages is what the house says it is.
+
+use super::Source;
+
+/// Package → the project's packages that it may name under `[dependencies]`.
+const MAY: &[(&str, &[&str])] = &[
+    ("folkmoot-base", &[]),
+    ("folkmoot-signing", &["folkmoot-base"]),
+    ("folkmoot-agreement", &["folkmoot-base"]),
+    ("folkmoot-attach", &["folkmoot-base"]),
+    ("folkmoot-identity", &["folkmoot-base", "folkmoot-signing"]),
+    ("folkmoot-link", &["folkmoot-base", "folkmoot-identity"]),
+    ("folkmoot-ring", &["folkmoot-base", "folkmoot-identity", "folkmoot-agreement"]),
+    ("folkmoot-group", &["folkmoot-base", "folkmoot-identity"]),
+    ("folkmoot-flush", &["folkmoot-base", "folkmoot-identity"]),
+    ("folkmoot-keying", &["folkmoot-base", "folkmoot-identity", "folkmoot-agreement"]),
+    ("folkmoot-session", &["folkmoot-base", "folkmoot-identity"]),
+    ("folkmoot-admission", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
+    (
+        "folkmoot-node",
+        &[
+            "folkmoot-base",
+            "folkmoot-identity",
+            "folkmoot-attach",
+            "folkmoot-link",
+            "folkmoot-ring",
+            "folkmoot-group",
+        ],
+    ),
+    (
+        "folkmoot-member",
+        &[
+            "folkmoot-base",
+            "folkmoot-identity",
+            "folkmoot-attach",
+            "folkmoot-flush",
+            "folkmoot-keying",
+            "folkmoot-session",
+            "folkmoot-admission",
+        ],
+    ),
+    ("folkmoot-transport", &["folkmoot-base"]),
+    (
+        "folkmoot-runtime",
+        &[
+            "folkmoot-base",
+            "folkmoot-identity",
+            "folkmoot-attach",
+            "folkmoot-node",
+            "folkmoot-member",
+            "folkmoot-transport",
+        ],
+    ),
+    ("folkmoot", &["folkmoot-base", "folkmoot-identity", "folkmoot-runtime", "folkmoot-transport"]),
+    ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-identity"]),
+    (
+        "folkmoot-sim",
+        &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-node", "folkmoot-member"],
+    ),
+];
+
+/// Lists the edges that the house does not have.
+pub(super) fn check(manifests: &[Source]) -> Vec<String> {
+    manifests.iter().flat_map(|manifest| of(manifest)).collect()
+}
+
+fn of(manifest: &Source) -> Vec<String> {
+    let Some(package) = package(&manifest.text) else { return Vec::new() };
+    let Some((_, may)) = MAY.iter().find(|(name, _)| *name == package) else {
+        return vec![format!("{}: package {package} has no line in xtask/src/tidy/edges.rs", manifest.path)];
+    };
+    dependencies(&manifest.text)
+        .filter(|name| !may.contains(&name.as_str()))
+        .map(|name| format!("{}: {package} may not depend on {name}", manifest.path))
+        .collect()
+}
+
+fn package(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+}
+
+fn dependencies(text: &str) -> impl Iterator<Item = String> {
+    text.lines()
+        .skip_while(|line| line.trim() != "[dependencies]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split(['.', '=', ' ']).next().map(str::to_owned))
+        .filter(|name| name.starts_with("folkmoot"))
+}

@@ -1,0 +1,73 @@
+//! Checkable taste: what the house promises about itself, as checks.
+
+mod dead;
+mod edges;
+mod purity;
+mod rules;
+mod sizes;
+
+use crate::run::root;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file of the project: its path from the root, and its text.
+pub(crate) struct Source {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// Runs all checks and lists every breach.
+pub(crate) fn tidy() -> Result<(), String> {
+    let rust = sources(&["protocol", "host", "clients", "testing", "xtask"], "rs")?;
+    let docs = sources(&["docs"], "md")?;
+    let manifests = sources(&["protocol", "host", "clients", "testing/sim"], "toml")?;
+    let mut breaches = Vec::new();
+    breaches.extend(edges::check(&manifests));
+    breaches.extend(sizes::check(&rust));
+    breaches.extend(purity::check(&rust));
+    breaches.extend(rules::check(&rust, &docs));
+    breaches.extend(dead::check(&rust));
+    for breach in &breaches {
+        eprintln!("tidy: {breach}");
+    }
+    if breaches.is_empty() {
+        eprintln!("tidy: {} Rust files, {} pages: in order", rust.len(), docs.len());
+        return Ok(());
+    }
+    Err(format!("{} breaches", breaches.len()))
+}
+
+fn sources(folders: &[&str], ending: &str) -> Result<Vec<Source>, String> {
+    let mut found = Vec::new();
+    for folder in folders {
+        walk(&root().join(folder), ending, &mut found)?;
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+fn walk(folder: &Path, ending: &str, found: &mut Vec<Source>) -> Result<(), String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let path: PathBuf = entry.map_err(|error| error.to_string())?.path();
+        if path.is_dir() {
+            if !path.ends_with("target") && !path.ends_with("corpus") {
+                walk(&path, ending, found)?;
+            }
+        } else if path.extension().is_some_and(|have| have == ending) {
+            let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+            found.push(Source { path: name, text });
+        }
+    }
+    Ok(())
+}
+
+impl Source {
+    /// Whether the file holds tests only.
+    pub(crate) fn is_test(&self) -> bool {
+        self.path.contains("/tests/")
+            || self.path.ends_with("/tests.rs")
+            || self.path.contains("/fuzz_targets/")
+    }
+}

@@ -1,0 +1,83 @@
+//! What CI runs, in the order in which a failure is cheapest to find.
+
+use crate::run::{capture, has, run};
+use crate::tidy::tidy;
+use std::time::{Duration, Instant};
+
+/// Checks and tests everything; changes no file of the project.
+pub(crate) fn verify(keep_going: bool) -> Result<(), String> {
+    needs()?;
+    let start = Instant::now();
+    let mut failures = Vec::new();
+    let mut table = Vec::new();
+    for (name, step) in steps() {
+        eprintln!("== {name}");
+        let begun = Instant::now();
+        let outcome = step();
+        table.push((name, begun.elapsed(), outcome.is_ok()));
+        if let Err(reason) = outcome {
+            eprintln!("FAILED {name}: {reason}");
+            failures.push(name);
+            if !keep_going {
+                break;
+            }
+        }
+    }
+    report(&table, start.elapsed());
+    if failures.is_empty() { Ok(()) } else { Err(format!("failed: {}", failures.join(", "))) }
+}
+
+/// Formats, and applies what clippy can repair.
+pub(crate) fn fix() -> Result<(), String> {
+    run("cargo fmt --all")?;
+    run("cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged")?;
+    Ok(())
+}
+
+type Step = fn() -> Result<(), String>;
+
+fn steps() -> Vec<(&'static str, Step)> {
+    vec![
+        ("tidy", tidy),
+        ("format", || run("cargo fmt --all --check").map(drop)),
+        ("lints", || run("cargo clippy --workspace --all-targets -- -D warnings").map(drop)),
+        ("dependencies", dependencies),
+        ("tests", || run("cargo test --workspace --quiet").map(drop)),
+        ("simulator: 300 schedules", || {
+            run("cargo run --release -p folkmoot-sim -- --schedules 300 --seed 1").map(drop)
+        }),
+        ("simulator: every checker catches its mutant", || {
+            run("cargo run --release -p folkmoot-sim -- --mutants").map(drop)
+        }),
+        ("demo", || run("cargo run --release -- demo").map(drop)),
+    ]
+}
+
+/// Licences, sources and duplicates by cargo-deny; advisories need the network and are left to `cargo deny check`.
+fn dependencies() -> Result<(), String> {
+    if !capture("cargo deny --version").is_ok_and(|(success, _)| success) {
+        run("cargo install cargo-deny --locked --quiet")?;
+    }
+    run("cargo deny --offline --all-features check bans licenses sources").map(drop)
+}
+
+/// Says the one command that installs what a machine may lack.
+fn needs() -> Result<(), String> {
+    let lacking: Vec<&str> = ["openssl", "cmake", "cc"].into_iter().filter(|program| !has(program)).collect();
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "these programs are missing: {}. Install them with: sudo apt-get install -y openssl cmake gcc libc6-dev",
+        lacking.join(", ")
+    ))
+}
+
+fn report(table: &[(&str, Duration, bool)], total: Duration) {
+    eprintln!();
+    for (name, span, good) in table {
+        let word = if *good { "ok" } else { "FAILED" };
+        eprintln!("{word:>7}  {:>7.1} s  {name}", span.as_secs_f64());
+    }
+    eprintln!("         {:>7.1} s  in all", total.as_secs_f64());
+}
