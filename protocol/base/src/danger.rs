@@ -48,4 +48,18 @@ pub enum Danger {
     SessionPlain,
     /// Node: forwards group traffic to guests.
     NodeServesGuests,
+    /// Link: no replay window.
+    LinkNoReplayCheck,
+    /// Ring: the ring number is not kept on disk, and so used again after a restart.
+    RingForgetsNumber,
+    /// Flush: installs a view a second time.
+    FlushRepeatsView,
+    /// Flush: leaves the member itself out of the list that it reports.
+    FlushOmitsSelf,
+    /// Member: hands messages of an epoch to the application before that epoch's view.
+    MemberSpeaksEarly,
+    /// Session: writes the plaintext of what it opens into a trace line.
+    SessionLogsPlaintext,
+    /// Admission: a vote is not kept on disk before it is sent.
+    AdmissionForgetsVote,
 }
