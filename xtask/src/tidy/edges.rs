@@ -61,7 +61,7 @@ const MAY: &[(&str, &[&str])] = &[
 
 /// Lists the edges that the house does not have.
 pub(super) fn check(manifests: &[Source]) -> Vec<String> {
-    manifests.iter().flat_map(|manifest| of(manifest)).collect()
+    manifests.iter().flat_map(of).collect()
 }
 
 fn of(manifest: &Source) -> Vec<String> {

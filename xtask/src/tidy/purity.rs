@@ -29,7 +29,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<String> {
     sources
         .iter()
         .filter(|source| source.path.starts_with("protocol/") && !source.is_test())
-        .flat_map(|source| of(source))
+        .flat_map(of)
         .collect()
 }
 

@@ -14,7 +14,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[];
 pub(super) fn check(sources: &[Source]) -> Vec<String> {
     let counted =
         |source: &&Source| !source.is_test() && !EXCEPTIONS.iter().any(|(path, _)| *path == source.path);
-    sources.iter().filter(counted).flat_map(|source| of(source)).collect()
+    sources.iter().filter(counted).flat_map(of).collect()
 }
 
 fn of(source: &Source) -> Vec<String> {
