@@ -1,1 +1,23 @@
-//! folkmoot-agreement
+//! Many shares, one key: agreement modules as steps, without a network.
+//!
+//! ```text
+//!  members, me ──> begin ──> start ──> [Step::Send ...]          every step is multicast in one order to all members,
+//!                    │                                           the sender included; all see who is awaited
+//!   ordered step ──> receive ──> [Step::Send ...]
+//!                        └─────> [Step::Done(secret)]            the same secret at every member, known to nobody else
+//! ```
+//! A [`Module`] is one run for one member list. It signs nothing, judges no view and knows no time: keying does.
+//! Modules: [`gdh`] (Cliques GDH). Others fill the same trait later.
+
+mod error;
+pub mod gdh;
+mod module;
+mod prime;
+mod ristretto;
+
+pub use error::AgreementError;
+pub use module::{Module, ModuleName, Stage, Step, begin};
+pub use prime::PrimeGroup;
+pub use ristretto::Ristretto;
+
+use folkmoot_base as base;

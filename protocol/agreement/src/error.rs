@@ -1,0 +1,53 @@
+//! Why a step, a token or a call was refused.
+
+/// Why a step, a token or a call was refused. The first word says whose doing it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgreementError {
+    /// The bytes do not decode as what this step carries.
+    #[error("the step's bytes are malformed")]
+    PeerMalformed,
+    /// A value that is no element of the group: out of range, off the curve, wrong subgroup, not the one encoding.
+    #[error("a value is no element of the group")]
+    PeerNotInGroup,
+    /// The identity, which would fix the key.
+    #[error("a value is the identity")]
+    PeerIdentity,
+    /// The list does not name exactly the members it must, in their order.
+    #[error("the list does not name the members in their order")]
+    PeerWrongList,
+    /// The sender is not the one whose turn it is.
+    #[error("it is not member {from}'s turn for step {step}")]
+    PeerOutOfTurn {
+        /// The sender's place in the member list.
+        from: usize,
+        /// The step it sent.
+        step: u8,
+    },
+    /// The sender has taken this step already.
+    #[error("member {from} took step {step} before")]
+    PeerRepeated {
+        /// The sender's place in the member list.
+        from: usize,
+        /// The step it sent.
+        step: u8,
+    },
+    /// No such step in this module.
+    #[error("step {0} is not of this module")]
+    PeerUnknownStep(u8),
+    /// The sender of a token that only the controller may send is not the controller.
+    #[error("the sender is not the controller")]
+    PeerNotController,
+    /// The token is of another operation or of another epoch.
+    #[error("the token is of another epoch")]
+    PeerWrongEpoch,
+    /// Only the controller may do this.
+    #[error("this member is not the controller")]
+    LocalNotController,
+    /// This member is not in the list, or the list is empty or has doubles.
+    #[error("the member list does not fit this call")]
+    LocalMembers,
+    /// The context has no key, list or share that this call needs.
+    #[error("the context is not ready for this call")]
+    LocalNotReady,
+}

@@ -1,0 +1,95 @@
+//! The seam between keying and every agreement module.
+
+use crate::base::{Entropy, MemberId, Secret};
+use crate::{AgreementError, Ristretto, gdh};
+
+/// What a run wants done. Order counts.
+#[derive(Debug)]
+pub enum Step {
+    /// Multicast this to all members of the run, in the one order.
+    Send {
+        /// The module's number for the step.
+        step: u8,
+        /// Whether it may end the run: to be sent SAFE.
+        decides: bool,
+        /// The step's bytes.
+        body: Vec<u8>,
+    },
+    /// This member has the secret; the others have it, or will when they deliver what this member has delivered.
+    Done(Secret<Vec<u8>>),
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stage {
+    /// The state's name, for people: "partial token", "key list".
+    pub name: &'static str,
+    /// The next step to be delivered may end the run.
+    pub deciding: bool,
+}
+
+/// One run of one module at one member. Every member, the sender too, gives every step to `receive` in the one order.
+pub trait Module: Send {
+    /// The name in charters and under signatures.
+    fn name(&self) -> ModuleName;
+
+    /// Begins. Call once, first.
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Vec<Step>;
+
+    /// Takes the next step in the one order, sent by the member at place `from` in the list.
+    ///
+    /// # Errors
+    /// A refused step leaves the run as it was.
+    fn receive(
+        &mut self,
+        from: usize,
+        step: u8,
+        body: &[u8],
+        entropy: &mut dyn Entropy,
+    ) -> Result<Vec<Step>, AgreementError>;
+
+    /// Places of the members whose step all wait for now. Equal at all members that delivered the same steps.
+    fn awaited(&self) -> Vec<usize>;
+
+    /// Where the run stands.
+    fn stage(&self) -> Stage;
+}
+
+/// The modules that a charter can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ModuleName {
+    /// Cliques GDH over ristretto255, IKA.2 pattern.
+    Gdh,
+}
+
+impl ModuleName {
+    /// The name in charters and under signatures.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gdh => "gdh",
+        }
+    }
+
+    /// Reads what [`Self::as_str`] writes.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "gdh" => Some(Self::Gdh),
+            _ => None,
+        }
+    }
+}
+
+/// Makes a run of `module` for `members`, in which this member has place `me`.
+///
+/// # Errors
+/// [`AgreementError::LocalMembers`] if the list is empty, has doubles, or has no place `me`.
+pub fn begin(
+    module: ModuleName,
+    members: &[MemberId],
+    me: usize,
+) -> Result<Box<dyn Module>, AgreementError> {
+    match module {
+        ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(members, me)?)),
+    }
+}

@@ -1,0 +1,58 @@
+//! ristretto255: prime order, no cofactor, decoding validates.
+
+use crate::PrimeGroup;
+use crate::base::{Entropy, draw};
+use curve25519_dalek::constants::RISTRETTO_BASEPOINT_POINT;
+use curve25519_dalek::ristretto::CompressedRistretto;
+use curve25519_dalek::traits::IsIdentity as _;
+use curve25519_dalek::{RistrettoPoint, Scalar};
+use zeroize::Zeroize as _;
+
+/// The group for use (RFC 9496).
+#[derive(Debug, Clone, Copy)]
+pub struct Ristretto;
+
+impl PrimeGroup for Ristretto {
+    type Element = RistrettoPoint;
+    type Scalar = Scalar;
+    const ELEMENT_BYTES: usize = 32;
+
+    fn generator() -> RistrettoPoint {
+        RISTRETTO_BASEPOINT_POINT
+    }
+
+    fn is_identity(element: &RistrettoPoint) -> bool {
+        element.is_identity()
+    }
+
+    fn draw(entropy: &mut dyn Entropy) -> Scalar {
+        loop {
+            let mut wide: [u8; 64] = draw(entropy);
+            let scalar = Scalar::from_bytes_mod_order_wide(&wide);
+            wide.zeroize();
+            if scalar != Scalar::ZERO {
+                return scalar;
+            }
+        }
+    }
+
+    fn invert(scalar: &Scalar) -> Scalar {
+        scalar.invert()
+    }
+
+    fn multiply(left: &Scalar, right: &Scalar) -> Scalar {
+        left * right
+    }
+
+    fn raise(element: &RistrettoPoint, scalar: &Scalar) -> RistrettoPoint {
+        element * scalar
+    }
+
+    fn encode(element: &RistrettoPoint) -> Vec<u8> {
+        element.compress().as_bytes().to_vec()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<RistrettoPoint> {
+        CompressedRistretto::from_slice(bytes).ok()?.decompress()
+    }
+}

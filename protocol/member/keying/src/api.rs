@@ -1,0 +1,165 @@
+//! What goes in and what comes out.
+
+use crate::agreement::ModuleName;
+use crate::base::limits::STEP_DEADLINE;
+use crate::base::{Cause, Danger, Digest, MemberId, Persist, Secret, Service, ViewId};
+use bytes::Bytes;
+use core::fmt;
+use core::time::Duration;
+
+/// How this machine is set up. The charter says the module.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Which agreement module to run.
+    pub module: ModuleName,
+    /// How long to wait for another's step before complaining.
+    pub step_deadline: Duration,
+    /// What a mutant does wrong; `None` outside tests.
+    pub danger: Option<Danger>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { module: ModuleName::Gdh, step_deadline: STEP_DEADLINE, danger: None }
+    }
+}
+
+/// Who signs and who is who: the member stack implements it over identity and the roster.
+pub trait Credentials {
+    /// Signs with this member's identity key: ECDSA P-256 over SHA-256, r ‖ s, deterministic (RFC 6979).
+    fn sign(&self, message: &[u8]) -> [u8; 64];
+    /// Whether `signature` over `message` is `member`'s. `false` also for somebody unknown.
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool;
+    /// SHA-256 of the member's certificate or admission entry; `None` if the roster does not have the member.
+    fn certificate(&self, member: &MemberId) -> Option<Digest>;
+    /// The charter in force: its version number. Equal at all members over equal transcripts.
+    fn charter_version(&self) -> u64;
+}
+
+/// A view as flush installs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Its id.
+    pub id: ViewId,
+    /// Its members, sorted; this member among them.
+    pub members: Vec<MemberId>,
+    /// Who came along from this member's previous view, this member included.
+    pub transitional_set: Vec<MemberId>,
+    /// Why it changed.
+    pub cause: Cause,
+}
+
+/// What comes in, in the order in which flush hands it out.
+#[derive(Debug)]
+pub enum Input {
+    /// Flush asks for the word that no more is sent in this view.
+    FlushRequest,
+    /// From here on, promises of the view hold only within the transitional set.
+    TransitionalSignal,
+    /// A new view.
+    View(View),
+    /// An ordered keying message of the current view. Own messages come back this way too.
+    Message {
+        /// Who sent it, by the word of the layers below; the signature is checked against it.
+        sender: MemberId,
+        /// The bytes of [`Output::Send`].
+        bytes: Bytes,
+    },
+    /// The application's answer to [`Output::SecureFlushRequest`].
+    SecureFlushOk,
+    /// Make a new key in this view. Answered by [`Output::Refreshed`], unless the view changes first.
+    Refresh,
+    /// The time that `poll_timeout` named has come.
+    Timeout,
+}
+
+/// What goes out. Order counts.
+#[derive(Debug)]
+pub enum Output {
+    /// Answer flush: no more is sent in this view.
+    FlushOk,
+    /// Multicast in the view, with this service.
+    Send {
+        /// AGREED, or SAFE for what decides.
+        service: Service,
+        /// The message.
+        bytes: Bytes,
+    },
+    /// These members have not taken their step in time (or confirmed wrongly): order a complaint about each (K4).
+    Complain {
+        /// In which view.
+        view: ViewId,
+        /// About whom.
+        suspects: Vec<MemberId>,
+    },
+    /// Commit this before any later output takes effect.
+    Persist(Persist),
+    /// Ask the application to finish; it answers [`Input::SecureFlushOk`].
+    SecureFlushRequest,
+    /// The transitional signal of the secure view; at most one for each.
+    SecureTransitional,
+    /// A view with its key: install both.
+    SecureView(SecureView),
+    /// A new key for the secure view already installed.
+    Refreshed {
+        /// In which view.
+        view: ViewId,
+        /// The key.
+        epoch: Epoch,
+    },
+    /// A happening, in plain words, without secrets.
+    Trace(String),
+}
+
+/// A view whose members have all confirmed its key.
+#[derive(Debug)]
+pub struct SecureView {
+    /// Its id.
+    pub id: ViewId,
+    /// Its members, sorted.
+    pub members: Vec<MemberId>,
+    /// Who came along with this member from its previous secure view.
+    pub transitional_set: Vec<MemberId>,
+    /// Why the last change came.
+    pub cause: Cause,
+    /// The key.
+    pub epoch: Epoch,
+}
+
+/// The life of one group key.
+#[derive(Debug, Clone)]
+pub struct Epoch {
+    /// A digest that reveals nothing of the key: equal at all who hold it.
+    pub name: EpochName,
+    /// The group key.
+    pub key: Secret<[u8; 32]>,
+}
+
+/// Public name of a key epoch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EpochName(pub Digest);
+
+impl fmt::Display for EpochName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().take(4).try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for EpochName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "epoch:{self}")
+    }
+}
+
+/// Where the machine stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Flush is answered; the next view is awaited (CM).
+    Cascading,
+    /// A run is going on; the name is the module's stage (PT, FT, FO, KL).
+    Agreeing(&'static str),
+    /// The key is there, confirmations are coming (KC).
+    Confirming,
+    /// The secure view stands (S).
+    Secure,
+}

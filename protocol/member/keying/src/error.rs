@@ -1,0 +1,74 @@
+//! Why an input was refused.
+
+use crate::agreement::AgreementError;
+use crate::base::{DecodeError, MemberId};
+
+/// Why an input was refused. The first word says whose doing it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyingError {
+    /// The bytes are no keying message.
+    #[error("{peer} sent bytes that are no keying message")]
+    PeerMalformed {
+        /// Who.
+        peer: MemberId,
+        /// Why.
+        #[source]
+        source: DecodeError,
+    },
+    /// The message is of another group.
+    #[error("{0} sent a message of another group")]
+    PeerOtherGroup(MemberId),
+    /// The signature is not the sender's over this message in this run.
+    #[error("{0} sent a message whose signature does not stand")]
+    PeerForged(MemberId),
+    /// The sender is not in the view.
+    #[error("{0} is not in the view")]
+    PeerNotInView(MemberId),
+    /// The sender uses an instance number that it used in another run, or two in one run.
+    #[error("{0} used an instance number again")]
+    PeerInstance(MemberId),
+    /// The module refused the step.
+    #[error("{peer} took a step that does not stand")]
+    PeerStep {
+        /// Who.
+        peer: MemberId,
+        /// Why.
+        #[source]
+        source: AgreementError,
+    },
+    /// A confirmation that does not match this member's key and transcript.
+    #[error("{0} confirmed another key")]
+    PeerConfirm(MemberId),
+    /// A second confirmation, or one before the key.
+    #[error("{0} confirmed out of turn")]
+    PeerOutOfTurn(MemberId),
+    /// A message bears this member's name that this member did not send.
+    #[error("somebody sent in this member's name")]
+    WireImpostor,
+    /// The view does not contain this member, has doubles, is not sorted, or has members unknown to the roster.
+    #[error("the view does not fit this member and its roster")]
+    LocalView,
+    /// The input does not fit the state.
+    #[error("{0} does not fit the state")]
+    LocalOutOfTurn(&'static str),
+    /// The store's record of this group's instance counter is damaged.
+    #[error("the stored instance counter is damaged")]
+    LocalStore,
+}
+
+impl KeyingError {
+    /// Who is to blame, if anybody.
+    pub fn culprit(&self) -> Option<MemberId> {
+        match self {
+            Self::PeerMalformed { peer, .. } | Self::PeerStep { peer, .. } => Some(*peer),
+            Self::PeerOtherGroup(peer)
+            | Self::PeerForged(peer)
+            | Self::PeerNotInView(peer)
+            | Self::PeerInstance(peer)
+            | Self::PeerConfirm(peer)
+            | Self::PeerOutOfTurn(peer) => Some(*peer),
+            _ => None,
+        }
+    }
+}

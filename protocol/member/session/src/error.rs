@@ -1,0 +1,75 @@
+//! Why something was not sealed, opened or held.
+
+use crate::base::MemberId;
+
+/// Why a message was not sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SealError {
+    /// There is no epoch, or sealing is stopped: hand it to `hold`.
+    #[error("there is no key now")]
+    NoEpoch,
+    /// The epoch has sealed all it may: hand it to `hold`, and ask for a new key.
+    #[error("this key has sealed all it may")]
+    EpochSpent,
+    /// Longer than a message may be.
+    #[error("{excess_bytes} bytes more than a message holds")]
+    LocalTooLong {
+        /// How much too long, in bytes.
+        excess_bytes: usize,
+    },
+}
+
+/// Why a message was not opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Too short, too long, or of a version not spoken here.
+    #[error("the bytes are no sealed message")]
+    PeerMalformed,
+    /// The header names another member than the one that sent it.
+    #[error("{0} sent under another's number")]
+    PeerNotSender(MemberId),
+    /// The number was seen before, or lies behind the window.
+    #[error("{0} sent a number again")]
+    PeerReplayed(MemberId),
+    /// The epoch is over; its key is gone.
+    #[error("the epoch is over")]
+    WireClosedEpoch,
+    /// The epoch is not open yet, and no more can be held.
+    #[error("no more can be held for an epoch not yet open")]
+    WireHeldFull,
+    /// It did not open. Blame nobody.
+    #[error("the message did not open")]
+    WireForged,
+}
+
+/// Why a message was not held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HoldError {
+    /// The queue is full: nothing was kept.
+    #[error("no more messages can wait for a key")]
+    Full,
+    /// Longer than a message may be.
+    #[error("{excess_bytes} bytes more than a message holds")]
+    LocalTooLong {
+        /// How much too long, in bytes.
+        excess_bytes: usize,
+    },
+}
+
+/// Why an epoch was not opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The list lacks this member, has doubles, or is too long.
+    #[error("the member list does not fit")]
+    LocalMembers,
+    /// The same key and view were opened before.
+    #[error("the epoch was opened before")]
+    LocalReused,
+    /// The view is of another group.
+    #[error("the view is of another group")]
+    LocalOtherGroup,
+}
