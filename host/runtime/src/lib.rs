@@ -1,1 +1,31 @@
-//! folkmoot-runtime
+//! Runs one member on one node: one tokio task drives the shipped stacks with the system's clock, randomness, disk and
+//! sockets.
+//!
+//! ```text
+//!   application  --Handle-->  engine (one task)  --Wire-->  transport
+//!                <-Running--        |
+//!                                 Writer (one thread)  -->  STATE/member.sqlite
+//! ```
+//! Promise: what a layer asks to keep is on disk before anything that relies on it leaves this process, in one
+//! transaction for each turn; every queue has a bound and says what happens when it is full; a damaged folder gives an
+//! error that names the file and what to do, never a panic; two processes never run on one folder.
+
+mod clock;
+mod engine;
+mod entropy;
+mod error;
+mod handle;
+mod state;
+mod store;
+mod wire;
+
+pub use clock::{Clock, wall_clock};
+pub use engine::{
+    EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX, Look, Note, ORDERS_WAITING_MAX, SENDS_WAITING_MAX, Seat,
+};
+pub use entropy::OsEntropy;
+pub use error::{RuntimeError, StateError, StoreError};
+pub use handle::{Handle, Running, start};
+pub use state::{Lock, StateFolder};
+pub use store::{FORMAT, Store, Writer};
+pub use wire::Wire;

@@ -1,0 +1,134 @@
+//! Why the runtime refused or stopped. Every text says which file or setting, and what to do next.
+
+use std::path::PathBuf;
+
+/// Why a store could not be opened, read or written. Nothing was changed on disk by the attempt.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file is damaged, cut short, or not ours.
+    #[error(
+        "the store {path} is damaged ({detail}). Keep a copy of it, then restore it from a backup, or move it away: \
+         the member then starts from its charter and fetches the transcript from the others"
+    )]
+    LocalCorrupt {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A newer release wrote the file.
+    #[error("the store {path} has format {found}; this release reads {known}. Use the newer release that wrote it")]
+    LocalFormat {
+        /// Which file.
+        path: PathBuf,
+        /// The format it has.
+        found: i64,
+        /// The format that this release reads and writes.
+        known: i64,
+    },
+    /// The disk said no.
+    #[error("the store {path} cannot be used ({detail}). Check the disk's free space and the file's owner")]
+    LocalDisk {
+        /// Which file.
+        path: PathBuf,
+        /// What the disk or SQLite said.
+        detail: String,
+    },
+    /// The thread that writes the store is gone.
+    #[error("the store's writer has stopped; restart the member")]
+    LocalStopped,
+}
+
+/// Why a state folder could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// Another process runs on the same folder.
+    #[error("{path} is in use by another process. Stop it, or choose another folder with --state")]
+    LocalInUse {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// The folder or a file in it cannot be read or written.
+    #[error("{path}: {detail}")]
+    LocalFile {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        detail: String,
+    },
+    /// A secret lies open to others.
+    #[error("{path} can be read by others (mode {mode:o}). Run: chmod 600 {path}")]
+    LocalExposed {
+        /// Which file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// There is no identity yet.
+    #[error("{path} holds no identity. Run: folkmoot identity new NAME")]
+    LocalNoIdentity {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// There is an identity already.
+    #[error("{path} exists already; a key is never overwritten. Choose another folder with --state")]
+    LocalExists {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// There is no charter yet.
+    #[error("{path} holds no charter. Run: folkmoot join CHARTER --at LOCATOR, or name one with --charter")]
+    LocalNoCharter {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// Another charter stands in this folder.
+    #[error("{path} belongs to another group's charter. One folder serves one charter: choose another with --state")]
+    LocalOtherCharter {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The content of a file does not stand.
+    #[error("{path} does not stand: {detail}")]
+    LocalMalformed {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        detail: String,
+    },
+}
+
+/// Why the runtime did not start, refused a call, or ended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuntimeError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The state folder.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The transport.
+    #[error("the transport failed: {0}")]
+    LocalTransport(String),
+    /// The stacks did not start from what the folder holds.
+    #[error("the member cannot start: {0}")]
+    LocalStart(String),
+    /// The application did not take its events; by Spread's custom, it is let go rather than the ring held up.
+    #[error("the application left {0} events untaken; take them faster")]
+    LocalSlowReader(usize),
+    /// There is no key now, or the queue is full: `try_send` does not wait.
+    #[error("no key at the moment; wait, or use send")]
+    NoEpoch,
+    /// The member is not in that group (any more); held messages are dropped.
+    #[error("not a member of the group's view any more; the message was dropped")]
+    NotInGroup,
+    /// The member refused the message.
+    #[error("the message was not sent: {0}")]
+    SendRefused(String),
+    /// The runtime has ended.
+    #[error("the member has stopped")]
+    Stopped,
+}

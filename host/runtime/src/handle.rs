@@ -1,0 +1,144 @@
+//! What the application holds: a handle to order and ask, and the end of the queue on which events come.
+
+use crate::engine::{EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Outgoing, SENDS_WAITING_MAX, Turn};
+use crate::{Clock, OsEntropy, RuntimeError, Seat, Store, Wire, Writer};
+use bytes::Bytes;
+use folkmoot_attach::{Embedded, Ground};
+use folkmoot_base::{GroupId, Instant, Service};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+/// Orders and questions for one running member. Cheap to clone; the member stops when the last one is gone.
+#[derive(Debug)]
+pub struct Handle<G: Ground, U: Seat> {
+    orders: mpsc::Sender<Order<G, U>>,
+    sends: mpsc::Sender<Outgoing>,
+}
+
+impl<G: Ground, U: Seat> Clone for Handle<G, U> {
+    fn clone(&self) -> Self {
+        Self { orders: self.orders.clone(), sends: self.sends.clone() }
+    }
+}
+
+/// A running member: its events, and how it ended.
+#[derive(Debug)]
+pub struct Running<G: Ground, U: Seat> {
+    /// For orders and questions.
+    pub handle: Handle<G, U>,
+    events: mpsc::Receiver<U::Event>,
+    task: Option<JoinHandle<Result<(), RuntimeError>>>,
+}
+
+/// Starts the engine as a task of the current tokio runtime.
+///
+/// # Errors
+/// [`RuntimeError::LocalStart`] without randomness, [`RuntimeError::Store`] without a thread for the store.
+pub fn start<G, U, W>(
+    machine: Embedded<G, U>,
+    wire: W,
+    store: Store,
+    clock: Clock,
+) -> Result<Running<G, U>, RuntimeError>
+where
+    G: Ground + Send + 'static,
+    U: Seat + Send + 'static,
+    U::Command: Send,
+    U::Event: Send,
+    W: Wire,
+{
+    let entropy = OsEntropy::new().map_err(RuntimeError::LocalStart)?;
+    let (order, orders) = mpsc::channel(ORDERS_WAITING_MAX);
+    let (send, sends) = mpsc::channel(SENDS_WAITING_MAX);
+    let (tell, events) = mpsc::channel(EVENTS_CHANNEL);
+    let store = Writer::start(store)?;
+    let engine = Engine { machine, wire, store, clock, entropy, orders, sends, events: tell, turn: Turn::default() };
+    let task = tokio::spawn(engine.run());
+    Ok(Running { handle: Handle { orders: order, sends: send }, events, task: Some(task) })
+}
+
+impl<G: Ground, U: Seat> Running<G, U> {
+    /// The next event; `None` when the member has stopped as told.
+    ///
+    /// # Errors
+    /// Why the member stopped, once.
+    pub async fn next(&mut self) -> Result<Option<U::Event>, RuntimeError> {
+        if let Some(event) = self.events.recv().await {
+            return Ok(Some(event));
+        }
+        match self.task.take() {
+            Some(task) => task.await.map_err(|_| RuntimeError::Stopped)?.map(|()| None),
+            None => Ok(None),
+        }
+    }
+
+    /// Stops the member and waits until everything it owed the disk is there.
+    ///
+    /// # Errors
+    /// Why it could not go on to the end.
+    pub async fn stop(mut self) -> Result<(), RuntimeError> {
+        // A member that has stopped already is what was asked for.
+        let _ = self.handle.orders.send(Order::Stop).await;
+        match self.task.take() {
+            Some(task) => task.await.map_err(|_| RuntimeError::Stopped)?,
+            None => Ok(()),
+        }
+    }
+}
+
+impl<G: Ground, U: Seat> Handle<G, U> {
+    /// Hands the member a command; waits while [`ORDERS_WAITING_MAX`] are waiting.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Stopped`].
+    pub async fn command(&self, command: U::Command) -> Result<(), RuntimeError> {
+        self.orders.send(Order::Command(command)).await.map_err(|_| RuntimeError::Stopped)
+    }
+
+    /// Looks at the machine between two turns, and brings back what `look` made of it.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Stopped`].
+    pub async fn look<R, F>(&self, look: F) -> Result<R, RuntimeError>
+    where
+        R: Send + 'static,
+        F: FnOnce(&Embedded<G, U>, Instant) -> R + Send + 'static,
+    {
+        let (tell, answer) = oneshot::channel();
+        let look = Box::new(move |machine: &Embedded<G, U>, now| drop(tell.send(look(machine, now))));
+        self.orders.send(Order::Look(look)).await.map_err(|_| RuntimeError::Stopped)?;
+        answer.await.map_err(|_| RuntimeError::Stopped)
+    }
+
+    /// Sends one message: waits for a key and for room, returns when it is sealed (DECISIONS K5).
+    ///
+    /// # Errors
+    /// [`RuntimeError::NotInGroup`] when the member is out of the group, [`RuntimeError::SendRefused`] when the member
+    /// does not take the message, [`RuntimeError::Stopped`].
+    pub async fn send(&self, group: GroupId, service: Service, payload: Bytes) -> Result<(), RuntimeError> {
+        let (done, answer) = oneshot::channel();
+        let message = Outgoing { group, service, payload, done: Some(done) };
+        self.sends.send(message).await.map_err(|_| RuntimeError::Stopped)?;
+        answer.await.map_err(|_| RuntimeError::Stopped)?
+    }
+
+    /// Queues one message: waits for room only. It goes out when there is a key, or is dropped if the member leaves.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Stopped`].
+    pub async fn queue(&self, group: GroupId, service: Service, payload: Bytes) -> Result<(), RuntimeError> {
+        let message = Outgoing { group, service, payload, done: None };
+        self.sends.send(message).await.map_err(|_| RuntimeError::Stopped)
+    }
+
+    /// Sends one message if it can go now.
+    ///
+    /// # Errors
+    /// [`RuntimeError::NoEpoch`] while there is no key or while other messages wait, and as [`Self::send`].
+    pub async fn try_send(&self, group: GroupId, service: Service, payload: Bytes) -> Result<(), RuntimeError> {
+        let (done, answer) = oneshot::channel();
+        let message = Outgoing { group, service, payload, done: Some(done) };
+        self.orders.send(Order::Send(message)).await.map_err(|_| RuntimeError::Stopped)?;
+        answer.await.map_err(|_| RuntimeError::Stopped)?
+    }
+}

@@ -1,0 +1,194 @@
+//! The state folder: one identity, one charter, one store, one process at a time.
+//!
+//! ```text
+//! STATE/              0700
+//!   identity.key      0600  PKCS#8, PEM: the key of both seats
+//!   identity.pem      the self-signed identity certificate, for the others
+//!   charter.cms       the charter with its founders' signatures, DER
+//!   member.sqlite     the store
+//!   lock              held while a process runs on the folder
+//!   control.sock      0600  while it runs: the control socket of the command line
+//! ```
+
+use crate::{StateError, store};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// Longest file that is read from a state folder, the store aside: a charter with many founders fits.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A state folder, not locked: for reading and for making identities.
+#[derive(Debug, Clone)]
+pub struct StateFolder {
+    path: PathBuf,
+}
+
+/// The right to run on a state folder; given back when dropped or when the process ends, however it ends.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "held, not used: closing the file gives the lock back")] File);
+
+impl StateFolder {
+    /// The folder at `path`; made with mode 0700 if it is not there.
+    ///
+    /// # Errors
+    /// [`StateError::LocalFile`].
+    pub fn open(path: &Path) -> Result<Self, StateError> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| file(path, &error))?;
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the private key is kept.
+    pub fn key_path(&self) -> PathBuf {
+        self.path.join("identity.key")
+    }
+
+    /// Where the identity certificate is kept.
+    pub fn certificate_path(&self) -> PathBuf {
+        self.path.join("identity.pem")
+    }
+
+    /// Where the signed charter is kept.
+    pub fn charter_path(&self) -> PathBuf {
+        self.path.join("charter.cms")
+    }
+
+    /// Where the store is kept.
+    pub fn store_path(&self) -> PathBuf {
+        self.path.join(store::FILE)
+    }
+
+    /// Where the control socket is while a member runs.
+    pub fn socket_path(&self) -> PathBuf {
+        self.path.join("control.sock")
+    }
+
+    /// Takes the folder for this process.
+    ///
+    /// # Errors
+    /// [`StateError::LocalInUse`] if another process has it.
+    pub fn lock(&self) -> Result<Lock, StateError> {
+        let path = self.path.join("lock");
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| file(&path, &error))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Lock(lock)),
+            Err(TryLockError::WouldBlock) => Err(StateError::LocalInUse { path: self.path.clone() }),
+            Err(TryLockError::Error(error)) => Err(file(&path, &error)),
+        }
+    }
+
+    /// Whether there is an identity.
+    pub fn has_identity(&self) -> bool {
+        self.key_path().exists()
+    }
+
+    /// Writes a new identity. Never overwrites one.
+    ///
+    /// # Errors
+    /// [`StateError::LocalExists`], [`StateError::LocalFile`].
+    pub fn write_identity(&self, key_pem: &str, certificate_pem: &str) -> Result<(), StateError> {
+        let path = self.key_path();
+        let opened = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path);
+        let mut out = match opened {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                return Err(StateError::LocalExists { path });
+            }
+            other => other.map_err(|error| file(&path, &error))?,
+        };
+        out.write_all(key_pem.as_bytes()).and_then(|()| out.sync_all()).map_err(|error| file(&path, &error))?;
+        replace(&self.certificate_path(), certificate_pem.as_bytes())
+    }
+
+    /// The private key, PEM.
+    ///
+    /// # Errors
+    /// [`StateError::LocalNoIdentity`]; [`StateError::LocalExposed`] if others could read it.
+    pub fn read_key(&self) -> Result<Zeroizing<String>, StateError> {
+        let path = self.key_path();
+        if !path.exists() {
+            return Err(StateError::LocalNoIdentity { path: self.path.clone() });
+        }
+        let mode = std::fs::metadata(&path).map_err(|error| file(&path, &error))?.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(StateError::LocalExposed { path, mode });
+        }
+        let bytes = Zeroizing::new(read(&path)?);
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(Zeroizing::new(text.to_owned())),
+            Err(error) => Err(StateError::LocalMalformed { path, detail: error.to_string() }),
+        }
+    }
+
+    /// The identity certificate, PEM.
+    ///
+    /// # Errors
+    /// [`StateError::LocalFile`].
+    pub fn read_certificate(&self) -> Result<Vec<u8>, StateError> {
+        read(&self.certificate_path())
+    }
+
+    /// The signed charter, DER.
+    ///
+    /// # Errors
+    /// [`StateError::LocalNoCharter`], [`StateError::LocalFile`].
+    pub fn read_charter(&self) -> Result<Vec<u8>, StateError> {
+        let path = self.charter_path();
+        if !path.exists() {
+            return Err(StateError::LocalNoCharter { path: self.path.clone() });
+        }
+        read(&path)
+    }
+
+    /// Keeps the signed charter. The same again is fine; another is refused.
+    ///
+    /// # Errors
+    /// [`StateError::LocalOtherCharter`], [`StateError::LocalFile`].
+    pub fn write_charter(&self, charter: &[u8]) -> Result<(), StateError> {
+        let path = self.charter_path();
+        if !path.exists() {
+            return replace(&path, charter);
+        }
+        if read(&path)? == charter { Ok(()) } else { Err(StateError::LocalOtherCharter { path }) }
+    }
+}
+
+/// Reads a file of at most [`FILE_BYTES_MAX`] bytes.
+fn read(path: &Path) -> Result<Vec<u8>, StateError> {
+    let open = File::open(path).map_err(|error| file(path, &error))?;
+    let mut out = Vec::new();
+    open.take(FILE_BYTES_MAX + 1).read_to_end(&mut out).map_err(|error| file(path, &error))?;
+    if u64::try_from(out.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
+        return Err(StateError::LocalMalformed { path: path.to_owned(), detail: "it is far too long".into() });
+    }
+    Ok(out)
+}
+
+/// Writes a file so that a crash leaves either none or all of it.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
+    let draft = path.with_extension("new");
+    let write = || {
+        let mut out = File::create(&draft)?;
+        out.write_all(bytes)?;
+        out.sync_all()?;
+        std::fs::rename(&draft, path)?;
+        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    };
+    write().map_err(|error| file(path, &error))
+}
+
+fn file(path: &Path, error: &std::io::Error) -> StateError {
+    StateError::LocalFile { path: path.to_owned(), detail: error.to_string() }
+}

@@ -1,0 +1,235 @@
+//! What must survive, in one SQLite file: keys and values in named tables, each row with a checksum.
+//!
+//! ```text
+//! engine --commit(batch)--> writer thread: BEGIN, all rows, COMMIT (WAL, synchronous=FULL) --done--> engine
+//! ```
+//! A batch is one transaction: after a crash either all of it is there or nothing. [`Writer::commit`] returns only when
+//! the disk has it, so whatever relies on it may go out afterwards (DECISIONS O4).
+
+use crate::StoreError;
+use bytes::Bytes;
+use folkmoot_base::{Persist, StoreKey, digest};
+use rusqlite::{Connection, OpenFlags, params};
+use std::path::{Path, PathBuf};
+use tokio::sync::{mpsc, oneshot};
+
+/// The format this release reads and writes; in the file as `user_version`.
+pub const FORMAT: i64 = 1;
+/// Marks the file as ours ("FKMT"); in the file as `application_id`.
+const APPLICATION_ID: i64 = 0x464b_4d54;
+/// The file's name inside a state folder.
+pub(crate) const FILE: &str = "member.sqlite";
+/// Batches that may wait for the writer; the engine waits for each, so one is enough.
+const BATCHES_MAX: usize = 4;
+/// Table names a store may hold; more is damage.
+const TABLES_MAX: usize = 64;
+/// The tables known today. Others are taken too, so that a layer can add one.
+const TABLES: [&str; 6] = ["ring", "transcript", "vote", "request", "keying", "locator"];
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the store in `path`, or makes it; checks format and integrity.
+    ///
+    /// # Errors
+    /// [`StoreError::LocalCorrupt`] for a damaged, truncated or foreign file, [`StoreError::LocalFormat`] for a newer
+    /// one, [`StoreError::LocalDisk`] when the disk refuses. The file is left as it was.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let fresh = !path.exists();
+        if !fresh && std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+            return Err(corrupt(path, "it is empty"));
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|error| classify(path, &error))?;
+        let store = Self { connection, path: path.to_owned() };
+        if fresh { store.create()? } else { store.check()? }
+        store.settings()?;
+        Ok(store)
+    }
+
+    /// Everything in it, in the order of table and key.
+    ///
+    /// # Errors
+    /// [`StoreError::LocalCorrupt`] for a row whose checksum does not fit.
+    pub fn load(&self) -> Result<Vec<(StoreKey, Bytes)>, StoreError> {
+        let mut names: Vec<&'static str> = TABLES.to_vec();
+        let mut statement = self
+            .connection
+            .prepare("SELECT tab, key, value, sum FROM kv ORDER BY tab, key")
+            .map_err(|error| classify(&self.path, &error))?;
+        let mut rows = statement.query([]).map_err(|error| classify(&self.path, &error))?;
+        let mut out = Vec::new();
+        while let Some(row) = rows.next().map_err(|error| classify(&self.path, &error))? {
+            let (table, key, value, sum) = self.row(row)?;
+            if sum != checksum(&table, &key, &value) {
+                return Err(corrupt(&self.path, &format!("a row of table {table:?} has a wrong checksum")));
+            }
+            let table = name(&mut names, table).ok_or_else(|| corrupt(&self.path, "too many tables"))?;
+            out.push((StoreKey { table, key: key.into() }, value.into()));
+        }
+        Ok(out)
+    }
+
+    /// Writes `batch` in one transaction and returns when the disk has it.
+    ///
+    /// # Errors
+    /// [`StoreError::LocalDisk`]; then nothing of the batch is in the store.
+    pub fn commit(&mut self, batch: &[Persist]) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let refuse = |error: rusqlite::Error| classify(&path, &error);
+        let transaction = self.connection.transaction().map_err(refuse)?;
+        {
+            let mut put = transaction
+                .prepare_cached(
+                    "INSERT INTO kv (tab, key, value, sum) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (tab, key) DO UPDATE SET value = excluded.value, sum = excluded.sum",
+                )
+                .map_err(refuse)?;
+            let mut delete =
+                transaction.prepare_cached("DELETE FROM kv WHERE tab = ?1 AND key = ?2").map_err(refuse)?;
+            for Persist { key, value } in batch {
+                let done = match value {
+                    Some(value) => {
+                        let sum = checksum(key.table, &key.key, value);
+                        put.execute(params![key.table, key.key.as_ref(), value.as_ref(), sum.as_slice()])
+                    }
+                    None => delete.execute(params![key.table, key.key.as_ref()]),
+                };
+                done.map_err(refuse)?;
+            }
+        }
+        transaction.commit().map_err(refuse)
+    }
+
+    fn create(&self) -> Result<(), StoreError> {
+        self.connection
+            .execute_batch(&format!(
+                "PRAGMA journal_mode = WAL; BEGIN;
+                 PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};
+                 CREATE TABLE kv (tab TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, sum BLOB NOT NULL,
+                                  PRIMARY KEY (tab, key)) STRICT, WITHOUT ROWID;
+                 COMMIT;"
+            ))
+            .map_err(|error| classify(&self.path, &error))
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        let id = self.number("application_id")?;
+        if id != APPLICATION_ID {
+            return Err(corrupt(&self.path, "it was not written by folkmoot"));
+        }
+        let format = self.number("user_version")?;
+        if format != FORMAT {
+            return Err(StoreError::LocalFormat { path: self.path.clone(), found: format, known: FORMAT });
+        }
+        let verdict: String = self
+            .connection
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .map_err(|error| classify(&self.path, &error))?;
+        if verdict == "ok" { Ok(()) } else { Err(corrupt(&self.path, &verdict)) }
+    }
+
+    fn settings(&self) -> Result<(), StoreError> {
+        self.connection
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA locking_mode = NORMAL;")
+            .map_err(|error| classify(&self.path, &error))
+    }
+
+    fn number(&self, pragma: &str) -> Result<i64, StoreError> {
+        self.connection
+            .query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0))
+            .map_err(|error| classify(&self.path, &error))
+    }
+
+    fn row(&self, row: &rusqlite::Row<'_>) -> Result<(String, Vec<u8>, Vec<u8>, Vec<u8>), StoreError> {
+        let read = || Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+        read().map_err(|error: rusqlite::Error| classify(&self.path, &error))
+    }
+}
+
+/// The store on a thread of its own, so that a slow disk holds up the engine but nobody else.
+#[derive(Debug)]
+pub struct Writer {
+    batches: mpsc::Sender<(Vec<Persist>, oneshot::Sender<Result<(), StoreError>>)>,
+}
+
+impl Writer {
+    /// Moves `store` to its thread. The thread ends when the writer is dropped.
+    ///
+    /// # Errors
+    /// [`StoreError::LocalDisk`] when the system gives no thread.
+    pub fn start(mut store: Store) -> Result<Self, StoreError> {
+        let (batches, mut orders) = mpsc::channel::<(Vec<Persist>, oneshot::Sender<_>)>(BATCHES_MAX);
+        let path = store.path.clone();
+        std::thread::Builder::new()
+            .name("folkmoot-store".into())
+            .spawn(move || {
+                while let Some((batch, done)) = orders.blocking_recv() {
+                    // Nobody waiting for the answer is no reason to stop.
+                    let _ = done.send(store.commit(&batch));
+                }
+            })
+            .map_err(|error| StoreError::LocalDisk { path, detail: error.to_string() })?;
+        Ok(Self { batches })
+    }
+
+    /// Writes `batch` in one transaction; returns when the disk has it.
+    ///
+    /// # Errors
+    /// As [`Store::commit`]; [`StoreError::LocalStopped`] when the thread is gone.
+    pub async fn commit(&self, batch: Vec<Persist>) -> Result<(), StoreError> {
+        let (done, answer) = oneshot::channel();
+        self.batches.send((batch, done)).await.map_err(|_| StoreError::LocalStopped)?;
+        answer.await.map_err(|_| StoreError::LocalStopped)?
+    }
+}
+
+/// The first eight bytes of a digest over the row: finds damage that SQLite's own check cannot see.
+fn checksum(table: &str, key: &[u8], value: &[u8]) -> Vec<u8> {
+    let length = u64::try_from(key.len()).unwrap_or(u64::MAX).to_be_bytes();
+    digest(&[b"folkmoot row v1", table.as_bytes(), &[0], &length, key, value]).iter().take(8).copied().collect()
+}
+
+/// The one `'static` copy of a table's name. A name not known today is kept for the life of the process, at most
+/// [`TABLES_MAX`] of them.
+fn name(names: &mut Vec<&'static str>, table: String) -> Option<&'static str> {
+    if let Some(known) = names.iter().find(|known| **known == table) {
+        return Some(known);
+    }
+    if names.len() >= TABLES_MAX {
+        return None;
+    }
+    let kept: &'static str = Box::leak(table.into_boxed_str());
+    names.push(kept);
+    Some(kept)
+}
+
+fn corrupt(path: &Path, detail: &str) -> StoreError {
+    StoreError::LocalCorrupt { path: path.to_owned(), detail: detail.to_owned() }
+}
+
+fn classify(path: &Path, error: &rusqlite::Error) -> StoreError {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    let damaged = match error {
+        rusqlite::Error::SqliteFailure(failure, text) => {
+            matches!(failure.code, DatabaseCorrupt | NotADatabase)
+                || text.as_deref().is_some_and(|text| text.contains("no such"))
+        }
+        rusqlite::Error::SqlInputError { .. }
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::QueryReturnedNoRows => true,
+        _ => false,
+    };
+    if damaged {
+        return corrupt(path, &error.to_string());
+    }
+    StoreError::LocalDisk { path: path.to_owned(), detail: error.to_string() }
+}
