@@ -1,0 +1,22 @@
+//! Why a key or a signature was refused.
+
+/// Why a key or a signature was refused. Nobody is named: whose it was is for the layer that read it to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SigningError {
+    /// The bytes are not the SPKI of a P-256 key in uncompressed form, or the point is not on the curve.
+    #[error("not the SPKI of a P-256 public key")]
+    WireKey,
+    /// The bytes are not a signature: wrong length, not strict DER, zero or too large numbers.
+    #[error("not an ECDSA P-256 signature")]
+    WireSignature,
+    /// The signature is the mirrored twin (high s) of one; only one of the two is taken.
+    #[error("signature in its mirrored form (high s)")]
+    WireHighS,
+    /// The signature is not this key's over this message under this label.
+    #[error("signature does not verify")]
+    PeerSignature,
+    /// The bytes are not a PKCS#8 private key for P-256. Fix the file.
+    #[error("not a PKCS#8 P-256 private key")]
+    LocalKey,
+}
