@@ -1,0 +1,98 @@
+//! Why a link was refused or closed, and whose doing it is.
+
+use crate::Channel;
+use folkmoot_base::{DecodeError, Locator, NodeId};
+
+/// Why a link was refused or closed. The first word says whose doing it is, and so what to do: `Peer…` is proved against
+/// the node it names, `Wire…` may be anybody's forgery and blames nobody, `Local…` is our caller's or our own.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// A guest spoke on a channel that takes members only. Dropped and counted.
+    #[error("{peer}, a guest, sent on {got:?}; guests may use {allowed:?}")]
+    PeerOutOfTurn {
+        /// Who, its key proved.
+        peer: NodeId,
+        /// What guests may use.
+        allowed: &'static [Channel],
+        /// What came.
+        got: Channel,
+    },
+    /// A guest sends more, or longer, than guests may. Dropped and counted.
+    #[error("{0}, a guest, sends more than guests may")]
+    PeerTooMuch(NodeId),
+    /// A peer sealed something that is no sequence of frames.
+    #[error("{0} sealed something that is no sequence of frames")]
+    PeerMalformed(NodeId),
+    /// A certificate that came over a link is not for the key which proved itself there.
+    #[error("{0} sent a certificate that is not its own")]
+    PeerForeignCertificate(NodeId),
+    /// Another node than the one that was dialled proved itself. The dial goes on nowhere.
+    #[error("{wanted} was dialled, {peer} answered")]
+    PeerOther {
+        /// Who was dialled.
+        wanted: NodeId,
+        /// Who answered, its key proved.
+        peer: NodeId,
+    },
+    /// A handshake of a process of this node that has since been replaced. Nothing changes.
+    #[error("{0} finished a handshake older than its present link")]
+    PeerStale(NodeId),
+    /// There is no room for one more guest, or one more link at all.
+    #[error("no room for {0}")]
+    PeerNoRoom(NodeId),
+    /// A frame did not open. Anyone can forge an address: blame nobody, and say no more.
+    #[error("a datagram from {0} did not open")]
+    WireForged(Locator),
+    /// A datagram that came before. Nothing changes.
+    #[error("a datagram from {0} came before")]
+    WireReplayed(Locator),
+    /// A datagram for no link, dial or handshake of ours: late, or forged.
+    #[error("a datagram from {0} is for no link of ours")]
+    WireUnknown(Locator),
+    /// Not the bytes of any datagram.
+    #[error("a datagram from {0} is malformed: {1}")]
+    WireMalformed(Locator, #[source] DecodeError),
+    /// A handshake whose certificate or signature does not stand. Who sent it is not known.
+    #[error("a handshake from {0} proves no identity")]
+    WireUnproved(Locator),
+    /// More handshakes come than are answered. Retry later.
+    #[error("too many handshakes; the one from {0} is not answered")]
+    WireBusy(Locator),
+    /// A handshake met our own identity: we dialled ourselves, or somebody has our key.
+    #[error("our own identity answers at {0}")]
+    LocalSelf(Locator),
+    /// Our caller asked for more than a frame holds. Fix the call.
+    #[error("{excess_bytes} bytes more than a frame holds")]
+    LocalTooLong {
+        /// How much too long, in bytes.
+        excess_bytes: usize,
+    },
+    /// No link to that node is up.
+    #[error("no link to {0}")]
+    LocalNoLink(NodeId),
+    /// Our caller would send a guest what only members may have.
+    #[error("{0} is a guest; {1:?} is for members")]
+    LocalToGuest(NodeId, Channel),
+    /// As many dials run as may.
+    #[error("too many dials at once")]
+    LocalDials,
+    /// A key of ours, or the provider of cryptography, does not work. Nothing can be done here.
+    #[error("own credentials or cryptography failed")]
+    LocalCrypto,
+}
+
+impl LinkError {
+    /// Whose doing it is, if that is proved. Forgery and silence prove nothing.
+    pub fn culprit(&self) -> Option<NodeId> {
+        match self {
+            Self::PeerOutOfTurn { peer, .. } | Self::PeerOther { peer, .. } => Some(*peer),
+            Self::PeerTooMuch(peer)
+            | Self::PeerMalformed(peer)
+            | Self::PeerForeignCertificate(peer)
+            | Self::PeerStale(peer)
+            | Self::PeerNoRoom(peer) => Some(*peer),
+            _ => None,
+        }
+    }
+}
