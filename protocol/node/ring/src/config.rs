@@ -1,0 +1,99 @@
+//! What a ring is told once, and the bounds it keeps.
+
+use core::time::Duration;
+use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX};
+use folkmoot_base::{Danger, NodeId};
+
+/// Packets that all members together may send in one rotation of the token.
+pub const WINDOW_PACKETS: u32 = 400;
+/// Packets that one member may send on one visit of the token.
+pub const VISIT_PACKETS: u32 = 100;
+/// How far the highest number may run ahead of what all are known to hold; a slow member stops the numbering here.
+pub const GAP_PACKETS_MAX: u64 = 1_600;
+/// Packets of one configuration that a node keeps at most.
+pub const STORE_PACKETS_MAX: u64 = 4_096;
+/// Requests for retransmission that a token carries at most.
+pub const REQUESTS_MAX: usize = 64;
+/// Packets that follow the token instead of preceding it, at most (accelerated ring).
+pub const ACCELERATED_PACKETS: usize = 40;
+/// Packets that always precede the token, so that at small load the data is there before the token.
+pub const LEADING_PACKETS: usize = 8;
+/// The highest ring number taken from a peer: far above what a ring can reach, far below where counting ends.
+pub const RING_SEQ_MAX: u64 = 1 << 56;
+/// The highest packet number taken from a peer; a ring would need centuries to reach it.
+pub const PACKET_SEQ_MAX: u64 = 1 << 50;
+
+const _: () = assert!(GAP_PACKETS_MAX * 2 + WINDOW_PACKETS as u64 <= STORE_PACKETS_MAX);
+const _: () = assert!(VISIT_PACKETS <= WINDOW_PACKETS);
+const _: () = assert!(NODES_MAX <= 64, "sets of members of one configuration are 64 bits wide");
+const _: () = assert!(FRAME_BYTES_MAX >= 256);
+
+/// How long the ring waits for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Without the token for this long, it counts as lost.
+    pub token_loss: Duration,
+    /// First repetition of a token that was passed on without a sign of progress; doubles with each.
+    pub token_repeat: Duration,
+    /// How long the representative keeps the token of an idle ring at first.
+    pub idle_hold: Duration,
+    /// How long it keeps it when the ring has long been idle.
+    pub idle_hold_max: Duration,
+    /// Between two JOINs.
+    pub join_repeat: Duration,
+    /// A node that has been silent for this long in a gather is set aside.
+    pub consensus: Duration,
+    /// How long a node that hears of nobody waits before it forms a ring alone.
+    pub alone: Duration,
+    /// Between two commit tokens.
+    pub commit_repeat: Duration,
+    /// A commit token that does not come in this time ends the attempt.
+    pub commit: Duration,
+    /// From a newly eligible node to the gather, so that several arrivals share one.
+    pub merge_delay: Duration,
+    /// First back-off of a node that was set aside; doubles each time.
+    pub set_aside: Duration,
+    /// Longest back-off.
+    pub set_aside_max: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            token_loss: Duration::from_millis(1_000),
+            token_repeat: Duration::from_millis(30),
+            idle_hold: Duration::from_millis(40),
+            idle_hold_max: Duration::from_millis(160),
+            join_repeat: Duration::from_millis(50),
+            consensus: Duration::from_millis(400),
+            alone: Duration::from_millis(150),
+            commit_repeat: Duration::from_millis(40),
+            commit: Duration::from_millis(500),
+            merge_delay: Duration::from_millis(25),
+            set_aside: Duration::from_millis(500),
+            set_aside_max: Duration::from_secs(30),
+        }
+    }
+}
+
+/// What a ring is told once.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// This node.
+    pub me: NodeId,
+    /// How long to wait for what.
+    pub timing: Timing,
+    /// Packets that all members together send in one rotation at most.
+    pub window: u32,
+    /// Packets that this node sends on one visit at most.
+    pub visit: u32,
+    /// Broken on purpose; `None` outside of mutant tests.
+    pub danger: Option<Danger>,
+}
+
+impl Config {
+    /// The usual configuration of node `me`.
+    pub fn new(me: NodeId) -> Self {
+        Self { me, timing: Timing::default(), window: WINDOW_PACKETS, visit: VISIT_PACKETS, danger: None }
+    }
+}

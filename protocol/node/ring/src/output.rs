@@ -1,0 +1,203 @@
+//! What the ring hands out, and why its state changes.
+
+use bytes::Bytes;
+use core::fmt;
+use folkmoot_base::{ConfigurationId, NodeId, Persist, Service};
+use std::sync::Arc;
+
+/// What the ring hands out. Order counts: a `Persist` comes before the frame that shows what it keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// Hand this frame to the link to `to`. A lost frame is repaired by the ring.
+    Send {
+        /// To whom.
+        to: NodeId,
+        /// At most `LONG_FRAME_BYTES_MAX` bytes.
+        frame: Bytes,
+    },
+    /// Hand this frame to the links to all of `to`: all other members of the ring.
+    Multicast {
+        /// To whom.
+        to: Arc<[NodeId]>,
+        /// At most `FRAME_BYTES_MAX` bytes.
+        frame: Bytes,
+    },
+    /// Commit this before any later output takes effect.
+    Persist(Persist),
+    /// A message, in its place in the order.
+    Deliver(Delivery),
+    /// The transitional signal: from here to the next `Regular`, the promises of `from` hold among `survivors` only.
+    Transitional {
+        /// The configuration that ends.
+        from: ConfigurationId,
+        /// Its members that go on together with this node, sorted, this node among them.
+        survivors: Vec<NodeId>,
+    },
+    /// A configuration begins.
+    Regular {
+        /// Its name.
+        id: ConfigurationId,
+        /// Its members, sorted.
+        members: Vec<NodeId>,
+        /// Those who were not in this node's previous configuration, or who did not come from it with this node.
+        joined: Vec<NodeId>,
+        /// Those of the previous configuration who did not come along.
+        left: Vec<NodeId>,
+    },
+    /// Whether `submit` should pause. The queue takes a little more either way; `SubmitError::LocalFull` is the wall.
+    Congested(bool),
+    /// A change of state, and why.
+    Trace(Change),
+}
+
+/// A message, delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The configuration that numbered it; also for messages delivered after the transitional signal.
+    pub configuration: ConfigurationId,
+    /// Its place in that configuration: grows with each delivery (not by one), equal at all who deliver it.
+    pub order: u64,
+    /// Who sent it.
+    pub sender: NodeId,
+    /// What its sender asked for: agreed or safe (what is below agreed is sent as agreed).
+    pub service: Service,
+    /// The message.
+    pub payload: Bytes,
+    /// Whether it comes after the transitional signal of its configuration.
+    pub transitional: bool,
+}
+
+/// What the ring is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// The token goes round.
+    Operational,
+    /// Agreeing who is in the next configuration.
+    Gather,
+    /// Making the next configuration known to its members.
+    Commit,
+    /// Exchanging the messages of the previous configurations.
+    Recover,
+}
+
+/// One change of state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// From here on.
+    pub phase: Phase,
+    /// Because of this.
+    pub cause: Cause,
+}
+
+/// Why the ring's state changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The node started.
+    Start,
+    /// The token did not come.
+    TokenLost,
+    /// The link to a member is gone, or the member is no longer rostered.
+    MemberLost(NodeId),
+    /// A node that is not in the configuration can be reached.
+    PeerArrived(NodeId),
+    /// A member wants a new configuration.
+    MemberGathers(NodeId),
+    /// A node outside wants a common configuration.
+    ForeignJoin(NodeId),
+    /// The commit token did not come.
+    CommitLost,
+    /// The token did not come during recovery.
+    RecoveryLost,
+    /// The packets of the ring are numbered so high that a new ring must begin.
+    NumbersSpent,
+    /// All who were heard agree who is in.
+    Agreed,
+    /// All members are ready to recover.
+    Committed,
+    /// Everything of the old configurations that is left has been exchanged.
+    Recovered,
+    /// Nobody else is there.
+    Alone,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Operational => "operational",
+            Self::Gather => "gathering",
+            Self::Commit => "committing",
+            Self::Recover => "recovering",
+        })
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start => out.write_str("the node started"),
+            Self::TokenLost => out.write_str("the token did not come"),
+            Self::MemberLost(node) => write!(out, "{} can no longer be reached", node.short()),
+            Self::PeerArrived(node) => write!(out, "{} can be reached", node.short()),
+            Self::MemberGathers(node) => write!(out, "{}, a member, wants a new configuration", node.short()),
+            Self::ForeignJoin(node) => write!(out, "{}, no member, wants a common configuration", node.short()),
+            Self::CommitLost => out.write_str("the commit token did not come"),
+            Self::RecoveryLost => out.write_str("the token did not come during recovery"),
+            Self::NumbersSpent => out.write_str("the packet numbers of the ring are used up"),
+            Self::Agreed => out.write_str("all who were heard agree who is in"),
+            Self::Committed => out.write_str("all members are ready to recover"),
+            Self::Recovered => out.write_str("what is left of the old configuration has been exchanged"),
+            Self::Alone => out.write_str("nobody else is there"),
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.phase, self.cause)
+    }
+}
+
+/// Which wake-up [`crate::Ring::poll_timeout`] names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// The token is overdue.
+    TokenLoss,
+    /// Pass the last token on once more.
+    TokenRepeat,
+    /// The idle token has been held long enough.
+    IdleHold,
+    /// Ask the representative once more for the token.
+    Hurry,
+    /// Send JOIN once more.
+    Join,
+    /// Set the silent aside.
+    Consensus,
+    /// Form a ring alone.
+    Alone,
+    /// The commit token is overdue.
+    Commit,
+    /// Send the commit token once more.
+    CommitRepeat,
+    /// Gather with who has arrived, or with who was set aside.
+    Merge,
+}
+
+/// How the ring stands, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// What it is doing.
+    pub phase: Phase,
+    /// The installed configuration, if any.
+    pub configuration: Option<ConfigurationId>,
+    /// Its members.
+    pub members: Vec<NodeId>,
+    /// Bytes of messages that wait for the token.
+    pub queued_bytes: usize,
+    /// Nodes that are eligible but were set aside, and until when.
+    pub set_aside: Vec<(NodeId, folkmoot_base::Instant)>,
+    /// Frames refused or ignored since the start.
+    pub refused_frames: u64,
+    /// Packets sent again on request since the start.
+    pub retransmitted_packets: u64,
+}
