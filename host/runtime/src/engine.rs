@@ -260,9 +260,7 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
             self.store.commit(std::mem::take(&mut self.turn.persist)).await?;
         }
         if !self.turn.transmit.is_empty() {
-            if let Err(error) = self.wire.send(&self.turn.transmit).await {
-                tracing::debug!(%error, "transport");
-            }
+            self.wire.send(&self.turn.transmit);
             self.turn.transmit.clear();
         }
         self.tell()

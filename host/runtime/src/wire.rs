@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use folkmoot_base::Locator;
+use folkmoot_transport::Transport;
 use std::future::Future;
 use std::io;
 
-/// A transport, as the engine sees it. Unreliable and unordered by nature: a lost batch is no error.
+/// A transport, as the engine sees it. Unreliable and unordered by nature: a lost datagram is no error.
 pub trait Wire: Send + 'static {
     /// Waits for datagrams and appends at least one, with who sent it. Dropped halfway, it loses nothing.
     ///
@@ -13,9 +14,16 @@ pub trait Wire: Send + 'static {
     /// What the system said; the engine goes on unless nothing else comes any more.
     fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Sends a batch. Datagrams that do not fit the system's buffers may be lost.
-    ///
-    /// # Errors
-    /// What the system said.
-    fn send(&mut self, batch: &[(Locator, Bytes)]) -> impl Future<Output = io::Result<()>> + Send;
+    /// Sends a batch without waiting; what does not fit is lost and counted.
+    fn send(&mut self, batch: &[(Locator, Bytes)]);
+}
+
+impl Wire for Transport {
+    fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> impl Future<Output = io::Result<()>> + Send {
+        Transport::recv(self, batch)
+    }
+
+    fn send(&mut self, batch: &[(Locator, Bytes)]) {
+        Transport::send(self, batch);
+    }
 }
