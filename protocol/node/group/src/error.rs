@@ -1,0 +1,73 @@
+//! Why a call or a message was refused; the first word of each name says by whose fault.
+
+use folkmoot_base::codec::DecodeError;
+use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId};
+
+/// Why the group layer refused something. What was refused changed nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GroupError {
+    /// A node ordered bytes that are no message of this layer.
+    #[error("{peer} ordered bytes that are no group message")]
+    PeerMalformed {
+        /// Who.
+        peer: NodeId,
+        /// What is wrong with them.
+        #[source]
+        source: DecodeError,
+    },
+    /// A node spoke for a member that it does not host in that group.
+    #[error("{peer} does not host {member} in {group}")]
+    PeerSpokeForAnother {
+        /// Who.
+        peer: NodeId,
+        /// For whom.
+        member: MemberId,
+        /// In which group.
+        group: GroupId,
+    },
+    /// A node that is not in the configuration, as far as we were told.
+    #[error("{0} is not in the configuration")]
+    PeerNotInConfiguration(NodeId),
+    /// A node's tables are larger than a node may have.
+    #[error("{0} sent tables larger than a node may have")]
+    PeerTooLarge(NodeId),
+    /// A node said its state twice, out of order, or not in the one encoding.
+    #[error("{0} said its state twice or not in order")]
+    PeerOutOfTurn(NodeId),
+    /// A complaint about oneself, by or about one who is not in the group, or a second one.
+    #[error("complaint of {0} does not count")]
+    PeerComplaint(MemberId),
+    /// The caller delivered a message of a configuration that is not the current one.
+    #[error("message of configuration {0:?}, which is not the current one")]
+    LocalWrongConfiguration(ConfigurationId),
+    /// That member is not attached here.
+    #[error("{0} is not attached here")]
+    LocalNotAttached(MemberId),
+    /// That member is attached already.
+    #[error("{0} is attached already")]
+    LocalAttached(MemberId),
+    /// That member is not in the group.
+    #[error("{0} is not in {1}")]
+    LocalNotJoined(MemberId, GroupId),
+    /// This node's members are in as many groups as a node's may be.
+    #[error("the members of this node are in too many groups")]
+    LocalTooMany,
+    /// The message is longer than a message may be.
+    #[error("{0} bytes are more than a message may have")]
+    LocalTooLong(usize),
+}
+
+impl GroupError {
+    /// The node at fault, if one is.
+    pub fn culprit(&self) -> Option<NodeId> {
+        match self {
+            Self::PeerMalformed { peer, .. }
+            | Self::PeerSpokeForAnother { peer, .. }
+            | Self::PeerNotInConfiguration(peer)
+            | Self::PeerTooLarge(peer)
+            | Self::PeerOutOfTurn(peer) => Some(*peer),
+            _ => None,
+        }
+    }
+}
