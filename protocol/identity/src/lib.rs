@@ -1,1 +1,36 @@
-//! folkmoot-identity
+//! Who is who: keys, certificates, charter, votes, requests. Judges; sends nothing, reads no clock.
+//!
+//! ```text
+//! Identity ---- self-signs ----> IdentityCertificate            "I go by this name"
+//!    |  founders sign ---------> SignedCharter -> Charter       "these are the rules"; its digest is the GroupId
+//!    |  a stranger signs ------> Request (proposed GmcBody)     "certify me so"
+//!    |  voters sign -----------> Vote -> VoteProof              "yes", on a Motion
+//!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
+//! ```
+//! Promise: whatever a decoder here returns is in its one DER form and every signature in it verified; any changed, missing
+//! or added byte gives a typed error. OpenSSL reads and verifies all of it (docs/protocol/identity.md has the commands).
+
+mod certificate;
+mod charter;
+mod cms;
+mod envelope;
+mod error;
+mod gmc;
+mod identity;
+mod request;
+mod signed_charter;
+mod vote;
+
+pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
+pub use charter::{
+    CHARTER_TOML_BYTES_MAX, Charter, CharterDraft, FOUNDERS_MAX, Founder, Minority, THRESHOLD_MAX, Timeouts,
+    change_digest,
+};
+pub use envelope::{NAME_BYTES_MAX, Serial};
+pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};
+pub use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
+pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Membership, Mode, Scheme, VOTES_MAX};
+pub use identity::Identity;
+pub use request::Request;
+pub use signed_charter::SignedCharter;
+pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};

@@ -1,0 +1,124 @@
+//! The identity certificate: a key's own word on its name, self-signed. Says who, not whether in.
+
+use crate::CertificateError;
+use crate::envelope::{self, Envelope, Serial};
+use bytes::Bytes;
+use der::pem::LineEnding;
+use folkmoot_base::{MemberId, NodeId, UnixTime};
+use folkmoot_signing::VerifyingKey;
+
+/// Longest identity certificate, in bytes of DER.
+pub const CERTIFICATE_BYTES_MAX: usize = 1024;
+
+/// A verified identity certificate: in its one form, signed by its own key. Its term is judged by [`Self::check_term`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdentityCertificate {
+    der: Bytes,
+    envelope: Envelope,
+}
+
+impl IdentityCertificate {
+    /// Reads and verifies: one parse, one encoding, one signature check.
+    ///
+    /// # Errors
+    /// [`CertificateError`], `Wire…` and `PeerSignature`.
+    pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
+        let (envelope, _) = envelope::open(der, CERTIFICATE_BYTES_MAX)?;
+        if envelope.membership.is_some() {
+            return Err(CertificateError::WireProfile("a membership certificate where an identity's may come"));
+        }
+        Ok(Self { der: Bytes::copy_from_slice(der), envelope })
+    }
+
+    /// Reads the PEM form of [`Self::to_pem`].
+    ///
+    /// # Errors
+    /// [`CertificateError`].
+    pub fn from_pem(pem: &str) -> Result<Self, CertificateError> {
+        let (label, der) =
+            der::pem::decode_vec(pem.as_bytes()).map_err(|_| CertificateError::LocalPem("certificate"))?;
+        if label != "CERTIFICATE" {
+            return Err(CertificateError::LocalPem("certificate label"));
+        }
+        Self::from_der(&der)
+    }
+
+    /// The PEM form.
+    pub fn to_pem(&self) -> String {
+        certificate_pem(&self.der)
+    }
+
+    /// The DER form.
+    pub fn der(&self) -> &Bytes {
+        &self.der
+    }
+
+    /// Whose it is.
+    pub fn key(&self) -> &VerifyingKey {
+        &self.envelope.key
+    }
+
+    /// The name that its holder goes by; nobody vouches for it.
+    pub fn name(&self) -> &str {
+        &self.envelope.name
+    }
+
+    /// The holder as a member.
+    pub fn member(&self) -> MemberId {
+        self.envelope.key.member_id()
+    }
+
+    /// The holder as a node.
+    pub fn node(&self) -> NodeId {
+        self.envelope.key.node_id()
+    }
+
+    /// The serial number.
+    pub fn serial(&self) -> &Serial {
+        &self.envelope.serial
+    }
+
+    /// When it begins.
+    pub fn not_before(&self) -> UnixTime {
+        self.envelope.not_before
+    }
+
+    /// When it ends.
+    pub fn not_after(&self) -> UnixTime {
+        self.envelope.not_after
+    }
+
+    /// Whether it holds at `time`, give or take `skew_seconds`.
+    ///
+    /// # Errors
+    /// [`CertificateError::PeerNotYet`], [`CertificateError::PeerEnded`].
+    pub fn check_term(&self, time: UnixTime, skew_seconds: u64) -> Result<(), CertificateError> {
+        check_term(self.not_before(), self.not_after(), time, skew_seconds)
+    }
+}
+
+/// The PEM bundle of these certificates: the `-CAfile` under which OpenSSL verifies what they signed.
+pub fn identities_pem<'a>(certificates: impl IntoIterator<Item = &'a IdentityCertificate>) -> String {
+    certificates.into_iter().map(IdentityCertificate::to_pem).collect()
+}
+
+/// Whether a term holds at `time`, give or take `skew_seconds`.
+pub(crate) fn check_term(
+    from: UnixTime,
+    to: UnixTime,
+    time: UnixTime,
+    skew_seconds: u64,
+) -> Result<(), CertificateError> {
+    if time.0.saturating_add(skew_seconds) < from.0 {
+        return Err(CertificateError::PeerNotYet(from));
+    }
+    if time.0.saturating_sub(skew_seconds) > to.0 {
+        return Err(CertificateError::PeerEnded(to));
+    }
+    Ok(())
+}
+
+/// PEM of a certificate's DER. Does not fail: the label is fixed and certificates are short.
+pub(crate) fn certificate_pem(der: &[u8]) -> String {
+    der::pem::encode_string("CERTIFICATE", LineEnding::LF, der).unwrap_or_default()
+}

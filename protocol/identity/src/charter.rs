@@ -1,0 +1,477 @@
+//! The charter: a group's founding rules, as TOML. The exact bytes are kept; their digest names the group (N1).
+//!
+//! ```toml
+//! version = 1
+//! name = "book club"
+//! nonce = "00112233445566778899aabbccddeeff"
+//! threshold = 2                        # votes that admit
+//! scheme = "plain"
+//! keying = "gdh"
+//! cipher = "aes-256-gcm"
+//! contributory = true
+//! minority = "continue"                # or "read-only", "stop": what the smaller side of a split may do
+//! minority_may_admit = true
+//! certificate_days = 365
+//! request_hours = 72
+//! [[founders]]
+//! name = "alice"
+//! key = "3059…"                        # SPKI, hexadecimal
+//! [timeouts]                           # optional, each
+//! step_ms = 3000
+//! ```
+//! Later versions (T8) are the founding text and the changes made since: the GroupId stays, [`Charter::digest`] moves on.
+
+use crate::envelope::NAME_BYTES_MAX;
+use crate::{CharterError, IdentityCertificate};
+use bytes::Bytes;
+use folkmoot_base::{Digest, Entropy, GroupId, GroupName, MemberId, digest, draw};
+use folkmoot_signing::VerifyingKey;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Longest charter, in bytes of TOML.
+pub const CHARTER_TOML_BYTES_MAX: usize = 16 * 1024;
+/// Most founders.
+pub const FOUNDERS_MAX: usize = 32;
+/// Highest threshold.
+pub const THRESHOLD_MAX: u32 = 128;
+const DAYS_MAX: u32 = 3_650;
+const HOURS_MAX: u32 = 8_760;
+const TIMEOUT_MS_MAX: u32 = 3_600_000;
+
+/// What the smaller side of a split may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Minority {
+    /// Go on as before.
+    Continue,
+    /// Receive, not send.
+    ReadOnly,
+    /// Neither.
+    Stop,
+}
+
+impl Minority {
+    /// The word in the charter.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::ReadOnly => "read-only",
+            Self::Stop => "stop",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        [Self::Continue, Self::ReadOnly, Self::Stop].into_iter().find(|rule| rule.word() == word)
+    }
+}
+
+/// Timeouts that the charter sets; `None` leaves a layer's default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timeouts {
+    /// How long a member waits for another's step before it complains (K4).
+    pub step_ms: Option<u32>,
+    /// How long a node waits for a silent peer.
+    pub silence_ms: Option<u32>,
+    /// How often absent nodes are probed (D3).
+    pub lookup_ms: Option<u32>,
+    /// By how much clocks may differ (T7).
+    pub skew_ms: Option<u32>,
+}
+
+/// One of those who sign the charter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Founder {
+    /// By which name.
+    pub name: String,
+    /// With which key.
+    pub key: VerifyingKey,
+}
+
+impl From<&IdentityCertificate> for Founder {
+    fn from(certificate: &IdentityCertificate) -> Self {
+        Self { name: certificate.name().to_owned(), key: certificate.key().clone() }
+    }
+}
+
+/// A legal charter: the founding one, or as changed since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Charter {
+    bytes: Bytes,
+    group: GroupId,
+    digest: Digest,
+    version: u32,
+    name: GroupName,
+    nonce: [u8; 16],
+    founders: Vec<Founder>,
+    rules: Rules,
+}
+
+/// What a vote may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Rules {
+    threshold: u32,
+    minority: Minority,
+    minority_may_admit: bool,
+    certificate_days: u32,
+    request_hours: u32,
+    timeouts: Timeouts,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    version: u32,
+    name: String,
+    nonce: String,
+    threshold: u32,
+    scheme: String,
+    keying: String,
+    cipher: String,
+    contributory: bool,
+    minority: Minority,
+    minority_may_admit: bool,
+    certificate_days: u32,
+    request_hours: u32,
+    founders: Vec<FounderText>,
+    #[serde(default)]
+    timeouts: Timeouts,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FounderText {
+    name: String,
+    key: String,
+}
+
+impl Charter {
+    /// Reads a founding charter; keeps the exact bytes.
+    ///
+    /// # Errors
+    /// [`CharterError::WireMalformed`], [`CharterError::WireValue`].
+    pub fn from_toml(text: &str) -> Result<Self, CharterError> {
+        if text.len() > CHARTER_TOML_BYTES_MAX {
+            return Err(CharterError::WireMalformed(format!("{} bytes are too long", text.len())));
+        }
+        let parsed: Text =
+            toml::from_str(text).map_err(|error| CharterError::WireMalformed(error.message().to_owned()))?;
+        check_fixed(&parsed)?;
+        let founders = founders(&parsed.founders)?;
+        let rules = Rules {
+            threshold: parsed.threshold,
+            minority: parsed.minority,
+            minority_may_admit: parsed.minority_may_admit,
+            certificate_days: parsed.certificate_days,
+            request_hours: parsed.request_hours,
+            timeouts: parsed.timeouts,
+        };
+        rules.check().map_err(|(key, reason)| CharterError::WireValue { key, reason })?;
+        if usize::try_from(rules.threshold).unwrap_or(usize::MAX) > founders.len() {
+            return Err(value("threshold", "more votes than founders"));
+        }
+        Ok(Self {
+            group: GroupId::of_charter(text.as_bytes()),
+            digest: digest(&[b"folkmoot charter v1\0", text.as_bytes()]),
+            version: 1,
+            name: GroupName::new(&parsed.name).map_err(|_| value("name", "not a group name"))?,
+            nonce: unhex(&parsed.nonce)
+                .and_then(|nonce| nonce.try_into().ok())
+                .ok_or(value("nonce", "not 32 hexadecimal digits"))?,
+            bytes: Bytes::copy_from_slice(text.as_bytes()),
+            founders,
+            rules,
+        })
+    }
+
+    /// The charter after a vote set `field` to `word`. Fields: threshold, minority, minority_may_admit, certificate_days,
+    /// request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms}.
+    ///
+    /// # Errors
+    /// [`CharterError::PeerChange`].
+    pub fn with_change(&self, field: &str, word: &str) -> Result<Self, CharterError> {
+        let refuse = |reason| CharterError::PeerChange { field: field.to_owned(), value: word.to_owned(), reason };
+        let mut next = self.clone();
+        next.rules.set(field, word).map_err(refuse)?;
+        next.rules.check().map_err(|(_, reason)| refuse(reason))?;
+        if next.rules == self.rules {
+            return Err(refuse("that is what it is already"));
+        }
+        next.version = self.version.checked_add(1).ok_or_else(|| refuse("too many changes"))?;
+        next.digest = digest(&[b"folkmoot charter change v1\0", &self.digest, &change_digest(field, word)]);
+        Ok(next)
+    }
+
+    /// The founding text, byte for byte.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The group that the founding text founds.
+    pub fn group(&self) -> GroupId {
+        self.group
+    }
+
+    /// Names this version: the founding text and every change since, in order. What votes and certificates cover.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// 1 for the founding text, one more for each change.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The group's name.
+    pub fn name(&self) -> &GroupName {
+        &self.name
+    }
+
+    /// What makes two groups with equal rules differ.
+    pub fn nonce(&self) -> &[u8; 16] {
+        &self.nonce
+    }
+
+    /// The founders, in the order of the text; the first one's vote breaks a tie of halves (T4).
+    pub fn founders(&self) -> &[Founder] {
+        &self.founders
+    }
+
+    /// The founder with this id.
+    pub fn founder(&self, member: &MemberId) -> Option<&Founder> {
+        self.founders.iter().find(|founder| founder.key.member_id() == *member)
+    }
+
+    /// Votes that admit.
+    pub fn threshold(&self) -> u32 {
+        self.rules.threshold
+    }
+
+    /// The keying module's name.
+    pub fn keying(&self) -> &'static str {
+        "gdh"
+    }
+
+    /// The cipher's name.
+    pub fn cipher(&self) -> &'static str {
+        "aes-256-gcm"
+    }
+
+    /// What the smaller side of a split may do.
+    pub fn minority(&self) -> Minority {
+        self.rules.minority
+    }
+
+    /// Whether the smaller side of a split may admit.
+    pub fn minority_may_admit(&self) -> bool {
+        self.rules.minority_may_admit
+    }
+
+    /// Longest term of a certificate.
+    pub fn certificate_days(&self) -> u32 {
+        self.rules.certificate_days
+    }
+
+    /// How long a request stays open, and votes on it count.
+    pub fn request_hours(&self) -> u32 {
+        self.rules.request_hours
+    }
+
+    /// Timeouts that it sets.
+    pub fn timeouts(&self) -> &Timeouts {
+        &self.rules.timeouts
+    }
+}
+
+/// Digest of a change of one field: the subject of votes on it.
+pub fn change_digest(field: &str, word: &str) -> Digest {
+    digest(&[b"folkmoot change v1\0", field.as_bytes(), b"\0", word.as_bytes()])
+}
+
+impl Rules {
+    fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if !(1..=THRESHOLD_MAX).contains(&self.threshold) {
+            return Err(("threshold", "between 1 and 128"));
+        }
+        if !(1..=DAYS_MAX).contains(&self.certificate_days) {
+            return Err(("certificate_days", "between 1 and 3650"));
+        }
+        if !(1..=HOURS_MAX).contains(&self.request_hours) {
+            return Err(("request_hours", "between 1 and 8760"));
+        }
+        let times = &self.timeouts;
+        let set = [times.step_ms, times.silence_ms, times.lookup_ms, times.skew_ms];
+        if set.into_iter().flatten().any(|ms| !(1..=TIMEOUT_MS_MAX).contains(&ms)) {
+            return Err(("timeouts", "between 1 and 3600000 ms"));
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, field: &str, word: &str) -> Result<(), &'static str> {
+        match field {
+            "threshold" => self.threshold = number(word)?,
+            "minority" => self.minority = Minority::from_word(word).ok_or("continue, read-only or stop")?,
+            "minority_may_admit" => self.minority_may_admit = truth(word)?,
+            "certificate_days" => self.certificate_days = number(word)?,
+            "request_hours" => self.request_hours = number(word)?,
+            "timeouts.step_ms" => self.timeouts.step_ms = Some(number(word)?),
+            "timeouts.silence_ms" => self.timeouts.silence_ms = Some(number(word)?),
+            "timeouts.lookup_ms" => self.timeouts.lookup_ms = Some(number(word)?),
+            "timeouts.skew_ms" => self.timeouts.skew_ms = Some(number(word)?),
+            _ => return Err("not a field that can be changed"),
+        }
+        Ok(())
+    }
+}
+
+/// What [`Charter::from_toml`] will read, to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CharterDraft {
+    /// The group's name.
+    pub name: GroupName,
+    /// What makes two groups with equal rules differ.
+    pub nonce: [u8; 16],
+    /// Votes that admit.
+    pub threshold: u32,
+    /// Who signs.
+    pub founders: Vec<Founder>,
+    /// What the smaller side of a split may do.
+    pub minority: Minority,
+    /// Whether it may admit.
+    pub minority_may_admit: bool,
+    /// Longest term of a certificate.
+    pub certificate_days: u32,
+    /// How long a request stays open.
+    pub request_hours: u32,
+    /// Timeouts to set.
+    pub timeouts: Timeouts,
+}
+
+impl CharterDraft {
+    /// A draft with a fresh nonce and defaults: minorities continue and admit, certificates hold a year, requests three days.
+    pub fn new(name: GroupName, threshold: u32, founders: Vec<Founder>, entropy: &mut dyn Entropy) -> Self {
+        Self {
+            name,
+            nonce: draw(entropy),
+            threshold,
+            founders,
+            minority: Minority::Continue,
+            minority_may_admit: true,
+            certificate_days: 365,
+            request_hours: 72,
+            timeouts: Timeouts::default(),
+        }
+    }
+
+    /// The text to sign. [`Charter::from_toml`] judges it.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::from("# The founding rules of a group. Signed by its founders; every byte counts.\nversion = 1\n");
+        let quote = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let mut line = |key: &str, value: String| {
+            let _ = writeln!(out, "{key} = {value}");
+        };
+        line("name", quote(self.name.as_str()));
+        line("nonce", quote(&hex(&self.nonce)));
+        line("threshold", self.threshold.to_string());
+        line("scheme", quote("plain"));
+        line("keying", quote("gdh"));
+        line("cipher", quote("aes-256-gcm"));
+        line("contributory", true.to_string());
+        line("minority", quote(self.minority.word()));
+        line("minority_may_admit", self.minority_may_admit.to_string());
+        line("certificate_days", self.certificate_days.to_string());
+        line("request_hours", self.request_hours.to_string());
+        for founder in &self.founders {
+            let (name, key) = (quote(&founder.name), quote(&hex(founder.key.spki_der())));
+            let _ = write!(out, "\n[[founders]]\nname = {name}\nkey = {key}\n");
+        }
+        self.write_timeouts(&mut out);
+        out
+    }
+
+    fn write_timeouts(&self, out: &mut String) {
+        let times = &self.timeouts;
+        if *times != Timeouts::default() {
+            out.push_str("\n[timeouts]\n");
+        }
+        let all = [
+            ("step_ms", times.step_ms),
+            ("silence_ms", times.silence_ms),
+            ("lookup_ms", times.lookup_ms),
+            ("skew_ms", times.skew_ms),
+        ];
+        for (key, ms) in all {
+            if let Some(ms) = ms {
+                let _ = writeln!(out, "{key} = {ms}");
+            }
+        }
+    }
+}
+
+fn check_fixed(text: &Text) -> Result<(), CharterError> {
+    if text.version != 1 {
+        return Err(value("version", "this release reads version 1"));
+    }
+    if text.scheme != "plain" {
+        return Err(value("scheme", "this release knows \"plain\""));
+    }
+    if text.keying != "gdh" {
+        return Err(value("keying", "this release knows \"gdh\""));
+    }
+    if text.cipher != "aes-256-gcm" {
+        return Err(value("cipher", "this release knows \"aes-256-gcm\""));
+    }
+    if !text.contributory {
+        return Err(value("contributory", "gdh is contributory: say true"));
+    }
+    Ok(())
+}
+
+fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {
+    if texts.is_empty() || texts.len() > FOUNDERS_MAX {
+        return Err(value("founders", "between 1 and 32"));
+    }
+    let mut seen = BTreeSet::new();
+    let mut out = Vec::with_capacity(texts.len());
+    for text in texts {
+        if text.name.is_empty() || text.name.len() > NAME_BYTES_MAX || text.name.chars().any(char::is_control) {
+            return Err(value("founders.name", "1 to 64 bytes without control characters"));
+        }
+        let key = unhex(&text.key).and_then(|spki| VerifyingKey::from_spki_der(&spki).ok());
+        let key = key.ok_or(value("founders.key", "not the SPKI of a P-256 key in hexadecimal"))?;
+        if !seen.insert(key.member_id()) {
+            return Err(value("founders.key", "the same key twice"));
+        }
+        out.push(Founder { name: text.name.clone(), key });
+    }
+    Ok(out)
+}
+
+fn value(key: &'static str, reason: &'static str) -> CharterError {
+    CharterError::WireValue { key, reason }
+}
+
+/// A number in its one spelling.
+fn number(word: &str) -> Result<u32, &'static str> {
+    let number: u32 = word.parse().map_err(|_| "not a number")?;
+    if number.to_string() == word { Ok(number) } else { Err("not a number in plain digits") }
+}
+
+fn truth(word: &str) -> Result<bool, &'static str> {
+    word.parse().map_err(|_| "true or false")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |c: u8| char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pair = |pair: &[u8]| match *pair {
+        [high, low] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(pair).collect()
+}

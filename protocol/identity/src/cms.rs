@@ -1,0 +1,180 @@
+//! Signed messages: CMS SignedData (RFC 5652), DER, content attached, one form for each message.
+//!
+//! ```text
+//! ContentInfo(id-signedData)
+//!   SignedData v1, digestAlgorithms {sha256}
+//!     content       id-data, OCTET STRING
+//!     certificates  SET OF identity certificate, one for each signer
+//!     signerInfos   SET OF v1, issuerAndSerial, sha256,
+//!                          signedAttrs {content-type = id-data, message-digest}, ecdsa-with-SHA256, signature
+//! ```
+//! [`open`] takes apart what came, verifies each signature over attributes that it made itself, then assembles the message
+//! anew from the parts and compares byte for byte: what was not covered by a signature is covered by that.
+
+use crate::{CmsError, IdentityCertificate};
+use ::cms::cert::{CertificateChoices, IssuerAndSerialNumber};
+use ::cms::content_info::{CmsVersion, ContentInfo};
+use ::cms::signed_data::{
+    CertificateSet, EncapsulatedContentInfo, SignedAttributes, SignedData, SignerIdentifier, SignerInfo,
+    SignerInfos,
+};
+use const_oid::db::{rfc5911, rfc5912};
+use der::asn1::{Any, OctetString, SetOfVec};
+use der::{Decode, Encode};
+use folkmoot_base::{digest, limits};
+use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
+use spki::AlgorithmIdentifierOwned;
+use x509_cert::Certificate;
+
+/// Longest vote, in bytes of DER.
+pub(crate) const VOTE_BYTES_MAX: usize = 2 * 1024;
+/// Longest request, in bytes of DER.
+pub(crate) const REQUEST_BYTES_MAX: usize = 4 * 1024;
+/// Longest signed charter, in bytes of DER: it must fit an entry of the transcript.
+pub(crate) const CHARTER_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
+
+/// The DER of the two signed attributes, but for the message digest at the end.
+const ATTRIBUTES_HEAD: [u8; 45] = [
+    0x31, 0x4b, // SET OF, 75 bytes
+    0x30, 0x18, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x03, // content-type
+    0x31, 0x0b, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x01, // id-data
+    0x30, 0x2f, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x04, // message-digest
+    0x31, 0x22, 0x04, 0x20,
+];
+
+/// A message whose every signature verified and whose bytes are the one form of it.
+pub(crate) struct Signed {
+    /// What was signed.
+    pub(crate) content: Vec<u8>,
+    /// Who signed it, sorted by certificate, each once.
+    pub(crate) signers: Vec<(IdentityCertificate, Signature)>,
+}
+
+/// Signs `content` through its signed attributes.
+pub(crate) fn sign_content(key: &SigningKey, content: &[u8]) -> Signature {
+    key.sign_raw(&attributes(content))
+}
+
+/// Verifies what [`sign_content`] made.
+pub(crate) fn verify_content(
+    key: &VerifyingKey,
+    content: &[u8],
+    signature: &Signature,
+) -> Result<(), SigningError> {
+    key.verify_raw(&attributes(content), signature)
+}
+
+/// Puts a message together.
+pub(crate) fn assemble(
+    content: &[u8],
+    signers: &[(IdentityCertificate, Signature)],
+) -> Result<Vec<u8>, CmsError> {
+    encode(content, signers).map_err(|_| CmsError::LocalEncode)
+}
+
+/// Takes a message of at most `bytes_max` bytes and `signers_max` signers apart and verifies it.
+pub(crate) fn open(der: &[u8], bytes_max: usize, signers_max: usize) -> Result<Signed, CmsError> {
+    if der.len() > bytes_max {
+        return Err(CmsError::WireTooLong(der.len()));
+    }
+    let signed = parse(der).map_err(|_| CmsError::WireMalformed)?;
+    let content = content_of(&signed)?;
+    let signers = signers_of(&signed, signers_max)?;
+    if assemble(&content, &signers)? != der {
+        return Err(CmsError::WireNotCanonical);
+    }
+    for (certificate, signature) in &signers {
+        verify_content(certificate.key(), &content, signature)
+            .map_err(|_| CmsError::PeerSignature(certificate.member()))?;
+    }
+    Ok(Signed { content, signers })
+}
+
+fn attributes(content: &[u8]) -> Vec<u8> {
+    let mut out = ATTRIBUTES_HEAD.to_vec();
+    out.extend_from_slice(&digest(&[content]));
+    out
+}
+
+fn parse(der: &[u8]) -> der::Result<SignedData> {
+    let info = ContentInfo::from_der(der)?;
+    info.content.decode_as::<SignedData>()
+}
+
+fn content_of(signed: &SignedData) -> Result<Vec<u8>, CmsError> {
+    let content = signed.encap_content_info.econtent.as_ref().ok_or(CmsError::WireMalformed)?;
+    let content = content.decode_as::<OctetString>().map_err(|_| CmsError::WireMalformed)?;
+    Ok(content.into_bytes().into())
+}
+
+/// Pairs signers with certificates by issuer and serial number, one to one.
+fn signers_of(
+    signed: &SignedData,
+    signers_max: usize,
+) -> Result<Vec<(IdentityCertificate, Signature)>, CmsError> {
+    let certificates = signed.certificates.as_ref().ok_or(CmsError::WireSigners)?;
+    let count = signed.signer_infos.0.len();
+    if count == 0 || count > signers_max || certificates.0.len() != count {
+        return Err(CmsError::WireSigners);
+    }
+    let mut out = Vec::with_capacity(count);
+    for choice in certificates.0.iter() {
+        let CertificateChoices::Certificate(certificate) = choice else {
+            return Err(CmsError::WireSigners);
+        };
+        let sid = identifier(certificate);
+        let mut of_this = signed.signer_infos.0.iter().filter(|info| info.sid == sid);
+        let (Some(info), None) = (of_this.next(), of_this.next()) else {
+            return Err(CmsError::WireSigners);
+        };
+        let der = certificate.to_der().map_err(|_| CmsError::WireMalformed)?;
+        let signature =
+            Signature::from_der(info.signature.as_bytes()).map_err(CmsError::WireSignature)?;
+        out.push((IdentityCertificate::from_der(&der)?, signature));
+    }
+    Ok(out)
+}
+
+fn identifier(certificate: &Certificate) -> SignerIdentifier {
+    SignerIdentifier::IssuerAndSerialNumber(IssuerAndSerialNumber {
+        issuer: certificate.tbs_certificate().issuer().clone(),
+        serial_number: certificate.tbs_certificate().serial_number().clone(),
+    })
+}
+
+fn encode(content: &[u8], signers: &[(IdentityCertificate, Signature)]) -> der::Result<Vec<u8>> {
+    let attributes = SignedAttributes::from_der(&attributes(content))?;
+    let mut certificates = SetOfVec::new();
+    let mut infos = SetOfVec::new();
+    for (certificate, signature) in signers {
+        let certificate = Certificate::from_der(certificate.der())?;
+        infos.insert(SignerInfo {
+            version: CmsVersion::V1,
+            sid: identifier(&certificate),
+            digest_alg: algorithm(rfc5912::ID_SHA_256),
+            signed_attrs: Some(attributes.clone()),
+            signature_algorithm: algorithm(rfc5912::ECDSA_WITH_SHA_256),
+            signature: OctetString::new(signature.to_der())?,
+            unsigned_attrs: None,
+        })?;
+        certificates.insert(CertificateChoices::Certificate(certificate))?;
+    }
+    let mut digests = SetOfVec::new();
+    digests.insert(algorithm(rfc5912::ID_SHA_256))?;
+    let signed = SignedData {
+        version: CmsVersion::V1,
+        digest_algorithms: digests,
+        encap_content_info: EncapsulatedContentInfo {
+            econtent_type: rfc5911::ID_DATA,
+            econtent: Some(Any::encode_from(&OctetString::new(content)?)?),
+        },
+        certificates: Some(CertificateSet(certificates)),
+        crls: None,
+        signer_infos: SignerInfos(infos),
+    };
+    ContentInfo { content_type: rfc5911::ID_SIGNED_DATA, content: Any::encode_from(&signed)? }.to_der()
+}
+
+fn algorithm(oid: der::asn1::ObjectIdentifier) -> AlgorithmIdentifierOwned {
+    AlgorithmIdentifierOwned { oid, parameters: None }
+}

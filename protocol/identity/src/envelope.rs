@@ -1,0 +1,218 @@
+//! The X.509v3 envelope of every certificate here: self-signed, P-256, one DER form.
+//!
+//! ```text
+//! TBSCertificate  v3, serial (16 bytes), ecdsa-with-SHA256, issuer = subject = {CN = name}, validity, SPKI,
+//!                 extensions: basicConstraints (critical, no CA), keyUsage (critical, digitalSignature +
+//!                 contentCommitment), subjectKeyIdentifier (first 20 bytes of the MemberId), [membership]
+//! ```
+//! [`open`] reads the values out, builds the envelope anew from them, and takes only the bytes that come out.
+
+use crate::CertificateError;
+use const_oid::db::{rfc4519, rfc5280, rfc5912};
+use der::asn1::{Any, BitString, ObjectIdentifier, OctetString, SetOfVec, Utf8StringRef};
+use der::{DateTime, Decode, Encode, Sequence};
+use folkmoot_base::{Entropy, UnixTime, draw};
+use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
+use std::time::Duration;
+use x509_cert::{Certificate, TbsCertificate};
+use x509_cert::attr::AttributeTypeAndValue;
+use x509_cert::ext::Extension;
+use x509_cert::name::Name;
+use x509_cert::serial_number::SerialNumber;
+use x509_cert::time::{Time, Validity};
+
+/// Longest name of a person or device, in bytes of UTF-8 (X.520's bound for a common name).
+pub const NAME_BYTES_MAX: usize = 64;
+/// 9999-12-31T23:59:59Z, the last time that X.509 can say.
+const TIME_MAX: u64 = 253_402_300_799;
+
+const BASIC_CONSTRAINTS: &[u8] = &[0x30, 0x00];
+const KEY_USAGE: &[u8] = &[0x03, 0x02, 0x06, 0xc0];
+
+/// A serial number: 16 bytes, the first between 0x40 and 0x7f, so that it is one DER INTEGER of 16 bytes.
+pub type Serial = [u8; 16];
+
+/// Draws a serial number.
+pub(crate) fn draw_serial(entropy: &mut dyn Entropy) -> Serial {
+    let mut serial: Serial = draw(entropy);
+    if let Some(first) = serial.first_mut() {
+        *first = (*first & 0x3f) | 0x40;
+    }
+    serial
+}
+
+/// The values of an envelope; `membership` is the DER of the private extension, if there is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Envelope {
+    pub(crate) serial: Serial,
+    pub(crate) name: String,
+    pub(crate) key: VerifyingKey,
+    pub(crate) not_before: UnixTime,
+    pub(crate) not_after: UnixTime,
+    pub(crate) membership: Option<Vec<u8>>,
+}
+
+#[derive(Sequence)]
+struct Tbs {
+    #[asn1(context_specific = "0", tag_mode = "EXPLICIT")]
+    version: u8,
+    serial: SerialNumber,
+    signature: AlgorithmIdentifierOwned,
+    issuer: Name,
+    validity: Validity,
+    subject: Name,
+    key: SubjectPublicKeyInfoOwned,
+    #[asn1(context_specific = "3", tag_mode = "EXPLICIT")]
+    extensions: Vec<Extension>,
+}
+
+#[derive(Sequence)]
+struct Outer {
+    tbs: Any,
+    algorithm: AlgorithmIdentifierOwned,
+    signature: BitString,
+}
+
+/// Extension of a group membership certificate. Provisional arc: see docs/protocol/identity.md.
+pub(crate) const MEMBERSHIP_OID: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.59999.1.1");
+
+impl Envelope {
+    /// Checks the values that a caller or a peer chose.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.name.is_empty() || self.name.len() > NAME_BYTES_MAX {
+            return Err("a name has 1 to 64 bytes");
+        }
+        if self.name.chars().any(char::is_control) {
+            return Err("a name holds no control characters");
+        }
+        if self.not_before > self.not_after || self.not_after.0 > TIME_MAX {
+            return Err("the term ends before it begins, or after the year 9999");
+        }
+        if !self.serial.first().is_some_and(|first| (0x40..0x80).contains(first)) {
+            return Err("the serial number is out of range");
+        }
+        Ok(())
+    }
+
+    /// The TBSCertificate: what the holder signs.
+    pub(crate) fn tbs(&self) -> Result<Vec<u8>, CertificateError> {
+        self.check().map_err(CertificateError::LocalValue)?;
+        self.encode().map_err(|_| CertificateError::LocalValue("a value does not encode"))
+    }
+
+    /// Signs the envelope as its holder.
+    pub(crate) fn sign(&self, key: &SigningKey) -> Result<Vec<u8>, CertificateError> {
+        if *key.verifying_key() != self.key {
+            return Err(CertificateError::LocalNotHolder);
+        }
+        let tbs = self.tbs()?;
+        close(&tbs, &key.sign_raw(&tbs)).map_err(|_| CertificateError::LocalValue("does not encode"))
+    }
+
+    fn encode(&self) -> der::Result<Vec<u8>> {
+        let name = common_name(&self.name)?;
+        let mut extensions = vec![
+            extension(rfc5280::ID_CE_BASIC_CONSTRAINTS, true, BASIC_CONSTRAINTS)?,
+            extension(rfc5280::ID_CE_KEY_USAGE, true, KEY_USAGE)?,
+            extension(rfc5280::ID_CE_SUBJECT_KEY_IDENTIFIER, false, &key_identifier(&self.key)?)?,
+        ];
+        if let Some(membership) = &self.membership {
+            extensions.push(extension(MEMBERSHIP_OID, false, membership)?);
+        }
+        Tbs {
+            version: 2,
+            serial: SerialNumber::new(&self.serial)?,
+            signature: ecdsa(),
+            issuer: name.clone(),
+            validity: Validity::new(time(self.not_before)?, time(self.not_after)?),
+            subject: name,
+            key: SubjectPublicKeyInfoOwned::from_der(self.key.spki_der())?,
+            extensions,
+        }
+        .to_der()
+    }
+}
+
+/// Reads a certificate of at most `bytes_max` bytes, in its one form, signed by its own key.
+pub(crate) fn open(der: &[u8], bytes_max: usize) -> Result<(Envelope, Signature), CertificateError> {
+    if der.len() > bytes_max {
+        return Err(CertificateError::WireTooLong(der.len()));
+    }
+    let certificate = Certificate::from_der(der).map_err(|_| CertificateError::WireMalformed)?;
+    let signature = certificate.signature().as_bytes().ok_or(CertificateError::WireMalformed)?;
+    let signature = Signature::from_der(signature).map_err(CertificateError::WireKey)?;
+    let envelope = read(certificate.tbs_certificate())?;
+    envelope.check().map_err(CertificateError::WireProfile)?;
+    let tbs = envelope.encode().map_err(|_| CertificateError::WireProfile("values"))?;
+    let again = close(&tbs, &signature).map_err(|_| CertificateError::WireProfile("values"))?;
+    if again != der {
+        return Err(CertificateError::WireProfile("not the one encoding of its values"));
+    }
+    envelope.key.verify_raw(&tbs, &signature).map_err(|_| CertificateError::PeerSignature)?;
+    Ok((envelope, signature))
+}
+
+/// Reads a TBSCertificate that nobody signed yet, in its one form.
+pub(crate) fn open_proposed(tbs: &[u8]) -> Result<Envelope, CertificateError> {
+    let parsed = TbsCertificate::from_der(tbs).map_err(|_| CertificateError::WireMalformed)?;
+    let envelope = read(&parsed)?;
+    envelope.check().map_err(CertificateError::WireProfile)?;
+    let again = envelope.encode().map_err(|_| CertificateError::WireProfile("values"))?;
+    if again != tbs {
+        return Err(CertificateError::WireProfile("not the one encoding of its values"));
+    }
+    Ok(envelope)
+}
+
+fn read(tbs: &TbsCertificate) -> Result<Envelope, CertificateError> {
+    let refuse = CertificateError::WireProfile;
+    let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("subject"))?;
+    let spki = tbs.subject_public_key_info().to_der().map_err(|_| CertificateError::WireMalformed)?;
+    Ok(Envelope {
+        serial: tbs.serial_number().as_bytes().try_into().map_err(|_| refuse("serial number"))?,
+        name: name.value().into_owned(),
+        key: VerifyingKey::from_spki_der(&spki).map_err(CertificateError::WireKey)?,
+        not_before: UnixTime(tbs.validity().not_before.to_unix_duration().as_secs()),
+        not_after: UnixTime(tbs.validity().not_after.to_unix_duration().as_secs()),
+        membership: membership(tbs),
+    })
+}
+
+fn membership(tbs: &TbsCertificate) -> Option<Vec<u8>> {
+    let extensions = tbs.extensions()?;
+    let found = extensions.iter().find(|extension| extension.extn_id == MEMBERSHIP_OID)?;
+    Some(found.extn_value.as_bytes().to_vec())
+}
+
+fn close(tbs: &[u8], signature: &Signature) -> der::Result<Vec<u8>> {
+    Outer {
+        tbs: Any::from_der(tbs)?,
+        algorithm: ecdsa(),
+        signature: BitString::from_bytes(&signature.to_der())?,
+    }
+    .to_der()
+}
+
+fn common_name(name: &str) -> der::Result<Name> {
+    let mut rdn = SetOfVec::new();
+    rdn.insert(AttributeTypeAndValue { oid: rfc4519::CN, value: Any::encode_from(&Utf8StringRef::new(name)?)? })?;
+    Name::from_der(&vec![rdn].to_der()?)
+}
+
+fn extension(oid: ObjectIdentifier, critical: bool, value: &[u8]) -> der::Result<Extension> {
+    Ok(Extension { extn_id: oid, critical, extn_value: OctetString::new(value)? })
+}
+
+fn key_identifier(key: &VerifyingKey) -> der::Result<Vec<u8>> {
+    let head: Vec<u8> = key.member_id().0.iter().take(20).copied().collect();
+    OctetString::new(head)?.to_der()
+}
+
+fn time(time: UnixTime) -> der::Result<Time> {
+    Ok(Time::from(DateTime::from_unix_duration(Duration::from_secs(time.0))?))
+}
+
+fn ecdsa() -> AlgorithmIdentifierOwned {
+    AlgorithmIdentifierOwned { oid: rfc5912::ECDSA_WITH_SHA_256, parameters: None }
+}

@@ -1,0 +1,190 @@
+//! Why a certificate, charter, vote or request was refused. `Wire…`: the bytes are not one. `Peer…`: they are one, and whoever
+//! signed it says something that does not stand. `Local…`: our caller asked for what cannot be.
+
+use folkmoot_base::{DecodeError, MemberId, UnixTime};
+use folkmoot_signing::SigningError;
+
+/// Why a certificate was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CertificateError {
+    /// Not an X.509 certificate in DER.
+    #[error("not an X.509 certificate in DER")]
+    WireMalformed,
+    /// Longer than any certificate may be.
+    #[error("certificate of {0} bytes, more than any has")]
+    WireTooLong(usize),
+    /// A certificate, but not the one DER form of ours (ID-02, ID-11).
+    #[error("certificate is not in the one form that is taken: {0}")]
+    WireProfile(&'static str),
+    /// Its key or signature is malformed.
+    #[error("certificate holds a malformed key or signature")]
+    WireKey(#[source] SigningError),
+    /// Its holder did not sign it.
+    #[error("certificate is not signed by the key it names")]
+    PeerSignature,
+    /// It has not begun yet.
+    #[error("certificate begins only at {0:?}")]
+    PeerNotYet(UnixTime),
+    /// It has ended.
+    #[error("certificate ended at {0:?}")]
+    PeerEnded(UnixTime),
+    /// It was issued for another group, charter, scheme or term than the one it is shown under.
+    #[error("certificate does not stand under this charter: {0}")]
+    PeerCharter(&'static str),
+    /// It claims founding, but the charter does not name its key.
+    #[error("{0} is not a founder")]
+    PeerNotFounder(MemberId),
+    /// It carries the vote of someone who has none.
+    #[error("{0} has no vote")]
+    PeerNotVoter(MemberId),
+    /// A vote in it does not verify.
+    #[error("the vote of {0} does not verify")]
+    PeerVote(MemberId),
+    /// It carries fewer votes than the charter asks for.
+    #[error("{got} votes where {need} are needed")]
+    PeerTooFewVotes {
+        /// Votes that stand.
+        got: usize,
+        /// Votes that the charter asks for.
+        need: usize,
+    },
+    /// The values given make no certificate.
+    #[error("no certificate can say that: {0}")]
+    LocalValue(&'static str),
+    /// The identity given is not the holder named in the body.
+    #[error("the certificate is another's")]
+    LocalNotHolder,
+    /// The PEM text or private key does not fit.
+    #[error("PEM does not hold this identity: {0}")]
+    LocalPem(&'static str),
+}
+
+/// Why a signed message (CMS) was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CmsError {
+    /// Not a CMS SignedData in DER with attached content.
+    #[error("not a CMS SignedData in DER with its content inside")]
+    WireMalformed,
+    /// Longer than any signed message may be.
+    #[error("signed message of {0} bytes, more than any has")]
+    WireTooLong(usize),
+    /// A SignedData, but not the one DER form of what it says (ID-21).
+    #[error("signed message is not in its one form")]
+    WireNotCanonical,
+    /// Signers and certificates do not match one to one, or there are too many.
+    #[error("signers and certificates do not match one to one")]
+    WireSigners,
+    /// A signature in it is malformed.
+    #[error("malformed signature")]
+    WireSignature(#[source] SigningError),
+    /// A signer's certificate was refused.
+    #[error("a signer's certificate was refused")]
+    Certificate(#[from] CertificateError),
+    /// A signature does not verify.
+    #[error("the signature of {0} does not verify")]
+    PeerSignature(MemberId),
+    /// Other signers than expected.
+    #[error("signed by others than expected")]
+    PeerSigners,
+    /// The values given make no message.
+    #[error("no message can say that")]
+    LocalEncode,
+}
+
+/// Why a charter was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CharterError {
+    /// Too long, not UTF-8, not TOML, unknown or missing keys, values of the wrong kind.
+    #[error("not a charter: {0}")]
+    WireMalformed(String),
+    /// A value outside its limits.
+    #[error("charter: {key}: {reason}")]
+    WireValue {
+        /// Which key.
+        key: &'static str,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The envelope was refused.
+    #[error("signed charter")]
+    Cms(#[from] CmsError),
+    /// Someone signed who is not a founder, or under another name than the charter gives.
+    #[error("{0} signed, whom the charter does not name so")]
+    PeerNotFounder(MemberId),
+    /// A founder's signature is missing.
+    #[error("founder {0} has not signed")]
+    PeerUnsigned(MemberId),
+    /// The field cannot be changed, or not to this.
+    #[error("charter field {field:?} cannot become {value:?}: {reason}")]
+    PeerChange {
+        /// Which field.
+        field: String,
+        /// To what.
+        value: String,
+        /// Why not.
+        reason: &'static str,
+    },
+}
+
+/// Why a vote was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VoteError {
+    /// The envelope was refused.
+    #[error("vote")]
+    Cms(#[from] CmsError),
+    /// The signed content is not a vote (wrong domain label: a charter or request, say).
+    #[error("signed content is not a vote")]
+    WireDomain,
+    /// The content after the label does not decode.
+    #[error("vote content")]
+    WireContent(#[from] DecodeError),
+    /// A decision without electorate serial, or an admission with one.
+    #[error("kind of vote and electorate serial do not fit")]
+    WireSlot,
+    /// The (voter, expires, signature) triple does not verify for the motion.
+    #[error("the vote of {0} does not verify")]
+    PeerSignature(MemberId),
+}
+
+/// Why a request was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The envelope was refused.
+    #[error("request")]
+    Cms(#[from] CmsError),
+    /// The signed content is not a request.
+    #[error("signed content is not a request")]
+    WireDomain,
+    /// The proposed certificate body was refused.
+    #[error("proposed certificate")]
+    Certificate(#[from] CertificateError),
+    /// Signed by another key than the one to be certified.
+    #[error("{0} asks for somebody else's certificate")]
+    PeerNotHolder(MemberId),
+}
+
+/// Any refusal of this layer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// A certificate.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// A signed message.
+    #[error(transparent)]
+    Cms(#[from] CmsError),
+    /// A charter.
+    #[error(transparent)]
+    Charter(#[from] CharterError),
+    /// A vote.
+    #[error(transparent)]
+    Vote(#[from] VoteError),
+    /// A request.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}

@@ -1,0 +1,112 @@
+//! An identity: a private key and the certificate that names it.
+
+use crate::envelope::{Envelope, draw_serial};
+use crate::{CertificateError, IdentityCertificate};
+use der::pem::LineEnding;
+use folkmoot_base::{Entropy, MemberId, NodeId, Secret, UnixTime};
+use folkmoot_signing::{Signature, SigningKey};
+
+/// One's own key and certificate. `Debug` shows name and id, never the key.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    key: SigningKey,
+    certificate: IdentityCertificate,
+}
+
+impl Identity {
+    /// Draws a key and certifies it under `name`, for the given term.
+    ///
+    /// # Errors
+    /// [`CertificateError::LocalValue`] if name or term cannot stand in a certificate.
+    pub fn new(
+        name: &str,
+        entropy: &mut dyn Entropy,
+        not_before: UnixTime,
+        not_after: UnixTime,
+    ) -> Result<Self, CertificateError> {
+        let key = SigningKey::generate(entropy);
+        let envelope = Envelope {
+            serial: draw_serial(entropy),
+            name: name.to_owned(),
+            key: key.verifying_key().clone(),
+            not_before,
+            not_after,
+            membership: None,
+        };
+        let certificate = IdentityCertificate::from_der(&envelope.sign(&key)?)?;
+        Ok(Self { key, certificate })
+    }
+
+    /// Joins a key and its certificate.
+    ///
+    /// # Errors
+    /// [`CertificateError::LocalNotHolder`] if the certificate is another key's.
+    pub fn from_parts(key: SigningKey, certificate: IdentityCertificate) -> Result<Self, CertificateError> {
+        if key.verifying_key() != certificate.key() {
+            return Err(CertificateError::LocalNotHolder);
+        }
+        Ok(Self { key, certificate })
+    }
+
+    /// Reads what [`Self::key_pem`] and [`IdentityCertificate::to_pem`] write.
+    ///
+    /// # Errors
+    /// [`CertificateError::LocalPem`], [`CertificateError::LocalNotHolder`], or what the certificate breaks.
+    pub fn from_pem(key_pem: &str, certificate_pem: &str) -> Result<Self, CertificateError> {
+        let (label, der) =
+            der::pem::decode_vec(key_pem.as_bytes()).map_err(|_| CertificateError::LocalPem("key"))?;
+        let der = Secret::new(der);
+        if label != "PRIVATE KEY" {
+            return Err(CertificateError::LocalPem("key label"));
+        }
+        let key =
+            SigningKey::from_pkcs8_der(der.expose()).map_err(|_| CertificateError::LocalPem("PKCS#8"))?;
+        Self::from_parts(key, IdentityCertificate::from_pem(certificate_pem)?)
+    }
+
+    /// The private key as PKCS#8 PEM, not encrypted.
+    ///
+    /// # Errors
+    /// [`CertificateError::LocalPem`] if it cannot be encoded, which no key does.
+    pub fn key_pem(&self) -> Result<Secret<String>, CertificateError> {
+        let refuse = CertificateError::LocalPem("key");
+        let der = self.key.to_pkcs8_der().map_err(|_| refuse.clone())?;
+        let pem = der::pem::encode_string("PRIVATE KEY", LineEnding::LF, der.expose()).map_err(|_| refuse)?;
+        Ok(Secret::new(pem))
+    }
+
+    /// The certificate as PEM.
+    pub fn certificate_pem(&self) -> String {
+        self.certificate.to_pem()
+    }
+
+    /// The private key.
+    pub fn key(&self) -> &SigningKey {
+        &self.key
+    }
+
+    /// The certificate.
+    pub fn certificate(&self) -> &IdentityCertificate {
+        &self.certificate
+    }
+
+    /// The name in the certificate.
+    pub fn name(&self) -> &str {
+        self.certificate.name()
+    }
+
+    /// This identity as a member.
+    pub fn member(&self) -> MemberId {
+        self.certificate.member()
+    }
+
+    /// This identity as a node.
+    pub fn node(&self) -> NodeId {
+        self.certificate.node()
+    }
+
+    /// Signs `message` under `label`: [`SigningKey::sign`].
+    pub fn sign(&self, label: &'static [u8], message: &[u8]) -> Signature {
+        self.key.sign(label, message)
+    }
+}

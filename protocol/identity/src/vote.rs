@@ -1,0 +1,239 @@
+//! A vote: one voter's signed word on one motion (DECISIONS T6). Voter → everyone.
+//!
+//! ```text
+//! content = "folkmoot vote v1" ‖ 00 ‖ version byte ‖ VoteContent (motion, verdict, expires)      one encoding
+//! CMS     = SignedData(content attached, voter's identity certificate, one SignerInfo)            stands alone
+//! proof   = (voter, expires, signature)             what certificates and entries carry; enough, with the motion, to
+//!                                                   rebuild content and signed attributes and verify again
+//! ```
+
+use crate::cms;
+use crate::{CmsError, Identity, IdentityCertificate, VoteError};
+use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime};
+use folkmoot_signing::{Signature, VerifyingKey};
+
+/// First bytes of every vote's content.
+const DOMAIN: &[u8] = b"folkmoot vote v1\0";
+
+/// What a vote is about.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
+)]
+#[repr(u8)]
+pub enum VoteKind {
+    /// Admit the stranger of a request; the subject is the request's digest.
+    Admit = 1,
+    /// Remove a member; the subject is the id of the entry that admitted it (T5).
+    Remove = 2,
+    /// Change a field of the charter; the subject is [`crate::change_digest`].
+    ChangeCharter = 3,
+    /// Set the electorate; the subject is a digest of the voters.
+    Electorate = 4,
+}
+
+/// Yes or no.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
+)]
+#[repr(u8)]
+pub enum Verdict {
+    /// In favour. Only these count.
+    Approve = 1,
+    /// Against. For people to see; counts for nothing.
+    Reject = 2,
+}
+
+/// Which turn of the electorate a decision uses up (T4).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
+)]
+pub struct Slot {
+    /// The electorate's serial.
+    pub serial: u64,
+    /// The ballot at that serial; a stuck one is followed by the next.
+    pub ballot: u32,
+}
+
+/// What is voted on: the same for every voter. Made by [`Motion::admit`] or [`Motion::decide`].
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
+)]
+pub struct Motion {
+    /// In which group.
+    pub group: GroupId,
+    /// Under which charter, as changed so far ([`crate::Charter::digest`]).
+    pub charter: Digest,
+    /// What kind of question.
+    pub kind: VoteKind,
+    /// Digest of the request or of what is decided; see [`VoteKind`].
+    pub subject: Digest,
+    /// For decisions, and only for them: which turn.
+    pub slot: Option<Slot>,
+}
+
+impl Motion {
+    /// Shall the stranger of the request with this digest be admitted?
+    pub fn admit(group: GroupId, charter: Digest, request: Digest) -> Self {
+        Self { group, charter, kind: VoteKind::Admit, subject: request, slot: None }
+    }
+
+    /// Shall the member that this entry admitted be removed?
+    pub fn remove(group: GroupId, charter: Digest, admission: EntryId, slot: Slot) -> Self {
+        Self { group, charter, kind: VoteKind::Remove, subject: admission.0, slot: Some(slot) }
+    }
+
+    /// Shall the charter change so ([`crate::change_digest`])?
+    pub fn change(group: GroupId, charter: Digest, change: Digest, slot: Slot) -> Self {
+        Self { group, charter, kind: VoteKind::ChangeCharter, subject: change, slot: Some(slot) }
+    }
+
+    /// Shall these be the electorate (digest of the list)?
+    pub fn electorate(group: GroupId, charter: Digest, voters: Digest, slot: Slot) -> Self {
+        Self { group, charter, kind: VoteKind::Electorate, subject: voters, slot: Some(slot) }
+    }
+
+    /// Whether kind and slot fit: decisions have one, admissions do not.
+    pub fn is_legal(&self) -> bool {
+        (self.kind == VoteKind::Admit) == self.slot.is_none()
+    }
+}
+
+/// What one voter signs.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
+)]
+pub struct VoteContent {
+    /// On what.
+    pub motion: Motion,
+    /// Yes or no.
+    pub verdict: Verdict,
+    /// Until when the vote may be counted (the admission or decision entry judges, T7).
+    pub expires: UnixTime,
+}
+
+impl VoteContent {
+    /// The bytes that are signed: domain label, zero byte, encoding.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = DOMAIN.to_vec();
+        out.extend(codec::encode(self));
+        out
+    }
+
+    /// Reads what [`Self::encode`] writes.
+    ///
+    /// # Errors
+    /// [`VoteError::WireDomain`], [`VoteError::WireContent`], [`VoteError::WireSlot`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, VoteError> {
+        let body = bytes.strip_prefix(DOMAIN).ok_or(VoteError::WireDomain)?;
+        let content: Self = codec::decode(body)?;
+        if !content.motion.is_legal() {
+            return Err(VoteError::WireSlot);
+        }
+        Ok(content)
+    }
+}
+
+/// A vote that stands alone: content, voter's certificate, signature; its CMS form is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vote {
+    content: VoteContent,
+    voter: IdentityCertificate,
+    signature: Signature,
+    der: Vec<u8>,
+}
+
+impl Vote {
+    /// Signs `content` as `identity`. Deterministic: the same vote has the same bytes.
+    ///
+    /// # Errors
+    /// [`VoteError::WireSlot`] if kind and slot do not fit.
+    pub fn sign(identity: &Identity, content: VoteContent) -> Result<Self, VoteError> {
+        if !content.motion.is_legal() {
+            return Err(VoteError::WireSlot);
+        }
+        let bytes = content.encode();
+        let signature = cms::sign_content(identity.key(), &bytes);
+        let voter = identity.certificate().clone();
+        let der = cms::assemble(&bytes, &[(voter.clone(), signature)])?;
+        Ok(Self { content, voter, signature, der })
+    }
+
+    /// Reads and verifies a vote: envelope, certificate, signature, content. Says nothing on whether the voter has a vote.
+    ///
+    /// # Errors
+    /// [`VoteError`].
+    pub fn from_der(der: &[u8]) -> Result<Self, VoteError> {
+        let signed = cms::open(der, cms::VOTE_BYTES_MAX, 1)?;
+        let content = VoteContent::decode(&signed.content)?;
+        let (voter, signature) = signed.signers.into_iter().next().ok_or(CmsError::WireSigners)?;
+        Ok(Self { content, voter, signature, der: der.to_vec() })
+    }
+
+    /// What is voted, and how.
+    pub fn content(&self) -> &VoteContent {
+        &self.content
+    }
+
+    /// Who votes.
+    pub fn voter(&self) -> MemberId {
+        self.voter.member()
+    }
+
+    /// Who votes, with key and name.
+    pub fn certificate(&self) -> &IdentityCertificate {
+        &self.voter
+    }
+
+    /// The CMS form.
+    pub fn der(&self) -> &[u8] {
+        &self.der
+    }
+
+    /// The part that certificates and entries carry.
+    pub fn proof(&self) -> VoteProof {
+        VoteProof { voter: self.voter(), expires: self.content.expires, signature: self.signature }
+    }
+}
+
+/// One approving vote, as certificates and entries carry it: enough with the motion to verify again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct VoteProof {
+    /// Who approved.
+    pub voter: MemberId,
+    /// Until when the vote may be counted.
+    pub expires: UnixTime,
+    /// Over the CMS signed attributes of the rebuilt content.
+    pub signature: Signature,
+}
+
+impl VoteProof {
+    /// Checks that `key` is the voter's and approved `motion` with this expiry.
+    ///
+    /// # Errors
+    /// [`VoteError::PeerSignature`], [`VoteError::WireSlot`].
+    pub fn verify(&self, motion: &Motion, key: &VerifyingKey) -> Result<(), VoteError> {
+        let refuse = VoteError::PeerSignature(self.voter);
+        if !motion.is_legal() {
+            return Err(VoteError::WireSlot);
+        }
+        if key.member_id() != self.voter {
+            return Err(refuse);
+        }
+        let content = VoteContent { motion: *motion, verdict: Verdict::Approve, expires: self.expires };
+        verify_pair(&content, key, &self.signature).map_err(|_| refuse)
+    }
+}
+
+/// Checks a vote's signature from the pair alone, rebuilding content and signed attributes.
+///
+/// # Errors
+/// [`VoteError::PeerSignature`].
+pub fn verify_pair(
+    content: &VoteContent,
+    key: &VerifyingKey,
+    signature: &Signature,
+) -> Result<(), VoteError> {
+    cms::verify_content(key, &content.encode(), signature)
+        .map_err(|_| VoteError::PeerSignature(key.member_id()))
+}
