@@ -1,1 +1,43 @@
-//! folkmoot
+//! Secure peer groups in a few lines: open a state folder, join the group, send, hear everything in one order.
+//!
+//! ```text
+//!   Folkmoot::open(folder) ──> Folkmoot ── next().await ──> Event     one reader
+//!                                 └─ join().await ──> Session         many senders: clone it
+//!                                                       send, try_send, queue
+//! ```
+//! The folder holds an identity (`folkmoot identity new NAME`) and a signed charter; see the README. The member runs as a
+//! task of the current tokio runtime and stops when [`Folkmoot`] and all its [`Session`]s are gone.
+//!
+//! ```no_run
+//! use folkmoot::{Event, Folkmoot, Service};
+//! # async fn example() -> Result<(), folkmoot::Error> {
+//! let mut moot = Folkmoot::open("state/anna").await?;
+//! let session = moot.join().await?;
+//! session.send(Service::Agreed, "good morning").await?; // waits for a key
+//! while let Some(event) = moot.next().await? {
+//!     if let Event::Message { sender, payload, .. } = event {
+//!         println!("{sender}: {}", String::from_utf8_lossy(&payload));
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod folkmoot;
+mod options;
+mod session;
+
+pub use crate::folkmoot::Folkmoot;
+pub use crate::options::Options;
+pub use crate::session::Session;
+pub use bytes::Bytes;
+pub use folkmoot_attach::{Absence, MemberStatus, Person, Presence};
+pub use folkmoot_base::{Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId};
+pub use folkmoot_runtime::{Event, Petition, RuntimeError as Error, SendError, StateError, StateFolder, StoreError};
+pub use folkmoot_transport::Faults;
+
+/// What only the project's own tools use: the machine itself, and switches for demonstrations.
+#[doc(hidden)]
+pub mod tools {
+    pub use folkmoot_runtime::{Command, MemberHandle, Tapped, wall_clock};
+}

@@ -61,7 +61,7 @@ pub enum Note {
 }
 
 /// A look at the machine, run between two turns.
-pub type Look<G, U> = Box<dyn FnOnce(&Embedded<G, U>, Instant) + Send>;
+pub type Look<G, U> = Box<dyn FnOnce(&mut Embedded<G, U>, Instant, &mut OsEntropy) + Send>;
 
 /// What a handle asks of the engine.
 pub(crate) enum Order<G: Ground, U: Seat> {
@@ -147,7 +147,7 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
                 Wake::Datagrams(result) => self.datagrams(result, &mut inbox).await?,
                 Wake::Order(None | Some(Order::Stop)) => return self.act().await,
                 Wake::Order(Some(Order::Command(command))) => self.handle(Input::Command(command)),
-                Wake::Order(Some(Order::Look(look))) => look(&self.machine, self.clock.now()),
+                Wake::Order(Some(Order::Look(look))) => self.look(look),
                 Wake::Order(Some(Order::Send(message))) => self.send_now(message),
                 // All handles that could send are gone; orders tell when to stop.
                 Wake::Send(None) => self.sends.close(),
@@ -212,6 +212,12 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
     fn handle(&mut self, input: Input<U::Command>) {
         self.machine.handle(self.clock.now(), input, &mut self.entropy);
         gather(&mut self.machine, &mut self.turn);
+    }
+
+    /// Lets somebody look, then lets the machine say what that may have brought about.
+    fn look(&mut self, look: Look<G, U>) {
+        look(&mut self.machine, self.clock.now(), &mut self.entropy);
+        self.tell_time();
     }
 
     fn tell_time(&mut self) {

@@ -102,10 +102,12 @@ impl<G: Ground, U: Seat> Handle<G, U> {
     pub async fn look<R, F>(&self, look: F) -> Result<R, RuntimeError>
     where
         R: Send + 'static,
-        F: FnOnce(&Embedded<G, U>, Instant) -> R + Send + 'static,
+        F: FnOnce(&mut Embedded<G, U>, Instant, &mut OsEntropy) -> R + Send + 'static,
     {
         let (tell, answer) = oneshot::channel();
-        let look = Box::new(move |machine: &Embedded<G, U>, now| drop(tell.send(look(machine, now))));
+        let look = Box::new(move |machine: &mut Embedded<G, U>, now, entropy: &mut OsEntropy| {
+            drop(tell.send(look(machine, now, entropy)));
+        });
         self.orders.send(Order::Look(look)).await.map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)
     }

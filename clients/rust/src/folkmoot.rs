@@ -1,0 +1,185 @@
+//! One member, open.
+
+use crate::{Error, Event, Options, Session};
+use folkmoot_attach::MemberStatus;
+use folkmoot_base::{Digest, GroupId, GroupName, Locator, MemberId};
+use folkmoot_runtime::{Command, Lock, MemberHandle, Petition, RunningMember};
+use folkmoot_transport::Faults;
+use std::path::PathBuf;
+
+/// An open member: its events come out of here, orders go in.
+#[derive(Debug)]
+pub struct Folkmoot {
+    running: RunningMember,
+    me: MemberId,
+    name: String,
+    group: GroupId,
+    locator: Locator,
+    faults: Faults,
+    #[expect(dead_code, reason = "held as long as the member runs")]
+    lock: Lock,
+}
+
+impl Folkmoot {
+    /// Opens the member in the state folder `state`, listening at UDP port 4803.
+    ///
+    /// # Errors
+    /// [`Error`] says which file or address, and what to do.
+    pub async fn open(state: impl Into<PathBuf>) -> Result<Self, Error> {
+        Self::open_with(Options::new(state)).await
+    }
+
+    /// Opens a member as `options` say.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub async fn open_with(options: Options) -> Result<Self, Error> {
+        let Options { state, listen, seeds } = options;
+        let opened = folkmoot_runtime::open(folkmoot_runtime::Options { state, listen, seeds }).await?;
+        let folkmoot_runtime::Opened { running, me, name, group, locator, faults, lock } = opened;
+        Ok(Self { running, me, name, group, locator, faults, lock })
+    }
+
+    /// Who this member is.
+    pub fn me(&self) -> MemberId {
+        self.me
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The group that its charter founds.
+    pub fn group(&self) -> GroupId {
+        self.group
+    }
+
+    /// Where it listens.
+    pub fn locator(&self) -> Locator {
+        self.locator
+    }
+
+    /// The next event, in order; `None` once the member has stopped as told.
+    ///
+    /// # Errors
+    /// Why the member stopped, once. A program that leaves too many events untaken is let go.
+    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
+        self.running.next().await
+    }
+
+    /// Joins the charter's group, now or as soon as the member is admitted and finds others. [`Event::View`] says when.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn join(&self) -> Result<Session, Error> {
+        self.enter(self.group).await
+    }
+
+    /// Joins the group called `name` that is open to all members of the charter's group.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn join_named(&self, name: &GroupName) -> Result<Session, Error> {
+        self.enter(GroupId::of_name(&self.group, name)).await
+    }
+
+    async fn enter(&self, group: GroupId) -> Result<Session, Error> {
+        self.command(Command::Join { group }).await?;
+        Ok(self.session(group))
+    }
+
+    /// A session with a group that was joined before.
+    pub fn session(&self, group: GroupId) -> Session {
+        Session { handle: self.running.handle.clone(), group }
+    }
+
+    /// Asks the group for admission, as a stranger, through whichever contacts answer. Events tell how it goes:
+    /// [`Event::Votes`], then [`Event::Admitted`] or [`Event::Refused`].
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn apply(&self) -> Result<(), Error> {
+        self.command(Command::Apply).await
+    }
+
+    /// Votes on an open request or proposal.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn vote(&self, subject: Digest, approve: bool) -> Result<(), Error> {
+        self.command(Command::Vote { subject, approve }).await
+    }
+
+    /// Proposes to expel a member, and votes for it.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn expel(&self, member: MemberId) -> Result<(), Error> {
+        self.command(Command::Expel { member }).await
+    }
+
+    /// Proposes to change one field of the charter, and votes for it.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn change_charter(&self, field: impl Into<String>, value: impl Into<String>) -> Result<(), Error> {
+        self.command(Command::ChangeCharter { field: field.into(), value: value.into() }).await
+    }
+
+    /// Proposes who votes from now on, and votes for it.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn electorate(&self, voters: Vec<MemberId>) -> Result<(), Error> {
+        self.command(Command::Electorate { voters }).await
+    }
+
+    /// Looks for a member at `locator`.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn dial(&self, locator: Locator) -> Result<(), Error> {
+        self.command(Command::Dial(locator)).await
+    }
+
+    /// Who is in, who is not, and why.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn status(&self) -> Result<MemberStatus, Error> {
+        self.running.handle.look(|machine, now, _| machine.upper.member.status(now)).await
+    }
+
+    /// The requests and proposals that are open.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn petitions(&self) -> Result<Vec<Petition>, Error> {
+        self.running.handle.look(|machine, _, _| machine.upper.member.petitions()).await
+    }
+
+    /// Stops the member and waits until its disk has everything. Others see it fall silent; use [`Session::leave`]
+    /// before, to part at once.
+    ///
+    /// # Errors
+    /// Why it could not go on to the end.
+    pub async fn close(self) -> Result<(), Error> {
+        self.running.stop().await
+    }
+
+    /// The fault switch of the transport: cut, delay and drop, for demonstrations and tests.
+    pub fn faults(&self) -> Faults {
+        self.faults.clone()
+    }
+
+    /// The machine's handle, for the project's own tools.
+    #[doc(hidden)]
+    pub fn handle(&self) -> MemberHandle {
+        self.running.handle.clone()
+    }
+
+    async fn command(&self, command: Command) -> Result<(), Error> {
+        self.running.handle.command(command).await
+    }
+}

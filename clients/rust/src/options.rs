@@ -1,0 +1,47 @@
+//! How a member is opened, when the folder alone does not say it.
+
+use folkmoot_base::Locator;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+/// The port that members listen on unless told otherwise.
+const PORT: u16 = 4803;
+
+/// What to open. Start from [`Options::new`] and change what is different.
+///
+/// ```
+/// let options = folkmoot::Options::new("state/anna").listen(([127, 0, 0, 1], 4801)).seed("udp/127.0.0.1:4802".parse()?);
+/// assert_eq!(options.seeds.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The state folder.
+    pub state: PathBuf,
+    /// Where to listen; port 4803 on all IPv4 addresses unless changed. Port 0: any free one.
+    pub listen: SocketAddr,
+    /// Where other members may be found, besides the places that the folder remembers.
+    pub seeds: Vec<Locator>,
+}
+
+impl Options {
+    /// The folder `state`, everything else as usual.
+    pub fn new(state: impl Into<PathBuf>) -> Self {
+        Self { state: state.into(), listen: (Ipv4Addr::UNSPECIFIED, PORT).into(), seeds: Vec::new() }
+    }
+
+    /// Listens at `address`.
+    #[must_use]
+    pub fn listen(mut self, address: impl Into<SocketAddr>) -> Self {
+        self.listen = address.into();
+        self
+    }
+
+    /// Looks for others at `locator`, too.
+    #[must_use]
+    pub fn seed(mut self, locator: Locator) -> Self {
+        self.seeds.push(locator);
+        self
+    }
+}

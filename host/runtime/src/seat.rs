@@ -1,0 +1,114 @@
+//! The shipped member stack in the engine's seat, with a tap for demonstrations between it and the node.
+
+use crate::engine::{Note, Seat};
+use crate::stacks::{Command, Event, Member};
+use bytes::Bytes;
+use folkmoot_attach::{ToMember, Upper, UpperOutput};
+use folkmoot_base::{Entropy, GroupId, Instant, MemberId, Service, UnixTime};
+use std::collections::VecDeque;
+
+/// Payloads a tap keeps; older ones go first.
+pub const TAPPED_MAX: usize = 4_096;
+
+/// One ordered payload as it reached the member: still sealed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tapped {
+    /// In which group.
+    pub group: GroupId,
+    /// From whom, by the word of its node.
+    pub sender: MemberId,
+    /// Ordered how.
+    pub service: Service,
+    /// The sealed bytes.
+    pub payload: Bytes,
+}
+
+/// The member, and what a demonstration does at its door: keep sealed payloads, or turn away the news of its removal.
+#[derive(Debug)]
+pub struct Seated {
+    /// The member stack.
+    pub member: Member,
+    tap: Option<VecDeque<Tapped>>,
+    deaf: bool,
+}
+
+impl Seated {
+    /// The member alone; nothing is tapped.
+    pub fn new(member: Member) -> Self {
+        Self { member, tap: None, deaf: false }
+    }
+
+    /// Keeps the sealed payloads that reach the member from now on, at most [`TAPPED_MAX`].
+    pub fn tap(&mut self) {
+        self.tap = Some(VecDeque::new());
+    }
+
+    /// What the tap has kept, oldest first; the tap is closed.
+    pub fn tapped(&mut self) -> Vec<Tapped> {
+        self.tap.take().map(Vec::from).unwrap_or_default()
+    }
+
+    /// From now on the member hears payloads only, no word of any change: it keeps every key that it has. Demonstrations
+    /// use it to show that a member that clings to its keys opens nothing that was sealed after its removal.
+    pub fn danger_ignore_changes(&mut self) {
+        self.deaf = true;
+    }
+}
+
+impl Upper for Seated {
+    type Command = Command;
+    type Event = Event;
+
+    fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
+        if let (Some(tap), ToMember::Deliver { group, sender, service, payload }) = (&mut self.tap, &message) {
+            if tap.len() >= TAPPED_MAX {
+                tap.pop_front();
+            }
+            let (group, sender, service, payload) = (*group, *sender, *service, payload.clone());
+            tap.push_back(Tapped { group, sender, service, payload });
+        }
+        if !self.deaf || matches!(message, ToMember::Deliver { .. }) {
+            self.member.node(now, message, entropy);
+        }
+    }
+
+    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
+        self.member.command(now, command, entropy);
+    }
+
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        self.member.clock(now, time, entropy);
+    }
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.member.timeout(now, entropy);
+    }
+
+    fn poll_output(&mut self) -> Option<UpperOutput<Event>> {
+        self.member.poll_output()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.member.poll_timeout()
+    }
+}
+
+impl Seat for Seated {
+    fn can_send(&self, group: &GroupId) -> bool {
+        self.member.can_send(*group)
+    }
+
+    fn sending(group: GroupId, service: Service, payload: Bytes) -> Command {
+        Command::Send { group, service, payload }
+    }
+
+    fn note(event: &Event) -> Note {
+        match event {
+            Event::Message { payload, .. } => Note::Size(payload.len()),
+            Event::View { group, .. } => Note::In(*group),
+            Event::Removed { group, .. } => Note::Out(*group),
+            Event::SendFailed { error } => Note::SendFailed(error.to_string()),
+            _ => Note::Size(0),
+        }
+    }
+}
