@@ -53,6 +53,13 @@ pub enum ToNode {
         /// About whom.
         suspect: MemberId,
     },
+    /// Order a notice with cause `Refresh`: the same members, a new key. One member asks, not all.
+    Refresh {
+        /// Who asks.
+        member: MemberId,
+        /// In which group.
+        group: GroupId,
+    },
     /// Order this transcript entry. The node verifies it first, as every other node will.
     Entry(Bytes),
     /// An admission frame for a guest (or, when we are the guest, for the contact) over its link.
@@ -106,6 +113,13 @@ pub enum ToMember {
         group: GroupId,
         /// Why.
         cause: Cause,
+    },
+    /// A join was refused, by every node alike; ask again later, or not at all.
+    Refused {
+        /// Which group.
+        group: GroupId,
+        /// Why, in plain words.
+        reason: String,
     },
     /// A transcript entry took its place: at start, by catch-up, or in ring order. Verified by the node; verify it too.
     Entry(Bytes),
