@@ -35,6 +35,12 @@ pub enum AgreementError {
     /// No such step in this module.
     #[error("step {0} is not of this module")]
     PeerUnknownStep(u8),
+    /// A token of another operation, or one that nobody waits for.
+    #[error("the token is not of the operation that goes on")]
+    PeerWrongToken,
+    /// The final token must carry the last partial token unchanged.
+    #[error("the final token is not the last partial token")]
+    PeerAltered,
     /// The sender of a token that only the controller may send is not the controller.
     #[error("the sender is not the controller")]
     PeerNotController,

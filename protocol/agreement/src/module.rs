@@ -84,11 +84,7 @@ impl ModuleName {
 ///
 /// # Errors
 /// [`AgreementError::LocalMembers`] if the list is empty, has doubles, or has no place `me`.
-pub fn begin(
-    module: ModuleName,
-    members: &[MemberId],
-    me: usize,
-) -> Result<Box<dyn Module>, AgreementError> {
+pub fn begin(module: ModuleName, members: &[MemberId], me: usize) -> Result<Box<dyn Module>, AgreementError> {
     match module {
         ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(members, me)?)),
     }

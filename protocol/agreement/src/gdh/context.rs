@@ -1,0 +1,242 @@
+//! One member's context: its share, the public list, the key; and the step that ends every operation.
+
+use crate::base::{Blob, Entropy, MemberId, Secret};
+use crate::gdh::token::{Kind, Token};
+use crate::{AgreementError, PrimeGroup};
+use std::collections::{BTreeMap, BTreeSet};
+use zeroize::{Zeroize, Zeroizing};
+
+/// What an operation cost this member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    /// Exponentiations (scalar multiplications).
+    pub exponentiations: u64,
+    /// Inversions modulo the order; the papers count one as an exponentiation where it is one.
+    pub inversions: u64,
+}
+
+/// One member's state in one group. The share and the key erase themselves.
+pub struct Context<G: PrimeGroup> {
+    pub(super) me: MemberId,
+    pub(super) members: Vec<MemberId>,
+    pub(super) share: Option<Zeroizing<G::Scalar>>,
+    pub(super) partials: BTreeMap<MemberId, G::Element>,
+    pub(super) key: Option<Zeroizing<G::Element>>,
+    pub(super) epoch: u64,
+    pub(super) pending: Option<Pending<G>>,
+    pub(super) count: Count,
+}
+
+/// A merge or initial agreement under way.
+pub(super) struct Pending<G: PrimeGroup> {
+    /// All members once it is done.
+    pub(super) members: Vec<MemberId>,
+    /// What this member raised and what came of it: spares the last but one its factor-out.
+    pub(super) passed: Option<(G::Element, G::Element)>,
+    /// At the last: what came back, raised.
+    pub(super) collected: BTreeMap<MemberId, G::Element>,
+}
+
+impl<G: PrimeGroup> Pending<G> {
+    pub(super) fn new(members: Vec<MemberId>) -> Self {
+        Self { members, passed: None, collected: BTreeMap::new() }
+    }
+}
+
+impl<G: PrimeGroup> Context<G> {
+    /// The context of a member that is in no group yet (clq_new_member).
+    pub fn new_member(me: MemberId) -> Self {
+        Self {
+            me,
+            members: Vec::new(),
+            share: None,
+            partials: BTreeMap::new(),
+            key: None,
+            epoch: 0,
+            pending: None,
+            count: Count::default(),
+        }
+    }
+
+    /// The context of a group of one (clq_first_member). One exponentiation.
+    pub fn first_member(me: MemberId, entropy: &mut dyn Entropy) -> Self {
+        let mut context = Self::new_member(me);
+        let share = Zeroizing::new(G::draw(entropy));
+        context.key = Some(Zeroizing::new(context.raise(&G::generator(), &share)));
+        context.share = Some(share);
+        context.members = vec![me];
+        context.partials.insert(me, G::generator());
+        context
+    }
+
+    /// The group secret, encoded, once an operation is done.
+    ///
+    /// # Errors
+    /// [`AgreementError::LocalNotReady`] before.
+    pub fn key(&self) -> Result<Secret<Vec<u8>>, AgreementError> {
+        let key = self.key.as_ref().ok_or(AgreementError::LocalNotReady)?;
+        Ok(Secret::new(G::encode(key)))
+    }
+
+    /// What the calls so far have cost.
+    pub fn count(&self) -> Count {
+        self.count
+    }
+
+    /// Counts from nothing again.
+    pub fn reset_count(&mut self) {
+        self.count = Count::default();
+    }
+
+    /// The members, in order; the last is the controller.
+    pub fn members(&self) -> &[MemberId] {
+        &self.members
+    }
+
+    /// Whose context this is.
+    pub fn name(&self) -> MemberId {
+        self.me
+    }
+
+    /// The number of the last key.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The last step of every operation at every member (clq_update_ctx): takes the controller's list, computes the key.
+    /// One exponentiation. `members` is the list that the membership change demands.
+    ///
+    /// # Errors
+    /// Every `Peer…` reason; the context stays as it was.
+    pub fn update(
+        &mut self,
+        from: MemberId,
+        token: &Token,
+        members: &[MemberId],
+    ) -> Result<(), AgreementError> {
+        self.check(token, Kind::KeyUpdate, members)?;
+        let (controller, others) = members.split_last().ok_or(AgreementError::LocalMembers)?;
+        if from != *controller {
+            return Err(AgreementError::PeerNotController);
+        }
+        let values = elements::<G>(&token.values)?;
+        if values.len() != others.len() {
+            return Err(AgreementError::PeerWrongList);
+        }
+        let mut partials: BTreeMap<_, _> = others.iter().copied().zip(values).collect();
+        let mine = if from == self.me { self.partials.get(&self.me) } else { partials.get(&self.me) };
+        let mine = mine.ok_or(AgreementError::PeerWrongList)?.clone();
+        let share = self.share.clone().ok_or(AgreementError::LocalNotReady)?;
+        self.key = Some(Zeroizing::new(self.raise(&mine, &share)));
+        partials.insert(self.me, mine);
+        if let Some(kept) = self.partials.remove(controller) {
+            partials.entry(*controller).or_insert(kept);
+        }
+        self.partials = partials;
+        self.members = members.to_vec();
+        self.epoch = token.epoch;
+        self.pending = None;
+        Ok(())
+    }
+
+    /// Checks what every token must fulfil.
+    pub(super) fn check(
+        &self,
+        token: &Token,
+        kind: Kind,
+        members: &[MemberId],
+    ) -> Result<(), AgreementError> {
+        distinct(members)?;
+        if token.kind != kind {
+            return Err(AgreementError::PeerWrongToken);
+        }
+        if token.members != members {
+            return Err(AgreementError::PeerWrongList);
+        }
+        let newcomer = self.members.is_empty() && kind != Kind::KeyUpdate && self.pending.is_none();
+        if !newcomer && Some(token.epoch) != self.epoch.checked_add(1) {
+            return Err(AgreementError::PeerWrongEpoch);
+        }
+        Ok(())
+    }
+
+    /// Adopts the numbering of a group that this member is coming into.
+    pub(super) fn adopt_epoch(&mut self, token: &Token) {
+        self.epoch = token.epoch.saturating_sub(1);
+    }
+
+    pub(super) fn token(&self, kind: Kind, members: &[MemberId], values: &[G::Element]) -> Token {
+        let values = values.iter().map(|value| Blob::from(G::encode(value))).collect();
+        Token { kind, epoch: self.epoch.saturating_add(1), members: members.to_vec(), values }
+    }
+
+    /// The list that ends an operation: the partial keys of all of `members` but the last, which is this member.
+    pub(super) fn key_update(&self, members: &[MemberId]) -> Result<Token, AgreementError> {
+        let (_, others) = members.split_last().ok_or(AgreementError::LocalMembers)?;
+        let mut values = Vec::with_capacity(others.len());
+        for member in others {
+            values.push(self.partials.get(member).ok_or(AgreementError::LocalNotReady)?.clone());
+        }
+        Ok(self.token(Kind::KeyUpdate, members, &values))
+    }
+
+    pub(super) fn is_controller(&self) -> bool {
+        self.members.last() == Some(&self.me)
+    }
+
+    /// Draws a fresh share in place of the old one and puts it into every partial key but this member's own.
+    pub(super) fn renew(&mut self, entropy: &mut dyn Entropy) -> Result<(), AgreementError> {
+        let old = self.share.as_ref().ok_or(AgreementError::LocalNotReady)?;
+        let fresh = Zeroizing::new(G::draw(entropy));
+        let exchange = Zeroizing::new(G::multiply(&fresh, &G::invert(old)));
+        self.count.inversions = self.count.inversions.saturating_add(1);
+        let mut partials = core::mem::take(&mut self.partials);
+        for (member, partial) in &mut partials {
+            if *member != self.me {
+                *partial = self.raise(partial, &exchange);
+            }
+        }
+        self.partials = partials;
+        self.share = Some(fresh);
+        Ok(())
+    }
+
+    pub(super) fn raise(&mut self, element: &G::Element, scalar: &G::Scalar) -> G::Element {
+        self.count.exponentiations = self.count.exponentiations.saturating_add(1);
+        G::raise(element, scalar)
+    }
+}
+
+impl<G: PrimeGroup> Drop for Context<G> {
+    fn drop(&mut self) {
+        for partial in self.partials.values_mut() {
+            partial.zeroize();
+        }
+    }
+}
+
+/// Refuses an empty list and doubles.
+pub(super) fn distinct(members: &[MemberId]) -> Result<(), AgreementError> {
+    let set: BTreeSet<_> = members.iter().collect();
+    if members.is_empty() || set.len() != members.len() {
+        return Err(AgreementError::LocalMembers);
+    }
+    Ok(())
+}
+
+/// Decodes one value: an element of the group, not the identity (AGR-01, AGR-02).
+pub(super) fn element<G: PrimeGroup>(bytes: &[u8]) -> Result<G::Element, AgreementError> {
+    if bytes.len() != G::ELEMENT_BYTES {
+        return Err(AgreementError::PeerMalformed);
+    }
+    let element = G::decode(bytes).ok_or(AgreementError::PeerNotInGroup)?;
+    if G::is_identity(&element) {
+        return Err(AgreementError::PeerIdentity);
+    }
+    Ok(element)
+}
+
+/// Decodes all values.
+pub(super) fn elements<G: PrimeGroup>(values: &[Blob]) -> Result<Vec<G::Element>, AgreementError> {
+    values.iter().map(|value| element::<G>(value.as_ref())).collect()
+}

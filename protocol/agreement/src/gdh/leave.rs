@@ -1,0 +1,44 @@
+//! LEAVE of one or many, and REFRESH: one broadcast.
+
+use crate::base::{Entropy, MemberId};
+use crate::gdh::context::Context;
+use crate::gdh::token::Token;
+use crate::{AgreementError, PrimeGroup};
+use zeroize::Zeroize as _;
+
+impl<G: PrimeGroup> Context<G> {
+    /// Every remaining member on LEAVE (clq_leave): forgets the leavers' partial keys. The last of the remaining is the
+    /// controller: it renews its share and gets the token. With n counting one leaver: n − 2 exponentiations there.
+    ///
+    /// # Errors
+    /// [`AgreementError::LocalMembers`] if this member or nobody of the group is to leave, or somebody unknown.
+    pub fn leave(
+        &mut self,
+        leavers: &[MemberId],
+        entropy: &mut dyn Entropy,
+    ) -> Result<Option<Token>, AgreementError> {
+        if leavers.is_empty() || leavers.iter().any(|gone| *gone == self.me || !self.members.contains(gone)) {
+            return Err(AgreementError::LocalMembers);
+        }
+        self.members.retain(|member| !leavers.contains(member));
+        for gone in leavers {
+            if let Some(mut partial) = self.partials.remove(gone) {
+                partial.zeroize();
+            }
+        }
+        self.key = None;
+        if self.is_controller() { self.refresh(entropy).map(Some) } else { Ok(None) }
+    }
+
+    /// The controller alone (clq_refresh_key): LEAVE of nobody.
+    ///
+    /// # Errors
+    /// [`AgreementError::LocalNotController`].
+    pub fn refresh(&mut self, entropy: &mut dyn Entropy) -> Result<Token, AgreementError> {
+        if !self.is_controller() {
+            return Err(AgreementError::LocalNotController);
+        }
+        self.renew(entropy)?;
+        self.key_update(&self.members)
+    }
+}
