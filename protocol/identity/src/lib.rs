@@ -18,7 +18,9 @@ mod error;
 mod gmc;
 mod identity;
 mod request;
+mod roster;
 mod signed_charter;
+pub mod transcript;
 mod vote;
 
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
@@ -32,5 +34,7 @@ pub use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
 pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Membership, Mode, Scheme, VOTES_MAX};
 pub use identity::Identity;
 pub use request::Request;
+pub use roster::{Admission, Electorate, Ending, Roster};
 pub use signed_charter::SignedCharter;
+pub use transcript::{Appended, BuildError, Change, Decision, EntryError, LoadError, Transcript};
 pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};

@@ -1,0 +1,323 @@
+//! Who is in: what follows from a set of transcript entries, and from nothing else.
+//!
+//! ```text
+//! set of entries --> admissions - endings = members
+//!                --> decisions, serial by serial = electorate, charter as changed so far
+//! ```
+//! Every effect is a set union or a minimum, so any order in which parents come before their children gives the same
+//! roster, and the union of two sides of a split is the roster of the union of their entries.
+
+use crate::Charter;
+use bytes::Bytes;
+use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};
+use folkmoot_signing::VerifyingKey;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// One admission of one member: by founding or by an Admit entry. A member may have several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admission {
+    /// Who.
+    pub member: MemberId,
+    /// The entry that admitted: Genesis or Admit.
+    pub entry: EntryId,
+    /// The name in charter or certificate.
+    pub name: String,
+    /// The member's public key.
+    pub key: VerifyingKey,
+    /// When its certificate ends; `UnixTime(u64::MAX)` for a founder, whose admission does not run out.
+    pub not_after: UnixTime,
+    /// The certificate (GMC, DER); none for a founder, who stands in the charter.
+    pub certificate: Option<Bytes>,
+}
+
+/// Why an admission no longer holds. Ordered: of two reasons the smaller is told.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ending {
+    /// Expelled by vote.
+    Expelled {
+        /// The Remove entry.
+        entry: EntryId,
+    },
+    /// The certificate ran out.
+    Expired {
+        /// When, as the certificate says.
+        at: UnixTime,
+        /// The Expire entry.
+        entry: EntryId,
+    },
+}
+
+/// Who decides now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Electorate {
+    /// How many decisions were taken; each uses up one.
+    pub serial: u64,
+    /// The voters in order; the first decides when exactly half agree.
+    pub voters: Vec<MemberId>,
+}
+
+impl Electorate {
+    /// Whether `yes` (distinct members) are a quorum: more than half of the voters, or exactly half including the first
+    /// listed. Any two quorums share a voter.
+    pub fn is_quorum(&self, yes: &BTreeSet<MemberId>) -> bool {
+        let count = self.voters.iter().filter(|voter| yes.contains(voter)).count();
+        let twice = count.saturating_mul(2);
+        let first = self.voters.first().is_some_and(|first| yes.contains(first));
+        twice > self.voters.len() || (first && twice == self.voters.len())
+    }
+}
+
+/// What a decision does, once enough voters of one serial signed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Remove(MemberId),
+    Charter { field: String, value: String },
+    Electorate(Vec<MemberId>),
+}
+
+/// The state that a set of entries amounts to.
+#[derive(Debug, Clone)]
+pub struct Roster {
+    founding: Arc<Charter>,
+    founders: Vec<MemberId>,
+    admissions: BTreeMap<(MemberId, EntryId), Arc<Admission>>,
+    endings: BTreeMap<(MemberId, EntryId), Ending>,
+    live: BTreeMap<MemberId, BTreeSet<EntryId>>,
+    requests: BTreeSet<Digest>,
+    /// By serial, then by what is decided: more than one at a serial only if a voter signed two.
+    decisions: BTreeMap<u64, BTreeMap<Digest, Effect>>,
+    electorate: Electorate,
+    charter: Arc<Charter>,
+}
+
+impl Roster {
+    /// The roster after Genesis.
+    pub(crate) fn founded(charter: Charter, admissions: Vec<Admission>) -> Self {
+        let founders: Vec<MemberId> = admissions.iter().map(|admission| admission.member).collect();
+        let charter = Arc::new(charter);
+        let mut roster = Self {
+            founding: charter.clone(),
+            electorate: Electorate { serial: 0, voters: founders.clone() },
+            founders,
+            admissions: BTreeMap::new(),
+            endings: BTreeMap::new(),
+            live: BTreeMap::new(),
+            requests: BTreeSet::new(),
+            decisions: BTreeMap::new(),
+            charter,
+        };
+        for admission in admissions {
+            roster.insert(Arc::new(admission));
+        }
+        roster
+    }
+
+    /// Whether it is a member.
+    pub fn is_member(&self, member: &MemberId) -> bool {
+        self.live.contains_key(member)
+    }
+
+    /// Whether it is a member's node: for a program that embeds both, node and member have one key.
+    pub fn is_rostered(&self, node: &NodeId) -> bool {
+        self.is_member(&node.member())
+    }
+
+    /// The admission by which it is a member: of several that hold, the one that ends last.
+    pub fn member(&self, member: &MemberId) -> Option<&Admission> {
+        let entries = self.live.get(member)?;
+        let held = entries.iter().filter_map(|entry| self.admissions.get(&(*member, *entry)));
+        held.max_by_key(|admission| (admission.not_after, admission.entry)).map(|admission| &**admission)
+    }
+
+    /// All members, sorted, each with [`Self::member`].
+    pub fn members(&self) -> impl Iterator<Item = &Admission> {
+        self.live.keys().filter_map(|member| self.member(member))
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Whether nobody is left.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// Of one who was a member and is not: the last admission and how it ended.
+    pub fn former(&self, member: &MemberId) -> Option<(&Admission, &Ending)> {
+        if self.is_member(member) {
+            return None;
+        }
+        let range = (*member, EntryId([0; 32]))..=(*member, EntryId([0xff; 32]));
+        let ended = self.endings.range(range).filter_map(|(key, ending)| Some((&**self.admissions.get(key)?, ending)));
+        ended.max_by_key(|(admission, _)| (admission.not_after, admission.entry))
+    }
+
+    /// All who were members and are not, sorted, each with [`Self::former`].
+    pub fn formers(&self) -> impl Iterator<Item = (&Admission, &Ending)> {
+        let who: BTreeSet<MemberId> = self.endings.keys().map(|(member, _)| *member).collect();
+        who.into_iter().filter_map(|member| self.former(&member))
+    }
+
+    /// Every admission that holds and ends at `time` or before: what an Expire entry may name.
+    pub fn run_out(&self, time: UnixTime) -> impl Iterator<Item = &Admission> {
+        let held = self.live.iter().flat_map(|(member, entries)| entries.iter().map(|entry| (*member, *entry)));
+        held.filter_map(|key| self.admissions.get(&key))
+            .map(|admission| &**admission)
+            .filter(move |admission| admission.not_after <= time)
+    }
+
+    /// Whether this admission is there and has not ended.
+    pub fn holds(&self, member: &MemberId, admission: &EntryId) -> bool {
+        self.live.get(member).is_some_and(|entries| entries.contains(admission))
+    }
+
+    /// The admission that this entry made of this member, ended or not.
+    pub fn admission(&self, member: &MemberId, entry: &EntryId) -> Option<&Admission> {
+        self.admissions.get(&(*member, *entry)).map(|admission| &**admission)
+    }
+
+    /// Who decides.
+    pub fn electorate(&self) -> &Electorate {
+        &self.electorate
+    }
+
+    /// Whether this member's vote counts: of the electorate, and still a member.
+    pub fn may_vote(&self, member: &MemberId) -> bool {
+        self.is_member(member) && self.electorate.voters.contains(member)
+    }
+
+    /// The key of a voter, if [`Self::may_vote`].
+    pub fn voter_key(&self, member: &MemberId) -> Option<&VerifyingKey> {
+        if !self.may_vote(member) {
+            return None;
+        }
+        self.member(member).map(|admission| &admission.key)
+    }
+
+    /// Whether `yes` suffice for a decision: the charter's threshold, and a quorum (DECISIONS T4).
+    pub fn decides(&self, yes: &BTreeSet<MemberId>) -> bool {
+        self.electorate.is_quorum(yes) && yes.len() >= self.threshold()
+    }
+
+    /// How many votes a decision needs, at the least.
+    pub fn decision_need(&self) -> usize {
+        self.threshold().max(self.electorate.voters.len().div_ceil(2))
+    }
+
+    /// How many votes an admission needs.
+    pub fn threshold(&self) -> usize {
+        usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX)
+    }
+
+    /// The charter as changed so far.
+    pub fn charter(&self) -> &Charter {
+        &self.charter
+    }
+
+    /// The charter as founded.
+    pub fn founding_charter(&self) -> &Charter {
+        &self.founding
+    }
+
+    /// Those who signed the charter, in its order.
+    pub fn founders(&self) -> &[MemberId] {
+        &self.founders
+    }
+
+    /// Whether the request with this digest has admitted somebody already.
+    pub fn is_used(&self, request: &Digest) -> bool {
+        self.requests.contains(request)
+    }
+
+    /// Serials at which more than one decision stands: somebody signed two.
+    pub fn contradictions(&self) -> impl Iterator<Item = u64> {
+        self.decisions.iter().filter(|(_, decided)| decided.len() > 1).map(|(serial, _)| *serial)
+    }
+
+    pub(crate) fn admit(&mut self, request: Digest, admission: Arc<Admission>) {
+        self.requests.insert(request);
+        self.insert(admission);
+    }
+
+    /// Ends one admission. Of several endings the smallest stands.
+    pub(crate) fn end(&mut self, member: MemberId, admission: EntryId, ending: Ending) {
+        if let Some(entries) = self.live.get_mut(&member) {
+            entries.remove(&admission);
+            if entries.is_empty() {
+                self.live.remove(&member);
+            }
+        }
+        let told = self.endings.entry((member, admission)).or_insert_with(|| ending.clone());
+        if ending < *told {
+            *told = ending;
+        }
+    }
+
+    /// The admissions of a member that hold.
+    pub(crate) fn held(&self, member: &MemberId) -> Vec<EntryId> {
+        self.live.get(member).map(|entries| entries.iter().copied().collect()).unwrap_or_default()
+    }
+
+    /// Takes a decision. Normally the next; a second one at an old serial makes all be counted anew, so that the outcome
+    /// does not depend on which came first.
+    pub(crate) fn decide(&mut self, serial: u64, digest: Digest, effect: Effect) {
+        let at_serial = self.decisions.entry(serial).or_default();
+        if at_serial.contains_key(&digest) {
+            return;
+        }
+        at_serial.insert(digest, effect.clone());
+        if serial == self.electorate.serial {
+            self.apply(&effect);
+            self.electorate.serial = serial.saturating_add(1);
+            return;
+        }
+        self.electorate = Electorate { serial: 0, voters: self.founders.clone() };
+        self.charter = self.founding.clone();
+        for (serial, decided) in self.decisions.clone() {
+            decided.values().for_each(|effect| self.apply(effect));
+            self.electorate.serial = serial.saturating_add(1);
+        }
+    }
+
+    /// What an effect would make of electorate and charter: `None` if the charter cannot become so.
+    pub(crate) fn outcome(&self, effect: &Effect) -> Option<(Vec<MemberId>, Arc<Charter>)> {
+        let mut voters = self.electorate.voters.clone();
+        let mut charter = self.charter.clone();
+        match effect {
+            Effect::Remove(member) => voters.retain(|voter| voter != member),
+            Effect::Charter { field, value } => charter = Arc::new(charter.with_change(field, value).ok()?),
+            Effect::Electorate(new) => voters.clone_from(new),
+        }
+        Some((voters, charter))
+    }
+
+    fn apply(&mut self, effect: &Effect) {
+        if let Some((voters, charter)) = self.outcome(effect) {
+            self.electorate.voters = voters;
+            self.charter = charter;
+        }
+    }
+
+    fn insert(&mut self, admission: Arc<Admission>) {
+        let key = (admission.member, admission.entry);
+        if !self.endings.contains_key(&key) {
+            self.live.entry(key.0).or_default().insert(key.1);
+        }
+        self.admissions.insert(key, admission);
+    }
+}
+
+/// Equality of what is told, not of how it came about.
+impl PartialEq for Roster {
+    fn eq(&self, other: &Self) -> bool {
+        self.admissions == other.admissions
+            && self.endings == other.endings
+            && self.electorate == other.electorate
+            && self.charter.digest() == other.charter.digest()
+    }
+}
+
+impl Eq for Roster {}

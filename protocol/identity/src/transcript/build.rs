@@ -1,0 +1,61 @@
+//! Writing entries: over all heads, signed, and judged before they are handed out.
+
+use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
+use super::{BuildError, Decision, Transcript, judge};
+use crate::{Identity, Slot, VoteProof};
+use bytes::Bytes;
+use folkmoot_base::{Blob, EntryId, MemberId, UnixTime};
+
+impl Transcript {
+    /// An entry that admits the holder of this certificate (GMC, DER).
+    ///
+    /// # Errors
+    /// [`BuildError::Refused`] if it would not stand.
+    pub fn make_admit(&self, certificate: &[u8], author: &Identity) -> Result<Bytes, BuildError> {
+        self.make(Body::Admit { certificate: Blob(Bytes::copy_from_slice(certificate)) }, author)
+    }
+
+    /// An entry that ends an admission whose certificate ran out before `time`.
+    ///
+    /// # Errors
+    /// [`BuildError::Refused`] if it would not stand.
+    pub fn make_expire(
+        &self,
+        member: MemberId,
+        admission: EntryId,
+        time: UnixTime,
+        author: &Identity,
+    ) -> Result<Bytes, BuildError> {
+        self.make(Body::Expire { member, admission, time }, author)
+    }
+
+    /// An entry that carries out a decision; `votes` in any order.
+    ///
+    /// # Errors
+    /// [`BuildError::Refused`] if it would not stand.
+    pub fn make_decision(
+        &self,
+        decision: &Decision,
+        slot: Slot,
+        votes: &[VoteProof],
+        author: &Identity,
+    ) -> Result<Bytes, BuildError> {
+        let mut votes = votes.to_vec();
+        votes.sort_by_key(|vote| vote.voter);
+        let votes = DecisionVotes { slot, votes };
+        self.make(Body::Decide { decision: decision.clone(), votes }, author)
+    }
+
+    fn make(&self, body: Body, author: &Identity) -> Result<Bytes, BuildError> {
+        let parents: Vec<EntryId> = self.heads().iter().take(PARENTS_MAX).copied().collect();
+        let mut entry = Entry { group: self.group(), parents, author: author.member(), body, signature: [0; 64] };
+        entry.signature = author.key().sign_fixed(ENTRY_LABEL, &entry.signed_part());
+        let bytes = entry.encode();
+        let entry = self.admissible(&bytes)?;
+        let branch = self.branch(&entry.parents);
+        let past = branch.as_ref().unwrap_or_else(|| self.roster());
+        judge::judge(&self.group(), Entry::id_of(&bytes), &entry, past).map_err(BuildError::Refused)?;
+        Ok(bytes)
+    }
+}
+

@@ -1,0 +1,132 @@
+//! Why an entry, or a whole transcript, was refused. Each reason is a rule of docs/protocol/transcript.md.
+
+use crate::{CertificateError, CharterError};
+use folkmoot_base::{DecodeError, EntryId, GroupId, MemberId, UnixTime, limits};
+
+/// Why an entry was refused. The transcript is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntryError {
+    /// `TRN-01` More bytes than any entry has.
+    #[error("TRN-01: entry of {0} bytes; at most {most} may come", most = limits::ENTRY_BYTES_MAX)]
+    WireTooLong(usize),
+    /// `TRN-01` Not the encoding of an entry.
+    #[error("TRN-01: not an entry")]
+    WireMalformed(#[from] DecodeError),
+    /// `TRN-02` Parents not sorted, repeated, none, or too many.
+    #[error("TRN-02: parents are not 1 to {} sorted distinct ids", super::PARENTS_MAX)]
+    WireParents,
+    /// `TRN-03` Of another group's transcript.
+    #[error("TRN-03: entry of {0}")]
+    WireOtherGroup(GroupId),
+    /// `TRN-04` Not refused for good: hand in these first.
+    #[error("TRN-04: {} parents are not here yet", .0.len())]
+    MissingParents(Vec<EntryId>),
+    /// `TRN-05` A Genesis that is not ours.
+    #[error("TRN-05: another beginning of this group")]
+    WireOtherGenesis,
+    /// `TRN-05` The signed charter does not stand.
+    #[error("TRN-05: charter")]
+    Charter(#[source] CharterError),
+    /// `TRN-06` Its author was no member.
+    #[error("TRN-06: the author {0} was no member")]
+    PeerNotMember(MemberId),
+    /// `TRN-07` Its signature is not its author's. Anyone can write a name: blame nobody.
+    #[error("TRN-07: entry is not signed by its author")]
+    WireSignature,
+    /// `TRN-08` The transcript holds all the entries it may.
+    #[error("TRN-08: the transcript is full ({} entries)", limits::ENTRIES_MAX)]
+    LocalFull,
+    /// `TRN-10`, `TRN-11`, `TRN-12` The certificate does not stand: form, votes, or voters.
+    #[error("TRN-10: certificate")]
+    PeerCertificate(#[source] CertificateError),
+    /// `TRN-16` A founder's certificate, which carries no votes: founders are admitted by Genesis, and by votes after that.
+    #[error("TRN-16: the certificate of {0} carries no votes")]
+    PeerNoVotes(MemberId),
+    /// `TRN-13` The request has admitted its holder before; it takes new votes to come back.
+    #[error("TRN-13: {0} was admitted by this request before")]
+    PeerUsed(MemberId),
+    /// `TRN-14` The group is full.
+    #[error("TRN-14: the group has all the members it may have")]
+    PeerGroupFull,
+    /// `TRN-15` A vote in the certificate had run out before the certificate began.
+    #[error("TRN-15: the vote of {0} had run out")]
+    PeerVoteEnded(MemberId),
+    /// `TRN-20` A decision of another serial than the electorate's.
+    #[error("TRN-20: decision of serial {got} where {want} is next")]
+    PeerSerial {
+        /// Its serial.
+        got: u64,
+        /// The serial of the electorate in its past.
+        want: u64,
+    },
+    /// `TRN-21` Votes not sorted by voter, or a voter twice.
+    #[error("TRN-21: votes are not sorted by voter, each once")]
+    PeerVotesOrder,
+    /// `TRN-22` Someone voted who was not of the electorate, or no longer a member.
+    #[error("TRN-22: {0} had no vote")]
+    PeerNotVoter(MemberId),
+    /// `TRN-23` A vote's signature does not verify for this decision.
+    #[error("TRN-23: the vote of {0} does not verify")]
+    PeerVote(MemberId),
+    /// `TRN-24` Fewer votes than threshold and quorum.
+    #[error("TRN-24: {got} votes do not decide; at least {need} do")]
+    PeerTooFewVotes {
+        /// Votes that stand.
+        got: usize,
+        /// Least number that could decide.
+        need: usize,
+    },
+    /// `TRN-25` The admission named was not there or had ended.
+    #[error("TRN-25: no such admission of {0} holds")]
+    PeerTarget(MemberId),
+    /// `TRN-26` It would leave fewer voters than the charter's threshold: nothing could ever be decided again.
+    #[error("TRN-26: would leave {voters} voters where the charter asks for {threshold} votes")]
+    PeerDeadEnd {
+        /// Voters left.
+        voters: usize,
+        /// Votes the charter would ask for.
+        threshold: usize,
+    },
+    /// `TRN-27` The field cannot become that.
+    #[error("TRN-27: charter change")]
+    PeerChange(#[source] CharterError),
+    /// `TRN-28` The voters listed are not 1 to `VOTERS_MAX` distinct members.
+    #[error("TRN-28: the electorate is not 1 to {} distinct members", super::VOTERS_MAX)]
+    PeerElectorate,
+    /// `TRN-31` The certificate had not run out at the time named.
+    #[error("TRN-31: runs out at {not_after:?}, not at {time:?}")]
+    PeerTooEarly {
+        /// The certificate's end.
+        not_after: UnixTime,
+        /// The time the entry names.
+        time: UnixTime,
+    },
+}
+
+/// Why the builder made no entry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The entry that came out would be refused by everyone, for this reason.
+    #[error("entry would not stand")]
+    Refused(#[from] EntryError),
+}
+
+/// Why stored entries are no transcript.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// No entry, or the first is no Genesis.
+    #[error("stored transcript does not begin with its charter")]
+    LocalNoGenesis,
+    /// An entry does not stand: the store is damaged.
+    #[error("stored entry {number} does not stand")]
+    LocalCorrupt {
+        /// Which, from 0.
+        number: usize,
+        /// Why.
+        #[source]
+        why: EntryError,
+    },
+}

@@ -1,0 +1,187 @@
+//! Does an entry stand? Judged by the roster of its own past alone: no clock, no order of arrival (DECISIONS T7).
+
+use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry};
+use super::{Decision, EntryError, VOTERS_MAX};
+use crate::roster::{Admission, Effect, Ending, Roster};
+use crate::{CharterError, Gmc};
+use bytes::Bytes;
+use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime, limits};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What an entry that stands does to the roster of any set of entries that holds its past.
+#[derive(Debug, Clone)]
+pub(super) enum Act {
+    /// Genesis: done when the roster was made.
+    Nothing,
+    Admit { request: Digest, admission: Arc<Admission> },
+    Expire { member: MemberId, admission: EntryId, ending: Ending },
+    Decide { serial: u64, digest: Digest, effect: Effect, ended: Vec<(MemberId, EntryId, Ending)> },
+}
+
+impl Act {
+    pub(super) fn apply(&self, roster: &mut Roster) {
+        match self {
+            Self::Nothing => {}
+            Self::Admit { request, admission } => roster.admit(*request, admission.clone()),
+            Self::Expire { member, admission, ending } => roster.end(*member, *admission, ending.clone()),
+            Self::Decide { serial, digest, effect, ended } => {
+                roster.decide(*serial, *digest, effect.clone());
+                for (member, admission, ending) in ended {
+                    roster.end(*member, *admission, ending.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Judges one entry; `past` is the roster of its ancestors.
+pub(super) fn judge(group: &GroupId, id: EntryId, entry: &Entry, past: &Roster) -> Result<Act, EntryError> {
+    let author = past.member(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
+    author
+        .key
+        .verify_fixed(ENTRY_LABEL, &entry.signed_part(), &entry.signature)
+        .map_err(|_| EntryError::WireSignature)?;
+    match &entry.body {
+        Body::Genesis { .. } => Err(EntryError::WireOtherGenesis),
+        Body::Admit { certificate } => admit(id, &certificate.0, past),
+        Body::Expire { member, admission, time } => expire(id, *member, *admission, *time, past),
+        Body::Decide { decision, votes } => decide(group, id, decision, votes, past),
+    }
+}
+
+fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
+    let certificate = Gmc::from_der(der).map_err(EntryError::PeerCertificate)?;
+    let member = certificate.member();
+    if certificate.is_founder() {
+        return Err(EntryError::PeerNoVotes(member));
+    }
+    certificate
+        .check_authority(past.charter(), |voter| past.voter_key(voter))
+        .map_err(EntryError::PeerCertificate)?;
+    let body = certificate.body();
+    let request = body.request_digest().map_err(EntryError::PeerCertificate)?;
+    if past.is_used(&request) {
+        return Err(EntryError::PeerUsed(member));
+    }
+    if !past.is_member(&member) && past.len() >= limits::MEMBERS_MAX {
+        return Err(EntryError::PeerGroupFull);
+    }
+    if let Some(ended) = certificate.votes().iter().find(|vote| vote.expires < body.not_before) {
+        return Err(EntryError::PeerVoteEnded(ended.voter));
+    }
+    let admission = Admission {
+        member,
+        entry: id,
+        name: certificate.name().to_owned(),
+        key: certificate.key().clone(),
+        not_after: body.not_after,
+        certificate: Some(der.clone()),
+    };
+    Ok(Act::Admit { request, admission: Arc::new(admission) })
+}
+
+fn expire(
+    id: EntryId,
+    member: MemberId,
+    admission: EntryId,
+    time: UnixTime,
+    past: &Roster,
+) -> Result<Act, EntryError> {
+    if !past.holds(&member, &admission) {
+        return Err(EntryError::PeerTarget(member));
+    }
+    let target = past.admission(&member, &admission).ok_or(EntryError::PeerTarget(member))?;
+    if time <= target.not_after {
+        return Err(EntryError::PeerTooEarly { not_after: target.not_after, time });
+    }
+    Ok(Act::Expire { member, admission, ending: Ending::Expired { at: target.not_after, entry: id } })
+}
+
+fn decide(
+    group: &GroupId,
+    id: EntryId,
+    decision: &Decision,
+    votes: &DecisionVotes,
+    past: &Roster,
+) -> Result<Act, EntryError> {
+    let want = past.electorate().serial;
+    if votes.slot.serial != want {
+        return Err(EntryError::PeerSerial { got: votes.slot.serial, want });
+    }
+    count(group, decision, votes, past)?;
+    let (effect, ended) = consequence(id, decision, past)?;
+    check_outcome(&effect, past)?;
+    Ok(Act::Decide { serial: want, digest: decision.digest(), effect, ended })
+}
+
+/// `TRN-21` to `TRN-24`: the votes are distinct, of voters, for this, and enough.
+fn count(
+    group: &GroupId,
+    decision: &Decision,
+    votes: &DecisionVotes,
+    past: &Roster,
+) -> Result<(), EntryError> {
+    if !votes.votes.is_sorted_by(|a, b| a.voter < b.voter) {
+        return Err(EntryError::PeerVotesOrder);
+    }
+    let motion = decision.motion(*group, past.charter().digest(), votes.slot);
+    let mut yes = BTreeSet::new();
+    for vote in &votes.votes {
+        let key = past.voter_key(&vote.voter).ok_or(EntryError::PeerNotVoter(vote.voter))?;
+        vote.verify(&motion, key).map_err(|_| EntryError::PeerVote(vote.voter))?;
+        yes.insert(vote.voter);
+    }
+    if !past.decides(&yes) {
+        return Err(EntryError::PeerTooFewVotes { got: yes.len(), need: past.decision_need() });
+    }
+    Ok(())
+}
+
+/// What the decision does. A removal ends every admission of the member in its past, so that one who was admitted on both
+/// sides of a split is out after one vote; an admission that the voters did not know of stays.
+fn consequence(
+    id: EntryId,
+    decision: &Decision,
+    past: &Roster,
+) -> Result<(Effect, Vec<(MemberId, EntryId, Ending)>), EntryError> {
+    match decision {
+        Decision::Remove { member, admission } => {
+            if !past.holds(member, admission) {
+                return Err(EntryError::PeerTarget(*member));
+            }
+            let ended = past.held(member).into_iter();
+            let ended = ended.map(|held| (*member, held, Ending::Expelled { entry: id })).collect();
+            Ok((Effect::Remove(*member), ended))
+        }
+        Decision::ChangeCharter { field, value } => {
+            let (field, value) = (text(&field.0)?, text(&value.0)?);
+            past.charter().with_change(&field, &value).map_err(EntryError::PeerChange)?;
+            Ok((Effect::Charter { field, value }, Vec::new()))
+        }
+        Decision::Electorate { voters } => {
+            let distinct: BTreeSet<&MemberId> = voters.iter().collect();
+            let legal = (1..=VOTERS_MAX).contains(&voters.len()) && distinct.len() == voters.len();
+            if !legal || !voters.iter().all(|voter| past.is_member(voter)) {
+                return Err(EntryError::PeerElectorate);
+            }
+            Ok((Effect::Electorate(voters.clone()), Vec::new()))
+        }
+    }
+}
+
+/// `TRN-26`: a group that could never decide again is not what anybody votes for.
+fn check_outcome(effect: &Effect, past: &Roster) -> Result<(), EntryError> {
+    let (voters, charter) = past.outcome(effect).ok_or(EntryError::PeerElectorate)?;
+    let threshold = usize::try_from(charter.threshold()).unwrap_or(usize::MAX);
+    if voters.len() < threshold {
+        return Err(EntryError::PeerDeadEnd { voters: voters.len(), threshold });
+    }
+    Ok(())
+}
+
+fn text(bytes: &Bytes) -> Result<String, EntryError> {
+    std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| {
+        EntryError::PeerChange(CharterError::WireMalformed("not UTF-8".into()))
+    })
+}

@@ -1,0 +1,333 @@
+//! The transcript: every founding, admission, removal and decision of a group, as a graph of signed entries.
+//!
+//! ```text
+//! Genesis <-- Admit <-- Decide ---.            while the group is split, each side has its head
+//!                  ^               \
+//!                   '-- Admit <-----+-- Admit  after the merge the next entry names both, and there is one again
+//!                                        ^ head
+//! ```
+//! Promises: an entry stands or falls by its own past, so all who hold the same entries have the same [`Roster`], whatever
+//! order they came in; nothing is taken that is not signed by a member and, where the charter asks for votes, by enough
+//! voters. Two decisions of one electorate serial cannot both find a quorum, so two sides of a split cannot expel each other.
+//! Ends and bounds: entries to [`limits::ENTRIES_MAX`], each to [`limits::ENTRY_BYTES_MAX`]; nothing is ever dropped.
+//! Relies on: voters who sign at most one decision for each serial and ballot. Does not rely on: clocks, order, delivery.
+
+mod build;
+mod decision;
+mod entry;
+mod error;
+mod graph;
+mod judge;
+
+pub use decision::Decision;
+pub use entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
+pub use error::{BuildError, EntryError, LoadError};
+
+use crate::{Charter, Founder, SignedCharter};
+use crate::roster::{Admission, Roster};
+use bytes::Bytes;
+use folkmoot_base::{Cause, Digest, EntryId, GroupId, MemberId, Persist, UnixTime, limits};
+use graph::Graph;
+use judge::Act;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Most voters in an electorate: so many votes and names fit one entry.
+pub const VOTERS_MAX: usize = 256;
+/// The store's table for entries; key: EntryId, value: the entry's bytes.
+pub const TABLE: &str = "transcript";
+/// Pasts of other branches that are kept ready; older ones are counted anew from the graph.
+const BRANCHES_MAX: usize = 8;
+
+/// What an entry changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing that anyone need act upon: known before, or the end of one of several admissions.
+    Nothing,
+    /// A member was admitted, or a member's term renewed.
+    Admitted {
+        /// Who; its node has the same bytes.
+        member: MemberId,
+        /// By which entry: what a removal will name.
+        admission: EntryId,
+        /// Whether it was no member before.
+        new: bool,
+    },
+    /// A member is no longer one.
+    Removed {
+        /// Who.
+        member: MemberId,
+        /// Which admission ended.
+        admission: EntryId,
+        /// `Expelled` or `Expired`.
+        cause: Cause,
+    },
+    /// The charter has a new version.
+    CharterChanged,
+    /// The electorate changed, or its serial moved on, without anyone leaving.
+    ElectorateChanged,
+}
+
+/// What [`Transcript::append`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appended {
+    /// The entry.
+    pub id: EntryId,
+    /// Whether it is new here: then store it ([`Transcript::persist`]) and pass it on.
+    pub new: bool,
+    /// What it changed.
+    pub change: Change,
+}
+
+/// The transcript of one group.
+#[derive(Debug, Clone)]
+pub struct Transcript {
+    group: GroupId,
+    genesis: EntryId,
+    graph: Graph,
+    /// What each entry does, by its place in the graph.
+    acts: Vec<Act>,
+    /// The state before any Act.
+    founded: Roster,
+    roster: Roster,
+    branches: VecDeque<(EntryId, Roster)>,
+}
+
+impl Transcript {
+    /// The transcript that this signed charter (CMS, DER) begins.
+    ///
+    /// # Errors
+    /// `TRN-05` the charter or a founder's signature does not stand; `TRN-01` it is too long.
+    pub fn genesis(signed_charter: &[u8]) -> Result<Self, EntryError> {
+        let signed = SignedCharter::complete_from_der(signed_charter).map_err(EntryError::Charter)?;
+        let charter = signed.charter().clone();
+        let group = charter.group();
+        let bytes = Entry::genesis(group, signed_charter).encode();
+        if bytes.len() > limits::ENTRY_BYTES_MAX {
+            return Err(EntryError::WireTooLong(bytes.len()));
+        }
+        let genesis = Entry::id_of(&bytes);
+        let founders = founders(&charter, genesis);
+        let mut graph = Graph::default();
+        graph.insert(genesis, &[], bytes);
+        let roster = Roster::founded(charter, founders);
+        let founded = roster.clone();
+        Ok(Self { group, genesis, graph, acts: vec![Act::Nothing], founded, roster, branches: VecDeque::new() })
+    }
+
+    /// Reads a transcript back from what [`Self::persist`] stored, in any order, verifying everything again.
+    ///
+    /// # Errors
+    /// [`LoadError`] names the first entry that does not stand.
+    pub fn load(entries: impl IntoIterator<Item = Bytes>) -> Result<Self, LoadError> {
+        let mut waiting: Vec<(usize, Bytes)> = entries.into_iter().enumerate().collect();
+        let found = waiting.iter().enumerate().find_map(|(place, (number, bytes))| match Entry::decode(bytes) {
+            Ok(Entry { body: Body::Genesis { charter }, .. }) => Some((place, *number, charter.0)),
+            _ => None,
+        });
+        let (place, number, charter) = found.ok_or(LoadError::LocalNoGenesis)?;
+        let corrupt = |number, why| LoadError::LocalCorrupt { number, why };
+        let mut transcript = Self::genesis(&charter).map_err(|why| corrupt(number, why))?;
+        let (_, stored) = waiting.remove(place);
+        transcript.append(&stored).map_err(|why| corrupt(number, why))?;
+        transcript.append_all(waiting).map_err(|(number, why)| corrupt(number, why))?;
+        Ok(transcript)
+    }
+
+    /// Appends entries in whatever order they are in, each as soon as its parents are there.
+    fn append_all(&mut self, mut waiting: Vec<(usize, Bytes)>) -> Result<(), (usize, EntryError)> {
+        while !waiting.is_empty() {
+            let before = waiting.len();
+            let mut later = Vec::new();
+            let mut missing = None;
+            for (number, bytes) in waiting {
+                match self.append(&bytes) {
+                    Ok(_) => {}
+                    Err(why @ EntryError::MissingParents(_)) => {
+                        missing.get_or_insert((number, why));
+                        later.push((number, bytes));
+                    }
+                    Err(why) => return Err((number, why)),
+                }
+            }
+            waiting = later;
+            if let Some(error) = missing.filter(|_| waiting.len() == before) {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Verifies an entry by its own past and takes it.
+    ///
+    /// # Errors
+    /// [`EntryError`]; the transcript is then as it was. [`EntryError::MissingParents`] is no refusal for good.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<Appended, EntryError> {
+        let id = Entry::id_of(bytes);
+        if self.graph.contains(&id) {
+            return Ok(Appended { id, new: false, change: Change::Nothing });
+        }
+        let entry = self.admissible(bytes)?;
+        let branch = self.branch(&entry.parents);
+        let act = judge::judge(&self.group, id, &entry, branch.as_ref().unwrap_or(&self.roster))?;
+        if let Some(mut past) = branch {
+            act.apply(&mut past);
+            self.remember(id, &entry.parents, past);
+        }
+        let change = self.take(id, &act);
+        self.graph.insert(id, &entry.parents, Bytes::copy_from_slice(bytes));
+        self.acts.push(act);
+        Ok(Appended { id, new: true, change })
+    }
+
+    /// What `append` checks before it looks at any state: form, group, parents, room.
+    fn admissible(&self, bytes: &[u8]) -> Result<Entry, EntryError> {
+        let entry = Entry::decode(bytes)?;
+        if entry.group != self.group {
+            return Err(EntryError::WireOtherGroup(entry.group));
+        }
+        if matches!(entry.body, Body::Genesis { .. }) {
+            return Err(EntryError::WireOtherGenesis);
+        }
+        if entry.parents.is_empty() {
+            return Err(EntryError::WireParents);
+        }
+        let missing = self.unknown(&entry.parents);
+        if !missing.is_empty() {
+            return Err(EntryError::MissingParents(missing));
+        }
+        if self.graph.len() >= limits::ENTRIES_MAX {
+            return Err(EntryError::LocalFull);
+        }
+        Ok(entry)
+    }
+
+    /// The roster of the past that ends in `parents`; `None` if that is all there is.
+    fn branch(&self, parents: &[EntryId]) -> Option<Roster> {
+        if self.graph.heads().iter().eq(parents.iter()) {
+            return None;
+        }
+        if let [parent] = parents {
+            if let Some((_, ready)) = self.branches.iter().find(|(tip, _)| tip == parent) {
+                return Some(ready.clone());
+            }
+        }
+        let mut roster = self.founded.clone();
+        let in_past = self.graph.past_of(parents);
+        for (act, _) in self.acts.iter().zip(&in_past).filter(|(_, in_past)| **in_past) {
+            act.apply(&mut roster);
+        }
+        Some(roster)
+    }
+
+    fn remember(&mut self, tip: EntryId, parents: &[EntryId], roster: Roster) {
+        self.branches.retain(|(tip, _)| !parents.contains(tip));
+        if self.branches.len() >= BRANCHES_MAX {
+            self.branches.pop_front();
+        }
+        self.branches.push_back((tip, roster));
+    }
+
+    /// Applies an act to the roster of everything, and says what that changed.
+    fn take(&mut self, id: EntryId, act: &Act) -> Change {
+        let target = match act {
+            Act::Nothing => None,
+            Act::Admit { admission, .. } => Some(admission.member),
+            Act::Expire { member, .. } => Some(*member),
+            Act::Decide { ended, .. } => ended.first().map(|(member, ..)| *member),
+        };
+        let was_member = target.is_some_and(|member| self.roster.is_member(&member));
+        let charter = self.roster.charter().digest();
+        act.apply(&mut self.roster);
+        let gone = was_member && target.is_some_and(|member| !self.roster.is_member(&member));
+        match act {
+            Act::Nothing => Change::Nothing,
+            Act::Admit { admission, .. } => {
+                Change::Admitted { member: admission.member, admission: id, new: !was_member }
+            }
+            Act::Expire { member, admission, .. } if gone => {
+                Change::Removed { member: *member, admission: *admission, cause: Cause::Expired }
+            }
+            Act::Expire { .. } => Change::Nothing,
+            Act::Decide { ended, .. } => match ended.first() {
+                Some((member, admission, _)) if gone => {
+                    Change::Removed { member: *member, admission: *admission, cause: Cause::Expelled }
+                }
+                _ if charter != self.roster.charter().digest() => Change::CharterChanged,
+                _ => Change::ElectorateChanged,
+            },
+        }
+    }
+
+    /// Whose transcript it is.
+    pub fn group(&self) -> GroupId {
+        self.group
+    }
+
+    /// The first entry.
+    pub fn genesis_id(&self) -> EntryId {
+        self.genesis
+    }
+
+    /// Who is in, by all entries here.
+    pub fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// The entries that no other names: what the next entry will name.
+    pub fn heads(&self) -> &BTreeSet<EntryId> {
+        self.graph.heads()
+    }
+
+    /// SHA-256 over the sorted heads: equal where all entries are.
+    pub fn heads_digest(&self) -> Digest {
+        self.graph.heads_digest()
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.graph.len()
+    }
+
+    /// Whether there is none, which does not happen.
+    pub fn is_empty(&self) -> bool {
+        self.graph.len() == 0
+    }
+
+    /// An entry's bytes.
+    pub fn get(&self, id: &EntryId) -> Option<&Bytes> {
+        self.graph.get(id)
+    }
+
+    /// All entries, parents before children.
+    pub fn entries(&self) -> impl Iterator<Item = &Bytes> {
+        self.graph.iter()
+    }
+
+    /// Those of `ids` that are not here: what to ask a peer for who named them.
+    pub fn unknown(&self, ids: &[EntryId]) -> Vec<EntryId> {
+        ids.iter().filter(|id| !self.graph.contains(id)).copied().collect()
+    }
+
+    /// What one who has `have` (its heads) and their ancestors lacks: parents before children, at most `bytes_max` bytes but
+    /// at least one entry, if any. Ask again with the new heads until it is empty. Unknown ids in `have` count for nothing.
+    pub fn entries_after(&self, have: &[EntryId], bytes_max: usize) -> Vec<Bytes> {
+        self.graph.after(have, bytes_max)
+    }
+
+    /// Stores an entry.
+    pub fn persist(bytes: &Bytes) -> Persist {
+        Persist::put(TABLE, Bytes::copy_from_slice(&Entry::id_of(bytes).0), bytes.clone())
+    }
+}
+
+fn founders(charter: &Charter, genesis: EntryId) -> Vec<Admission> {
+    let admission = |founder: &Founder| Admission {
+        member: founder.key.member_id(),
+        entry: genesis,
+        name: founder.name.clone(),
+        key: founder.key.clone(),
+        not_after: UnixTime(u64::MAX),
+        certificate: None,
+    };
+    charter.founders().iter().map(admission).collect()
+}
