@@ -10,7 +10,7 @@
 use crate::cms;
 use crate::{CmsError, Identity, IdentityCertificate, VoteError};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime};
+use folkmoot_base::{Digest, GroupId, MemberId, UnixTime};
 use folkmoot_signing::{Signature, VerifyingKey};
 
 /// First bytes of every vote's content.
@@ -24,11 +24,11 @@ const DOMAIN: &[u8] = b"folkmoot vote v1\0";
 pub enum VoteKind {
     /// Admit the stranger of a request; the subject is the request's digest.
     Admit = 1,
-    /// Remove a member; the subject is the id of the entry that admitted it (T5).
+    /// Remove a member; the subject covers the member and the entry that admitted it (T5): founders share one.
     Remove = 2,
     /// Change a field of the charter; the subject is [`crate::change_digest`].
     ChangeCharter = 3,
-    /// Set the electorate; the subject is a digest of the voters.
+    /// Set the electorate; the subject is a digest of the list of voters.
     Electorate = 4,
 }
 
@@ -55,7 +55,7 @@ pub struct Slot {
     pub ballot: u32,
 }
 
-/// What is voted on: the same for every voter. Made by [`Motion::admit`] or [`Motion::decide`].
+/// What is voted on: the same for every voter. Made by [`Motion::admit`] or [`crate::Decision::motion`].
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
 )]
@@ -76,21 +76,6 @@ impl Motion {
     /// Shall the stranger of the request with this digest be admitted?
     pub fn admit(group: GroupId, charter: Digest, request: Digest) -> Self {
         Self { group, charter, kind: VoteKind::Admit, subject: request, slot: None }
-    }
-
-    /// Shall the member that this entry admitted be removed?
-    pub fn remove(group: GroupId, charter: Digest, admission: EntryId, slot: Slot) -> Self {
-        Self { group, charter, kind: VoteKind::Remove, subject: admission.0, slot: Some(slot) }
-    }
-
-    /// Shall the charter change so ([`crate::change_digest`])?
-    pub fn change(group: GroupId, charter: Digest, change: Digest, slot: Slot) -> Self {
-        Self { group, charter, kind: VoteKind::ChangeCharter, subject: change, slot: Some(slot) }
-    }
-
-    /// Shall these be the electorate (digest of the list)?
-    pub fn electorate(group: GroupId, charter: Digest, voters: Digest, slot: Slot) -> Self {
-        Self { group, charter, kind: VoteKind::Electorate, subject: voters, slot: Some(slot) }
     }
 
     /// Whether kind and slot fit: decisions have one, admissions do not.
