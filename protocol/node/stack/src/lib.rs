@@ -1,1 +1,324 @@
-//! folkmoot-node
+//! The ground floor: link, ring and group joined, and a transcript kept in step with every peer's.
+//!
+//! ```text
+//!        ToNode |   ^ ToMember              (attach)
+//!   outbound.rs v   | inbound.rs, change.rs
+//!            [ group ]   who is in which group
+//!            [ ring  ]   one order            <--- eligible peers ---  change.rs
+//!            [ links ]   one hop each         ---- Up, Down -------->  reach.rs, sync.rs
+//!      datagram |   ^ datagram              guests: guest.rs
+//! ```
+//! A node moves and orders sealed bytes; it holds no group key. It believes nobody about who is in: it verifies every
+//! entry of the transcript itself, and takes a peer for a member's node only when its own roster says so.
+//! Each file is one journey; nothing here decides anything about order, views or keys.
+
+mod change;
+mod credentials;
+mod error;
+mod guest;
+mod inbound;
+mod message;
+mod outbound;
+mod reach;
+mod sync;
+
+pub use error::NodeError;
+pub use folkmoot_ring::{Phase, Timing};
+pub use message::{ENTRIES_BATCH_BYTES, HAVE_MAX, HEADS_MAX, LOCATORS_MAX, Place, Sync};
+
+use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
+use base::{ConfigurationId, Danger, Digest, Entropy, Instant, Locator, NodeId, Persist, Service, StoreKey, UnixTime};
+use bytes::Bytes;
+use core::time::Duration;
+use credentials::Own;
+use folkmoot_attach as attach;
+use folkmoot_base as base;
+use folkmoot_group::Group;
+use folkmoot_identity::transcript::{self, Transcript};
+use folkmoot_identity::Identity;
+use folkmoot_link::Links;
+use folkmoot_ring::Ring;
+use reach::Reach;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How a node is set up.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Its identity key and certificate.
+    pub identity: Identity,
+    /// The signed charter of its ring: CMS, DER.
+    pub charter: Bytes,
+    /// Where peers reach it.
+    pub locator: Locator,
+    /// Where to look for peers at the start.
+    pub seeds: Vec<Locator>,
+    /// How long the ring waits for what.
+    pub timing: Timing,
+    /// How long a link may be silent.
+    pub silence: Duration,
+    /// How often an absent, rostered node is dialled at first; doubles to eight times this.
+    pub lookup: Duration,
+    /// Keep [`RingEvent`]s for [`Node::take_events`].
+    pub observe: bool,
+    /// Deliberately broken behaviour; `None` outside mutant runs.
+    pub danger: Option<Danger>,
+}
+
+impl Config {
+    /// The usual set-up.
+    pub fn new(identity: Identity, charter: Bytes, locator: Locator) -> Self {
+        Self {
+            identity,
+            charter,
+            locator,
+            seeds: Vec::new(),
+            timing: Timing::default(),
+            silence: Duration::from_millis(1_500),
+            lookup: Duration::from_millis(500),
+            observe: false,
+            danger: None,
+        }
+    }
+}
+
+/// What happened on the ring, for those who check its promises.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RingEvent {
+    /// A message was handed to the ring.
+    Submitted {
+        /// SHA-256 of it.
+        digest: Digest,
+        /// Ordered how.
+        service: Service,
+    },
+    /// A message was delivered.
+    Delivered {
+        /// The configuration that numbered it.
+        configuration: ConfigurationId,
+        /// Its place in it.
+        order: u64,
+        /// Who sent it.
+        sender: NodeId,
+        /// Ordered how.
+        service: Service,
+        /// SHA-256 of it.
+        digest: Digest,
+        /// Whether after the transitional signal.
+        transitional: bool,
+    },
+    /// The transitional signal.
+    Transitional {
+        /// The configuration that ends.
+        from: ConfigurationId,
+        /// Who goes on together.
+        survivors: Vec<NodeId>,
+    },
+    /// A configuration was installed.
+    Regular {
+        /// Its name.
+        id: ConfigurationId,
+        /// Its members.
+        members: Vec<NodeId>,
+    },
+}
+
+/// What a node knows of a peer whose link is up.
+#[derive(Debug, Clone)]
+struct Peer {
+    at: Locator,
+    heads: Option<Vec<base::EntryId>>,
+    /// Said so to the ring. Stays until the link goes down or the roster drops the peer, so that an entry in flight does
+    /// not shake a ring that stands; the group layer's State exchange settles what differs.
+    eligible: bool,
+}
+
+/// One node.
+#[derive(Debug)]
+pub struct Node {
+    config: Config,
+    me: NodeId,
+    transcript: Transcript,
+    /// The transcript plus entries that are verified and on their way through the ring.
+    staged: Option<Transcript>,
+    links: Links<Own>,
+    ring: Ring,
+    group: Group,
+    peers: BTreeMap<NodeId, Peer>,
+    reach: Reach,
+    members: Vec<NodeId>,
+    backlog: VecDeque<(Service, Bytes)>,
+    backlog_bytes: usize,
+    announce: bool,
+    refused: u64,
+    events: Vec<RingEvent>,
+    out: VecDeque<GroundOutput>,
+}
+
+impl Node {
+    /// A node with what its store holds.
+    ///
+    /// # Errors
+    /// [`NodeError`]: charter, transcript or ring number in the store do not stand.
+    pub fn new(
+        config: Config,
+        stored: &[(StoreKey, Bytes)],
+        now: Instant,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Self, NodeError> {
+        let transcript = load_transcript(&config.charter, stored)?;
+        let me = config.identity.node();
+        let ring_seq = stored
+            .iter()
+            .find(|(key, _)| key.table == folkmoot_ring::STORE_TABLE && key.key == folkmoot_ring::STORE_KEY_RING_SEQ);
+        let ring_seq = folkmoot_ring::stored_ring_seq(ring_seq.map(|(_, value)| &**value))?;
+        let own = Own::new(config.identity.clone(), &transcript);
+        let link = folkmoot_link::Config {
+            silence: config.silence,
+            danger: config.danger,
+            ..folkmoot_link::Config::new(transcript.group())
+        };
+        let ring = folkmoot_ring::Config { timing: config.timing, danger: config.danger, ..folkmoot_ring::Config::new(me) };
+        let group = folkmoot_group::Config { me, danger: config.danger };
+        let mut node = Self {
+            me,
+            links: Links::new(link, own, entropy),
+            ring: Ring::new(ring, ring_seq, now),
+            group: Group::new(group),
+            peers: BTreeMap::new(),
+            reach: Reach::new(&config, stored, now),
+            members: Vec::new(),
+            backlog: VecDeque::new(),
+            backlog_bytes: 0,
+            announce: false,
+            refused: 0,
+            events: Vec::new(),
+            out: VecDeque::new(),
+            transcript,
+            staged: None,
+            config,
+        };
+        node.tell_heads();
+        Ok(node)
+    }
+
+    /// This node.
+    pub fn id(&self) -> NodeId {
+        self.me
+    }
+
+    /// The transcript as this node verified it.
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// How the ring stands.
+    pub fn ring(&self) -> folkmoot_ring::Status {
+        self.ring.status()
+    }
+
+    /// What links refused so far.
+    pub fn link_counters(&self) -> folkmoot_link::Counters {
+        self.links.counters()
+    }
+
+    /// Where a peer's link is, if it is up.
+    pub fn locator(&self, node: &NodeId) -> Option<Locator> {
+        self.peers.get(node).map(|peer| peer.at)
+    }
+
+    /// What happened on the ring since the last call; empty unless [`Config::observe`].
+    pub fn take_events(&mut self) -> Vec<RingEvent> {
+        core::mem::take(&mut self.events)
+    }
+
+    /// Lets each layer say what it has to say, the lowest last, so that frames of one turn share datagrams.
+    fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        loop {
+            if let Some(output) = self.group.poll_output() {
+                self.from_group(now, output, entropy);
+            } else if let Some(output) = self.ring.poll_output() {
+                self.from_ring(now, output);
+            } else if core::mem::take(&mut self.announce) {
+                self.announce_heads(now);
+            } else if let Some(output) = self.links.poll_output() {
+                self.from_link(now, output, entropy);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn tell(&mut self, word: ToMember) {
+        self.out.push_back(GroundOutput::Member(word));
+    }
+
+    fn persist(&mut self, persist: Persist) {
+        self.out.push_back(GroundOutput::Persist(persist));
+    }
+
+    fn trace(&mut self, layer: &'static str, text: String) {
+        self.out.push_back(GroundOutput::Trace(Trace { layer, text }));
+    }
+
+    /// Something was refused: said once for each power of two, so that a flood of garbage is no flood of lines.
+    fn refuse(&mut self, layer: &'static str, error: &dyn core::fmt::Display) {
+        self.refused = self.refused.saturating_add(1);
+        if self.refused.is_power_of_two() {
+            let text = format!("refused ({} so far): {error}", self.refused);
+            self.trace(layer, text);
+        }
+    }
+}
+
+/// The transcript from the store, or the one that the charter begins.
+fn load_transcript(charter: &Bytes, stored: &[(StoreKey, Bytes)]) -> Result<Transcript, NodeError> {
+    let entries = stored.iter().filter(|(key, _)| key.table == transcript::TABLE).map(|(_, value)| value.clone());
+    let founded = Transcript::genesis(charter)?;
+    let genesis = founded.get(&founded.genesis_id()).cloned();
+    Ok(Transcript::load(entries.chain(genesis))?)
+}
+
+impl Ground for Node {
+    fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
+        self.from_member(now, message, entropy);
+        self.settle(now, entropy);
+    }
+
+    fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
+        let input = folkmoot_link::Input::Datagram { from, bytes: datagram };
+        if let Err(error) = self.links.handle(now, input, entropy) {
+            self.refuse("link", &error);
+        }
+        self.settle(now, entropy);
+    }
+
+    fn clock(&mut self, _now: Instant, _time: UnixTime, _entropy: &mut dyn Entropy) {}
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        if self.links.poll_timeout().is_some_and(|(at, _)| at <= now) {
+            let done = self.links.handle(now, folkmoot_link::Input::Timeout, entropy);
+            if let Err(error) = done {
+                self.refuse("link", &error);
+            }
+            self.settle(now, entropy);
+        }
+        if self.ring.poll_timeout().is_some_and(|(at, _)| at <= now) {
+            self.ring.timeout(now, entropy);
+            self.settle(now, entropy);
+        }
+        if self.reach.next() <= now {
+            self.look_up(now, entropy);
+        }
+        self.settle(now, entropy);
+    }
+
+    fn poll_output(&mut self) -> Option<GroundOutput> {
+        self.out.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let link = self.links.poll_timeout().map(|(at, _)| at);
+        let ring = self.ring.poll_timeout().map(|(at, _)| at);
+        [link, ring, Some(self.reach.next())].into_iter().flatten().min()
+    }
+}

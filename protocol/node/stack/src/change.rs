@@ -1,0 +1,124 @@
+//! Who takes part: links that come and go, configurations, and entries of the transcript as they find their place.
+
+use crate::credentials::shown;
+use crate::{Node, Peer, RingEvent};
+use base::{Cause, ConfigurationId, Entropy, Instant, Locator, MemberId, NodeId};
+use bytes::Bytes;
+use folkmoot_attach::ToMember;
+use folkmoot_base as base;
+use folkmoot_identity::transcript::{Change, Transcript};
+use folkmoot_link::{DownCause, Input};
+
+impl Node {
+    pub(crate) fn link_up(&mut self, now: Instant, node: NodeId, at: Locator, entropy: &mut dyn Entropy) {
+        let rostered = self.is_rostered(&node);
+        self.peers.insert(node, Peer { at, heads: None, eligible: false });
+        self.link_input(now, Input::Standing { node, member: rostered }, entropy);
+        self.send_heads(now, node);
+        self.reached(now, node, at, rostered);
+        self.tell(ToMember::LinkUp { node, rostered, at });
+    }
+
+    pub(crate) fn link_down(&mut self, now: Instant, node: NodeId, cause: DownCause) {
+        if self.peers.remove(&node).is_none() {
+            return;
+        }
+        self.trace("link", format!("{node} is gone: {cause:?}"));
+        self.ring.peer(now, node, false);
+        self.reach.lost(now, node);
+        self.tell(ToMember::LinkDown { node });
+    }
+
+    /// Whether the own roster has this node (and the mutant that lets guests in).
+    pub(crate) fn is_rostered(&self, node: &NodeId) -> bool {
+        self.transcript.roster().is_rostered(node) || self.config.danger == Some(base::Danger::NodeServesGuests)
+    }
+
+    /// Says to the ring who may take part: link up, rostered, and (to begin with) equal transcripts (DECISIONS T1).
+    pub(crate) fn judge(&mut self, now: Instant, node: NodeId) {
+        let rostered = self.is_rostered(&node) && self.is_rostered(&self.me);
+        let heads = self.transcript.heads();
+        let Some(peer) = self.peers.get_mut(&node) else { return };
+        let equal = peer.heads.as_ref().is_some_and(|theirs| theirs.iter().eq(heads.iter()));
+        let eligible = rostered && (peer.eligible || equal);
+        if eligible != peer.eligible {
+            peer.eligible = eligible;
+            self.ring.peer(now, node, eligible);
+        }
+    }
+
+    pub(crate) fn judge_all(&mut self, now: Instant) {
+        let nodes: Vec<NodeId> = self.peers.keys().copied().collect();
+        for node in nodes {
+            self.judge(now, node);
+        }
+    }
+
+    pub(crate) fn transitional(&mut self, from: ConfigurationId, survivors: Vec<NodeId>) {
+        self.group.transitional(&survivors);
+        if self.config.observe {
+            self.events.push(RingEvent::Transitional { from, survivors });
+        }
+    }
+
+    pub(crate) fn regular(&mut self, id: ConfigurationId, members: Vec<NodeId>) {
+        let roster = self.transcript.roster();
+        let holds = |member: MemberId| roster.is_member(&member);
+        self.group.regular(id, &members, &holds);
+        if self.config.observe {
+            self.events.push(RingEvent::Regular { id, members: members.clone() });
+        }
+        self.members.clone_from(&members);
+        self.tell(ToMember::Configuration { nodes: members });
+    }
+
+    /// An entry took its place in the order: append it, keep it, act on it, and only then hand it up.
+    pub(crate) fn take_entry(&mut self, now: Instant, entry: &Bytes, entropy: &mut dyn Entropy) {
+        let appended = match self.transcript.append(entry) {
+            Ok(appended) => appended,
+            Err(error) => return self.refuse("transcript", &error),
+        };
+        if let Some(staged) = &mut self.staged {
+            // What is staged already holds it, or holds its parents: a refusal would have been this transcript's too.
+            let _ = staged.append(entry);
+        }
+        self.drop_stage_if_even();
+        if !appended.new {
+            return self.tell_heads();
+        }
+        self.persist(Transcript::persist(entry));
+        self.tell(ToMember::Entry(entry.clone()));
+        self.tell_heads();
+        self.announce = true;
+        self.apply(now, &appended.change, entropy);
+    }
+
+    fn apply(&mut self, now: Instant, change: &Change, entropy: &mut dyn Entropy) {
+        match change {
+            Change::Admitted { member, .. } => self.stand(now, member.node(), true, entropy),
+            Change::Removed { member, cause, .. } => self.end(now, *member, *cause, entropy),
+            _ => {}
+        }
+        self.judge_all(now);
+    }
+
+    /// Nodes stop forwarding to the removed at this position (DECISIONS K3).
+    fn end(&mut self, now: Instant, member: MemberId, cause: Cause, entropy: &mut dyn Entropy) {
+        self.stand(now, member.node(), false, entropy);
+        self.group.roster_changed(&[(member, cause)]);
+    }
+
+    fn stand(&mut self, now: Instant, node: NodeId, member: bool, entropy: &mut dyn Entropy) {
+        if node == self.me {
+            let certificate = shown(&self.config.identity, &self.transcript);
+            return self.link_input(now, Input::Certificate(certificate), entropy);
+        }
+        let Some(at) = self.locator(&node) else { return };
+        let member = member || self.config.danger == Some(base::Danger::NodeServesGuests);
+        self.link_input(now, Input::Standing { node, member }, entropy);
+        if member {
+            self.reached(now, node, at, true);
+        }
+        self.tell(ToMember::LinkUp { node, rostered: member, at });
+    }
+}

@@ -1,0 +1,15 @@
+//! Strangers: admission frames over a guest's link, both ways. Few and small: the link sees to that.
+
+use crate::Node;
+use base::{Instant, NodeId};
+use folkmoot_base as base;
+use folkmoot_link::Channel;
+
+impl Node {
+    /// An admission frame for a guest, or for our contact when we are the guest.
+    pub(crate) fn send_guest(&mut self, now: Instant, to: NodeId, payload: &[u8]) {
+        if let Err(error) = self.links.send(now, to, Channel::Admission, &[payload]) {
+            self.refuse("link", &error);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Upwards: from the links to the ring, from the ring to the group layer, from there to the members.
+
+use crate::{Node, RingEvent};
+use base::{Entropy, Instant, MemberId, NodeId, digest};
+use bytes::Bytes;
+use folkmoot_attach::{GroundOutput, ToMember};
+use folkmoot_base as base;
+use folkmoot_group::{self as group, Refusal, Word};
+use folkmoot_link::{self as link, Channel};
+use folkmoot_ring::{self as ring, Delivery};
+
+impl Node {
+    pub(crate) fn from_link(&mut self, now: Instant, output: link::Output, entropy: &mut dyn Entropy) {
+        match output {
+            link::Output::Transmit { to, datagram } => self.out.push_back(GroundOutput::Transmit(to, datagram)),
+            link::Output::Up { node, at, .. } => self.link_up(now, node, at, entropy),
+            link::Output::Certificate { .. } => {}
+            link::Output::Down { node, cause } => self.link_down(now, node, cause),
+            link::Output::Unreached { at, node } => self.unreached(at, node),
+            link::Output::Frame { from, channel, frame } => self.frame(now, from, channel, frame, entropy),
+            link::Output::Trace(text) => self.trace("link", text),
+        }
+    }
+
+    fn frame(&mut self, now: Instant, from: NodeId, channel: Channel, frame: Bytes, entropy: &mut dyn Entropy) {
+        match channel {
+            Channel::Ring => {
+                if let Err(error) = self.ring.frame(now, from, frame, entropy) {
+                    self.refuse("ring", &error);
+                }
+            }
+            Channel::Transcript => self.transcript_frame(now, from, &frame),
+            Channel::Admission => self.tell(ToMember::Guest { from, payload: frame }),
+        }
+    }
+
+    pub(crate) fn from_ring(&mut self, now: Instant, output: ring::Output) {
+        match output {
+            ring::Output::Send { to, frame } => self.send_ring(now, to, &frame),
+            ring::Output::Multicast { to, frame } => to.iter().for_each(|to| self.send_ring(now, *to, &frame)),
+            ring::Output::Persist(persist) => self.persist(persist),
+            ring::Output::Deliver(delivery) => self.deliver(delivery),
+            ring::Output::Transitional { from, survivors } => self.transitional(from, survivors),
+            ring::Output::Regular { id, members, .. } => self.regular(id, members),
+            ring::Output::Congested(congested) => {
+                if !congested {
+                    self.drain_backlog(now);
+                }
+                self.tell(ToMember::Congested(congested));
+            }
+            ring::Output::Trace(change) => self.trace("ring", change.to_string()),
+        }
+    }
+
+    fn deliver(&mut self, delivery: Delivery) {
+        let Delivery { configuration, order, sender, service, payload, transitional } = delivery;
+        if self.config.observe {
+            let digest = digest(&[&payload]);
+            self.events.push(RingEvent::Delivered { configuration, order, sender, service, digest, transitional });
+        }
+        let roster = self.transcript.roster();
+        let holds = |member: MemberId| roster.is_member(&member);
+        if let Err(error) = self.group.deliver(configuration, order, sender, service, payload, &holds) {
+            self.refuse("group", &error);
+        }
+    }
+
+    pub(crate) fn from_group(&mut self, now: Instant, output: group::Output, entropy: &mut dyn Entropy) {
+        match output {
+            group::Output::Submit { service, bytes } => self.submit(now, service, bytes),
+            group::Output::Member { word, .. } => self.say(word),
+            group::Output::Entry(entry) => self.take_entry(now, &entry, entropy),
+            group::Output::Reconcile { behind } => self.reconcile(&behind),
+            group::Output::Trace(text) => self.trace("group", text),
+        }
+    }
+
+    fn say(&mut self, word: Word) {
+        self.tell(match word {
+            Word::Notice { group, view, members, removed, cause } => {
+                ToMember::Notice { group, view, members, removed, cause }
+            }
+            Word::Transitional { group, lost } => ToMember::Transitional { group, lost },
+            Word::Deliver { group, sender, service, payload } => ToMember::Deliver { group, sender, service, payload },
+            Word::Removed { group, cause } => ToMember::Removed { group, cause },
+            Word::Refused { group, refusal } => ToMember::Refused { group, reason: in_words(refusal).to_owned() },
+        });
+    }
+}
+
+fn in_words(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::NotRostered => "the roster does not have this member: ask for admission first",
+        Refusal::GroupFull => "the group has as many members as a group may have",
+        Refusal::TooManyGroups => "the ring carries as many groups as it may",
+        Refusal::SetAside => "the others complained of silence: the member may come back a little later",
+        Refusal::Busy => "too many changes at once: try again",
+    }
+}

@@ -1,0 +1,69 @@
+//! Downwards: what members say, to the group layer, to the ring, to the links.
+
+use crate::{Node, RingEvent};
+use base::limits::SEND_QUEUE_BYTES_MAX;
+use base::{Entropy, Instant, NodeId, Service, digest};
+use bytes::Bytes;
+use folkmoot_attach::ToNode;
+use folkmoot_base as base;
+use folkmoot_link::{Channel, Input};
+
+impl Node {
+    pub(crate) fn from_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
+        let done = match message {
+            ToNode::Attach { member } => self.group.attach(member),
+            ToNode::Detach { member } => self.group.detach(member),
+            ToNode::Join { member, group } => self.group.join(member, group),
+            ToNode::Leave { member, group } => self.group.leave(member, group),
+            ToNode::Send { member, group, service, payload } => self.group.send(member, group, service, &payload),
+            ToNode::Complain { member, group, view, suspect } => self.group.complain(member, group, view, suspect),
+            ToNode::Refresh { member, group } => self.group.refresh(member, group),
+            ToNode::Entry(entry) => return self.order_own_entry(entry),
+            ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),
+            ToNode::Dial(at) => return self.dial(now, at, entropy),
+        };
+        if let Err(error) = done {
+            self.refuse("group", &error);
+        }
+    }
+
+    /// To the ring, in order; what does not fit waits here, for as long as the ring is congested.
+    pub(crate) fn submit(&mut self, now: Instant, service: Service, bytes: Bytes) {
+        if self.config.observe {
+            self.events.push(RingEvent::Submitted { digest: digest(&[&bytes]), service });
+        }
+        if !self.backlog.is_empty() || self.ring.submit(now, service, bytes.clone()).is_err() {
+            self.keep(service, bytes);
+        }
+    }
+
+    fn keep(&mut self, service: Service, bytes: Bytes) {
+        self.backlog_bytes = self.backlog_bytes.saturating_add(bytes.len());
+        if self.backlog_bytes > SEND_QUEUE_BYTES_MAX {
+            self.backlog_bytes = self.backlog_bytes.saturating_sub(bytes.len());
+            return self.refuse("node", &"a message for the ring: the members here do not heed congestion");
+        }
+        self.backlog.push_back((service, bytes));
+    }
+
+    pub(crate) fn drain_backlog(&mut self, now: Instant) {
+        while let Some((service, bytes)) = self.backlog.front() {
+            if self.ring.submit(now, *service, bytes.clone()).is_err() {
+                return;
+            }
+            self.backlog_bytes = self.backlog_bytes.saturating_sub(bytes.len());
+            self.backlog.pop_front();
+        }
+    }
+
+    pub(crate) fn send_ring(&mut self, now: Instant, to: NodeId, frame: &Bytes) {
+        // A link that is down loses the frame, as a network would; the ring repairs it or sets the peer aside.
+        let _ = self.links.send(now, to, Channel::Ring, &[frame]);
+    }
+
+    pub(crate) fn link_input(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) {
+        if let Err(error) = self.links.handle(now, input, entropy) {
+            self.refuse("link", &error);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Where others are: locators kept, exchanged among members, and dialled while their nodes are absent (DECISIONS D2, D3).
+
+use crate::message::LOCATORS_MAX;
+use crate::{Config, Node, Place};
+use base::{Blob, Entropy, Instant, Locator, NodeId, Persist, StoreKey, draw};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base as base;
+use folkmoot_link::Input;
+use std::collections::BTreeMap;
+
+/// Dials in one round at most.
+const DIALS_MAX: usize = 16;
+/// The longest back-off, as a multiple of the first.
+const BACK_OFF_MAX: u32 = 8;
+
+/// What is known of where nodes are.
+#[derive(Debug)]
+pub(crate) struct Reach {
+    seeds: Vec<Locator>,
+    places: BTreeMap<NodeId, Wanted>,
+    next: Instant,
+    first: Duration,
+    round: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    at: Locator,
+    back_off: u32,
+    not_before: Instant,
+}
+
+impl Reach {
+    pub(crate) fn new(config: &Config, stored: &[(StoreKey, Bytes)], now: Instant) -> Self {
+        let places = stored.iter().filter(|(key, _)| key.table == "locator").filter_map(|(key, value)| {
+            let node = NodeId((*key.key).try_into().ok()?);
+            let at = core::str::from_utf8(value).ok()?.parse().ok()?;
+            Some((node, Wanted { at, back_off: 1, not_before: now }))
+        });
+        Self { seeds: config.seeds.clone(), places: places.collect(), next: now, first: config.lookup, round: 0 }
+    }
+
+    /// When to look up again.
+    pub(crate) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// A link went down: look for the node soon.
+    pub(crate) fn lost(&mut self, now: Instant, node: NodeId) {
+        if let Some(wanted) = self.places.get_mut(&node) {
+            wanted.back_off = 1;
+            wanted.not_before = now + self.first;
+        }
+        self.next = self.next.min(now + self.first);
+    }
+}
+
+impl Node {
+    /// Dials rostered nodes that are absent, each at its own pace, and the seeds that nobody answers at. Also says the heads
+    /// again to peers that are not eligible yet, in case a message was lost.
+    pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let due: Vec<(NodeId, Locator)> = self.due(now);
+        for (node, at) in due.into_iter().take(DIALS_MAX) {
+            self.link_input(now, Input::Dial { at, node: Some(node) }, entropy);
+        }
+        if self.reach.round.is_multiple_of(2) {
+            self.dial_seeds(now, entropy);
+        }
+        self.reach.round = self.reach.round.wrapping_add(1);
+        let waiting: Vec<NodeId> = self.peers.iter().filter(|(_, peer)| !peer.eligible).map(|(node, _)| *node).collect();
+        for node in waiting {
+            self.send_heads(now, node);
+        }
+        let jitter = u32::from(u16::from_be_bytes(draw(entropy)));
+        let jitter = self.reach.first.saturating_mul(jitter) / (4 * 65_536);
+        self.reach.next = now + self.reach.first + jitter;
+    }
+
+    fn due(&mut self, now: Instant) -> Vec<(NodeId, Locator)> {
+        let roster = self.transcript.roster();
+        let mut due = Vec::new();
+        for (node, wanted) in &mut self.reach.places {
+            let absent = *node != self.me && !self.peers.contains_key(node) && roster.is_rostered(node);
+            if absent && wanted.not_before <= now {
+                due.push((*node, wanted.at));
+                wanted.not_before = now + self.reach.first.saturating_mul(wanted.back_off);
+                wanted.back_off = wanted.back_off.saturating_mul(2).min(BACK_OFF_MAX);
+            }
+        }
+        due
+    }
+
+    fn dial_seeds(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let unanswered: Vec<Locator> = self
+            .reach
+            .seeds
+            .iter()
+            .filter(|at| **at != self.config.locator && !self.peers.values().any(|peer| peer.at == **at))
+            .copied()
+            .collect();
+        for at in unanswered {
+            self.link_input(now, Input::Dial { at, node: None }, entropy);
+        }
+    }
+
+    /// A ticket, a command line: try it now, and go on trying.
+    pub(crate) fn dial(&mut self, now: Instant, at: Locator, entropy: &mut dyn Entropy) {
+        if !self.reach.seeds.contains(&at) && self.reach.seeds.len() < LOCATORS_MAX {
+            self.reach.seeds.push(at);
+        }
+        self.link_input(now, Input::Dial { at, node: None }, entropy);
+    }
+
+    pub(crate) fn unreached(&mut self, at: Locator, node: Option<NodeId>) {
+        let who = node.map_or_else(|| "nobody".to_owned(), |node| node.to_string());
+        self.trace("link", format!("no answer from {at} ({who})"));
+    }
+
+    /// A peer answers there: keep that, and let the other members' nodes know.
+    pub(crate) fn reached(&mut self, now: Instant, node: NodeId, at: Locator, rostered: bool) {
+        if !rostered {
+            return;
+        }
+        self.keep_place(now, node, at);
+        let news = vec![place(node, at)];
+        let others: Vec<NodeId> = self.peers.keys().copied().filter(|peer| *peer != node).collect();
+        for other in others {
+            if self.is_rostered(&other) {
+                self.send_places(now, other, news.clone());
+            }
+        }
+        let known: Vec<Place> = self.reach.places.iter().map(|(node, wanted)| place(*node, wanted.at)).collect();
+        let known = known.into_iter().filter(|place| place.node != node).take(LOCATORS_MAX).collect();
+        self.send_places(now, node, known);
+    }
+
+    fn keep_place(&mut self, now: Instant, node: NodeId, at: Locator) {
+        let known = self.reach.places.get(&node).is_some_and(|wanted| wanted.at == at);
+        self.reach.places.insert(node, Wanted { at, back_off: 1, not_before: now });
+        if !known {
+            self.persist(Persist::put("locator", node.0.to_vec(), at.to_string().into_bytes()));
+        }
+    }
+
+    /// Hearsay of where nodes are: believed for dialling only, from rostered peers only (NODE-04), and never over what we
+    /// found ourselves while that answers.
+    pub(crate) fn locators_came(&mut self, now: Instant, from: NodeId, places: &[Place]) {
+        if !self.is_rostered(&from) {
+            return self.refuse("node", &format!("NODE-04 {from}: a guest names locators"));
+        }
+        for place in places {
+            let at = core::str::from_utf8(&place.at.0).ok().and_then(|text| text.parse::<Locator>().ok());
+            let Some(at) = at else {
+                return self.refuse("node", &format!("NODE-05 {from}: no locator"));
+            };
+            let wanted = place.node != self.me && !self.peers.contains_key(&place.node);
+            if wanted && self.is_rostered(&place.node) {
+                self.keep_place(now, place.node, at);
+                self.reach.next = now;
+            }
+        }
+    }
+}
+
+fn place(node: NodeId, at: Locator) -> Place {
+    Place { node, at: Blob(at.to_string().into_bytes().into()) }
+}

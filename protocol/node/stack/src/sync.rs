@@ -1,0 +1,158 @@
+//! Transcripts kept in step: heads are exchanged at link up and at every change, and what is missing is fetched, before a
+//! peer may take part in a gather (DECISIONS T1). What is learned here is not appended here: it goes through the ring, so
+//! that the transcripts of one configuration change at one place in the order.
+
+use crate::message::{ENTRIES_BATCH_BYTES, HAVE_MAX, HEADS_MAX, Sync};
+use crate::{Node, Place};
+use base::codec;
+use base::{Blob, EntryId, Instant, NodeId};
+use bytes::Bytes;
+use folkmoot_base as base;
+use folkmoot_identity::transcript::{Entry, EntryError, Transcript};
+use folkmoot_link::Channel;
+use std::collections::BTreeSet;
+
+impl Node {
+    pub(crate) fn send_heads(&mut self, now: Instant, to: NodeId) {
+        let heads = self.transcript.heads().iter().copied().take(HEADS_MAX).collect();
+        self.send_sync(now, to, &Sync::Heads(heads));
+    }
+
+    /// Own heads changed: every peer hears of it.
+    pub(crate) fn announce_heads(&mut self, now: Instant) {
+        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
+        for peer in peers {
+            self.send_heads(now, peer);
+        }
+        self.judge_all(now);
+    }
+
+    pub(crate) fn tell_heads(&mut self) {
+        let heads = self.transcript.heads().iter().copied().collect();
+        self.group.heads(heads, landmarks(&self.transcript));
+    }
+
+    pub(crate) fn transcript_frame(&mut self, now: Instant, from: NodeId, frame: &[u8]) {
+        let message: Sync = match codec::decode(frame) {
+            Ok(message) => message,
+            Err(error) => return self.refuse("node", &format!("NODE-01 {from}: {error}")),
+        };
+        if !message.within_bounds() {
+            return self.refuse("node", &format!("NODE-02 {from}: more than a message holds"));
+        }
+        match message {
+            Sync::Heads(heads) => self.heads_came(now, from, heads),
+            Sync::Fetch(have) => self.fetch_came(now, from, &have),
+            Sync::Entries(entries) => self.entries_came(now, from, &entries),
+            Sync::Locators(places) => self.locators_came(now, from, &places),
+        }
+    }
+
+    fn heads_came(&mut self, now: Instant, from: NodeId, heads: Vec<EntryId>) {
+        let Some(peer) = self.peers.get_mut(&from) else { return };
+        peer.heads = Some(heads);
+        self.judge(now, from);
+        self.fetch_if_behind(now, from);
+    }
+
+    /// Asks for what the peer's heads name and we lack.
+    fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
+        let Some(heads) = self.peers.get(&from).and_then(|peer| peer.heads.clone()) else { return };
+        let known = self.staged.as_ref().unwrap_or(&self.transcript);
+        if known.unknown(&heads).is_empty() {
+            return;
+        }
+        let mut have: Vec<EntryId> = known.heads().iter().copied().collect();
+        have.extend(landmarks(known));
+        have.truncate(HAVE_MAX);
+        self.send_sync(now, from, &Sync::Fetch(have));
+    }
+
+    fn fetch_came(&mut self, now: Instant, from: NodeId, have: &[EntryId]) {
+        let entries = self.transcript.entries_after(have, ENTRIES_BATCH_BYTES);
+        if !entries.is_empty() {
+            let entries = entries.into_iter().map(Blob).collect();
+            self.send_sync(now, from, &Sync::Entries(entries));
+        }
+    }
+
+    /// Verifies each entry, and orders those that are new.
+    fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
+        let mut news = false;
+        for entry in entries {
+            match self.stage(&entry.0) {
+                Ok(new) => news |= new,
+                Err(error) => return self.refuse("transcript", &format!("NODE-03 {from}: {error}")),
+            }
+        }
+        if news {
+            self.fetch_if_behind(now, from);
+        }
+    }
+
+    /// Verifies an entry on top of what is already on its way, and puts it on its way. `false` if it is nothing new.
+    fn stage(&mut self, entry: &Bytes) -> Result<bool, EntryError> {
+        let staged = self.staged.get_or_insert_with(|| self.transcript.clone());
+        let appended = staged.append(entry)?;
+        if !appended.new {
+            self.drop_stage_if_even();
+            return Ok(false);
+        }
+        if let Err(error) = self.group.entry(entry) {
+            self.refuse("group", &error);
+        }
+        Ok(true)
+    }
+
+    /// A member here wrote an entry. Verified like anybody's.
+    pub(crate) fn order_own_entry(&mut self, entry: Bytes) {
+        if let Err(error) = self.stage(&entry) {
+            self.refuse("transcript", &error);
+        }
+    }
+
+    /// Nothing is on its way any more.
+    pub(crate) fn drop_stage_if_even(&mut self) {
+        let even = |staged: &Transcript| staged.heads() == self.transcript.heads();
+        if self.staged.as_ref().is_some_and(even) {
+            self.staged = None;
+        }
+    }
+
+    /// Others on the ring lack entries that we are to provide: they go through the ring, for all at one place.
+    pub(crate) fn reconcile(&mut self, behind: &[Vec<EntryId>]) {
+        let lacking: BTreeSet<Bytes> =
+            behind.iter().flat_map(|have| self.transcript.entries_after(have, usize::MAX)).collect();
+        let in_order: Vec<Bytes> =
+            self.transcript.entries().filter(|entry| lacking.contains(*entry)).cloned().collect();
+        for entry in in_order {
+            if let Err(error) = self.group.entry(&entry) {
+                self.refuse("group", &error);
+            }
+        }
+    }
+
+    pub(crate) fn send_sync(&mut self, now: Instant, to: NodeId, message: &Sync) {
+        // A lost message is made good by the next change of heads, or by the look-up timer.
+        let _ = self.links.send(now, to, Channel::Transcript, &[&codec::encode(message)]);
+    }
+
+    pub(crate) fn send_places(&mut self, now: Instant, to: NodeId, places: Vec<Place>) {
+        if !places.is_empty() {
+            self.send_sync(now, to, &Sync::Locators(places));
+        }
+    }
+}
+
+/// Entries at growing distances from the newest, the first one last: by them two who share no head find what they share.
+fn landmarks(transcript: &Transcript) -> Vec<EntryId> {
+    let entries: Vec<&Bytes> = transcript.entries().collect();
+    let mut marks = Vec::new();
+    let mut distance = 1_usize;
+    while let Some(place) = entries.len().checked_sub(distance) {
+        marks.extend(entries.get(place).map(|entry| Entry::id_of(entry)));
+        distance = distance.saturating_mul(2);
+    }
+    marks.push(transcript.genesis_id());
+    marks
+}
