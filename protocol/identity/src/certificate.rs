@@ -25,7 +25,9 @@ impl IdentityCertificate {
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
         let (envelope, _) = envelope::open(der, CERTIFICATE_BYTES_MAX)?;
         if envelope.membership.is_some() {
-            return Err(CertificateError::WireProfile("a membership certificate where an identity's may come"));
+            return Err(CertificateError::WireProfile(
+                "a membership certificate where an identity's may come",
+            ));
         }
         Ok(Self { der: Bytes::copy_from_slice(der), envelope })
     }

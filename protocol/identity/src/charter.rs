@@ -192,7 +192,8 @@ impl Charter {
     /// # Errors
     /// [`CharterError::PeerChange`].
     pub fn with_change(&self, field: &str, word: &str) -> Result<Self, CharterError> {
-        let refuse = |reason| CharterError::PeerChange { field: field.to_owned(), value: word.to_owned(), reason };
+        let refuse =
+            |reason| CharterError::PeerChange { field: field.to_owned(), value: word.to_owned(), reason };
         let mut next = self.clone();
         next.rules.set(field, word).map_err(refuse)?;
         next.rules.check().map_err(|(_, reason)| refuse(reason))?;
@@ -367,7 +368,9 @@ impl CharterDraft {
 
     /// The text to sign. [`Charter::from_toml`] judges it.
     pub fn to_toml(&self) -> String {
-        let mut out = String::from("# The founding rules of a group. Signed by its founders; every byte counts.\nversion = 1\n");
+        let mut out = String::from(
+            "# The founding rules of a group. Signed by its founders; every byte counts.\nversion = 1\n",
+        );
         let quote = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let mut line = |key: &str, value: String| {
             let _ = writeln!(out, "{key} = {value}");
@@ -436,7 +439,8 @@ fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {
     let mut seen = BTreeSet::new();
     let mut out = Vec::with_capacity(texts.len());
     for text in texts {
-        if text.name.is_empty() || text.name.len() > NAME_BYTES_MAX || text.name.chars().any(char::is_control) {
+        if text.name.is_empty() || text.name.len() > NAME_BYTES_MAX || text.name.chars().any(char::is_control)
+        {
             return Err(value("founders.name", "1 to 64 bytes without control characters"));
         }
         let key = unhex(&text.key).and_then(|spki| VerifyingKey::from_spki_der(&spki).ok());

@@ -128,8 +128,7 @@ fn signers_of(
             return Err(CmsError::WireSigners);
         };
         let der = certificate.to_der().map_err(|_| CmsError::WireMalformed)?;
-        let signature =
-            Signature::from_der(info.signature.as_bytes()).map_err(CmsError::WireSignature)?;
+        let signature = Signature::from_der(info.signature.as_bytes()).map_err(CmsError::WireSignature)?;
         out.push((IdentityCertificate::from_der(&der)?, signature));
     }
     Ok(out)

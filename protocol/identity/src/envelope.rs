@@ -15,12 +15,12 @@ use folkmoot_base::{Entropy, UnixTime, draw};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use std::time::Duration;
-use x509_cert::{Certificate, TbsCertificate};
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::ext::Extension;
 use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
 use x509_cert::time::{Time, Validity};
+use x509_cert::{Certificate, TbsCertificate};
 
 /// Longest name of a person or device, in bytes of UTF-8 (X.520's bound for a common name).
 pub const NAME_BYTES_MAX: usize = 64;
@@ -196,7 +196,10 @@ fn close(tbs: &[u8], signature: &Signature) -> der::Result<Vec<u8>> {
 
 fn common_name(name: &str) -> der::Result<Name> {
     let mut rdn = SetOfVec::new();
-    rdn.insert(AttributeTypeAndValue { oid: rfc4519::CN, value: Any::encode_from(&Utf8StringRef::new(name)?)? })?;
+    rdn.insert(AttributeTypeAndValue {
+        oid: rfc4519::CN,
+        value: Any::encode_from(&Utf8StringRef::new(name)?)?,
+    })?;
     Name::from_der(&vec![rdn].to_der()?)
 }
 

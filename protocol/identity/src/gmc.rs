@@ -206,7 +206,8 @@ impl GmcBody {
 
     pub(crate) fn from_envelope(envelope: Envelope) -> Result<Self, CertificateError> {
         let refuse = CertificateError::WireProfile("membership extension");
-        let membership = envelope.membership.ok_or(CertificateError::WireProfile("no membership extension"))?;
+        let membership =
+            envelope.membership.ok_or(CertificateError::WireProfile("no membership extension"))?;
         let body = Self {
             serial: envelope.serial,
             name: envelope.name,
@@ -428,5 +429,6 @@ impl Gmc {
 
 /// Whether votes stand in their one order, each voter once, not too many.
 fn sorted(votes: &[VoteProof]) -> bool {
-    votes.len() <= VOTES_MAX && votes.windows(2).all(|pair| pair.first().map(|v| v.voter) < pair.last().map(|v| v.voter))
+    votes.len() <= VOTES_MAX
+        && votes.windows(2).all(|pair| pair.first().map(|v| v.voter) < pair.last().map(|v| v.voter))
 }

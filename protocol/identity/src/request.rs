@@ -25,7 +25,8 @@ impl Request {
     /// # Errors
     /// [`RequestError::PeerNotHolder`] if the body is another's; what else the body breaks.
     pub fn sign(identity: &Identity, body: GmcBody) -> Result<Self, RequestError> {
-        if body.member() != identity.member() || body.membership.votes.as_ref().is_none_or(|v| !v.is_empty()) {
+        if body.member() != identity.member() || body.membership.votes.as_ref().is_none_or(|v| !v.is_empty())
+        {
             return Err(RequestError::PeerNotHolder(identity.member()));
         }
         let mut content = REQUEST_DOMAIN.to_vec();

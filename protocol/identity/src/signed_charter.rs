@@ -77,9 +77,7 @@ impl SignedCharter {
     /// [`CharterError::PeerUnsigned`] names the first who has not.
     pub fn verify(&self) -> Result<&Charter, CharterError> {
         let missing = self.missing().next();
-        missing.map_or(Ok(&self.charter), |founder| {
-            Err(CharterError::PeerUnsigned(founder.key.member_id()))
-        })
+        missing.map_or(Ok(&self.charter), |founder| Err(CharterError::PeerUnsigned(founder.key.member_id())))
     }
 
     /// Reads a charter that must be complete.

@@ -22,8 +22,8 @@ pub const SIGNATURE_BYTES: usize = 64;
 pub const SPKI_BYTES: usize = 91;
 /// Everything of an SPKI before the point, fixed by RFC 5480.
 const SPKI_HEAD: [u8; 26] = [
-    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
-    0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86,
+    0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
 
 /// A private key. Erased when dropped; its `Debug` shows whose it is and nothing else.
@@ -146,7 +146,12 @@ impl VerifyingKey {
     ///
     /// # Errors
     /// [`SigningError::PeerSignature`].
-    pub fn verify(&self, label: &'static [u8], message: &[u8], signature: &Signature) -> Result<(), SigningError> {
+    pub fn verify(
+        &self,
+        label: &'static [u8],
+        message: &[u8],
+        signature: &Signature,
+    ) -> Result<(), SigningError> {
         self.verify_raw(&labelled(label, message), signature)
     }
 
@@ -260,7 +265,10 @@ impl DeserializeBytes for Signature {
 }
 
 fn labelled(label: &'static [u8], message: &[u8]) -> Vec<u8> {
-    debug_assert!(label.starts_with(b"folkmoot") && !label.contains(&0), "labels name the project, without zeros");
+    debug_assert!(
+        label.starts_with(b"folkmoot") && !label.contains(&0),
+        "labels name the project, without zeros"
+    );
     let mut input = Vec::with_capacity(label.len().saturating_add(message.len()).saturating_add(1));
     input.extend_from_slice(label);
     input.push(0);

@@ -1,0 +1,82 @@
+//! What several tests need: people, a charter, votes, certificates.
+#![allow(dead_code)]
+
+use folkmoot_base::{Entropy, GroupName, UnixTime, digest};
+use folkmoot_identity::{
+    CertificateError, Charter, CharterDraft, Gmc, GmcBody, Identity, Motion, Request, SignedCharter, Verdict,
+    VerifyingKey, Vote, VoteContent, VoteProof,
+};
+
+/// 2026-01-01T00:00:00Z.
+pub const START: UnixTime = UnixTime(1_767_225_600);
+/// 2046-01-01, so that OpenSSL, which reads the clock, agrees for a while.
+pub const END: UnixTime = UnixTime(2_398_377_600);
+
+/// Entropy from a number.
+pub struct Seed(pub u64);
+
+impl Entropy for Seed {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(32) {
+            self.0 += 1;
+            chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
+        }
+    }
+}
+
+pub fn person(name: &str, seed: u64) -> Identity {
+    Identity::new(name, &mut Seed(seed << 32), START, END).unwrap()
+}
+
+/// Three founders, two votes admit, one stranger.
+pub struct World {
+    pub founders: Vec<Identity>,
+    pub stranger: Identity,
+    pub signed: SignedCharter,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let founders: Vec<_> = [("alice", 1), ("bob", 2), ("carol", 3)].map(|(n, s)| person(n, s)).into();
+        let stranger = person("dave", 4);
+        let named = founders.iter().map(|founder| founder.certificate().into()).collect();
+        let draft = CharterDraft::new(GroupName::new("book club").unwrap(), 2, named, &mut Seed(99 << 32));
+        let all: Vec<_> = founders.iter().collect();
+        let signed = SignedCharter::sign(&draft.to_toml(), &all).unwrap();
+        Self { founders, stranger, signed }
+    }
+
+    pub fn charter(&self) -> &Charter {
+        self.signed.charter()
+    }
+
+    pub fn request(&self) -> Request {
+        let body = GmcBody::propose(self.charter(), &self.stranger, 3, START, &mut Seed(5 << 32));
+        Request::sign(&self.stranger, body).unwrap()
+    }
+
+    pub fn motion(&self) -> Motion {
+        Motion::admit(self.charter().group(), self.charter().digest(), self.request().digest())
+    }
+
+    pub fn vote(&self, who: usize) -> Vote {
+        let content = VoteContent { motion: self.motion(), verdict: Verdict::Approve, expires: END };
+        Vote::sign(&self.founders[who], content).unwrap()
+    }
+
+    pub fn gmc_with(&self, votes: &[VoteProof]) -> Gmc {
+        Gmc::compose(self.request().body(), votes, &self.stranger).unwrap()
+    }
+
+    pub fn gmc(&self) -> Gmc {
+        self.gmc_with(&[self.vote(0).proof(), self.vote(2).proof()])
+    }
+
+    pub fn check(&self, gmc: &Gmc) -> Result<(), CertificateError> {
+        gmc.check_authority(self.charter(), |member| self.key(member))
+    }
+
+    pub fn key(&self, member: &folkmoot_base::MemberId) -> Option<&VerifyingKey> {
+        self.charter().founder(member).map(|founder| &founder.key)
+    }
+}
