@@ -38,8 +38,11 @@ pub enum Absence {
     OtherSide,
     /// Its node is here; the member has not joined the group, or left it.
     NotJoined,
-    /// Set aside after complaints; may return at that time.
-    SetAside,
+    /// Set aside after complaints of silence; it may return by itself.
+    SetAside {
+        /// Since when.
+        since: Instant,
+    },
     /// Its certificate ended then.
     Expired(UnixTime),
     /// The members expelled it.
