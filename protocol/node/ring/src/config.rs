@@ -9,7 +9,7 @@ pub const WINDOW_PACKETS: u32 = 400;
 /// Packets that one member may send on one visit of the token.
 pub const VISIT_PACKETS: u32 = 100;
 /// How far the highest number may run ahead of what all are known to hold; a slow member stops the numbering here.
-pub const GAP_PACKETS_MAX: u64 = 1_600;
+pub const GAP_PACKETS_MAX: u64 = 1_200;
 /// Packets of one configuration that a node keeps at most.
 pub const STORE_PACKETS_MAX: u64 = 4_096;
 /// Requests for retransmission that a token carries at most.
@@ -23,7 +23,7 @@ pub const RING_SEQ_MAX: u64 = 1 << 56;
 /// The highest packet number taken from a peer; a ring would need centuries to reach it.
 pub const PACKET_SEQ_MAX: u64 = 1 << 50;
 
-const _: () = assert!(GAP_PACKETS_MAX * 2 + WINDOW_PACKETS as u64 <= STORE_PACKETS_MAX);
+const _: () = assert!(GAP_PACKETS_MAX * 3 + WINDOW_PACKETS as u64 <= STORE_PACKETS_MAX);
 const _: () = assert!(VISIT_PACKETS <= WINDOW_PACKETS);
 const _: () = assert!(NODES_MAX <= 64, "sets of members of one configuration are 64 bits wide");
 const _: () = assert!(FRAME_BYTES_MAX >= 256);

@@ -1,15 +1,51 @@
-//! The ring: one order for all members, through loss, crashes, partitions and merges (Totem, extended virtual synchrony).
+//! The ring: one order for all members, through loss, crashes, partitions and merges.
+//!
+//! Promises, to nodes that crash and networks that lose, repeat, reorder, delay, cut and heal: extended virtual synchrony
+//! (Moser, Amir, Melliar-Smith, Agarwal 1994), over Totem's single ring (Amir et al., ACM TOCS 13(4), 1995) with the token
+//! passed on before the data (Babay and Amir). What each message promises depends on its [`Service`]: agreed or safe.
+//!
+//! ```text
+//!          submit                      Deliver, Transitional, Regular
+//!            |                                    ^
+//!         [queue] --> packets --> [stream] -------'
+//!                        ^            ^
+//!   frame --> Operational: token   data       Gather: JOIN --> Commit: COMMIT --> Recover: old packets, END
+//!                ^                              ^                                      |
+//!                '------------------------------+--------------------------------------'
+//! ```
+//! Relies on: links that authenticate the sender and drop what an earlier process of a restarted node sent. Does not rely
+//! on: delivery, order or uniqueness of frames, or clocks. Does not defend against members that lie about the order.
+//! Rules and messages: docs/protocol/ring.md.
 
+mod circuit;
+mod commit;
 mod config;
+mod context;
 mod error;
+mod gather;
+pub mod message;
+mod operational;
 mod output;
+mod peers;
+mod queue;
+mod recover;
+mod store;
+mod stream;
 
 pub use config::*;
 pub use error::{RingError, StoredError, SubmitError};
 pub use output::{Cause, Change, Delivery, Output, Phase, Status, Timer};
 
 use bytes::Bytes;
-use folkmoot_base::{Entropy, Instant, NodeId, Service};
+use commit::Commit;
+use context::{Context, Step};
+use folkmoot_base::{ConfigurationId, Entropy, Instant, NodeId, Service, draw};
+use gather::Gather;
+use message::{CommitToken, Control, Data, Frame, Join, Token};
+use operational::Operational;
+use recover::Recover;
+use std::collections::BTreeSet;
+use stream::Stream;
 
 /// The table of the store that the ring owns.
 pub const STORE_TABLE: &str = "ring";
@@ -25,16 +61,68 @@ pub fn stored_ring_seq(value: Option<&[u8]>) -> Result<u64, StoredError> {
     value.try_into().map(u64::from_be_bytes).map_err(|_| StoredError(value.len()))
 }
 
+/// One state, with what is true only in it.
+#[derive(Debug)]
+enum State {
+    Operational(Box<Operational>),
+    Gather(Box<Gather>),
+    Commit(Box<Commit>),
+    Recover(Box<Recover>),
+}
+
+impl State {
+    fn phase(&self) -> Phase {
+        match self {
+            Self::Operational(_) => Phase::Operational,
+            Self::Gather(_) => Phase::Gather,
+            Self::Commit(_) => Phase::Commit,
+            Self::Recover(_) => Phase::Recover,
+        }
+    }
+
+    /// The installed configuration's order, to be recovered.
+    fn into_old(self) -> Option<Stream> {
+        match self {
+            Self::Operational(state) => Some(state.circuit.stream),
+            Self::Gather(state) => state.old,
+            Self::Commit(state) => state.old,
+            Self::Recover(state) => state.old,
+        }
+    }
+
+    fn installed(&self) -> Option<&Stream> {
+        match self {
+            Self::Operational(state) => Some(&state.circuit.stream),
+            Self::Gather(state) => state.old.as_ref(),
+            Self::Commit(state) => state.old.as_ref(),
+            Self::Recover(state) => state.old.as_ref(),
+        }
+    }
+
+    fn retransmitted(&self) -> u64 {
+        match self {
+            Self::Operational(state) => state.circuit.retransmitted,
+            Self::Recover(state) => state.circuit.retransmitted,
+            Self::Gather(_) | Self::Commit(_) => 0,
+        }
+    }
+}
+
 /// One node's part in the ring.
 #[derive(Debug)]
 pub struct Ring {
-    config: Config,
+    ctx: Context,
+    /// Always `Some` between calls.
+    state: Option<State>,
 }
 
 impl Ring {
     /// A node that has just started; it gathers, and forms a ring alone if nobody is there.
-    pub fn new(config: Config, _stored_ring_seq: u64, _now: Instant) -> Self {
-        Self { config }
+    pub fn new(config: Config, stored_ring_seq: u64, now: Instant) -> Self {
+        let mut ctx = Context::new(config, stored_ring_seq.min(RING_SEQ_MAX));
+        let gather = Gather::new(now, &mut ctx, None);
+        ctx.trace(Phase::Gather, Cause::Start);
+        Self { ctx, state: Some(State::Gather(Box::new(gather))) }
     }
 
     /// A frame came over the link from `from`.
@@ -43,49 +131,285 @@ impl Ring {
     /// [`RingError`]; the state is as it was.
     pub fn frame(
         &mut self,
-        _now: Instant,
-        _from: NodeId,
-        _frame: Bytes,
-        _entropy: &mut dyn Entropy,
+        now: Instant,
+        from: NodeId,
+        frame: Bytes,
+        entropy: &mut dyn Entropy,
     ) -> Result<(), RingError> {
+        let done = self.take_frame(now, from, frame, entropy);
+        if done.is_err() {
+            self.ctx.refused = self.ctx.refused.saturating_add(1);
+        }
+        done
+    }
+
+    fn take_frame(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        frame: Bytes,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), RingError> {
+        if !self.ctx.peers.is_eligible(&from) {
+            return Err(RingError::PeerIneligible { peer: from }); // RING-03
+        }
+        let frame = Frame::decode(frame).map_err(|source| RingError::PeerMalformed { peer: from, source })?;
+        match frame {
+            Frame::Data(data) => self.take_data(from, data),
+            Frame::Control(Control::Token(token)) => self.take_token(now, from, token, entropy),
+            Frame::Control(Control::Join(join)) => self.take_join(now, from, &join, entropy),
+            Frame::Control(Control::Commit(token)) => {
+                let step = self.take_commit(now, from, token);
+                self.apply(now, step, entropy);
+                Ok(())
+            }
+            Frame::Control(Control::Hurry(hurry)) => {
+                if let Some(State::Operational(state)) = self.state.as_mut() {
+                    state.hurry(now, hurry, &mut self.ctx);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn take_data(&mut self, from: NodeId, data: Data) -> Result<(), RingError> {
+        let ctx = &mut self.ctx;
+        match self.state.as_mut() {
+            Some(State::Operational(state)) if data.ring == state.circuit.stream.ring() => {
+                state.data(from, data, ctx)
+            }
+            Some(State::Recover(state)) if data.ring == state.circuit.stream.ring() => state.data(from, data),
+            Some(State::Gather(state)) => {
+                state.data(from, data);
+                Ok(())
+            }
+            _ => Ok(()), // Of a ring that is over, or not ours: stale.
+        }
+    }
+
+    fn take_token(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        token: Token,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), RingError> {
+        let ctx = &mut self.ctx;
+        let step = match self.state.as_mut() {
+            Some(State::Operational(state)) if token.ring == state.circuit.stream.ring() => {
+                state.token(now, from, token, ctx)?
+            }
+            Some(State::Recover(state)) if token.ring == state.circuit.stream.ring() => {
+                let (step, token) = state.token(now, from, token, ctx)?;
+                if matches!(step, Step::Install) {
+                    self.install(now, token, entropy);
+                    return Ok(());
+                }
+                step
+            }
+            _ => Step::Stay,
+        };
+        self.apply(now, step, entropy);
         Ok(())
+    }
+
+    fn take_join(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        join: &Join,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), RingError> {
+        let ctx = &mut self.ctx;
+        let step = match self.state.as_mut() {
+            Some(State::Operational(state)) => state.join(now, from, join, ctx),
+            Some(State::Commit(state)) => state.join(from, join),
+            Some(State::Recover(state)) => state.join(from, join),
+            Some(State::Gather(_)) | None => Step::Stay,
+        };
+        self.apply(now, step, entropy);
+        let Some(State::Gather(state)) = self.state.as_mut() else { return Ok(()) };
+        let step = state.join(now, from, join, &mut self.ctx)?;
+        self.apply(now, step, entropy);
+        Ok(())
+    }
+
+    fn take_commit(&mut self, now: Instant, from: NodeId, token: CommitToken) -> Step {
+        let ctx = &mut self.ctx;
+        match self.state.as_mut() {
+            Some(State::Gather(state)) => state.commit(from, token, ctx),
+            Some(State::Commit(state)) => state.commit(from, token, ctx),
+            Some(State::Recover(state)) => state.commit(now, from, &token, ctx),
+            Some(State::Operational(_)) | None => Step::Stay,
+        }
     }
 
     /// Takes one message to be ordered. It is delivered here too, in its place.
     ///
     /// # Errors
     /// [`SubmitError`]; the message was not taken.
-    pub fn submit(&mut self, _now: Instant, _service: Service, _payload: Bytes) -> Result<(), SubmitError> {
+    pub fn submit(&mut self, now: Instant, service: Service, payload: Bytes) -> Result<(), SubmitError> {
+        self.ctx.queue.push(service, payload)?;
+        if let Some(State::Operational(state)) = self.state.as_mut() {
+            state.submitted(now, &mut self.ctx);
+        }
+        self.ctx.watch_queue();
         Ok(())
     }
 
     /// Whether `node` may take part: its link is up, it is rostered and its transcript equals ours.
-    pub fn peer(&mut self, _now: Instant, _node: NodeId, _eligible: bool) {}
+    pub fn peer(&mut self, now: Instant, node: NodeId, eligible: bool) {
+        let timing = self.ctx.config.timing;
+        if node == self.ctx.config.me || !self.ctx.peers.set(now, node, eligible, &timing) {
+            return;
+        }
+        let lost = match self.state.as_mut() {
+            Some(State::Gather(state)) => {
+                state.peer(now, node, eligible, &mut self.ctx);
+                false
+            }
+            Some(State::Operational(state)) => !eligible && state.has(&node),
+            Some(State::Commit(state)) => !eligible && state.has(&node),
+            Some(State::Recover(state)) => {
+                !eligible && state.circuit.stream.members.binary_search(&node).is_ok()
+            }
+            None => false,
+        };
+        if lost {
+            self.gather(now, Cause::MemberLost(node));
+        }
+    }
 
     /// The time that [`Self::poll_timeout`] named has come.
-    pub fn timeout(&mut self, _now: Instant, _entropy: &mut dyn Entropy) {}
+    pub fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let ctx = &mut self.ctx;
+        let step = match self.state.as_mut() {
+            Some(State::Operational(state)) => state.timeout(now, ctx),
+            Some(State::Gather(state)) => state.timeout(now, ctx),
+            Some(State::Commit(state)) => state.timeout(now, ctx),
+            Some(State::Recover(state)) => state.timeout(now, ctx),
+            None => Step::Stay,
+        };
+        self.apply(now, step, entropy);
+    }
 
     /// Next output, until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
-        None
+        self.ctx.out.pop_front()
     }
 
     /// When to call [`Self::timeout`], if nothing else happens first, and what for.
     pub fn poll_timeout(&self) -> Option<(Instant, Timer)> {
-        None
+        match self.state.as_ref()? {
+            State::Operational(state) => state.poll_timeout(&self.ctx),
+            State::Gather(state) => state.poll_timeout(),
+            State::Commit(state) => state.poll_timeout(),
+            State::Recover(state) => state.poll_timeout(),
+        }
     }
 
     /// How the ring stands.
     pub fn status(&self) -> Status {
-        let _ = &self.config;
+        let installed = self.state.as_ref().and_then(State::installed);
+        let running = self.state.as_ref().map_or(0, State::retransmitted);
         Status {
-            phase: Phase::Gather,
-            configuration: None,
-            members: Vec::new(),
-            queued_bytes: 0,
-            set_aside: Vec::new(),
-            refused_frames: 0,
-            retransmitted_packets: 0,
+            phase: self.state.as_ref().map_or(Phase::Gather, State::phase),
+            configuration: installed.map(|stream| stream.id),
+            members: installed.map(|stream| stream.members.to_vec()).unwrap_or_default(),
+            queued_bytes: self.ctx.queue.bytes(),
+            set_aside: self.ctx.peers.set_aside(),
+            refused_frames: self.ctx.refused,
+            retransmitted_packets: self.ctx.retransmitted.saturating_add(running),
         }
+    }
+
+    /// Does what a state asked for.
+    fn apply(&mut self, now: Instant, step: Step, entropy: &mut dyn Entropy) {
+        match step {
+            Step::Stay => {}
+            Step::Gather(cause) => self.gather(now, cause),
+            Step::Propose(members) => self.propose(now, members, entropy),
+            Step::Commit(token) => self.commit(now, *token),
+            Step::Recover(token) => self.recover(now, *token, entropy),
+            Step::Install => self.install(now, None, entropy),
+        }
+    }
+
+    fn gather(&mut self, now: Instant, cause: Cause) {
+        self.ctx.trace(Phase::Gather, cause);
+        let old = self.leave().and_then(State::into_old);
+        let gather = Gather::new(now, &mut self.ctx, old);
+        self.state = Some(State::Gather(Box::new(gather)));
+    }
+
+    fn leave(&mut self) -> Option<State> {
+        let state = self.state.take()?;
+        self.ctx.retransmitted = self.ctx.retransmitted.saturating_add(state.retransmitted());
+        Some(state)
+    }
+
+    /// Makes the commit token of a new attempt.
+    fn propose(&mut self, now: Instant, members: Vec<NodeId>, entropy: &mut dyn Entropy) {
+        let ring_seq = self.ctx.ring_seq.saturating_add(1);
+        let id = ConfigurationId { ring_seq, representative: self.ctx.config.me, nonce: draw(entropy) };
+        let alone = members.len() <= 1;
+        let token = CommitToken { id, members, entries: Vec::new(), rotation: 1 };
+        if !alone {
+            self.commit(now, token);
+            return;
+        }
+        self.ctx.attempt(ring_seq);
+        let entry = commit::entry(self.state.as_ref().and_then(State::installed));
+        self.recover(now, CommitToken { entries: vec![entry], ..token }, entropy);
+    }
+
+    fn commit(&mut self, now: Instant, token: CommitToken) {
+        let (old, sets) = match self.leave() {
+            Some(State::Gather(state)) => (state.old, state.sets),
+            Some(State::Commit(state)) => (state.old, state.sets),
+            other => {
+                self.state = other;
+                return;
+            }
+        };
+        self.ctx.trace(Phase::Commit, Cause::Agreed);
+        let commit = Commit::new(now, token, sets, old, &mut self.ctx);
+        self.state = Some(State::Commit(Box::new(commit)));
+    }
+
+    fn recover(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
+        let (old, silent) = match self.leave() {
+            Some(State::Gather(state)) => (state.old, state.sets.failed),
+            Some(State::Commit(state)) => (state.old, state.sets.failed),
+            other => {
+                self.state = other;
+                return;
+            }
+        };
+        let alone = token.members.len() <= 1;
+        self.ctx.trace(Phase::Recover, if alone { Cause::Alone } else { Cause::Committed });
+        let recover = Recover::new(now, token, old, silent, &mut self.ctx);
+        self.state = Some(State::Recover(Box::new(recover)));
+        if alone {
+            self.install(now, None, entropy);
+        }
+    }
+
+    /// Ends the old configuration, begins the new, and goes on with the visit of `token`.
+    fn install(&mut self, now: Instant, token: Option<Token>, entropy: &mut dyn Entropy) {
+        let state = match self.state.take() {
+            Some(State::Recover(state)) => state,
+            other => {
+                self.state = other;
+                return;
+            }
+        };
+        let timing = self.ctx.config.timing;
+        let silent: BTreeSet<NodeId> = state.silent.clone();
+        let (circuit, formed_by) = state.install(&mut self.ctx);
+        self.ctx.peers.formed(now, &formed_by.members, &silent, &timing, entropy);
+        self.ctx.trace(Phase::Operational, Cause::Recovered);
+        let operational = Operational::begin(now, circuit, formed_by, token, &mut self.ctx);
+        self.state = Some(State::Operational(Box::new(operational)));
     }
 }

@@ -140,7 +140,9 @@ impl fmt::Display for Cause {
             Self::MemberLost(node) => write!(out, "{} can no longer be reached", node.short()),
             Self::PeerArrived(node) => write!(out, "{} can be reached", node.short()),
             Self::MemberGathers(node) => write!(out, "{}, a member, wants a new configuration", node.short()),
-            Self::ForeignJoin(node) => write!(out, "{}, no member, wants a common configuration", node.short()),
+            Self::ForeignJoin(node) => {
+                write!(out, "{}, no member, wants a common configuration", node.short())
+            }
             Self::CommitLost => out.write_str("the commit token did not come"),
             Self::RecoveryLost => out.write_str("the token did not come during recovery"),
             Self::NumbersSpent => out.write_str("the packet numbers of the ring are used up"),

@@ -1,0 +1,404 @@
+//! One ring's token at this node: what a visit does, when the token is held, repeated, hurried, or lost.
+//!
+//! ```text
+//! token comes -> safe line -> requested packets -> first new packets -> token goes -> the other new packets
+//! ```
+//! The token goes before most of the data (accelerated ring, Babay and Amir), so a member asks only for packets up to the
+//! number that its own previous visit ended with: whatever is younger may still be on its way.
+
+use crate::config::{
+    ACCELERATED_PACKETS, Config, GAP_PACKETS_MAX, LEADING_PACKETS, REQUESTS_MAX, STORE_PACKETS_MAX,
+};
+use crate::error::RingError;
+use crate::message::{Control, Data, Head, Hurry, NOBODY, Token};
+use crate::output::{Output, Timer};
+use crate::store::Stored;
+use crate::stream::Stream;
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{ConfigurationId, Instant, NodeId};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Where new packets come from: the queue of messages, or what is to be recovered.
+pub(crate) trait Source {
+    /// The next packet, with this header; `None` if there is nothing to send.
+    fn packet(&mut self, head: Head) -> Option<Data>;
+    /// About how many packets there are.
+    fn backlog(&self) -> u32;
+}
+
+/// The token as it was passed on, to be repeated until there is a sign of progress.
+#[derive(Debug)]
+struct Passed {
+    frame: Bytes,
+    seq: u64,
+    at: Instant,
+    span: Duration,
+}
+
+/// The token, kept because the ring is idle.
+#[derive(Debug)]
+struct Held {
+    token: Token,
+    until: Instant,
+}
+
+/// What this member did on the last visit.
+#[derive(Debug, Default, Clone, Copy)]
+struct Visit {
+    aru: u64,
+    seq: u64,
+    sent: u32,
+    backlog: u32,
+    quiet: u16,
+}
+
+/// One ring at this node.
+#[derive(Debug)]
+pub(crate) struct Circuit {
+    pub(crate) stream: Stream,
+    pub(crate) others: Arc<[NodeId]>,
+    pub(crate) retransmitted: u64,
+    mine: u8,
+    next: NodeId,
+    previous: NodeId,
+    token_seq: u64,
+    last: Visit,
+    passed: Option<Passed>,
+    held: Option<Held>,
+    hold_span: Duration,
+    hurried: bool,
+    hurry_at: Option<Instant>,
+    loss_at: Instant,
+}
+
+impl Circuit {
+    pub(crate) fn new(id: ConfigurationId, members: Arc<[NodeId]>, now: Instant, config: &Config) -> Self {
+        let place = members.binary_search(&config.me).unwrap_or(0);
+        let around = |step: usize| {
+            let at = place.saturating_add(step).checked_rem(members.len()).unwrap_or(0);
+            members.get(at).copied().unwrap_or(config.me)
+        };
+        let mine = u8::try_from(place).unwrap_or(NOBODY);
+        Self {
+            others: members.iter().filter(|node| **node != config.me).copied().collect(),
+            retransmitted: 0,
+            mine,
+            next: around(1),
+            previous: around(members.len().saturating_sub(1)),
+            stream: Stream::new(id, members, mine, config.danger),
+            token_seq: 0,
+            last: Visit::default(),
+            passed: None,
+            held: None,
+            hold_span: config.timing.idle_hold,
+            hurried: false,
+            hurry_at: None,
+            loss_at: now + config.timing.token_loss,
+        }
+    }
+
+    pub(crate) fn is_alone(&self) -> bool {
+        self.others.is_empty()
+    }
+
+    pub(crate) fn holds(&self) -> bool {
+        self.held.is_some()
+    }
+
+    fn represents(&self) -> bool {
+        self.mine == 0
+    }
+
+    /// The first token of the ring; only its representative makes it.
+    pub(crate) fn first_token(&self) -> Token {
+        Token {
+            ring: self.stream.ring(),
+            token_seq: 1,
+            seq: 0,
+            aru: 0,
+            aru_holder: NOBODY,
+            sent: 0,
+            backlog: 0,
+            quiet: 0,
+            requests: Vec::new(),
+        }
+    }
+
+    /// Takes a packet in, first sent or sent again (RING-05, RING-06).
+    pub(crate) fn data(&mut self, from: NodeId, data: Data) -> Result<Stored, RingError> {
+        let illegal = |rule| RingError::PeerIllegal { peer: from, rule };
+        if self.stream.members.binary_search(&from).is_err() {
+            return Err(illegal("RING-05"));
+        }
+        if usize::from(data.sender) >= self.stream.members.len() {
+            return Err(illegal("RING-06"));
+        }
+        if data.sender == self.mine {
+            return Ok(Stored::Known);
+        }
+        if self.passed.as_ref().is_some_and(|passed| data.seq > passed.seq) {
+            self.passed = None;
+        }
+        Ok(self.stream.store.insert(data))
+    }
+
+    /// Takes the token in, if it is the next one. `Ok(false)`: seen before.
+    pub(crate) fn token(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        token: &Token,
+        config: &Config,
+    ) -> Result<bool, RingError> {
+        let illegal = |rule| RingError::PeerIllegal { peer: from, rule };
+        if from != self.previous {
+            return Err(illegal("RING-07"));
+        }
+        if token.token_seq <= self.token_seq {
+            return Ok(false);
+        }
+        let lost = token.seq < self.last.seq || token.aru < self.stream.safe;
+        let far = token.seq.saturating_sub(self.stream.safe) > STORE_PACKETS_MAX;
+        if lost || far {
+            return Err(illegal("RING-08"));
+        }
+        self.accept(now, token, config);
+        Ok(true)
+    }
+
+    pub(crate) fn accept(&mut self, now: Instant, token: &Token, config: &Config) {
+        self.token_seq = token.token_seq;
+        self.passed = None;
+        self.hurry_at = None;
+        self.loss_at = now + config.timing.token_loss;
+        let line = self.last.aru.min(token.aru).min(self.stream.store.aru());
+        self.stream.safe = self.stream.safe.max(line);
+    }
+
+    /// The rest of a visit: serves requests, numbers new packets, and passes the token on, or holds it if all is quiet.
+    pub(crate) fn serve(
+        &mut self,
+        now: Instant,
+        mut token: Token,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        token.sent = token.sent.saturating_sub(self.last.sent);
+        token.backlog = token.backlog.saturating_sub(self.last.backlog);
+        let again = self.retransmit(&mut token, config, out);
+        let fresh = self.number(&mut token, again, source, config);
+        self.update_aru(&mut token);
+        let asked = self.request(&mut token);
+        let sent = again.saturating_add(u32::try_from(fresh.len()).unwrap_or(u32::MAX));
+        let backlog = source.backlog();
+        let still =
+            sent == 0 && backlog == 0 && !asked && token.requests.is_empty() && token.aru == token.seq;
+        token.quiet = if still { token.quiet.saturating_add(1) } else { 0 };
+        token.sent = token.sent.saturating_add(sent);
+        token.backlog = token.backlog.saturating_add(backlog);
+        self.last = Visit { aru: token.aru, seq: token.seq, sent, backlog, quiet: token.quiet };
+        self.send(now, token, fresh, config, out);
+    }
+
+    fn retransmit(&mut self, token: &mut Token, config: &Config, out: &mut VecDeque<Output>) -> u32 {
+        let room = config.window.saturating_sub(token.sent).min(config.visit);
+        let mut sent = 0_u32;
+        let store = &self.stream.store;
+        token.requests.retain(|seq| {
+            let Some(packet) = store.get(*seq) else { return true };
+            if sent >= room {
+                return true;
+            }
+            sent = sent.saturating_add(1);
+            out.push_back(Output::Multicast { to: self.others.clone(), frame: packet.frame.clone() });
+            false
+        });
+        self.retransmitted = self.retransmitted.saturating_add(u64::from(sent));
+        sent
+    }
+
+    /// How many packets may be numbered now: window, visit, a fair share when there is more to send than the window, and
+    /// the gap to what all have.
+    fn allowance(token: &Token, again: u32, backlog: u32, config: &Config) -> u32 {
+        let room = config.window.saturating_sub(token.sent);
+        let total = u64::from(token.backlog).saturating_add(u64::from(backlog));
+        let window = u64::from(config.window);
+        let share = if total > window {
+            window.saturating_mul(u64::from(backlog)).checked_div(total).unwrap_or(0).max(1)
+        } else {
+            window
+        };
+        let gap = token.aru.saturating_add(GAP_PACKETS_MAX).saturating_sub(token.seq);
+        let most = share.min(gap).min(u64::from(config.visit.min(room).saturating_sub(again)));
+        u32::try_from(most).unwrap_or(0)
+    }
+
+    fn number(
+        &mut self,
+        token: &mut Token,
+        again: u32,
+        source: &mut dyn Source,
+        config: &Config,
+    ) -> Vec<Bytes> {
+        let backlog = source.backlog();
+        if backlog == 0 {
+            return Vec::new();
+        }
+        let mut fresh = Vec::new();
+        for _ in 0..Self::allowance(token, again, backlog, config) {
+            let head = Head { seq: token.seq.saturating_add(1), sender: self.mine, ring: self.stream.ring() };
+            let Some(packet) = source.packet(head) else { break };
+            fresh.push(packet.frame.clone());
+            token.seq = head.seq;
+            self.stream.store.insert(packet);
+        }
+        fresh
+    }
+
+    fn update_aru(&self, token: &mut Token) {
+        let aru = self.stream.store.aru();
+        if aru < token.aru || token.aru_holder == self.mine || token.aru_holder == NOBODY {
+            token.aru = aru.min(token.seq);
+            token.aru_holder = if token.aru == token.seq { NOBODY } else { self.mine };
+        }
+    }
+
+    /// Asks for what is missing up to the number that the last visit ended with. Says whether anything is missing.
+    fn request(&self, token: &mut Token) -> bool {
+        let mut asked = false;
+        for seq in self.stream.store.gaps(self.last.seq) {
+            if token.requests.len() >= REQUESTS_MAX {
+                return true;
+            }
+            if let Err(place) = token.requests.binary_search(&seq) {
+                token.requests.insert(place, seq);
+            }
+            asked = true;
+        }
+        asked
+    }
+
+    fn send(
+        &mut self,
+        now: Instant,
+        mut token: Token,
+        fresh: Vec<Bytes>,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        let leading = fresh.len().saturating_sub(ACCELERATED_PACKETS).max(LEADING_PACKETS);
+        let mut fresh = fresh.into_iter();
+        for frame in fresh.by_ref().take(leading) {
+            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+        }
+        let turns = self.others.len().saturating_add(1).saturating_mul(2);
+        let idle = usize::from(token.quiet) >= turns;
+        if !idle {
+            self.hold_span = config.timing.idle_hold;
+        }
+        if self.represents() && idle && !self.hurried {
+            self.held = Some(Held { token, until: now + self.hold_span });
+            self.hold_span = (self.hold_span.saturating_mul(2)).min(config.timing.idle_hold_max);
+            return;
+        }
+        self.hurried = false;
+        token.token_seq = token.token_seq.saturating_add(1);
+        let seq = token.seq;
+        let frame = Control::Token(token).encode();
+        let span = config.timing.token_repeat;
+        self.passed = Some(Passed { frame: frame.clone(), seq, at: now + span, span });
+        out.push_back(Output::Send { to: self.next, frame });
+        for frame in fresh {
+            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+        }
+    }
+
+    /// Lets the held token go.
+    pub(crate) fn release(
+        &mut self,
+        now: Instant,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        let Some(held) = self.held.take() else { return };
+        self.hurried = true;
+        self.loss_at = now + config.timing.token_loss;
+        self.serve(now, held.token, source, config, out);
+    }
+
+    /// Somebody has something to send: do not hold the token, now or on its next visit.
+    pub(crate) fn hurry(
+        &mut self,
+        now: Instant,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        self.hurried = true;
+        self.release(now, source, config, out);
+    }
+
+    /// There is something to send here: asks for the token if it is, or soon will be, held.
+    pub(crate) fn want(&mut self, now: Instant, config: &Config, out: &mut VecDeque<Output>) {
+        let idle = usize::from(self.last.quiet) > self.others.len();
+        if self.represents() || !idle || self.hurry_at.is_some() {
+            return;
+        }
+        self.send_hurry(now, config, out);
+    }
+
+    fn send_hurry(&mut self, now: Instant, config: &Config, out: &mut VecDeque<Output>) {
+        self.hurry_at = Some(now + config.timing.token_repeat);
+        let frame = Control::Hurry(Hurry { ring: self.stream.ring() }).encode();
+        out.push_back(Output::Send { to: self.stream.id.representative, frame });
+    }
+
+    /// Handles the timers that are due, but for the loss of the token, which is `Err`.
+    pub(crate) fn timeout(
+        &mut self,
+        now: Instant,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) -> Result<(), TokenLost> {
+        if self.is_alone() {
+            return Ok(());
+        }
+        if self.held.as_ref().is_some_and(|held| held.until <= now) {
+            self.release(now, source, config, out);
+        }
+        if self.held.is_none() && self.loss_at <= now {
+            return Err(TokenLost);
+        }
+        if let Some(passed) = self.passed.as_mut().filter(|passed| passed.at <= now) {
+            passed.span = passed.span.saturating_mul(2);
+            passed.at = now + passed.span;
+            out.push_back(Output::Send { to: self.next, frame: passed.frame.clone() });
+        }
+        if self.hurry_at.is_some_and(|at| at <= now) {
+            self.send_hurry(now, config, out);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+        if self.is_alone() {
+            return None;
+        }
+        let first = match &self.held {
+            Some(held) => (held.until, Timer::IdleHold),
+            None => (self.loss_at, Timer::TokenLoss),
+        };
+        let repeat = self.passed.as_ref().map(|passed| (passed.at, Timer::TokenRepeat));
+        let hurry = self.hurry_at.map(|at| (at, Timer::Hurry));
+        [Some(first), repeat, hurry].into_iter().flatten().min()
+    }
+}
+
+/// The token did not come in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TokenLost;

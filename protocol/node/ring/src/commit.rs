@@ -1,0 +1,137 @@
+//! Commit: the next configuration is made known to its members, and what each brings is collected.
+//!
+//! ```text
+//! representative --COMMIT 1: entries--> member --> ... --> representative --COMMIT 2: all entries--> ... --> representative
+//! ```
+//! In the first rotation each member adds its entry; with the second it begins to recover. Repeated until the next stage is
+//! seen; ends in a gather when it is not seen in time, or when a member gathers.
+
+use crate::context::{Context, Step};
+use crate::gather::Sets;
+use crate::message::{CommitToken, Control, Entry, Join};
+use crate::output::{Cause, Output, Timer};
+use crate::stream::Stream;
+use bytes::Bytes;
+use folkmoot_base::{Instant, NodeId};
+
+/// A COMMIT that is repeated until the next stage is seen.
+#[derive(Debug)]
+pub(crate) struct Repeat {
+    to: NodeId,
+    frame: Bytes,
+    at: Instant,
+}
+
+impl Repeat {
+    /// Sends `token` to the member after this node, now and again.
+    pub(crate) fn start(now: Instant, token: &CommitToken, ctx: &mut Context) -> Self {
+        let place = token.members.binary_search(&ctx.config.me).unwrap_or(0);
+        let next = place.saturating_add(1).checked_rem(token.members.len()).unwrap_or(0);
+        let to = token.members.get(next).copied().unwrap_or(ctx.config.me);
+        let frame = Control::Commit(token.clone()).encode();
+        ctx.out.push_back(Output::Send { to, frame: frame.clone() });
+        Self { to, frame, at: now + ctx.config.timing.commit_repeat }
+    }
+
+    pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) {
+        if self.at <= now {
+            self.at = now + ctx.config.timing.commit_repeat;
+            ctx.out.push_back(Output::Send { to: self.to, frame: self.frame.clone() });
+        }
+    }
+
+    pub(crate) fn poll_timeout(&self) -> (Instant, Timer) {
+        (self.at, Timer::CommitRepeat)
+    }
+}
+
+/// What this node brings along.
+pub(crate) fn entry(old: Option<&Stream>) -> Entry {
+    old.map_or_else(Entry::default, |old| Entry {
+        old: Some(old.id),
+        aru: old.store.aru(),
+        high: old.store.high(),
+        delivered: old.delivered,
+        safe: old.safe,
+        obligations: old.obligations,
+    })
+}
+
+/// Waiting for the second rotation.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    pub(crate) old: Option<Stream>,
+    pub(crate) sets: Sets,
+    token: CommitToken,
+    mine: Entry,
+    repeat: Repeat,
+    deadline: Instant,
+}
+
+impl Commit {
+    /// Adds this node's entry to `token` and passes it on.
+    pub(crate) fn new(
+        now: Instant,
+        mut token: CommitToken,
+        sets: Sets,
+        old: Option<Stream>,
+        ctx: &mut Context,
+    ) -> Self {
+        ctx.attempt(token.id.ring_seq);
+        let mine = entry(old.as_ref());
+        token.entries.push(mine);
+        let repeat = Repeat::start(now, &token, ctx);
+        Self { old, sets, token, mine, repeat, deadline: now + ctx.config.timing.commit }
+    }
+
+    fn represents(&self, ctx: &Context) -> bool {
+        self.token.id.representative == ctx.config.me
+    }
+
+    /// COMMIT: the first rotation complete (representative), the second (the others), or a newer attempt's.
+    pub(crate) fn commit(&mut self, from: NodeId, token: CommitToken, ctx: &Context) -> Step {
+        if token.id != self.token.id {
+            let newer = token.members == self.token.members && crate::gather::is_turn(&token, from, ctx);
+            return if newer { Step::Commit(Box::new(token)) } else { Step::Stay };
+        }
+        let place = token.members.binary_search(&ctx.config.me).ok();
+        let unchanged = token.members == self.token.members
+            && place.and_then(|place| token.entries.get(place)) == Some(&self.mine);
+        let complete = token.entries.len() == token.members.len();
+        let wanted = if self.represents(ctx) { 1 } else { 2 };
+        if unchanged && complete && token.rotation == wanted && before(&token.members, ctx) == Some(from) {
+            return Step::Recover(Box::new(token));
+        }
+        Step::Stay
+    }
+
+    /// A JOIN: stale ones say nothing that was not said before this attempt.
+    pub(crate) fn join(&self, from: NodeId, join: &Join) -> Step {
+        let member = self.token.members.binary_search(&from).is_ok();
+        let fresh = join.ring_seq >= self.token.id.ring_seq || !self.sets.cover(join);
+        if member && fresh { Step::Gather(Cause::MemberGathers(from)) } else { Step::Stay }
+    }
+
+    pub(crate) fn has(&self, node: &NodeId) -> bool {
+        self.token.members.binary_search(node).is_ok()
+    }
+
+    pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) -> Step {
+        if self.deadline <= now {
+            return Step::Gather(Cause::CommitLost);
+        }
+        self.repeat.timeout(now, ctx);
+        Step::Stay
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+        Some((self.deadline, Timer::Commit).min(self.repeat.poll_timeout()))
+    }
+}
+
+/// Who passes to this node.
+pub(crate) fn before(members: &[NodeId], ctx: &Context) -> Option<NodeId> {
+    let place = members.binary_search(&ctx.config.me).ok()?;
+    let before = place.checked_sub(1).unwrap_or(members.len().checked_sub(1)?);
+    members.get(before).copied()
+}

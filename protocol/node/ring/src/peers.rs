@@ -1,0 +1,118 @@
+//! Who may take part, and who was set aside for how long.
+//!
+//! A node that can be reached but keeps silent in a gather (an asymmetric cut, a broken step) is set aside: it alone
+//! starts no further gather here until its back-off ends. The back-off doubles each time and ends when the link to it
+//! comes anew or when it shares a configuration with us. Half-way through it, the other's own JOIN is taken again, so
+//! that two nodes that set each other aside do meet: both draw about the same back-off.
+
+use crate::config::Timing;
+use core::time::Duration;
+use folkmoot_base::limits::NODES_MAX;
+use folkmoot_base::{Entropy, Instant, NodeId, draw};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Nodes of which more is remembered than that they are eligible.
+const LOST_MAX: usize = 4 * NODES_MAX;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Peer {
+    /// When to gather because of it, if it is in no configuration with us.
+    retry_at: Instant,
+    /// Its own JOIN is ignored before.
+    listen_at: Instant,
+    /// How often in a row it was set aside.
+    set_aside: u32,
+}
+
+/// The eligible nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Peers {
+    eligible: BTreeMap<NodeId, Peer>,
+    lost: BTreeSet<NodeId>,
+}
+
+impl Peers {
+    /// Says whether anything changed.
+    pub(crate) fn set(&mut self, now: Instant, node: NodeId, eligible: bool, timing: &Timing) -> bool {
+        if !eligible {
+            let known = self.eligible.remove(&node).is_some();
+            if known && self.lost.len() < LOST_MAX {
+                self.lost.insert(node);
+            }
+            return known;
+        }
+        if self.eligible.contains_key(&node) {
+            return false;
+        }
+        self.lost.remove(&node);
+        let jitter = Duration::from_millis(node.0.first().map_or(0, |byte| u64::from(byte % 16)));
+        let retry_at = now + timing.merge_delay + jitter;
+        self.eligible.insert(node, Peer { retry_at, listen_at: Instant(0), set_aside: 0 });
+        true
+    }
+
+    pub(crate) fn is_eligible(&self, node: &NodeId) -> bool {
+        self.eligible.contains_key(node)
+    }
+
+    /// Was eligible once and is no more: naming it in a gather is no reason to wait for it.
+    pub(crate) fn is_lost(&self, node: &NodeId) -> bool {
+        self.lost.contains(node)
+    }
+
+    pub(crate) fn eligible(&self) -> impl Iterator<Item = &NodeId> {
+        self.eligible.keys()
+    }
+
+    /// Those who are proposed from the start: eligible, and not set aside now.
+    pub(crate) fn proposed(&self, now: Instant) -> impl Iterator<Item = NodeId> + '_ {
+        self.eligible
+            .iter()
+            .filter(move |(_, peer)| peer.set_aside == 0 || peer.retry_at <= now)
+            .map(|(node, _)| *node)
+    }
+
+    /// Whether a JOIN from `node`, outside our configuration, starts a gather.
+    pub(crate) fn is_heard(&self, now: Instant, node: &NodeId) -> bool {
+        self.eligible.get(node).is_some_and(|peer| peer.listen_at <= now)
+    }
+
+    /// A configuration is formed: who is in it starts fresh, who is not waits a little, or longer if it was set aside.
+    pub(crate) fn formed(
+        &mut self,
+        now: Instant,
+        members: &[NodeId],
+        silent: &BTreeSet<NodeId>,
+        timing: &Timing,
+        entropy: &mut dyn Entropy,
+    ) {
+        for (node, peer) in &mut self.eligible {
+            if members.binary_search(node).is_ok() {
+                *peer = Peer::default();
+                continue;
+            }
+            if !silent.contains(node) {
+                peer.retry_at = peer.retry_at.max(now + timing.merge_delay);
+                continue;
+            }
+            peer.set_aside = peer.set_aside.saturating_add(1);
+            let doubled = timing.set_aside.saturating_mul(1 << peer.set_aside.saturating_sub(1).min(16));
+            let span = doubled.min(timing.set_aside_max);
+            let [roll] = draw::<1>(entropy);
+            let span = span.saturating_mul(192_u32.saturating_add(u32::from(roll) / 2)) / 256;
+            peer.retry_at = now + span;
+            peer.listen_at = now + span / 2;
+        }
+    }
+
+    /// The eligible node outside `members` that is due first.
+    pub(crate) fn next_retry(&self, members: &[NodeId]) -> Option<(Instant, NodeId)> {
+        let outside = self.eligible.iter().filter(|(node, _)| members.binary_search(node).is_err());
+        outside.map(|(node, peer)| (peer.retry_at, *node)).min()
+    }
+
+    pub(crate) fn set_aside(&self) -> Vec<(NodeId, Instant)> {
+        let aside = self.eligible.iter().filter(|(_, peer)| peer.set_aside > 0);
+        aside.map(|(node, peer)| (*node, peer.retry_at)).collect()
+    }
+}

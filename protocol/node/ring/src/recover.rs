@@ -1,0 +1,313 @@
+//! Recover: the survivors of each old configuration exchange its packets on the new ring, then all install at once.
+//!
+//! Every member sends, as packets of the new ring, what of its old ring somebody may lack, and then END. A packet is
+//! processed in its order, so who has all ENDs has everything. The new configuration is installed at the visit of the token
+//! at which the last END is *safe*: then all have everything, and every other member finds the same at its next visit,
+//! before anything it says can make a message of the new configuration safe.
+//!
+//! **One line** (O2): up to the highest number that any survivor has delivered or knows to be safe, messages belong to the old
+//! regular configuration; if nobody was lost, all do. The line follows from the commit token alone, so it is the same for all.
+//!
+//! **Obligations** (Moser et al. 1994): whoever has all ENDs must count on another member having installed, and delivered what
+//! its survivors sent even beyond a hole. From then on it must deliver the same, whatever becomes of this attempt.
+
+use crate::circuit::{Circuit, Source};
+use crate::commit::Repeat;
+use crate::context::{Context, Step};
+use crate::error::RingError;
+use crate::message::{Class, CommitToken, Data, Entry, Head, Join, Token};
+use crate::output::{Cause, Output, Timer};
+use crate::stream::{Stream, bit};
+use bytes::BufMut;
+use folkmoot_base::{Danger, Instant, NodeId};
+use std::collections::{BTreeSet, VecDeque};
+
+/// What is to be recovered, and how far that is.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Who comes from the same old configuration, sorted.
+    pub(crate) survivors: Vec<NodeId>,
+    /// Up to here messages are of the old regular configuration.
+    pub(crate) line: u64,
+    /// Members of the old configuration whose packets count after a hole, beside the survivors.
+    pub(crate) obligations: u64,
+    /// Own packets to send again, by old number.
+    to_send: VecDeque<u64>,
+    /// Old numbers that were heard on the new ring.
+    seen: BTreeSet<u64>,
+    ended: bool,
+    /// Members whose END was processed, by index in the new configuration.
+    ends: u64,
+    /// The number of the last END.
+    last_end: u64,
+}
+
+impl Plan {
+    fn new(old: Option<&Stream>, token: &CommitToken, me: NodeId) -> Self {
+        let brought: Vec<(NodeId, Entry)> = token
+            .members
+            .iter()
+            .zip(&token.entries)
+            .filter(|(node, entry)| **node == me || old.is_some_and(|old| entry.old == Some(old.id)))
+            .map(|(node, entry)| (*node, *entry))
+            .collect();
+        let line = brought.iter().map(|(_, entry)| entry.delivered.max(entry.safe)).max().unwrap_or(0);
+        let obligations = brought.iter().fold(0, |set, (_, entry)| set | entry.obligations);
+        Self {
+            survivors: brought.iter().map(|(node, _)| *node).collect(),
+            line,
+            obligations,
+            to_send: old.map(|old| share(old, &brought, me)).unwrap_or_default(),
+            seen: BTreeSet::new(),
+            ended: false,
+            ends: 0,
+            last_end: 0,
+        }
+    }
+}
+
+/// Which old packets this node sends: what all lack up to the furthest contiguous holder comes from one of those holders, what
+/// is beyond from everybody who has it and has not heard it.
+fn share(old: &Stream, brought: &[(NodeId, Entry)], me: NodeId) -> VecDeque<u64> {
+    if brought.len() <= 1 {
+        return VecDeque::new();
+    }
+    let low = brought.iter().map(|(_, entry)| entry.aru).min().unwrap_or(0);
+    let full = brought.iter().map(|(_, entry)| entry.aru).max().unwrap_or(0);
+    let holder = brought.iter().find(|(_, entry)| entry.aru == full).map(|(node, _)| *node);
+    let first = if holder == Some(me) { low } else { full };
+    (first.saturating_add(1)..=old.store.high()).filter(|seq| old.store.get(*seq).is_some()).collect()
+}
+
+/// The plan's packets as the token's source.
+struct Recovered<'a> {
+    plan: &'a mut Plan,
+    old: Option<&'a Stream>,
+}
+
+impl Source for Recovered<'_> {
+    fn packet(&mut self, head: Head) -> Option<Data> {
+        while let Some(seq) = self.plan.to_send.pop_front() {
+            let Some(packet) = self.old.and_then(|old| old.store.get(seq)) else { continue };
+            if !self.plan.seen.insert(seq) {
+                continue;
+            }
+            let mut frame = head.begin(Class::Recovered, packet.frame.len());
+            frame.put_slice(&packet.frame);
+            let frame = frame.freeze();
+            return Some(Data {
+                class: Class::Recovered,
+                sender: head.sender,
+                seq: head.seq,
+                ring: head.ring,
+                frame,
+            });
+        }
+        if self.plan.ended {
+            return None;
+        }
+        self.plan.ended = true;
+        let frame = head.begin(Class::End, 0).freeze();
+        Some(Data { class: Class::End, sender: head.sender, seq: head.seq, ring: head.ring, frame })
+    }
+
+    fn backlog(&self) -> u32 {
+        let left = self.plan.to_send.len().saturating_add(usize::from(!self.plan.ended));
+        u32::try_from(left).unwrap_or(u32::MAX)
+    }
+}
+
+/// Exchanging what is left of the old configurations.
+#[derive(Debug)]
+pub(crate) struct Recover {
+    pub(crate) old: Option<Stream>,
+    pub(crate) circuit: Circuit,
+    pub(crate) plan: Plan,
+    pub(crate) silent: BTreeSet<NodeId>,
+    token: CommitToken,
+    repeat: Option<Repeat>,
+}
+
+impl Recover {
+    /// All entries are known: passes them on (second rotation) and begins.
+    pub(crate) fn new(
+        now: Instant,
+        mut token: CommitToken,
+        old: Option<Stream>,
+        silent: BTreeSet<NodeId>,
+        ctx: &mut Context,
+    ) -> Self {
+        token.rotation = 2;
+        let plan = Plan::new(old.as_ref(), &token, ctx.config.me);
+        let circuit = Circuit::new(token.id, token.members.clone().into(), now, &ctx.config);
+        let repeat = (!circuit.is_alone()).then(|| Repeat::start(now, &token, ctx));
+        Self { old, circuit, plan, silent, token, repeat }
+    }
+
+    /// The second rotation is complete: the representative makes the first token.
+    pub(crate) fn commit(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        token: &CommitToken,
+        ctx: &mut Context,
+    ) -> Step {
+        let back = token.id == self.token.id && token.rotation == 2 && token == &self.token;
+        let representative = token.id.representative == ctx.config.me;
+        if !back
+            || !representative
+            || self.repeat.is_none()
+            || crate::commit::before(&token.members, ctx) != Some(from)
+        {
+            return Step::Stay;
+        }
+        self.repeat = None;
+        let first = self.circuit.first_token();
+        self.circuit.accept(now, &first, &ctx.config);
+        self.visit(now, first, ctx);
+        Step::Stay
+    }
+
+    fn visit(&mut self, now: Instant, token: Token, ctx: &mut Context) {
+        let mut source = Recovered { plan: &mut self.plan, old: self.old.as_ref() };
+        self.circuit.serve(now, token, &mut source, &ctx.config, &mut ctx.out);
+        self.process();
+    }
+
+    pub(crate) fn token(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        token: Token,
+        ctx: &mut Context,
+    ) -> Result<(Step, Option<Token>), RingError> {
+        if !self.circuit.token(now, from, &token, &ctx.config)? {
+            return Ok((Step::Stay, None));
+        }
+        self.repeat = None;
+        self.process();
+        if self.is_complete(ctx) {
+            return Ok((Step::Install, Some(token)));
+        }
+        self.visit(now, token, ctx);
+        Ok((Step::Stay, None))
+    }
+
+    /// All ENDs are here, and all members are known to have them.
+    fn is_complete(&self, ctx: &Context) -> bool {
+        if ctx.config.danger == Some(Danger::RingSkipRecovery) {
+            return true;
+        }
+        self.has_all_ends() && self.circuit.stream.safe >= self.plan.last_end
+    }
+
+    fn has_all_ends(&self) -> bool {
+        let members = self.circuit.stream.members.len();
+        (0..members).all(|index| self.plan.ends & bit(index) != 0)
+    }
+
+    pub(crate) fn data(&mut self, from: NodeId, data: Data) -> Result<(), RingError> {
+        self.circuit.data(from, data)?;
+        self.repeat = None;
+        self.process();
+        Ok(())
+    }
+
+    /// Processes the new ring's packets whose turn it is; messages of members that have already installed wait.
+    fn process(&mut self) {
+        while let Some(packet) = self.circuit.stream.next_ready(false) {
+            match packet.class {
+                Class::Recovered => self.recovered(&packet),
+                Class::End => self.end(&packet),
+                Class::Agreed | Class::Safe => {}
+            }
+        }
+        let done = self.circuit.stream.safe.min(self.circuit.stream.delivered);
+        self.circuit.stream.store.discard(done);
+    }
+
+    fn recovered(&mut self, packet: &Data) {
+        let Some(old) = self.old.as_mut() else { return };
+        let Ok(inner) = packet.recovered() else { return };
+        // RING-11: only what survivors of our own old configuration say about it.
+        let sender = self.circuit.stream.members.get(usize::from(packet.sender));
+        let survivor = sender.is_some_and(|node| self.plan.survivors.binary_search(node).is_ok());
+        if inner.ring != old.ring() || !survivor || usize::from(inner.sender) >= old.members.len() {
+            return;
+        }
+        self.plan.seen.insert(inner.seq);
+        old.store.insert(inner);
+    }
+
+    fn end(&mut self, packet: &Data) {
+        self.plan.ends |= bit(usize::from(packet.sender));
+        self.plan.last_end = self.plan.last_end.max(packet.seq);
+        if !self.has_all_ends() {
+            return;
+        }
+        if let Some(old) = self.old.as_mut() {
+            let survivors = self.plan.survivors.iter().fold(0, |set, node| set | old.bit(node));
+            old.obligations |= survivors | self.plan.obligations;
+        }
+    }
+
+    /// A JOIN: one of a member that is younger than the attempt ends it.
+    pub(crate) fn join(&self, from: NodeId, join: &Join) -> Step {
+        if is_stale(from, join, &self.token) { Step::Stay } else { Step::Gather(Cause::MemberGathers(from)) }
+    }
+
+    pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) -> Step {
+        let mut source = Recovered { plan: &mut self.plan, old: self.old.as_ref() };
+        if self.circuit.timeout(now, &mut source, &ctx.config, &mut ctx.out).is_err() {
+            return Step::Gather(Cause::RecoveryLost);
+        }
+        if let Some(repeat) = self.repeat.as_mut() {
+            repeat.timeout(now, ctx);
+        }
+        Step::Stay
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+        let repeat = self.repeat.as_ref().map(Repeat::poll_timeout);
+        [self.circuit.poll_timeout(), repeat].into_iter().flatten().min()
+    }
+
+    /// Ends the old configuration and begins the new: all outputs of the step at once. The new ring goes on.
+    pub(crate) fn install(self, ctx: &mut Context) -> (Circuit, CommitToken) {
+        let id = self.token.id;
+        let members = self.token.members.clone();
+        let mut before = Vec::new();
+        if let Some(mut old) = self.old {
+            before = old.members.to_vec();
+            let whole = self.plan.survivors.len() == old.members.len();
+            let line = match ctx.config.danger {
+                Some(Danger::RingOwnLine) => old.delivered.max(old.safe),
+                _ if whole => self.plan.line.max(old.store.aru()),
+                _ => self.plan.line,
+            };
+            old.obligations |= self.plan.obligations;
+            let obligations = old.obligations;
+            old.finish(line, &self.plan.survivors, obligations, &mut ctx.out);
+        }
+        let came = |node: &&NodeId| self.plan.survivors.binary_search(node).is_ok();
+        let joined = members.iter().filter(|node| before.is_empty() || !came(node)).copied().collect();
+        let left = before.iter().filter(|node| !came(node)).copied().collect();
+        let mut shown = members;
+        if ctx.config.danger == Some(Danger::RingForeignMember) && shown.len() > 1 {
+            shown.retain(|node| *node == ctx.config.me || *node == id.representative);
+        }
+        ctx.out.push_back(Output::Regular { id, members: shown, joined, left });
+        ctx.queue.restart();
+        if ctx.config.danger == Some(Danger::RingDropsOwn) {
+            ctx.queue.clear();
+        }
+        (self.circuit, self.token)
+    }
+}
+
+/// Whether a JOIN was sent before the ring of `token` formed.
+pub(crate) fn is_stale(from: NodeId, join: &Join, token: &CommitToken) -> bool {
+    let Ok(place) = token.members.binary_search(&from) else { return true };
+    let brought = token.entries.get(place).and_then(|entry| entry.old);
+    join.ring_seq < token.id.ring_seq && join.current == brought
+}

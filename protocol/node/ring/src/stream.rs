@@ -1,0 +1,172 @@
+//! The packets of one configuration at this node, and their delivery in order.
+
+use crate::message::{Class, Data, Piece, RingNonce};
+use crate::output::{Delivery, Output};
+use crate::store::Store;
+use bytes::{Bytes, BytesMut};
+use folkmoot_base::limits::MESSAGE_BYTES_MAX;
+use folkmoot_base::{ConfigurationId, Danger, NodeId, Service};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Bits of a delivery's order number that count the pieces in a packet.
+const ORDER_PIECE_BITS: u32 = 11;
+const _: () = assert!(folkmoot_base::limits::FRAME_BYTES_MAX < 1 << ORDER_PIECE_BITS);
+
+/// A message of which some pieces are here.
+#[derive(Debug, Default)]
+struct Partial {
+    pieces: Vec<Bytes>,
+    length: usize,
+}
+
+/// One configuration's order at this node.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) id: ConfigurationId,
+    pub(crate) members: Arc<[NodeId]>,
+    pub(crate) store: Store,
+    /// All packets up to here have been delivered.
+    pub(crate) delivered: u64,
+    /// All members are known to have all packets up to here.
+    pub(crate) safe: u64,
+    /// Members, by index, whose packets must be delivered even after a hole: somebody may have delivered them already.
+    pub(crate) obligations: u64,
+    partials: Vec<Option<Partial>>,
+    mine: u8,
+    danger: Option<Danger>,
+}
+
+impl Stream {
+    pub(crate) fn new(id: ConfigurationId, members: Arc<[NodeId]>, mine: u8, danger: Option<Danger>) -> Self {
+        let partials = members.iter().map(|_| None).collect();
+        Self {
+            id,
+            members,
+            store: Store::default(),
+            delivered: 0,
+            safe: 0,
+            obligations: 0,
+            partials,
+            mine,
+            danger,
+        }
+    }
+
+    pub(crate) fn ring(&self) -> RingNonce {
+        self.id.nonce
+    }
+
+    /// The bit of `node` in sets of members of this configuration; 0 for others.
+    pub(crate) fn bit(&self, node: &NodeId) -> u64 {
+        self.members.binary_search(node).map_or(0, bit)
+    }
+
+    /// The next packet whose turn it is, if it is here and may be delivered.
+    pub(crate) fn next_ready(&mut self, messages_too: bool) -> Option<Data> {
+        let seq = self.delivered.saturating_add(1);
+        let packet = self.store.get(seq)?;
+        let unsafe_yet = packet.class == Class::Safe && seq > self.safe;
+        if unsafe_yet && self.danger != Some(Danger::RingSafeAsAgreed) {
+            return None;
+        }
+        if !messages_too && matches!(packet.class, Class::Agreed | Class::Safe) {
+            return None;
+        }
+        let packet = packet.clone();
+        self.delivered = seq;
+        Some(packet)
+    }
+
+    /// Delivers every message whose turn it is, and forgets what nobody needs any more.
+    pub(crate) fn deliver_ready(&mut self, out: &mut VecDeque<Output>) {
+        while let Some(packet) = self.next_ready(true) {
+            if self.danger != Some(Danger::RingNoOrder) || packet.sender == self.mine {
+                self.emit(&packet, false, out);
+            }
+        }
+        self.store.discard(self.safe.min(self.delivered));
+    }
+
+    /// Delivers the messages that `packet` completes.
+    pub(crate) fn emit(&mut self, packet: &Data, transitional: bool, out: &mut VecDeque<Output>) {
+        let service = match packet.class {
+            Class::Agreed => Service::Agreed,
+            Class::Safe => Service::Safe,
+            Class::Recovered | Class::End => return,
+        };
+        let Some(&sender) = self.members.get(usize::from(packet.sender)) else { return };
+        for (index, piece) in packet.pieces().enumerate() {
+            let Some(payload) = self.join_pieces(packet.sender, piece) else { continue };
+            let index = u64::try_from(index).unwrap_or_default();
+            let order = (packet.seq << ORDER_PIECE_BITS) | index;
+            let configuration = self.id;
+            out.push_back(Output::Deliver(Delivery {
+                configuration,
+                order,
+                sender,
+                service,
+                payload,
+                transitional,
+            }));
+        }
+    }
+
+    fn join_pieces(&mut self, sender: u8, piece: Piece) -> Option<Bytes> {
+        let slot = self.partials.get_mut(usize::from(sender))?;
+        if piece.first {
+            *slot = None;
+            if piece.last {
+                return Some(piece.bytes);
+            }
+            *slot = Some(Partial::default());
+        }
+        let partial = slot.as_mut()?;
+        partial.length = partial.length.saturating_add(piece.bytes.len().max(1));
+        partial.pieces.push(piece.bytes);
+        if partial.length > MESSAGE_BYTES_MAX {
+            *slot = None; // RING-12: the same packets everywhere, so the same decision everywhere.
+            return None;
+        }
+        if !piece.last {
+            return None;
+        }
+        let partial = slot.take()?;
+        let mut whole = BytesMut::with_capacity(partial.length);
+        for bytes in &partial.pieces {
+            whole.extend_from_slice(bytes);
+        }
+        Some(whole.freeze())
+    }
+
+    /// Ends the configuration: delivers what is left by the one line and the rule for holes (O2).
+    pub(crate) fn finish(
+        mut self,
+        line: u64,
+        survivors: &[NodeId],
+        obligations: u64,
+        out: &mut VecDeque<Output>,
+    ) {
+        while self.delivered < line {
+            self.delivered = self.delivered.saturating_add(1);
+            if let Some(packet) = self.store.get(self.delivered).cloned() {
+                self.emit(&packet, false, out);
+            }
+        }
+        out.push_back(Output::Transitional { from: self.id, survivors: survivors.to_vec() });
+        let trusted = survivors.iter().fold(obligations, |set, node| set | self.bit(node));
+        let mut hole = false;
+        for seq in self.delivered.saturating_add(1)..=self.store.high() {
+            match self.store.get(seq).cloned() {
+                None => hole = true,
+                Some(packet) if hole && trusted & bit(usize::from(packet.sender)) == 0 => {}
+                Some(packet) => self.emit(&packet, true, out),
+            }
+        }
+    }
+}
+
+/// The bit of the member with `index`.
+pub(crate) fn bit(index: usize) -> u64 {
+    u32::try_from(index).ok().and_then(|index| 1_u64.checked_shl(index)).unwrap_or(0)
+}
