@@ -2,16 +2,35 @@
 //!
 //! ```text
 //!  plaintext ─ seal ─> header ‖ ciphertext ‖ tag ─ (ordered multicast) ─ open ─> plaintext
-//!       └ no epoch ─ hold ─> waits ─ open_epoch ─ take_held ─> seal
+//!      └─ no epoch ─ hold ─> waits ─ open_epoch ─ take_held ─> seal       └─ epoch not open yet: waits ─> poll_received
+//!
+//!  epochs:   current (seals, opens)  ──open_epoch──>  previous (opens)  ──close_previous──>  gone, erased
 //! ```
+//! Promise: no nonce twice under one key; nothing opens but what a member of the view sealed in it, once, under its own
+//! number; after [`Session::stop`] nothing is sealed until the next epoch. Each message costs one copy at most.
+//! Relies on: keying for a key that exactly the members hold. Does not rely on: order, or delivery once.
 
+mod epoch;
 mod error;
+mod held;
+mod message;
+mod window;
 
 pub use error::{HoldError, OpenError, SealError, SessionError};
+pub use message::{HEADER_BYTES, TAG_BYTES, VERSION};
+pub use window::WINDOW;
 
+use base::limits::MESSAGE_BYTES_MAX;
 use base::{Danger, GroupId, MemberId, Secret, ViewId};
 use bytes::Bytes;
+use epoch::Epoch;
 use folkmoot_base as base;
+use held::Held;
+use message::{EpochTag, Header};
+use std::collections::VecDeque;
+
+/// How many tags of epochs that are over a session remembers, to tell them from epochs to come.
+const CLOSED_MAX: usize = 256;
 
 /// How a session is set up.
 #[derive(Debug, Clone)]
@@ -45,84 +64,190 @@ pub enum Opened {
 
 /// The session of one member in one group.
 pub struct Session {
-    _me: MemberId,
+    me: MemberId,
+    group: GroupId,
+    config: Config,
+    current: Option<Epoch>,
+    previous: Option<Epoch>,
+    closed: VecDeque<EpochTag>,
+    stopped: bool,
+    refresh_asked: bool,
+    sends: Held<()>,
+    received: Held<MemberId>,
+    dropped: u64,
 }
 
 impl Session {
     /// A session without an epoch.
-    pub fn new(me: MemberId, _group: GroupId, _config: Config) -> Self {
-        Self { _me: me }
+    pub fn new(me: MemberId, group: GroupId, config: Config) -> Self {
+        Self {
+            me,
+            group,
+            current: None,
+            previous: None,
+            closed: VecDeque::new(),
+            stopped: false,
+            refresh_asked: false,
+            sends: Held::new(config.held_bytes_max),
+            received: Held::new(config.held_bytes_max),
+            dropped: 0,
+            config,
+        }
     }
 
     /// Opens an epoch: its key becomes the one to seal under, the epoch before it remains for opening until
-    /// [`Self::close_previous`]. Call with the view and members of `SecureView` or `Refreshed`.
+    /// [`Self::close_previous`]. Call with the view and members of keying's `SecureView` or `Refreshed`, then drain
+    /// [`Self::poll_received`], then [`Self::take_held`].
     ///
     /// # Errors
-    /// [`SessionError`]: the list does not fit, or the key was used before.
+    /// [`SessionError`]: the list does not fit, the view is of another group, or this epoch was opened before (SES-05).
     pub fn open_epoch(
         &mut self,
-        _view: ViewId,
-        _members: &[MemberId],
-        _key: &Secret<[u8; 32]>,
+        view: ViewId,
+        members: &[MemberId],
+        key: &Secret<[u8; 32]>,
     ) -> Result<(), SessionError> {
+        if view.group != self.group {
+            return Err(SessionError::LocalOtherGroup);
+        }
+        let epoch = Epoch::new(&self.me, &view, members, key, self.config.danger)?;
+        let tag = epoch.tag;
+        let open = [&self.current, &self.previous].into_iter().flatten().any(|known| known.tag == tag);
+        if open || self.closed.contains(&tag) {
+            return Err(SessionError::LocalReused);
+        }
+        self.close_previous();
+        self.previous = self.current.replace(epoch);
+        self.stopped = false;
+        self.refresh_asked = false;
+        let went =
+            self.received.retain(|sealed| Header::decode(sealed).is_ok_and(|header| header.epoch == tag));
+        self.dropped = self.dropped.saturating_add(u64::try_from(went).unwrap_or(u64::MAX));
         Ok(())
     }
 
     /// Seals one application message under the current epoch.
     ///
+    /// `plaintext` is 0 to [`MESSAGE_BYTES_MAX`] bytes. Returns header, ciphertext of the same length, 16-byte tag. Each
+    /// call uses one counter, never again in this epoch.
+    ///
     /// # Errors
-    /// [`SealError`].
-    pub fn seal(&mut self, _plaintext: &[u8]) -> Result<Bytes, SealError> {
-        Err(SealError::NoEpoch)
+    /// [`SealError::LocalTooLong`]; [`SealError::NoEpoch`] while there is no key or sealing is stopped: hand it to
+    /// [`Self::hold`]; [`SealError::EpochSpent`] after `seals_per_epoch_max` messages: hold it, and ask for a new key.
+    ///
+    /// # Source
+    /// docs/protocol/session.md, rules SES-01 to SES-08.
+    pub fn seal(&mut self, plaintext: &[u8]) -> Result<Bytes, SealError> {
+        if let Some(excess_bytes) = excess(plaintext.len()) {
+            return Err(SealError::LocalTooLong { excess_bytes });
+        }
+        if self.stopped {
+            return Err(SealError::NoEpoch);
+        }
+        let epoch = self.current.as_mut().ok_or(SealError::NoEpoch)?;
+        if epoch.sealed >= self.config.seals_per_epoch_max {
+            return Err(SealError::EpochSpent);
+        }
+        epoch.seal(plaintext)
     }
 
     /// Keeps a message until there is an epoch.
     ///
     /// # Errors
-    /// [`HoldError::Full`]: nothing is kept; push back to the caller.
-    pub fn hold(&mut self, _plaintext: Bytes) -> Result<(), HoldError> {
-        Ok(())
+    /// [`HoldError`]: nothing is kept; push back to the caller.
+    pub fn hold(&mut self, plaintext: Bytes) -> Result<(), HoldError> {
+        if let Some(excess_bytes) = excess(plaintext.len()) {
+            return Err(HoldError::LocalTooLong { excess_bytes });
+        }
+        if self.sends.push((), plaintext) { Ok(()) } else { Err(HoldError::Full) }
     }
 
-    /// The oldest message held for sending, once an epoch is open and sealing is not stopped; seal it next.
+    /// The oldest message held for sending, once this session may seal; seal it next.
     pub fn take_held(&mut self) -> Option<Bytes> {
-        None
+        if self.can_seal() { self.sends.pop().map(|(_, message)| message) } else { None }
     }
 
     /// Empties the queue of held sends: the member leaves, each is to be reported dropped (K5).
     pub fn drop_held(&mut self) -> Vec<Bytes> {
-        Vec::new()
+        core::iter::from_fn(|| self.sends.pop()).map(|(_, message)| message).collect()
     }
 
-    /// Opens one sealed message that `sender` multicast.
+    /// Opens one sealed message that `sender` multicast, own ones too.
     ///
     /// # Errors
-    /// [`OpenError`].
-    pub fn open(&mut self, _sender: MemberId, _sealed: Bytes) -> Result<Opened, OpenError> {
-        Err(OpenError::WireForged)
+    /// [`OpenError`]; nothing changes but what it says.
+    pub fn open(&mut self, sender: MemberId, sealed: Bytes) -> Result<Opened, OpenError> {
+        let header = Header::decode(&sealed)?;
+        let epochs = [self.current.as_mut(), self.previous.as_mut()];
+        if let Some(epoch) = epochs.into_iter().flatten().find(|epoch| epoch.tag == header.epoch) {
+            return epoch.open(sender, header, sealed).map(Opened::Message);
+        }
+        if self.closed.contains(&header.epoch) {
+            return Err(OpenError::WireClosedEpoch);
+        }
+        if self.received.push(sender, sealed) { Ok(Opened::Held) } else { Err(OpenError::WireHeldFull) }
     }
 
-    /// The next message that was held for an epoch and opens now.
+    /// The next message that was held for the epoch that is open now.
     pub fn poll_received(&mut self) -> Option<(MemberId, Result<Bytes, OpenError>)> {
-        None
+        let epoch = self.current.as_mut()?;
+        let (sender, sealed) = self.received.pop()?;
+        let header = match Header::decode(&sealed) {
+            Ok(header) if header.epoch == epoch.tag => header,
+            Ok(_) => {
+                // Of yet another epoch: it came after this one opened. Keep it, and end this round.
+                self.received.push(sender, sealed);
+                return None;
+            }
+            Err(error) => return Some((sender, Err(error))),
+        };
+        Some((sender, epoch.open(sender, header, sealed)))
     }
 
     /// Stops sealing at once (K3): a notice removed somebody. Opening goes on. Until the next [`Self::open_epoch`].
-    pub fn stop(&mut self) {}
+    pub fn stop(&mut self) {
+        self.stopped = self.config.danger != Some(Danger::SessionSealsAfterRemoval);
+    }
 
-    /// Forgets the previous epoch: its last message is delivered.
-    pub fn close_previous(&mut self) {}
+    /// Forgets the previous epoch and erases its keys: its last message is delivered.
+    pub fn close_previous(&mut self) {
+        if let Some(epoch) = self.previous.take() {
+            if self.closed.len() >= CLOSED_MAX {
+                self.closed.pop_front();
+            }
+            self.closed.push_back(epoch.tag);
+        }
+    }
 
-    /// Forgets all keys: the member left.
-    pub fn close(&mut self) {}
+    /// Forgets all keys, and what waits to be opened: the member left.
+    pub fn close(&mut self) {
+        self.close_previous();
+        self.previous = self.current.take();
+        self.close_previous();
+        self.received.retain(|_| false);
+    }
 
     /// Whether this session may seal now.
     pub fn can_seal(&self) -> bool {
-        false
+        let spent = |epoch: &Epoch| epoch.sealed >= self.config.seals_per_epoch_max;
+        !self.stopped && self.current.as_ref().is_some_and(|epoch| !spent(epoch))
     }
 
-    /// `true` once for each epoch that nears its end: ask keying for a refresh.
+    /// `true` once for each epoch of which three quarters are used up: ask keying for a refresh.
     pub fn poll_refresh(&mut self) -> bool {
-        false
+        let most = self.config.seals_per_epoch_max;
+        let due = self.current.as_ref().is_some_and(|epoch| epoch.sealed >= most.saturating_sub(most / 4));
+        let first = due && !self.refresh_asked;
+        self.refresh_asked |= due;
+        first
     }
+
+    /// How many messages were dropped because the epoch they waited for never opened.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+fn excess(length: usize) -> Option<usize> {
+    length.checked_sub(MESSAGE_BYTES_MAX).filter(|excess| *excess > 0)
 }

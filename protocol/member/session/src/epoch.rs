@@ -1,0 +1,178 @@
+//! One epoch: a key for each sender, derived from the group key; this member's counter; a window for each sender.
+//!
+//! ```text
+//!  group key ─ HKDF-SHA-256(salt "folkmoot session v1") ─┬─ "epoch tag" ‖ context          ─> 8 bytes
+//!                                                        └─ "sender" ‖ context ‖ place u16 ─> AES-256-GCM key
+//!  context = GroupId ‖ ViewId ‖ SHA-256(members)
+//! ```
+
+use crate::base::{Danger, Digest, MemberId, Secret, ViewId, digest};
+use crate::error::{OpenError, SealError, SessionError};
+use crate::message::{EpochTag, HEADER_BYTES, Header, TAG_BYTES};
+use crate::window::Window;
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use bytes::{Buf as _, Bytes, BytesMut};
+use hkdf::Hkdf;
+use sha2::Sha256;
+use tls_codec::Serialize as _;
+use zeroize::Zeroize as _;
+
+/// Keys and counters of one epoch. Dropping it erases the keys.
+pub(crate) struct Epoch {
+    pub(crate) tag: EpochTag,
+    pub(crate) sealed: u64,
+    me: u16,
+    members: Vec<MemberId>,
+    senders: Vec<(LessSafeKey, Window)>,
+    /// GroupId ‖ ViewId: what follows the header in the additional data.
+    bound: Vec<u8>,
+    danger: Option<Danger>,
+}
+
+impl Epoch {
+    pub(crate) fn new(
+        me: &MemberId,
+        view: &ViewId,
+        members: &[MemberId],
+        key: &Secret<[u8; 32]>,
+        danger: Option<Danger>,
+    ) -> Result<Self, SessionError> {
+        let mut sorted = members.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let place = members.iter().position(|member| member == me).ok_or(SessionError::LocalMembers)?;
+        let place = u16::try_from(place).map_err(|_| SessionError::LocalMembers)?;
+        if sorted.len() != members.len() || u16::try_from(members.len()).is_err() {
+            return Err(SessionError::LocalMembers);
+        }
+        let bound = bound(view);
+        let list: Vec<&[u8]> = members.iter().map(|member| member.0.as_slice()).collect();
+        let list = digest(&list);
+        let hkdf = Hkdf::<Sha256>::new(Some(b"folkmoot session v1"), key.expose());
+        let mut tag = EpochTag::default();
+        expand(&hkdf, &[b"epoch tag", &bound, &list], &mut tag);
+        let mut senders = Vec::with_capacity(members.len());
+        for place in 0..u16::try_from(members.len()).unwrap_or(u16::MAX) {
+            senders.push((sender_key(&hkdf, &bound, &list, place)?, Window::new()));
+        }
+        Ok(Self { tag, sealed: 0, me: place, members: members.to_vec(), senders, bound, danger })
+    }
+
+    /// Seals under the next counter. The caller checks length and bound.
+    pub(crate) fn seal(&mut self, plaintext: &[u8]) -> Result<Bytes, SealError> {
+        let counter = self.sealed;
+        let header = Header { epoch: self.tag, sender: self.me, counter }.encode();
+        let aad = self.aad(&header);
+        let (key, _) = self.senders.get(usize::from(self.me)).ok_or(SealError::NoEpoch)?;
+        let room = HEADER_BYTES.saturating_add(plaintext.len()).saturating_add(TAG_BYTES);
+        let mut out = BytesMut::with_capacity(room);
+        out.extend_from_slice(&header);
+        out.extend_from_slice(plaintext);
+        // Spent before it is used: whatever happens next, this counter never comes again.
+        self.sealed = counter.saturating_add(1);
+        if self.danger == Some(Danger::SessionPlain) {
+            out.extend_from_slice(&[0; TAG_BYTES]);
+            return Ok(out.freeze());
+        }
+        let body = out.get_mut(HEADER_BYTES..).ok_or(SealError::NoEpoch)?;
+        let tag = key
+            .seal_in_place_separate_tag(nonce(counter), Aad::from(&aad), body)
+            .map_err(|_| SealError::EpochSpent)?;
+        out.extend_from_slice(tag.as_ref());
+        Ok(out.freeze())
+    }
+
+    /// Opens what `sender` sealed; in place if nobody else holds the bytes, else with the one copy.
+    pub(crate) fn open(
+        &mut self,
+        sender: MemberId,
+        header: Header,
+        sealed: Bytes,
+    ) -> Result<Bytes, OpenError> {
+        let place = usize::from(header.sender);
+        if self.members.get(place) != Some(&sender) {
+            return Err(OpenError::PeerNotSender(sender));
+        }
+        let aad = self.aad(&header.encode());
+        let check = self.danger != Some(Danger::SessionNoReplayCheck);
+        let plain = self.danger == Some(Danger::SessionPlain);
+        let (key, window) = self.senders.get_mut(place).ok_or(OpenError::PeerNotSender(sender))?;
+        if check && !window.is_new(header.counter) {
+            return Err(OpenError::PeerReplayed(sender));
+        }
+        let plaintext = if plain { strip(sealed) } else { decrypt(key, header.counter, &aad, sealed)? };
+        if check {
+            window.mark(header.counter);
+        }
+        Ok(plaintext)
+    }
+
+    fn aad(&self, header: &[u8; HEADER_BYTES]) -> [u8; AAD_BYTES] {
+        let mut out = [0; AAD_BYTES];
+        out.iter_mut().zip(header.iter().chain(&self.bound)).for_each(|(to, from)| *to = *from);
+        out
+    }
+}
+
+/// GroupId (32) and ViewId (8 + 32 + 16 + 8 + 32).
+const BOUND_BYTES: usize = 128;
+const AAD_BYTES: usize = HEADER_BYTES + BOUND_BYTES;
+
+fn bound(view: &ViewId) -> Vec<u8> {
+    let mut bound = view.group.0.to_vec();
+    let written = view.tls_serialize(&mut bound);
+    assert!(written.is_ok() && bound.len() == BOUND_BYTES, "a view id has one length");
+    bound
+}
+
+fn expand(hkdf: &Hkdf<Sha256>, info: &[&[u8]], out: &mut [u8]) {
+    let done = hkdf.expand_multi_info(info, out);
+    assert!(done.is_ok(), "HKDF gives up to 8,160 bytes");
+}
+
+fn sender_key(
+    hkdf: &Hkdf<Sha256>,
+    bound: &[u8],
+    list: &Digest,
+    place: u16,
+) -> Result<LessSafeKey, SessionError> {
+    let mut key = [0_u8; 32];
+    expand(hkdf, &[b"sender", bound, list, &place.to_be_bytes()], &mut key);
+    let unbound = UnboundKey::new(&AES_256_GCM, &key);
+    key.zeroize();
+    Ok(LessSafeKey::new(unbound.map_err(|_| SessionError::LocalMembers)?))
+}
+
+fn nonce(counter: u64) -> Nonce {
+    let mut nonce = [0; 12];
+    nonce.iter_mut().skip(4).zip(counter.to_be_bytes()).for_each(|(to, from)| *to = from);
+    Nonce::assume_unique_for_key(nonce)
+}
+
+fn decrypt(key: &LessSafeKey, counter: u64, aad: &[u8], sealed: Bytes) -> Result<Bytes, OpenError> {
+    let forged = OpenError::WireForged;
+    match sealed.try_into_mut() {
+        Ok(mut owned) => {
+            let body = owned.get_mut(HEADER_BYTES..).ok_or(forged)?;
+            let length = key.open_in_place(nonce(counter), Aad::from(aad), body).map_err(|_| forged)?.len();
+            owned.advance(HEADER_BYTES);
+            owned.truncate(length);
+            Ok(owned.freeze())
+        }
+        Err(shared) => {
+            let body = shared.get(HEADER_BYTES..).ok_or(forged)?;
+            let (ciphertext, tag) =
+                body.len().checked_sub(TAG_BYTES).and_then(|at| body.split_at_checked(at)).ok_or(forged)?;
+            let mut out = BytesMut::zeroed(ciphertext.len());
+            key.open_separate_gather(nonce(counter), Aad::from(aad), ciphertext, tag, &mut out)
+                .map_err(|_| forged)?;
+            Ok(out.freeze())
+        }
+    }
+}
+
+/// The mutant's opening: believes everything.
+fn strip(sealed: Bytes) -> Bytes {
+    let end = sealed.len().saturating_sub(TAG_BYTES).max(HEADER_BYTES);
+    sealed.slice(HEADER_BYTES..end)
+}

@@ -1,0 +1,45 @@
+//! What waits for an epoch: bounded in bytes, each message counted with [`OVERHEAD_BYTES`] more, so that empty ones count.
+
+use bytes::Bytes;
+use std::collections::VecDeque;
+
+/// What one message costs in a queue besides its bytes.
+const OVERHEAD_BYTES: usize = 64;
+
+/// A queue of messages with something said about each.
+pub(crate) struct Held<T> {
+    queue: VecDeque<(T, Bytes)>,
+    bytes: usize,
+    most: usize,
+}
+
+impl<T> Held<T> {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { queue: VecDeque::new(), bytes: 0, most }
+    }
+
+    /// Keeps `message`, or says that the queue is full.
+    pub(crate) fn push(&mut self, about: T, message: Bytes) -> bool {
+        let bytes = self.bytes.saturating_add(message.len()).saturating_add(OVERHEAD_BYTES);
+        if bytes > self.most {
+            return false;
+        }
+        self.bytes = bytes;
+        self.queue.push_back((about, message));
+        true
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(T, Bytes)> {
+        let (about, message) = self.queue.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(message.len()).saturating_sub(OVERHEAD_BYTES);
+        Some((about, message))
+    }
+
+    /// Keeps only what `keep` approves; says how many went.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&Bytes) -> bool) -> usize {
+        let before = self.queue.len();
+        self.queue.retain(|(_, message)| keep(message));
+        self.bytes = self.queue.iter().map(|(_, message)| message.len().saturating_add(OVERHEAD_BYTES)).sum();
+        before.saturating_sub(self.queue.len())
+    }
+}
