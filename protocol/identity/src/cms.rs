@@ -8,8 +8,9 @@
 //!     signerInfos   SET OF v1, issuerAndSerial, sha256,
 //!                          signedAttrs {content-type = id-data, message-digest}, ecdsa-with-SHA256, signature
 //! ```
-//! [`open`] takes apart what came, verifies each signature over attributes that it made itself, then assembles the message
-//! anew from the parts and compares byte for byte: what was not covered by a signature is covered by that.
+//! [`open`] takes apart what came, assembles the message anew from content, certificates and signatures, and compares byte
+//! for byte (no signature need be checked to refuse what differs); then it verifies each certificate, and each signature
+//! over attributes that it made itself. What no signature covers, the comparison does.
 
 use crate::{CmsError, IdentityCertificate};
 use ::cms::cert::{CertificateChoices, IssuerAndSerialNumber};
@@ -69,6 +70,7 @@ pub(crate) fn assemble(
     content: &[u8],
     signers: &[(IdentityCertificate, Signature)],
 ) -> Result<Vec<u8>, CmsError> {
+    let signers = signers.iter().map(|(certificate, signature)| (certificate.der().as_ref(), signature));
     encode(content, signers).map_err(|_| CmsError::LocalEncode)
 }
 
@@ -79,13 +81,17 @@ pub(crate) fn open(der: &[u8], bytes_max: usize, signers_max: usize) -> Result<S
     }
     let signed = parse(der).map_err(|_| CmsError::WireMalformed)?;
     let content = content_of(&signed)?;
-    let signers = signers_of(&signed, signers_max)?;
-    if assemble(&content, &signers)? != der {
+    let parts = signers_of(&signed, signers_max)?;
+    let again = encode(&content, parts.iter().map(|(certificate, signature)| (&**certificate, signature)));
+    if again.as_deref() != Ok(der) {
         return Err(CmsError::WireNotCanonical);
     }
-    for (certificate, signature) in &signers {
-        verify_content(certificate.key(), &content, signature)
+    let mut signers = Vec::with_capacity(parts.len());
+    for (certificate, signature) in parts {
+        let certificate = IdentityCertificate::from_der(&certificate)?;
+        verify_content(certificate.key(), &content, &signature)
             .map_err(|_| CmsError::PeerSignature(certificate.member()))?;
+        signers.push((certificate, signature));
     }
     Ok(Signed { content, signers })
 }
@@ -107,11 +113,8 @@ fn content_of(signed: &SignedData) -> Result<Vec<u8>, CmsError> {
     Ok(content.into_bytes().into())
 }
 
-/// Pairs signers with certificates by issuer and serial number, one to one.
-fn signers_of(
-    signed: &SignedData,
-    signers_max: usize,
-) -> Result<Vec<(IdentityCertificate, Signature)>, CmsError> {
+/// Pairs certificates (DER, not looked at yet) with signatures by issuer and serial number, one to one.
+fn signers_of(signed: &SignedData, signers_max: usize) -> Result<Vec<(Vec<u8>, Signature)>, CmsError> {
     let certificates = signed.certificates.as_ref().ok_or(CmsError::WireSigners)?;
     let count = signed.signer_infos.0.len();
     if count == 0 || count > signers_max || certificates.0.len() != count {
@@ -129,7 +132,7 @@ fn signers_of(
         };
         let der = certificate.to_der().map_err(|_| CmsError::WireMalformed)?;
         let signature = Signature::from_der(info.signature.as_bytes()).map_err(CmsError::WireSignature)?;
-        out.push((IdentityCertificate::from_der(&der)?, signature));
+        out.push((der, signature));
     }
     Ok(out)
 }
@@ -141,12 +144,15 @@ fn identifier(certificate: &Certificate) -> SignerIdentifier {
     })
 }
 
-fn encode(content: &[u8], signers: &[(IdentityCertificate, Signature)]) -> der::Result<Vec<u8>> {
+fn encode<'a>(
+    content: &[u8],
+    signers: impl Iterator<Item = (&'a [u8], &'a Signature)>,
+) -> der::Result<Vec<u8>> {
     let attributes = SignedAttributes::from_der(&attributes(content))?;
     let mut certificates = SetOfVec::new();
     let mut infos = SetOfVec::new();
     for (certificate, signature) in signers {
-        let certificate = Certificate::from_der(certificate.der())?;
+        let certificate = Certificate::from_der(certificate)?;
         infos.insert(SignerInfo {
             version: CmsVersion::V1,
             sid: identifier(&certificate),

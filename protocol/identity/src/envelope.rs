@@ -185,7 +185,7 @@ fn membership(tbs: &TbsCertificate) -> Option<Vec<u8>> {
     Some(found.extn_value.as_bytes().to_vec())
 }
 
-fn close(tbs: &[u8], signature: &Signature) -> der::Result<Vec<u8>> {
+pub(crate) fn close(tbs: &[u8], signature: &Signature) -> der::Result<Vec<u8>> {
     Outer {
         tbs: Any::from_der(tbs)?,
         algorithm: ecdsa(),

@@ -13,8 +13,11 @@
 mod certificate;
 mod charter;
 mod cms;
+mod draft;
 mod envelope;
 mod error;
+#[cfg(test)]
+mod forged;
 mod gmc;
 mod identity;
 mod request;
@@ -25,9 +28,10 @@ mod vote;
 
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
 pub use charter::{
-    CHARTER_TOML_BYTES_MAX, Charter, CharterDraft, FOUNDERS_MAX, Founder, Minority, THRESHOLD_MAX, Timeouts,
+    CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, Minority, THRESHOLD_MAX, Timeouts,
     change_digest,
 };
+pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};
 pub use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};

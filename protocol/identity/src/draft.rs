@@ -1,0 +1,95 @@
+//! A charter to be written: values in, the text to sign out.
+
+use crate::{Founder, Minority, Timeouts};
+use folkmoot_base::{Entropy, GroupName, draw};
+use std::fmt::Write as _;
+
+/// What [`crate::Charter::from_toml`] will read, to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CharterDraft {
+    /// The group's name.
+    pub name: GroupName,
+    /// What makes two groups with equal rules differ.
+    pub nonce: [u8; 16],
+    /// Votes that admit.
+    pub threshold: u32,
+    /// Who signs.
+    pub founders: Vec<Founder>,
+    /// What the smaller side of a split may do.
+    pub minority: Minority,
+    /// Whether it may admit.
+    pub minority_may_admit: bool,
+    /// Longest term of a certificate.
+    pub certificate_days: u32,
+    /// How long a request stays open.
+    pub request_hours: u32,
+    /// Timeouts to set.
+    pub timeouts: Timeouts,
+}
+
+impl CharterDraft {
+    /// A draft with a fresh nonce and defaults: minorities continue and admit, certificates hold a year, requests three days.
+    pub fn new(name: GroupName, threshold: u32, founders: Vec<Founder>, entropy: &mut dyn Entropy) -> Self {
+        Self {
+            name,
+            nonce: draw(entropy),
+            threshold,
+            founders,
+            minority: Minority::Continue,
+            minority_may_admit: true,
+            certificate_days: 365,
+            request_hours: 72,
+            timeouts: Timeouts::default(),
+        }
+    }
+
+    /// The text to sign. [`crate::Charter::from_toml`] judges it.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::from(
+            "# The founding rules of a group. Signed by its founders; every byte counts.\nversion = 1\n",
+        );
+        let quote = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let mut line = |key: &str, value: String| {
+            let _ = writeln!(out, "{key} = {value}");
+        };
+        line("name", quote(self.name.as_str()));
+        line("nonce", quote(&hex(&self.nonce)));
+        line("threshold", self.threshold.to_string());
+        line("scheme", quote("plain"));
+        line("keying", quote("gdh"));
+        line("cipher", quote("aes-256-gcm"));
+        line("contributory", true.to_string());
+        line("minority", quote(self.minority.word()));
+        line("minority_may_admit", self.minority_may_admit.to_string());
+        line("certificate_days", self.certificate_days.to_string());
+        line("request_hours", self.request_hours.to_string());
+        for founder in &self.founders {
+            let (name, key) = (quote(&founder.name), quote(&hex(founder.key.spki_der())));
+            let _ = write!(out, "\n[[founders]]\nname = {name}\nkey = {key}\n");
+        }
+        self.write_timeouts(&mut out);
+        out
+    }
+
+    fn write_timeouts(&self, out: &mut String) {
+        let times = &self.timeouts;
+        if *times != Timeouts::default() {
+            out.push_str("\n[timeouts]\n");
+        }
+        let all = [
+            ("step_ms", times.step_ms),
+            ("silence_ms", times.silence_ms),
+            ("lookup_ms", times.lookup_ms),
+            ("skew_ms", times.skew_ms),
+        ];
+        for (key, ms) in all {
+            if let Some(ms) = ms {
+                let _ = writeln!(out, "{key} = {ms}");
+            }
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
