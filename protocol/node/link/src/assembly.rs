@@ -1,0 +1,105 @@
+//! Putting together what came in parts: handshake messages and long frames.
+
+use crate::message::Lane;
+use bytes::{Bytes, BytesMut};
+use folkmoot_base::Instant;
+use std::collections::BTreeMap;
+
+/// A part that cannot belong to what came before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Misfit;
+
+/// Parts of equal length but for the last, in any order. At most 64 of them.
+#[derive(Debug)]
+pub(crate) struct Assembly {
+    parts: u8,
+    chunk: usize,
+    came: u64,
+    length: usize,
+    bytes: BytesMut,
+}
+
+impl Assembly {
+    /// Room for `parts` of `chunk` bytes each; the last may be shorter. `None` if that is no legal number.
+    pub(crate) fn new(parts: u8, chunk: usize) -> Option<Self> {
+        if parts == 0 || parts > 64 {
+            return None;
+        }
+        let room = usize::from(parts).saturating_mul(chunk);
+        Some(Self { parts, chunk, came: 0, length: room, bytes: BytesMut::zeroed(room) })
+    }
+
+    /// Takes one part; the whole once all came (LINK-13). A part that came before changes nothing.
+    pub(crate) fn insert(&mut self, part: u8, parts: u8, bytes: &[u8]) -> Result<Option<Bytes>, Misfit> {
+        let last = part.saturating_add(1) == self.parts;
+        let fits = if last { (1..=self.chunk).contains(&bytes.len()) } else { bytes.len() == self.chunk };
+        if parts != self.parts || part >= parts || !fits {
+            return Err(Misfit);
+        }
+        let bit = 1_u64 << part;
+        if self.came & bit != 0 {
+            return Ok(None);
+        }
+        let start = usize::from(part).saturating_mul(self.chunk);
+        let place = self.bytes.get_mut(start..start.saturating_add(bytes.len())).ok_or(Misfit)?;
+        place.copy_from_slice(bytes);
+        self.came |= bit;
+        if last {
+            self.length = start.saturating_add(bytes.len());
+        }
+        if self.came.count_ones() < u32::from(self.parts) {
+            return Ok(None);
+        }
+        self.bytes.truncate(self.length);
+        Ok(Some(core::mem::take(&mut self.bytes).freeze()))
+    }
+}
+
+/// The long frames of one peer that are on their way. The oldest makes room.
+#[derive(Debug, Default)]
+pub(crate) struct Assemblies {
+    open: BTreeMap<u32, (Instant, Lane, Assembly)>,
+}
+
+impl Assemblies {
+    /// Takes one fragment. Returns the whole frame once complete, and how many incomplete ones made room.
+    pub(crate) fn insert(
+        &mut self,
+        now: Instant,
+        lane: Lane,
+        (id, part, parts): (u32, u8, u8),
+        bytes: &[u8],
+        most: usize,
+    ) -> Result<(Option<Bytes>, u64), Misfit> {
+        let mut lost = 0;
+        if !self.open.contains_key(&id) {
+            let assembly = Assembly::new(parts, crate::limits::FRAGMENT_BYTES).ok_or(Misfit)?;
+            while self.open.len() >= most {
+                let oldest = self.open.iter().min_by_key(|(_, (at, ..))| *at).map(|(id, _)| *id);
+                lost += u64::from(oldest.and_then(|id| self.open.remove(&id)).is_some());
+            }
+            self.open.insert(id, (now, lane, assembly));
+        }
+        let (_, known, assembly) = self.open.get_mut(&id).ok_or(Misfit)?;
+        if *known != lane {
+            return Err(Misfit);
+        }
+        let whole = assembly.insert(part, parts, bytes)?;
+        if whole.is_some() {
+            self.open.remove(&id);
+        }
+        Ok((whole, lost))
+    }
+
+    /// Forgets what is too old; how many.
+    pub(crate) fn expire(&mut self, now: Instant) -> u64 {
+        let before = self.open.len();
+        self.open.retain(|_, (at, ..)| now.since(*at) < crate::limits::ASSEMBLY_LIFE);
+        u64::try_from(before.saturating_sub(self.open.len())).unwrap_or(0)
+    }
+
+    /// When the oldest becomes too old.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.open.values().map(|(at, ..)| *at + crate::limits::ASSEMBLY_LIFE).min()
+    }
+}

@@ -1,0 +1,312 @@
+//! The doors: dials out, handshakes in, who gets a link and who makes room.
+
+use crate::handshake::{Dial, HalfOpen, Progress, Proved, Stage};
+use crate::limits::{
+    DIALS_MAX, GUEST_STAY, HALF_OPEN_LIFE, HALF_OPEN_MAX, HALF_OPEN_STAY, LINKS_MAX, REPEAT_MIN,
+};
+use crate::links::Route;
+use crate::message::{Control, Cookie, Datagram, NOISE_HELLO_BYTES, Part};
+use crate::peer::Peer;
+use crate::{Credentials, DownCause, LinkError, Links, Output, Timer};
+use bytes::Bytes;
+use folkmoot_base::limits::GUESTS_MAX;
+use folkmoot_base::{Entropy, Instant, Locator, NodeId, draw};
+
+impl<C: Credentials> Links<C> {
+    /// A dial to a place or node that has a link, or is being dialled, is nothing (LINK-20).
+    pub(crate) fn dial(
+        &mut self,
+        now: Instant,
+        at: Locator,
+        node: Option<NodeId>,
+        rekey: bool,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LinkError> {
+        if node == Some(self.credentials.node()) {
+            return Err(LinkError::LocalSelf(at));
+        }
+        let same =
+            |dial: &Dial| dial.at == at && (dial.node == node || node.is_none()) && dial.rekey == rekey;
+        if self.dials.values().any(same) || (!rekey && self.reached(at, node)) {
+            return Ok(());
+        }
+        if self.dials.len() >= DIALS_MAX {
+            return Err(LinkError::LocalDials);
+        }
+        let index = self.new_index(entropy);
+        let deadline = now + self.config.dial;
+        let mut dial = Dial::new(now, &self.common(), (at, node), index, deadline, draw(entropy))?;
+        dial.rekey = rekey;
+        self.routes.insert(index, Route::Dial);
+        self.dials.insert(index, dial);
+        self.send_dial(now, index);
+        Ok(())
+    }
+
+    fn reached(&mut self, at: Locator, node: Option<NodeId>) -> bool {
+        let peer = match node {
+            Some(node) => self.peers.get_mut(&node),
+            None => self.peers.values_mut().find(|peer| peer.at == at),
+        };
+        match peer {
+            Some(peer) => {
+                peer.dialled = true;
+                true
+            }
+            None => false,
+        }
+    }
+
+    pub(crate) fn send_dial(&mut self, now: Instant, index: u32) {
+        let Some(dial) = self.dials.get_mut(&index) else { return };
+        let to = dial.at;
+        let datagrams = dial.send(now);
+        let resend = dial.resend;
+        self.transmit(to, datagrams);
+        self.note(resend, Timer::Handshake);
+    }
+
+    fn transmit(&mut self, to: Locator, datagrams: impl IntoIterator<Item = Bytes>) {
+        self.out.extend(datagrams.into_iter().map(|datagram| Output::Transmit { to, datagram }));
+    }
+
+    /// A dial is over without a link.
+    pub(crate) fn end_dial(&mut self, index: u32) {
+        let Some(dial) = self.dials.remove(&index) else { return };
+        self.routes.remove(&index);
+        if !dial.rekey {
+            self.out.push_back(Output::Unreached { at: dial.at, node: dial.node });
+            self.trace(format!("nobody reached at {}", dial.at));
+        }
+    }
+
+    /// LINK-02: without a good cookie a Hello gets one and leaves no trace. LINK-04: with one, at a bounded rate, a half-open.
+    pub(crate) fn hello(
+        &mut self,
+        now: Instant,
+        hello: (Locator, u32, [u8; NOISE_HELLO_BYTES]),
+        cookie: &Cookie,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LinkError> {
+        let (from, their_index, noise) = hello;
+        if !self.cookies.holds(now, from, their_index, cookie) {
+            let cookie = self.cookies.make(now, from, their_index);
+            self.counters.cookies = self.counters.cookies.saturating_add(1);
+            self.transmit(from, [Datagram::Retry { to: their_index, cookie }.encode()]);
+            return Ok(());
+        }
+        let known = self.half.iter_mut().find(|(_, half)| half.from == from);
+        if let Some((index, half)) = known {
+            if half.their_index == their_index && half.noise == noise {
+                if now.since(half.repeated) >= REPEAT_MIN {
+                    half.repeated = now;
+                    let reply = half.reply.clone();
+                    self.transmit(from, reply);
+                }
+                return Ok(());
+            }
+            let index = *index;
+            self.answer(now, hello, entropy)?;
+            self.forget_half(index);
+            return Ok(());
+        }
+        self.room_for_half(now, from)?;
+        self.answer(now, hello, entropy)
+    }
+
+    fn room_for_half(&mut self, now: Instant, from: Locator) -> Result<(), LinkError> {
+        if self.half.len() < HALF_OPEN_MAX {
+            return Ok(());
+        }
+        let oldest = self.half.iter().min_by_key(|(_, half)| half.started);
+        match oldest.map(|(index, half)| (*index, half.started)) {
+            Some((index, started)) if now.since(started) >= HALF_OPEN_STAY => {
+                self.forget_half(index);
+                Ok(())
+            }
+            _ => Err(LinkError::WireBusy(from)),
+        }
+    }
+
+    fn answer(
+        &mut self,
+        now: Instant,
+        hello: (Locator, u32, [u8; NOISE_HELLO_BYTES]),
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LinkError> {
+        if !self.answers.take(now, 1) {
+            return Err(LinkError::WireBusy(hello.0));
+        }
+        let index = self.new_index(entropy);
+        let half = HalfOpen::new(now, &self.common(), hello, index, draw(entropy))?;
+        let reply = half.reply.clone();
+        self.routes.insert(index, Route::HalfOpen);
+        self.half.insert(index, half);
+        self.transmit(hello.0, reply);
+        self.note(now + HALF_OPEN_LIFE, Timer::Forget);
+        Ok(())
+    }
+
+    fn forget_half(&mut self, index: u32) {
+        if self.half.remove(&index).is_some() {
+            self.routes.remove(&index);
+        }
+    }
+
+    /// LINK-03: only for a dial of ours, and answered at once only a few times.
+    pub(crate) fn retry(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        to: u32,
+        cookie: Cookie,
+    ) -> Result<(), LinkError> {
+        let dial = self.dials.get_mut(&to).filter(|dial| dial.at == from);
+        if dial.ok_or(LinkError::WireUnknown(from))?.retry(cookie) {
+            self.send_dial(now, to);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn reply(&mut self, now: Instant, from: Locator, part: &Part) -> Result<(), LinkError> {
+        let mut dial = self.dials.remove(&part.to).ok_or(LinkError::WireUnknown(from))?;
+        let progress = dial.reply(now, from, &self.common(), part);
+        let repeat = now.since(dial.repeated) >= REPEAT_MIN;
+        self.dials.insert(part.to, dial);
+        match progress? {
+            Progress::Wait => {}
+            Progress::Again if !repeat => {}
+            Progress::Again | Progress::Done => self.send_dial(now, part.to),
+            Progress::Failed(error) => {
+                self.end_dial(part.to);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(&mut self, now: Instant, from: Locator, part: &Part) -> Result<(), LinkError> {
+        match self.routes.get(&part.to).copied() {
+            Some(Route::Peer(node)) => {
+                // Our confirmation was lost; one ping says it again.
+                if self.peers.get(&node).is_some_and(|peer| now.since(peer.sent) >= REPEAT_MIN) {
+                    self.control_out(now, node, &Control::Ping(now.0));
+                }
+                return Ok(());
+            }
+            Some(Route::HalfOpen) => {}
+            _ => return Err(LinkError::WireUnknown(from)),
+        }
+        let mut half = self.half.remove(&part.to).ok_or(LinkError::WireUnknown(from))?;
+        match half.finish(now, from, &self.common(), part) {
+            Ok(Some(proved)) => {
+                self.establish(now, from, proved, false)?;
+                Ok(())
+            }
+            Ok(None) => {
+                self.half.insert(part.to, half);
+                Ok(())
+            }
+            Err(error @ LinkError::WireForged(_)) => {
+                self.half.insert(part.to, half);
+                Err(error)
+            }
+            Err(error) => {
+                self.routes.remove(&part.to);
+                Err(error)
+            }
+        }
+    }
+
+    /// Data for a dial: if it opens, the peer has our Finish, and the link is up.
+    pub(crate) fn confirm(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        to: u32,
+        bytes: &Bytes,
+    ) -> Result<(NodeId, Bytes), LinkError> {
+        let dial = self.dials.get_mut(&to).ok_or(LinkError::WireUnknown(from))?;
+        let Stage::Finish(proved, _) = &mut dial.stage else { return Err(LinkError::WireUnknown(from)) };
+        let mut plaintext = self.arena.buffer(bytes.len());
+        proved.session.seal.open(bytes, &mut plaintext).map_err(|_| LinkError::WireForged(from))?;
+        let node = proved.claim.node;
+        let dial = self.dials.remove(&to).ok_or(LinkError::WireUnknown(from))?;
+        let Stage::Finish(mut proved, _) = dial.stage else { return Err(LinkError::WireUnknown(from)) };
+        proved.session.heard = now;
+        self.establish(now, from, *proved, true)?;
+        Ok((node, plaintext.freeze()))
+    }
+
+    /// A proved identity gets its link, or new keys for the one it has (LINK-06, LINK-07).
+    fn establish(
+        &mut self,
+        now: Instant,
+        at: Locator,
+        proved: Proved,
+        dialled: bool,
+    ) -> Result<(), LinkError> {
+        let Proved { claim, certificate, session } = proved;
+        let (node, index) = (claim.node, session.index);
+        self.routes.remove(&index);
+        let same = match self.peers.get(&node) {
+            None if self.peers.len() >= LINKS_MAX => return Err(LinkError::PeerNoRoom(node)),
+            None => false,
+            Some(peer) if peer.current.remote_static == session.remote_static => true,
+            Some(peer) if session.started < peer.current.started => return Err(LinkError::PeerStale(node)),
+            Some(_) => {
+                self.down(node, DownCause::Restarted);
+                false
+            }
+        };
+        self.counters.handshakes = self.counters.handshakes.saturating_add(1);
+        self.routes.insert(index, Route::Peer(node));
+        if let Some(peer) = self.peers.get_mut(&node).filter(|_| same) {
+            peer.heard = now;
+            peer.dialled |= dialled;
+            if let Some(old) = peer.renew(session) {
+                self.routes.remove(&old);
+            }
+            self.new_certificate(node, claim.rostered, certificate);
+        } else {
+            let peer = Peer::new(now, at, certificate.clone(), dialled, session);
+            self.peers.insert(node, peer);
+            self.guests_grew |= !dialled;
+            self.trace(format!("link to {node} at {at} is up"));
+            self.out.push_back(Output::Up { node, at, certificate, rostered_claim: claim.rostered });
+        }
+        if !dialled {
+            self.control_out(now, node, &Control::Ping(now.0));
+        }
+        let silence = self.config.silence;
+        self.note(now + silence / 8, Timer::Liveness);
+        Ok(())
+    }
+
+    /// The peer has another certificate for its key, which is proved.
+    pub(crate) fn new_certificate(&mut self, node: NodeId, rostered_claim: bool, certificate: Bytes) {
+        let Some(peer) = self.peers.get_mut(&node) else { return };
+        if peer.certificate != certificate {
+            peer.certificate = certificate.clone();
+            self.out.push_back(Output::Certificate { node, certificate, rostered_claim });
+        }
+    }
+
+    /// LINK-09: at most [`GUESTS_MAX`] guests that came by themselves. Past their safe stay, the longest-staying goes first;
+    /// else the newest. Checked before the next datagram, so that the stack can say first who of them is a member.
+    pub(crate) fn make_room(&mut self, now: Instant) {
+        if !core::mem::take(&mut self.guests_grew) {
+            return;
+        }
+        loop {
+            let guests = self.peers.iter().filter(|(_, peer)| peer.is_inbound_guest());
+            let guests: Vec<(Instant, NodeId)> = guests.map(|(node, peer)| (peer.up, *node)).collect();
+            if guests.len() <= GUESTS_MAX {
+                return;
+            }
+            let old = guests.iter().min().filter(|(up, _)| now.since(*up) >= GUEST_STAY);
+            let Some((_, node)) = old.or(guests.iter().max()).copied() else { return };
+            let _ = self.hang_up(now, node, DownCause::Evicted);
+        }
+    }
+}

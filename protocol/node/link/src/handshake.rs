@@ -1,0 +1,371 @@
+//! Handshakes: Hello, Retry, Reply, Finish (DECISIONS D1).
+//!
+//! ```text
+//!  dialler                         answerer
+//!  Hello(no cookie) ------------->            no state
+//!                   <------------- Retry(cookie)
+//!  Hello(cookie)    ------------->            half-open, bounded, timed
+//!                   <------------- Reply      certificate and signature, encrypted
+//!  Finish           ------------->            certificate and signature, encrypted; link up
+//!                   <------------- Data(Ping) link up
+//! ```
+//! The dialler repeats what is not answered, with back-off; the answerer repeats its answer. No session changes before the
+//! peer's identity is proved, and the newer of two proved ones holds.
+
+use crate::assembly::Assembly;
+use crate::limits::{COOKIES_ANSWERED, PART_BYTES, RESEND_FIRST, RESEND_MAX};
+use crate::message::{Cookie, Datagram, NOISE_HELLO_BYTES, Part, Proof};
+use crate::noise::{Handshake, Refused, Static};
+use crate::peer::Session;
+use crate::seal::PairSeal;
+use crate::{Claim, Credentials, LinkError};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Blob, GroupId, Instant, Locator, NodeId, Secret, codec};
+
+const LABEL: &[u8] = b"folkmoot link v1";
+
+/// Which side signs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Dialler = 1,
+    Answerer = 2,
+}
+
+/// What is the same for all handshakes of a process.
+pub(crate) struct Own<'a, C> {
+    pub(crate) group: GroupId,
+    pub(crate) credentials: &'a C,
+    pub(crate) certificate: &'a Bytes,
+    pub(crate) own: &'a Static,
+    pub(crate) seals_max: u64,
+}
+
+/// An identity proved by a handshake, and the session that goes with it.
+#[derive(Debug)]
+pub(crate) struct Proved {
+    pub(crate) claim: Claim,
+    pub(crate) certificate: Bytes,
+    pub(crate) session: Session,
+}
+
+/// A dial on its way.
+#[derive(Debug)]
+pub(crate) struct Dial {
+    pub(crate) at: Locator,
+    pub(crate) node: Option<NodeId>,
+    /// For new keys of a link that is up: nobody asked, so nobody hears if it fails.
+    pub(crate) rekey: bool,
+    pub(crate) index: u32,
+    pub(crate) started: Instant,
+    pub(crate) deadline: Instant,
+    pub(crate) resend: Instant,
+    wait: Duration,
+    noise: [u8; NOISE_HELLO_BYTES],
+    cookie: Cookie,
+    cookies: u8,
+    pub(crate) repeated: Instant,
+    pub(crate) stage: Stage,
+}
+
+/// What a dial waits for.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    /// A Reply.
+    Hello(Box<Handshake>, Option<Assembly>),
+    /// Something sealed, which shows that the Finish came.
+    Finish(Box<Proved>, Vec<Bytes>),
+}
+
+impl Dial {
+    pub(crate) fn new<C: Credentials>(
+        now: Instant,
+        own: &Own<'_, C>,
+        target: (Locator, Option<NodeId>),
+        index: u32,
+        deadline: Instant,
+        seed: [u8; 32],
+    ) -> Result<Self, LinkError> {
+        let mut handshake = Handshake::new(true, &own.group, own.own, Secret::new(seed))
+            .map_err(|_| LinkError::LocalCrypto)?;
+        let noise = handshake.write(&[]).map_err(|_| LinkError::LocalCrypto)?;
+        let noise = noise.try_into().map_err(|_| LinkError::LocalCrypto)?;
+        Ok(Self {
+            at: target.0,
+            node: target.1,
+            rekey: false,
+            index,
+            started: now,
+            deadline,
+            resend: now,
+            wait: RESEND_FIRST,
+            noise,
+            cookie: Cookie::default(),
+            cookies: 0,
+            repeated: now,
+            stage: Stage::Hello(Box::new(handshake), None),
+        })
+    }
+
+    /// What to send now, and when again.
+    pub(crate) fn send(&mut self, now: Instant) -> Vec<Bytes> {
+        self.resend = (now + self.wait).min(self.deadline.max(now + Duration::from_millis(1)));
+        self.wait = self.wait.saturating_mul(2).min(RESEND_MAX);
+        self.repeated = now;
+        match &self.stage {
+            Stage::Hello(..) => {
+                vec![Datagram::Hello { from: self.index, cookie: self.cookie, noise: self.noise }.encode()]
+            }
+            Stage::Finish(_, datagrams) => datagrams.clone(),
+        }
+    }
+
+    /// Takes a cookie (LINK-03); whether to say Hello again at once.
+    pub(crate) fn retry(&mut self, cookie: Cookie) -> bool {
+        if !matches!(self.stage, Stage::Hello(..)) {
+            return false;
+        }
+        self.cookie = cookie;
+        self.cookies = self.cookies.saturating_add(1);
+        if self.cookies == 1 {
+            self.wait = RESEND_FIRST;
+        }
+        self.cookies <= COOKIES_ANSWERED
+    }
+
+    /// Takes a part of the Reply. Once it is whole and the peer proved itself, the stage is Finish.
+    pub(crate) fn reply<C: Credentials>(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        own: &Own<'_, C>,
+        part: &Part,
+    ) -> Result<Progress, LinkError> {
+        let Stage::Hello(handshake, assembly) = &mut self.stage else { return Ok(Progress::Again) };
+        let Some(message) = gather(assembly, part).ok_or(LinkError::WireForged(from))? else {
+            return Ok(Progress::Wait);
+        };
+        *assembly = None;
+        let hash = handshake.hash();
+        let payload = handshake.read(&message).map_err(|_| LinkError::WireForged(from))?;
+        // From here on it is the one we shook hands with: what is wrong now ends the dial.
+        match self.finish(now, from, own, &hash, &payload) {
+            Ok(()) => Ok(Progress::Done),
+            Err(error) => Ok(Progress::Failed(error)),
+        }
+    }
+
+    fn finish<C: Credentials>(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        own: &Own<'_, C>,
+        hash: &[u8],
+        payload: &[u8],
+    ) -> Result<(), LinkError> {
+        let Stage::Hello(handshake, _) = &mut self.stage else { return Ok(()) };
+        let remote_static = handshake.remote_static().ok_or(LinkError::LocalCrypto)?;
+        let (claim, proof) = own
+            .check(Role::Answerer, hash, &remote_static, None, payload)
+            .ok_or(LinkError::WireUnproved(from))?;
+        let node = own.credentials.node();
+        if claim.node == node {
+            return Err(LinkError::LocalSelf(from));
+        }
+        if let Some(wanted) = self.node.filter(|wanted| *wanted != claim.node) {
+            return Err(LinkError::PeerOther { wanted, peer: claim.node });
+        }
+        let answer = own.prove(Role::Dialler, &handshake.hash(), self.index, Some(claim.node))?;
+        let message = handshake.write(&answer).map_err(|_| LinkError::LocalCrypto)?;
+        let datagrams = Part::cut(proof.index, &message)
+            .into_iter()
+            .map(|part| Datagram::Finish(part).encode())
+            .collect();
+        let session = Session {
+            index: self.index,
+            remote: proof.index,
+            low: node < claim.node,
+            remote_static,
+            started: self.started,
+            heard: now,
+            seal: own.seal(handshake)?,
+        };
+        self.wait = RESEND_FIRST;
+        let proved = Proved { claim, certificate: proof.certificate.0, session };
+        self.stage = Stage::Finish(Box::new(proved), datagrams);
+        Ok(())
+    }
+}
+
+/// What a Reply did to a dial.
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// More parts are missing.
+    Wait,
+    /// It came before: the Finish may be lost.
+    Again,
+    /// The peer is proved; send the Finish.
+    Done,
+    /// The dial is over.
+    Failed(LinkError),
+}
+
+/// A handshake that we answered and that is not finished.
+#[derive(Debug)]
+pub(crate) struct HalfOpen {
+    pub(crate) from: Locator,
+    pub(crate) their_index: u32,
+    pub(crate) noise: [u8; NOISE_HELLO_BYTES],
+    index: u32,
+    pub(crate) started: Instant,
+    pub(crate) repeated: Instant,
+    seed: Secret<[u8; 32]>,
+    proof: Vec<u8>,
+    handshake: Handshake,
+    pub(crate) reply: Vec<Bytes>,
+    assembly: Option<Assembly>,
+}
+
+impl HalfOpen {
+    pub(crate) fn new<C: Credentials>(
+        now: Instant,
+        own: &Own<'_, C>,
+        hello: (Locator, u32, [u8; NOISE_HELLO_BYTES]),
+        index: u32,
+        seed: [u8; 32],
+    ) -> Result<Self, LinkError> {
+        let (from, their_index, noise) = hello;
+        let seed = Secret::new(seed);
+        let mut handshake =
+            Handshake::new(false, &own.group, own.own, seed.clone()).map_err(|_| LinkError::LocalCrypto)?;
+        let refuse = |_: Refused| LinkError::WireForged(from);
+        handshake.read(&noise).map_err(refuse)?;
+        let proof = own.prove(Role::Answerer, &handshake.hash(), index, None)?;
+        let message = handshake.write(&proof).map_err(refuse)?;
+        let reply =
+            Part::cut(their_index, &message).into_iter().map(|part| Datagram::Reply(part).encode()).collect();
+        Ok(Self {
+            from,
+            their_index,
+            noise,
+            index,
+            started: now,
+            repeated: now,
+            seed,
+            proof,
+            handshake,
+            reply,
+            assembly: None,
+        })
+    }
+
+    /// Takes a part of the Finish; the proved identity once it is whole. `WireForged` leaves the handshake as it was.
+    pub(crate) fn finish<C: Credentials>(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        own: &Own<'_, C>,
+        part: &Part,
+    ) -> Result<Option<Proved>, LinkError> {
+        let Some(message) = gather(&mut self.assembly, part).ok_or(LinkError::WireForged(from))? else {
+            return Ok(None);
+        };
+        self.assembly = None;
+        let hash = self.handshake.hash();
+        let Ok(payload) = self.handshake.read(&message) else {
+            self.rebuild(own)?;
+            return Err(LinkError::WireForged(from));
+        };
+        let remote_static = self.handshake.remote_static().ok_or(LinkError::LocalCrypto)?;
+        let node = own.credentials.node();
+        let (claim, proof) = own
+            .check(Role::Dialler, &hash, &remote_static, Some(node), &payload)
+            .ok_or(LinkError::WireUnproved(from))?;
+        if claim.node == node {
+            return Err(LinkError::LocalSelf(from));
+        }
+        let session = Session {
+            index: self.index,
+            remote: proof.index,
+            low: claim.node < node,
+            remote_static,
+            started: self.started,
+            heard: now,
+            seal: own.seal(&mut self.handshake)?,
+        };
+        Ok(Some(Proved { claim, certificate: proof.certificate.0, session }))
+    }
+
+    /// A message that did not open may have spent the cipher's state: make it again from the seed.
+    fn rebuild<C: Credentials>(&mut self, own: &Own<'_, C>) -> Result<(), LinkError> {
+        let again = || -> Result<Handshake, Refused> {
+            let mut handshake = Handshake::new(false, &own.group, own.own, self.seed.clone())?;
+            handshake.read(&self.noise)?;
+            handshake.write(&self.proof)?;
+            Ok(handshake)
+        };
+        self.handshake = again().map_err(|_| LinkError::LocalCrypto)?;
+        Ok(())
+    }
+}
+
+/// Adds a part; `None`: it does not fit, and all is forgotten; `Some(None)`: more are missing.
+fn gather(assembly: &mut Option<Assembly>, part: &Part) -> Option<Option<Bytes>> {
+    if assembly.is_none() {
+        *assembly = Assembly::new(part.parts, PART_BYTES);
+    }
+    let whole = assembly.as_mut()?.insert(part.part, part.parts, &part.bytes);
+    if whole.is_err() {
+        *assembly = None;
+    }
+    whole.ok()
+}
+
+impl<C: Credentials> Own<'_, C> {
+    fn seal(&self, handshake: &mut Handshake) -> Result<Box<dyn crate::FrameSeal>, LinkError> {
+        let (seal, open) = handshake.split().ok_or(LinkError::LocalCrypto)?;
+        let seal = PairSeal::new(&seal, &open, self.seals_max).ok_or(LinkError::LocalCrypto)?;
+        Ok(Box::new(seal))
+    }
+
+    fn prove(&self, role: Role, hash: &[u8], index: u32, peer: Option<NodeId>) -> Result<Vec<u8>, LinkError> {
+        let node = self.credentials.node();
+        let statement = statement(role, &self.group, hash, &self.own.public, node, peer);
+        let signature = self.credentials.sign(LABEL, &statement).ok_or(LinkError::LocalCrypto)?;
+        let certificate = Blob(self.certificate.clone());
+        Ok(codec::encode(&Proof { index, certificate, signature: signature.into() }))
+    }
+
+    /// LINK-05: the signature is by the certificate's key, over this very handshake, its static key and this ring.
+    fn check(
+        &self,
+        role: Role,
+        hash: &[u8],
+        remote_static: &[u8; 32],
+        to: Option<NodeId>,
+        payload: &[u8],
+    ) -> Option<(Claim, Proof)> {
+        let proof: Proof = codec::decode(payload).ok()?;
+        let certificate = proof.certificate.as_ref();
+        if certificate.len() > crate::limits::CERTIFICATE_BYTES_MAX {
+            return None;
+        }
+        let node = self.credentials.claim(certificate)?.node;
+        let statement = statement(role, &self.group, hash, remote_static, node, to);
+        let claim = self.credentials.verify(certificate, LABEL, &statement, proof.signature.as_ref())?;
+        (claim.node == node).then_some((claim, proof))
+    }
+}
+
+/// What is signed. A peer that is not known yet is 32 zeros, which is nobody's id.
+fn statement(
+    role: Role,
+    group: &GroupId,
+    hash: &[u8],
+    own_static: &[u8; 32],
+    from: NodeId,
+    to: Option<NodeId>,
+) -> Vec<u8> {
+    let to = to.map_or([0; 32], |node| node.0);
+    [&[role as u8], &group.0[..], hash, own_static, &from.0, &to].concat()
+}

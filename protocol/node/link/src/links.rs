@@ -1,0 +1,334 @@
+//! The machine: inputs to handlers, outputs in order, timers.
+
+use crate::arena::Arena;
+use crate::bucket::Bucket;
+use crate::cookie::Cookies;
+use crate::handshake::{Dial, HalfOpen, Own};
+use crate::limits::{HALF_OPEN_LIFE, HANDSHAKES_BURST, HANDSHAKES_PER_SECOND};
+use crate::message::{Control, Datagram};
+use crate::noise::Static;
+use crate::peer::Peer;
+use crate::{Channel, Config, Counters, Credentials, DownCause, Input, LinkError, Output, Timer};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Entropy, Instant, Locator, NodeId, digest, draw};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Where an index of ours leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Route {
+    Dial,
+    HalfOpen,
+    Peer(NodeId),
+}
+
+/// All links of one node.
+#[derive(Debug)]
+pub struct Links<C> {
+    pub(crate) config: Config,
+    pub(crate) credentials: C,
+    pub(crate) certificate: Bytes,
+    pub(crate) own: Static,
+    pub(crate) cookies: Cookies,
+    pub(crate) answers: Bucket,
+    pub(crate) routes: BTreeMap<u32, Route>,
+    pub(crate) dials: BTreeMap<u32, Dial>,
+    pub(crate) half: BTreeMap<u32, HalfOpen>,
+    pub(crate) peers: BTreeMap<NodeId, Peer>,
+    pub(crate) out: VecDeque<Output>,
+    pub(crate) dirty: VecDeque<NodeId>,
+    pub(crate) arena: Arena,
+    pub(crate) counters: Counters,
+    pub(crate) guests_grew: bool,
+    wake: Option<(Instant, Timer)>,
+}
+
+impl<C: Credentials> Links<C> {
+    /// No link yet. Draws this process's own static key and cookie secret.
+    pub fn new(mut config: Config, credentials: C, entropy: &mut dyn Entropy) -> Self {
+        config.silence = config.silence.max(Duration::from_millis(10));
+        Self {
+            certificate: credentials.certificate(),
+            config,
+            credentials,
+            own: Static::new(draw(entropy)),
+            cookies: Cookies::new(draw(entropy)),
+            answers: Bucket::new(HANDSHAKES_BURST, HANDSHAKES_PER_SECOND, Instant(0)),
+            routes: BTreeMap::new(),
+            dials: BTreeMap::new(),
+            half: BTreeMap::new(),
+            peers: BTreeMap::new(),
+            out: VecDeque::new(),
+            dirty: VecDeque::new(),
+            arena: Arena::default(),
+            counters: Counters::default(),
+            guests_grew: false,
+            wake: None,
+        }
+    }
+
+    /// Takes one input. Poll outputs until `None`, then the timeout, before the next.
+    ///
+    /// # Errors
+    /// [`LinkError`]; refused input leaves the state as it was but for [`Counters`].
+    pub fn handle(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) -> Result<(), LinkError> {
+        match input {
+            Input::Datagram { from, bytes } => {
+                self.make_room(now);
+                let result = self.datagram(now, from, &bytes, entropy);
+                self.count(&result);
+                result
+            }
+            Input::Dial { at, node } => self.dial(now, at, node, false, entropy),
+            Input::Hangup { node } => self.hang_up(now, node, DownCause::HungUp),
+            Input::Send { to, channel, frame } => self.send(now, to, channel, &[&frame]),
+            Input::Standing { node, member } => {
+                self.standing(node, member);
+                Ok(())
+            }
+            Input::Certificate(certificate) => self.recertify(now, certificate),
+            Input::Timeout => {
+                self.make_room(now);
+                self.timeout(now, entropy);
+                Ok(())
+            }
+        }
+    }
+
+    /// Next output, until `None`.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        loop {
+            if let Some(output) = self.out.pop_front() {
+                return Some(output);
+            }
+            let node = self.dirty.pop_front()?;
+            if let Some(peer) = self.peers.get_mut(&node) {
+                peer.queued = false;
+            }
+            self.flush(node);
+        }
+    }
+
+    /// When to hand in [`Input::Timeout`], if nothing else happens first. May be earlier than needed, never later.
+    pub fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+        self.wake
+    }
+
+    /// Where this node was last heard from, if its link is up.
+    pub fn locator(&self, node: &NodeId) -> Option<Locator> {
+        self.peers.get(node).map(|peer| peer.at)
+    }
+
+    /// Nodes whose link is up, and whether each is a member's.
+    pub fn peers(&self) -> impl Iterator<Item = (NodeId, bool)> + '_ {
+        self.peers.iter().map(|(node, peer)| (*node, peer.member))
+    }
+
+    /// What was refused or dropped so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn datagram(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        bytes: &Bytes,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LinkError> {
+        match Datagram::decode(bytes).map_err(|error| LinkError::WireMalformed(from, error))? {
+            Datagram::Data { to } => self.data(now, from, to, bytes),
+            Datagram::Hello { from: index, cookie, noise } => {
+                self.hello(now, (from, index, noise), &cookie, entropy)
+            }
+            Datagram::Retry { to, cookie } => self.retry(now, from, to, cookie),
+            Datagram::Reply(part) => self.reply(now, from, &part),
+            Datagram::Finish(part) => self.finish(now, from, &part),
+        }
+    }
+
+    fn count(&mut self, result: &Result<(), LinkError>) {
+        let counter = match result {
+            Ok(()) => return,
+            Err(LinkError::PeerOutOfTurn { .. } | LinkError::PeerTooMuch(_)) => return,
+            Err(LinkError::WireReplayed(_)) => &mut self.counters.replayed,
+            Err(LinkError::WireBusy(_) | LinkError::PeerNoRoom(_)) => &mut self.counters.busy,
+            Err(_) => &mut self.counters.refused,
+        };
+        *counter = counter.saturating_add(1);
+    }
+
+    fn standing(&mut self, node: NodeId, member: bool) {
+        let Some(peer) = self.peers.get_mut(&node) else { return };
+        if peer.member != member {
+            peer.member = member;
+            self.guests_grew |= !member;
+            let word = if member { "a member" } else { "a guest" };
+            self.trace(format!("{node} is {word} now"));
+        }
+    }
+
+    fn recertify(&mut self, now: Instant, certificate: Bytes) -> Result<(), LinkError> {
+        let most = crate::limits::CERTIFICATE_BYTES_MAX;
+        if certificate.len() > most {
+            return Err(LinkError::LocalTooLong { excess_bytes: certificate.len().saturating_sub(most) });
+        }
+        let told = digest(&[&certificate]);
+        self.certificate = certificate;
+        let nodes: Vec<NodeId> = self.peers.keys().copied().collect();
+        for node in nodes {
+            if let Some(peer) = self.peers.get_mut(&node) {
+                peer.untold = Some(told);
+            }
+            self.tell_certificate(now, node);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn tell_certificate(&mut self, now: Instant, node: NodeId) {
+        if self.peers.get(&node).is_some_and(|peer| peer.untold.is_some()) {
+            let message = Control::Certificate(self.certificate.clone().into());
+            self.control_out(now, node, &message);
+        }
+    }
+
+    pub(crate) fn hang_up(&mut self, now: Instant, node: NodeId, cause: DownCause) -> Result<(), LinkError> {
+        if !self.peers.contains_key(&node) {
+            return Err(LinkError::LocalNoLink(node));
+        }
+        self.control_out(now, node, &Control::Bye);
+        self.flush(node);
+        self.down(node, cause);
+        Ok(())
+    }
+
+    pub(crate) fn down(&mut self, node: NodeId, cause: DownCause) {
+        let Some(peer) = self.peers.remove(&node) else { return };
+        for index in peer.indices() {
+            self.routes.remove(&index);
+        }
+        self.out.push_back(Output::Down { node, cause });
+        self.trace(format!("link to {node} at {} is down: {cause:?}", peer.at));
+    }
+
+    pub(crate) fn trace(&mut self, text: String) {
+        self.out.push_back(Output::Trace(text));
+    }
+
+    pub(crate) fn common(&self) -> Own<'_, C> {
+        Own {
+            group: self.config.group,
+            credentials: &self.credentials,
+            certificate: &self.certificate,
+            own: &self.own,
+            seals_max: self.config.rekey_after.saturating_mul(2),
+        }
+    }
+
+    /// An index that leads nowhere yet.
+    pub(crate) fn new_index(&self, entropy: &mut dyn Entropy) -> u32 {
+        loop {
+            let index = u32::from_be_bytes(draw(entropy));
+            if !self.routes.contains_key(&index) {
+                return index;
+            }
+        }
+    }
+
+    /// Wakes up at `at` or before.
+    pub(crate) fn note(&mut self, at: Instant, timer: Timer) {
+        if self.wake.is_none_or(|(wake, _)| at < wake) {
+            self.wake = Some((at, timer));
+        }
+    }
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        if self.wake.is_none_or(|(at, _)| at > now) {
+            return;
+        }
+        self.redial(now);
+        let old = self.half.extract_if(.., |_, half| now.since(half.started) >= HALF_OPEN_LIFE);
+        for (index, _) in old {
+            self.routes.remove(&index);
+        }
+        let nodes: Vec<NodeId> = self.peers.keys().copied().collect();
+        for node in nodes {
+            self.watch(now, node, entropy);
+        }
+        self.wake = self.next_wake();
+    }
+
+    /// Sends again what was not answered; gives up what was not answered for too long.
+    fn redial(&mut self, now: Instant) {
+        let due: Vec<u32> =
+            self.dials.iter().filter(|(_, dial)| dial.resend <= now).map(|(index, _)| *index).collect();
+        for index in due {
+            if self.dials.get(&index).is_some_and(|dial| dial.deadline <= now) {
+                self.end_dial(index);
+            } else {
+                self.send_dial(now, index);
+            }
+        }
+    }
+
+    /// Silence, pings, forgotten fragments, retired sessions, new keys: what time does to one peer.
+    fn watch(&mut self, now: Instant, node: NodeId, entropy: &mut dyn Entropy) {
+        let silence = self.config.silence;
+        let Some(peer) = self.peers.get_mut(&node) else { return };
+        if now.since(peer.heard) >= silence {
+            return self.down(node, DownCause::Silent);
+        }
+        let lost = peer.assemblies.expire(now);
+        let retired = peer.retire(now, silence);
+        let ping = peer.ping_at(silence) <= now;
+        let rekey = peer.rekey.filter(|at| *at <= now).map(|_| peer.at);
+        self.counters.fragments_lost = self.counters.fragments_lost.saturating_add(lost);
+        if let Some(index) = retired {
+            self.routes.remove(&index);
+        }
+        if let Some(at) = rekey {
+            if let Some(peer) = self.peers.get_mut(&node) {
+                peer.rekey = Some(now + self.config.dial);
+            }
+            let _ = self.dial(now, at, Some(node), true, entropy);
+        }
+        if ping {
+            self.control_out(now, node, &Control::Ping(now.0));
+            self.tell_certificate(now, node);
+        }
+    }
+
+    fn next_wake(&self) -> Option<(Instant, Timer)> {
+        let silence = self.config.silence;
+        let dials = self.dials.values().map(|dial| (dial.resend, Timer::Handshake));
+        let half = self.half.values().map(|half| (half.started + HALF_OPEN_LIFE, Timer::Forget));
+        let peers = self.peers.values().flat_map(|peer| {
+            let life = peer.ping_at(silence).min(peer.heard + silence);
+            [
+                Some((life, Timer::Liveness)),
+                peer.assemblies.deadline().map(|at| (at, Timer::Forget)),
+                peer.rekey.map(|at| (at, Timer::Handshake)),
+            ]
+        });
+        dials.chain(half).chain(peers.flatten()).min()
+    }
+
+    /// Sends a frame made of `parts`, one after another, on a link that is up. Small frames share a datagram, which is
+    /// sealed when it is full or when outputs have been polled to the end.
+    ///
+    /// # Errors
+    /// [`LinkError::LocalNoLink`], [`LinkError::LocalToGuest`], [`LinkError::LocalTooLong`].
+    pub fn send(
+        &mut self,
+        now: Instant,
+        to: NodeId,
+        channel: Channel,
+        parts: &[&[u8]],
+    ) -> Result<(), LinkError> {
+        let peer = self.peers.get(&to).ok_or(LinkError::LocalNoLink(to))?;
+        if channel == Channel::Ring && !peer.member {
+            return Err(LinkError::LocalToGuest(to, channel));
+        }
+        self.put(now, to, crate::message::Lane::Channel(channel), parts)
+    }
+}

@@ -1,0 +1,331 @@
+//! The bytes of this layer.
+//!
+//! | kind | sender → receiver | bytes after version and kind |
+//! |---|---|---|
+//! | 1 Hello | dialler → anybody | own index u32, cookie \[16\] (zero: none), Noise message 1 \[32\] |
+//! | 2 Retry | answerer → dialler | receiver's index u32, cookie \[16\]; no state is kept |
+//! | 3 Reply | answerer → dialler | receiver's index u32, part u8, parts u8, bytes of Noise message 2 |
+//! | 4 Finish | dialler → answerer | receiver's index u32, part u8, parts u8, bytes of Noise message 3 |
+//! | 5 Data | either → other | receiver's index u32, counter u64, sealed frames, tag \[16\] |
+//!
+//! Noise messages 2 and 3 carry a [`Proof`]. Sealed frames are `channel u8, length u16, bytes`, one after another; the top
+//! bit of the channel says that the bytes are a fragment: `id u32, part u8, parts u8, bytes`. Channel 0 is [`Control`],
+//! between the two links themselves. All integers are big-endian.
+
+use crate::Channel;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize, WIRE_VERSION};
+use folkmoot_base::limits::DATAGRAM_BYTES_MAX;
+use folkmoot_base::{Blob, DecodeError, Digest};
+
+pub(crate) const COOKIE_BYTES: usize = 16;
+pub(crate) const NOISE_HELLO_BYTES: usize = 32;
+pub(crate) const PART_HEADER_BYTES: usize = 8;
+pub(crate) const DATA_HEADER_BYTES: usize = 14;
+pub(crate) const FRAME_HEADER_BYTES: usize = 3;
+pub(crate) const FRAGMENT_HEADER_BYTES: usize = 6;
+pub(crate) const TAG_BYTES: usize = 16;
+
+const HELLO: u8 = 1;
+const RETRY: u8 = 2;
+const REPLY: u8 = 3;
+const FINISH: u8 = 4;
+const DATA: u8 = 5;
+const FRAGMENT_BIT: u8 = 0x80;
+
+/// Proof that an address answers.
+pub type Cookie = [u8; COOKIE_BYTES];
+
+/// One datagram, its form checked, its content not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Datagram {
+    /// Starts a handshake.
+    Hello {
+        /// The dialler's index.
+        from: u32,
+        /// Zero, or what a Retry said.
+        cookie: Cookie,
+        /// Noise message 1.
+        noise: [u8; NOISE_HELLO_BYTES],
+    },
+    /// Say that again, with this.
+    Retry {
+        /// The dialler's index.
+        to: u32,
+        /// What to say.
+        cookie: Cookie,
+    },
+    /// A part of Noise message 2.
+    Reply(Part),
+    /// A part of Noise message 3.
+    Finish(Part),
+    /// Sealed frames; opened by the session, from the whole datagram.
+    Data {
+        /// The receiver's index.
+        to: u32,
+    },
+}
+
+/// A part of a handshake message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The receiver's index.
+    pub to: u32,
+    /// Which part, from 0.
+    pub part: u8,
+    /// How many parts.
+    pub parts: u8,
+    /// Its bytes.
+    pub bytes: Bytes,
+}
+
+impl Datagram {
+    /// Reads a datagram (LINK-01).
+    ///
+    /// # Errors
+    /// [`DecodeError`]: unknown version or kind, or a length that its kind does not have.
+    pub fn decode(bytes: &Bytes) -> Result<Self, DecodeError> {
+        if bytes.len() > DATAGRAM_BYTES_MAX {
+            return Err(DecodeError::TooLong { got: bytes.len(), most: DATAGRAM_BYTES_MAX });
+        }
+        let mut rest: &[u8] = bytes;
+        let [version, kind] = take(&mut rest)?;
+        if version != WIRE_VERSION {
+            return Err(DecodeError::Version(version));
+        }
+        let index = u32::from_be_bytes(take(&mut rest)?);
+        let datagram = match kind {
+            HELLO => Self::Hello { from: index, cookie: take(&mut rest)?, noise: take(&mut rest)? },
+            RETRY => Self::Retry { to: index, cookie: take(&mut rest)? },
+            REPLY => return Ok(Self::Reply(Part::decode(index, bytes, rest)?)),
+            FINISH => return Ok(Self::Finish(Part::decode(index, bytes, rest)?)),
+            DATA if rest.len() >= 8 + TAG_BYTES => return Ok(Self::Data { to: index }),
+            _ => return Err(DecodeError::Malformed),
+        };
+        if rest.is_empty() { Ok(datagram) } else { Err(DecodeError::Leftover(rest.len())) }
+    }
+
+    /// Writes what [`Self::decode`] reads; `Data` is written by its seal.
+    pub fn encode(&self) -> Bytes {
+        let mut out = BytesMut::with_capacity(64);
+        match self {
+            Self::Hello { from, cookie, noise } => {
+                head(&mut out, HELLO, *from);
+                out.put_slice(cookie);
+                out.put_slice(noise);
+            }
+            Self::Retry { to, cookie } => {
+                head(&mut out, RETRY, *to);
+                out.put_slice(cookie);
+            }
+            Self::Reply(part) => part.encode(&mut out, REPLY),
+            Self::Finish(part) => part.encode(&mut out, FINISH),
+            Self::Data { to } => head(&mut out, DATA, *to),
+        }
+        out.freeze()
+    }
+}
+
+impl Part {
+    fn decode(to: u32, whole: &Bytes, mut rest: &[u8]) -> Result<Self, DecodeError> {
+        let [part, parts] = take(&mut rest)?;
+        if rest.is_empty() || part >= parts {
+            return Err(DecodeError::Malformed);
+        }
+        Ok(Self { to, part, parts, bytes: whole.slice_ref(rest) })
+    }
+
+    fn encode(&self, out: &mut BytesMut, kind: u8) {
+        head(out, kind, self.to);
+        out.put_u8(self.part);
+        out.put_u8(self.parts);
+        out.put_slice(&self.bytes);
+    }
+
+    /// Cuts a handshake message into parts for `to`.
+    pub(crate) fn cut(to: u32, message: &[u8]) -> Vec<Self> {
+        let chunks = message.chunks(crate::limits::PART_BYTES);
+        let parts = u8::try_from(chunks.len()).unwrap_or(u8::MAX);
+        chunks
+            .zip(0_u8..)
+            .map(|(bytes, part)| Self { to, part, parts, bytes: Bytes::copy_from_slice(bytes) })
+            .collect()
+    }
+}
+
+fn head(out: &mut BytesMut, kind: u8, index: u32) {
+    out.put_u8(WIRE_VERSION);
+    out.put_u8(kind);
+    out.put_u32(index);
+}
+
+/// Starts a Data datagram; the counter is filled in by the seal.
+pub(crate) fn data_head(out: &mut BytesMut, to: u32) {
+    head(out, DATA, to);
+    out.put_u64(0);
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], DecodeError> {
+    let (head, tail) = rest.split_first_chunk::<N>().ok_or(DecodeError::Malformed)?;
+    *rest = tail;
+    Ok(*head)
+}
+
+/// What Noise messages 2 and 3 carry, encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Proof {
+    /// The sender's index: datagrams to it name this.
+    pub index: u32,
+    /// The sender's certificate, DER.
+    pub certificate: Blob,
+    /// By the certificate's key, over role, ring, handshake hash, own static key and both NodeIds as far as known.
+    pub signature: Blob,
+}
+
+/// What two links say to each other once sealed.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum Control {
+    /// Are you there? Sent when idle, and to confirm a handshake.
+    #[tls_codec(discriminant = 1)]
+    Ping(u64),
+    /// Yes; the same number.
+    #[tls_codec(discriminant = 2)]
+    Pong(u64),
+    /// I hang up.
+    #[tls_codec(discriminant = 3)]
+    Bye,
+    /// My certificate is another one now; repeated until [`Control::Certified`] comes.
+    #[tls_codec(discriminant = 4)]
+    Certificate(Blob),
+    /// I have the certificate with this digest.
+    #[tls_codec(discriminant = 5)]
+    Certified(Digest),
+}
+
+impl Control {
+    /// Reads a control message.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        codec::decode(bytes)
+    }
+
+    /// Writes it.
+    pub fn encode(&self) -> Vec<u8> {
+        codec::encode(self)
+    }
+}
+
+/// Where a frame goes: to the stack, or to the other link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lane {
+    /// [`Control`].
+    Control,
+    /// For the stack.
+    Channel(Channel),
+}
+
+impl Lane {
+    fn decode(byte: u8) -> Option<Self> {
+        Some(match byte {
+            0 => Self::Control,
+            1 => Self::Channel(Channel::Ring),
+            2 => Self::Channel(Channel::Transcript),
+            3 => Self::Channel(Channel::Admission),
+            _ => return None,
+        })
+    }
+
+    fn byte(self) -> u8 {
+        match self {
+            Self::Control => 0,
+            Self::Channel(channel) => channel as u8,
+        }
+    }
+}
+
+/// One frame, or one fragment of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it goes.
+    pub lane: Lane,
+    /// Which fragment of which frame, if it is one: id, part, parts.
+    pub fragment: Option<(u32, u8, u8)>,
+    /// Its bytes.
+    pub bytes: Bytes,
+}
+
+/// The form of one piece: its lane, its fragment place, and how many bytes of header and of body it has.
+struct Form {
+    lane: Lane,
+    fragment: Option<(u32, u8, u8)>,
+    header: usize,
+    body: usize,
+}
+
+fn form(input: &[u8]) -> Result<Option<Form>, DecodeError> {
+    let Some((head, tail)) = input.split_first_chunk::<FRAME_HEADER_BYTES>() else {
+        return if input.is_empty() { Ok(None) } else { Err(DecodeError::Malformed) };
+    };
+    let [lane, high, low] = *head;
+    let length = usize::from(u16::from_be_bytes([high, low]));
+    let mut body = tail.get(..length).ok_or(DecodeError::Malformed)?;
+    let decoded = Lane::decode(lane & !FRAGMENT_BIT).ok_or(DecodeError::Malformed)?;
+    if lane & FRAGMENT_BIT == 0 {
+        return Ok(Some(Form { lane: decoded, fragment: None, header: FRAME_HEADER_BYTES, body: length }));
+    }
+    let id = u32::from_be_bytes(take(&mut body)?);
+    let [part, parts] = take(&mut body)?;
+    if parts < 2 || part >= parts || body.is_empty() {
+        return Err(DecodeError::Malformed);
+    }
+    let header = FRAME_HEADER_BYTES.saturating_add(FRAGMENT_HEADER_BYTES);
+    Ok(Some(Form { lane: decoded, fragment: Some((id, part, parts)), header, body: body.len() }))
+}
+
+/// Whether `input` is one piece or more, to the last byte (LINK-12).
+pub(crate) fn well_formed(mut input: &[u8]) -> bool {
+    if input.is_empty() {
+        return false;
+    }
+    loop {
+        match form(input) {
+            Ok(None) => return true,
+            Ok(Some(form)) => input = input.get(form.header.saturating_add(form.body)..).unwrap_or_default(),
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Reads the next piece of opened frames; `None` at the end.
+///
+/// # Errors
+/// `Malformed`: unknown channel, a length that runs over the end, an impossible fragment.
+pub fn next_piece(rest: &mut Bytes) -> Result<Option<Piece>, DecodeError> {
+    let Some(form) = form(rest)? else { return Ok(None) };
+    rest.advance(form.header);
+    let bytes = rest.split_to(form.body);
+    Ok(Some(Piece { lane: form.lane, fragment: form.fragment, bytes }))
+}
+
+/// Writes a whole frame, given in parts. The caller has made sure that it fits.
+pub(crate) fn put_frame(out: &mut BytesMut, lane: Lane, parts: &[&[u8]], length: usize) {
+    out.put_u8(lane.byte());
+    out.put_u16(u16::try_from(length).unwrap_or(u16::MAX));
+    for part in parts {
+        out.put_slice(part);
+    }
+}
+
+/// Writes a fragment. The caller has made sure that it fits.
+pub(crate) fn put_fragment(out: &mut BytesMut, lane: Lane, place: (u32, u8, u8), bytes: &[u8]) {
+    let length = bytes.len().saturating_add(FRAGMENT_HEADER_BYTES);
+    out.put_u8(lane.byte() | FRAGMENT_BIT);
+    out.put_u16(u16::try_from(length).unwrap_or(u16::MAX));
+    out.put_u32(place.0);
+    out.put_u8(place.1);
+    out.put_u8(place.2);
+    out.put_slice(bytes);
+}

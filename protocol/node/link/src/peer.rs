@@ -1,0 +1,142 @@
+//! One peer: its sessions, its standing, what waits for the next datagram to it.
+
+use crate::assembly::Assemblies;
+use crate::bucket::Bucket;
+use crate::limits::{
+    GUEST_ADMISSION_BURST, GUEST_ADMISSION_PER_SECOND, GUEST_TRANSCRIPT_BURST, GUEST_TRANSCRIPT_PER_SECOND,
+};
+use crate::seal::FrameSeal;
+use bytes::{Bytes, BytesMut};
+use core::time::Duration;
+use folkmoot_base::{Digest, Instant, Locator};
+
+/// The keys and indices that one handshake left.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Ours: datagrams to us name it.
+    pub(crate) index: u32,
+    /// The peer's.
+    pub(crate) remote: u32,
+    /// Whether the node with the lower id dialled.
+    pub(crate) low: bool,
+    /// The peer's static key: another one is another process.
+    pub(crate) remote_static: [u8; 32],
+    /// When the handshake began here.
+    pub(crate) started: Instant,
+    /// When something authentic last came under these keys.
+    pub(crate) heard: Instant,
+    pub(crate) seal: Box<dyn FrameSeal>,
+}
+
+/// A peer whose link is up.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) at: Locator,
+    pub(crate) certificate: Bytes,
+    pub(crate) member: bool,
+    /// We dialled it at some time: not counted as a guest, nor limited as one.
+    pub(crate) dialled: bool,
+    pub(crate) up: Instant,
+    pub(crate) heard: Instant,
+    pub(crate) sent: Instant,
+    /// The one to send under, and at most one more that still opens what comes.
+    pub(crate) current: Session,
+    pub(crate) other: Option<Session>,
+    /// When to dial for new keys.
+    pub(crate) rekey: Option<Instant>,
+    /// Digest of our certificate until the peer says that it has it.
+    pub(crate) untold: Option<Digest>,
+    pub(crate) packet: Option<BytesMut>,
+    /// Already in the list of peers to flush.
+    pub(crate) queued: bool,
+    pub(crate) next_fragment: u32,
+    pub(crate) assemblies: Assemblies,
+    pub(crate) admission: Bucket,
+    pub(crate) transcript: Bucket,
+}
+
+impl Peer {
+    pub(crate) fn new(
+        now: Instant,
+        at: Locator,
+        certificate: Bytes,
+        dialled: bool,
+        session: Session,
+    ) -> Self {
+        Self {
+            at,
+            certificate,
+            member: false,
+            dialled,
+            up: now,
+            heard: now,
+            sent: now,
+            current: session,
+            other: None,
+            rekey: None,
+            untold: None,
+            packet: None,
+            queued: false,
+            next_fragment: 0,
+            assemblies: Assemblies::default(),
+            admission: Bucket::new(GUEST_ADMISSION_BURST, GUEST_ADMISSION_PER_SECOND, now),
+            transcript: Bucket::new(GUEST_TRANSCRIPT_BURST, GUEST_TRANSCRIPT_PER_SECOND, now),
+        }
+    }
+
+    /// A guest that came by itself.
+    pub(crate) fn is_inbound_guest(&self) -> bool {
+        !self.member && !self.dialled
+    }
+
+    /// The session with our index `index`.
+    pub(crate) fn session(&mut self, index: u32) -> Option<&mut Session> {
+        if self.current.index == index {
+            return Some(&mut self.current);
+        }
+        self.other.as_mut().filter(|session| session.index == index)
+    }
+
+    /// Sends under `session` from now on; the index of the session that made room, if one did.
+    pub(crate) fn renew(&mut self, session: Session) -> Option<u32> {
+        let dropped = self.other.take().map(|session| session.index);
+        self.other = Some(core::mem::replace(&mut self.current, session));
+        self.rekey = None;
+        dropped
+    }
+
+    /// Both sides dialled at once: once the peer is heard on the session that the lower node dialled, send there (LINK-07).
+    pub(crate) fn settle(&mut self, heard_on: u32) {
+        let low = self.other.as_ref().is_some_and(|other| other.index == heard_on && other.low);
+        if low && !self.current.low {
+            self.swap();
+        }
+    }
+
+    /// Drops the session that is silent while the other is not; its index (LINK-08).
+    pub(crate) fn retire(&mut self, now: Instant, silence: Duration) -> Option<u32> {
+        let other = self.other.as_ref()?;
+        if now.since(self.current.heard) >= silence && now.since(other.heard) < silence {
+            self.swap();
+        }
+        let silent = self.other.as_ref().is_some_and(|other| now.since(other.heard) >= silence);
+        if silent { self.other.take().map(|session| session.index) } else { None }
+    }
+
+    fn swap(&mut self) {
+        if let Some(other) = &mut self.other {
+            core::mem::swap(&mut self.current, other);
+        }
+    }
+
+    /// When to ping: a third of the silence after the last word from here; sooner if the peer is quiet (LINK-15).
+    pub(crate) fn ping_at(&self, silence: Duration) -> Instant {
+        let idle = self.sent + silence / 3;
+        let doubt = (self.heard + silence / 3).max(self.sent + silence / 8);
+        idle.min(doubt)
+    }
+
+    pub(crate) fn indices(&self) -> impl Iterator<Item = u32> + use<> {
+        [Some(self.current.index), self.other.as_ref().map(|session| session.index)].into_iter().flatten()
+    }
+}
