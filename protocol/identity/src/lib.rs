@@ -28,8 +28,7 @@ mod vote;
 
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
 pub use charter::{
-    CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, Minority, THRESHOLD_MAX, Timeouts,
-    change_digest,
+    CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, Minority, THRESHOLD_MAX, Timeouts, change_digest,
 };
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};

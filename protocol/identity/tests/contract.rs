@@ -369,7 +369,9 @@ fn id_13_a_certificate_stands_under_its_own_charter_only() {
     let changed = world.charter().with_change("request_hours", "1").unwrap();
     let refused = world.gmc().check_authority(&changed, |member| world.key(member));
     assert_eq!(refused, Err(CertificateError::PeerCharter("another version of the charter")));
-    let toml = std::str::from_utf8(world.charter().bytes()).unwrap().replace("request_hours = 72", "request_hours = 73");
+    let toml = std::str::from_utf8(world.charter().bytes())
+        .unwrap()
+        .replace("request_hours = 72", "request_hours = 73");
     let other = Charter::from_toml(&toml).unwrap();
     let refused = world.gmc().check_authority(&other, |member| world.key(member));
     assert_eq!(refused, Err(CertificateError::PeerCharter("another group")));
