@@ -1,0 +1,270 @@
+//! Extended virtual synchrony, one function per property (Moser, Amir, Melliar-Smith, Agarwal 1994, §3).
+
+use super::{Event, Process, World, count_of, index, life_of, message_name, node};
+use folkmoot_base::{ConfigurationId, NodeId, Service};
+use folkmoot_ring::Delivery;
+use std::collections::{BTreeMap, BTreeSet};
+
+type Check = Result<(), String>;
+
+/// One configuration in one process's life.
+#[derive(Debug)]
+pub struct Stay<'a> {
+    pub process: &'a Process,
+    pub id: ConfigurationId,
+    pub members: &'a [NodeId],
+    pub since: u64,
+    pub regular: Vec<&'a Delivery>,
+    pub survivors: Option<&'a [NodeId]>,
+    pub transitional: Vec<&'a Delivery>,
+    pub next: Option<ConfigurationId>,
+}
+
+impl Stay<'_> {
+    fn deliveries(&self) -> impl Iterator<Item = &&Delivery> {
+        self.regular.iter().chain(&self.transitional)
+    }
+
+    fn name(&self) -> String {
+        format!("n{}.{} in {}", self.process.node, self.process.life, self.id.ring_seq)
+    }
+}
+
+fn stays(process: &Process) -> Result<Vec<Stay<'_>>, String> {
+    let mut out: Vec<Stay<'_>> = Vec::new();
+    for (at, event) in &process.log {
+        let who = format!("n{}.{}", process.node, process.life);
+        match event {
+            Event::Regular(id, members) => {
+                if let Some(last) = out.last_mut() {
+                    if last.survivors.is_none() {
+                        return Err(format!("EVS 2: {who}: regular without transitional"));
+                    }
+                    if *id <= last.id {
+                        return Err(format!("EVS 2: {who}: ids do not grow"));
+                    }
+                    last.next = Some(*id);
+                }
+                out.push(Stay {
+                    process,
+                    id: *id,
+                    members,
+                    since: *at,
+                    regular: vec![],
+                    survivors: None,
+                    transitional: vec![],
+                    next: None,
+                });
+            }
+            Event::Transitional(from, survivors) => {
+                let last = out.last_mut().ok_or_else(|| format!("EVS 2: {who}: transitional first"))?;
+                if last.survivors.is_some() || last.id != *from {
+                    return Err(format!("EVS 2: {who}: transitional of another configuration"));
+                }
+                last.survivors = Some(survivors);
+            }
+            Event::Deliver(delivery) => {
+                let last = out.last_mut().ok_or_else(|| format!("EVS 1: {who}: delivery before any view"))?;
+                if delivery.configuration != last.id || delivery.transitional != last.survivors.is_some() {
+                    return Err(format!("EVS 1: {who}: delivery in another configuration"));
+                }
+                if delivery.transitional { &mut last.transitional } else { &mut last.regular }.push(delivery);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// All properties.
+pub fn all(world: &World) -> Check {
+    if let Some(error) = world.errors.iter().find(|error| !error.contains("may not take part")) {
+        return Err(format!("a correct node was refused: {error}"));
+    }
+    let mut every = Vec::new();
+    for process in &world.processes {
+        every.extend(stays(process)?);
+    }
+    configurations(&every)?;
+    basic_delivery(world, &every)?;
+    gap_free(&every)?;
+    self_delivery(world)?;
+    failure_atomicity(&every)?;
+    agreed(&every)?;
+    safe(world, &every)
+}
+
+/// EVS 2: same id, same members; the member is among them.
+fn configurations(stays: &[Stay<'_>]) -> Check {
+    let mut known: BTreeMap<ConfigurationId, &[NodeId]> = BTreeMap::new();
+    for stay in stays {
+        let members = *known.entry(stay.id).or_insert(stay.members);
+        if members != stay.members {
+            return Err(format!("EVS 2: {}: other members under the same id", stay.name()));
+        }
+        if !members.contains(&node(stay.process.node)) {
+            return Err(format!("EVS 2: {}: not a member itself", stay.name()));
+        }
+    }
+    Ok(())
+}
+
+/// EVS 1: sent before, once, in one configuration, at one place; each at most once per process.
+fn basic_delivery(world: &World, stays: &[Stay<'_>]) -> Check {
+    let mut places: BTreeMap<(ConfigurationId, u64), String> = BTreeMap::new();
+    let mut messages: BTreeMap<String, (ConfigurationId, u64)> = BTreeMap::new();
+    let mut seen: BTreeSet<(usize, u32, String)> = BTreeSet::new();
+    for stay in stays {
+        let mut last = 0;
+        for delivery in stay.deliveries() {
+            let name = message_name(&delivery.payload);
+            let sender = world.processes.iter().find(|process| {
+                process.node == index(&delivery.sender) && process.life == life_of(&delivery.payload)
+            });
+            let sent = sender.and_then(|s| s.submitted.get(count_of(&delivery.payload) as usize));
+            if sent != Some(&delivery.payload) {
+                return Err(format!("EVS 1b: {}: {name} was never sent", stay.name()));
+            }
+            if delivery.order <= last {
+                return Err(format!("EVS 6: {}: {name} out of order", stay.name()));
+            }
+            last = delivery.order;
+            if !seen.insert((stay.process.node, stay.process.life, name.clone())) {
+                return Err(format!("EVS 1d: {}: {name} twice", stay.name()));
+            }
+            let place = (stay.id, delivery.order);
+            if *places.entry(place).or_insert_with(|| name.clone()) != name {
+                return Err(format!("EVS 6: {}: {name} at a place of another message", stay.name()));
+            }
+            if *messages.entry(name.clone()).or_insert(place) != place {
+                return Err(format!("EVS 1c: {}: {name} at two places", stay.name()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reliable FIFO: in one configuration, a sender's messages without gaps, from the same first one everywhere.
+fn gap_free(stays: &[Stay<'_>]) -> Check {
+    let mut firsts: BTreeMap<(ConfigurationId, NodeId, u32), u32> = BTreeMap::new();
+    for stay in stays {
+        let mut next: BTreeMap<(NodeId, u32), u32> = BTreeMap::new();
+        for delivery in stay.deliveries() {
+            let key = (delivery.sender, life_of(&delivery.payload));
+            let count = count_of(&delivery.payload);
+            let first = *firsts.entry((stay.id, key.0, key.1)).or_insert(count);
+            let expected = next.entry(key).or_insert(first);
+            if *expected != count {
+                return Err(format!("FIFO: {}: {} has a gap", stay.name(), message_name(&delivery.payload)));
+            }
+            *expected += 1;
+        }
+    }
+    Ok(())
+}
+
+/// EVS 3: who stays up and moves on delivered all that it sent, in the order in which it sent it.
+fn self_delivery(world: &World) -> Check {
+    for process in &world.processes {
+        let own = process.log.iter().filter_map(|(_, event)| match event {
+            Event::Deliver(d) if index(&d.sender) == process.node && life_of(&d.payload) == process.life => {
+                Some(count_of(&d.payload))
+            }
+            _ => None,
+        });
+        for (expected, count) in own.enumerate() {
+            if expected as u32 != count {
+                return Err(format!("EVS 3: n{}.{}: own message lost", process.node, process.life));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// EVS 4: who goes together from one configuration to the next delivers the same, signal in the same place.
+fn failure_atomicity(stays: &[Stay<'_>]) -> Check {
+    let mut groups: BTreeMap<(ConfigurationId, ConfigurationId), Vec<&Stay<'_>>> = BTreeMap::new();
+    for stay in stays {
+        if let Some(next) = stay.next {
+            groups.entry((stay.id, next)).or_default().push(stay);
+        }
+    }
+    for group in groups.values() {
+        let first = group[0];
+        for stay in group {
+            let came = stay.survivors.unwrap_or_default();
+            if first.survivors != stay.survivors || !came.contains(&node(stay.process.node)) {
+                return Err(format!("EVS 4: {}: unequal transitional sets", stay.name()));
+            }
+            if first.regular != stay.regular || first.transitional != stay.transitional {
+                return Err(format!("EVS 4: {} and {} differ", first.name(), stay.name()));
+            }
+            if came.iter().any(|member| !stay.members.contains(member)) {
+                return Err(format!("EVS 4: {}: a stranger in the transitional set", stay.name()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// EVS 5 and 6: nothing is missed before what is delivered, but of senders outside the transitional set.
+fn agreed(stays: &[Stay<'_>]) -> Check {
+    let mut order: BTreeMap<ConfigurationId, BTreeMap<u64, NodeId>> = BTreeMap::new();
+    for stay in stays {
+        for delivery in stay.deliveries() {
+            order.entry(stay.id).or_default().insert(delivery.order, delivery.sender);
+        }
+    }
+    for stay in stays {
+        let Some(all) = order.get(&stay.id) else { continue };
+        let have: BTreeSet<u64> = stay.deliveries().map(|d| d.order).collect();
+        let regular = stay.regular.last().map_or(0, |d| d.order);
+        let last = stay.deliveries().map(|d| d.order).max().unwrap_or(0);
+        for (place, sender) in all.range(..last) {
+            let trusted = stay.survivors.unwrap_or_default().contains(sender);
+            if !have.contains(place) && (*place < regular || trusted) {
+                return Err(format!("EVS 6: {}: missed {place} of n{}", stay.name(), index(sender)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// EVS 7: a safe message delivered in a regular configuration is delivered by all its members that do not crash; in a
+/// transitional one, by all of that.
+fn safe(world: &World, stays: &[Stay<'_>]) -> Check {
+    for stay in stays {
+        let regular = stay.regular.iter().map(|d| (d, stay.members));
+        let transitional = stay.transitional.iter().map(|d| (d, stay.survivors.unwrap_or_default()));
+        for (delivery, audience) in regular.chain(transitional) {
+            if delivery.service != Service::Safe {
+                continue;
+            }
+            for member in audience {
+                one_safe(world, stays, stay, delivery, index(member))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn one_safe(world: &World, stays: &[Stay<'_>], stay: &Stay<'_>, delivery: &Delivery, member: usize) -> Check {
+    let theirs = stays.iter().find(|other| other.process.node == member && other.id == stay.id);
+    let Some(theirs) = theirs else {
+        // It never installed: then it must have crashed.
+        let alive = world
+            .processes
+            .iter()
+            .any(|process| process.node == member && process.born < stay.since && process.crashed.is_none());
+        return if alive {
+            Err(format!("EVS 7: {}: n{member} never installed", stay.name()))
+        } else {
+            Ok(())
+        };
+    };
+    let crashed_in = theirs.process.crashed.is_some() && theirs.next.is_none();
+    let has = theirs.deliveries().any(|d| d.order == delivery.order);
+    if has || crashed_in {
+        return Ok(());
+    }
+    Err(format!("EVS 7: {}: n{member} misses safe {}", stay.name(), message_name(&delivery.payload)))
+}
