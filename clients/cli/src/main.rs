@@ -1,1 +1,100 @@
-fn main() {}
+//! `folkmoot`: the command line of secure peer groups.
+//!
+//! ```text
+//! main --> files      identity, charter, verify                 no member needed
+//!      --> member     member, chat, join: run one member here, with a control socket in its folder
+//!      --> commands   vote, expel, status, why, send, receive   ask the member that runs, through the socket
+//!      --> demo, bench                                          many members, each a child process of this one
+//! ```
+//! Data goes to the standard output, everything else to the standard error; docs/cli.md has every command and exit code.
+
+mod args;
+mod bench;
+mod chat;
+mod children;
+mod commands;
+mod control;
+mod demo;
+mod doctor;
+mod exit;
+mod files;
+mod member;
+mod show;
+
+use args::{Bench, Cli, Command};
+use clap::Parser;
+use exit::{Exit, Failure};
+use member::Printing;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    log();
+    let json = cli.json;
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            return Failure::new(Exit::Configuration, format!("no threads to be had: {error}")).report(json);
+        }
+    };
+    let result = runtime.block_on(dispatch(cli));
+    // A thread that still waits for the standard input must not hold up the end.
+    runtime.shutdown_background();
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(json),
+    }
+}
+
+/// Logs what FOLKMOOT_LOG asks for (as `debug` or `folkmoot_runtime=trace`) to the standard error.
+fn log() {
+    let filter = std::env::var("FOLKMOOT_LOG").unwrap_or_else(|_| "warn".into());
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .init();
+}
+
+async fn dispatch(cli: Cli) -> Result<(), Failure> {
+    let json = cli.json;
+    let folder = || state(cli.state.as_deref());
+    match cli.command {
+        Command::Demo(options) => demo::run(&options, json).await,
+        Command::Bench(Bench::Ring(options)) => bench::ring(&options, json).await,
+        Command::Identity(command) => files::identity(&folder()?, &command, json),
+        Command::Charter(command) => files::charter(&folder()?, command, json),
+        Command::Verify { file } => {
+            let file = file.map_or_else(|| folder().map(|folder| folder.join("charter.cms")), Ok)?;
+            files::verify(&file, json)
+        }
+        Command::Doctor => doctor::run(&folder()?, json),
+        Command::Member(run) => {
+            let printing = if json { Printing::Json } else { Printing::People };
+            member::run(&folder()?, &run, printing, None).await
+        }
+        Command::Join(join) => chat::join(&folder()?, join, json).await,
+        Command::Chat(run) => chat::chat(&folder()?, run, json).await,
+        Command::Send(send) => commands::send(&folder()?, send).await,
+        Command::Receive(receive) => commands::receive(&folder()?, &receive, json).await,
+        Command::Vote(vote) => commands::vote(&folder()?, vote, json).await,
+        Command::Expel { member } => commands::expel(&folder()?, member, json).await,
+        Command::Roster => commands::roster(&folder()?, json).await,
+        Command::Status => commands::status(&folder()?, json).await,
+        Command::Why { member } => commands::why(&folder()?, &member, json).await,
+        Command::Fault(fault) => commands::fault(&folder()?, fault).await,
+    }
+}
+
+/// The state folder: as given, or where the XDG rules put it.
+fn state(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    given
+        .map(Path::to_owned)
+        .or_else(|| absolute("XDG_STATE_HOME").map(|home| home.join("folkmoot")))
+        .or_else(|| absolute("HOME").map(|home| home.join(".local/state/folkmoot")))
+        .ok_or_else(|| {
+            Failure::new(Exit::Configuration, "no home folder is known; name a folder with --state")
+        })
+}

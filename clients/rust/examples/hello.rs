@@ -10,7 +10,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     while let Some(event) = moot.next().await? {
         match event {
             Event::View { members, epoch, .. } => println!("{} members share key {epoch}", members.len()),
-            Event::Message { sender, payload, .. } => println!("{sender}: {}", String::from_utf8_lossy(&payload)),
+            Event::Message { sender, payload, .. } => {
+                println!("{sender}: {}", String::from_utf8_lossy(&payload))
+            }
             _ => {}
         }
     }

@@ -123,7 +123,11 @@ impl Folkmoot {
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub async fn change_charter(&self, field: impl Into<String>, value: impl Into<String>) -> Result<(), Error> {
+    pub async fn change_charter(
+        &self,
+        field: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Result<(), Error> {
         self.command(Command::ChangeCharter { field: field.into(), value: value.into() }).await
     }
 

@@ -32,12 +32,16 @@ pub use crate::options::Options;
 pub use crate::session::Session;
 pub use bytes::Bytes;
 pub use folkmoot_attach::{Absence, MemberStatus, Person, Presence};
-pub use folkmoot_base::{Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId};
-pub use folkmoot_runtime::{Event, Petition, RuntimeError as Error, SendError, StateError, StateFolder, StoreError};
+pub use folkmoot_base::{
+    Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
+};
+pub use folkmoot_runtime::{
+    Event, Petition, RuntimeError as Error, SendError, StateError, StateFolder, StoreError,
+};
 pub use folkmoot_transport::Faults;
 
 /// What only the project's own tools use: the machine itself, and switches for demonstrations.
 #[doc(hidden)]
 pub mod tools {
-    pub use folkmoot_runtime::{Command, MemberHandle, Tapped, wall_clock};
+    pub use folkmoot_runtime::{Command, Machine, MemberHandle, OsEntropy, Seated, Tapped, wall_clock};
 }

@@ -68,7 +68,9 @@ impl Session {
 fn checked(payload: Bytes) -> Result<Bytes, Error> {
     if payload.len() > MESSAGE_BYTES_MAX {
         let excess = payload.len() - MESSAGE_BYTES_MAX;
-        return Err(Error::SendRefused(format!("it is {excess} bytes longer than the {MESSAGE_BYTES_MAX} allowed")));
+        return Err(Error::SendRefused(format!(
+            "it is {excess} bytes longer than the {MESSAGE_BYTES_MAX} allowed"
+        )));
     }
     Ok(payload)
 }

@@ -227,7 +227,9 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
     /// Hands in messages while there is a key and room for them.
     fn take_sends(&mut self) {
         for _ in 0..SENDS_PER_TURN {
-            let Some(message) = self.turn.waiting.take().or_else(|| self.sends.try_recv().ok()) else { return };
+            let Some(message) = self.turn.waiting.take().or_else(|| self.sends.try_recv().ok()) else {
+                return;
+            };
             if self.turn.outside.contains(&message.group) {
                 answer(message.done, Err(RuntimeError::NotInGroup));
             } else if self.machine.upper.can_send(&message.group) {

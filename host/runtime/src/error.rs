@@ -18,7 +18,9 @@ pub enum StoreError {
         detail: String,
     },
     /// A newer release wrote the file.
-    #[error("the store {path} has format {found}; this release reads {known}. Use the newer release that wrote it")]
+    #[error(
+        "the store {path} has format {found}; this release reads {known}. Use the newer release that wrote it"
+    )]
     LocalFormat {
         /// Which file.
         path: PathBuf,
@@ -85,7 +87,9 @@ pub enum StateError {
         path: PathBuf,
     },
     /// Another charter stands in this folder.
-    #[error("{path} belongs to another group's charter. One folder serves one charter: choose another with --state")]
+    #[error(
+        "{path} belongs to another group's charter. One folder serves one charter: choose another with --state"
+    )]
     LocalOtherCharter {
         /// Which file.
         path: PathBuf,

@@ -52,7 +52,8 @@ where
     let (send, sends) = mpsc::channel(SENDS_WAITING_MAX);
     let (tell, events) = mpsc::channel(EVENTS_CHANNEL);
     let store = Writer::start(store)?;
-    let engine = Engine { machine, wire, store, clock, entropy, orders, sends, events: tell, turn: Turn::default() };
+    let engine =
+        Engine { machine, wire, store, clock, entropy, orders, sends, events: tell, turn: Turn::default() };
     let task = tokio::spawn(engine.run());
     Ok(Running { handle: Handle { orders: order, sends: send }, events, task: Some(task) })
 }
@@ -137,7 +138,12 @@ impl<G: Ground, U: Seat> Handle<G, U> {
     ///
     /// # Errors
     /// [`RuntimeError::NoEpoch`] while there is no key or while other messages wait, and as [`Self::send`].
-    pub async fn try_send(&self, group: GroupId, service: Service, payload: Bytes) -> Result<(), RuntimeError> {
+    pub async fn try_send(
+        &self,
+        group: GroupId,
+        service: Service,
+        payload: Bytes,
+    ) -> Result<(), RuntimeError> {
         let (done, answer) = oneshot::channel();
         let message = Outgoing { group, service, payload, done: Some(done) };
         self.orders.send(Order::Send(message)).await.map_err(|_| RuntimeError::Stopped)?;

@@ -29,7 +29,7 @@ pub use engine::{
 pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
-pub use open::{MemberHandle, Opened, Options, RunningMember, open};
+pub use open::{Machine, MemberHandle, Opened, Options, RunningMember, open};
 pub use seat::{Seated, TAPPED_MAX, Tapped};
 pub use stacks::{Command, Event, Member, Node, Petition, SendError};
 pub use state::{Lock, StateFolder};

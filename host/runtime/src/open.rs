@@ -1,15 +1,18 @@
 //! From a state folder to a running member.
 
 use crate::stacks::{Member, Node};
-use crate::{Clock, Handle, Lock, Running, RuntimeError, Seated, StateFolder, Store, start};
+use crate::{Clock, Handle, Lock, Running, RuntimeError, Seated, StateError, StateFolder, Store, start};
 use folkmoot_attach::Embedded;
 use folkmoot_base::{GroupId, Locator, MemberId};
+use folkmoot_identity::{Identity, SignedCharter};
 use folkmoot_transport::{Faults, Transport};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Orders and questions for a member that runs the shipped stacks.
 pub type MemberHandle = Handle<Node, Seated>;
+/// Both floors of one member.
+pub type Machine = Embedded<Node, Seated>;
 /// A running member with the shipped stacks.
 pub type RunningMember = Running<Node, Seated>;
 
@@ -51,8 +54,7 @@ pub struct Opened {
 pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
     let folder = StateFolder::open(&options.state)?;
     let lock = folder.lock()?;
-    let _key = folder.read_key()?;
-    let charter = folder.read_charter()?;
+    let (identity, charter) = credentials(&folder)?;
     let store = Store::open(&folder.store_path())?;
     let _stored = store.load()?;
     let transport = Transport::udp(options.listen)
@@ -61,6 +63,17 @@ pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
     let clock = Clock::start();
     let machine = Embedded::new(Node, Seated::new(Member));
     let running = start(machine, transport, store, clock)?;
-    let (me, name, group) = (MemberId([0; 32]), String::new(), GroupId::of_charter(&charter));
+    let (me, name, group) = (identity.member(), identity.name().to_owned(), charter.charter().group());
     Ok(Opened { running, me, name, group, locator, faults, lock })
+}
+
+/// The identity and the complete charter of a folder, both verified.
+fn credentials(folder: &StateFolder) -> Result<(Identity, SignedCharter), RuntimeError> {
+    let malformed = |path, detail: String| StateError::LocalMalformed { path, detail };
+    let (key, certificate) = (folder.read_key()?, folder.read_certificate()?);
+    let identity = Identity::from_pem(&key, &String::from_utf8_lossy(&certificate))
+        .map_err(|error| malformed(folder.key_path(), error.to_string()))?;
+    let charter = SignedCharter::complete_from_der(&folder.read_charter()?)
+        .map_err(|error| malformed(folder.charter_path(), error.to_string()))?;
+    Ok((identity, charter))
 }

@@ -60,7 +60,8 @@ impl Upper for Seated {
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
-        if let (Some(tap), ToMember::Deliver { group, sender, service, payload }) = (&mut self.tap, &message) {
+        if let (Some(tap), ToMember::Deliver { group, sender, service, payload }) = (&mut self.tap, &message)
+        {
             if tap.len() >= TAPPED_MAX {
                 tap.pop_front();
             }

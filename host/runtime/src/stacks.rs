@@ -3,9 +3,7 @@
 #![allow(missing_docs, clippy::missing_errors_doc)]
 
 use bytes::Bytes;
-use folkmoot_attach::{
-    Ground, GroundOutput, MemberStatus, ToMember, ToNode, Trace, Upper, UpperOutput,
-};
+use folkmoot_attach::{Ground, GroundOutput, MemberStatus, ToMember, ToNode, Trace, Upper, UpperOutput};
 use folkmoot_base::{
     Cause, Digest, Entropy, GroupId, Instant, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };
@@ -47,20 +45,58 @@ pub enum Event {
         cause: Cause,
         epoch: String,
     },
-    Message { group: GroupId, sender: MemberId, view: ViewId, service: Service, payload: Bytes },
-    Transitional { group: GroupId },
-    KeyPending { group: GroupId },
+    Message {
+        group: GroupId,
+        sender: MemberId,
+        view: ViewId,
+        service: Service,
+        payload: Bytes,
+    },
+    Transitional {
+        group: GroupId,
+    },
+    KeyPending {
+        group: GroupId,
+    },
     Request(Petition),
-    Proposal { subject: Digest, text: String, have: u32, need: u32 },
-    Votes { subject: Digest, have: u32, need: u32 },
-    Admitted { member: MemberId, name: String },
-    Refused { reason: String },
-    Expelled { member: MemberId },
-    Removed { group: GroupId, cause: Cause },
-    SendFailed { error: SendError },
-    LinkUp { node: NodeId, at: Locator },
-    LinkDown { node: NodeId },
-    Configuration { nodes: Vec<NodeId> },
+    Proposal {
+        subject: Digest,
+        text: String,
+        have: u32,
+        need: u32,
+    },
+    Votes {
+        subject: Digest,
+        have: u32,
+        need: u32,
+    },
+    Admitted {
+        member: MemberId,
+        name: String,
+    },
+    Refused {
+        reason: String,
+    },
+    Expelled {
+        member: MemberId,
+    },
+    Removed {
+        group: GroupId,
+        cause: Cause,
+    },
+    SendFailed {
+        error: SendError,
+    },
+    LinkUp {
+        node: NodeId,
+        at: Locator,
+    },
+    LinkDown {
+        node: NodeId,
+    },
+    Configuration {
+        nodes: Vec<NodeId>,
+    },
 }
 
 #[derive(Debug)]

@@ -36,7 +36,11 @@ impl StateFolder {
     /// # Errors
     /// [`StateError::LocalFile`].
     pub fn open(path: &Path) -> Result<Self, StateError> {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| file(path, &error))?;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .map_err(|error| file(path, &error))?;
         Ok(Self { path: path.to_owned() })
     }
 
@@ -108,7 +112,9 @@ impl StateFolder {
             }
             other => other.map_err(|error| file(&path, &error))?,
         };
-        out.write_all(key_pem.as_bytes()).and_then(|()| out.sync_all()).map_err(|error| file(&path, &error))?;
+        out.write_all(key_pem.as_bytes())
+            .and_then(|()| out.sync_all())
+            .map_err(|error| file(&path, &error))?;
         replace(&self.certificate_path(), certificate_pem.as_bytes())
     }
 
@@ -121,7 +127,8 @@ impl StateFolder {
         if !path.exists() {
             return Err(StateError::LocalNoIdentity { path: self.path.clone() });
         }
-        let mode = std::fs::metadata(&path).map_err(|error| file(&path, &error))?.permissions().mode() & 0o777;
+        let mode =
+            std::fs::metadata(&path).map_err(|error| file(&path, &error))?.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
             return Err(StateError::LocalExposed { path, mode });
         }
@@ -171,7 +178,10 @@ fn read(path: &Path) -> Result<Vec<u8>, StateError> {
     let mut out = Vec::new();
     open.take(FILE_BYTES_MAX + 1).read_to_end(&mut out).map_err(|error| file(path, &error))?;
     if u64::try_from(out.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
-        return Err(StateError::LocalMalformed { path: path.to_owned(), detail: "it is far too long".into() });
+        return Err(StateError::LocalMalformed {
+            path: path.to_owned(),
+            detail: "it is far too long".into(),
+        });
     }
     Ok(out)
 }

@@ -49,7 +49,11 @@ impl Store {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|error| classify(path, &error))?;
         let store = Self { connection, path: path.to_owned() };
-        if fresh { store.create()? } else { store.check()? }
+        if fresh {
+            store.create()?
+        } else {
+            store.check()?
+        }
         store.settings()?;
         Ok(store)
     }
@@ -138,7 +142,9 @@ impl Store {
 
     fn settings(&self) -> Result<(), StoreError> {
         self.connection
-            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA locking_mode = NORMAL;")
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA locking_mode = NORMAL;",
+            )
             .map_err(|error| classify(&self.path, &error))
     }
 
@@ -194,7 +200,11 @@ impl Writer {
 /// The first eight bytes of a digest over the row: finds damage that SQLite's own check cannot see.
 fn checksum(table: &str, key: &[u8], value: &[u8]) -> Vec<u8> {
     let length = u64::try_from(key.len()).unwrap_or(u64::MAX).to_be_bytes();
-    digest(&[b"folkmoot row v1", table.as_bytes(), &[0], &length, key, value]).iter().take(8).copied().collect()
+    digest(&[b"folkmoot row v1", table.as_bytes(), &[0], &length, key, value])
+        .iter()
+        .take(8)
+        .copied()
+        .collect()
 }
 
 /// The one `'static` copy of a table's name. A name not known today is kept for the life of the process, at most

@@ -16,7 +16,13 @@ fn folder(name: &str) -> PathBuf {
 fn filled(path: &Path, rows: u32) {
     let mut store = Store::open(path).unwrap();
     let batch: Vec<Persist> = (0..rows)
-        .map(|row| Persist::put("transcript", row.to_be_bytes().to_vec(), vec![u8::try_from(row % 251).unwrap(); 700]))
+        .map(|row| {
+            Persist::put(
+                "transcript",
+                row.to_be_bytes().to_vec(),
+                vec![u8::try_from(row % 251).unwrap(); 700],
+            )
+        })
         .collect();
     store.commit(&batch).unwrap();
 }
@@ -75,7 +81,11 @@ fn a_flipped_bit_is_found_or_harmless() {
         let _ = std::fs::remove_file(home.join("copy.sqlite-shm"));
         match Store::open(&copy).and_then(|store| store.load()) {
             Ok(rows) => assert_eq!(rows, honest, "byte {place}"),
-            Err(StoreError::LocalCorrupt { .. } | StoreError::LocalFormat { .. } | StoreError::LocalDisk { .. }) => {}
+            Err(
+                StoreError::LocalCorrupt { .. }
+                | StoreError::LocalFormat { .. }
+                | StoreError::LocalDisk { .. },
+            ) => {}
             Err(other) => panic!("byte {place}: {other}"),
         }
     }

@@ -1,0 +1,314 @@
+//! The command line, defined once: parsing, help and docs/cli.md follow from it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use folkmoot::{Locator, Service};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Secure peer groups: members vote who joins, share a key that changes with every change of members, and hear every
+/// message in one order. No server is trusted.
+#[derive(Debug, Parser)]
+#[command(name = "folkmoot", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 done or yes, 1 no, 2 usage, 3 configuration, 4 not reachable, 5 refused by charter or \
+                        vote, 6 timed out, 7 not in group, 70 our bug."
+)]
+pub(crate) struct Cli {
+    /// The member's folder: identity, charter, store [default: $XDG_STATE_HOME/folkmoot or ~/.local/state/folkmoot].
+    #[arg(long, global = true, env = "FOLKMOOT_STATE", value_name = "DIR")]
+    pub(crate) state: Option<PathBuf>,
+    /// One JSON value a line on the standard output, for programs.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the whole story on this machine: vote, join, key, order, crash, split, merge, expulsion.
+    Demo(Demo),
+    /// Make or show the identity in the state folder.
+    #[command(subcommand)]
+    Identity(Identity),
+    /// Write, sign, show and check a group's founding rules.
+    #[command(subcommand)]
+    Charter(Charter),
+    /// Run the member until it is told to stop.
+    #[command(visible_alias = "daemon")]
+    Member(Run),
+    /// Ask a group for admission, as a stranger, and go on as its member once it is granted.
+    Join(Join),
+    /// Talk: every line typed goes to the group. Starts the member if none runs on the folder.
+    Chat(Run),
+    /// Send one message through the running member.
+    Send(Send),
+    /// Print what the running member hears.
+    Receive(Receive),
+    /// See what is to be voted on, and vote.
+    #[command(subcommand)]
+    Vote(Vote),
+    /// Propose to expel a member, and vote for it.
+    Expel {
+        /// Name, or first digits of the id.
+        member: String,
+    },
+    /// Who holds a valid certificate of the group.
+    Roster,
+    /// What is going on: view, key, who is in, who is not and why.
+    Status,
+    /// Why somebody is in the group's view, or is not.
+    Why {
+        /// Name, or first digits of the id.
+        member: String,
+    },
+    /// Check a charter offline: form, signatures, rules.
+    Verify {
+        /// A signed charter; the one in the state folder if not given.
+        file: Option<PathBuf>,
+    },
+    /// Measure.
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Look for what commonly goes wrong on this machine and in this folder.
+    Doctor,
+    /// Cut, delay or drop the running member's datagrams, for demonstrations.
+    #[command(hide = true)]
+    Fault(Fault),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Identity {
+    /// Make a key and a self-signed certificate. A key is never overwritten.
+    New {
+        /// The name that others will see.
+        name: String,
+    },
+    /// Show the identity.
+    Show,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Charter {
+    /// Write a charter for the founders to read and sign.
+    New {
+        /// The group's name.
+        name: String,
+        /// A founder's identity.pem; once for each founder, in the order that they shall be listed.
+        #[arg(long = "founder", required = true, value_name = "FILE")]
+        founders: Vec<PathBuf>,
+        /// Votes that admit a stranger.
+        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+        votes: u32,
+        /// Where to write it.
+        #[arg(long, short, default_value = "charter.toml")]
+        out: PathBuf,
+    },
+    /// Sign a charter as one of its founders: first the text, then what the founder before has signed.
+    Sign {
+        /// charter.toml, or a charter.cms that lacks signatures.
+        file: PathBuf,
+        /// Where to write the signed charter [default: the file with the ending .cms].
+        #[arg(long, short)]
+        out: Option<PathBuf>,
+    },
+    /// Show the text of a signed charter.
+    Show {
+        /// The one in the state folder if not given.
+        file: Option<PathBuf>,
+    },
+    /// Check that all founders signed and the rules are sound.
+    Verify {
+        /// The one in the state folder if not given.
+        file: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Run {
+    /// Where to listen.
+    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
+    pub(crate) listen: SocketAddr,
+    /// Where another member listens; may be given more than once.
+    #[arg(long = "at", value_name = "LOCATOR")]
+    pub(crate) at: Vec<Locator>,
+    /// The signed charter; kept in the folder the first time.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) charter: Option<PathBuf>,
+    /// Ask for admission at once.
+    #[arg(long, hide = true)]
+    pub(crate) apply: bool,
+    /// Print nothing but the line that says where the member listens.
+    #[arg(long, hide = true)]
+    pub(crate) quiet: bool,
+    /// End when the standard input ends: a child goes when its parent does.
+    #[arg(long, hide = true)]
+    pub(crate) while_stdin: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Join {
+    /// The group's signed charter.
+    pub(crate) charter: PathBuf,
+    /// Where a member listens; may be given more than once.
+    #[arg(long = "at", required = true, value_name = "LOCATOR")]
+    pub(crate) at: Vec<Locator>,
+    /// Where to listen.
+    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
+    pub(crate) listen: SocketAddr,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Send {
+    /// The message; read from the standard input if not given.
+    pub(crate) text: Option<String>,
+    /// How it is ordered.
+    #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
+    pub(crate) service: Ordering,
+    /// How long to wait for a key, in seconds.
+    #[arg(long, default_value_t = 10)]
+    pub(crate) timeout: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Receive {
+    /// End after so many messages.
+    #[arg(long)]
+    pub(crate) count: Option<u64>,
+    /// End after so many seconds; the exit code is 6 if messages were still to come.
+    #[arg(long)]
+    pub(crate) timeout: Option<u64>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Vote {
+    /// Requests and proposals that are open.
+    List,
+    /// Vote yes.
+    Approve {
+        /// The stranger's name, or first digits of the subject.
+        subject: String,
+    },
+    /// Vote no.
+    Reject {
+        /// The stranger's name, or first digits of the subject.
+        subject: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// Messages a second and latency of the ordered, sealed path; each member in its own process on loopback.
+    Ring(BenchRing),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchRing {
+    /// Members.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub(crate) nodes: u16,
+    /// How many of them send.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub(crate) senders: u16,
+    /// Bytes of each message.
+    #[arg(long, default_value_t = 1350, value_parser = clap::value_parser!(u32).range(24..=16_777_216))]
+    pub(crate) bytes: u32,
+    /// How they are ordered.
+    #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
+    pub(crate) service: Ordering,
+    /// How long to measure, after a second to warm up.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub(crate) seconds: u32,
+    /// Messages of each sender that may be on their way at once.
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) window: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Keep the state folders and logs, and say where they are.
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Messages that each member sends in the order step.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) messages: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fault {
+    /// From now on exchange nothing with these.
+    #[arg(long, value_name = "LOCATOR")]
+    pub(crate) cut: Vec<Locator>,
+    /// Lose this share of what is sent, 0 to 1.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) drop: Option<f64>,
+    /// Hold what comes in for so long.
+    #[arg(long, value_name = "MS")]
+    pub(crate) delay: Option<u64>,
+    /// No faults any more.
+    #[arg(long)]
+    pub(crate) heal: bool,
+}
+
+/// The ordering ladder, as far as it is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Ordering {
+    /// In the order of its sender.
+    Fifo,
+    /// After everything its sender had heard.
+    Causal,
+    /// In one order for all.
+    Agreed,
+    /// In one order, and only when all are known to hold it.
+    Safe,
+}
+
+impl From<Ordering> for Service {
+    fn from(ordering: Ordering) -> Self {
+        match ordering {
+            Ordering::Fifo => Self::Fifo,
+            Ordering::Causal => Self::Causal,
+            Ordering::Agreed => Self::Agreed,
+            Ordering::Safe => Self::Safe,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_issue_s_commands_parse() {
+        let parse = |line: &str| Cli::try_parse_from(line.split(' ')).unwrap();
+        let bench =
+            "folkmoot bench ring --nodes 3 --senders 3 --bytes 1350 --service agreed --seconds 3 --json";
+        let cli = parse(bench);
+        assert!(cli.json);
+        assert!(matches!(
+            cli.command,
+            Command::Bench(Bench::Ring(BenchRing { bytes: 1350, seconds: 3, .. }))
+        ));
+        let cli = parse("folkmoot join charter.cms --at udp/127.0.0.1:4801 --state dora");
+        assert_eq!(cli.state, Some("dora".into()));
+        assert!(matches!(cli.command, Command::Join(Join { at, .. }) if at.len() == 1));
+        assert!(matches!(parse("folkmoot daemon").command, Command::Member(_)));
+        assert!(matches!(parse("folkmoot vote approve dora").command, Command::Vote(Vote::Approve { .. })));
+        assert!(matches!(parse("folkmoot why dora --json").command, Command::Why { .. }));
+    }
+
+    #[test]
+    fn wrong_lines_are_usage_errors() {
+        for line in ["folkmoot join charter.cms", "folkmoot frobnicate", "folkmoot bench ring --nodes 0"] {
+            let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `folkmoot bench ring`: messages a second and latency of the ordered, sealed path, and proof of one order.
+
+use crate::args::BenchRing;
+use crate::children::{Member, Workshop, call, shared, until};
+use crate::control::Request;
+use crate::exit::{Exit, Failure};
+use crate::member::journal::micros;
+use crate::show::{data, short, table};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Time to warm up, not measured.
+const WARM_UP: Duration = Duration::from_secs(1);
+/// Longest wait for the first view, and for the last messages.
+const SETTLE: Duration = Duration::from_secs(30);
+
+/// Runs the bench; exit code 1 if the orders differ.
+pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure> {
+    if options.senders > options.nodes {
+        return Err(Failure::new(Exit::Usage, "there cannot be more --senders than --nodes"));
+    }
+    let workshop = Workshop::open("bench", false)?;
+    let (mut members, charter) = found(&workshop, options.nodes).await?;
+    let result = measure(&mut members, &charter, options).await;
+    for member in &mut members {
+        member.stop().await;
+    }
+    let report = result?;
+    data(json, &report, || for_people(&report));
+    if report.get("same_order") == Some(&Value::Bool(true)) {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::No, "the members did not deliver the same messages in the same order"))
+}
+
+async fn found(workshop: &Workshop, nodes: u16) -> Result<(Vec<Member>, PathBuf), Failure> {
+    let mut members = Vec::new();
+    for number in 1..=nodes {
+        members.push(Member::new(workshop, &format!("n{number}")).await?);
+    }
+    let charter = workshop.path().join("charter.toml");
+    let (text, certificates) =
+        (charter.display().to_string(), members.iter().map(Member::certificate).collect::<Vec<_>>());
+    let mut line = vec!["charter", "new", "bench", "--votes", "1", "--out", &text];
+    line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
+    call(workshop.path(), &line).await?;
+    for member in &members {
+        call(&member.state, &["charter", "sign", &text]).await?;
+    }
+    Ok((members, charter.with_extension("cms")))
+}
+
+async fn measure(
+    members: &mut [Member],
+    charter: &std::path::Path,
+    options: &BenchRing,
+) -> Result<Value, Failure> {
+    let mut known: Vec<String> = Vec::new();
+    for member in members.iter_mut() {
+        member.start(charter, &known, false).await?;
+        known.push(member.locator.clone());
+    }
+    let all: Vec<&Member> = members.iter().collect();
+    shared(&all, None, SETTLE).await?;
+    for member in &all {
+        member.ask(&Request::Mark).await?;
+    }
+    let seconds = f64::from(options.seconds);
+    let burst = Request::Burst {
+        count: 0,
+        bytes: options.bytes,
+        service: options.service,
+        seconds: seconds + WARM_UP.as_secs_f64() + 0.1,
+        window: options.window,
+    };
+    let from = micros() + u64::try_from(WARM_UP.as_micros()).unwrap_or(0);
+    let to = from + u64::from(options.seconds) * 1_000_000;
+    let sent = send(all.get(..usize::from(options.senders)).unwrap_or_default(), &burst).await?;
+    let request = Request::Journal { from, to };
+    let mut receivers = Vec::new();
+    for member in &all {
+        let count = |journal: &Value| journal.get("count").and_then(Value::as_u64) >= Some(sent);
+        let journal = until(member, &request, SETTLE, "the delivery of all messages", count).await?;
+        receivers.push(receiver(member, &journal, seconds, options.bytes));
+    }
+    Ok(report(options, sent, receivers))
+}
+
+/// All senders at once; the sum of what they sent.
+async fn send(senders: &[&Member], burst: &Request) -> Result<u64, Failure> {
+    let mut tasks = Vec::new();
+    for member in senders {
+        let (state, burst) = (member.state.clone(), burst.clone());
+        tasks.push(tokio::spawn(
+            async move { crate::control::Control::connect(&state).await?.ask(&burst).await },
+        ));
+    }
+    let mut sent = 0;
+    for task in tasks {
+        let answer = task.await.map_err(Failure::bug)??;
+        sent += answer.get("sent").and_then(Value::as_u64).unwrap_or(0);
+    }
+    Ok(sent)
+}
+
+fn receiver(member: &Member, journal: &Value, seconds: f64, bytes: u32) -> Value {
+    let timed = journal.get("timed").and_then(Value::as_f64).unwrap_or(0.0);
+    let field = |name: &str| journal.get(name).cloned().unwrap_or(Value::Null);
+    json!({
+        "member": member.name, "messages_per_second": (timed / seconds).round(),
+        "megabits_per_second": (timed / seconds * f64::from(bytes) * 8.0 / 1e6).round(),
+        "p50_us": field("p50_us"), "p99_us": field("p99_us"), "max_us": field("max_us"),
+        "delivered": field("count"), "order_digest": field("digest"),
+    })
+}
+
+fn report(options: &BenchRing, sent: u64, receivers: Vec<Value>) -> Value {
+    let digests: Vec<&Value> = receivers.iter().filter_map(|receiver| receiver.get("order_digest")).collect();
+    let same = digests.windows(2).all(|pair| pair.first() == pair.last());
+    json!({
+        "bench": "ring", "nodes": options.nodes, "senders": options.senders, "bytes": options.bytes,
+        "service": options.service, "seconds": options.seconds, "window": options.window, "sent": sent,
+        "same_order": same, "receivers": receivers,
+    })
+}
+
+fn for_people(report: &Value) -> String {
+    let list = report.get("receivers").and_then(Value::as_array).into_iter().flatten();
+    let fields = [
+        "member",
+        "messages_per_second",
+        "megabits_per_second",
+        "p50_us",
+        "p99_us",
+        "delivered",
+        "order_digest",
+    ];
+    let rows: Vec<Vec<String>> = list
+        .map(|receiver| {
+            fields
+                .iter()
+                .map(|field| match receiver.get(*field) {
+                    Some(Value::String(text)) => short(text).to_owned(),
+                    Some(value) => value.to_string(),
+                    None => String::new(),
+                })
+                .collect()
+        })
+        .collect();
+    table(&["RECEIVER", "MSG/S", "MBIT/S", "P50 US", "P99 US", "DELIVERED", "ORDER"], &rows)
+}

@@ -1,0 +1,301 @@
+//! Members as child processes, each with its own state folder: what `demo` and `bench` direct.
+//!
+//! A child ends when its standard input does, so none survives this process, however it ends.
+
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::time::Instant;
+
+/// How long a child may take to open its folder and socket.
+const START: Duration = Duration::from_secs(10);
+/// How often a state that is waited for is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A folder of folders, removed at the end.
+#[derive(Debug)]
+pub(crate) struct Workshop {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl Workshop {
+    /// A new one under the system's temporary folder.
+    pub(crate) fn open(name: &str, keep: bool) -> Result<Self, Failure> {
+        let base = std::env::temp_dir();
+        for attempt in 0..100 {
+            let path = base.join(format!("folkmoot-{name}-{}-{attempt}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path, keep }),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Failure::file(&path, &error)),
+            }
+        }
+        Err(Failure::new(Exit::Configuration, format!("{} is full of old folders of ours", base.display())))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves everything where it is.
+    pub(crate) fn keep(&mut self) {
+        self.keep = true;
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        if !self.keep {
+            // What cannot be removed is in the temporary folder anyway.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// Runs this program once more, to its end, and brings back what it wrote.
+pub(crate) async fn call(state: &Path, args: &[&str]) -> Result<Value, Failure> {
+    let (code, out, complaint) = call_raw(state, args).await?;
+    if code != Some(0) {
+        return Err(Failure::new(
+            Exit::No,
+            format!("folkmoot {} ended with {code:?}: {}", args.join(" "), complaint.trim()),
+        ));
+    }
+    if out.trim().is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_str(out.trim()).map_err(|error| Failure::bug(format!("{}: {error}", args.join(" "))))
+}
+
+/// As [`call`], with exit code, standard output and standard error.
+pub(crate) async fn call_raw(state: &Path, args: &[&str]) -> Result<(Option<i32>, String, String), Failure> {
+    let output =
+        program()?.arg("--json").arg("--state").arg(state).args(args).stdin(Stdio::null()).output().await;
+    let output = output
+        .map_err(|error| Failure::new(Exit::Configuration, format!("cannot start a process: {error}")))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok((output.status.code(), text(&output.stdout), text(&output.stderr)))
+}
+
+fn program() -> Result<Command, Failure> {
+    let path = std::env::current_exe()
+        .map_err(|error| Failure::new(Exit::Configuration, format!("where am I? {error}")))?;
+    let mut command = Command::new(path);
+    command.kill_on_drop(true);
+    Ok(command)
+}
+
+/// One member in its own process.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) state: PathBuf,
+    pub(crate) id: String,
+    pub(crate) locator: String,
+    process: Option<(Child, ChildStdin)>,
+}
+
+impl Member {
+    /// Makes the identity; starts nothing yet.
+    pub(crate) async fn new(workshop: &Workshop, name: &str) -> Result<Self, Failure> {
+        let state = workshop.path().join(name);
+        let made = call(&state, &["identity", "new", name]).await?;
+        let id = made.get("member").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(Self { name: name.to_owned(), state, id, locator: String::new(), process: None })
+    }
+
+    /// The identity certificate, for others.
+    pub(crate) fn certificate(&self) -> String {
+        self.state.join("identity.pem").display().to_string()
+    }
+
+    /// Starts the process, and waits until it can be spoken to.
+    pub(crate) async fn start(&mut self, charter: &Path, at: &[String], apply: bool) -> Result<(), Failure> {
+        // After a restart a member comes back where the others know it.
+        let listen = self.locator.strip_prefix("udp/").unwrap_or("127.0.0.1:0").to_owned();
+        let log = self.log_file()?;
+        let mut command = program()?;
+        command.arg("--json").arg("--state").arg(&self.state).args(["member", "--quiet", "--while-stdin"]);
+        command.args(["--listen", &listen]).arg("--charter").arg(charter);
+        for locator in at {
+            command.args(["--at", locator]);
+        }
+        if apply {
+            command.arg("--apply");
+        }
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().map_err(|error| {
+                Failure::new(Exit::Configuration, format!("cannot start a process: {error}"))
+            })?;
+        let (stdin, stdout) =
+            child.stdin.take().zip(child.stdout.take()).ok_or_else(|| Failure::bug("no pipes"))?;
+        let mut lines = BufReader::new(stdout).lines();
+        let first = tokio::time::timeout(START, lines.next_line()).await;
+        let Ok(Ok(Some(line))) = first else {
+            return Err(Failure::new(
+                Exit::No,
+                format!("{} did not start. {}", self.name, self.last_words()),
+            ));
+        };
+        let ready: Value = serde_json::from_str(&line).map_err(Failure::bug)?;
+        self.locator = ready.get("locator").and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.process = Some((child, stdin));
+        Ok(())
+    }
+
+    fn log_file(&self) -> Result<std::fs::File, Failure> {
+        let path = self.state.join("log");
+        std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(|error| Failure::file(&path, &error))
+    }
+
+    /// The end of the child's log, for a person who wants to know what happened.
+    pub(crate) fn last_words(&self) -> String {
+        let log = std::fs::read_to_string(self.state.join("log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        let last = lines.get(lines.len().saturating_sub(8)..).unwrap_or_default().join("\n  ");
+        if last.is_empty() {
+            format!("{} said nothing", self.name)
+        } else {
+            format!("{} said:\n  {last}", self.name)
+        }
+    }
+
+    /// The number of the process.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.process.as_ref().and_then(|(child, _)| child.id())
+    }
+
+    /// SIGKILL, as a power cut would be.
+    pub(crate) async fn kill(&mut self) -> Result<(), Failure> {
+        if let Some((mut child, _stdin)) = self.process.take() {
+            child
+                .kill()
+                .await
+                .map_err(|error| Failure::new(Exit::No, format!("cannot kill {}: {error}", self.name)))?;
+        }
+        Ok(())
+    }
+
+    /// Asks through the control socket.
+    pub(crate) async fn ask(&self, request: &Request) -> Result<Value, Failure> {
+        let mut control = Control::connect(&self.state).await.map_err(|failure| self.explain(failure))?;
+        control.ask(request).await.map_err(|failure| self.explain(failure))
+    }
+
+    fn explain(&self, failure: Failure) -> Failure {
+        if failure.exit == Exit::Unreachable {
+            return Failure::new(Exit::No, format!("{}. {}", failure.text, self.last_words()));
+        }
+        Failure { text: format!("{}: {}", self.name, failure.text), ..failure }
+    }
+
+    /// Ends the process in good order.
+    pub(crate) async fn stop(&mut self) {
+        let Some((mut child, stdin)) = self.process.take() else { return };
+        drop(stdin);
+        if tokio::time::timeout(Duration::from_secs(3), child.wait()).await.is_err() {
+            let _ = child.kill().await;
+        }
+    }
+}
+
+/// What some members have in common when they share a view and its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shared {
+    pub(crate) view: String,
+    pub(crate) epoch: String,
+}
+
+/// Waits until exactly `members` share one view with one key, other than `old`, and that key is at work.
+pub(crate) async fn shared(
+    members: &[&Member],
+    old: Option<&Shared>,
+    limit: Duration,
+) -> Result<Shared, Failure> {
+    let end = Instant::now() + limit;
+    let mut wanted: Vec<String> = members.iter().map(|member| member.id.clone()).collect();
+    wanted.sort();
+    loop {
+        let views = views(members).await?;
+        if let Some(shared) = common(&views, &wanted)
+            && old.is_none_or(|old| old.view != shared.view && old.epoch != shared.epoch)
+        {
+            return Ok(shared);
+        }
+        if Instant::now() > end {
+            return Err(Failure::new(Exit::TimedOut, stuck(members, &views, limit).await));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn views(members: &[&Member]) -> Result<Vec<Value>, Failure> {
+    let mut views = Vec::new();
+    for member in members {
+        views.push(member.ask(&Request::View).await?);
+    }
+    Ok(views)
+}
+
+fn common(views: &[Value], wanted: &[String]) -> Option<Shared> {
+    let (first, rest) = views.split_first()?;
+    let text = |view: &Value, field: &str| view.get(field).and_then(Value::as_str).map(str::to_owned);
+    let shared = Shared { view: text(first, "view")?, epoch: text(first, "epoch")? };
+    let mut members: Vec<String> =
+        first.get("members")?.as_array()?.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    members.sort();
+    let same = |view: &Value| {
+        text(view, "view").as_ref() == Some(&shared.view)
+            && text(view, "epoch").as_ref() == Some(&shared.epoch)
+    };
+    let steady = views.iter().all(|view| view.get("steady") == Some(&Value::Bool(true)));
+    (members == wanted && steady && rest.iter().all(same)).then_some(shared)
+}
+
+async fn stuck(members: &[&Member], views: &[Value], limit: Duration) -> String {
+    let mut text = format!("no common view and key within {} s:", limit.as_secs());
+    for (member, view) in members.iter().zip(views) {
+        let activity = match member.ask(&Request::Status).await {
+            Ok(status) => status.get("activity").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            Err(failure) => failure.text,
+        };
+        text.push_str(&format!("\n  {}: {activity}; {view}", member.name));
+    }
+    text
+}
+
+/// Waits until `done` says so of the answer of `member` to `request`.
+pub(crate) async fn until(
+    member: &Member,
+    request: &Request,
+    limit: Duration,
+    what: &str,
+    done: impl Fn(&Value) -> bool,
+) -> Result<Value, Failure> {
+    let end = Instant::now() + limit;
+    loop {
+        let answer = member.ask(request).await?;
+        if done(&answer) {
+            return Ok(answer);
+        }
+        if Instant::now() > end {
+            let text = format!(
+                "{}: {what} did not happen within {} s; last seen: {answer}",
+                member.name,
+                limit.as_secs()
+            );
+            return Err(Failure::new(Exit::TimedOut, text));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}

@@ -1,0 +1,197 @@
+//! Commands that ask the running member.
+
+use crate::args::{Fault, Receive, Send, Vote};
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure};
+use crate::member::find;
+use crate::member::render::event_text;
+use crate::show::{Paint, data, harmless, hex, line, paint, short, table};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+/// Longest message that `send` takes: it travels as hexadecimal in one line of the control socket.
+const SEND_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+async fn ask(folder: &Path, request: Request) -> Result<Value, Failure> {
+    Control::connect(folder).await?.ask(&request).await
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// `folkmoot send`
+pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
+    let payload = match send.text {
+        Some(text) => text.into_bytes(),
+        None => standard_input()?,
+    };
+    if payload.len() > SEND_BYTES_MAX {
+        let hint = format!(
+            "{} bytes; send takes at most {SEND_BYTES_MAX} (a program can send 16 MiB)",
+            payload.len()
+        );
+        return Err(Failure::new(Exit::Usage, hint));
+    }
+    let request = Request::Send { payload: hex(&payload), service: send.service };
+    match tokio::time::timeout(Duration::from_secs(send.timeout), ask(folder, request)).await {
+        Ok(answer) => answer.map(|_| ()),
+        Err(_) => {
+            let hint = format!(
+                "no key within {} s; folkmoot status says what is going on. It may still be sent",
+                send.timeout
+            );
+            Err(Failure::new(Exit::TimedOut, hint))
+        }
+    }
+}
+
+fn standard_input() -> Result<Vec<u8>, Failure> {
+    let mut payload = Vec::new();
+    let most = u64::try_from(SEND_BYTES_MAX + 1).unwrap_or(u64::MAX);
+    let read = std::io::stdin().take(most).read_to_end(&mut payload);
+    read.map_err(|error| Failure::new(Exit::Usage, format!("the standard input: {error}")))?;
+    Ok(payload)
+}
+
+/// `folkmoot receive`
+pub(crate) async fn receive(folder: &Path, receive: &Receive, json: bool) -> Result<(), Failure> {
+    let mut control = Control::connect(folder).await?;
+    control.ask(&Request::Subscribe).await?;
+    let hear = async {
+        let mut left = receive.count.unwrap_or(u64::MAX);
+        while left > 0 {
+            let Some(event) = control.event().await? else {
+                return Err(Failure::new(Exit::Unreachable, "the member has stopped"));
+            };
+            if text(&event, "event") == "message" {
+                left -= 1;
+            }
+            if json {
+                line(&event.to_string());
+            } else if let Some(text) = event_text(&event) {
+                line(&text);
+            }
+        }
+        Ok(())
+    };
+    let Some(seconds) = receive.timeout else { return hear.await };
+    match tokio::time::timeout(Duration::from_secs(seconds), hear).await {
+        Ok(result) => result,
+        Err(_) if receive.count.is_none() => Ok(()),
+        Err(_) => Err(Failure::new(Exit::TimedOut, format!("not all messages came within {seconds} s"))),
+    }
+}
+
+/// `folkmoot vote`
+pub(crate) async fn vote(folder: &Path, vote: Vote, json: bool) -> Result<(), Failure> {
+    let (subject, approve) = match vote {
+        Vote::List => return list(folder, json).await,
+        Vote::Approve { subject } => (subject, true),
+        Vote::Reject { subject } => (subject, false),
+    };
+    let answer = ask(folder, Request::Vote { subject, approve }).await?;
+    let word = if approve { "yes" } else { "no" };
+    data(json, &answer, || format!("voted {word} on {}", short(text(&answer, "subject"))));
+    Ok(())
+}
+
+async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
+    let answer = ask(folder, Request::Petitions).await?;
+    let row = |one: &Value| {
+        let votes = format!(
+            "{} of {}",
+            one.get("have").unwrap_or(&Value::Null),
+            one.get("need").unwrap_or(&Value::Null)
+        );
+        vec![
+            text(one, "kind").to_owned(),
+            harmless(text(one, "name")),
+            short(text(one, "subject")).to_owned(),
+            votes,
+        ]
+    };
+    let rows: Vec<Vec<String>> = answer.as_array().into_iter().flatten().map(row).collect();
+    data(json, &answer, || {
+        if rows.is_empty() {
+            "nothing to vote on".into()
+        } else {
+            table(&["KIND", "ABOUT", "SUBJECT", "VOTES"], &rows)
+        }
+    });
+    Ok(())
+}
+
+/// `folkmoot expel`
+pub(crate) async fn expel(folder: &Path, member: String, json: bool) -> Result<(), Failure> {
+    let answer = ask(folder, Request::Expel { member }).await?;
+    let who = short(text(&answer, "member")).to_owned();
+    data(json, &answer, || {
+        format!("proposed to expel {who}, and voted for it; the other voters see it in: folkmoot vote list")
+    });
+    Ok(())
+}
+
+/// `folkmoot status`
+pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
+    let status = ask(folder, Request::Status).await?;
+    data(json, &status, || {
+        let head = format!(
+            "{} ({}) at {}",
+            harmless(text(&status, "name")),
+            short(text(&status, "me")),
+            text(&status, "locator")
+        );
+        let key = status.get("epoch").and_then(Value::as_str).unwrap_or("none yet");
+        let view = status.get("view").and_then(Value::as_str).unwrap_or("none yet");
+        let about = format!("view {view}  key {key}  {}", text(&status, "activity"));
+        format!("{}\n{about}\n{}", paint(Paint::Bold, &head), people(&status, |_| true))
+    });
+    Ok(())
+}
+
+/// `folkmoot roster`
+pub(crate) async fn roster(folder: &Path, json: bool) -> Result<(), Failure> {
+    let status = ask(folder, Request::Status).await?;
+    let on_roster = |state: &str| !matches!(state, "asking" | "unknown" | "expelled" | "expired");
+    let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
+    let list: Vec<&Value> = list.filter(|person| on_roster(text(person, "state"))).collect();
+    data(json, &json!(list), || people(&status, on_roster));
+    Ok(())
+}
+
+fn people(status: &Value, keep: impl Fn(&str) -> bool) -> String {
+    let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
+    let rows: Vec<Vec<String>> = list
+        .filter(|person| keep(text(person, "state")))
+        .map(|person| {
+            let cells = [harmless(text(person, "name")), short(text(person, "member")).to_owned()];
+            cells.into_iter().chain(["state", "why"].map(|field| text(person, field).to_owned())).collect()
+        })
+        .collect();
+    table(&["NAME", "ID", "STATE", "WHY"], &rows)
+}
+
+/// `folkmoot why`: exit code 0 if the member is in the view, 1 if not.
+pub(crate) async fn why(folder: &Path, who: &str, json: bool) -> Result<(), Failure> {
+    let status = ask(folder, Request::Status).await?;
+    let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
+    let person =
+        find(who, list.map(|person| (text(person, "name"), text(person, "member").to_owned(), person)))?;
+    let (name, state, reason) = (harmless(text(person, "name")), text(person, "state"), text(person, "why"));
+    data(json, person, || format!("{name} ({}) is {state}: {reason}", short(text(person, "member"))));
+    if state == "present" {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::No, format!("{name} is not in the view")))
+}
+
+/// `folkmoot fault`
+pub(crate) async fn fault(folder: &Path, fault: Fault) -> Result<(), Failure> {
+    let cut = fault.cut.iter().map(ToString::to_string).collect();
+    ask(folder, Request::Fault { cut, drop: fault.drop, delay_ms: fault.delay, heal: fault.heal })
+        .await
+        .map(|_| ())
+}

@@ -1,0 +1,200 @@
+//! The control socket: how commands talk to the member that runs on a folder. JSON, one value a line.
+//!
+//! ```text
+//! command -> member   {"op":"status"}                       one of [`Request`]
+//! member -> command   {"ok":{...}}  or  {"error":"...","exit":"refused"}
+//!                     after {"op":"subscribe"}: {"ok":null}, then one event a line until either side closes
+//! ```
+//! The socket lies in the state folder (mode 0700), so who may read the key may speak here, and nobody else. At most
+//! [`CLIENTS_MAX`] are served at once, each line has at most [`LINE_BYTES_MAX`] bytes; who breaks either is cut off.
+//! A subscriber that falls [`EVENTS_BEHIND_MAX`] events behind is told how many it has missed, and goes on.
+
+use crate::args::Ordering;
+use crate::exit::{Exit, Failure};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+/// Commands served at once.
+pub(crate) const CLIENTS_MAX: usize = 32;
+/// Longest line.
+pub(crate) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Events kept for a slow subscriber.
+pub(crate) const EVENTS_BEHIND_MAX: usize = 16_384;
+
+/// What a command asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Request {
+    /// Who is in, who is not, why.
+    Status,
+    /// Requests and proposals that are open.
+    Petitions,
+    /// The view that is installed, and whether its key is at work.
+    View,
+    /// Vote.
+    Vote { subject: String, approve: bool },
+    /// Propose to expel.
+    Expel { member: String },
+    /// Ask for admission.
+    Apply,
+    /// Look for a member.
+    Dial { at: String },
+    /// Send one message; hexadecimal. Waits for a key.
+    Send { payload: String, service: Ordering },
+    /// Hear everything from now on.
+    Subscribe,
+    /// Leave the group.
+    Leave,
+    /// End the process.
+    Stop,
+    /// Begin a new delivery log.
+    Mark,
+    /// The delivery log: how many, their digest; latency of those that came between two wall-clock times, in
+    /// microseconds since 1970.
+    Journal { from: u64, to: u64 },
+    /// Send `count` messages, or as many as go in `seconds`, of which at most `window` are not yet back.
+    Burst { count: u64, bytes: u32, service: Ordering, seconds: f64, window: u32 },
+    /// Faults of the transport.
+    Fault { cut: Vec<String>, drop: Option<f64>, delay_ms: Option<u64>, heal: bool },
+    /// Keep the sealed payloads that come.
+    Tap,
+    /// The sealed payloads that came.
+    Tapped,
+    /// Be deaf to changes of members and cling to the keys (demonstration of K3).
+    IgnoreChanges,
+    /// Try to open these sealed payloads with every key at hand.
+    Feed { payloads: Vec<Sealed> },
+}
+
+/// A sealed payload on its way between processes of a demonstration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sealed {
+    pub(crate) sender: String,
+    pub(crate) payload: String,
+}
+
+/// What the member answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Answer {
+    Ok { ok: Value },
+    Error { error: String, exit: Exit },
+}
+
+impl From<Result<Value, Failure>> for Answer {
+    fn from(result: Result<Value, Failure>) -> Self {
+        match result {
+            Ok(ok) => Self::Ok { ok },
+            Err(Failure { exit, text }) => Self::Error { error: text, exit },
+        }
+    }
+}
+
+/// One line from `reader`, without its end; `None` at the end of the stream.
+///
+/// # Errors
+/// A line that is too long or not UTF-8, or what the system says.
+pub(crate) async fn read_line(reader: &mut BufReader<OwnedReadHalf>) -> std::io::Result<Option<String>> {
+    let mut line = Vec::new();
+    let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
+    if reader.take(most).read_until(b'\n', &mut line).await? == 0 {
+        return Ok(None);
+    }
+    if line.pop() != Some(b'\n') {
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "the line has no end"));
+    }
+    String::from_utf8(line)
+        .map(Some)
+        .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
+}
+
+/// One line to `writer`.
+///
+/// # Errors
+/// What the system says.
+pub(crate) async fn write_line(writer: &mut OwnedWriteHalf, value: &impl Serialize) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    writer.write_all(&line).await
+}
+
+/// A command's end of the socket.
+#[derive(Debug)]
+pub(crate) struct Control {
+    reader: BufReader<OwnedReadHalf>,
+    writer: OwnedWriteHalf,
+    path: PathBuf,
+}
+
+impl Control {
+    /// Connects to the member that runs on `folder`.
+    pub(crate) async fn connect(folder: &Path) -> Result<Self, Failure> {
+        let path = folder.join("control.sock");
+        let stream = UnixStream::connect(&path).await.map_err(|error| {
+            let state = folder.display();
+            let hint =
+                format!("no member runs on {state} ({error}). Start one: folkmoot --state {state} chat");
+            Failure::new(Exit::Unreachable, hint)
+        })?;
+        let (reader, writer) = stream.into_split();
+        Ok(Self { reader: BufReader::new(reader), writer, path })
+    }
+
+    /// Asks, and brings back the answer.
+    pub(crate) async fn ask(&mut self, request: &Request) -> Result<Value, Failure> {
+        write_line(&mut self.writer, request).await.map_err(|error| self.gone(&error.to_string()))?;
+        let line = self.next_line().await?.ok_or_else(|| self.gone("it closed the connection"))?;
+        match serde_json::from_str(&line) {
+            Ok(Answer::Ok { ok }) => Ok(ok),
+            Ok(Answer::Error { error, exit }) => Err(Failure::new(exit, error)),
+            Err(error) => Err(Failure::bug(format!("the member answered {line:?}: {error}"))),
+        }
+    }
+
+    /// The next event, after [`Request::Subscribe`]; `None` when the member has ended.
+    pub(crate) async fn event(&mut self) -> Result<Option<Value>, Failure> {
+        let Some(line) = self.next_line().await? else { return Ok(None) };
+        serde_json::from_str(&line)
+            .map(Some)
+            .map_err(|error| Failure::bug(format!("the member said {line:?}: {error}")))
+    }
+
+    async fn next_line(&mut self) -> Result<Option<String>, Failure> {
+        let line = read_line(&mut self.reader).await;
+        line.map_err(|error| self.gone(&error.to_string()))
+    }
+
+    fn gone(&self, why: &str) -> Failure {
+        Failure::new(Exit::Unreachable, format!("the member at {} is gone: {why}", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_read_as_they_are_written_and_nothing_else_does() {
+        let vote = Request::Vote { subject: "ab".into(), approve: true };
+        let text = serde_json::to_string(&vote).unwrap();
+        assert_eq!(text, r#"{"op":"vote","subject":"ab","approve":true}"#);
+        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), vote);
+        for wrong in
+            ["", "{}", r#"{"op":"nothing"}"#, r#"{"op":"vote"}"#, r#"{"op":"dial","at":"x","more":1}"#]
+        {
+            assert!(serde_json::from_str::<Request>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn answers_keep_their_exit_code() {
+        let answer = Answer::from(Err(Failure::new(Exit::Refused, "no")));
+        let text = serde_json::to_string(&answer).unwrap();
+        assert_eq!(text, r#"{"error":"no","exit":"refused"}"#);
+        assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
+    }
+}

@@ -1,0 +1,50 @@
+//! `folkmoot demo`: the whole story on this machine, each member a process of its own, over UDP on loopback.
+//!
+//! ```text
+//! found -> admit -> order -> crash -> split -> heal -> expel -> return      story.rs, one function each
+//!    every step tells what happens as it happens, and notes what it checked  tale.rs
+//! ```
+//! Nothing is simulated: the children are this program's own `member`, told what to do through their control sockets.
+
+mod story;
+mod tale;
+
+use crate::args::Demo;
+use crate::children::Workshop;
+use crate::exit::{Exit, Failure};
+use std::time::Duration;
+use story::Story;
+use tale::Tale;
+
+/// The whole demo must be over by then.
+const LIMIT: Duration = Duration::from_secs(58);
+
+/// Runs the demo; exit code 1 if any check failed.
+pub(crate) async fn run(options: &Demo, json: bool) -> Result<(), Failure> {
+    let mut workshop = Workshop::open("demo", options.keep)?;
+    let mut tale = Tale::new(json);
+    let mut story = Story::new(&workshop, options.messages).await?;
+    let result = tokio::select! {
+        result = tokio::time::timeout(LIMIT, story.play(&mut tale)) => match result {
+            Ok(result) => result,
+            Err(_) => Err(Failure::new(Exit::TimedOut, format!("the demo took longer than {} s", LIMIT.as_secs()))),
+        },
+        _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::No, "interrupted")),
+    };
+    if let Err(failure) = &result {
+        tale.check("the story went to its end", false, &failure.text);
+    }
+    story.end().await;
+    let sound = tale.close();
+    if options.keep {
+        workshop.keep();
+        eprintln!("state folders and logs: {}", workshop.path().display());
+    }
+    if sound {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::No,
+        "a check failed; run it again with --keep to see the logs, or with --json for details",
+    ))
+}

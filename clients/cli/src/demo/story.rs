@@ -1,0 +1,394 @@
+//! The chapters of the demo. Anna, Ben and Cleo found the group; Dora comes, and is expelled; Cleo crashes, and returns.
+
+use super::tale::Tale;
+use crate::args::Ordering;
+use crate::children::{Member, Shared, Workshop, call, call_raw, shared, until};
+use crate::control::{Request, Sealed};
+use crate::exit::{Exit, Failure};
+use crate::show::{hex, short};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Longest wait for a view and its key.
+const VIEW: Duration = Duration::from_secs(15);
+/// Longest wait for messages to arrive everywhere.
+const DELIVERY: Duration = Duration::from_secs(20);
+/// How long nothing may happen before it counts as not happening.
+const QUIET: Duration = Duration::from_millis(300);
+/// Messages each sends after the expulsion.
+const AFTER: u64 = 50;
+/// Bytes of a message in the order step.
+const BYTES: u32 = 100;
+
+/// The cast, and where the story stands.
+#[derive(Debug)]
+pub(crate) struct Story {
+    anna: Member,
+    ben: Member,
+    cleo: Member,
+    dora: Member,
+    charter: PathBuf,
+    messages: u64,
+}
+
+/// The delivery logs ask for no window of time here.
+const JOURNAL: Request = Request::Journal { from: 0, to: 0 };
+
+impl Story {
+    /// Makes four identities, each in its own folder.
+    pub(crate) async fn new(workshop: &Workshop, messages: u32) -> Result<Self, Failure> {
+        let (anna, ben) = (Member::new(workshop, "anna").await?, Member::new(workshop, "ben").await?);
+        let (cleo, dora) = (Member::new(workshop, "cleo").await?, Member::new(workshop, "dora").await?);
+        let charter = workshop.path().join("charter.cms");
+        Ok(Self { anna, ben, cleo, dora, charter, messages: messages.into() })
+    }
+
+    /// The whole story.
+    pub(crate) async fn play(&mut self, tale: &mut Tale) -> Result<(), Failure> {
+        let founders = self.found(tale).await?;
+        let four = self.admit(tale, &founders).await?;
+        self.order(tale).await?;
+        let three = self.crash(tale, &four).await?;
+        let sides = self.split(tale, &three).await?;
+        let healed = self.heal(tale, &sides).await?;
+        let two = self.expel(tale, &healed).await?;
+        self.come_back(tale, &two).await
+    }
+
+    /// Ends all children.
+    pub(crate) async fn end(&mut self) {
+        for member in [&mut self.anna, &mut self.ben, &mut self.cleo, &mut self.dora] {
+            member.stop().await;
+        }
+    }
+
+    async fn found(&mut self, tale: &mut Tale) -> Result<Shared, Failure> {
+        tale.step("found", "Three founders sign a charter and form a group");
+        let text = self.charter.with_extension("toml").display().to_string();
+        let certificates = [self.anna.certificate(), self.ben.certificate(), self.cleo.certificate()];
+        let mut line = vec!["charter", "new", "the demo", "--votes", "2", "--out", &text];
+        line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
+        call(&self.anna.state, &line).await?;
+        for founder in [&self.anna, &self.ben, &self.cleo] {
+            call(&founder.state, &["charter", "sign", &text]).await?;
+            tale.say(
+                &format!("{} ({}) signs the charter", founder.name, short(&founder.id)),
+                json!({ "member": founder.id }),
+            );
+        }
+        let signed = self.charter.display().to_string();
+        let verified = call(&self.anna.state, &["charter", "verify", &signed]).await?;
+        tale.check(
+            "the charter is signed by all three",
+            verified.get("stands") == Some(&Value::Bool(true)),
+            "2 votes admit",
+        );
+        let mut known: Vec<String> = Vec::new();
+        for founder in [&mut self.anna, &mut self.ben, &mut self.cleo] {
+            founder.start(&self.charter, &known, false).await?;
+            let text = format!(
+                "{} runs as process {} at {}",
+                founder.name,
+                founder.pid().unwrap_or(0),
+                founder.locator
+            );
+            tale.say(&text, json!({ "pid": founder.pid(), "locator": founder.locator }));
+            known.push(founder.locator.clone());
+        }
+        let one = shared(&[&self.anna, &self.ben, &self.cleo], None, VIEW).await?;
+        tale.check("three founders share one view and one key", true, &told(&one));
+        Ok(one)
+    }
+
+    async fn admit(&mut self, tale: &mut Tale, before: &Shared) -> Result<Shared, Failure> {
+        tale.step("admit", "A stranger asks, and is voted in");
+        let door = [self.anna.locator.clone(), self.ben.locator.clone()];
+        self.dora.start(&self.charter, &door, true).await?;
+        tale.say("dora has the charter and an address, and asks", json!({ "pid": self.dora.pid() }));
+        let asked = |answer: &Value| votes(answer, "dora").is_some();
+        for member in [&self.anna, &self.ben] {
+            until(member, &Request::Petitions, VIEW, "dora's request", asked).await?;
+        }
+        let (code, _, complaint) =
+            call_raw(&self.dora.state, &["send", "let me in", "--timeout", "1"]).await?;
+        tale.check(
+            "without votes she is refused",
+            code != Some(0) && self.outside().await?,
+            complaint.trim(),
+        );
+        self.vote(tale, &self.anna).await?;
+        tokio::time::sleep(QUIET).await;
+        tale.check("one vote is not enough", self.outside().await?, &self.why("dora").await?);
+        self.vote(tale, &self.ben).await?;
+        let begun = Instant::now();
+        let four = shared(&[&self.anna, &self.ben, &self.cleo, &self.dora], Some(before), VIEW).await?;
+        let detail = format!("{}, {} ms after the second vote", told(&four), begun.elapsed().as_millis());
+        tale.check("two votes: a certificate, one view of four, a new key", true, &detail);
+        Ok(four)
+    }
+
+    async fn vote(&self, tale: &Tale, voter: &Member) -> Result<(), Failure> {
+        call(&voter.state, &["vote", "approve", "dora"]).await?;
+        tale.say(&format!("{} votes yes", voter.name), json!({ "voter": voter.id }));
+        Ok(())
+    }
+
+    /// Whether Dora has no view, and nobody has one with her.
+    async fn outside(&self) -> Result<bool, Failure> {
+        let (inside, own) = (self.anna.ask(&Request::View).await?, self.dora.ask(&Request::View).await?);
+        let members = inside.get("members").and_then(Value::as_array).cloned().unwrap_or_default();
+        Ok(own.get("view").is_none_or(Value::is_null) && !members.contains(&self.dora.id.clone().into()))
+    }
+
+    async fn why(&self, who: &str) -> Result<String, Failure> {
+        let (_, out, _) = call_raw(&self.anna.state, &["why", who]).await?;
+        let person: Value = serde_json::from_str(out.trim()).unwrap_or(Value::Null);
+        Ok(person.get("why").and_then(Value::as_str).unwrap_or("nothing is known").to_owned())
+    }
+
+    async fn order(&mut self, tale: &mut Tale) -> Result<(), Failure> {
+        tale.step("order", "All four talk at once, and all hear the same");
+        let all = [&self.anna, &self.ben, &self.cleo, &self.dora];
+        for member in all {
+            member.ask(&Request::Mark).await?;
+        }
+        let begun = Instant::now();
+        let (anna, ben) = (burst(&self.anna, self.messages), burst(&self.ben, self.messages));
+        let (cleo, dora) = (burst(&self.cleo, self.messages), burst(&self.dora, self.messages));
+        tokio::try_join!(anna, ben, cleo, dora)?;
+        let total = self.messages * 4;
+        let mut digests = Vec::new();
+        for member in all {
+            let journal =
+                until(member, &JOURNAL, DELIVERY, "delivery of all", |journal| count(journal) >= total)
+                    .await?;
+            let digest = field(&journal, "digest");
+            tale.say(
+                &format!("{} heard {} messages, log {}", member.name, count(&journal), short(&digest)),
+                journal,
+            );
+            digests.push((digest, count(&member.ask(&JOURNAL).await?)));
+        }
+        let same = digests.windows(2).all(|pair| pair.first() == pair.last());
+        let exact = digests.iter().all(|(_, heard)| *heard == total);
+        let (digest, _) = digests.first().cloned().unwrap_or_default();
+        let detail = format!(
+            "{total} messages in {} ms, order digest {}",
+            begun.elapsed().as_millis(),
+            digest.get(..16).unwrap_or_default()
+        );
+        tale.check("four delivery logs are equal", same && exact, &detail);
+        Ok(())
+    }
+
+    async fn crash(&mut self, tale: &mut Tale, before: &Shared) -> Result<Shared, Failure> {
+        tale.step("crash", "One process is killed");
+        let pid = self.cleo.pid().unwrap_or(0);
+        let begun = Instant::now();
+        self.cleo.kill().await?;
+        tale.say(&format!("SIGKILL to cleo (process {pid})"), json!({ "pid": pid }));
+        let three = shared(&[&self.anna, &self.ben, &self.dora], Some(before), VIEW).await?;
+        let millis = begun.elapsed().as_millis();
+        tale.say(
+            &format!("the new key is at work {millis} ms after the kill"),
+            json!({ "new_key_ms": millis }),
+        );
+        tale.check(
+            "the other three have a new view and a new key",
+            true,
+            &format!("{}, {millis} ms", told(&three)),
+        );
+        Ok(three)
+    }
+
+    async fn split(&mut self, tale: &mut Tale, before: &Shared) -> Result<[Shared; 2], Failure> {
+        tale.step("split", "The network splits; each side goes on under its own key");
+        cut(&self.dora, &[&self.anna, &self.ben]).await?;
+        cut(&self.anna, &[&self.dora]).await?;
+        cut(&self.ben, &[&self.dora]).await?;
+        tale.say("the cable between {anna, ben} and {dora} is cut", Value::Null);
+        let west = shared(&[&self.anna, &self.ben], Some(before), VIEW).await?;
+        let east = shared(&[&self.dora], Some(before), VIEW).await?;
+        let detail = format!("{{anna, ben}} {}; {{dora}} {}", told(&west), told(&east));
+        tale.check(
+            "each side has its own view and its own key",
+            west.view != east.view && west.epoch != east.epoch,
+            &detail,
+        );
+        for member in [&self.anna, &self.ben, &self.dora] {
+            member.ask(&Request::Mark).await?;
+        }
+        say(&self.anna, "is anybody there?").await?;
+        say(&self.dora, "only me").await?;
+        for member in [&self.anna, &self.ben, &self.dora] {
+            until(member, &JOURNAL, DELIVERY, "delivery within the side", |journal| count(journal) >= 1)
+                .await?;
+        }
+        tokio::time::sleep(QUIET).await;
+        let mut heard = Vec::new();
+        for (member, speaker) in [(&self.anna, &self.anna), (&self.ben, &self.anna), (&self.dora, &self.dora)]
+        {
+            let journal = member.ask(&JOURNAL).await?;
+            heard.push(count(&journal) == 1 && from(&journal, speaker) == 1);
+        }
+        tale.check(
+            "each side hears itself and nothing of the other",
+            heard.iter().all(|one| *one),
+            "one message on each side",
+        );
+        Ok([west, east])
+    }
+
+    async fn heal(&mut self, tale: &mut Tale, sides: &[Shared; 2]) -> Result<Shared, Failure> {
+        tale.step("heal", "The cable is mended");
+        let begun = Instant::now();
+        for member in [&self.anna, &self.ben, &self.dora] {
+            member.ask(&Request::Fault { cut: Vec::new(), drop: None, delay_ms: None, heal: true }).await?;
+        }
+        let [west, east] = sides;
+        let one = shared(&[&self.anna, &self.ben, &self.dora], Some(west), VIEW).await?;
+        let new = one.epoch != east.epoch && one.view != east.view;
+        let detail = format!("{}, {} ms", told(&one), begun.elapsed().as_millis());
+        tale.check("one view, one key, and neither side's old one", new, &detail);
+        Ok(one)
+    }
+
+    async fn expel(&mut self, tale: &mut Tale, before: &Shared) -> Result<Shared, Failure> {
+        tale.step("expel", "A member is expelled by vote, clings to its keys, and reads nothing more");
+        self.dora.ask(&Request::IgnoreChanges).await?;
+        self.dora.ask(&Request::Mark).await?;
+        tale.say("dora's process is told to ignore its removal and keep every key it has", Value::Null);
+        say(&self.anna, "dora still hears this").await?;
+        let heard =
+            until(&self.dora, &JOURNAL, DELIVERY, "the last message to her", |journal| count(journal) == 1)
+                .await;
+        tale.check("before the vote she reads along", heard.is_ok(), "1 message opened");
+        call(&self.anna.state, &["expel", "dora"]).await?;
+        tale.say("anna proposes to expel dora, and votes yes", Value::Null);
+        self.agree_to_expel(tale).await?;
+        let two = shared(&[&self.anna, &self.ben], Some(before), VIEW).await?;
+        tale.check("two votes of three: a view and a key without her", true, &told(&two));
+        tale.check(
+            "why dora is out can be asked",
+            self.why("dora").await?.contains("expelled"),
+            &self.why("dora").await?,
+        );
+        let tried = self.try_old_keys().await?;
+        let detail = format!("{} sealed messages fed to her, {} opened", tried.0, tried.1);
+        tale.check("she decrypts nothing sealed after that", tried.0 >= 2 * AFTER && tried.1 == 0, &detail);
+        self.dora.stop().await;
+        Ok(two)
+    }
+
+    async fn agree_to_expel(&self, tale: &Tale) -> Result<(), Failure> {
+        let proposed = |list: &Value| proposal(list).is_some();
+        let list = until(&self.ben, &Request::Petitions, VIEW, "the proposal", proposed).await?;
+        let subject = proposal(&list).ok_or_else(|| Failure::bug("the proposal went away"))?;
+        call(&self.ben.state, &["vote", "approve", &subject]).await?;
+        tale.say("ben votes yes", json!({ "subject": subject }));
+        Ok(())
+    }
+
+    /// Feeds Dora what the others seal after her removal, as if she had tapped every wire. How many, how many opened.
+    async fn try_old_keys(&self) -> Result<(u64, u64), Failure> {
+        for member in [&self.anna, &self.ben] {
+            member.ask(&Request::Mark).await?;
+        }
+        let before = count(&self.dora.ask(&JOURNAL).await?);
+        self.anna.ask(&Request::Tap).await?;
+        tokio::try_join!(burst(&self.anna, AFTER), burst(&self.ben, AFTER))?;
+        until(&self.anna, &JOURNAL, DELIVERY, "delivery of all", |journal| count(journal) >= 2 * AFTER)
+            .await?;
+        let tapped = self.anna.ask(&Request::Tapped).await?;
+        let payloads: Vec<Sealed> = serde_json::from_value(tapped).map_err(Failure::bug)?;
+        let fed = self.dora.ask(&Request::Feed { payloads }).await?;
+        tokio::time::sleep(QUIET).await;
+        let after = count(&self.dora.ask(&JOURNAL).await?);
+        Ok((fed.get("fed").and_then(Value::as_u64).unwrap_or(0), after.saturating_sub(before)))
+    }
+
+    async fn come_back(&mut self, tale: &mut Tale, before: &Shared) -> Result<(), Failure> {
+        tale.step("return", "The killed one restarts from its disk");
+        let begun = Instant::now();
+        let known = [self.anna.locator.clone()];
+        self.cleo.start(&self.charter, &known, false).await?;
+        tale.say(
+            &format!("cleo runs again as process {}", self.cleo.pid().unwrap_or(0)),
+            json!({ "pid": self.cleo.pid() }),
+        );
+        let three = shared(&[&self.anna, &self.ben, &self.cleo], Some(before), VIEW).await?;
+        let detail = format!("{}, {} ms after the start", told(&three), begun.elapsed().as_millis());
+        tale.check("cleo is back in one view, under a new key, without any vote", true, &detail);
+        let (_, out, _) = call_raw(&self.cleo.state, &["why", "dora"]).await?;
+        tale.check(
+            "cleo has learnt that dora was expelled",
+            out.contains("expelled"),
+            "from the transcript, verified",
+        );
+        for member in [&self.anna, &self.ben] {
+            member.ask(&Request::Mark).await?;
+        }
+        say(&self.cleo, "what did I miss?").await?;
+        for member in [&self.anna, &self.ben] {
+            until(member, &JOURNAL, DELIVERY, "cleo's message", |journal| from(journal, &self.cleo) == 1)
+                .await?;
+        }
+        tale.check("the others hear cleo again", true, "1 message each");
+        Ok(())
+    }
+}
+
+async fn burst(member: &Member, count: u64) -> Result<u64, Failure> {
+    let request =
+        Request::Burst { count, bytes: BYTES, service: Ordering::Agreed, seconds: 0.0, window: 256 };
+    let answer = member.ask(&request).await?;
+    let sent = answer.get("sent").and_then(Value::as_u64).unwrap_or(0);
+    if sent == count {
+        Ok(sent)
+    } else {
+        Err(Failure::new(Exit::No, format!("{} sent {sent} of {count}", member.name)))
+    }
+}
+
+async fn say(member: &Member, text: &str) -> Result<(), Failure> {
+    let request = Request::Send { payload: hex(text.as_bytes()), service: Ordering::Agreed };
+    match tokio::time::timeout(DELIVERY, member.ask(&request)).await {
+        Ok(answer) => answer.map(|_| ()),
+        Err(_) => Err(Failure::new(Exit::TimedOut, format!("{} got no key to send under", member.name))),
+    }
+}
+
+async fn cut(member: &Member, others: &[&Member]) -> Result<(), Failure> {
+    let cut = others.iter().map(|other| other.locator.clone()).collect();
+    member.ask(&Request::Fault { cut, drop: None, delay_ms: None, heal: false }).await.map(|_| ())
+}
+
+fn told(shared: &Shared) -> String {
+    let view = shared.view.split('.').take(2).collect::<Vec<_>>().join(".");
+    format!("view {view}, key {}", short(&shared.epoch))
+}
+
+fn count(journal: &Value) -> u64 {
+    journal.get("count").and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn from(journal: &Value, sender: &Member) -> u64 {
+    journal.get("senders").and_then(|senders| senders.get(&sender.id)).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn field(value: &Value, name: &str) -> String {
+    value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// The votes that the request of `name` has, if it is there.
+fn votes(list: &Value, name: &str) -> Option<u64> {
+    let one =
+        list.as_array()?.iter().find(|one| field(one, "kind") == "request" && field(one, "name") == name)?;
+    one.get("have").and_then(Value::as_u64)
+}
+
+fn proposal(list: &Value) -> Option<String> {
+    let one = list.as_array()?.iter().find(|one| field(one, "kind") == "proposal")?;
+    Some(field(one, "subject"))
+}

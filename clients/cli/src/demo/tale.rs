@@ -1,0 +1,88 @@
+//! How the demo tells itself: a line as each thing happens, a table of what was checked at the end.
+
+use crate::show::{Paint, line, paint, table};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// The timeline and the checks.
+#[derive(Debug)]
+pub(crate) struct Tale {
+    begun: Instant,
+    json: bool,
+    step: &'static str,
+    checks: Vec<(&'static str, String, bool, String)>,
+}
+
+impl Tale {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { begun: Instant::now(), json, step: "", checks: Vec::new() }
+    }
+
+    /// A new chapter.
+    pub(crate) fn step(&mut self, step: &'static str, title: &str) {
+        self.step = step;
+        if self.json {
+            return self.emit(json!({ "event": "step", "text": title }));
+        }
+        line(&format!("\n{}", paint(Paint::Bold, title)));
+    }
+
+    /// Something happened.
+    pub(crate) fn say(&self, text: &str, details: Value) {
+        if self.json {
+            return self.emit(json!({ "event": "happened", "text": text, "details": details }));
+        }
+        line(&format!("{} {text}", self.clock()));
+    }
+
+    /// Something was checked.
+    pub(crate) fn check(&mut self, what: &str, ok: bool, detail: &str) {
+        self.checks.push((self.step, what.to_owned(), ok, detail.to_owned()));
+        if self.json {
+            return self.emit(json!({ "event": "check", "check": what, "ok": ok, "detail": detail }));
+        }
+        let mark = if ok { paint(Paint::Green, "ok") } else { paint(Paint::Red, "FAILED") };
+        line(&format!("{} {mark} {what}{}", self.clock(), paint(Paint::Dim, &format!("  {detail}"))));
+    }
+
+    /// The closing table; whether all checks held.
+    pub(crate) fn close(&self) -> bool {
+        let failed = self.checks.iter().filter(|(_, _, ok, _)| !ok).count();
+        let sound = failed == 0 && !self.checks.is_empty();
+        let seconds = self.begun.elapsed().as_secs_f64();
+        if self.json {
+            self.emit(json!({
+                "event": "end", "ok": sound, "checks": self.checks.len(), "failed": failed, "seconds": seconds,
+            }));
+            return sound;
+        }
+        let row = |(step, what, ok, detail): &(&str, String, bool, String)| {
+            let first = detail.lines().next().unwrap_or_default();
+            let detail: String = first.chars().take(60).collect();
+            vec![
+                (*step).to_owned(),
+                what.clone(),
+                if *ok { "ok".into() } else { "FAILED".to_owned() },
+                detail,
+            ]
+        };
+        let rows: Vec<Vec<String>> = self.checks.iter().map(row).collect();
+        line(&format!("\n{}", table(&["STEP", "CHECK", "", "SEEN"], &rows)));
+        let verdict = format!("{} checks, {failed} failed, {seconds:.1} s", self.checks.len());
+        line(&paint(if sound { Paint::Green } else { Paint::Red }, &verdict));
+        sound
+    }
+
+    fn clock(&self) -> String {
+        paint(Paint::Dim, &format!("{:6.2}s", self.begun.elapsed().as_secs_f64()))
+    }
+
+    fn emit(&self, mut value: Value) {
+        if let Some(fields) = value.as_object_mut() {
+            let at = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            fields.insert("at_ms".into(), at.into());
+            fields.insert("step".into(), self.step.into());
+        }
+        line(&value.to_string());
+    }
+}

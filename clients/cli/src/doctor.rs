@@ -1,0 +1,92 @@
+//! Looks for what commonly goes wrong on this machine and in this folder. Changes nothing.
+
+use crate::exit::{Exit, Failure};
+use crate::show::{Paint, data, paint, table};
+use folkmoot::StateFolder;
+use serde_json::json;
+use std::net::UdpSocket;
+use std::path::Path;
+
+/// Longest path that a Unix socket may have on common systems.
+const SOCKET_PATH_MAX: usize = 100;
+
+/// `folkmoot doctor`
+pub(crate) fn run(folder: &Path, json: bool) -> Result<(), Failure> {
+    let checks: Vec<(&str, Result<String, String>)> = vec![
+        ("random numbers", folkmoot::tools::OsEntropy::new().map(|_| "the system gives them".into())),
+        ("UDP on this machine", loopback().map_err(|error| error.to_string())),
+        ("clock", clock()),
+        ("control socket", socket(folder)),
+        ("identity", identity(folder)),
+        ("charter", charter(folder)),
+        ("folder in use", in_use(folder)),
+    ];
+    let sound = checks.iter().all(|(_, result)| result.is_ok());
+    let value: Vec<_> = checks
+        .iter()
+        .map(|(name, result)| json!({ "check": name, "ok": result.is_ok(), "detail": result.as_ref().unwrap_or_else(|why| why) }))
+        .collect();
+    data(json, &json!(value), || {
+        let rows: Vec<Vec<String>> = checks
+            .iter()
+            .map(|(name, result)| match result {
+                Ok(detail) => vec![(*name).to_owned(), paint(Paint::Green, "good"), detail.clone()],
+                Err(why) => vec![(*name).to_owned(), paint(Paint::Red, "look"), why.clone()],
+            })
+            .collect();
+        table(&["CHECK", "", "DETAIL"], &rows)
+    });
+    if sound { Ok(()) } else { Err(Failure::new(Exit::No, "some checks want a look")) }
+}
+
+fn loopback() -> std::io::Result<String> {
+    let (one, other) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
+    one.set_read_timeout(Some(std::time::Duration::from_secs(1)))?;
+    other.send_to(b"?", one.local_addr()?)?;
+    one.recv_from(&mut [0; 8])?;
+    Ok("datagrams pass on loopback".into())
+}
+
+fn clock() -> Result<String, String> {
+    let now = folkmoot::tools::wall_clock().0;
+    // 2025-01-01: before that, no certificate of ours would have begun.
+    if now < 1_735_689_600 {
+        Err("it is years behind; certificates will not stand".into())
+    } else {
+        Ok("plausible".into())
+    }
+}
+
+fn socket(folder: &Path) -> Result<String, String> {
+    let length = folder.join("control.sock").as_os_str().len();
+    if length > SOCKET_PATH_MAX {
+        return Err(format!(
+            "its path has {length} bytes, more than {SOCKET_PATH_MAX}; use a shorter --state"
+        ));
+    }
+    Ok("the path is short enough".into())
+}
+
+fn identity(folder: &Path) -> Result<String, String> {
+    let open = StateFolder::open(folder).map_err(|error| error.to_string())?;
+    open.read_key().map_err(|error| error.to_string())?;
+    Ok("there, and readable by you alone".into())
+}
+
+fn charter(folder: &Path) -> Result<String, String> {
+    let der = StateFolder::open(folder)
+        .and_then(|folder| folder.read_charter())
+        .map_err(|error| error.to_string())?;
+    let signed =
+        folkmoot_identity::SignedCharter::complete_from_der(&der).map_err(|error| error.to_string())?;
+    Ok(format!("{}, signed by all its founders", signed.charter().name().as_str()))
+}
+
+fn in_use(folder: &Path) -> Result<String, String> {
+    let open = StateFolder::open(folder).map_err(|error| error.to_string())?;
+    match open.lock() {
+        Ok(_) => Ok("no member runs on it".into()),
+        Err(folkmoot::StateError::LocalInUse { .. }) => Ok("a member runs on it".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}

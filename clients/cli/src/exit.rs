@@ -1,0 +1,97 @@
+//! How a command ends: exit codes that scripts can rely on, and texts that say what to do next.
+
+use folkmoot::{Error, StateError, StoreError};
+use serde::{Deserialize, Serialize};
+use std::process::ExitCode;
+
+/// The published exit codes (docs/cli.md). 0 is done, or yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Exit {
+    /// The answer is no, or a check failed.
+    No = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// Something in the state folder, a file or a setting is wrong.
+    Configuration = 3,
+    /// Nobody answers there: no member runs on the folder, or no contact at the locator.
+    Unreachable = 4,
+    /// The charter or the voters say no.
+    Refused = 5,
+    /// It took too long.
+    TimedOut = 6,
+    /// The member is not in the group.
+    NotInGroup = 7,
+    /// Our bug.
+    Bug = 70,
+}
+
+/// Why a command did not do what was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) text: String,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, text: impl Into<String>) -> Self {
+        Self { exit, text: text.into() }
+    }
+
+    /// A thing that cannot happen, did.
+    pub(crate) fn bug(text: impl std::fmt::Display) -> Self {
+        Self::new(
+            Exit::Bug,
+            format!("{text}. This is a bug in folkmoot; please report it with the command you ran"),
+        )
+    }
+
+    /// A file or folder that does not serve.
+    pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::new(Exit::Configuration, format!("{}: {error}", path.display()))
+    }
+
+    /// Says it on the standard error, and gives the code.
+    pub(crate) fn report(&self, json: bool) -> ExitCode {
+        if json {
+            eprintln!("{}", serde_json::json!({ "error": self.text, "exit": self.exit }));
+        } else {
+            eprintln!("folkmoot: {}", self.text);
+        }
+        ExitCode::from(self.exit as u8)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let exit = match &error {
+            Error::Store(StoreError::LocalStopped) | Error::LocalSlowReader(_) | Error::Stopped => Exit::Bug,
+            Error::NotInGroup | Error::NoEpoch => Exit::NotInGroup,
+            Error::SendRefused(_) => Exit::Usage,
+            _ => Exit::Configuration,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        Self::new(Exit::Configuration, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_has_its_code() {
+        let code = |error: Error| Failure::from(error).exit as u8;
+        assert_eq!(code(Error::State(StateError::LocalNoIdentity { path: "x".into() })), 3);
+        assert_eq!(code(Error::NotInGroup), 7);
+        assert_eq!(code(Error::NoEpoch), 7);
+        assert_eq!(code(Error::SendRefused("long".into())), 2);
+        assert_eq!(code(Error::Stopped), 70);
+    }
+}

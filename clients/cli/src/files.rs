@@ -1,0 +1,173 @@
+//! What can be done without a running member: identities and charters.
+
+use crate::args::{Charter, Identity};
+use crate::exit::{Exit, Failure};
+use crate::show::{Paint, data, paint, short};
+use folkmoot::tools::{OsEntropy, wall_clock};
+use folkmoot::{GroupName, StateFolder, UnixTime};
+use folkmoot_identity::{CharterDraft, Founder, IdentityCertificate, SignedCharter};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Term of a new identity certificate: ten years. The group's certificates are much shorter.
+const TERM_SECONDS: u64 = 3_653 * 86_400;
+/// Clocks differ: a certificate begins a little before it is made.
+const SKEW_SECONDS: u64 = 3_600;
+
+/// `folkmoot identity`
+pub(crate) fn identity(folder: &Path, command: &Identity, json: bool) -> Result<(), Failure> {
+    let folder = StateFolder::open(folder)?;
+    if let Identity::New { name } = command {
+        let now = wall_clock();
+        let (from, to) =
+            (UnixTime(now.0.saturating_sub(SKEW_SECONDS)), UnixTime(now.0.saturating_add(TERM_SECONDS)));
+        let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
+        let made = folkmoot_identity::Identity::new(name, &mut entropy, from, to)
+            .map_err(|error| Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}")))?;
+        let key = made.key_pem().map_err(Failure::bug)?;
+        folder.write_identity(key.expose(), &made.certificate_pem())?;
+    }
+    if !folder.has_identity() {
+        folder.read_key()?;
+    }
+    let certificate = certificate(&folder.certificate_path())?;
+    let (name, member) = (certificate.name(), certificate.member().hex());
+    let file = folder.certificate_path();
+    data(
+        json,
+        &json!({ "name": name, "member": member, "certificate": file, "key": folder.key_path() }),
+        || {
+            let hint = paint(Paint::Dim, "give this file to others; keep the folder to yourself");
+            format!("{}  {member}\n{}  {hint}", paint(Paint::Bold, name), file.display())
+        },
+    );
+    Ok(())
+}
+
+/// `folkmoot charter`
+pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(), Failure> {
+    match command {
+        Charter::New { name, founders, votes, out } => write(&name, &founders, votes, &out, json),
+        Charter::Sign { file, out } => sign(folder, &file, out, json),
+        Charter::Show { file } => {
+            let signed = open(&file.unwrap_or(StateFolder::open(folder)?.charter_path()))?;
+            let text = String::from_utf8_lossy(signed.charter().bytes()).into_owned();
+            data(json, &json!({ "charter": text, "group": signed.charter().group().hex() }), || text.clone());
+            Ok(())
+        }
+        Charter::Verify { file } => verify(&file.unwrap_or(StateFolder::open(folder)?.charter_path()), json),
+    }
+}
+
+/// `folkmoot verify`, `folkmoot charter verify`
+pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
+    let signed = open(file)?;
+    let charter = signed.charter();
+    let missing: Vec<&str> = signed.missing().map(|founder| founder.name.as_str()).collect();
+    let founders: Vec<&str> = charter.founders().iter().map(|founder| founder.name.as_str()).collect();
+    let value = json!({
+        "stands": missing.is_empty(), "group": charter.group().hex(), "name": charter.name().as_str(),
+        "founders": founders, "missing": missing, "votes": charter.threshold(),
+    });
+    data(json, &value, || {
+        let verdict = if missing.is_empty() {
+            paint(Paint::Green, "stands: signed by all founders")
+        } else {
+            paint(Paint::Red, &format!("does not stand yet: not signed by {}", missing.join(", ")))
+        };
+        let (name, group, votes) = (charter.name().as_str(), charter.group().short(), charter.threshold());
+        format!("{name} ({group}), founded by {}; {votes} votes admit\n{verdict}", founders.join(", "))
+    });
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let next = format!(
+        "the charter lacks signatures. Each of {} runs: folkmoot charter sign {}",
+        missing.join(", "),
+        file.display()
+    );
+    Err(Failure::new(Exit::No, next))
+}
+
+/// Reads a signed charter and keeps it in the folder; it must be complete.
+pub(crate) fn adopt(folder: &Path, file: &Path) -> Result<(), Failure> {
+    let signed = open(file)?;
+    signed.verify().map_err(|error| stands_not(file, &error))?;
+    StateFolder::open(folder)?.write_charter(signed.der()).map_err(Failure::from)
+}
+
+fn write(name: &str, founders: &[PathBuf], votes: u32, out: &Path, json: bool) -> Result<(), Failure> {
+    let name = GroupName::new(name).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let founders = founders
+        .iter()
+        .map(|file| certificate(file).map(|certificate| Founder::from(&certificate)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
+    let text = CharterDraft::new(name, votes, founders, &mut entropy).to_toml();
+    folkmoot_identity::Charter::from_toml(&text)
+        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    if out.exists() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("{} exists already; choose another with --out", out.display()),
+        ));
+    }
+    std::fs::write(out, &text).map_err(|error| Failure::file(out, &error))?;
+    data(json, &json!({ "file": out, "charter": text }), || {
+        format!(
+            "{}\nRead it, change it if you like; then each founder runs: folkmoot charter sign {0}",
+            out.display()
+        )
+    });
+    Ok(())
+}
+
+fn sign(folder: &Path, file: &Path, out: Option<PathBuf>, json: bool) -> Result<(), Failure> {
+    let me = own(folder)?;
+    let out = out.unwrap_or_else(|| file.with_extension("cms"));
+    let bytes = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
+    let mut signed = match std::str::from_utf8(&bytes) {
+        Ok(text) => SignedCharter::sign(text, &[&me]).map_err(|error| stands_not(file, &error))?,
+        Err(_) => SignedCharter::from_der(&bytes).map_err(|error| stands_not(file, &error))?,
+    };
+    signed.add_signature(&me).map_err(|error| stands_not(file, &error))?;
+    if out.exists() {
+        // Founders may each sign the text: what others have signed into the same file stays.
+        signed.merge(&open(&out)?).map_err(|error| stands_not(&out, &error))?;
+    }
+    std::fs::write(&out, signed.der()).map_err(|error| Failure::file(&out, &error))?;
+    let missing: Vec<&str> = signed.missing().map(|founder| founder.name.as_str()).collect();
+    data(json, &json!({ "file": out, "group": signed.charter().group().hex(), "missing": missing }), || {
+        let rest = if missing.is_empty() {
+            "complete".into()
+        } else {
+            format!("still to sign: {}", missing.join(", "))
+        };
+        format!("{}  group {}  {rest}", out.display(), short(&signed.charter().group().hex()))
+    });
+    Ok(())
+}
+
+fn own(folder: &Path) -> Result<folkmoot_identity::Identity, Failure> {
+    let folder = StateFolder::open(folder)?;
+    let (key, certificate) = (folder.read_key()?, folder.read_certificate()?);
+    let certificate = String::from_utf8_lossy(&certificate);
+    folkmoot_identity::Identity::from_pem(&key, &certificate).map_err(|error| {
+        Failure::new(Exit::Configuration, format!("{}: {error}", folder.key_path().display()))
+    })
+}
+
+fn certificate(file: &Path) -> Result<IdentityCertificate, Failure> {
+    let pem = std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
+    IdentityCertificate::from_pem(&pem)
+        .map_err(|error| Failure::new(Exit::Configuration, format!("{}: {error}", file.display())))
+}
+
+fn open(file: &Path) -> Result<SignedCharter, Failure> {
+    let der = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
+    SignedCharter::from_der(&der).map_err(|error| stands_not(file, &error))
+}
+
+fn stands_not(file: &Path, error: &dyn std::error::Error) -> Failure {
+    Failure::new(Exit::Refused, format!("{} does not stand: {error}", file.display()))
+}

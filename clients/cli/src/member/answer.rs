@@ -1,0 +1,229 @@
+//! What the process answers to each request.
+
+use super::journal::{Journal, timed};
+use super::{Process, find, render};
+use crate::args::Ordering;
+use crate::control::{Answer, Request, Sealed};
+use crate::exit::{Exit, Failure};
+use crate::show::{hex, unhex};
+use bytes::Bytes;
+use folkmoot::tools::Tapped;
+use folkmoot::{Digest, Locator, MemberId, Session};
+use folkmoot_attach::{ToMember, Upper};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::Instant;
+
+/// Longest wait for room in the window of a burst: then the group has stalled, and the burst says so.
+const STALL: Duration = Duration::from_secs(30);
+
+impl Process {
+    /// Answers at once, or lets a task answer what takes its time.
+    pub(super) async fn answer(&mut self, request: Request, done: oneshot::Sender<Answer>) {
+        match request {
+            Request::Send { payload, service } => {
+                let session = self.session.clone();
+                tokio::spawn(async move { drop(done.send(send(&session, &payload, service).await.into())) });
+            }
+            Request::Burst { count, bytes, service, seconds, window } => {
+                let room = Arc::new(Semaphore::new(usize::try_from(window).unwrap_or(0)));
+                self.window = (window > 0).then(|| Arc::clone(&room));
+                let room = self.window.clone();
+                let burst = Burst { session: self.session.clone(), count, bytes, service, seconds, room };
+                tokio::spawn(async move { drop(done.send(burst.run().await.into())) });
+            }
+            request => drop(done.send(self.decide(request).await.into())),
+        }
+    }
+
+    async fn decide(&mut self, request: Request) -> Result<Value, Failure> {
+        match request {
+            Request::Status => self.status().await,
+            Request::Petitions => self.petitions().await,
+            Request::View => Ok(self.view()),
+            Request::Vote { subject, approve } => self.vote(&subject, approve).await,
+            Request::Expel { member } => self.expel(&member).await,
+            Request::Apply => null(self.moot.apply().await),
+            Request::Dial { at } => null(self.moot.dial(locator(&at)?).await),
+            Request::Leave => null(self.session.leave().await),
+            Request::Mark => {
+                self.journal = Journal::default();
+                Ok(Value::Null)
+            }
+            Request::Journal { from, to } => Ok(self.journal.report(from, to)),
+            Request::Fault { cut, drop, delay_ms, heal } => self.fault(&cut, drop, delay_ms, heal),
+            Request::Tap => self.seat(|seat| seat.tap()).await.map(|()| Value::Null),
+            Request::Tapped => self.seat(|seat| seat.tapped()).await.map(|tapped| sealed(&tapped)),
+            Request::IgnoreChanges => {
+                self.seat(|seat| seat.danger_ignore_changes()).await.map(|()| Value::Null)
+            }
+            Request::Feed { payloads } => self.feed(payloads).await,
+            Request::Send { .. } | Request::Burst { .. } | Request::Subscribe | Request::Stop => {
+                Err(Failure::bug("a request went the wrong way"))
+            }
+        }
+    }
+
+    async fn status(&self) -> Result<Value, Failure> {
+        let look = self.moot.handle().look(|machine, now, _| (machine.upper.member.status(now), now)).await?;
+        let mut value = render::status_json(&look.0, look.1);
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert("group".into(), self.moot.group().hex().into());
+            fields.insert("name".into(), self.moot.name().into());
+            fields.insert("locator".into(), self.moot.locator().to_string().into());
+            fields.insert("removed".into(), json!(self.picture.removed));
+            fields.insert("refused".into(), json!(self.picture.refused));
+        }
+        Ok(value)
+    }
+
+    async fn petitions(&self) -> Result<Value, Failure> {
+        let mut list: Vec<Value> = self.moot.petitions().await?.iter().map(render::petition_json).collect();
+        list.extend(self.proposals.iter().map(|proposal| {
+            let (subject, have, need) = (hex(&proposal.subject), proposal.have, proposal.need);
+            json!({ "kind": "proposal", "subject": subject, "name": proposal.text, "have": have, "need": need })
+        }));
+        Ok(list.into())
+    }
+
+    fn view(&self) -> Value {
+        let (view, members, epoch) = match &self.picture.view {
+            Some((view, members, epoch)) => {
+                (Some(view), members.iter().map(MemberId::hex).collect(), Some(epoch))
+            }
+            None => (None, Vec::new(), None),
+        };
+        json!({
+            "view": view, "members": members, "epoch": epoch, "steady": self.picture.steady,
+            "removed": self.picture.removed, "refused": self.picture.refused,
+        })
+    }
+
+    async fn vote(&self, text: &str, approve: bool) -> Result<Value, Failure> {
+        let petitions = self.moot.petitions().await?;
+        let requests = petitions
+            .iter()
+            .map(|petition| (petition.name.as_str(), hex(&petition.subject), petition.subject));
+        let proposals =
+            self.proposals.iter().map(|known| (known.text.as_str(), hex(&known.subject), known.subject));
+        let subject: Digest = find(text, requests.chain(proposals))?;
+        self.moot.vote(subject, approve).await?;
+        Ok(json!({ "subject": hex(&subject), "approve": approve }))
+    }
+
+    async fn expel(&self, text: &str) -> Result<Value, Failure> {
+        let people = self.moot.status().await?.people;
+        let member = find(
+            text,
+            people.iter().map(|person| (person.name.as_str(), person.member.hex(), person.member)),
+        )?;
+        self.moot.expel(member).await?;
+        Ok(json!({ "member": member.hex() }))
+    }
+
+    fn fault(
+        &self,
+        cut: &[String],
+        drop: Option<f64>,
+        delay_ms: Option<u64>,
+        heal: bool,
+    ) -> Result<Value, Failure> {
+        let faults = self.moot.faults();
+        if heal {
+            faults.heal();
+        }
+        if !cut.is_empty() {
+            faults.cut(cut.iter().map(|at| locator(at)).collect::<Result<Vec<_>, _>>()?);
+        }
+        if let Some(share) = drop {
+            faults.drop_probability(share);
+        }
+        if let Some(delay) = delay_ms {
+            faults.delay(Duration::from_millis(delay));
+        }
+        Ok(Value::Null)
+    }
+
+    async fn seat<R: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut folkmoot::tools::Seated) -> R + Send + 'static,
+    ) -> Result<R, Failure> {
+        self.moot.handle().look(move |machine, _, _| act(&mut machine.upper)).await.map_err(Failure::from)
+    }
+
+    /// Hands the member sealed payloads as if its node had delivered them.
+    async fn feed(&self, payloads: Vec<Sealed>) -> Result<Value, Failure> {
+        let group = self.moot.group();
+        let parsed: Vec<(MemberId, Bytes)> = payloads
+            .iter()
+            .filter_map(|sealed| Some((MemberId::from_hex(&sealed.sender)?, unhex(&sealed.payload)?.into())))
+            .collect();
+        let fed = parsed.len();
+        let feed =
+            move |machine: &mut folkmoot::tools::Machine, now, entropy: &mut folkmoot::tools::OsEntropy| {
+                for (sender, payload) in parsed {
+                    let service = folkmoot::Service::Agreed;
+                    machine.upper.node(now, ToMember::Deliver { group, sender, service, payload }, entropy);
+                }
+            };
+        self.moot.handle().look(feed).await?;
+        Ok(json!({ "fed": fed }))
+    }
+}
+
+/// A run of messages of one sender.
+struct Burst {
+    session: Session,
+    count: u64,
+    bytes: u32,
+    service: Ordering,
+    seconds: f64,
+    room: Option<Arc<Semaphore>>,
+}
+
+impl Burst {
+    async fn run(self) -> Result<Value, Failure> {
+        let end = Instant::now() + Duration::from_secs_f64(self.seconds.clamp(0.0, 3_600.0));
+        let bytes = usize::try_from(self.bytes).unwrap_or(usize::MAX);
+        let mut sent = 0_u64;
+        while if self.count > 0 { sent < self.count } else { Instant::now() < end } {
+            if let Some(room) = &self.room {
+                match tokio::time::timeout(STALL, room.acquire()).await {
+                    Ok(Ok(permit)) => permit.forget(),
+                    Ok(Err(_)) => break,
+                    Err(_) => {
+                        return Err(Failure::new(
+                            Exit::TimedOut,
+                            format!("own messages did not come back after {sent}"),
+                        ));
+                    }
+                }
+            }
+            self.session.queue(self.service.into(), timed(bytes, sent)).await?;
+            sent += 1;
+        }
+        Ok(json!({ "sent": sent }))
+    }
+}
+
+async fn send(session: &Session, payload: &str, service: Ordering) -> Result<Value, Failure> {
+    let payload =
+        unhex(payload).ok_or_else(|| Failure::new(Exit::Usage, "the payload is not hexadecimal"))?;
+    session.send(service.into(), payload).await?;
+    Ok(Value::Null)
+}
+
+fn sealed(tapped: &[Tapped]) -> Value {
+    let sealed = tapped.iter().map(|one| json!({ "sender": one.sender.hex(), "payload": hex(&one.payload) }));
+    sealed.collect::<Vec<_>>().into()
+}
+
+fn locator(text: &str) -> Result<Locator, Failure> {
+    text.parse().map_err(|error: folkmoot_base::LocatorError| Failure::new(Exit::Usage, error.to_string()))
+}
+
+fn null(result: Result<(), folkmoot::Error>) -> Result<Value, Failure> {
+    result.map(|()| Value::Null).map_err(Failure::from)
+}

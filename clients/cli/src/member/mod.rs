@@ -1,0 +1,293 @@
+//! The process that runs one member: takes its events, serves the control socket, prints.
+//!
+//! ```text
+//!   member's events --> [ Process: picture, delivery log ] --> standard output, subscribers
+//!   control socket  --> [ one task, one request a turn   ] --> orders to the member
+//! ```
+
+mod answer;
+pub(crate) mod journal;
+pub(crate) mod render;
+mod serve;
+
+use crate::args::Run;
+use crate::control::EVENTS_BEHIND_MAX;
+use crate::exit::{Exit, Failure};
+use crate::show;
+use folkmoot::{Event, Folkmoot, MemberId, Options, Session};
+use journal::Journal;
+use render::Names;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::io::AsyncReadExt;
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
+
+/// Requests that wait for the process.
+const REQUESTS_WAITING_MAX: usize = 64;
+/// Proposals remembered for `vote list`; older ones go first.
+const PROPOSALS_MAX: usize = 128;
+
+/// What is printed of the events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Printing {
+    Nothing,
+    People,
+    Json,
+}
+
+/// How the member stands in the group, from its events.
+#[derive(Debug, Default, Clone)]
+struct Picture {
+    view: Option<(String, Vec<MemberId>, String)>,
+    steady: bool,
+    removed: Option<&'static str>,
+    refused: Option<String>,
+}
+
+/// One proposal that can be voted on.
+#[derive(Debug, Clone)]
+struct Proposal {
+    subject: folkmoot::Digest,
+    text: String,
+    have: u32,
+    need: u32,
+}
+
+/// The running process.
+struct Process {
+    moot: Folkmoot,
+    session: Session,
+    journal: Journal,
+    picture: Picture,
+    names: Names,
+    proposals: Vec<Proposal>,
+    events: broadcast::Sender<String>,
+    printing: Printing,
+    /// Room for own messages on their way, while a burst runs.
+    window: Option<Arc<Semaphore>>,
+    socket: PathBuf,
+}
+
+/// What happened in the loop.
+enum Turn {
+    Event(Result<Option<Event>, folkmoot::Error>),
+    Request((crate::control::Request, oneshot::Sender<crate::control::Answer>)),
+    Stop,
+}
+
+/// Runs a member on `folder` until told to stop. `ready` hears when the control socket is there.
+pub(crate) async fn run(
+    folder: &Path,
+    run: &Run,
+    printing: Printing,
+    ready: Option<oneshot::Sender<()>>,
+) -> Result<(), Failure> {
+    if let Some(charter) = &run.charter {
+        crate::files::adopt(folder, charter)?;
+    }
+    let mut options = Options::new(folder).listen(run.listen);
+    options.seeds.clone_from(&run.at);
+    let moot = Folkmoot::open_with(options).await?;
+    let session = moot.join().await?;
+    if run.apply {
+        moot.apply().await?;
+    }
+    let (requests, inbox) = mpsc::channel(REQUESTS_WAITING_MAX);
+    let (events, _) = broadcast::channel(EVENTS_BEHIND_MAX);
+    let socket = folder.join("control.sock");
+    let server = serve::start(&socket, requests, events.clone())?;
+    announce(&moot, folder, printing, run.quiet);
+    if let Some(ready) = ready {
+        // Whoever waited may have given up.
+        let _ = ready.send(());
+    }
+    let printing = if run.quiet { Printing::Nothing } else { printing };
+    let mut process = Process {
+        moot,
+        session,
+        journal: Journal::default(),
+        picture: Picture::default(),
+        names: Names::new(),
+        proposals: Vec::new(),
+        events,
+        printing,
+        window: None,
+        socket,
+    };
+    let result = process.live(inbox, run.while_stdin).await;
+    server.abort();
+    // The socket goes with the process; a stale one is replaced at the next start anyway.
+    let _ = std::fs::remove_file(&process.socket);
+    result?;
+    process.moot.close().await.map_err(Failure::from)
+}
+
+fn announce(moot: &Folkmoot, folder: &Path, printing: Printing, quiet: bool) {
+    let value = json!({
+        "event": "ready", "me": moot.me().hex(), "name": moot.name(), "group": moot.group().hex(),
+        "locator": moot.locator().to_string(), "state": folder,
+    });
+    match printing {
+        Printing::Json => show::line(&value.to_string()),
+        Printing::People if !quiet => {
+            eprintln!("{} listens at {}; folder {}", moot.name(), moot.locator(), folder.display());
+        }
+        Printing::People | Printing::Nothing => {}
+    }
+}
+
+impl Process {
+    async fn live(
+        &mut self,
+        mut inbox: mpsc::Receiver<(crate::control::Request, oneshot::Sender<crate::control::Answer>)>,
+        while_stdin: bool,
+    ) -> Result<(), Failure> {
+        let stop = stop_signal(while_stdin);
+        tokio::pin!(stop);
+        loop {
+            let turn = tokio::select! {
+                event = self.moot.next() => Turn::Event(event),
+                Some(request) = inbox.recv() => Turn::Request(request),
+                () = &mut stop => Turn::Stop,
+            };
+            match turn {
+                Turn::Event(Ok(Some(event))) => self.hear(event).await?,
+                Turn::Event(Ok(None)) | Turn::Stop => return Ok(()),
+                Turn::Event(Err(error)) => return Err(error.into()),
+                Turn::Request((crate::control::Request::Stop, done)) => {
+                    let _ = done.send(Ok(Value::Null).into());
+                    return Ok(());
+                }
+                Turn::Request((request, done)) => self.answer(request, done).await,
+            }
+        }
+    }
+
+    /// Takes note of an event and passes it on to whoever wants to see it.
+    async fn hear(&mut self, event: Event) -> Result<(), Failure> {
+        match &event {
+            Event::Message { sender, payload, .. } => {
+                self.journal.note(*sender, payload);
+                if let Some(window) = self.window.as_ref().filter(|_| *sender == self.moot.me()) {
+                    window.add_permits(1);
+                }
+            }
+            Event::View { group, id, members, epoch, .. } if *group == self.moot.group() => {
+                self.learn_names().await?;
+                self.picture.view = Some((render::view_text(id), members.clone(), epoch.clone()));
+                (self.picture.steady, self.picture.removed) = (true, None);
+            }
+            Event::KeyPending { .. } | Event::Transitional { .. } => self.picture.steady = false,
+            Event::Removed { group, cause } if *group == self.moot.group() => {
+                let removed = Some(render::cause_word(*cause));
+                self.picture = Picture { removed, ..Picture::default() };
+            }
+            Event::Refused { reason } => self.picture.refused = Some(reason.clone()),
+            Event::Admitted { .. } | Event::Request(_) => self.learn_names().await?,
+            Event::Proposal { .. } | Event::Votes { .. } | Event::Expelled { .. } => self.note_vote(&event),
+            _ => {}
+        }
+        self.show(&event);
+        Ok(())
+    }
+
+    fn note_vote(&mut self, event: &Event) {
+        match event {
+            Event::Proposal { subject, text, have, need } => {
+                self.proposals.retain(|known| known.subject != *subject);
+                if self.proposals.len() >= PROPOSALS_MAX {
+                    self.proposals.remove(0);
+                }
+                self.proposals.push(Proposal {
+                    subject: *subject,
+                    text: text.clone(),
+                    have: *have,
+                    need: *need,
+                });
+            }
+            Event::Votes { subject, have, need } => {
+                for known in self.proposals.iter_mut().filter(|known| known.subject == *subject) {
+                    (known.have, known.need) = (*have, *need);
+                }
+                self.proposals.retain(|known| known.have < known.need);
+            }
+            _ => {}
+        }
+    }
+
+    async fn learn_names(&mut self) -> Result<(), Failure> {
+        let people = self.moot.status().await?.people;
+        self.names = people.into_iter().map(|person| (person.member, person.name)).collect();
+        self.names.insert(self.moot.me(), self.moot.name().to_owned());
+        Ok(())
+    }
+
+    fn show(&self, event: &Event) {
+        let heard = self.events.receiver_count() > 0;
+        if !heard && self.printing == Printing::Nothing {
+            return;
+        }
+        let value = render::event_json(event, &self.names);
+        match self.printing {
+            Printing::Json => show::line(&value.to_string()),
+            Printing::People => {
+                if let Some(text) = render::event_text(&value) {
+                    show::line(&text);
+                }
+            }
+            Printing::Nothing => {}
+        }
+        if heard {
+            // The last subscriber may have gone in between.
+            let _ = self.events.send(value.to_string());
+        }
+    }
+}
+
+/// Ends when the process is asked to: Ctrl-C, SIGTERM, or the parent's end of the pipe.
+async fn stop_signal(while_stdin: bool) {
+    let terminate = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    let parent = async {
+        if !while_stdin {
+            std::future::pending::<()>().await;
+        }
+        let mut byte = [0_u8; 64];
+        while tokio::io::stdin().read(&mut byte).await.is_ok_and(|count| count > 0) {}
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminate => {}
+        () = parent => {}
+    }
+}
+
+/// The text names somebody: by name, or by the first digits of the id.
+pub(crate) fn find<'a, T>(
+    text: &str,
+    candidates: impl Iterator<Item = (&'a str, String, T)>,
+) -> Result<T, Failure> {
+    let mut found: Vec<T> = candidates
+        .filter(|(name, id, _)| *name == text || (text.len() >= 4 && id.starts_with(text)))
+        .map(|(_, _, value)| value)
+        .collect();
+    match (found.pop(), found.len()) {
+        (Some(value), 0) => Ok(value),
+        (Some(_), more) => {
+            let hint = format!(
+                "{text:?} fits {} of them; give more digits of the id (folkmoot status shows them)",
+                more + 1
+            );
+            Err(Failure::new(Exit::Usage, hint))
+        }
+        (None, _) => Err(Failure::new(
+            Exit::No,
+            format!("nothing here is called {text:?}; folkmoot status and vote list show what is"),
+        )),
+    }
+}

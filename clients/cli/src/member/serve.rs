@@ -1,0 +1,108 @@
+//! The control socket's server: lines in, lines out, everything bounded.
+
+use crate::control::{Answer, CLIENTS_MAX, Request, read_line, write_line};
+use crate::exit::{Exit, Failure};
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::io::BufReader;
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+/// Where requests go, with the place for the answer.
+pub(crate) type Requests = mpsc::Sender<(Request, oneshot::Sender<Answer>)>;
+
+/// Opens the socket and serves it. The folder's lock is held, so a socket that is there already is a stale one.
+pub(crate) fn start(
+    path: &Path,
+    requests: Requests,
+    events: broadcast::Sender<String>,
+) -> Result<JoinHandle<()>, Failure> {
+    let _ = std::fs::remove_file(path);
+    let listener = UnixListener::bind(path).map_err(|error| {
+        let hint =
+            "a control socket needs a short path (about 100 bytes): choose another folder with --state";
+        Failure::new(Exit::Configuration, format!("{}: {error}; {hint}", path.display()))
+    })?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+        .map_err(|error| Failure::file(path, &error))?;
+    Ok(tokio::spawn(accept(listener, requests, events)))
+}
+
+async fn accept(listener: UnixListener, requests: Requests, events: broadcast::Sender<String>) {
+    let room = Arc::new(Semaphore::new(CLIENTS_MAX));
+    loop {
+        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let (requests, events) = (requests.clone(), events.clone());
+                tokio::spawn(async move {
+                    // A command that goes away, or speaks nonsense, ends its own connection and nothing else.
+                    if let Err(error) = converse(stream, requests, events).await {
+                        tracing::debug!(%error, "control");
+                    }
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "control socket");
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn converse(
+    stream: UnixStream,
+    requests: Requests,
+    events: broadcast::Sender<String>,
+) -> std::io::Result<()> {
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::new(reader);
+    while let Some(line) = read_line(&mut reader).await? {
+        match serde_json::from_str(&line) {
+            Ok(Request::Subscribe) => {
+                let heard = events.subscribe();
+                write_line(&mut writer, &Answer::Ok { ok: Value::Null }).await?;
+                return stream_events(heard, &mut writer).await;
+            }
+            Ok(request) => write_line(&mut writer, &ask(&requests, request).await).await?,
+            Err(error) => {
+                let error = format!("not a request: {error}");
+                write_line(&mut writer, &Answer::Error { error, exit: Exit::Usage }).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn ask(requests: &Requests, request: Request) -> Answer {
+    let (done, answer) = oneshot::channel();
+    let gone = || Answer::Error { error: "the member has stopped".into(), exit: Exit::Unreachable };
+    if requests.send((request, done)).await.is_err() {
+        return gone();
+    }
+    answer.await.unwrap_or_else(|_| gone())
+}
+
+async fn stream_events(
+    mut heard: broadcast::Receiver<String>,
+    writer: &mut OwnedWriteHalf,
+) -> std::io::Result<()> {
+    use tokio::io::AsyncWriteExt as _;
+    loop {
+        match heard.recv().await {
+            Ok(mut line) => {
+                line.push('\n');
+                writer.write_all(line.as_bytes()).await?;
+            }
+            Err(broadcast::error::RecvError::Lagged(count)) => {
+                write_line(writer, &json!({ "event": "missed", "count": count })).await?;
+            }
+            Err(broadcast::error::RecvError::Closed) => return Ok(()),
+        }
+    }
+}

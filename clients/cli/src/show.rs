@@ -1,0 +1,112 @@
+//! What people see: colours if wanted, tables, short ids. Data goes to the standard output, the rest elsewhere.
+
+use serde_json::Value;
+use std::io::{IsTerminal, Write};
+
+/// How a word is painted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Bold,
+    Dim,
+    Green,
+    Red,
+    Cyan,
+}
+
+/// Whether colours are wanted: on a terminal, unless NO_COLOR holds anything (no-color.org).
+fn coloured() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stdout().is_terminal()
+}
+
+/// `text`, painted if colours are wanted.
+pub(crate) fn paint(paint: Paint, text: &str) -> String {
+    if !coloured() {
+        return text.to_owned();
+    }
+    let code = match paint {
+        Paint::Bold => 1,
+        Paint::Dim => 2,
+        Paint::Red => 31,
+        Paint::Green => 32,
+        Paint::Cyan => 36,
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+/// One line of data. A reader that has gone away is no error of ours.
+pub(crate) fn line(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// The value as JSON, or `text` for people.
+pub(crate) fn data(json: bool, value: &Value, text: impl FnOnce() -> String) {
+    line(&if json { value.to_string() } else { text() });
+}
+
+/// Columns under a heading, as wide as they need to be.
+pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .chain(heading.get(column).map(|cell| cell.chars().count()))
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    let lay = |cells: Vec<&str>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let mut lines = vec![paint(Paint::Bold, &lay(heading.to_vec()))];
+    lines.extend(rows.iter().map(|row| lay(row.iter().map(String::as_str).collect())));
+    lines.join("\n")
+}
+
+/// Text from others, made harmless for a terminal: control characters (escape sequences, line ends) are replaced, and
+/// so are the marks that turn the direction of writing.
+pub(crate) fn harmless(text: &str) -> String {
+    let hides =
+        |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
+    text.chars().map(|c| if c.is_control() || hides(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// The first eight digits of an id.
+pub(crate) fn short(hex: &str) -> &str {
+    hex.get(..8).unwrap_or(hex)
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads what [`hex`] writes.
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_say_cannot_move_the_cursor() {
+        assert_eq!(harmless("a\u{1b}[2Jb\nc\u{202e}d"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d");
+        assert_eq!(harmless("grüß dich 👋"), "grüß dich 👋");
+    }
+
+    #[test]
+    fn hex_there_and_back() {
+        assert_eq!(unhex(&hex(&[0, 0xab, 255])), Some(vec![0, 0xab, 255]));
+        assert_eq!(unhex("abc"), None);
+        assert_eq!(unhex("zz"), None);
+        assert_eq!(unhex("é"), None);
+    }
+}
