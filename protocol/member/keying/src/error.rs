@@ -43,6 +43,9 @@ pub enum KeyingError {
     /// A second confirmation, or one before the key.
     #[error("{0} confirmed out of turn")]
     PeerOutOfTurn(MemberId),
+    /// A message of another view or attempt: of a run that is over, or replayed. Blame nobody.
+    #[error("a message of another view or attempt")]
+    WireStale,
     /// A message bears this member's name that this member did not send.
     #[error("somebody sent in this member's name")]
     WireImpostor,

@@ -7,10 +7,22 @@
 //!     ^                │  (PT FT FO KL of GDH)     │                     │      │ refresh: a run beside it, same view
 //!     └────────────────┴── flush answered ─────────┴── flush_ok ─────────┘ <────┘
 //! ```
+//! Promise: members that install the same view hold the same key, bound to that view; no key serves two views; whoever
+//! moves on together installed the same; every wait on another ends in a step, a new view, or a complaint.
 //! Pure: `handle`, then [`Keying::poll_output`] until `None`, then [`Keying::poll_timeout`].
+//! Relies on: flush (one order for each view; who moves on together delivers the same before the signal; the signal at the
+//! place of every notice that removes a member). Does not rely on: the others' clocks, speed, or honesty about their keys.
 
 mod api;
+mod attempt;
+mod cascading;
+mod core;
+mod deadline;
+mod derive;
 mod error;
+pub mod message;
+mod running;
+mod secure;
 
 pub use api::{Config, Credentials, Epoch, EpochName, Input, Output, SecureView, State, View};
 pub use error::KeyingError;
@@ -18,11 +30,29 @@ pub use error::KeyingError;
 use folkmoot_agreement as agreement;
 use folkmoot_base as base;
 
-use base::{Entropy, GroupId, Instant, MemberId};
+use crate::attempt::{Heard, Roll};
+use crate::cascading::Cascading;
+use crate::core::Core;
+use crate::message::Envelope;
+use crate::running::Running;
+use crate::secure::Secure;
+use base::{Entropy, GroupId, Instant, MemberId, ViewId};
+use bytes::Bytes;
+use std::mem;
+
+/// The states. Agreeing and Confirming are one struct: rule H treats them alike.
+enum Machine {
+    Cascading(Cascading),
+    Running(Running),
+    Secure(Secure),
+}
 
 /// The keying machine of one member in one group.
 pub struct Keying {
-    _me: MemberId,
+    core: Core,
+    machine: Machine,
+    /// The newest view of the substrate, secure or not.
+    newest: Option<ViewId>,
 }
 
 impl Keying {
@@ -31,8 +61,14 @@ impl Keying {
     ///
     /// # Errors
     /// [`KeyingError::LocalStore`] if `stored` is not what this machine persisted.
-    pub fn new(me: MemberId, _group: GroupId, _config: Config, _stored: Option<&[u8]>) -> Result<Self, KeyingError> {
-        Ok(Self { _me: me })
+    pub fn new(
+        me: MemberId,
+        group: GroupId,
+        config: Config,
+        stored: Option<&[u8]>,
+    ) -> Result<Self, KeyingError> {
+        let core = Core::new(me, group, config, stored)?;
+        Ok(Self { core, machine: Machine::Cascading(Cascading::start()), newest: None })
     }
 
     /// The key in table "keying" under which this group's instance counter is kept.
@@ -40,37 +76,164 @@ impl Keying {
         group.0.to_vec()
     }
 
-    /// Takes one input. A refused input leaves the state as it was.
+    /// Takes one input. A refused input leaves the state as it was; signed nonsense is complained of all the same.
     ///
     /// # Errors
     /// [`KeyingError`]: `Peer…` names whose fault it is; count it and go on.
     pub fn handle(
         &mut self,
-        _now: Instant,
-        _input: Input,
-        _credentials: &dyn Credentials,
-        _entropy: &mut dyn Entropy,
+        now: Instant,
+        input: Input,
+        credentials: &dyn Credentials,
+        entropy: &mut dyn Entropy,
     ) -> Result<(), KeyingError> {
+        let core = &mut self.core;
+        match input {
+            Input::View(view) => return self.view(now, view, credentials, entropy),
+            Input::Message { sender, bytes } => {
+                return self.message(now, sender, &bytes, credentials, entropy);
+            }
+            Input::Refresh => {
+                return match &mut self.machine {
+                    Machine::Secure(secure) => secure.ask(core, credentials, entropy),
+                    // A key is being agreed anyway.
+                    Machine::Cascading(_) | Machine::Running(_) => Ok(()),
+                };
+            }
+            Input::FlushRequest | Input::TransitionalSignal | Input::SecureFlushOk | Input::Timeout => {}
+        }
+        let machine = mem::replace(&mut self.machine, Machine::Cascading(Cascading::start()));
+        let (machine, result) = match input {
+            Input::FlushRequest => flush_request(core, machine),
+            Input::TransitionalSignal => (signal(core, machine), Ok(())),
+            Input::SecureFlushOk => flush_ok(core, machine),
+            _ => (timeout(core, now, machine), Ok(())),
+        };
+        self.machine = machine;
+        result
+    }
+
+    fn view(
+        &mut self,
+        now: Instant,
+        view: View,
+        credentials: &dyn Credentials,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), KeyingError> {
+        if !matches!(self.machine, Machine::Cascading(_)) || self.newest == Some(view.id) {
+            return Err(KeyingError::LocalOutOfTurn("view"));
+        }
+        let roll = Roll::new(&self.core, view, credentials)?;
+        self.newest = Some(roll.view.id);
+        self.core.came_along(&roll.view);
+        self.machine = Running::begin(&mut self.core, now, roll, credentials, entropy)?;
         Ok(())
+    }
+
+    fn message(
+        &mut self,
+        now: Instant,
+        sender: MemberId,
+        bytes: &Bytes,
+        credentials: &dyn Credentials,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), KeyingError> {
+        let envelope =
+            Envelope::decode(bytes).map_err(|source| KeyingError::PeerMalformed { peer: sender, source })?;
+        if envelope.view.group != self.core.group {
+            return Err(KeyingError::PeerOtherGroup(sender));
+        }
+        if self.newest != Some(envelope.view) {
+            return Err(KeyingError::WireStale);
+        }
+        let heard = Heard { sender, bytes, envelope: &envelope };
+        let (core, means) = (&mut self.core, (credentials, entropy));
+        match mem::replace(&mut self.machine, Machine::Cascading(Cascading::start())) {
+            Machine::Cascading(mut cascading) => {
+                let result = cascading.message(core, now, heard, means);
+                self.machine = Machine::Cascading(cascading);
+                result
+            }
+            Machine::Secure(mut secure) => {
+                let result = secure.message(core, now, heard, false, means);
+                self.machine = Machine::Secure(secure);
+                result
+            }
+            Machine::Running(running) => {
+                let (machine, result) = running.message(core, now, heard, means);
+                self.machine = machine;
+                result
+            }
+        }
     }
 
     /// Next output, until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
-        None
+        self.core.outputs.pop_front()
     }
 
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        None
+        match &self.machine {
+            Machine::Cascading(_) => None,
+            Machine::Running(running) => running.deadline(),
+            Machine::Secure(secure) => secure.deadline(),
+        }
     }
 
     /// Where the machine stands, for status and tests.
     pub fn state(&self) -> State {
-        State::Cascading
+        match &self.machine {
+            Machine::Cascading(_) => State::Cascading,
+            Machine::Running(running) if running.attempt.is_confirming() => State::Confirming,
+            Machine::Running(running) => State::Agreeing(running.attempt.stage()),
+            Machine::Secure(_) => State::Secure,
+        }
     }
 
     /// Members whose step is awaited now, for status.
     pub fn awaited(&self) -> Vec<MemberId> {
-        Vec::new()
+        match &self.machine {
+            Machine::Cascading(_) => Vec::new(),
+            Machine::Running(running) => running.attempt.awaited(),
+            Machine::Secure(secure) => secure.awaited(),
+        }
+    }
+}
+
+fn flush_request(core: &mut Core, machine: Machine) -> (Machine, Result<(), KeyingError>) {
+    match machine {
+        Machine::Running(running) => (running.flush_request(core), Ok(())),
+        Machine::Secure(secure) => (secure.flush_request(core), Ok(())),
+        Machine::Cascading(_) => (machine, Err(KeyingError::LocalOutOfTurn("flush request"))),
+    }
+}
+
+fn signal(core: &mut Core, machine: Machine) -> Machine {
+    match machine {
+        Machine::Running(running) => running.signal(core),
+        Machine::Secure(mut secure) => {
+            secure.signal(core);
+            Machine::Secure(secure)
+        }
+        Machine::Cascading(mut cascading) => {
+            cascading.signal(core);
+            Machine::Cascading(cascading)
+        }
+    }
+}
+
+fn flush_ok(core: &mut Core, machine: Machine) -> (Machine, Result<(), KeyingError>) {
+    match machine {
+        Machine::Secure(secure) => secure.flush_ok(core),
+        other => (other, Err(KeyingError::LocalOutOfTurn("secure flush ok"))),
+    }
+}
+
+fn timeout(core: &mut Core, now: Instant, machine: Machine) -> Machine {
+    match machine {
+        Machine::Running(running) => running.timeout(core, now),
+        Machine::Secure(secure) => secure.timeout(core, now),
+        Machine::Cascading(_) => machine,
     }
 }

@@ -1,0 +1,343 @@
+//! One attempt: a module's run for one view, then its confirmation. Judges every message of it; decides nothing about flush.
+//!
+//! Agreeing until the module is done, confirming from then on, complete once every member's CONFIRM is delivered. What is
+//! accepted, and in which order, is the transcript; it goes into the key and into every CONFIRM.
+
+use crate::agreement::{AgreementError, Module, Step, begin};
+use crate::api::{Credentials, Epoch, Output, View};
+use crate::base::{Blob, Danger, Digest, Entropy, MemberId, Service, ViewId, codec, digest};
+use crate::core::Core;
+use crate::derive::Keys;
+use crate::error::KeyingError;
+use crate::message::{CONFIRM, Envelope, Instance, REFRESH, binding};
+use bytes::Bytes;
+use std::collections::{BTreeSet, VecDeque};
+use subtle::ConstantTimeEq as _;
+
+/// One attempt.
+pub(crate) struct Attempt {
+    pub(crate) view: ViewId,
+    pub(crate) number: u32,
+    members: Vec<MemberId>,
+    me: usize,
+    binding: Digest,
+    module: Box<dyn Module>,
+    transcript: Digest,
+    /// The instance of each member that has spoken.
+    instances: Vec<Option<Instance>>,
+    mine: Instance,
+    /// Digests of own messages that have not come back yet, oldest first.
+    sent: VecDeque<Digest>,
+    keys: Option<Keys>,
+    confirmed: BTreeSet<usize>,
+}
+
+/// A message as it came.
+#[derive(Clone, Copy)]
+pub(crate) struct Heard<'a> {
+    pub(crate) sender: MemberId,
+    pub(crate) bytes: &'a Bytes,
+    pub(crate) envelope: &'a Envelope,
+}
+
+/// What a message came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Took {
+    /// A step forward.
+    Step,
+    /// This member has the key; it is to be confirmed.
+    Key,
+    /// Everybody has confirmed.
+    Complete,
+}
+
+/// What a view's attempts are bound to, taken down when the view comes: whatever the roster does later, it stays.
+pub(crate) struct Roll {
+    pub(crate) view: View,
+    /// The members with their certificates' digests.
+    certified: Vec<(MemberId, Digest)>,
+    charter_version: u64,
+}
+
+impl Roll {
+    /// KEY-01: a view is of this group, sorted, has this member, and the roster knows all of it.
+    pub(crate) fn new(core: &Core, view: View, credentials: &dyn Credentials) -> Result<Self, KeyingError> {
+        let bad = KeyingError::LocalView;
+        let sorted = view.members.windows(2).all(|pair| matches!(pair, [left, right] if left < right));
+        let known = |member: &MemberId| view.members.contains(member);
+        let came = &view.transitional_set;
+        let fits = known(&core.me) && came.contains(&core.me) && came.iter().all(known);
+        if view.id.group != core.group || !sorted || !fits {
+            return Err(bad);
+        }
+        let pair = |member: &MemberId| credentials.certificate(member).map(|digest| (*member, digest));
+        let certified = view.members.iter().map(pair).collect::<Option<_>>().ok_or(bad)?;
+        Ok(Self { view, certified, charter_version: credentials.charter_version() })
+    }
+
+    fn binding(&self, core: &Core, attempt: u32) -> Digest {
+        binding(&self.view.id, attempt, &self.certified, self.charter_version, core.config.module.as_str())
+    }
+
+    fn place(&self, member: &MemberId) -> Result<usize, KeyingError> {
+        self.view.members.binary_search(member).map_err(|_| KeyingError::PeerNotInView(*member))
+    }
+}
+
+impl Attempt {
+    /// Begins attempt `number` for the view of `roll` and sends what is due. An attempt of one member is complete at once.
+    pub(crate) fn begin(
+        core: &mut Core,
+        roll: &Roll,
+        number: u32,
+        credentials: &dyn Credentials,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(Self, Took), KeyingError> {
+        let view = &roll.view;
+        let me = roll.place(&core.me)?;
+        let module = begin(core.config.module, &view.members, me).map_err(|_| KeyingError::LocalView)?;
+        let binding = roll.binding(core, number);
+        let mut attempt = Self {
+            view: view.id,
+            number,
+            members: view.members.clone(),
+            me,
+            binding,
+            module,
+            transcript: digest(&[b"folkmoot keying transcript v1", &binding]),
+            instances: vec![None; view.members.len()],
+            mine: core.new_instance(entropy),
+            sent: VecDeque::new(),
+            keys: None,
+            confirmed: BTreeSet::new(),
+        };
+        let steps = attempt.module.start(entropy);
+        let took = attempt.act(core, steps, credentials);
+        Ok((attempt, took))
+    }
+
+    /// Judges one message of this attempt, and acts on it.
+    pub(crate) fn take(
+        &mut self,
+        core: &mut Core,
+        heard: Heard<'_>,
+        credentials: &dyn Credentials,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Took, KeyingError> {
+        let Heard { sender, envelope, .. } = heard;
+        let place = self.place(sender)?;
+        self.authentic(core, place, heard, credentials)?;
+        if envelope.step == CONFIRM {
+            self.confirm(core, place, sender, envelope)?;
+            self.accept(core, place, heard);
+            return Ok(if self.confirmed.len() == self.members.len() { Took::Complete } else { Took::Step });
+        }
+        let steps = self
+            .module
+            .receive(place, envelope.step, envelope.body.as_ref(), entropy)
+            .map_err(|source| self.refuse(core, sender, source))?;
+        self.accept(core, place, heard);
+        let spoken = (place as u64).to_be_bytes();
+        self.transcript = digest(&[
+            &self.transcript,
+            &spoken,
+            &[envelope.step],
+            &envelope.instance.counter.to_be_bytes(),
+            &envelope.instance.nonce,
+            &digest(&[envelope.body.as_ref()]),
+        ]);
+        Ok(self.act(core, steps, credentials))
+    }
+
+    fn place(&self, sender: MemberId) -> Result<usize, KeyingError> {
+        self.members.binary_search(&sender).map_err(|_| KeyingError::PeerNotInView(sender))
+    }
+
+    /// KEY-04 to KEY-06: the signature, the instance, and nobody in our name.
+    fn authentic(
+        &self,
+        core: &Core,
+        place: usize,
+        Heard { sender, bytes, envelope }: Heard<'_>,
+        credentials: &dyn Credentials,
+    ) -> Result<(), KeyingError> {
+        if place == self.me && self.sent.front() != Some(&digest(&[bytes])) {
+            return Err(KeyingError::WireImpostor);
+        }
+        let content = envelope.signed_content(&self.binding, place);
+        if place != self.me && !credentials.verify(&sender, &content, &envelope.signature) {
+            return Err(KeyingError::PeerForged(sender));
+        }
+        let first = self.instances.get(place).copied().flatten();
+        let fits = match first {
+            Some(instance) => instance == envelope.instance,
+            None => core.instances.get(&sender) != Some(&envelope.instance),
+        };
+        if fits { Ok(()) } else { Err(KeyingError::PeerInstance(sender)) }
+    }
+
+    fn accept(&mut self, core: &mut Core, place: usize, Heard { sender, bytes, envelope }: Heard<'_>) {
+        if let Some(instance) = self.instances.get_mut(place) {
+            *instance = Some(envelope.instance);
+        }
+        core.instances.insert(sender, envelope.instance);
+        if place == self.me && self.sent.front() == Some(&digest(&[bytes])) {
+            self.sent.pop_front();
+        }
+    }
+
+    /// KEY-08: a confirmation proves the same key and the same transcript; a wrong one is complained of at once.
+    fn confirm(
+        &mut self,
+        core: &mut Core,
+        place: usize,
+        sender: MemberId,
+        envelope: &Envelope,
+    ) -> Result<(), KeyingError> {
+        let keys = self.keys.as_ref().ok_or(KeyingError::PeerOutOfTurn(sender))?;
+        if self.confirmed.contains(&place) {
+            return Err(KeyingError::PeerOutOfTurn(sender));
+        }
+        let expected = keys.confirmation(&sender);
+        if !bool::from(expected.as_slice().ct_eq(envelope.body.as_ref())) {
+            core.emit(Output::Complain { view: self.view, suspects: vec![sender] });
+            return Err(KeyingError::PeerConfirm(sender));
+        }
+        self.confirmed.insert(place);
+        Ok(())
+    }
+
+    /// KEY-07: what the module refuses. Signed nonsense is complained of at once; a step out of turn changes nothing.
+    fn refuse(&self, core: &mut Core, sender: MemberId, source: AgreementError) -> KeyingError {
+        let turn = matches!(
+            source,
+            AgreementError::PeerOutOfTurn { .. }
+                | AgreementError::PeerRepeated { .. }
+                | AgreementError::PeerUnknownStep(_)
+        );
+        if !turn && sender != core.me {
+            core.emit(Output::Complain { view: self.view, suspects: vec![sender] });
+        }
+        KeyingError::PeerStep { peer: sender, source }
+    }
+
+    fn act(&mut self, core: &mut Core, steps: Vec<Step>, credentials: &dyn Credentials) -> Took {
+        let mut took = Took::Step;
+        for step in steps {
+            match step {
+                Step::Send { step, decides, body } => self.send(core, step, decides, body, credentials),
+                Step::Done(secret) => {
+                    let mut keys = Keys::derive(secret.expose(), core.group, self.binding, self.transcript);
+                    if core.config.danger == Some(Danger::KeyingReusesKey) {
+                        reuse(&mut keys, core, &self.members);
+                    }
+                    self.keys = Some(keys);
+                    took = if self.members.len() == 1 { Took::Complete } else { Took::Key };
+                }
+            }
+        }
+        took
+    }
+
+    /// Sends this member's CONFIRM: once, after [`Took::Key`].
+    pub(crate) fn send_confirmation(&mut self, core: &mut Core, credentials: &dyn Credentials) {
+        let me = core.me;
+        if let Some(body) = self.keys.as_ref().map(|keys| keys.confirmation(&me).to_vec()) {
+            self.send(core, CONFIRM, true, body, credentials);
+        }
+    }
+
+    fn send(
+        &mut self,
+        core: &mut Core,
+        step: u8,
+        decides: bool,
+        body: Vec<u8>,
+        credentials: &dyn Credentials,
+    ) {
+        let safe = decides && core.config.danger != Some(Danger::KeyingKeyListAgreed);
+        let bytes = self.envelope(step, self.mine, body, credentials);
+        self.sent.push_back(digest(&[&bytes]));
+        core.emit(Output::Send { service: if safe { Service::Safe } else { Service::Agreed }, bytes });
+    }
+
+    fn envelope(&self, step: u8, instance: Instance, body: Vec<u8>, credentials: &dyn Credentials) -> Bytes {
+        let (view, attempt, body) = (self.view, self.number, Blob::from(body));
+        let mut envelope = Envelope { view, attempt, instance, step, body, signature: [0; 64] };
+        envelope.signature = credentials.sign(&envelope.signed_content(&self.binding, self.me));
+        codec::encode(&envelope).into()
+    }
+
+    /// The key, once the module is done.
+    pub(crate) fn epoch(&self) -> Option<&Epoch> {
+        self.keys.as_ref().map(|keys| &keys.epoch)
+    }
+
+    /// Confirmations are coming.
+    pub(crate) fn is_confirming(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    /// The next step may end the run (KL), or confirmations are coming (KC).
+    pub(crate) fn is_deciding(&self) -> bool {
+        self.is_confirming() || self.module.stage().deciding
+    }
+
+    /// The module's stage, for people.
+    pub(crate) fn stage(&self) -> &'static str {
+        self.module.stage().name
+    }
+
+    /// Whose step all wait for: the same at every member that delivered the same messages.
+    pub(crate) fn awaited(&self) -> Vec<MemberId> {
+        let places = if self.is_confirming() {
+            (0..self.members.len()).filter(|place| !self.confirmed.contains(place)).collect()
+        } else {
+            self.module.awaited()
+        };
+        places.into_iter().filter_map(|place| self.members.get(place).copied()).collect()
+    }
+}
+
+/// REFRESH for attempt `number`, signed.
+pub(crate) fn refresh(
+    core: &mut Core,
+    roll: &Roll,
+    number: u32,
+    credentials: &dyn Credentials,
+    entropy: &mut dyn Entropy,
+) -> Result<Bytes, KeyingError> {
+    let place = roll.place(&core.me)?;
+    let mut envelope = Envelope {
+        view: roll.view.id,
+        attempt: number,
+        instance: core.new_instance(entropy),
+        step: REFRESH,
+        body: Blob::default(),
+        signature: [0; 64],
+    };
+    envelope.signature = credentials.sign(&envelope.signed_content(&roll.binding(core, number), place));
+    Ok(codec::encode(&envelope).into())
+}
+
+/// KEY-09: a REFRESH is a member's, signed, for the next attempt, with no body.
+pub(crate) fn check_refresh(
+    core: &Core,
+    roll: &Roll,
+    sender: MemberId,
+    envelope: &Envelope,
+    credentials: &dyn Credentials,
+) -> Result<(), KeyingError> {
+    let content = envelope.signed_content(&roll.binding(core, envelope.attempt), roll.place(&sender)?);
+    let signed = credentials.verify(&sender, &content, &envelope.signature);
+    if signed && envelope.body.0.is_empty() { Ok(()) } else { Err(KeyingError::PeerForged(sender)) }
+}
+
+/// The mutant: whoever only lost members keeps the old key.
+fn reuse(keys: &mut Keys, core: &Core, members: &[MemberId]) {
+    if let Some((before, epoch)) = &core.last
+        && members.iter().all(|member| before.contains(member))
+    {
+        keys.epoch = epoch.clone();
+    }
+}

@@ -1,0 +1,103 @@
+//! The one message of keying, sender → all members of the view, in the one order:
+//!
+//! ```text
+//!  version | view | attempt u32 | instance (u64, 16 bytes) | step u8 | body | signature 64
+//! ```
+//! | step | service | sender | body |
+//! |---|---|---|---|
+//! | 1 … 127, the module's own (GDH: 1 PARTIAL, 2 FINAL, 3 FACT_OUT, 4 KEY_LIST) | AGREED; what decides: SAFE | as the module says | the module's |
+//! | 200 CONFIRM | SAFE | every member, once it has the key | 32-byte MAC |
+//! | 201 REFRESH | AGREED | whoever wants a new key in this view | none |
+//!
+//! The signature covers ("folkmoot keying v1", binding, instance, place, step, body), where binding is SHA-256 over GroupId,
+//! ViewId, attempt, members and their certificates' digests in order, charter version and module name (DECISIONS N4).
+
+use crate::base::codec::{self, Serialize as _, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use crate::base::limits::MEMBERS_MAX;
+use crate::base::{Blob, DecodeError, Digest, GroupId, MemberId, ViewId, digest};
+
+/// CONFIRM.
+pub const CONFIRM: u8 = 200;
+/// REFRESH.
+pub const REFRESH: u8 = 201;
+/// The longest message: a key list of the largest group, with room for a module of larger elements.
+pub const MESSAGE_BYTES_MAX: usize = MEMBERS_MAX * 64 + 1_024;
+
+const LABEL: &[u8] = b"folkmoot keying v1";
+
+/// Names one member's part in one run: never used again. The counter is kept on disk; the random part keeps the name fresh
+/// even on a disk that was put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Instance {
+    /// Grows with every run; persisted before it is used.
+    pub counter: u64,
+    /// Drawn for the run.
+    pub nonce: [u8; 16],
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Envelope {
+    /// In which view.
+    pub view: ViewId,
+    /// 0 for the run that makes the view secure; then one more for each refresh.
+    pub attempt: u32,
+    /// The sender's part.
+    pub instance: Instance,
+    /// Which step.
+    pub step: u8,
+    /// The step's bytes.
+    pub body: Blob,
+    /// ECDSA P-256, r ‖ s.
+    pub signature: [u8; 64],
+}
+
+impl Envelope {
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// Every [`DecodeError`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        if bytes.len() > MESSAGE_BYTES_MAX {
+            return Err(DecodeError::TooLong { got: bytes.len(), most: MESSAGE_BYTES_MAX });
+        }
+        codec::decode(bytes)
+    }
+
+    /// What the signature covers.
+    pub fn signed_content(&self, binding: &Digest, place: usize) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.body.0.len().saturating_add(128));
+        out.extend_from_slice(LABEL);
+        out.extend_from_slice(binding);
+        out.extend_from_slice(&self.instance.counter.to_be_bytes());
+        out.extend_from_slice(&self.instance.nonce);
+        out.extend_from_slice(&u32::try_from(place).unwrap_or(u32::MAX).to_be_bytes());
+        out.push(self.step);
+        out.extend_from_slice(self.body.as_ref());
+        out
+    }
+}
+
+/// Everything that a run is bound to, in one digest.
+pub fn binding(
+    view: &ViewId,
+    attempt: u32,
+    members: &[(MemberId, Digest)],
+    charter_version: u64,
+    module: &str,
+) -> Digest {
+    let GroupId(group) = view.group;
+    let mut out = b"folkmoot keying binding v1".to_vec();
+    out.extend_from_slice(&group);
+    let written = view.tls_serialize(&mut out);
+    assert!(written.is_ok(), "a view id always encodes");
+    out.extend_from_slice(&attempt.to_be_bytes());
+    out.extend_from_slice(&u32::try_from(members.len()).unwrap_or(u32::MAX).to_be_bytes());
+    for (member, certificate) in members {
+        out.extend_from_slice(&member.0);
+        out.extend_from_slice(certificate);
+    }
+    out.extend_from_slice(&charter_version.to_be_bytes());
+    out.extend_from_slice(module.as_bytes());
+    digest(&[&out])
+}

@@ -1,0 +1,138 @@
+//! Agreeing and Confirming: an attempt to make the view secure (PT, FT, FO, KL of GDH, then KC).
+//!
+//! ```text
+//! view ─> Agreeing ─ module done ─> Confirming ─ all confirmed, no signal ─> Secure (a held flush goes to the application)
+//!             └────────────┴── flush request: held (rule H), or answered if the signal came ─> Cascading
+//! ```
+//! Rule H is one rule in all these states: without a transitional signal nobody of the view is gone, everybody holds the
+//! flush, the run completes. With it, everybody who moves on together saw the same messages before it, so all of them
+//! completed or none; what comes after the signal counts for nothing, and the flush is answered.
+//! Waits on: the members in [`Attempt::awaited`], each step with a deadline; past it, a complaint. Not after the signal: a
+//! view without the missing is on its way.
+//! Source: Amir et al., "Robust contributory key agreement in secure spread", ICDCS 2001, the basic algorithm; rule H and KC
+//! are ours (docs/protocol/keying.md, "Departures").
+
+use crate::api::{Credentials, Output};
+use crate::attempt::{Attempt, Heard, Roll, Took};
+use crate::base::{Danger, Entropy, Instant};
+use crate::core::Core;
+use crate::deadline::Deadline;
+use crate::error::KeyingError;
+use crate::secure::Secure;
+use crate::{Machine, cascading::Cascading};
+
+/// An attempt under way. Which of the two states it is in, the attempt knows.
+pub(crate) struct Running {
+    roll: Roll,
+    pub(crate) attempt: Attempt,
+    /// A flush request waits for the run to end.
+    held: bool,
+    /// The transitional signal came: nothing counts any more.
+    signalled: bool,
+    pub(crate) deadline: Deadline,
+}
+
+impl Running {
+    /// Begins for a new view. A view of one is secure at once.
+    pub(crate) fn begin(
+        core: &mut Core,
+        now: Instant,
+        roll: Roll,
+        credentials: &dyn Credentials,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Machine, KeyingError> {
+        let (attempt, took) = Attempt::begin(core, &roll, 0, credentials, entropy)?;
+        let deadline = Deadline::new(now, core.config.step_deadline);
+        let running = Self { roll, attempt, held: false, signalled: false, deadline };
+        Ok(running.after(core, took, credentials))
+    }
+
+    pub(crate) fn flush_request(mut self, core: &mut Core) -> Machine {
+        let at_once = match core.config.danger {
+            Some(Danger::KeyingFlushInKeyList) => self.attempt.is_deciding(),
+            Some(Danger::KeyingNoRuleH) => !self.attempt.is_deciding(),
+            _ => false,
+        };
+        if self.signalled || at_once {
+            return Cascading::answer(core, None);
+        }
+        self.held = true;
+        core.trace("flush asked in the middle of an agreement: held until it ends or somebody goes");
+        Machine::Running(self)
+    }
+
+    pub(crate) fn signal(mut self, core: &mut Core) -> Machine {
+        core.signal();
+        if self.held {
+            core.trace("the view breaks up: agreement given up");
+            return Cascading::answer(core, None);
+        }
+        self.signalled = true;
+        Machine::Running(self)
+    }
+
+    pub(crate) fn message(
+        mut self,
+        core: &mut Core,
+        now: Instant,
+        heard: Heard<'_>,
+        (credentials, entropy): (&dyn Credentials, &mut dyn Entropy),
+    ) -> (Machine, Result<(), KeyingError>) {
+        if self.signalled {
+            return (Machine::Running(self), Ok(()));
+        }
+        if heard.envelope.attempt != self.attempt.number {
+            return (Machine::Running(self), Err(KeyingError::WireStale));
+        }
+        match self.attempt.take(core, heard, credentials, entropy) {
+            Ok(took) => {
+                self.deadline = Deadline::new(now, core.config.step_deadline);
+                (self.after(core, took, credentials), Ok(()))
+            }
+            Err(error) => (Machine::Running(self), Err(error)),
+        }
+    }
+
+    fn after(mut self, core: &mut Core, took: Took, credentials: &dyn Credentials) -> Machine {
+        match took {
+            Took::Step => Machine::Running(self),
+            Took::Key => {
+                self.attempt.send_confirmation(core, credentials);
+                if core.config.danger == Some(Danger::KeyingNoConfirm) {
+                    return self.install(core);
+                }
+                Machine::Running(self)
+            }
+            Took::Complete => self.install(core),
+        }
+    }
+
+    fn install(self, core: &mut Core) -> Machine {
+        if let Some(epoch) = self.attempt.epoch() {
+            core.install(&self.roll.view, epoch);
+        }
+        Machine::Secure(Secure::new(core, self.roll, self.held))
+    }
+
+    pub(crate) fn timeout(mut self, core: &mut Core, now: Instant) -> Machine {
+        if !self.signalled && now >= self.deadline.at {
+            complain(core, &self.attempt);
+            self.deadline.again(now, core.config.step_deadline);
+        }
+        Machine::Running(self)
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        (!self.signalled).then_some(self.deadline.at)
+    }
+}
+
+/// Names those whose step all wait for, but never oneself.
+pub(crate) fn complain(core: &mut Core, attempt: &Attempt) {
+    let me = core.me;
+    let suspects: Vec<_> = attempt.awaited().into_iter().filter(|member| *member != me).collect();
+    if !suspects.is_empty() {
+        core.trace(format!("{} silent in {}", suspects.len(), attempt.stage()));
+        core.emit(Output::Complain { view: attempt.view, suspects });
+    }
+}
