@@ -17,13 +17,25 @@
 //! **The transcript of a node that is on a ring changes only so**: entries learned elsewhere (over a link) are handed to
 //! [`Group::entry`] and appended when they come back in order. Rules `GRP-NN`: docs/protocol/group.md.
 
+mod circle;
 mod error;
+mod gather;
+pub mod message;
+mod ordered;
+mod output;
 
 pub use error::GroupError;
+pub use output::{Output, Refusal, Word};
 
 use bytes::Bytes;
+use circle::Circle;
+use folkmoot_base::codec::BLOB_BYTES_MAX;
+use folkmoot_base::limits::ENTRY_BYTES_MAX;
 use folkmoot_base::{Cause, ConfigurationId, Danger, EntryId, GroupId, MemberId, NodeId, Service, ViewId};
-use std::collections::VecDeque;
+use gather::{CHANGES_MAX, Gather, Held};
+use message::{Control, Heads, Message, Stamp};
+use ordered::{Change, What};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most memberships (member, group) that one node may host.
 pub const MEMBERSHIPS_MAX: usize = 50_000;
@@ -51,113 +63,90 @@ impl<F: Fn(MemberId) -> bool> Roster for F {
     }
 }
 
-/// What goes out. Order counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Output {
-    /// Order this on the ring, after everything submitted before. The ring must take it: these are not held back for
-    /// congestion, except those that [`Group::send`] made.
-    Submit {
-        /// How ordered.
-        service: Service,
-        /// A message of this layer.
-        bytes: Bytes,
-    },
-    /// Tell an attached member.
-    Member {
-        /// Whom.
-        to: MemberId,
-        /// What.
-        word: Word,
-    },
-    /// This transcript entry has its place in the order: verify, append, hand up; then call [`Group::heads`] and
-    /// [`Group::roster_changed`], before anything else is delivered.
-    Entry(Bytes),
-    /// Others lack entries that we are to provide. Each list names what one of them has (heads and landmarks): answer with
-    /// [`Group::entry`] for every entry that is not an ancestor of (or equal to) a known id of each list, parents first.
-    Reconcile {
-        /// One list for each node that is behind.
-        behind: Vec<Vec<EntryId>>,
-    },
-    /// A happening worth a line.
-    Trace(String),
-}
-
-/// What a member hears; the stack makes `ToMember` of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
-    /// The members of a group are changing.
-    Notice {
-        /// Which group.
-        group: GroupId,
-        /// The id that the view will have.
-        view: ViewId,
-        /// All members, sorted.
-        members: Vec<MemberId>,
-        /// Members of the notice before who did not stay all the way since: gone, or gone and back (then in `members` too).
-        removed: Vec<MemberId>,
-        /// Why.
-        cause: Cause,
-    },
-    /// These members' nodes did not come along. A notice follows in the next configuration.
-    Transitional {
-        /// Which group.
-        group: GroupId,
-        /// Who.
-        lost: Vec<MemberId>,
-    },
-    /// A message to the group.
-    Deliver {
-        /// Which group.
-        group: GroupId,
-        /// From whom, by the word of its node.
-        sender: MemberId,
-        /// Ordered how.
-        service: Service,
-        /// What: a slice of what the ring delivered.
-        payload: Bytes,
-    },
-    /// You are no longer in the group.
-    Removed {
-        /// Which group.
-        group: GroupId,
-        /// Why.
-        cause: Cause,
-    },
-    /// Your join was refused, by every node alike.
-    Refused {
-        /// Which group.
-        group: GroupId,
-        /// Why.
-        refusal: Refusal,
-    },
-}
-
-/// Why a join was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// The roster does not have the member.
-    NotRostered,
-    /// The group has as many members as a group may have.
-    GroupFull,
-    /// The ring has as many groups as a ring may have.
-    TooManyGroups,
-    /// Complaints set the member aside; it may come back a little later.
-    SetAside,
-    /// Too many changes at once; try again.
-    Busy,
-}
-
 /// The group layer of one node.
 #[derive(Debug)]
 pub struct Group {
     config: Config,
     out: VecDeque<Output>,
+    audience: Audience,
+    circles: BTreeMap<GroupId, Circle>,
+    /// Memberships in the tables, by node.
+    memberships: BTreeMap<NodeId, usize>,
+    configuration: Option<Configuration>,
+    phase: Phase,
+    /// Changes ordered while the tables are not whole; at most [`CHANGES_MAX`].
+    changes: Vec<Change>,
+    /// Place of the message being delivered.
+    place: u64,
+    heads: Heads,
+    /// The heads that we said last, and whether that word is still on its way.
+    stated: Heads,
+    stating: bool,
+}
+
+#[derive(Debug)]
+struct Configuration {
+    id: ConfigurationId,
+    nodes: BTreeSet<NodeId>,
+}
+
+/// How whole the tables are.
+#[derive(Debug)]
+enum Phase {
+    /// No configuration yet.
+    Idle,
+    /// States of a new configuration are collected.
+    Gather(Gather),
+    /// All nodes have the same tables.
+    Open,
+    /// Between the transitional signal and the next configuration.
+    Split,
+}
+
+/// Who listens here.
+#[derive(Debug, Default)]
+struct Audience {
+    attached: BTreeSet<MemberId>,
+    /// Detach messages still on their way: until they are back, the member hears nothing of before.
+    detaching: BTreeMap<MemberId, u32>,
+}
+
+impl Audience {
+    fn hears(&self, member: &MemberId) -> bool {
+        self.attached.contains(member) && !self.detaching.contains_key(member)
+    }
+
+    fn detaching(&mut self, member: MemberId) {
+        let count = self.detaching.entry(member).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    fn detached(&mut self, member: &MemberId) {
+        let Some(count) = self.detaching.get_mut(member) else { return };
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            self.detaching.remove(member);
+        }
+    }
 }
 
 impl Group {
     /// A layer without members or configuration.
     pub fn new(config: Config) -> Self {
-        Self { config, out: VecDeque::new() }
+        Self {
+            config,
+            out: VecDeque::new(),
+            audience: Audience::default(),
+            circles: BTreeMap::new(),
+            memberships: BTreeMap::new(),
+            configuration: None,
+            phase: Phase::Idle,
+            changes: Vec::new(),
+            place: 0,
+            heads: Heads::default(),
+            stated: Heads::default(),
+            stating: false,
+        }
     }
 
     /// `member` lives here from now on. Sends nothing.
@@ -165,7 +154,10 @@ impl Group {
     /// # Errors
     /// [`GroupError::LocalAttached`].
     pub fn attach(&mut self, member: MemberId) -> Result<(), GroupError> {
-        Err(GroupError::LocalAttached(member))
+        if !self.audience.attached.insert(member) {
+            return Err(GroupError::LocalAttached(member));
+        }
+        Ok(())
     }
 
     /// `member` is gone: it hears nothing more, and an ordered message takes it out of all its groups.
@@ -173,7 +165,11 @@ impl Group {
     /// # Errors
     /// [`GroupError::LocalNotAttached`].
     pub fn detach(&mut self, member: MemberId) -> Result<(), GroupError> {
-        Err(GroupError::LocalNotAttached(member))
+        if !self.audience.attached.remove(&member) {
+            return Err(GroupError::LocalNotAttached(member));
+        }
+        self.order_detach(member);
+        Ok(())
     }
 
     /// Orders that `member` joins `group`. Joining twice changes nothing.
@@ -181,8 +177,13 @@ impl Group {
     /// # Errors
     /// [`GroupError::LocalNotAttached`], [`GroupError::LocalTooMany`].
     pub fn join(&mut self, member: MemberId, group: GroupId) -> Result<(), GroupError> {
-        let _ = group;
-        Err(GroupError::LocalNotAttached(member))
+        self.check_attached(member)?;
+        let me = self.config.me;
+        if self.memberships.get(&me).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
+            return Err(GroupError::LocalTooMany);
+        }
+        self.order(&Control::Join { member, group });
+        Ok(())
     }
 
     /// Orders that `member` leaves `group`.
@@ -190,8 +191,9 @@ impl Group {
     /// # Errors
     /// [`GroupError::LocalNotAttached`].
     pub fn leave(&mut self, member: MemberId, group: GroupId) -> Result<(), GroupError> {
-        let _ = group;
-        Err(GroupError::LocalNotAttached(member))
+        self.check_attached(member)?;
+        self.order(&Control::Leave { member, group });
+        Ok(())
     }
 
     /// Orders `payload` to the members of `group`; services below agreed travel as they are asked for.
@@ -205,8 +207,12 @@ impl Group {
         service: Service,
         payload: &[u8],
     ) -> Result<(), GroupError> {
-        let _ = (group, service, payload);
-        Err(GroupError::LocalNotAttached(member))
+        self.check_joined(member, group)?;
+        if payload.len() > BLOB_BYTES_MAX {
+            return Err(GroupError::LocalTooLong(payload.len()));
+        }
+        self.submit(service, message::encode_data(self.config.me, &group, member, payload));
+        Ok(())
     }
 
     /// Orders a complaint of `member` about `suspect` in the newest notice `view`.
@@ -220,8 +226,12 @@ impl Group {
         view: ViewId,
         suspect: MemberId,
     ) -> Result<(), GroupError> {
-        let _ = (group, view, suspect);
-        Err(GroupError::LocalNotAttached(member))
+        self.check_joined(member, group)?;
+        if view.group != group {
+            return Err(GroupError::LocalNotJoined(member, view.group));
+        }
+        self.order(&Control::Complain { member, view, suspect });
+        Ok(())
     }
 
     /// Orders a notice with cause `Refresh` for `group`: same members, new key. One node asks, not all.
@@ -229,8 +239,9 @@ impl Group {
     /// # Errors
     /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`].
     pub fn refresh(&mut self, member: MemberId, group: GroupId) -> Result<(), GroupError> {
-        let _ = group;
-        Err(GroupError::LocalNotAttached(member))
+        self.check_joined(member, group)?;
+        self.order(&Control::Refresh { member, group });
+        Ok(())
     }
 
     /// Orders a transcript entry, verified by the caller; it comes back as [`Output::Entry`], here and everywhere.
@@ -238,28 +249,55 @@ impl Group {
     /// # Errors
     /// [`GroupError::LocalTooLong`].
     pub fn entry(&mut self, entry: &[u8]) -> Result<(), GroupError> {
-        Err(GroupError::LocalTooLong(entry.len()))
+        if entry.len() > ENTRY_BYTES_MAX {
+            return Err(GroupError::LocalTooLong(entry.len()));
+        }
+        self.order(&Control::Entry { entry: entry.to_vec().into() });
+        Ok(())
     }
 
     /// The transcript's heads are these now, and `landmarks` are some ancestors at growing distances (at most
     /// [`LANDMARKS_MAX`] are used; none is allowed, and costs traffic only if transcripts differ). Call at the start, and after each entry.
     pub fn heads(&mut self, heads: Vec<EntryId>, landmarks: Vec<EntryId>) {
-        let _ = (heads, landmarks);
+        let sorted = |ids: Vec<EntryId>| ids.into_iter().collect::<BTreeSet<_>>().into_iter();
+        let landmarks = landmarks.into_iter().take(LANDMARKS_MAX).collect();
+        self.heads = Heads { heads: sorted(heads).collect(), landmarks: sorted(landmarks).collect() };
+        self.restate();
     }
 
     /// The roster lost these members with the entry just delivered: they leave all groups at that place, with that cause.
     pub fn roster_changed(&mut self, removed: &[(MemberId, Cause)]) {
-        let _ = removed;
+        let touched = self.strike(removed);
+        match self.phase {
+            Phase::Open => {
+                for (group, cause) in touched {
+                    self.notify(&[group], cause);
+                }
+            }
+            // Our State may list them: an ordered word takes them out again, at one place for all.
+            Phase::Gather(_) => {
+                for (member, _) in removed {
+                    if self.audience.attached.contains(member) {
+                        self.order_detach(*member);
+                    }
+                }
+            }
+            Phase::Idle | Phase::Split => {}
+        }
     }
 
     /// The ring installed a regular configuration.
     pub fn regular(&mut self, id: ConfigurationId, members: &[NodeId], roster: &dyn Roster) {
-        let _ = (id, members, roster);
+        self.begin(id, members, roster);
     }
 
     /// The ring signals that from here on only `survivors` go together into the next configuration.
     pub fn transitional(&mut self, survivors: &[NodeId]) {
-        let _ = survivors;
+        if self.configuration.is_none() {
+            return;
+        }
+        self.phase = Phase::Split;
+        self.lose(&survivors.iter().copied().collect(), true);
     }
 
     /// The ring delivers message `order` of `configuration`.
@@ -275,8 +313,19 @@ impl Group {
         payload: Bytes,
         roster: &dyn Roster,
     ) -> Result<(), GroupError> {
-        let _ = (order, sender, service, payload, roster);
-        Err(GroupError::LocalWrongConfiguration(configuration))
+        let current = self.configuration.as_ref().filter(|current| current.id == configuration);
+        let Some(current) = current else { return Err(GroupError::LocalWrongConfiguration(configuration)) };
+        if !current.nodes.contains(&sender) {
+            return Err(GroupError::PeerNotInConfiguration(sender));
+        }
+        self.place = order;
+        match message::decode(sender, &payload) {
+            Err(source) => Err(GroupError::PeerMalformed { peer: sender, source }),
+            Ok(Message::Data { group, sender: member, payload }) => {
+                self.data(Held { node: sender, group, sender: member, service, payload })
+            }
+            Ok(Message::Control(control)) => self.control(sender, *control, roster),
+        }
     }
 
     /// Next output, until `None`.
@@ -286,12 +335,132 @@ impl Group {
 
     /// Members of `group` in the current table, sorted.
     pub fn members(&self, group: GroupId) -> Vec<MemberId> {
-        let _ = group;
-        Vec::new()
+        self.circles.get(&group).map_or_else(Vec::new, Circle::members)
     }
 
     /// Whether the tables of this configuration are merged: joins take effect, notices come.
     pub fn is_settled(&self) -> bool {
-        false
+        matches!(self.phase, Phase::Open)
+    }
+
+    fn control(&mut self, peer: NodeId, control: Control, roster: &dyn Roster) -> Result<(), GroupError> {
+        match control {
+            Control::Join { member, group } => self.change(peer, member, What::Join(group), roster),
+            Control::Leave { member, group } => self.change(peer, member, What::Leave(group), roster),
+            Control::Refresh { member, group } => self.change(peer, member, What::Refresh(group), roster),
+            Control::Detach { member } => {
+                if peer == self.config.me {
+                    self.audience.detached(&member);
+                }
+                self.change(peer, member, What::Detach, roster)
+            }
+            Control::Complain { member, view, suspect } if matches!(self.phase, Phase::Open) => {
+                self.complaint(peer, member, view, suspect)
+            }
+            // Who goes is decided by the merge; who is still silent after it is complained about again.
+            Control::Complain { .. } => Ok(()),
+            Control::Entry { entry } => {
+                self.out.push_back(Output::Entry(entry.0));
+                Ok(())
+            }
+            Control::State(state) => self.state(peer, state, roster),
+            Control::Heads { configuration, heads } => self.heads_came(peer, &configuration, heads, roster),
+        }
+    }
+
+    /// Now, if the tables are whole; else as part of the merge.
+    fn change(
+        &mut self,
+        node: NodeId,
+        member: MemberId,
+        what: What,
+        roster: &dyn Roster,
+    ) -> Result<(), GroupError> {
+        let Some(current) = &self.configuration else { return Ok(()) };
+        let stamp = Stamp { ring_seq: current.id.ring_seq, order: self.place };
+        let change = Change { node, stamp, member, what };
+        if matches!(self.phase, Phase::Open) {
+            let (groups, cause) = self.apply(&change, roster)?;
+            self.notify(&groups, cause);
+        } else if self.changes.len() < CHANGES_MAX {
+            self.changes.push(change);
+        } else {
+            self.trace(format!("a change of {member} is dropped: too many at once"));
+        }
+        Ok(())
+    }
+
+    /// GRP-04, GRP-11: to the local members, if the sender's node hosts the sender.
+    fn data(&mut self, held: Held) -> Result<(), GroupError> {
+        let Some(circle) = self.circles.get(&held.group) else { return Ok(()) };
+        if circle.hosts(held.node, &held.sender) {
+            self.hand_out(held.node, held.group, held.sender, held.service, &held.payload);
+            return Ok(());
+        }
+        match &mut self.phase {
+            Phase::Gather(gather) => {
+                if !circle.local().is_empty() && !gather.hold(held) {
+                    self.trace(
+                        "a message from the other side is dropped: too many before the merge".to_owned(),
+                    );
+                }
+                Ok(())
+            }
+            _ => Err(GroupError::PeerSpokeForAnother {
+                peer: held.node,
+                member: held.sender,
+                group: held.group,
+            }),
+        }
+    }
+
+    fn hand_out(
+        &mut self,
+        node: NodeId,
+        group: GroupId,
+        sender: MemberId,
+        service: Service,
+        payload: &Bytes,
+    ) {
+        let Some(circle) = self.circles.get(&group).filter(|circle| circle.hosts(node, &sender)) else {
+            return;
+        };
+        for to in circle.local().iter().filter(|member| self.audience.hears(member)) {
+            let word = Word::Deliver { group, sender, service, payload: payload.clone() };
+            self.out.push_back(Output::Member { to: *to, word });
+        }
+    }
+
+    fn check_attached(&self, member: MemberId) -> Result<(), GroupError> {
+        self.audience.attached.contains(&member).then_some(()).ok_or(GroupError::LocalNotAttached(member))
+    }
+
+    fn check_joined(&self, member: MemberId, group: GroupId) -> Result<(), GroupError> {
+        self.check_attached(member)?;
+        let joined = self.circles.get(&group).is_some_and(|circle| circle.local().contains(&member));
+        joined.then_some(()).ok_or(GroupError::LocalNotJoined(member, group))
+    }
+
+    fn order_detach(&mut self, member: MemberId) {
+        self.audience.detaching(member);
+        self.order(&Control::Detach { member });
+    }
+
+    fn order(&mut self, control: &Control) {
+        self.submit(Service::Agreed, message::encode(control));
+    }
+
+    fn submit(&mut self, service: Service, bytes: Bytes) {
+        self.out.push_back(Output::Submit { service, bytes });
+    }
+
+    fn say(&mut self, to: MemberId, word: Word) {
+        if self.audience.hears(&to) {
+            self.out.push_back(Output::Member { to, word });
+        }
+    }
+
+    fn trace(&mut self, text: String) {
+        self.out.push_back(Output::Trace(text));
     }
 }

@@ -1,0 +1,262 @@
+//! One group's table: who is in, on which node, since which join; what was noticed last; who complained about whom.
+
+use crate::message::{Joined, Noticed, Stamp};
+use crate::{Output, Word};
+use folkmoot_base::{Cause, ConfigurationId, GroupId, MemberId, NodeId, ViewId, digest};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Notices since the last merge in which complaints still count.
+const RECENT_NOTICES_MAX: usize = 256;
+
+/// A member's place in a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seat {
+    /// Where it lives.
+    pub(crate) node: NodeId,
+    /// Which join made it a member.
+    pub(crate) stamp: Stamp,
+    /// Serial of the first notice that lists it.
+    since: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Notice {
+    view: ViewId,
+    digest: [u8; 32],
+    members: BTreeMap<MemberId, Stamp>,
+}
+
+/// The table of one group.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Circle {
+    seats: BTreeMap<MemberId, Seat>,
+    /// Those of `seats` who live here.
+    local: BTreeSet<MemberId>,
+    /// Lost at the transitional signal; still heard until the next configuration.
+    departing: BTreeMap<MemberId, NodeId>,
+    notice: Option<Notice>,
+    /// Members of `notice` who were lost since, back or not.
+    lost: BTreeSet<MemberId>,
+    /// Notices so far; serials are local.
+    serial: u64,
+    /// Configuration, place and serial of the notices since the last merge.
+    recent: VecDeque<(ConfigurationId, u64, u64)>,
+    votes: BTreeMap<(u64, MemberId), BTreeSet<MemberId>>,
+    /// Members set aside by complaints, and the first place at which they may join again.
+    set_aside: BTreeMap<MemberId, u64>,
+}
+
+impl Circle {
+    pub(crate) fn seat(&self, member: &MemberId) -> Option<&Seat> {
+        self.seats.get(member)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.seats.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.seats.is_empty()
+    }
+
+    pub(crate) fn members(&self) -> Vec<MemberId> {
+        self.seats.keys().copied().collect()
+    }
+
+    pub(crate) fn local(&self) -> &BTreeSet<MemberId> {
+        &self.local
+    }
+
+    pub(crate) fn seats(&self) -> impl Iterator<Item = (&MemberId, &Seat)> {
+        self.seats.iter()
+    }
+
+    /// Gives `member` a place; it had none.
+    pub(crate) fn add(&mut self, member: MemberId, node: NodeId, stamp: Stamp, me: NodeId) {
+        self.seats.insert(member, Seat { node, stamp, since: self.serial.saturating_add(1) });
+        if node == me {
+            self.local.insert(member);
+        }
+    }
+
+    /// Takes `member` out. `false` if it was not in.
+    pub(crate) fn remove(&mut self, member: &MemberId) -> bool {
+        self.local.remove(member);
+        self.departing.remove(member);
+        let was = self.seats.remove(member).is_some();
+        if was && !self.votes.is_empty() {
+            self.votes.retain(|(_, suspect), voters| {
+                voters.remove(member);
+                suspect != member && !voters.is_empty()
+            });
+        }
+        was
+    }
+
+    /// Whether `node` may speak for `member` here: it hosts it, or did until the transitional signal.
+    pub(crate) fn hosts(&self, node: NodeId, member: &MemberId) -> bool {
+        self.seats.get(member).is_some_and(|seat| seat.node == node)
+            || self.departing.get(member) == Some(&node)
+    }
+
+    /// Marks the members on nodes that are not in `nodes` as lost, and names them. With `heard`, they are heard on.
+    pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) -> Vec<MemberId> {
+        let gone: Vec<(MemberId, NodeId)> = self
+            .seats
+            .iter()
+            .filter(|(_, seat)| !nodes.contains(&seat.node))
+            .map(|(member, seat)| (*member, seat.node))
+            .collect();
+        for (member, node) in &gone {
+            self.remove(member);
+            if self.notice.as_ref().is_some_and(|notice| notice.members.contains_key(member)) {
+                self.lost.insert(*member);
+            }
+            if heard {
+                self.departing.insert(*member, *node);
+            }
+        }
+        gone.into_iter().map(|(member, _)| member).collect()
+    }
+
+    /// The lost are not heard any more.
+    pub(crate) fn close_departing(&mut self) {
+        self.departing.clear();
+    }
+
+    /// The newest notice, if it still is whole: what a State says of it.
+    pub(crate) fn noticed(&self) -> Option<Noticed> {
+        let notice = self.notice.as_ref().filter(|_| self.lost.is_empty())?;
+        Some(Noticed { view: notice.view, digest: notice.digest })
+    }
+
+    /// The local members, as a State lists them.
+    pub(crate) fn local_joined(&self) -> Vec<Joined> {
+        let joined = |member: &MemberId| {
+            self.seats.get(member).map(|seat| Joined { member: *member, stamp: seat.stamp })
+        };
+        self.local.iter().filter_map(joined).collect()
+    }
+
+    /// Empties the table for a merge; what was noticed stays.
+    pub(crate) fn clear_seats(&mut self) {
+        self.seats.clear();
+        self.local.clear();
+        self.departing.clear();
+        self.votes.clear();
+        self.recent.clear();
+        self.set_aside.clear();
+    }
+
+    /// Digest of the list of members with their stamps.
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        let mut bytes = Vec::with_capacity(self.seats.len().saturating_mul(48));
+        for (member, seat) in &self.seats {
+            bytes.extend_from_slice(&member.0);
+            bytes.extend_from_slice(&seat.stamp.ring_seq.to_be_bytes());
+            bytes.extend_from_slice(&seat.stamp.order.to_be_bytes());
+        }
+        digest(&[b"folkmoot group members v1", &bytes])
+    }
+
+    /// Keeps `view` as the newest notice although it was not made here, or not now: nobody of it came or went.
+    pub(crate) fn keep_notice(&mut self, view: ViewId) {
+        self.record(view);
+    }
+
+    /// Makes a notice, and says who of the notice before did not stay.
+    pub(crate) fn make_notice(&mut self, view: ViewId) -> Vec<MemberId> {
+        let removed = self.notice.as_ref().map_or_else(Vec::new, |notice| {
+            let stayed = |member: &MemberId, stamp: &Stamp| {
+                !self.lost.contains(member) && self.seats.get(member).is_some_and(|seat| seat.stamp == *stamp)
+            };
+            let gone = notice.members.iter().filter(|(member, stamp)| !stayed(member, stamp));
+            gone.map(|(member, _)| *member).collect()
+        });
+        self.record(view);
+        removed
+    }
+
+    fn record(&mut self, view: ViewId) {
+        let members = self.seats.iter().map(|(member, seat)| (*member, seat.stamp)).collect();
+        self.notice = Some(Notice { view, digest: self.fingerprint(), members });
+        self.lost.clear();
+        self.serial = self.serial.saturating_add(1);
+        self.recent.push_back((view.configuration, view.order, self.serial));
+        if self.recent.len() > RECENT_NOTICES_MAX {
+            self.recent.pop_front();
+            let oldest = self.recent.front().map_or(0, |(_, _, serial)| *serial);
+            self.votes.retain(|(serial, _), _| *serial >= oldest);
+        }
+    }
+
+    /// Counts a complaint: `Some(true)` if it is the one that removes `suspect`, `None` if it does not count.
+    ///
+    /// It counts among those of the view it names who are still in. A view from before the last merge counts as the newest.
+    pub(crate) fn complaint(
+        &mut self,
+        complainer: MemberId,
+        view: &ViewId,
+        suspect: MemberId,
+    ) -> Option<bool> {
+        let newest = self.notice.as_ref()?.view;
+        let named = |(configuration, order, _): &&(ConfigurationId, u64, u64)| {
+            *configuration == view.configuration && *order == view.order
+        };
+        let serial = match self.recent.iter().rev().find(named) {
+            Some((_, _, serial)) => *serial,
+            None if view.configuration == newest.configuration => return None,
+            None => self.serial,
+        };
+        let of_view = |member: &MemberId| self.seats.get(member).is_some_and(|seat| seat.since <= serial);
+        if complainer == suspect || !of_view(&complainer) || !of_view(&suspect) {
+            return None;
+        }
+        let size = self.seats.values().filter(|seat| seat.since <= serial).count();
+        let voters = self.votes.entry((serial, suspect)).or_default();
+        if !voters.insert(complainer) {
+            return None;
+        }
+        Some(voters.len() >= complaints_needed(size))
+    }
+
+    /// `member` may not join before place `until`.
+    pub(crate) fn set_aside(&mut self, member: MemberId, place: u64, until: u64) {
+        self.set_aside.retain(|_, until| *until > place);
+        self.set_aside.insert(member, until);
+    }
+
+    /// Whether `member` may not join at `place`.
+    pub(crate) fn is_set_aside(&self, member: &MemberId, place: u64) -> bool {
+        self.set_aside.get(member).is_some_and(|until| *until > place)
+    }
+}
+
+/// More than half, but never more than all the others.
+fn complaints_needed(size: usize) -> usize {
+    (size / 2).saturating_add(1).min(size.saturating_sub(1)).max(1)
+}
+
+/// The notice as the local members hear it.
+pub(crate) fn notice_word(
+    group: GroupId,
+    view: ViewId,
+    circle: &Circle,
+    removed: &[MemberId],
+    cause: Cause,
+    to: MemberId,
+) -> Output {
+    let (members, removed) = (circle.members(), removed.to_vec());
+    Output::Member { to, word: Word::Notice { group, view, members, removed, cause } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complaints_needed;
+
+    #[test]
+    fn more_than_half_but_at_most_all_others() {
+        let needed: Vec<usize> = (2..=7).map(complaints_needed).collect();
+        assert_eq!(needed, [1, 2, 3, 3, 4, 4]);
+    }
+}

@@ -1,0 +1,387 @@
+//! A new configuration: every node says who lives on it and which transcript it has; when all have spoken and all
+//! transcripts are equal, the tables are merged, at one place in the order.
+//!
+//! ```text
+//! Idle --regular--> Gather --last State or Heads, all equal--> Open
+//!                     ^  ^                                       |
+//!             regular |  '------------- Split <-- transitional --'   (from Gather too)
+//!                     '----------------------'
+//! ```
+//! A node is the authority on its own members, so a merge needs nothing of what the tables were before. Changes ordered
+//! meanwhile are kept and become part of the merge: one notice for each group, not one for each change.
+//! Source: Spread's GROUPS state transfer. Departures: docs/protocol/group.md.
+
+use crate::circle::Circle;
+use crate::message::{Control, GroupState, Heads, Noticed, Stamp, State, encode};
+use crate::ordered::{Change, What};
+use crate::{Configuration, Group, GroupError, LANDMARKS_MAX, MEMBERSHIPS_MAX, Output, Phase, Roster, Word};
+use bytes::Bytes;
+use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
+use folkmoot_base::{Cause, ConfigurationId, Danger, EntryId, GroupId, MemberId, NodeId, Service, ViewId};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Most changes kept while tables are merged; beyond it they are dropped, and a later State makes leaves good.
+pub(crate) const CHANGES_MAX: usize = 65_536;
+/// Most messages of members not yet merged that are kept until the merge.
+const HELD_MAX: usize = 1_024;
+/// Most bytes of them.
+const HELD_BYTES_MAX: usize = 1024 * 1024;
+/// Most heads that a node may show.
+const HEADS_MAX: usize = 1_024;
+
+/// What is collected while a configuration's tables are merged.
+#[derive(Debug, Default)]
+pub(crate) struct Gather {
+    states: BTreeMap<NodeId, Vec<GroupState>>,
+    heads: BTreeMap<NodeId, Heads>,
+    /// Heads for which we were asked to provide.
+    provided: BTreeSet<EntryId>,
+    held: VecDeque<Held>,
+    held_bytes: usize,
+}
+
+/// A message whose sender's node has not come with us.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) node: NodeId,
+    pub(crate) group: GroupId,
+    pub(crate) sender: MemberId,
+    pub(crate) service: Service,
+    pub(crate) payload: Bytes,
+}
+
+impl Gather {
+    /// GRP-11: keeps a message until the merge, if there is room.
+    pub(crate) fn hold(&mut self, held: Held) -> bool {
+        let bytes = self.held_bytes.saturating_add(held.payload.len());
+        let room = self.held.len() < HELD_MAX && bytes <= HELD_BYTES_MAX;
+        if room {
+            self.held_bytes = bytes;
+            self.held.push_back(held);
+        }
+        room
+    }
+}
+
+/// What the hosts of a group's members say of its newest notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Agreed {
+    Same(Noticed),
+    Differ,
+}
+
+impl Group {
+    /// Starts the exchange for a configuration.
+    pub(crate) fn begin(&mut self, id: ConfigurationId, members: &[NodeId], roster: &dyn Roster) {
+        let nodes: BTreeSet<NodeId> = members.iter().copied().collect();
+        self.configuration = Some(Configuration { id, nodes: nodes.clone() });
+        self.place = 0;
+        self.settle_own_changes(roster);
+        self.lose(&nodes, false);
+        for circle in self.circles.values_mut() {
+            circle.close_departing();
+        }
+        self.phase = Phase::Gather(Gather::default());
+        let state = State { configuration: id, heads: self.heads.clone(), groups: self.own_groups() };
+        self.stated = self.heads.clone();
+        self.stating = true;
+        self.submit(Service::Agreed, encode(&Control::State(state)));
+    }
+
+    /// Changes ordered since the tables were last whole: our own take effect now, those of others come with their States.
+    fn settle_own_changes(&mut self, roster: &dyn Roster) {
+        for change in std::mem::take(&mut self.changes) {
+            if change.node == self.config.me {
+                self.apply_quietly(&change, roster);
+            }
+        }
+    }
+
+    fn apply_quietly(&mut self, change: &Change, roster: &dyn Roster) -> Vec<GroupId> {
+        match self.apply(change, roster) {
+            Ok((groups, _)) => groups,
+            Err(error) => {
+                self.trace(error.to_string());
+                Vec::new()
+            }
+        }
+    }
+
+    fn own_groups(&self) -> Vec<GroupState> {
+        let state = |(group, circle): (&GroupId, &Circle)| GroupState {
+            group: *group,
+            noticed: circle.noticed(),
+            members: circle.local_joined(),
+        };
+        self.circles.iter().filter(|(_, circle)| !circle.local().is_empty()).map(state).collect()
+    }
+
+    /// Marks the members of all nodes but `nodes` as lost, and tells the local members.
+    pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) {
+        if self.config.danger == Some(Danger::GroupKeepsLost) {
+            return;
+        }
+        for (group, circle) in &mut self.circles {
+            let lost = circle.lose(nodes, heard);
+            if lost.is_empty() {
+                continue;
+            }
+            for to in circle.local().iter().filter(|member| self.audience.hears(member)) {
+                let word = Word::Transitional { group: *group, lost: lost.clone() };
+                self.out.push_back(Output::Member { to: *to, word });
+            }
+        }
+    }
+
+    /// A node's State came.
+    pub(crate) fn state(
+        &mut self,
+        peer: NodeId,
+        state: State,
+        roster: &dyn Roster,
+    ) -> Result<(), GroupError> {
+        if !self.is_current(&state.configuration) {
+            return Ok(());
+        }
+        check_state(peer, &state)?;
+        let Phase::Gather(gather) = &mut self.phase else {
+            return if matches!(self.phase, Phase::Split) {
+                Ok(())
+            } else {
+                Err(GroupError::PeerOutOfTurn(peer))
+            };
+        };
+        if gather.states.contains_key(&peer) {
+            return Err(GroupError::PeerOutOfTurn(peer));
+        }
+        gather.states.insert(peer, state.groups);
+        gather.heads.insert(peer, state.heads);
+        self.after_heads(peer, roster);
+        Ok(())
+    }
+
+    /// A node's heads changed while we gather.
+    pub(crate) fn heads_came(
+        &mut self,
+        peer: NodeId,
+        configuration: &ConfigurationId,
+        heads: Heads,
+        roster: &dyn Roster,
+    ) -> Result<(), GroupError> {
+        if !self.is_current(configuration) {
+            return Ok(());
+        }
+        check_heads(peer, &heads)?;
+        let Phase::Gather(gather) = &mut self.phase else { return Ok(()) };
+        if !gather.states.contains_key(&peer) {
+            return Err(GroupError::PeerOutOfTurn(peer));
+        }
+        gather.heads.insert(peer, heads);
+        self.after_heads(peer, roster);
+        Ok(())
+    }
+
+    fn is_current(&self, id: &ConfigurationId) -> bool {
+        self.configuration.as_ref().is_some_and(|configuration| configuration.id == *id)
+    }
+
+    fn after_heads(&mut self, peer: NodeId, roster: &dyn Roster) {
+        if peer == self.config.me {
+            self.stating = false;
+        }
+        let nodes = self.configuration.as_ref().map_or(0, |configuration| configuration.nodes.len());
+        let Phase::Gather(gather) = &self.phase else { return };
+        if gather.states.len() < nodes {
+            return self.restate();
+        }
+        let mut all = gather.heads.values().map(|heads| &heads.heads);
+        let first = all.next();
+        if all.all(|heads| Some(heads) == first) {
+            return self.merge(roster);
+        }
+        self.provide();
+        self.restate();
+    }
+
+    /// Says our heads again, if they changed and no earlier word of ours is still on its way.
+    pub(crate) fn restate(&mut self) {
+        let Some(configuration) = &self.configuration else { return };
+        if !matches!(self.phase, Phase::Gather(_)) || self.stating || self.stated.heads == self.heads.heads {
+            return;
+        }
+        let message = Control::Heads { configuration: configuration.id, heads: self.heads.clone() };
+        self.stated = self.heads.clone();
+        self.stating = true;
+        self.submit(Service::Agreed, encode(&message));
+    }
+
+    /// GRP-10: for each head that somebody does not list, the first node that lists it provides.
+    fn provide(&mut self) {
+        let me = self.config.me;
+        let Phase::Gather(gather) = &mut self.phase else { return };
+        let mut behind: BTreeSet<Vec<EntryId>> = BTreeSet::new();
+        let own = gather.heads.get(&me).map_or_else(Vec::new, |heads| heads.heads.clone());
+        for head in own {
+            let first =
+                gather.heads.iter().find(|(_, heads)| heads.heads.contains(&head)).map(|(node, _)| *node);
+            if first != Some(me) || !gather.provided.insert(head) {
+                continue;
+            }
+            let lacking = gather.heads.values().filter(|heads| !heads.heads.contains(&head));
+            behind.extend(lacking.map(|heads| [heads.heads.as_slice(), heads.landmarks.as_slice()].concat()));
+        }
+        if !behind.is_empty() {
+            self.out.push_back(Output::Reconcile { behind: behind.into_iter().collect() });
+        }
+    }
+
+    /// The tables of all nodes, and the changes ordered meanwhile, become the table of this configuration.
+    fn merge(&mut self, roster: &dyn Roster) {
+        let Phase::Gather(gather) = std::mem::replace(&mut self.phase, Phase::Open) else { return };
+        let before = self.local_seats();
+        let agreed = self.unite(&gather.states);
+        for (member, group) in before {
+            let still = self.circles.get(&group).is_some_and(|circle| circle.local().contains(&member));
+            if !still {
+                self.say(member, Word::Removed { group, cause: Cause::Network });
+            }
+        }
+        let mut refreshed = BTreeSet::new();
+        for change in std::mem::take(&mut self.changes) {
+            let groups = self.apply_quietly(&change, roster);
+            if matches!(change.what, What::Refresh(_)) {
+                refreshed.extend(groups);
+            }
+        }
+        self.sift(roster);
+        self.notify_changed(&agreed, &refreshed);
+        self.trace(format!("tables merged: {} groups", self.circles.len()));
+        for held in gather.held {
+            self.hand_out(held.node, held.group, held.sender, held.service, &held.payload);
+        }
+    }
+
+    fn local_seats(&self) -> Vec<(MemberId, GroupId)> {
+        let seats = |(group, circle): (&GroupId, &Circle)| {
+            circle.local().iter().map(|member| (*member, *group)).collect::<Vec<_>>()
+        };
+        self.circles.iter().flat_map(seats).collect()
+    }
+
+    /// Replaces the tables by the union of the States; where two nodes claim a member, the first node has it.
+    fn unite(&mut self, states: &BTreeMap<NodeId, Vec<GroupState>>) -> BTreeMap<GroupId, Agreed> {
+        let me = self.config.me;
+        let kept = self.kept_lost();
+        for circle in self.circles.values_mut() {
+            circle.clear_seats();
+        }
+        let mut agreed: BTreeMap<GroupId, Agreed> = BTreeMap::new();
+        for (node, groups) in states {
+            for state in groups {
+                let said = state.noticed.map_or(Agreed::Differ, Agreed::Same);
+                let entry = agreed.entry(state.group).or_insert(said);
+                if *entry != said {
+                    *entry = Agreed::Differ;
+                }
+                let circle = self.circles.entry(state.group).or_default();
+                for joined in &state.members {
+                    if circle.seat(&joined.member).is_none() {
+                        circle.add(joined.member, *node, joined.stamp, me);
+                    }
+                }
+            }
+        }
+        for (group, member, node, stamp) in kept {
+            self.circles.entry(group).or_default().add(member, node, stamp, me);
+        }
+        // The same set of groups everywhere, since GROUPS_MAX is counted on it.
+        self.circles.retain(|_, circle| !circle.is_empty());
+        self.recount();
+        agreed
+    }
+
+    /// The mutant's seats of lost nodes.
+    fn kept_lost(&self) -> Vec<(GroupId, MemberId, NodeId, Stamp)> {
+        let Some(configuration) = &self.configuration else { return Vec::new() };
+        if self.config.danger != Some(Danger::GroupKeepsLost) {
+            return Vec::new();
+        }
+        let seats = self.circles.iter().flat_map(|(group, circle)| {
+            circle.seats().map(|(member, seat)| (*group, *member, seat.node, seat.stamp))
+        });
+        seats.filter(|(_, _, node, _)| !configuration.nodes.contains(node)).collect()
+    }
+
+    fn recount(&mut self) {
+        self.memberships.clear();
+        for circle in self.circles.values() {
+            for (_, seat) in circle.seats() {
+                let count = self.memberships.entry(seat.node).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+
+    /// GRP-05, GRP-07: out go those whom the roster does not have, and what exceeds the limits.
+    fn sift(&mut self, roster: &dyn Roster) {
+        let mut out: Vec<(MemberId, GroupId, Cause)> = Vec::new();
+        let full = self.circles.iter().filter(|(_, circle)| !circle.is_empty());
+        for (index, (group, circle)) in full.enumerate() {
+            let mut kept = 0_usize;
+            for (member, _) in circle.seats() {
+                if !roster.holds(*member) {
+                    out.push((*member, *group, Cause::Expelled));
+                } else if index >= GROUPS_MAX || kept >= MEMBERS_MAX {
+                    out.push((*member, *group, Cause::Network));
+                } else {
+                    kept = kept.saturating_add(1);
+                }
+            }
+        }
+        for (member, group, cause) in out {
+            self.unseat(member, group, cause);
+        }
+    }
+
+    /// GRP-09: no notice only where all hosts of members name one notice, and it lists exactly the merged members.
+    fn notify_changed(&mut self, agreed: &BTreeMap<GroupId, Agreed>, refreshed: &BTreeSet<GroupId>) {
+        let mut changed = Vec::new();
+        for (group, circle) in &mut self.circles {
+            match agreed.get(group) {
+                Some(Agreed::Same(noticed))
+                    if !refreshed.contains(group) && noticed.digest == circle.fingerprint() =>
+                {
+                    let view: ViewId = noticed.view;
+                    circle.keep_notice(view);
+                }
+                _ => changed.push(*group),
+            }
+        }
+        self.notify(&changed, Cause::Network);
+    }
+}
+
+/// GRP-03: sorted, no larger than a node's may be.
+fn check_state(peer: NodeId, state: &State) -> Result<(), GroupError> {
+    check_heads(peer, &state.heads)?;
+    let sorted = state.groups.is_sorted_by(|a, b| a.group < b.group)
+        && state.groups.iter().all(|group| group.members.is_sorted_by(|a, b| a.member < b.member));
+    if !sorted || state.groups.iter().any(|group| group.members.is_empty()) {
+        return Err(GroupError::PeerOutOfTurn(peer));
+    }
+    let memberships: usize = state.groups.iter().map(|group| group.members.len()).sum();
+    if memberships > MEMBERSHIPS_MAX || state.groups.len() > GROUPS_MAX {
+        return Err(GroupError::PeerTooLarge(peer));
+    }
+    Ok(())
+}
+
+fn check_heads(peer: NodeId, heads: &Heads) -> Result<(), GroupError> {
+    if heads.heads.len() > HEADS_MAX || heads.landmarks.len() > LANDMARKS_MAX {
+        return Err(GroupError::PeerTooLarge(peer));
+    }
+    if !heads.heads.is_sorted_by(|a, b| a < b) || !heads.landmarks.is_sorted_by(|a, b| a < b) {
+        return Err(GroupError::PeerOutOfTurn(peer));
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! What this layer orders on the ring.
+//!
+//! | message | from → to | means |
+//! |---|---|---|
+//! | Join, Leave | node of the member → all nodes | the member joins, leaves the group at this place |
+//! | Detach | node of the member → all nodes | the member is gone from all its groups |
+//! | Refresh | node of the member → all nodes | a notice without a change of members |
+//! | Complain | node of the complainer → all nodes | the suspect is silent in that view |
+//! | Entry | any node → all nodes | append this transcript entry at this place |
+//! | State | each node, once in each configuration → all nodes | my transcript's heads; my members, by group |
+//! | Heads | node whose heads changed while states are gathered → all nodes | my transcript's heads now |
+//! | Data | node of the sender → all nodes | for the members of the group |
+//!
+//! Data has a fixed head, and its payload is a slice of what was delivered:
+//! ```text
+//!   0xD1 | group 32 | sender 32 | payload ...
+//!   0xE1 | group 32 | payload ...              the sender has the node's own key
+//! ```
+
+use bytes::{BufMut, Bytes, BytesMut};
+use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{Blob, ConfigurationId, DecodeError, Digest, EntryId, GroupId, MemberId, NodeId, ViewId};
+
+const DATA: u8 = 0xD1;
+const OWN_DATA: u8 = 0xE1;
+const ID_BYTES: usize = 32;
+
+/// A control message.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum Control {
+    /// A member joins a group.
+    #[tls_codec(discriminant = 1)]
+    Join {
+        /// Who.
+        member: MemberId,
+        /// Which.
+        group: GroupId,
+    },
+    /// A member leaves a group.
+    #[tls_codec(discriminant = 2)]
+    Leave {
+        /// Who.
+        member: MemberId,
+        /// Which.
+        group: GroupId,
+    },
+    /// A member is gone from all groups.
+    #[tls_codec(discriminant = 3)]
+    Detach {
+        /// Who.
+        member: MemberId,
+    },
+    /// A notice is wanted although nobody comes or goes.
+    #[tls_codec(discriminant = 4)]
+    Refresh {
+        /// Who asks.
+        member: MemberId,
+        /// For which group.
+        group: GroupId,
+    },
+    /// A member is silent.
+    #[tls_codec(discriminant = 5)]
+    Complain {
+        /// Who complains.
+        member: MemberId,
+        /// In which view (it names the group).
+        view: ViewId,
+        /// About whom.
+        suspect: MemberId,
+    },
+    /// A transcript entry.
+    #[tls_codec(discriminant = 6)]
+    Entry {
+        /// Its encoding.
+        entry: Blob,
+    },
+    /// A node's part of the tables.
+    #[tls_codec(discriminant = 7)]
+    State(State),
+    /// A node's heads.
+    #[tls_codec(discriminant = 8)]
+    Heads {
+        /// For which configuration.
+        configuration: ConfigurationId,
+        /// Which.
+        heads: Heads,
+    },
+}
+
+/// The newest entries that a node knows.
+#[derive(Debug, Clone, PartialEq, Eq, Default, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Heads {
+    /// Entries that no other entry names as parent; sorted.
+    pub heads: Vec<EntryId>,
+    /// Some of their ancestors; sorted.
+    pub landmarks: Vec<EntryId>,
+}
+
+/// What a node says of itself once in each configuration. A node is the authority on its own members.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct State {
+    /// For which configuration.
+    pub configuration: ConfigurationId,
+    /// The transcript's heads.
+    pub heads: Heads,
+    /// Groups in which it has members; sorted.
+    pub groups: Vec<GroupState>,
+}
+
+/// One group in a node's state.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct GroupState {
+    /// Which.
+    pub group: GroupId,
+    /// The newest notice, if nobody of it was lost since.
+    pub noticed: Option<Noticed>,
+    /// The node's members in it; sorted.
+    pub members: Vec<Joined>,
+}
+
+/// A notice, and whom it listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Noticed {
+    /// Its id.
+    pub view: ViewId,
+    /// Digest of the list of its members with their join stamps.
+    pub digest: Digest,
+}
+
+/// A member, and which of its joins made it one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Joined {
+    /// Who.
+    pub member: MemberId,
+    /// When.
+    pub stamp: Stamp,
+}
+
+/// Where a join was ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Stamp {
+    /// Number of the configuration at the member's node.
+    pub ring_seq: u64,
+    /// Place in it.
+    pub order: u64,
+}
+
+/// Any message of this layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// For the tables.
+    Control(Box<Control>),
+    /// For the members.
+    Data {
+        /// To which group.
+        group: GroupId,
+        /// From whom.
+        sender: MemberId,
+        /// What.
+        payload: Bytes,
+    },
+}
+
+/// Encodes a control message.
+pub fn encode(control: &Control) -> Bytes {
+    codec::encode(control).into()
+}
+
+/// Encodes a data message of `sender`, who lives at `node`.
+pub fn encode_data(node: NodeId, group: &GroupId, sender: MemberId, payload: &[u8]) -> Bytes {
+    let own = sender == node.member();
+    let mut out = BytesMut::with_capacity(payload.len().saturating_add(1 + 2 * ID_BYTES));
+    out.put_u8(if own { OWN_DATA } else { DATA });
+    out.put_slice(&group.0);
+    if !own {
+        out.put_slice(&sender.0);
+    }
+    out.put_slice(payload);
+    out.freeze()
+}
+
+/// Decodes what `node` ordered.
+///
+/// # Errors
+/// Any [`DecodeError`]: GRP-01.
+pub fn decode(node: NodeId, bytes: &Bytes) -> Result<Message, DecodeError> {
+    match bytes.first() {
+        Some(&OWN_DATA) => {
+            let (group, payload) = split_id(bytes, 1)?;
+            Ok(Message::Data { group: GroupId(group), sender: node.member(), payload })
+        }
+        Some(&DATA) => {
+            let (group, rest) = split_id(bytes, 1)?;
+            let (sender, payload) = split_id(&rest, 0)?;
+            let sender = MemberId(sender);
+            if sender == node.member() {
+                return Err(DecodeError::NotCanonical);
+            }
+            Ok(Message::Data { group: GroupId(group), sender, payload })
+        }
+        _ => codec::decode(bytes).map(|control| Message::Control(Box::new(control))),
+    }
+}
+
+fn split_id(bytes: &Bytes, from: usize) -> Result<(Digest, Bytes), DecodeError> {
+    let to = from.saturating_add(ID_BYTES);
+    let id = bytes.get(from..to).and_then(|id| id.try_into().ok()).ok_or(DecodeError::Malformed)?;
+    Ok((id, bytes.slice(to..)))
+}

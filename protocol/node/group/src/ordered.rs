@@ -1,0 +1,201 @@
+//! Changes of the tables by ordered messages, while the tables of the configuration are merged, or as part of the merge.
+
+use crate::circle::{Circle, notice_word};
+use crate::message::Stamp;
+use crate::{Group, GroupError, MEMBERSHIPS_MAX, Refusal, Roster, Word};
+use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
+use folkmoot_base::{Cause, GroupId, MemberId, NodeId, ViewId};
+use std::collections::BTreeSet;
+
+/// Places in the order for which a member set aside by complaints may not join again.
+pub(crate) const SET_ASIDE_PLACES: u64 = 32;
+
+/// One ordered change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// The node that ordered it.
+    pub(crate) node: NodeId,
+    /// Where.
+    pub(crate) stamp: Stamp,
+    /// For whom.
+    pub(crate) member: MemberId,
+    /// What.
+    pub(crate) what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Join(GroupId),
+    Leave(GroupId),
+    Refresh(GroupId),
+    Detach,
+}
+
+impl Group {
+    /// Applies a change to the tables. Returns the groups that need a notice, and with what cause.
+    ///
+    /// # Errors
+    /// The node does not host the member, where it must.
+    pub(crate) fn apply(
+        &mut self,
+        change: &Change,
+        roster: &dyn Roster,
+    ) -> Result<(Vec<GroupId>, Cause), GroupError> {
+        let Change { node, member, .. } = *change;
+        match change.what {
+            What::Join(group) => Ok((self.apply_join(change, group, roster), Cause::Join)),
+            What::Leave(group) => {
+                self.check_host(node, member, group)?;
+                Ok((self.unseat(member, group, Cause::Leave).into_iter().collect(), Cause::Leave))
+            }
+            What::Refresh(group) => {
+                self.check_host(node, member, group)?;
+                Ok((vec![group], Cause::Refresh))
+            }
+            What::Detach => {
+                let groups = self.groups_of(member, node);
+                let left = groups.into_iter().filter_map(|group| self.unseat(member, group, Cause::Detach));
+                Ok((left.collect(), Cause::Detach))
+            }
+        }
+    }
+
+    /// GRP-04: a node speaks only for members that it hosts in that group.
+    pub(crate) fn check_host(
+        &self,
+        peer: NodeId,
+        member: MemberId,
+        group: GroupId,
+    ) -> Result<(), GroupError> {
+        if self.circles.get(&group).is_some_and(|circle| circle.hosts(peer, &member)) {
+            return Ok(());
+        }
+        Err(GroupError::PeerSpokeForAnother { peer, member, group })
+    }
+
+    fn apply_join(&mut self, change: &Change, group: GroupId, roster: &dyn Roster) -> Vec<GroupId> {
+        let (node, member) = (change.node, change.member);
+        if let Some(refusal) = self.refusal(change, group, roster) {
+            if node == self.config.me {
+                self.say(member, Word::Refused { group, refusal });
+            }
+            return Vec::new();
+        }
+        let circle = self.circles.entry(group).or_default();
+        if circle.seat(&member).is_some() {
+            return Vec::new();
+        }
+        circle.add(member, node, change.stamp, self.config.me);
+        self.count(node, 1);
+        vec![group]
+    }
+
+    /// GRP-05 to GRP-08: why this join is refused, by every node alike.
+    fn refusal(&self, change: &Change, group: GroupId, roster: &dyn Roster) -> Option<Refusal> {
+        if !roster.holds(change.member) {
+            return Some(Refusal::NotRostered);
+        }
+        if self.memberships.get(&change.node).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
+            return Some(Refusal::Busy);
+        }
+        let groups = self.circles.len();
+        let Some(circle) = self.circles.get(&group) else {
+            return (groups >= GROUPS_MAX).then_some(Refusal::TooManyGroups);
+        };
+        match circle.seat(&change.member) {
+            Some(seat) => (seat.node != change.node).then_some(Refusal::Busy),
+            None if circle.is_set_aside(&change.member, change.stamp.order) => Some(Refusal::SetAside),
+            None if circle.len() >= MEMBERS_MAX => Some(Refusal::GroupFull),
+            None => None,
+        }
+    }
+
+    /// Takes `member` out of `group` and tells it, if it lives here. `Some(group)` if it was in.
+    pub(crate) fn unseat(&mut self, member: MemberId, group: GroupId, cause: Cause) -> Option<GroupId> {
+        let circle = self.circles.get_mut(&group)?;
+        let node = circle.seat(&member)?.node;
+        circle.remove(&member);
+        self.count(node, -1);
+        if node == self.config.me {
+            self.say(member, Word::Removed { group, cause });
+        }
+        Some(group)
+    }
+
+    fn count(&mut self, node: NodeId, change: isize) {
+        let count = self.memberships.entry(node).or_default();
+        *count = count.saturating_add_signed(change);
+        if *count == 0 {
+            self.memberships.remove(&node);
+        }
+    }
+
+    /// The groups that `member` is in, hosted by `node`.
+    pub(crate) fn groups_of(&self, member: MemberId, node: NodeId) -> Vec<GroupId> {
+        let here = |circle: &Circle| circle.seat(&member).is_some_and(|seat| seat.node == node);
+        self.circles.iter().filter(|(_, circle)| here(circle)).map(|(group, _)| *group).collect()
+    }
+
+    /// Gives each of `groups` its notice at the place of the message being delivered.
+    pub(crate) fn notify(&mut self, groups: &[GroupId], cause: Cause) {
+        let Some(configuration) = self.configuration.as_ref().map(|configuration| configuration.id) else {
+            return;
+        };
+        for group in groups {
+            let Some(circle) = self.circles.get_mut(group) else { continue };
+            if circle.is_empty() {
+                self.circles.remove(group);
+                continue;
+            }
+            let view = ViewId { configuration, order: self.place, group: *group };
+            let removed = circle.make_notice(view);
+            for to in circle.local().iter().filter(|member| self.audience.hears(member)) {
+                self.out.push_back(notice_word(*group, view, circle, &removed, cause, *to));
+            }
+        }
+    }
+
+    /// K4: counts a complaint, and removes the suspect if it was the deciding one.
+    pub(crate) fn complaint(
+        &mut self,
+        peer: NodeId,
+        member: MemberId,
+        view: ViewId,
+        suspect: MemberId,
+    ) -> Result<(), GroupError> {
+        self.check_host(peer, member, view.group)?;
+        let place = self.place;
+        let Some(circle) = self.circles.get_mut(&view.group) else { return Ok(()) };
+        match circle.complaint(member, &view, suspect) {
+            None => return Err(GroupError::PeerComplaint(member)),
+            Some(false) => return Ok(()),
+            Some(true) => circle.set_aside(suspect, place, place.saturating_add(SET_ASIDE_PLACES)),
+        }
+        self.trace(format!("{suspect} is set aside in {}: the others complain of silence", view.group));
+        if let Some(group) = self.unseat(suspect, view.group, Cause::Complaint) {
+            self.notify(&[group], Cause::Complaint);
+        }
+        Ok(())
+    }
+
+    /// Takes the removed of the roster out of all groups, at the place of the entry just delivered.
+    pub(crate) fn strike(&mut self, removed: &[(MemberId, Cause)]) -> Vec<(GroupId, Cause)> {
+        let mut touched: Vec<(GroupId, Cause)> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (member, cause) in removed {
+            let groups: Vec<GroupId> = self
+                .circles
+                .iter()
+                .filter(|(_, circle)| circle.seat(member).is_some())
+                .map(|(group, _)| *group)
+                .collect();
+            for group in groups {
+                self.unseat(*member, group, *cause);
+                if seen.insert(group) {
+                    touched.push((group, *cause));
+                }
+            }
+        }
+        touched
+    }
+}
