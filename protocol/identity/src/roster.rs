@@ -232,6 +232,11 @@ impl Roster {
         self.requests.contains(request)
     }
 
+    /// Whether the decision with this digest was taken at this serial.
+    pub fn decided(&self, serial: u64, decision: &Digest) -> bool {
+        self.decisions.get(&serial).is_some_and(|decided| decided.contains_key(decision))
+    }
+
     /// Serials at which more than one decision stands: somebody signed two.
     pub fn contradictions(&self) -> impl Iterator<Item = u64> {
         self.decisions.iter().filter(|(_, decided)| decided.len() > 1).map(|(serial, _)| *serial)

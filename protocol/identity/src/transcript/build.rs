@@ -1,7 +1,7 @@
 //! Writing entries: over all heads, signed, and judged before they are handed out.
 
 use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
-use super::{BuildError, Decision, Transcript, judge};
+use super::{BuildError, Decision, EntryError, Transcript, judge};
 use crate::{Identity, Slot, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Blob, EntryId, MemberId, UnixTime};
@@ -44,6 +44,14 @@ impl Transcript {
         votes.sort_by_key(|vote| vote.voter);
         let votes = DecisionVotes { slot, votes };
         self.make(Body::Decide { decision: decision.clone(), votes }, author)
+    }
+
+    /// Whether this decision, given the votes, would stand now: what a voter should know before it votes.
+    ///
+    /// # Errors
+    /// `TRN-25` to `TRN-28`.
+    pub fn would_stand(&self, decision: &Decision) -> Result<(), EntryError> {
+        judge::sensible(self.genesis_id(), decision, self.roster()).map(|_| ())
     }
 
     fn make(&self, body: Body, author: &Identity) -> Result<Bytes, BuildError> {

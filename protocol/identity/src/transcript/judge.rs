@@ -19,6 +19,9 @@ pub(super) enum Act {
     Decide { serial: u64, digest: Digest, effect: Effect, ended: Vec<(MemberId, EntryId, Ending)> },
 }
 
+/// What a decision does to electorate and charter, and the admissions that it ends.
+type Consequence = (Effect, Vec<(MemberId, EntryId, Ending)>);
+
 impl Act {
     pub(super) fn apply(&self, roster: &mut Roster) {
         match self {
@@ -110,9 +113,15 @@ fn decide(
         return Err(EntryError::PeerSerial { got: votes.slot.serial, want });
     }
     count(group, decision, votes, past)?;
+    let (effect, ended) = sensible(id, decision, past)?;
+    Ok(Act::Decide { serial: want, digest: decision.digest(), effect, ended })
+}
+
+/// What a decision does, whoever voted for it: `TRN-25` to `TRN-28`.
+pub(super) fn sensible(id: EntryId, decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
     let (effect, ended) = consequence(id, decision, past)?;
     check_outcome(&effect, past)?;
-    Ok(Act::Decide { serial: want, digest: decision.digest(), effect, ended })
+    Ok((effect, ended))
 }
 
 /// `TRN-21` to `TRN-24`: the votes are distinct, of voters, for this, and enough.
@@ -140,11 +149,7 @@ fn count(
 
 /// What the decision does. A removal ends every admission of the member in its past, so that one who was admitted on both
 /// sides of a split is out after one vote; an admission that the voters did not know of stays.
-fn consequence(
-    id: EntryId,
-    decision: &Decision,
-    past: &Roster,
-) -> Result<(Effect, Vec<(MemberId, EntryId, Ending)>), EntryError> {
+fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
     match decision {
         Decision::Remove { member, admission } => {
             if !past.holds(member, admission) {

@@ -18,6 +18,7 @@ mod entry;
 mod error;
 mod graph;
 mod judge;
+mod load;
 
 pub use decision::Decision;
 pub use entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
@@ -119,42 +120,7 @@ impl Transcript {
     /// # Errors
     /// [`LoadError`] names the first entry that does not stand.
     pub fn load(entries: impl IntoIterator<Item = Bytes>) -> Result<Self, LoadError> {
-        let mut waiting: Vec<(usize, Bytes)> = entries.into_iter().enumerate().collect();
-        let found = waiting.iter().enumerate().find_map(|(place, (number, bytes))| match Entry::decode(bytes) {
-            Ok(Entry { body: Body::Genesis { charter }, .. }) => Some((place, *number, charter.0)),
-            _ => None,
-        });
-        let (place, number, charter) = found.ok_or(LoadError::LocalNoGenesis)?;
-        let corrupt = |number, why| LoadError::LocalCorrupt { number, why };
-        let mut transcript = Self::genesis(&charter).map_err(|why| corrupt(number, why))?;
-        let (_, stored) = waiting.remove(place);
-        transcript.append(&stored).map_err(|why| corrupt(number, why))?;
-        transcript.append_all(waiting).map_err(|(number, why)| corrupt(number, why))?;
-        Ok(transcript)
-    }
-
-    /// Appends entries in whatever order they are in, each as soon as its parents are there.
-    fn append_all(&mut self, mut waiting: Vec<(usize, Bytes)>) -> Result<(), (usize, EntryError)> {
-        while !waiting.is_empty() {
-            let before = waiting.len();
-            let mut later = Vec::new();
-            let mut missing = None;
-            for (number, bytes) in waiting {
-                match self.append(&bytes) {
-                    Ok(_) => {}
-                    Err(why @ EntryError::MissingParents(_)) => {
-                        missing.get_or_insert((number, why));
-                        later.push((number, bytes));
-                    }
-                    Err(why) => return Err((number, why)),
-                }
-            }
-            waiting = later;
-            if let Some(error) = missing.filter(|_| waiting.len() == before) {
-                return Err(error);
-            }
-        }
-        Ok(())
+        load::load(entries)
     }
 
     /// Verifies an entry by its own past and takes it.

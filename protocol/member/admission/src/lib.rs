@@ -1,1 +1,231 @@
-//! folkmoot-admission
+//! One door: request, votes, certificate, entry; expulsion and the other decisions of the voters too.
+//!
+//! ```text
+//! stranger                contact                      voters (contact among them)
+//! Applicant --Request--> Admission --Open::Request--> Admission --> person: approve?
+//!     |    <--Standing--     |     <---Open::Vote----     |  persisted, then sent
+//!     |    <----Votes---     | enough
+//!     '--Certificate----->   '--Entry (Admit)--> ordered for all: the roster has the stranger
+//! ```
+//! Promises: nobody is admitted or expelled here, only proposed: the transcript judges. A vote is persisted before it is
+//! sent, and a voter approves at most one decision for each electorate serial and ballot, restarts included. What is lost is
+//! sent again until the matter is closed, by whoever holds it, so no crash, split or change of contact strands a request.
+//! Bounds: [`limits::REQUESTS_MAX`](folkmoot_base::limits::REQUESTS_MAX) open requests (the newest is refused when full),
+//! [`CONTACT_REQUESTS_MAX`] of them through one contact, one for each key; [`PROPOSALS_MAX`] proposals,
+//! [`MEMBER_PROPOSALS_MAX`] of them by one member; [`BALLOTS_MAX`] ballots of one serial; each request and proposal for the
+//! charter's `request_hours`.
+//! Relies on: members' messages in one order is convenient, not needed; senders authenticated by link and ring.
+//! Source: facts of Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed threshold.
+//! Departures: docs/protocol/admission.md.
+
+mod applicant;
+mod ballots;
+mod contact;
+mod decide;
+mod desk;
+mod error;
+mod expire;
+mod message;
+mod requests;
+mod resend;
+mod status;
+mod store;
+mod vote;
+
+pub use applicant::{Applicant, Phase};
+pub use desk::Admission;
+pub use error::AdmissionError;
+pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason};
+pub use status::{ProposalStatus, RequestStatus, Status};
+
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Danger, Digest, MemberId, NodeId, Persist, UnixTime};
+use folkmoot_identity::{Appended, Decision};
+
+/// Most open requests that one contact may bring.
+pub const CONTACT_REQUESTS_MAX: usize = 32;
+/// Most open proposals.
+pub const PROPOSALS_MAX: usize = 32;
+/// Most open proposals of one member.
+pub const MEMBER_PROPOSALS_MAX: usize = 8;
+/// Most ballots of one electorate serial.
+pub const BALLOTS_MAX: u32 = 64;
+
+/// How patient the layer is.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// First pause before something unanswered is sent again; doubles to `resend_max`.
+    pub resend: Duration,
+    /// Longest such pause.
+    pub resend_max: Duration,
+    /// By how much clocks may differ, in seconds (T7).
+    pub skew_seconds: u64,
+    /// What to do wrong, in tests of the tests.
+    pub danger: Option<Danger>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            resend: Duration::from_secs(2),
+            resend_max: Duration::from_secs(60),
+            skew_seconds: 60,
+            danger: None,
+        }
+    }
+}
+
+/// What comes in, for [`Admission`] and [`Applicant`] alike.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A frame over a link: from a guest, or from the contact if we are the guest.
+    Guest {
+        /// From whom, its key proved.
+        from: NodeId,
+        /// What.
+        payload: Bytes,
+    },
+    /// An open message to the members.
+    Open {
+        /// By whom, by the word of its node.
+        sender: MemberId,
+        /// What.
+        payload: Bytes,
+    },
+    /// The wall clock.
+    Clock(UnixTime),
+    /// The time that `poll_timeout` named has come.
+    Timeout,
+    /// A link to a guest came up; for an applicant: to a possible contact.
+    LinkUp(NodeId),
+    /// It went down.
+    LinkDown(NodeId),
+    /// View, notice or configuration changed: someone may be here who missed something. Sent again soon.
+    Regrouped,
+    /// The transcript took an entry; the transcript handed in holds it.
+    Appended(Appended),
+    /// A person speaks. Not for applicants.
+    Command(Command),
+}
+
+/// What a person may ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Vote on a request or proposal, by its name in [`Status`].
+    Vote {
+        /// Request digest or proposal digest.
+        motion: Digest,
+        /// Yes or no.
+        approve: bool,
+    },
+    /// Propose to expel a member, and approve it if this member has a vote.
+    Expel(MemberId),
+    /// Propose a decision, and approve it if this member has a vote.
+    Propose(Decision),
+}
+
+/// What goes out. Order counts.
+#[derive(Debug, Clone)]
+pub enum Output {
+    /// Commit this before any later output takes effect.
+    Persist(Persist),
+    /// Send over the link to a guest or contact.
+    Guest {
+        /// To whom.
+        to: NodeId,
+        /// What.
+        payload: Bytes,
+    },
+    /// Multicast to the members: open, agreed, outside views.
+    Multicast(Bytes),
+    /// Have this transcript entry ordered.
+    Entry(Bytes),
+    /// Tell the application.
+    Event(Event),
+    /// A line for the log.
+    Trace(String),
+}
+
+/// Why a request or proposal is no longer open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closed {
+    /// It was granted: admitted, or carried out.
+    Granted,
+    /// Too many said no.
+    Rejected,
+    /// Time is up.
+    Expired,
+    /// Its sender asks for something else now, or the charter changed, or another decision made it pointless.
+    Overtaken,
+}
+
+/// What people hear of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A stranger asks for admission: vote with [`Command::Vote`].
+    RequestArrived {
+        /// Its name for votes.
+        request: Digest,
+        /// Who.
+        member: MemberId,
+        /// By which name.
+        name: String,
+    },
+    /// A request is no longer open.
+    RequestClosed {
+        /// Which.
+        request: Digest,
+        /// Whose.
+        member: MemberId,
+        /// Why.
+        why: Closed,
+    },
+    /// A member wants a decision.
+    ProposalArrived {
+        /// Its name for votes.
+        proposal: Digest,
+        /// What.
+        decision: Decision,
+        /// Who.
+        proposer: MemberId,
+    },
+    /// A proposal is no longer open.
+    ProposalClosed {
+        /// Which.
+        proposal: Digest,
+        /// What.
+        decision: Decision,
+        /// Why.
+        why: Closed,
+    },
+    /// A vote was counted, ours or another's.
+    VoteCast {
+        /// Request or proposal.
+        motion: Digest,
+        /// Whose.
+        voter: MemberId,
+        /// Yes or no.
+        approve: bool,
+        /// Approving votes now.
+        have: usize,
+        /// Approving votes needed, at the least.
+        need: usize,
+    },
+    /// Applicant: not admitted, or not yet.
+    Refused {
+        /// Why.
+        reason: Reason,
+        /// Approving votes so far.
+        have: usize,
+        /// Votes needed.
+        need: usize,
+    },
+    /// Applicant: the votes are here and the certificate is made.
+    Certified {
+        /// The certificate (GMC, DER).
+        certificate: Bytes,
+    },
+    /// Applicant: the transcript has us.
+    Admitted,
+}

@@ -1,0 +1,350 @@
+//! The stranger's part: ask, collect votes, make the certificate, wait for the transcript to say so.
+//!
+//! ```text
+//! Requesting --Standing--> CollectingVotes --Votes--> Certifying --transcript has us--> Admitted
+//!     ^----------------------- votes no longer stand --------'
+//! ```
+//! Speaks to one contact at a time, again and again at growing pauses, and to the next one when it falls silent or its link
+//! goes down. Request and certificate are persisted before they are sent, so a restart asks the same question.
+
+use crate::message::{self, GuestMessage, KeyedVote, Reason};
+use crate::resend::Pause;
+use crate::store::REQUESTS;
+use crate::{AdmissionError, Config, Event, Input, Output};
+use bytes::Bytes;
+use folkmoot_base::{Blob, Digest, Entropy, Instant, NodeId, Persist, StoreKey, UnixTime, codec, limits};
+use folkmoot_identity::{Gmc, GmcBody, Identity, Request, Transcript, VerifyingKey, VoteProof};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Where our request and certificate are kept.
+const OWN: &[u8] = b"own";
+/// Unanswered words after which another contact is tried.
+const PATIENCE: u32 = 3;
+/// Most contacts remembered at once; more are not needed.
+const CONTACTS_MAX: usize = 8;
+
+/// How far we are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Nobody has answered yet.
+    Requesting,
+    /// Asked; this is the last that was heard.
+    CollectingVotes {
+        /// Approving votes so far.
+        have: usize,
+        /// Votes needed.
+        need: usize,
+    },
+    /// The certificate is made; the transcript does not have us yet.
+    Certifying,
+    /// The transcript has us. The applicant is done.
+    Admitted,
+}
+
+/// A stranger who asks for admission.
+#[derive(Debug)]
+pub struct Applicant {
+    config: Config,
+    phase: Phase,
+    clock: Option<UnixTime>,
+    request: Option<Request>,
+    certificate: Option<Gmc>,
+    contacts: Vec<NodeId>,
+    unanswered: u32,
+    /// Refused: the next request waits for the pause to end, or for another charter.
+    cooling: bool,
+    refused: Option<(Reason, u32, u32)>,
+    pause: Pause,
+    out: VecDeque<Output>,
+}
+
+impl Applicant {
+    /// A stranger who has not asked yet. It asks once it knows the time and has a contact.
+    pub fn new(config: Config) -> Self {
+        Self {
+            pause: Pause::new(&config),
+            config,
+            phase: Phase::Requesting,
+            clock: None,
+            request: None,
+            certificate: None,
+            contacts: Vec::new(),
+            unanswered: 0,
+            cooling: false,
+            refused: None,
+            out: VecDeque::new(),
+        }
+    }
+
+    /// A stranger as it was left: hand in everything stored, other tables are passed over.
+    ///
+    /// # Errors
+    /// [`AdmissionError::LocalCorrupt`].
+    pub fn load(config: Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, AdmissionError> {
+        let mut applicant = Self::new(config);
+        let own = stored.iter().find(|(key, _)| key.table == REQUESTS && key.key == OWN);
+        let corrupt = || AdmissionError::LocalCorrupt(REQUESTS);
+        match own.map(|(_, value)| value.split_first().ok_or_else(corrupt)).transpose()? {
+            Some((b'r', cms)) => applicant.request = Some(Request::from_der(cms).map_err(|_| corrupt())?),
+            Some((b'c', der)) => {
+                applicant.certificate = Some(Gmc::from_der(der).map_err(|_| corrupt())?);
+                applicant.phase = Phase::Certifying;
+            }
+            Some(_) => return Err(corrupt()),
+            None => {}
+        }
+        Ok(applicant)
+    }
+
+    /// Takes one input. `transcript` is our own copy: at first nothing but the charter.
+    ///
+    /// # Errors
+    /// [`AdmissionError`]; the applicant is then as it was.
+    pub fn handle(
+        &mut self,
+        now: Instant,
+        input: Input,
+        transcript: &Transcript,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        if self.phase == Phase::Admitted {
+            return Ok(());
+        }
+        let result = self.dispatch(now, input, transcript, identity, entropy);
+        self.notice_admission(transcript, identity);
+        let asked = self.ask(transcript, identity, entropy);
+        let busy = self.phase != Phase::Admitted && !self.contacts.is_empty() && self.clock.is_some();
+        self.pause.arrange(now, busy, &self.config, entropy);
+        result.and(asked)
+    }
+
+    /// Next output, until `None`.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// When to hand in [`Input::Timeout`], if nothing else happens first.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.pause.due()
+    }
+
+    /// How far we are.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Our certificate, once it is made.
+    pub fn certificate(&self) -> Option<&Gmc> {
+        self.certificate.as_ref()
+    }
+
+    fn dispatch(
+        &mut self,
+        now: Instant,
+        input: Input,
+        transcript: &Transcript,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        match input {
+            Input::Guest { from, payload } => self.answer(from, &payload, transcript, identity),
+            Input::Clock(time) => {
+                self.clock = Some(time);
+                Ok(())
+            }
+            Input::LinkUp(node) => {
+                if !self.contacts.contains(&node) && self.contacts.len() < CONTACTS_MAX {
+                    self.contacts.push(node);
+                    if self.contacts.len() == 1 {
+                        self.speak();
+                    }
+                }
+                Ok(())
+            }
+            Input::LinkDown(node) => {
+                let first = self.contacts.first() == Some(&node);
+                self.contacts.retain(|contact| *contact != node);
+                if first {
+                    self.speak();
+                }
+                Ok(())
+            }
+            Input::Timeout => {
+                if self.pause.take(now, &self.config) {
+                    self.cooling = false;
+                    self.try_another();
+                    self.speak();
+                }
+                Ok(())
+            }
+            Input::Appended(_) => self.follow_charter(transcript, identity, entropy),
+            Input::Open { .. } | Input::Regrouped | Input::Command(_) => Ok(()),
+        }
+    }
+
+    /// After too many unanswered words, the next contact comes first.
+    fn try_another(&mut self) {
+        if self.unanswered >= PATIENCE && self.contacts.len() > 1 {
+            self.unanswered = 0;
+            self.contacts.rotate_left(1);
+        }
+    }
+
+    /// Makes the request as soon as there is a time to put into it, and speaks it.
+    fn ask(
+        &mut self,
+        transcript: &Transcript,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let Some(time) = self.clock else { return Ok(()) };
+        if self.cooling || self.request.is_some() || self.certificate.is_some() || self.phase == Phase::Admitted {
+            return Ok(());
+        }
+        let roster = transcript.roster();
+        let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
+        let body = GmcBody::propose(roster.charter(), identity, size, time, entropy);
+        let request = Request::sign(identity, body).map_err(AdmissionError::LocalRequest)?;
+        self.keep(b'r', request.der());
+        self.request = Some(request);
+        self.speak();
+        Ok(())
+    }
+
+    /// Says to the first contact what we are waiting for an answer to.
+    fn speak(&mut self) {
+        let Some(to) = self.contacts.first().copied() else { return };
+        let message = match (&self.certificate, &self.request) {
+            (Some(certificate), _) => GuestMessage::Certificate { der: Blob(certificate.der().clone()) },
+            (None, Some(request)) => GuestMessage::Request { cms: Blob::from(request.der().to_vec()) },
+            (None, None) => return,
+        };
+        self.unanswered = self.unanswered.saturating_add(1);
+        self.out.push_back(Output::Guest { to, payload: Bytes::from(codec::encode(&message)) });
+    }
+
+    fn answer(
+        &mut self,
+        from: NodeId,
+        payload: &[u8],
+        transcript: &Transcript,
+        identity: &Identity,
+    ) -> Result<(), AdmissionError> {
+        if !self.contacts.contains(&from) {
+            return Err(AdmissionError::PeerOutOfTurn(from));
+        }
+        match message::decode(payload)? {
+            GuestMessage::Standing { request, have, need, reason } => {
+                self.is_ours(from, &request)?;
+                self.unanswered = 0;
+                self.stand(reason, have, need);
+                Ok(())
+            }
+            GuestMessage::Votes { request, votes } => {
+                self.is_ours(from, &request)?;
+                self.unanswered = 0;
+                self.certify(&votes, transcript, identity)
+            }
+            GuestMessage::Request { .. } | GuestMessage::Certificate { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
+        }
+    }
+
+    fn is_ours(&self, from: NodeId, digest: &Digest) -> Result<(), AdmissionError> {
+        let asked = self.request.as_ref().map(Request::digest);
+        let certified = || self.certificate.as_ref().and_then(|gmc| gmc.body().request_digest().ok());
+        if asked.or_else(certified) == Some(*digest) { Ok(()) } else { Err(AdmissionError::PeerOtherRequest(from)) }
+    }
+
+    fn stand(&mut self, reason: Reason, have: u32, need: u32) {
+        match reason {
+            // The votes in the certificate no longer stand: collect them again, for a new request.
+            Reason::Votes | Reason::Stale | Reason::Term => {
+                self.start_over();
+                self.cooling = true;
+            }
+            Reason::AwaitingVotes | Reason::Rejected | Reason::Full if self.certificate.is_none() => {
+                self.phase = Phase::CollectingVotes { have: size(have), need: size(need) };
+            }
+            Reason::AwaitingVotes | Reason::Rejected | Reason::Full => {}
+        }
+        if self.refused.replace((reason, have, need)) != Some((reason, have, need)) {
+            let (have, need) = (size(have), size(need));
+            self.out.push_back(Output::Event(Event::Refused { reason, have, need }));
+        }
+    }
+
+    /// Forgets request and certificate; [`Self::ask`] makes the next request.
+    fn start_over(&mut self) {
+        self.certificate = None;
+        self.phase = Phase::Requesting;
+        self.out.push_back(Output::Persist(Persist::delete(REQUESTS, OWN)));
+        self.request = None;
+    }
+
+    fn follow_charter(
+        &mut self,
+        transcript: &Transcript,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let charter = transcript.roster().charter().digest();
+        let asked = self.request.as_ref().map(|request| request.body().membership.charter);
+        let certified = self.certificate.as_ref().map(|gmc| gmc.body().membership.charter);
+        if asked.or(certified).is_some_and(|asked| asked != charter) {
+            self.start_over();
+            self.cooling = false;
+            self.ask(transcript, identity, entropy)?;
+        }
+        Ok(())
+    }
+
+    /// Enough votes: each is checked by the key it came with, whose digest is the voter's name.
+    fn certify(
+        &mut self,
+        votes: &[KeyedVote],
+        transcript: &Transcript,
+        identity: &Identity,
+    ) -> Result<(), AdmissionError> {
+        let Some(request) = &self.request else { return Ok(()) };
+        let body = request.body();
+        let motion = body.motion().map_err(AdmissionError::PeerCertificate)?;
+        let mut stands: BTreeMap<_, (VoteProof, VerifyingKey)> = BTreeMap::new();
+        for vote in votes.iter().take(limits::MEMBERS_MAX) {
+            let key = VerifyingKey::from_spki_der(&vote.spki.0)
+                .map_err(|_| AdmissionError::PeerNotVoter(vote.proof.voter))?;
+            vote.proof.verify(&motion, &key).map_err(AdmissionError::WireVote)?;
+            stands.insert(vote.proof.voter, (vote.proof, key));
+        }
+        let proofs: Vec<VoteProof> = stands.values().map(|(proof, _)| *proof).collect();
+        let certificate = Gmc::compose(body, &proofs, identity).map_err(AdmissionError::PeerCertificate)?;
+        certificate
+            .check_authority(transcript.roster().charter(), |voter| stands.get(voter).map(|(_, key)| key))
+            .map_err(AdmissionError::PeerCertificate)?;
+        let der = certificate.der().clone();
+        self.keep(b'c', &der);
+        self.certificate = Some(certificate);
+        self.request = None;
+        self.phase = Phase::Certifying;
+        self.out.push_back(Output::Event(Event::Certified { certificate: der }));
+        self.speak();
+        Ok(())
+    }
+
+    fn notice_admission(&mut self, transcript: &Transcript, identity: &Identity) {
+        if self.phase != Phase::Admitted && transcript.roster().is_member(&identity.member()) {
+            self.phase = Phase::Admitted;
+            self.out.push_back(Output::Persist(Persist::delete(REQUESTS, OWN)));
+            self.out.push_back(Output::Event(Event::Admitted));
+        }
+    }
+
+    fn keep(&mut self, kind: u8, der: &[u8]) {
+        let value = [&[kind], der].concat();
+        self.out.push_back(Output::Persist(Persist::put(REQUESTS, OWN, value)));
+    }
+}
+
+fn size(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}

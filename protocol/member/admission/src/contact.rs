@@ -1,0 +1,293 @@
+//! The contact's part: a guest at the door, its request, the votes it is given, the certificate it brings.
+
+use crate::desk::{Admission, Call};
+use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
+use crate::requests::Open;
+use crate::store;
+use crate::{AdmissionError, Closed, Event, Output};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, UnixTime, codec, limits};
+use folkmoot_identity::{BuildError, EntryError, Gmc, Motion, Request};
+use std::collections::BTreeMap;
+
+/// Frames that a guest may send at once.
+const BURST: u32 = 8;
+/// Time after which it may send one more.
+const REFILL: Duration = Duration::from_millis(250);
+/// How long an entry that was handed over is given to come back in order before it is made again.
+const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+struct Guest {
+    linked: bool,
+    tokens: u32,
+    refilled: Instant,
+    entry_at: Option<Instant>,
+}
+
+/// The guests that spoke or are linked; at most twice as many as may be linked.
+#[derive(Debug, Default)]
+pub(crate) struct Guests(BTreeMap<NodeId, Guest>);
+
+impl Guests {
+    pub(crate) fn up(&mut self, node: NodeId) {
+        if let Some(guest) = self.entry(node, Instant::default()) {
+            guest.linked = true;
+        }
+    }
+
+    pub(crate) fn down(&mut self, node: &NodeId) {
+        self.0.remove(node);
+    }
+
+    pub(crate) fn is_linked(&self, node: &NodeId) -> bool {
+        self.0.get(node).is_some_and(|guest| guest.linked)
+    }
+
+    fn entry(&mut self, node: NodeId, now: Instant) -> Option<&mut Guest> {
+        if !self.0.contains_key(&node) && self.0.len() >= limits::GUESTS_MAX.saturating_mul(2) {
+            return None;
+        }
+        let fresh = Guest { linked: false, tokens: BURST, refilled: now, entry_at: None };
+        Some(self.0.entry(node).or_insert(fresh))
+    }
+
+    /// `ADM-08`: whether the guest may say one more thing now. One that speaks is linked.
+    fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
+        let Some(guest) = self.entry(node, now) else { return false };
+        guest.linked = true;
+        let earned = now.since(guest.refilled).as_millis() / REFILL.as_millis().max(1);
+        if earned > 0 {
+            guest.tokens = guest.tokens.saturating_add(u32::try_from(earned).unwrap_or(BURST)).min(BURST);
+            guest.refilled = now;
+        }
+        let may = guest.tokens > 0;
+        guest.tokens = guest.tokens.saturating_sub(1);
+        may
+    }
+
+    fn entry_at(&mut self, node: &NodeId) -> Option<&mut Option<Instant>> {
+        self.0.get_mut(node).map(|guest| &mut guest.entry_at)
+    }
+}
+
+impl Admission {
+    pub(crate) fn guest(&mut self, call: &Call<'_>, from: NodeId, payload: &[u8]) -> Result<(), AdmissionError> {
+        if !self.guests.may_speak(from, call.now) {
+            return Err(AdmissionError::PeerTooOften(from));
+        }
+        match message::decode(payload)? {
+            GuestMessage::Request { cms } => self.guest_request(call, from, &cms.0),
+            GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0),
+            GuestMessage::Standing { .. } | GuestMessage::Votes { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
+        }
+    }
+
+    fn guest_request(&mut self, call: &Call<'_>, from: NodeId, cms: &[u8]) -> Result<(), AdmissionError> {
+        let known = self.requests.of_member(&from.member()).filter(|open| open.request.der() == cms);
+        if let Some(digest) = known.map(|open| open.request.digest()) {
+            self.answer(call, &digest);
+            return Ok(());
+        }
+        let request = Request::from_der(cms).map_err(AdmissionError::WireRequest)?;
+        if request.member().node() != from {
+            return Err(AdmissionError::PeerNotHolder(from));
+        }
+        let digest = request.digest();
+        if let Err(error) = self.take_request(call, call.identity.member(), request) {
+            self.refuse(call, from, digest, &error);
+            return Err(error);
+        }
+        self.multicast(&OpenMessage::Request { cms: Blob::from(cms.to_vec()) });
+        self.pause.soon();
+        Ok(())
+    }
+
+    /// A member passes on a guest's request.
+    pub(crate) fn hear_request(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        cms: &[u8],
+    ) -> Result<(), AdmissionError> {
+        if self.requests.iter().any(|open| open.request.der() == cms) {
+            return Ok(());
+        }
+        let request = Request::from_der(cms).map_err(AdmissionError::WireRequest)?;
+        self.take_request(call, sender, request)
+    }
+
+    /// `ADM-04` to `ADM-07`, `ADM-17`: may this request be open? Then it is.
+    fn take_request(
+        &mut self,
+        call: &Call<'_>,
+        contact: MemberId,
+        request: Request,
+    ) -> Result<(), AdmissionError> {
+        let (digest, member) = (request.digest(), request.member());
+        let roster = call.transcript.roster();
+        request.body().check_charter(roster.charter()).map_err(AdmissionError::PeerCharter)?;
+        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        self.check_term(&request, time)?;
+        if roster.is_used(&digest) {
+            return Err(AdmissionError::PeerUsed(member));
+        }
+        let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
+        if self.requests.of_member(&member).is_some_and(|open| newer(open) > (request.body().not_before, digest)) {
+            return Err(AdmissionError::PeerOlder(member));
+        }
+        self.requests.room(&contact, &member)?;
+        let hours = u64::from(roster.charter().request_hours());
+        let expires = UnixTime(time.0.saturating_add(hours.saturating_mul(3_600)));
+        let motion = Motion::admit(call.transcript.group(), roster.charter().digest(), digest);
+        let name = request.body().name.clone();
+        self.out.push_back(Output::Persist(store::put_request(&request, contact, expires)));
+        let open = Open { request, motion, contact, expires, votes: BTreeMap::new() };
+        if let Some(replaced) = self.requests.insert(open) {
+            self.closed(&replaced, Closed::Overtaken);
+        }
+        self.out.push_back(Output::Event(Event::RequestArrived { request: digest, member, name }));
+        self.answer(call, &digest);
+        Ok(())
+    }
+
+    fn check_term(&self, request: &Request, time: UnixTime) -> Result<(), AdmissionError> {
+        let body = request.body();
+        let begun = body.not_before.0 <= time.0.saturating_add(self.config.skew_seconds);
+        if begun && body.not_after.0 > time.0 { Ok(()) } else { Err(AdmissionError::PeerTerm(request.member())) }
+    }
+
+    /// The certificate that the guest made of the votes: if an entry with it stands, have it ordered.
+    fn guest_certificate(&mut self, call: &Call<'_>, from: NodeId, der: &[u8]) -> Result<(), AdmissionError> {
+        let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
+        if certificate.node() != from {
+            return Err(AdmissionError::PeerNotHolder(from));
+        }
+        let digest = certificate.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
+        if let Err(error) = self.admit(call, from, &certificate) {
+            self.refuse(call, from, digest, &error);
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    fn admit(&mut self, call: &Call<'_>, from: NodeId, certificate: &Gmc) -> Result<(), AdmissionError> {
+        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        certificate.check_term(time, self.config.skew_seconds).map_err(AdmissionError::PeerCertificate)?;
+        let early = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
+        if let Some(vote) = certificate.votes().iter().find(|vote| vote.expires < early) {
+            return Err(AdmissionError::PeerVoteEnded(vote.voter));
+        }
+        if let Some(entry_at) = self.guests.entry_at(&from) {
+            if entry_at.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
+                return Ok(());
+            }
+        }
+        let entry = call.transcript.make_admit(certificate.der(), call.identity);
+        match entry {
+            Ok(entry) => {
+                if let Some(entry_at) = self.guests.entry_at(&from) {
+                    *entry_at = Some(call.now);
+                }
+                self.trace(format!("entry to admit {} handed over", certificate.member()));
+                self.out.push_back(Output::Entry(entry));
+                Ok(())
+            }
+            // Admitted meanwhile: the guest will see it in the transcript.
+            Err(BuildError::Refused(EntryError::PeerUsed(_))) => Ok(()),
+            Err(error) => Err(AdmissionError::PeerEntry(error)),
+        }
+    }
+
+    /// Tells the guest of this request, if it is at our door, how things stand.
+    pub(crate) fn answer(&mut self, call: &Call<'_>, digest: &Digest) {
+        let roster = call.transcript.roster();
+        let Some(open) = self.requests.get(digest) else { return };
+        let node = open.request.member().node();
+        if !self.guests.is_linked(&node) {
+            return;
+        }
+        let (have, need) = (open.have(roster), roster.threshold());
+        let message = if have >= need {
+            let votes = open.approvals(roster).take(need.max(1));
+            let keyed = votes.map(|vote| KeyedVote {
+                proof: vote.proof(),
+                spki: Blob::from(vote.certificate().key().spki_der().to_vec()),
+            });
+            GuestMessage::Votes { request: *digest, votes: keyed.collect() }
+        } else {
+            let reason = if open.is_rejected(roster) { Reason::Rejected } else { Reason::AwaitingVotes };
+            GuestMessage::Standing { request: *digest, have: count(have), need: count(need), reason }
+        };
+        self.say(node, &message);
+    }
+
+    /// After the roster changed: votes may count for more, or no longer.
+    pub(crate) fn retell_guests(&mut self, call: &Call<'_>) {
+        let all: Vec<Digest> = self.requests.iter().map(|open| open.request.digest()).collect();
+        for digest in all {
+            self.answer(call, &digest);
+        }
+    }
+
+    fn refuse(&mut self, call: &Call<'_>, to: NodeId, request: Digest, error: &AdmissionError) {
+        let reason = match error {
+            AdmissionError::PeerTooManyRequests => Reason::Full,
+            AdmissionError::PeerTerm(_) => Reason::Term,
+            AdmissionError::PeerVoteEnded(_) | AdmissionError::PeerCertificate(_) | AdmissionError::PeerEntry(_) => {
+                Reason::Votes
+            }
+            AdmissionError::PeerCharter(_) | AdmissionError::PeerUsed(_) | AdmissionError::PeerOlder(_) => Reason::Stale,
+            _ => Reason::AwaitingVotes,
+        };
+        let roster = call.transcript.roster();
+        let have = self.requests.get(&request).map_or(0, |open| open.have(roster));
+        let need = count(roster.threshold());
+        self.say(to, &GuestMessage::Standing { request, have: count(have), need, reason });
+    }
+
+    fn say(&mut self, to: NodeId, message: &GuestMessage) {
+        self.out.push_back(Output::Guest { to, payload: Bytes::from(codec::encode(message)) });
+    }
+
+    /// Tells everybody that a request is closed, after it was taken off the desk.
+    pub(crate) fn closed(&mut self, open: &Open, why: Closed) {
+        let request = open.request.digest();
+        self.out.push_back(Output::Persist(store::delete_request(&request)));
+        self.out.push_back(Output::Persist(store::delete_vote(&request)));
+        self.out.push_back(Output::Event(Event::RequestClosed { request, member: open.request.member(), why }));
+    }
+
+    pub(crate) fn close_admitted(&mut self, call: &Call<'_>, member: MemberId) {
+        let roster = call.transcript.roster();
+        let digest = self.requests.of_member(&member).map(|open| open.request.digest());
+        if let Some(open) = digest.filter(|digest| roster.is_used(digest)).and_then(|digest| self.requests.remove(&digest)) {
+            self.closed(&open, Closed::Granted);
+        }
+    }
+
+    /// After a change of the charter, requests under the old one cannot be granted.
+    pub(crate) fn close_stale(&mut self, call: &Call<'_>) {
+        let charter = call.transcript.roster().charter().digest();
+        for open in self.requests.take(|open| open.motion.charter != charter) {
+            self.closed(&open, Closed::Overtaken);
+            let (node, request) = (open.request.member().node(), open.request.digest());
+            if self.guests.is_linked(&node) {
+                let need = count(call.transcript.roster().threshold());
+                self.say(node, &GuestMessage::Standing { request, have: 0, need, reason: Reason::Stale });
+            }
+        }
+    }
+
+    pub(crate) fn close_expired(&mut self, time: UnixTime) {
+        for open in self.requests.take(|open| open.expires < time) {
+            self.closed(&open, Closed::Expired);
+        }
+        self.close_expired_proposals(time);
+    }
+}
+
+fn count(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

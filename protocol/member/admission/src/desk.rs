@@ -1,0 +1,162 @@
+//! The machine of an admitted member: what it holds, and where each input goes.
+
+use crate::ballots::Ballots;
+use crate::contact::Guests;
+use crate::expire::Expiring;
+use crate::message::{self, OpenMessage};
+use crate::requests::Requests;
+use crate::resend::Pause;
+use crate::{AdmissionError, Command, Config, Input, Output};
+use bytes::Bytes;
+use folkmoot_base::{Entropy, Instant, MemberId, UnixTime, codec};
+use folkmoot_identity::{Appended, Change, Identity, Transcript};
+use std::collections::VecDeque;
+
+/// What one call works with: everything outside the machine.
+pub(crate) struct Call<'a> {
+    pub(crate) now: Instant,
+    pub(crate) transcript: &'a Transcript,
+    pub(crate) identity: &'a Identity,
+}
+
+/// Admission at one member.
+#[derive(Debug)]
+pub struct Admission {
+    pub(crate) config: Config,
+    pub(crate) clock: Option<UnixTime>,
+    pub(crate) requests: Requests,
+    pub(crate) ballots: Ballots,
+    pub(crate) guests: Guests,
+    pub(crate) expiring: Expiring,
+    pub(crate) pause: Pause,
+    pub(crate) out: VecDeque<Output>,
+}
+
+impl Admission {
+    /// A member's desk with nothing on it.
+    pub fn new(config: Config) -> Self {
+        Self {
+            pause: Pause::new(&config),
+            config,
+            clock: None,
+            requests: Requests::default(),
+            ballots: Ballots::default(),
+            guests: Guests::default(),
+            expiring: Expiring::default(),
+            out: VecDeque::new(),
+        }
+    }
+
+    /// Takes one input.
+    ///
+    /// # Errors
+    /// [`AdmissionError`]; nothing but bookkeeping against floods has changed then.
+    pub fn handle(
+        &mut self,
+        now: Instant,
+        input: Input,
+        transcript: &Transcript,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let call = Call { now, transcript, identity };
+        let result = self.dispatch(&call, input);
+        self.work(&call, entropy);
+        result
+    }
+
+    /// Next output, until `None`.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// When to hand in [`Input::Timeout`], if nothing else happens first.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        [self.pause.due(), self.ballots.due()].into_iter().flatten().min()
+    }
+
+    fn dispatch(&mut self, call: &Call<'_>, input: Input) -> Result<(), AdmissionError> {
+        match input {
+            Input::Guest { from, payload } => self.guest(call, from, &payload),
+            Input::Open { sender, payload } => self.open(call, sender, &payload),
+            Input::Clock(time) => {
+                self.clock = Some(time);
+                self.close_expired(time);
+                self.expire_members(call, time);
+                Ok(())
+            }
+            Input::Timeout => {
+                self.resend_if_due(call);
+                Ok(())
+            }
+            Input::LinkUp(node) => {
+                self.guests.up(node);
+                self.pause.soon();
+                Ok(())
+            }
+            Input::LinkDown(node) => {
+                self.guests.down(&node);
+                Ok(())
+            }
+            Input::Regrouped => {
+                self.pause.soon();
+                Ok(())
+            }
+            Input::Appended(appended) => {
+                self.appended(call, &appended);
+                Ok(())
+            }
+            Input::Command(command) => self.command(call, command),
+        }
+    }
+
+    /// What follows from the state rather than from the input: votes that can be cast, decisions that can be carried out.
+    fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        self.follow_serial(call);
+        self.cast(call);
+        self.carry_out(call);
+        let busy = self.has_unfinished(call);
+        self.pause.arrange(call.now, busy, &self.config, entropy);
+    }
+
+    fn open(&mut self, call: &Call<'_>, sender: MemberId, payload: &[u8]) -> Result<(), AdmissionError> {
+        if !call.transcript.roster().is_member(&sender) {
+            return Err(AdmissionError::PeerNotMember(sender));
+        }
+        match message::decode(payload)? {
+            OpenMessage::Request { cms } => self.hear_request(call, sender, &cms.0),
+            OpenMessage::Vote { cms } => self.hear_vote(call, &cms.0),
+            OpenMessage::Proposal { decision } => self.hear_proposal(call, sender, decision),
+            OpenMessage::DecisionVote { decision, cms } => self.hear_decision_vote(call, sender, decision, &cms.0),
+        }
+    }
+
+    fn command(&mut self, call: &Call<'_>, command: Command) -> Result<(), AdmissionError> {
+        match command {
+            Command::Vote { motion, approve } if self.requests.get(&motion).is_some() => {
+                self.vote_request(call, motion, approve)
+            }
+            Command::Vote { motion, approve } => self.vote_proposal(call, motion, approve),
+            Command::Expel(member) => self.expel(call, member),
+            Command::Propose(decision) => self.propose(call, decision),
+        }
+    }
+
+    fn appended(&mut self, call: &Call<'_>, appended: &Appended) {
+        if let Change::Admitted { member, .. } = appended.change {
+            self.close_admitted(call, member);
+        }
+        self.close_stale(call);
+        self.follow_serial(call);
+        self.close_senseless(call);
+        self.retell_guests(call);
+    }
+
+    pub(crate) fn multicast(&mut self, message: &OpenMessage) {
+        self.out.push_back(Output::Multicast(Bytes::from(codec::encode(message))));
+    }
+
+    pub(crate) fn trace(&mut self, text: String) {
+        self.out.push_back(Output::Trace(text));
+    }
+}

@@ -1,0 +1,121 @@
+//! Why an admission message or command was refused. Each reason is a rule of docs/protocol/admission.md.
+
+use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
+use folkmoot_identity::{BuildError, CertificateError, EntryError, RequestError, VoteError};
+
+/// Why something was refused. The layer is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdmissionError {
+    /// `ADM-01` Too long, or no admission message.
+    #[error("ADM-01: not an admission message")]
+    WireMalformed(#[from] DecodeError),
+    /// `ADM-02` The request does not verify.
+    #[error("ADM-02: request")]
+    WireRequest(#[source] RequestError),
+    /// `ADM-03` A guest brought another's request or certificate.
+    #[error("ADM-03: guest {0} speaks for another")]
+    PeerNotHolder(NodeId),
+    /// `ADM-04` The request is for another group, another version of the charter, or more than the charter allows.
+    #[error("ADM-04: request does not fit the charter")]
+    PeerCharter(#[source] CertificateError),
+    /// `ADM-05` The term asked for has not begun or is over.
+    #[error("ADM-05: the term asked for by {0} is not now")]
+    PeerTerm(MemberId),
+    /// `ADM-06` The request has admitted its holder before.
+    #[error("ADM-06: the request of {0} was used before")]
+    PeerUsed(MemberId),
+    /// `ADM-07` All places for open requests are taken: in the group, or for this contact.
+    #[error("ADM-07: too many open requests ({all} in all, {one} from one contact)", all = limits::REQUESTS_MAX, one = crate::CONTACT_REQUESTS_MAX)]
+    PeerTooManyRequests,
+    /// `ADM-08` The guest speaks too often; not answered.
+    #[error("ADM-08: guest {0} speaks too often")]
+    PeerTooOften(NodeId),
+    /// `ADM-09` The sender of a message to the members is none.
+    #[error("ADM-09: {0} is no member")]
+    PeerNotMember(MemberId),
+    /// `ADM-10` The vote does not verify.
+    #[error("ADM-10: vote")]
+    WireVote(#[source] VoteError),
+    /// `ADM-11` Its signer has no vote.
+    #[error("ADM-11: {0} has no vote")]
+    PeerNotVoter(MemberId),
+    /// `ADM-12` A vote of another group.
+    #[error("ADM-12: vote of {0} in another group")]
+    PeerVoteGroup(MemberId),
+    /// `ADM-13` A vote under another version of the charter.
+    #[error("ADM-13: vote of {0} under another charter")]
+    PeerVoteCharter(MemberId),
+    /// `ADM-14` A vote on a request that is not open here, or of another candidate.
+    #[error("ADM-14: vote of {0} on no open request")]
+    PeerVoteUnknown(MemberId),
+    /// `ADM-15` The vote has run out.
+    #[error("ADM-15: the vote of {0} has run out")]
+    PeerVoteEnded(MemberId),
+    /// `ADM-16` A second, different vote on one request. Only a yes replaces a no.
+    #[error("ADM-16: {0} has voted already")]
+    PeerVotedAlready(MemberId),
+    /// `ADM-17` A newer request of the same key is open.
+    #[error("ADM-17: a newer request of {0} is open")]
+    PeerOlder(MemberId),
+    /// `ADM-20` The certificate does not stand, by itself or by its votes.
+    #[error("ADM-20: certificate")]
+    PeerCertificate(#[source] CertificateError),
+    /// `ADM-22` The entry that would admit it would not stand.
+    #[error("ADM-22: entry")]
+    PeerEntry(#[source] BuildError),
+    /// `ADM-31` The decision would not stand now: no such admission, field, value or voters.
+    #[error("ADM-31: decision")]
+    PeerDecision(#[source] EntryError),
+    /// `ADM-32` Too many proposals are open.
+    #[error("ADM-32: too many open proposals ({all} in all, {one} from one member)", all = crate::PROPOSALS_MAX, one = crate::MEMBER_PROPOSALS_MAX)]
+    PeerTooManyProposals,
+    /// `ADM-33` The vote is not on the decision that came with it.
+    #[error("ADM-33: the vote of {0} is on another decision")]
+    PeerVoteDecision(MemberId),
+    /// `ADM-34` Two decisions approved in one ballot, or one both approved and rejected: the first stands.
+    #[error("ADM-34: {0} voted twice in one ballot")]
+    PeerTwoVotes(MemberId),
+    /// `ADM-35` A vote of another electorate serial, or of a ballot far ahead.
+    #[error("ADM-35: vote of {voter} at serial {got}, ballot {ballot}; serial {want} is next")]
+    PeerSlot {
+        /// Whose.
+        voter: MemberId,
+        /// Its serial.
+        got: u64,
+        /// Its ballot.
+        ballot: u32,
+        /// Our serial.
+        want: u64,
+    },
+    /// A message that only the other side sends.
+    #[error("ADM-01: {0} sent what only a contact sends")]
+    PeerOutOfTurn(NodeId),
+    /// An answer for another request than ours.
+    #[error("ADM-14: {0} answered another request")]
+    PeerOtherRequest(NodeId),
+    /// We have no vote.
+    #[error("this member has no vote")]
+    LocalNotVoter,
+    /// No open request or proposal has that name.
+    #[error("no open request or proposal has that name")]
+    LocalUnknown,
+    /// We voted on it, and only a no can be changed.
+    #[error("voted already")]
+    LocalVotedAlready,
+    /// We have not been told the time yet.
+    #[error("no clock yet")]
+    LocalNoClock,
+    /// The member named is none.
+    #[error("{0} is no member")]
+    LocalNotMember(MemberId),
+    /// What we proposed or asked for would not stand.
+    #[error("would not stand")]
+    LocalDecision(#[source] EntryError),
+    /// Our request or certificate cannot be made.
+    #[error("own request")]
+    LocalRequest(#[source] RequestError),
+    /// Stored bytes are damaged.
+    #[error("stored admission state under {0} is damaged")]
+    LocalCorrupt(&'static str),
+}

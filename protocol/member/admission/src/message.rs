@@ -1,0 +1,128 @@
+//! Bytes of the admission layer.
+//!
+//! ```text
+//! guest   -> contact   Request       "certify me so" (CMS by the guest)             over the guest's link
+//! contact -> guest     Standing      "so many votes of so many; why not yet"
+//! contact -> guest     Votes         "enough: (voter, expires, signature), key" each
+//! guest   -> contact   Certificate   the GMC composed from them
+//! member  -> members   Open::Request       the guest's request, word for word       ordered, unsealed
+//! voter   -> members   Open::Vote          a vote on it (CMS)
+//! member  -> members   Open::Proposal      a decision that wants votes
+//! voter   -> members   Open::DecisionVote  a vote on it (CMS) with the decision
+//! ```
+
+use crate::AdmissionError;
+use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{DecodeError, Digest, limits};
+use folkmoot_identity::{Decision, VoteProof};
+
+/// Longest admission message, in bytes: one long frame less what a link adds.
+pub const ADMISSION_BYTES_MAX: usize = limits::LONG_FRAME_BYTES_MAX - 1024;
+
+/// Why a request is not granted, or not yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum Reason {
+    /// Voters have not said enough yes.
+    AwaitingVotes = 1,
+    /// So many said no that there cannot be enough yes.
+    Rejected = 2,
+    /// For another group, or under another version of the charter: ask again under the present one.
+    Stale = 3,
+    /// Too many requests are open; try later.
+    Full = 4,
+    /// The term asked for has not begun, is over, or a vote ran out.
+    Term = 5,
+    /// The certificate's votes do not stand; ask for the votes again.
+    Votes = 6,
+}
+
+/// Guest and contact.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum GuestMessage {
+    /// Guest → contact.
+    #[tls_codec(discriminant = 1)]
+    Request {
+        /// CMS.
+        cms: Blob,
+    },
+    /// Guest → contact.
+    #[tls_codec(discriminant = 2)]
+    Certificate {
+        /// X.509.
+        der: Blob,
+    },
+    /// Contact → guest.
+    #[tls_codec(discriminant = 3)]
+    Standing {
+        /// Which request.
+        request: Digest,
+        /// Approving votes so far.
+        have: u32,
+        /// Votes needed.
+        need: u32,
+        /// Why it is not granted.
+        reason: Reason,
+    },
+    /// Contact → guest.
+    #[tls_codec(discriminant = 4)]
+    Votes {
+        /// Which request.
+        request: Digest,
+        /// Enough votes.
+        votes: Vec<KeyedVote>,
+    },
+}
+
+/// A vote and the key that made it: its digest is the voter's name, so the guest can check without a roster.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct KeyedVote {
+    /// The vote.
+    pub proof: VoteProof,
+    /// The voter's SPKI.
+    pub spki: Blob,
+}
+
+/// Member to members, in order, readable by all nodes.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum OpenMessage {
+    /// A guest's request.
+    #[tls_codec(discriminant = 1)]
+    Request {
+        /// CMS by the guest.
+        cms: Blob,
+    },
+    /// A vote on a request.
+    #[tls_codec(discriminant = 2)]
+    Vote {
+        /// CMS by the voter.
+        cms: Blob,
+    },
+    /// A decision that wants votes.
+    #[tls_codec(discriminant = 3)]
+    Proposal {
+        /// Which.
+        decision: Decision,
+    },
+    /// A vote on a decision.
+    #[tls_codec(discriminant = 4)]
+    DecisionVote {
+        /// On which.
+        decision: Decision,
+        /// CMS by the voter.
+        cms: Blob,
+    },
+}
+
+/// Decodes either kind; `ADM-01`.
+pub(crate) fn decode<T>(bytes: &[u8]) -> Result<T, AdmissionError>
+where
+    T: codec::DeserializeBytes + codec::Serialize + codec::Size,
+{
+    if bytes.len() > ADMISSION_BYTES_MAX {
+        return Err(DecodeError::TooLong { got: bytes.len(), most: ADMISSION_BYTES_MAX }.into());
+    }
+    Ok(codec::decode(bytes)?)
+}

@@ -1,0 +1,99 @@
+//! Open requests and the votes on them. One for each key; bounded; each closes at a time known from its arrival.
+
+use crate::contact::Guests;
+use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
+use folkmoot_base::{Digest, MemberId, UnixTime, limits};
+use folkmoot_identity::{Motion, Request, Roster, Verdict, Vote};
+use std::collections::BTreeMap;
+
+/// One open request.
+#[derive(Debug, Clone)]
+pub(crate) struct Open {
+    pub(crate) request: Request,
+    pub(crate) motion: Motion,
+    /// The member who brought it first.
+    pub(crate) contact: MemberId,
+    pub(crate) expires: UnixTime,
+    pub(crate) votes: BTreeMap<MemberId, Vote>,
+}
+
+impl Open {
+    /// Approving votes of those who have one now.
+    pub(crate) fn approvals<'a>(&'a self, roster: &'a Roster) -> impl Iterator<Item = &'a Vote> {
+        self.votes.values().filter(|vote| vote.content().verdict == Verdict::Approve && roster.may_vote(&vote.voter()))
+    }
+
+    pub(crate) fn have(&self, roster: &Roster) -> usize {
+        self.approvals(roster).count()
+    }
+
+    /// Whether so many voters said no that the rest are too few.
+    pub(crate) fn is_rejected(&self, roster: &Roster) -> bool {
+        let voters = &roster.electorate().voters;
+        let can = voters.iter().filter(|voter| roster.may_vote(voter)).filter(|voter| {
+            self.votes.get(voter).is_none_or(|vote| vote.content().verdict == Verdict::Approve)
+        });
+        can.count() < roster.threshold()
+    }
+
+    /// Whether this member would send it again: it voted, or its guest is at the door.
+    pub(crate) fn concerns(&self, me: &MemberId, guests: &Guests) -> bool {
+        self.votes.contains_key(me) || guests.is_linked(&self.request.member().node())
+    }
+}
+
+/// All open requests.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    open: BTreeMap<Digest, Open>,
+    by_member: BTreeMap<MemberId, Digest>,
+}
+
+impl Requests {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Open> {
+        self.open.values()
+    }
+
+    pub(crate) fn get(&self, digest: &Digest) -> Option<&Open> {
+        self.open.get(digest)
+    }
+
+    pub(crate) fn get_mut(&mut self, digest: &Digest) -> Option<&mut Open> {
+        self.open.get_mut(digest)
+    }
+
+    pub(crate) fn of_member(&self, member: &MemberId) -> Option<&Open> {
+        self.open.get(self.by_member.get(member)?)
+    }
+
+    /// `ADM-07`: whether there is room for one more, by this contact, of this key.
+    pub(crate) fn room(&self, contact: &MemberId, holder: &MemberId) -> Result<(), AdmissionError> {
+        let others = || self.open.values().filter(|open| open.request.member() != *holder);
+        let of_contact = others().filter(|open| open.contact == *contact).count();
+        if others().count() >= limits::REQUESTS_MAX || of_contact >= CONTACT_REQUESTS_MAX {
+            return Err(AdmissionError::PeerTooManyRequests);
+        }
+        Ok(())
+    }
+
+    /// Takes a request; returns the one of the same key that it replaces.
+    pub(crate) fn insert(&mut self, open: Open) -> Option<Open> {
+        let digest = open.request.digest();
+        let replaced = self.by_member.insert(open.request.member(), digest);
+        let replaced = replaced.filter(|old| *old != digest).and_then(|old| self.open.remove(&old));
+        self.open.insert(digest, open);
+        replaced
+    }
+
+    pub(crate) fn remove(&mut self, digest: &Digest) -> Option<Open> {
+        let open = self.open.remove(digest)?;
+        self.by_member.remove(&open.request.member());
+        Some(open)
+    }
+
+    /// Takes those out for which `gone` holds.
+    pub(crate) fn take(&mut self, gone: impl Fn(&Open) -> bool) -> Vec<Open> {
+        let which: Vec<Digest> = self.open.iter().filter(|(_, open)| gone(open)).map(|(digest, _)| *digest).collect();
+        which.iter().filter_map(|digest| self.remove(digest)).collect()
+    }
+}

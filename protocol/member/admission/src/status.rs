@@ -1,0 +1,101 @@
+//! What is open, for people: `folkmoot vote list`, `folkmoot why`.
+
+use crate::desk::Admission;
+use crate::vote::voters;
+use folkmoot_base::{Digest, MemberId, UnixTime};
+use folkmoot_identity::{Decision, Transcript, Verdict};
+
+/// One open request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestStatus {
+    /// Its name for votes.
+    pub request: Digest,
+    /// Who asks.
+    pub member: MemberId,
+    /// By which name.
+    pub name: String,
+    /// The member who brought it.
+    pub contact: MemberId,
+    /// When it closes by itself.
+    pub expires: UnixTime,
+    /// Approving votes that count now.
+    pub have: usize,
+    /// Approving votes needed.
+    pub need: usize,
+    /// Who said yes.
+    pub approved: Vec<MemberId>,
+    /// Who said no.
+    pub rejected: Vec<MemberId>,
+}
+
+/// One open proposal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposalStatus {
+    /// Its name for votes.
+    pub proposal: Digest,
+    /// What is to be decided.
+    pub decision: Decision,
+    /// Who wants it.
+    pub proposer: MemberId,
+    /// When it closes by itself.
+    pub expires: UnixTime,
+    /// The electorate's serial.
+    pub serial: u64,
+    /// The ballot in which votes are cast now.
+    pub ballot: u32,
+    /// Approving votes in that ballot.
+    pub have: usize,
+    /// Approving votes needed, at the least.
+    pub need: usize,
+    /// Who said yes in that ballot.
+    pub approved: Vec<MemberId>,
+    /// Who said no.
+    pub rejected: Vec<MemberId>,
+    /// What this member's person said.
+    pub opinion: Option<bool>,
+}
+
+/// Everything open.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Status {
+    /// Requests for admission, sorted by name for votes.
+    pub requests: Vec<RequestStatus>,
+    /// Proposals, sorted by name for votes.
+    pub proposals: Vec<ProposalStatus>,
+}
+
+impl Admission {
+    /// What is open now.
+    pub fn status(&self, transcript: &Transcript) -> Status {
+        let roster = transcript.roster();
+        let requests = self.requests.iter().map(|open| RequestStatus {
+            request: open.request.digest(),
+            member: open.request.member(),
+            name: open.request.body().name.clone(),
+            contact: open.contact,
+            expires: open.expires,
+            have: open.have(roster),
+            need: roster.threshold(),
+            approved: voters(open.votes.values(), Verdict::Approve),
+            rejected: voters(open.votes.values(), Verdict::Reject),
+        });
+        let ballot = self.ballots.current(roster).unwrap_or_default();
+        let proposals = self.ballots.proposals().map(|(digest, proposal)| {
+            let approved = self.ballots.approvers(ballot, digest, roster);
+            ProposalStatus {
+                proposal: *digest,
+                decision: proposal.decision.clone(),
+                proposer: proposal.proposer,
+                expires: proposal.expires,
+                serial: self.ballots.serial,
+                ballot,
+                have: approved.len(),
+                need: roster.decision_need(),
+                approved: approved.into_iter().collect(),
+                rejected: self.ballots.rejecters(digest).into_iter().collect(),
+                opinion: proposal.opinion,
+            }
+        });
+        Status { requests: requests.collect(), proposals: proposals.collect() }
+    }
+}

@@ -1,0 +1,170 @@
+//! What is kept on disk: open requests, own votes, own proposals and opinions.
+//!
+//! | table | key | value |
+//! |---|---|---|
+//! | request | "r" ‖ request digest | contact(32) expires(8) CMS |
+//! | request | "p" ‖ proposal digest | proposer(32) expires(8) opinion(1) decision |
+//! | request | "own" | applicant: request (CMS) or certificate (GMC), first byte says which |
+//! | vote | "a" ‖ request digest | own vote, CMS |
+//! | vote | "d" ‖ serial(8) ‖ ballot(4) | own approval at that slot: decision, CMS |
+//! | vote | "n" ‖ serial(8) ‖ ballot(4) ‖ proposal's first 16 bytes | own rejection: decision, CMS |
+
+use crate::ballots::{Ballots, Proposal};
+use crate::desk::Admission;
+use crate::message::OpenMessage;
+use crate::requests::Open;
+use crate::{AdmissionError, Config};
+use bytes::Bytes;
+use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{Digest, MemberId, Persist, StoreKey, UnixTime};
+use folkmoot_identity::{Decision, Identity, Motion, Request, Slot, Transcript, Verdict, Vote};
+use std::collections::BTreeMap;
+
+/// Table of requests and proposals.
+pub(crate) const REQUESTS: &str = "request";
+/// Table of own votes.
+pub(crate) const VOTES: &str = "vote";
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct StoredRequest {
+    contact: MemberId,
+    expires: UnixTime,
+    cms: Blob,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct StoredProposal {
+    proposer: MemberId,
+    expires: UnixTime,
+    /// 0 none, 1 yes, 2 no.
+    opinion: u8,
+    decision: Decision,
+}
+
+pub(crate) fn put_request(request: &Request, contact: MemberId, expires: UnixTime) -> Persist {
+    let stored = StoredRequest { contact, expires, cms: Blob::from(request.der().to_vec()) };
+    Persist::put(REQUESTS, key(b"r", &[&request.digest()]), codec::encode(&stored))
+}
+
+pub(crate) fn delete_request(request: &Digest) -> Persist {
+    Persist::delete(REQUESTS, key(b"r", &[request]))
+}
+
+pub(crate) fn put_vote(request: &Digest, vote: &Vote) -> Persist {
+    Persist::put(VOTES, key(b"a", &[request]), vote.der().to_vec())
+}
+
+pub(crate) fn delete_vote(request: &Digest) -> Persist {
+    Persist::delete(VOTES, key(b"a", &[request]))
+}
+
+pub(crate) fn put_proposal(proposal: &Proposal) -> Persist {
+    let opinion = match proposal.opinion {
+        None => 0,
+        Some(true) => 1,
+        Some(false) => 2,
+    };
+    let stored = StoredProposal {
+        proposer: proposal.proposer,
+        expires: proposal.expires,
+        opinion,
+        decision: proposal.decision.clone(),
+    };
+    Persist::put(REQUESTS, key(b"p", &[&proposal.decision.digest()]), codec::encode(&stored))
+}
+
+pub(crate) fn delete_proposal(proposal: &Digest) -> Persist {
+    Persist::delete(REQUESTS, key(b"p", &[proposal]))
+}
+
+/// An approval has one place for each slot, so that even the disk holds at most one.
+pub(crate) fn put_decision_vote(decision: &Decision, slot: Slot, vote: &Vote) -> Persist {
+    let stored = OpenMessage::DecisionVote { decision: decision.clone(), cms: Blob::from(vote.der().to_vec()) };
+    Persist::put(VOTES, decision_key(&decision.digest(), slot, vote.content().verdict), codec::encode(&stored))
+}
+
+pub(crate) fn delete_decision_vote(proposal: &Digest, slot: Slot, verdict: Verdict) -> Persist {
+    Persist::delete(VOTES, decision_key(proposal, slot, verdict))
+}
+
+fn decision_key(proposal: &Digest, slot: Slot, verdict: Verdict) -> Bytes {
+    let (serial, ballot) = (slot.serial.to_be_bytes(), slot.ballot.to_be_bytes());
+    match verdict {
+        Verdict::Approve => key(b"d", &[&serial, &ballot]),
+        Verdict::Reject => key(b"n", &[&serial, &ballot, proposal.get(..16).unwrap_or_default()]),
+    }
+}
+
+fn key(kind: &[u8], parts: &[&[u8]]) -> Bytes {
+    [kind, &parts.concat()].concat().into()
+}
+
+impl Admission {
+    /// A member's desk as it was left: hand in everything stored, other tables are passed over.
+    ///
+    /// # Errors
+    /// [`AdmissionError::LocalCorrupt`] names the damaged table.
+    pub fn load(
+        config: Config,
+        transcript: &Transcript,
+        identity: &Identity,
+        stored: &[(StoreKey, Bytes)],
+    ) -> Result<Self, AdmissionError> {
+        let mut admission = Self::new(config);
+        for (key, value) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
+            admission.load_request(transcript, &key.key, value).ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
+        }
+        for (key, value) in stored.iter().filter(|(key, _)| key.table == VOTES) {
+            admission.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;
+        }
+        Ok(admission)
+    }
+
+    fn load_request(&mut self, transcript: &Transcript, key: &[u8], value: &[u8]) -> Option<()> {
+        match key.first()? {
+            b'r' => {
+                let stored: StoredRequest = codec::decode(value).ok()?;
+                let request = Request::from_der(&stored.cms.0).ok()?;
+                let charter = request.body().membership.charter;
+                let motion = Motion::admit(transcript.group(), charter, request.digest());
+                let (contact, expires) = (stored.contact, stored.expires);
+                self.requests.insert(Open { request, motion, contact, expires, votes: BTreeMap::new() });
+            }
+            b'p' => {
+                let stored: StoredProposal = codec::decode(value).ok()?;
+                let opinion = match stored.opinion {
+                    0 => None,
+                    1 => Some(true),
+                    2 => Some(false),
+                    _ => return None,
+                };
+                let proposal = Proposal::new(stored.decision, stored.proposer, stored.expires, opinion);
+                self.ballots.insert(proposal);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn load_vote(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
+        if key.first()? == &b'a' {
+            let vote = Vote::from_der(value).ok()?;
+            if let Some(open) = self.requests.get_mut(&vote.content().motion.subject) {
+                open.votes.insert(vote.voter(), vote);
+            }
+            return Some(());
+        }
+        let OpenMessage::DecisionVote { decision, cms } = codec::decode(value).ok()? else { return None };
+        let vote = Vote::from_der(&cms.0).ok()?;
+        if vote.voter() != identity.member() {
+            return None;
+        }
+        load_decision_vote(&mut self.ballots, decision, vote)
+    }
+}
+
+fn load_decision_vote(ballots: &mut Ballots, decision: Decision, vote: Vote) -> Option<()> {
+    let slot = vote.content().motion.slot?;
+    ballots.restore(slot, decision, vote);
+    Some(())
+}
