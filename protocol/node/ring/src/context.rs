@@ -21,6 +21,8 @@ pub(crate) struct Context {
     pub(crate) ring_seq: u64,
     /// The highest ring number of an attempt that this node took part in.
     pub(crate) attempted: u64,
+    /// Of the last JOIN made.
+    pub(crate) join_number: u64,
     pub(crate) refused: u64,
     pub(crate) retransmitted: u64,
     congested: bool,
@@ -35,6 +37,7 @@ impl Context {
             out: VecDeque::new(),
             ring_seq,
             attempted: ring_seq,
+            join_number: 0,
             refused: 0,
             retransmitted: 0,
             congested: false,

@@ -56,6 +56,8 @@ pub(crate) struct Gather {
     join_at: Instant,
     consensus_at: Instant,
     alone_at: Instant,
+    /// When those who were named by others, but are gone as far as we know, fail.
+    lost_at: Option<Instant>,
     /// Set while all agree and the representative's commit token is awaited.
     commit_at: Option<Instant>,
 }
@@ -74,8 +76,10 @@ impl Gather {
             join_at: now + timing.join_repeat,
             consensus_at: now + timing.consensus,
             alone_at: now + timing.alone,
+            lost_at: None,
             commit_at: None,
         };
+        ctx.join_number = ctx.join_number.saturating_add(1);
         gather.send(ctx);
         gather
     }
@@ -85,6 +89,7 @@ impl Gather {
         let join = Join {
             proposed: self.sets.proposed.iter().copied().collect(),
             failed: self.sets.failed.iter().copied().collect(),
+            number: ctx.join_number,
             ring_seq: ctx.ring_seq,
             current: self.old.as_ref().map(|old| old.id),
         };
@@ -101,6 +106,9 @@ impl Gather {
         self.join_at = now + ctx.config.timing.join_repeat;
         self.consensus_at = now + ctx.config.timing.consensus;
         self.commit_at = None;
+        let lost = self.lost(ctx).next().is_some();
+        self.lost_at = lost.then(|| self.lost_at.unwrap_or(now + ctx.config.timing.consensus / 4));
+        ctx.join_number = ctx.join_number.saturating_add(1);
         self.send(ctx);
     }
 
@@ -120,6 +128,9 @@ impl Gather {
             return Err(RingError::PeerIllegal { peer: from, rule: "RING-10" });
         }
         ctx.learn(join.ring_seq);
+        if !self.sets.proposed.contains(&from) && join.proposed.binary_search(&ctx.config.me).is_err() {
+            return Ok(Step::Stay); // Neither asks for the other: two gathers side by side.
+        }
         self.heard.insert(from);
         if self.sets.equal(join) {
             self.agreed.insert(from);
@@ -142,14 +153,12 @@ impl Gather {
         } else {
             self.sets.failed.extend(join.failed.iter().copied());
         }
-        self.fail_lost(ctx);
     }
 
-    /// Whoever was named but is known here to be gone is not waited for.
-    fn fail_lost(&mut self, ctx: &Context) {
-        let lost: Vec<NodeId> =
-            self.sets.proposed.iter().filter(|node| ctx.peers.is_lost(node)).copied().collect();
-        self.sets.failed.extend(lost);
+    /// Who was named by others, but is known here to be gone: a link may be on its way, so it is waited for a little.
+    fn lost<'a>(&'a self, ctx: &'a Context) -> impl Iterator<Item = NodeId> + 'a {
+        let members = self.sets.proposed.difference(&self.sets.failed);
+        members.filter(|node| ctx.peers.is_lost(node)).copied()
     }
 
     /// If all agree: the representative makes the commit token, the others wait for it.
@@ -207,6 +216,11 @@ impl Gather {
         if self.commit_at.is_some_and(|at| at <= now) {
             return Step::Gather(Cause::CommitLost);
         }
+        if self.lost_at.is_some_and(|at| at <= now) {
+            self.lost_at = None;
+            let lost: Vec<NodeId> = self.lost(ctx).collect();
+            self.fail(now, lost, ctx);
+        }
         if self.consensus_at <= now {
             self.give_up_silent(now, ctx);
         } else if self.join_at <= now {
@@ -226,8 +240,12 @@ impl Gather {
             out = others().filter(|node| !self.agreed.contains(node)).copied().collect();
         }
         self.heard.clear();
-        if !out.is_empty() {
-            self.sets.failed.extend(out);
+        self.fail(now, out, ctx);
+    }
+
+    fn fail(&mut self, now: Instant, nodes: Vec<NodeId>, ctx: &mut Context) {
+        if !nodes.is_empty() {
+            self.sets.failed.extend(nodes);
             self.changed(now, ctx);
         }
     }
@@ -236,7 +254,8 @@ impl Gather {
         let alone = self.sets.members().len() <= 1 && self.sets.failed.is_empty();
         let first = if alone { (self.alone_at, Timer::Alone) } else { (self.consensus_at, Timer::Consensus) };
         let commit = self.commit_at.map(|at| (at, Timer::Commit));
-        [Some(first), Some((self.join_at, Timer::Join)), commit].into_iter().flatten().min()
+        let lost = self.lost_at.map(|at| (at, Timer::Consensus));
+        [Some(first), Some((self.join_at, Timer::Join)), commit, lost].into_iter().flatten().min()
     }
 }
 

@@ -80,6 +80,16 @@ impl State {
         }
     }
 
+    /// Whether `node` is a member of the ring, or of the attempt at one.
+    fn has(&self, node: &NodeId) -> bool {
+        match self {
+            Self::Operational(state) => state.has(node),
+            Self::Commit(state) => state.has(node),
+            Self::Recover(state) => state.circuit.stream.members.binary_search(node).is_ok(),
+            Self::Gather(_) => false,
+        }
+    }
+
     /// The installed configuration's order, to be recovered.
     fn into_old(self) -> Option<Stream> {
         match self {
@@ -221,8 +231,14 @@ impl Ring {
         entropy: &mut dyn Entropy,
     ) -> Result<(), RingError> {
         let ctx = &mut self.ctx;
+        let known = ctx.peers.join_number(&from);
+        if ctx.peers.is_late(&from, join.number) {
+            return Ok(()); // RING-13
+        }
+        let repeated = join.number <= known;
         let step = match self.state.as_mut() {
-            Some(State::Operational(state)) => state.join(now, from, join, ctx),
+            Some(state) if repeated && state.has(&from) => Step::Stay, // Older than the attempt or ring.
+            Some(State::Operational(state)) => state.join(from, join, ctx),
             Some(State::Commit(state)) => state.join(from, join),
             Some(State::Recover(state)) => state.join(from, join),
             Some(State::Gather(_)) | None => Step::Stay,
@@ -268,11 +284,7 @@ impl Ring {
                 state.peer(now, node, eligible, &mut self.ctx);
                 false
             }
-            Some(State::Operational(state)) => !eligible && state.has(&node),
-            Some(State::Commit(state)) => !eligible && state.has(&node),
-            Some(State::Recover(state)) => {
-                !eligible && state.circuit.stream.members.binary_search(&node).is_ok()
-            }
+            Some(state) => !eligible && state.has(&node),
             None => false,
         };
         if lost {

@@ -62,6 +62,8 @@ pub struct Join {
     pub proposed: Vec<NodeId>,
     /// Those of them that it has given up, sorted.
     pub failed: Vec<NodeId>,
+    /// Grows in each life of the sender with each gather and each change of its sets, so that late ones are known as such.
+    pub number: u64,
     /// The highest ring number that it knows.
     pub ring_seq: u64,
     /// The configuration that it has installed.

@@ -115,13 +115,14 @@ impl Operational {
         }
     }
 
-    /// A JOIN: of a member, unless it is older than the ring; of somebody outside, unless it was set aside.
-    pub(crate) fn join(&self, now: Instant, from: NodeId, join: &Join, ctx: &Context) -> Step {
+    /// A JOIN: of a member, unless it is older than the ring; of somebody outside, if it asks for us.
+    pub(crate) fn join(&self, from: NodeId, join: &Join, ctx: &Context) -> Step {
         if self.has(&from) {
             let stale = is_stale(from, join, &self.formed_by);
             return if stale { Step::Stay } else { Step::Gather(Cause::MemberGathers(from)) };
         }
-        if ctx.peers.is_heard(now, &from) { Step::Gather(Cause::ForeignJoin(from)) } else { Step::Stay }
+        let asked = join.proposed.binary_search(&ctx.config.me).is_ok();
+        if asked { Step::Gather(Cause::ForeignJoin(from)) } else { Step::Stay }
     }
 
     pub(crate) fn has(&self, node: &NodeId) -> bool {

@@ -1,9 +1,8 @@
 //! Who may take part, and who was set aside for how long.
 //!
-//! A node that can be reached but keeps silent in a gather (an asymmetric cut, a broken step) is set aside: it alone
-//! starts no further gather here until its back-off ends. The back-off doubles each time and ends when the link to it
-//! comes anew or when it shares a configuration with us. Half-way through it, the other's own JOIN is taken again, so
-//! that two nodes that set each other aside do meet: both draw about the same back-off.
+//! A node that can be reached but keeps silent in a gather (an asymmetric cut, a broken step) is set aside: until its
+//! back-off ends, we start no further gather because of it. The back-off doubles each time, and ends when the link to it
+//! comes anew or when it shares a configuration with us. Its own JOINs, if they ask for us, are answered: it backs off too.
 
 use crate::config::Timing;
 use core::time::Duration;
@@ -18,8 +17,10 @@ const LOST_MAX: usize = 4 * NODES_MAX;
 struct Peer {
     /// When to gather because of it, if it is in no configuration with us.
     retry_at: Instant,
-    /// Its own JOIN is ignored before.
-    listen_at: Instant,
+    /// From here on a gather that begins for another reason proposes it.
+    propose_at: Instant,
+    /// The last number heard in a JOIN of its present life.
+    join_number: u64,
     /// How often in a row it was set aside.
     set_aside: u32,
 }
@@ -47,7 +48,7 @@ impl Peers {
         self.lost.remove(&node);
         let jitter = Duration::from_millis(node.0.first().map_or(0, |byte| u64::from(byte % 16)));
         let retry_at = now + timing.merge_delay + jitter;
-        self.eligible.insert(node, Peer { retry_at, listen_at: Instant(0), set_aside: 0 });
+        self.eligible.insert(node, Peer { retry_at, ..Peer::default() });
         true
     }
 
@@ -64,17 +65,22 @@ impl Peers {
         self.eligible.keys()
     }
 
-    /// Those who are proposed from the start: eligible, and not set aside now.
+    /// Those who are proposed from the start: eligible, and not set aside just now.
     pub(crate) fn proposed(&self, now: Instant) -> impl Iterator<Item = NodeId> + '_ {
-        self.eligible
-            .iter()
-            .filter(move |(_, peer)| peer.set_aside == 0 || peer.retry_at <= now)
-            .map(|(node, _)| *node)
+        self.eligible.iter().filter(move |(_, peer)| peer.propose_at <= now).map(|(node, _)| *node)
     }
 
-    /// Whether a JOIN from `node`, outside our configuration, starts a gather.
-    pub(crate) fn is_heard(&self, now: Instant, node: &NodeId) -> bool {
-        self.eligible.get(node).is_some_and(|peer| peer.listen_at <= now)
+    /// Whether a JOIN with this `number` is older than one heard before; otherwise it is remembered.
+    pub(crate) fn is_late(&mut self, node: &NodeId, number: u64) -> bool {
+        let Some(peer) = self.eligible.get_mut(node) else { return true };
+        let late = number < peer.join_number;
+        peer.join_number = peer.join_number.max(number);
+        late
+    }
+
+    /// The last number heard in a JOIN of `node`.
+    pub(crate) fn join_number(&self, node: &NodeId) -> u64 {
+        self.eligible.get(node).map_or(0, |peer| peer.join_number)
     }
 
     /// A configuration is formed: who is in it starts fresh, who is not waits a little, or longer if it was set aside.
@@ -88,7 +94,7 @@ impl Peers {
     ) {
         for (node, peer) in &mut self.eligible {
             if members.binary_search(node).is_ok() {
-                *peer = Peer::default();
+                *peer = Peer { join_number: peer.join_number, ..Peer::default() };
                 continue;
             }
             if !silent.contains(node) {
@@ -101,7 +107,7 @@ impl Peers {
             let [roll] = draw::<1>(entropy);
             let span = span.saturating_mul(192_u32.saturating_add(u32::from(roll) / 2)) / 256;
             peer.retry_at = now + span;
-            peer.listen_at = now + span / 2;
+            peer.propose_at = now + span / 2;
         }
     }
 
