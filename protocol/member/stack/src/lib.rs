@@ -1,1 +1,183 @@
-//! folkmoot-member
+//! The upper floor: flush, keying, session and admission joined, over whatever node the stair leads to.
+//!
+//! ```text
+//!      Command |                                ^ Event
+//!  outbound.rs v                                | inbound.rs
+//!     [ session ]  seals, opens            [ admission ]  requests, votes, decisions      join.rs
+//!     [ keying  ]  one key for each view
+//!     [ flush   ]  one picture for all                                                    change.rs
+//!       ToNode v                                ^ ToMember     (attach)
+//! ```
+//! A member holds the secrets and knows no address. It believes its node about order, and nobody about who is in: its
+//! transcript is its own, verified entry by entry. Each file is one journey.
+
+mod api;
+mod change;
+mod credentials;
+mod error;
+mod inbound;
+mod join;
+mod message;
+mod outbound;
+mod said;
+mod seat;
+mod status;
+
+pub use api::{Command, Config, Event, Petition, SendError};
+pub use error::MemberError;
+
+use attach::{ToNode, Upper, UpperOutput};
+use base::{Entropy, GroupId, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime};
+use bytes::Bytes;
+use folkmoot_attach as attach;
+use folkmoot_base as base;
+use folkmoot_identity::transcript::{self, Transcript};
+use join::Door;
+use seat::Seat;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// One member.
+pub struct Member {
+    config: Config,
+    me: MemberId,
+    /// The group that the charter founds: where admission messages go.
+    home: GroupId,
+    transcript: Transcript,
+    door: Door,
+    stored: Vec<(StoreKey, Bytes)>,
+    seats: BTreeMap<GroupId, Seat>,
+    wanted: BTreeSet<GroupId>,
+    /// Instance counters of keying, as they were persisted.
+    instances: BTreeMap<GroupId, Bytes>,
+    configured: bool,
+    congested: bool,
+    sight: status::Sight,
+    refused: u64,
+    out: VecDeque<UpperOutput<Event>>,
+}
+
+impl Member {
+    /// A member with what its store holds (the node beneath it keeps the transcript there).
+    ///
+    /// # Errors
+    /// [`MemberError`]: charter, transcript or votes in the store do not stand.
+    pub fn new(config: Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, MemberError> {
+        let transcript = load_transcript(&config.charter, stored)?;
+        let me = config.identity.member();
+        let instances = stored.iter().filter(|(key, _)| key.table == "keying").filter_map(|(key, value)| {
+            let group: [u8; 32] = (*key.key).try_into().ok()?;
+            Some((GroupId(group), value.clone()))
+        });
+        let mut member = Self {
+            me,
+            home: transcript.group(),
+            door: Door::Closed,
+            stored: stored.iter().filter(|(key, _)| join::is_ours(key)).cloned().collect(),
+            seats: BTreeMap::new(),
+            wanted: BTreeSet::new(),
+            instances: instances.collect(),
+            configured: false,
+            congested: false,
+            sight: status::Sight::default(),
+            refused: 0,
+            out: VecDeque::new(),
+            transcript,
+            config,
+        };
+        member.open_door()?;
+        member.to_node(ToNode::Attach { member: me });
+        Ok(member)
+    }
+
+    /// This member.
+    pub fn id(&self) -> MemberId {
+        self.me
+    }
+
+    /// The group that the charter founds.
+    pub fn home(&self) -> GroupId {
+        self.home
+    }
+
+    /// The transcript as this member verified it.
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// Whether a message to `group` would be sealed and sent now.
+    pub fn can_send(&self, group: GroupId) -> bool {
+        !self.congested && self.seats.get(&group).is_some_and(Seat::can_send)
+    }
+
+    fn to_node(&mut self, word: ToNode) {
+        self.out.push_back(UpperOutput::Node(word));
+    }
+
+    fn event(&mut self, event: Event) {
+        self.out.push_back(UpperOutput::Event(event));
+    }
+
+    fn persist(&mut self, persist: Persist) {
+        self.out.push_back(UpperOutput::Persist(persist));
+    }
+
+    fn trace(&mut self, layer: &'static str, text: String) {
+        self.out.push_back(UpperOutput::Trace(api::trace(layer, text)));
+    }
+
+    /// Something was refused: said once for each power of two, so that a flood of garbage is no flood of lines.
+    fn refuse(&mut self, layer: &'static str, error: &dyn core::fmt::Display) {
+        self.refused = self.refused.saturating_add(1);
+        if self.refused.is_power_of_two() {
+            let text = format!("refused ({} so far): {error}", self.refused);
+            self.trace(layer, text);
+        }
+    }
+}
+
+fn load_transcript(charter: &Bytes, stored: &[(StoreKey, Bytes)]) -> Result<Transcript, MemberError> {
+    let entries =
+        stored.iter().filter(|(key, _)| key.table == transcript::TABLE).map(|(_, value)| value.clone());
+    let founded = Transcript::genesis(charter)?;
+    let genesis = founded.get(&founded.genesis_id()).cloned();
+    Ok(Transcript::load(entries.chain(genesis))?)
+}
+
+impl Upper for Member {
+    type Command = Command;
+    type Event = Event;
+
+    fn node(&mut self, now: Instant, message: attach::ToMember, entropy: &mut dyn Entropy) {
+        self.from_node(now, message, entropy);
+    }
+
+    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
+        self.obey(now, command, entropy);
+    }
+
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        self.sight.clock = time;
+        self.to_door(now, folkmoot_admission::Input::Clock(time), entropy);
+    }
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.wake(now, entropy);
+    }
+
+    fn poll_output(&mut self) -> Option<UpperOutput<Event>> {
+        self.out.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let able = self.configured && self.transcript.roster().is_member(&self.me);
+        let seats = self.seats.values().filter_map(|seat| seat.poll_timeout(able)).min();
+        [seats, self.door.poll_timeout()].into_iter().flatten().min()
+    }
+}
+
+/// How a peer stands, for status.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reached {
+    pub(crate) node: NodeId,
+    pub(crate) at: base::Locator,
+}

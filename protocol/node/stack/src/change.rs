@@ -31,7 +31,8 @@ impl Node {
 
     /// Whether the own roster has this node (and the mutant that lets guests in).
     pub(crate) fn is_rostered(&self, node: &NodeId) -> bool {
-        self.transcript.roster().is_rostered(node) || self.config.danger == Some(base::Danger::NodeServesGuests)
+        self.transcript.roster().is_rostered(node)
+            || self.config.danger == Some(base::Danger::NodeServesGuests)
     }
 
     /// Says to the ring who may take part: link up, rostered, and (to begin with) equal transcripts (DECISIONS T1).

@@ -8,9 +8,13 @@ pub enum NodeError {
     #[error("the charter does not stand: {0}. Ask a founder for charter.cms as all founders signed it")]
     LocalCharter(#[from] folkmoot_identity::EntryError),
     /// The charter or an entry in the store does not stand: the store is damaged, or belongs to another group.
-    #[error("the stored transcript does not stand: {0}. Restore the state folder from a backup, or move it away and join again")]
+    #[error(
+        "the stored transcript does not stand: {0}. Restore the state folder from a backup, or move it away and join again"
+    )]
     StoreTranscript(#[from] folkmoot_identity::transcript::LoadError),
     /// The ring number in the store is damaged.
-    #[error("the stored ring number is damaged: {0}. Restore the state folder from a backup, or move it away and join again")]
+    #[error(
+        "the stored ring number is damaged: {0}. Restore the state folder from a backup, or move it away and join again"
+    )]
     StoreRing(#[from] folkmoot_ring::StoredError),
 }

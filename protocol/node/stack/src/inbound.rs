@@ -12,7 +12,9 @@ use folkmoot_ring::{self as ring, Delivery};
 impl Node {
     pub(crate) fn from_link(&mut self, now: Instant, output: link::Output, entropy: &mut dyn Entropy) {
         match output {
-            link::Output::Transmit { to, datagram } => self.out.push_back(GroundOutput::Transmit(to, datagram)),
+            link::Output::Transmit { to, datagram } => {
+                self.out.push_back(GroundOutput::Transmit(to, datagram))
+            }
             link::Output::Up { node, at, .. } => self.link_up(now, node, at, entropy),
             link::Output::Certificate { .. } => {}
             link::Output::Down { node, cause } => self.link_down(now, node, cause),
@@ -22,7 +24,14 @@ impl Node {
         }
     }
 
-    fn frame(&mut self, now: Instant, from: NodeId, channel: Channel, frame: Bytes, entropy: &mut dyn Entropy) {
+    fn frame(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        channel: Channel,
+        frame: Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
         match channel {
             Channel::Ring => {
                 if let Err(error) = self.ring.frame(now, from, frame, entropy) {
@@ -37,7 +46,9 @@ impl Node {
     pub(crate) fn from_ring(&mut self, now: Instant, output: ring::Output) {
         match output {
             ring::Output::Send { to, frame } => self.send_ring(now, to, &frame),
-            ring::Output::Multicast { to, frame } => to.iter().for_each(|to| self.send_ring(now, *to, &frame)),
+            ring::Output::Multicast { to, frame } => {
+                to.iter().for_each(|to| self.send_ring(now, *to, &frame))
+            }
             ring::Output::Persist(persist) => self.persist(persist),
             ring::Output::Deliver(delivery) => self.deliver(delivery),
             ring::Output::Transitional { from, survivors } => self.transitional(from, survivors),
@@ -56,7 +67,14 @@ impl Node {
         let Delivery { configuration, order, sender, service, payload, transitional } = delivery;
         if self.config.observe {
             let digest = digest(&[&payload]);
-            self.events.push(RingEvent::Delivered { configuration, order, sender, service, digest, transitional });
+            self.events.push(RingEvent::Delivered {
+                configuration,
+                order,
+                sender,
+                service,
+                digest,
+                transitional,
+            });
         }
         let roster = self.transcript.roster();
         let holds = |member: MemberId| roster.is_member(&member);
@@ -81,9 +99,13 @@ impl Node {
                 ToMember::Notice { group, view, members, removed, cause }
             }
             Word::Transitional { group, lost } => ToMember::Transitional { group, lost },
-            Word::Deliver { group, sender, service, payload } => ToMember::Deliver { group, sender, service, payload },
+            Word::Deliver { group, sender, service, payload } => {
+                ToMember::Deliver { group, sender, service, payload }
+            }
             Word::Removed { group, cause } => ToMember::Removed { group, cause },
-            Word::Refused { group, refusal } => ToMember::Refused { group, reason: in_words(refusal).to_owned() },
+            Word::Refused { group, refusal } => {
+                ToMember::Refused { group, reason: in_words(refusal).to_owned() }
+            }
         });
     }
 }

@@ -21,21 +21,25 @@ mod message;
 mod outbound;
 mod reach;
 mod sync;
+#[cfg(test)]
+mod tests;
 
 pub use error::NodeError;
 pub use folkmoot_ring::{Phase, Timing};
 pub use message::{ENTRIES_BATCH_BYTES, HAVE_MAX, HEADS_MAX, LOCATORS_MAX, Place, Sync};
 
 use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
-use base::{ConfigurationId, Danger, Digest, Entropy, Instant, Locator, NodeId, Persist, Service, StoreKey, UnixTime};
+use base::{
+    ConfigurationId, Danger, Digest, Entropy, Instant, Locator, NodeId, Persist, Service, StoreKey, UnixTime,
+};
 use bytes::Bytes;
 use core::time::Duration;
 use credentials::Own;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_group::Group;
-use folkmoot_identity::transcript::{self, Transcript};
 use folkmoot_identity::Identity;
+use folkmoot_identity::transcript::{self, Transcript};
 use folkmoot_link::Links;
 use folkmoot_ring::Ring;
 use reach::Reach;
@@ -167,9 +171,9 @@ impl Node {
     ) -> Result<Self, NodeError> {
         let transcript = load_transcript(&config.charter, stored)?;
         let me = config.identity.node();
-        let ring_seq = stored
-            .iter()
-            .find(|(key, _)| key.table == folkmoot_ring::STORE_TABLE && key.key == folkmoot_ring::STORE_KEY_RING_SEQ);
+        let ring_seq = stored.iter().find(|(key, _)| {
+            key.table == folkmoot_ring::STORE_TABLE && key.key == folkmoot_ring::STORE_KEY_RING_SEQ
+        });
         let ring_seq = folkmoot_ring::stored_ring_seq(ring_seq.map(|(_, value)| &**value))?;
         let own = Own::new(config.identity.clone(), &transcript);
         let link = folkmoot_link::Config {
@@ -177,7 +181,11 @@ impl Node {
             danger: config.danger,
             ..folkmoot_link::Config::new(transcript.group())
         };
-        let ring = folkmoot_ring::Config { timing: config.timing, danger: config.danger, ..folkmoot_ring::Config::new(me) };
+        let ring = folkmoot_ring::Config {
+            timing: config.timing,
+            danger: config.danger,
+            ..folkmoot_ring::Config::new(me)
+        };
         let group = folkmoot_group::Config { me, danger: config.danger };
         let mut node = Self {
             me,
@@ -272,7 +280,8 @@ impl Node {
 
 /// The transcript from the store, or the one that the charter begins.
 fn load_transcript(charter: &Bytes, stored: &[(StoreKey, Bytes)]) -> Result<Transcript, NodeError> {
-    let entries = stored.iter().filter(|(key, _)| key.table == transcript::TABLE).map(|(_, value)| value.clone());
+    let entries =
+        stored.iter().filter(|(key, _)| key.table == transcript::TABLE).map(|(_, value)| value.clone());
     let founded = Transcript::genesis(charter)?;
     let genesis = founded.get(&founded.genesis_id()).cloned();
     Ok(Transcript::load(entries.chain(genesis))?)

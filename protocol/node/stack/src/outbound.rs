@@ -15,8 +15,12 @@ impl Node {
             ToNode::Detach { member } => self.group.detach(member),
             ToNode::Join { member, group } => self.group.join(member, group),
             ToNode::Leave { member, group } => self.group.leave(member, group),
-            ToNode::Send { member, group, service, payload } => self.group.send(member, group, service, &payload),
-            ToNode::Complain { member, group, view, suspect } => self.group.complain(member, group, view, suspect),
+            ToNode::Send { member, group, service, payload } => {
+                self.group.send(member, group, service, &payload)
+            }
+            ToNode::Complain { member, group, view, suspect } => {
+                self.group.complain(member, group, view, suspect)
+            }
             ToNode::Refresh { member, group } => self.group.refresh(member, group),
             ToNode::Entry(entry) => return self.order_own_entry(entry),
             ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),

@@ -38,7 +38,13 @@ impl Reach {
             let at = core::str::from_utf8(value).ok()?.parse().ok()?;
             Some((node, Wanted { at, back_off: 1, not_before: now }))
         });
-        Self { seeds: config.seeds.clone(), places: places.collect(), next: now, first: config.lookup, round: 0 }
+        Self {
+            seeds: config.seeds.clone(),
+            places: places.collect(),
+            next: now,
+            first: config.lookup,
+            round: 0,
+        }
     }
 
     /// When to look up again.
@@ -68,7 +74,8 @@ impl Node {
             self.dial_seeds(now, entropy);
         }
         self.reach.round = self.reach.round.wrapping_add(1);
-        let waiting: Vec<NodeId> = self.peers.iter().filter(|(_, peer)| !peer.eligible).map(|(node, _)| *node).collect();
+        let waiting: Vec<NodeId> =
+            self.peers.iter().filter(|(_, peer)| !peer.eligible).map(|(node, _)| *node).collect();
         for node in waiting {
             self.send_heads(now, node);
         }
@@ -130,7 +137,8 @@ impl Node {
                 self.send_places(now, other, news.clone());
             }
         }
-        let known: Vec<Place> = self.reach.places.iter().map(|(node, wanted)| place(*node, wanted.at)).collect();
+        let known: Vec<Place> =
+            self.reach.places.iter().map(|(node, wanted)| place(*node, wanted.at)).collect();
         let known = known.into_iter().filter(|place| place.node != node).take(LOCATORS_MAX).collect();
         self.send_places(now, node, known);
     }

@@ -1,0 +1,243 @@
+//! What an application says to a member and hears from it.
+
+use attach::Trace;
+use base::{Cause, Danger, Digest, GroupId, Locator, MemberId, NodeId, Service, ViewId};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_attach as attach;
+use folkmoot_base as base;
+use folkmoot_identity::Identity;
+
+/// How a member is set up.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Its identity key and certificate.
+    pub identity: Identity,
+    /// The signed charter of its group: CMS, DER.
+    pub charter: Bytes,
+    /// How long it waits for another's step before it complains.
+    pub step_deadline: Duration,
+    /// Messages after which a key epoch ends.
+    pub seals_per_epoch_max: u64,
+    /// Deliberately broken behaviour; `None` outside mutant runs.
+    pub danger: Option<Danger>,
+}
+
+impl Config {
+    /// The usual set-up.
+    pub fn new(identity: Identity, charter: Bytes) -> Self {
+        Self {
+            identity,
+            charter,
+            step_deadline: base::limits::STEP_DEADLINE,
+            seals_per_epoch_max: base::limits::SEALS_PER_EPOCH_MAX,
+            danger: None,
+        }
+    }
+}
+
+/// What an application asks.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Be in this group from now on; asked again until it holds, also after a restart of the ring.
+    Join {
+        /// Which; the charter's own, or one named under it.
+        group: GroupId,
+    },
+    /// Leave this group.
+    Leave {
+        /// Which.
+        group: GroupId,
+    },
+    /// Multicast to this group; held while there is no key.
+    Send {
+        /// Which.
+        group: GroupId,
+        /// Ordered how.
+        service: Service,
+        /// 0 to `MESSAGE_BYTES_MAX` bytes.
+        payload: Bytes,
+    },
+    /// As a stranger: ask for admission through whichever contacts can be reached, until it is decided.
+    Apply,
+    /// Vote on a request or a proposal.
+    Vote {
+        /// The digest that `Request` or `Proposal` names.
+        subject: Digest,
+        /// Yes or no.
+        approve: bool,
+    },
+    /// Propose to expel a member, and vote for it.
+    Expel {
+        /// Whom.
+        member: MemberId,
+    },
+    /// Propose to change one field of the charter, and vote for it.
+    ChangeCharter {
+        /// Which.
+        field: String,
+        /// To what, as the charter writes it.
+        value: String,
+    },
+    /// Propose who votes from now on, and vote for it.
+    Electorate {
+        /// In order.
+        voters: Vec<MemberId>,
+    },
+    /// A new key for the same members.
+    Refresh {
+        /// Of which group.
+        group: GroupId,
+    },
+    /// Look for a peer there.
+    Dial(Locator),
+}
+
+/// A request for admission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Petition {
+    /// What a vote on it names.
+    pub subject: Digest,
+    /// Who asks.
+    pub member: MemberId,
+    /// By which name.
+    pub name: String,
+    /// Votes so far.
+    pub have: u32,
+    /// Votes needed.
+    pub need: u32,
+}
+
+/// Why a message was not sent. Nothing of it has left.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The group was not joined.
+    #[error("not in that group: join it first")]
+    LocalNotJoined,
+    /// The message is longer than a message may be.
+    #[error("{0} bytes are more than a message may have")]
+    LocalTooLong(usize),
+    /// So much is held already while a key is being agreed.
+    #[error("no key yet, and as much is held as may be: wait for the next view")]
+    LocalHeldFull,
+    /// The member left the group, or was removed, before a key came.
+    #[error("the group was left before the message could be sealed")]
+    LocalLeft,
+}
+
+/// What an application hears.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A secure view: these members, one key. Comes before any message of it.
+    View {
+        /// Of which group.
+        group: GroupId,
+        /// Its id.
+        id: ViewId,
+        /// Its members, sorted.
+        members: Vec<MemberId>,
+        /// Those who came from my previous secure view with me.
+        transitional: Vec<MemberId>,
+        /// Why it changed.
+        cause: Cause,
+        /// A public name of the key: equal at all who hold it.
+        epoch: String,
+    },
+    /// A message.
+    Message {
+        /// To which group.
+        group: GroupId,
+        /// From whom: the key that opened it is its sender's alone.
+        sender: MemberId,
+        /// In which secure view.
+        view: ViewId,
+        /// Ordered how.
+        service: Service,
+        /// What.
+        payload: Bytes,
+    },
+    /// From here on, promises of the view hold only within the next transitional set.
+    Transitional {
+        /// Of which group.
+        group: GroupId,
+    },
+    /// The view is changing: sends are held until the next one.
+    KeyPending {
+        /// Of which group.
+        group: GroupId,
+    },
+    /// Somebody asks to be admitted.
+    Request(Petition),
+    /// Somebody proposes a decision.
+    Proposal {
+        /// What a vote on it names.
+        subject: Digest,
+        /// What is proposed, in plain words.
+        text: String,
+        /// Votes so far.
+        have: u32,
+        /// Votes needed.
+        need: u32,
+    },
+    /// Votes on a request or proposal changed.
+    Votes {
+        /// On what.
+        subject: Digest,
+        /// Votes so far.
+        have: u32,
+        /// Votes needed.
+        need: u32,
+    },
+    /// Somebody is on the roster now; perhaps we.
+    Admitted {
+        /// Who.
+        member: MemberId,
+        /// By which name.
+        name: String,
+    },
+    /// What we asked for was refused, or is not decided yet.
+    Refused {
+        /// Why, in plain words.
+        reason: String,
+    },
+    /// Somebody is off the roster now, by vote or because its certificate ran out.
+    Expelled {
+        /// Who.
+        member: MemberId,
+    },
+    /// We are out of a group.
+    Removed {
+        /// Which.
+        group: GroupId,
+        /// Why.
+        cause: Cause,
+    },
+    /// The message just handed in, or one held before, was not sent.
+    SendFailed {
+        /// Why.
+        error: SendError,
+    },
+    /// A peer can be reached.
+    LinkUp {
+        /// Who.
+        node: NodeId,
+        /// Where.
+        at: Locator,
+    },
+    /// A peer can no longer be reached.
+    LinkDown {
+        /// Who.
+        node: NodeId,
+    },
+    /// The node is in a configuration with these nodes.
+    Configuration {
+        /// Who.
+        nodes: Vec<NodeId>,
+    },
+}
+
+/// Makes a [`Trace`] of a layer's line.
+pub(crate) fn trace(layer: &'static str, text: String) -> Trace {
+    Trace { layer, text }
+}

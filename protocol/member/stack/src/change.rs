@@ -1,0 +1,288 @@
+//! A change of members: notices to flush, views to keying, keys to the session, and each one's words to the others.
+
+use crate::api::Event;
+use crate::credentials::Who;
+use crate::message::{self, Data};
+use crate::seat::{Installed, Parts, Seat};
+use crate::{Member, SendError};
+use base::{Cause, Entropy, GroupId, Instant, MemberId, Service, ViewId};
+use bytes::Bytes;
+use folkmoot_attach::ToNode;
+use folkmoot_base as base;
+use folkmoot_flush as flush;
+use folkmoot_keying as keying;
+use folkmoot_session::Opened;
+
+/// What a notice says.
+pub(crate) struct Notice {
+    pub(crate) view: ViewId,
+    pub(crate) members: Vec<MemberId>,
+    pub(crate) removed: Vec<MemberId>,
+    pub(crate) cause: Cause,
+}
+
+impl Member {
+    /// Wants a group from now on, and asks for it as soon as the node can.
+    pub(crate) fn join(&mut self, now: Instant, group: GroupId) {
+        self.wanted.insert(group);
+        self.take_seat(now, group);
+        self.ask_again(now);
+    }
+
+    fn take_seat(&mut self, now: Instant, group: GroupId) {
+        if self.seats.contains_key(&group) {
+            return;
+        }
+        let stored = self.instances.get(&group).cloned();
+        let parts = Parts {
+            me: self.me,
+            group,
+            heads: self.transcript.heads_digest(),
+            stored_instance: stored.as_deref(),
+            step_deadline: self.config.step_deadline,
+            danger: self.config.danger,
+            seals_per_epoch_max: self.config.seals_per_epoch_max,
+        };
+        match Seat::new(&parts, now) {
+            Ok(seat) => {
+                self.seats.insert(group, seat);
+            }
+            Err(error) => self.trace("keying", error.to_string()),
+        }
+    }
+
+    /// Asks for every wanted group whose join has not taken effect, at most once a second each.
+    pub(crate) fn ask_again(&mut self, now: Instant) {
+        if !self.configured || !self.transcript.roster().is_member(&self.me) {
+            return;
+        }
+        let due: Vec<GroupId> =
+            self.seats.iter_mut().filter_map(|(group, seat)| seat.asks(now).then_some(*group)).collect();
+        for group in due {
+            self.to_node(ToNode::Join { member: self.me, group });
+        }
+    }
+
+    pub(crate) fn leave(&mut self, group: GroupId) {
+        self.wanted.remove(&group);
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        seat.flush.leave();
+        seat.session.stop();
+        if seat.joined {
+            self.to_node(ToNode::Leave { member: self.me, group });
+        } else {
+            self.drop_seat(group);
+        }
+    }
+
+    /// Out of the group: keys are erased, held messages are reported, and a group still wanted is asked for again.
+    pub(crate) fn removed(&mut self, now: Instant, group: GroupId, cause: Cause) {
+        self.drop_seat(group);
+        self.event(Event::Removed { group, cause });
+        if matches!(cause, Cause::Expelled | Cause::Expired | Cause::Leave) {
+            self.wanted.remove(&group);
+        }
+        if self.wanted.contains(&group) {
+            self.take_seat(now, group);
+            if let Some(seat) = self.seats.get_mut(&group) {
+                seat.asks(now);
+            }
+        }
+    }
+
+    fn drop_seat(&mut self, group: GroupId) {
+        let Some(mut seat) = self.seats.remove(&group) else { return };
+        seat.session.close();
+        for _ in seat.session.drop_held() {
+            self.event(Event::SendFailed { error: SendError::LocalLeft });
+        }
+    }
+
+    pub(crate) fn notice(&mut self, now: Instant, group: GroupId, notice: Notice, entropy: &mut dyn Entropy) {
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        let Notice { view, members, removed, cause } = notice;
+        seat.joined = true;
+        seat.noticed.clone_from(&members);
+        if !removed.is_empty() {
+            seat.session.stop();
+        }
+        if let Err(error) = seat.flush.notice(now, view, members, &removed, cause) {
+            self.trace("flush", error.to_string());
+        }
+        self.settle(now, group, entropy);
+    }
+
+    /// Lets the three machines of a group answer one another until they are quiet.
+    pub(crate) fn settle(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
+        while let Some(seat) = self.seats.get_mut(&group) {
+            if let Some(output) = seat.flush.poll_output() {
+                self.from_flush(now, group, output, entropy);
+            } else if let Some(output) = seat.keying.poll_output() {
+                self.from_keying(now, group, output, entropy);
+            } else {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn wake_seat(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        if seat.flush.poll_timeout().is_some_and(|at| at <= now) {
+            seat.flush.timeout(now);
+        }
+        if seat.keying.poll_timeout().is_some_and(|at| at <= now) {
+            self.to_keying(now, group, keying::Input::Timeout, entropy);
+        }
+        self.settle(now, group, entropy);
+    }
+
+    fn from_flush(&mut self, now: Instant, group: GroupId, output: flush::Output, entropy: &mut dyn Entropy) {
+        match output {
+            flush::Output::Multicast { service, bytes } => {
+                self.multicast(group, service, message::flush(&bytes))
+            }
+            flush::Output::FlushRequest => self.to_keying(now, group, keying::Input::FlushRequest, entropy),
+            flush::Output::TransitionalSignal => {
+                self.to_keying(now, group, keying::Input::TransitionalSignal, entropy);
+            }
+            flush::Output::Deliver { sender, service, payload, .. } => {
+                self.data(now, group, sender, service, &payload, entropy);
+            }
+            flush::Output::View(view) => {
+                let flush::View { id, members, transitional_set, cause, .. } = view;
+                let view = keying::View { id, members, transitional_set, cause };
+                self.to_keying(now, group, keying::Input::View(view), entropy);
+            }
+            flush::Output::Left { cause } => self.removed(now, group, cause),
+            flush::Output::Complain { view, suspects } => self.complain(group, view, &suspects),
+            flush::Output::Trace(text) => self.trace("flush", text),
+        }
+    }
+
+    fn data(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        sender: MemberId,
+        service: Service,
+        payload: &Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
+        match Data::decode(payload) {
+            Some(Data::Keying(bytes)) => {
+                self.to_keying(now, group, keying::Input::Message { sender, bytes }, entropy);
+            }
+            Some(Data::Sealed(sealed)) => self.sealed(group, sender, service, sealed),
+            None => self.refuse("member", &format!("MEM-02 {sender}: unknown kind of data")),
+        }
+    }
+
+    fn sealed(&mut self, group: GroupId, sender: MemberId, service: Service, sealed: Bytes) {
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        match seat.session.open(sender, sealed) {
+            Ok(Opened::Message(payload)) => self.message(group, sender, service, payload),
+            Ok(Opened::Held) => {}
+            Err(error) => self.refuse("session", &error),
+        }
+    }
+
+    fn message(&mut self, group: GroupId, sender: MemberId, service: Service, payload: Bytes) {
+        let installed = self.seats.get(&group).and_then(|seat| seat.installed.as_ref());
+        let Some(view) = installed.map(|installed| installed.view) else { return };
+        self.event(Event::Message { group, sender, view, service, payload });
+    }
+
+    fn to_keying(&mut self, now: Instant, group: GroupId, input: keying::Input, entropy: &mut dyn Entropy) {
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        let who = Who { identity: &self.config.identity, transcript: &self.transcript };
+        if let Err(error) = seat.keying(now, input, &who, entropy) {
+            self.refuse("keying", &error);
+        }
+    }
+
+    fn from_keying(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        output: keying::Output,
+        entropy: &mut dyn Entropy,
+    ) {
+        match output {
+            keying::Output::FlushOk => self.flush_ok(now, group),
+            keying::Output::Send { service, bytes } => self.send_keying(group, service, &bytes),
+            keying::Output::Complain { view, suspects } => self.complain(group, view, &suspects),
+            keying::Output::Persist(persist) => {
+                if let Some(value) = &persist.value {
+                    self.instances.insert(group, value.clone());
+                }
+                self.persist(persist);
+            }
+            keying::Output::SecureFlushRequest => {
+                self.event(Event::KeyPending { group });
+                self.to_keying(now, group, keying::Input::SecureFlushOk, entropy);
+            }
+            keying::Output::SecureTransitional => self.event(Event::Transitional { group }),
+            keying::Output::SecureView(view) => self.install(group, view),
+            keying::Output::Refreshed { view, epoch } => self.refreshed(group, view, &epoch),
+            keying::Output::Trace(text) => self.trace("keying", text),
+        }
+    }
+
+    fn flush_ok(&mut self, now: Instant, group: GroupId) {
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        if let Err(error) = seat.flush.flush_ok(now) {
+            self.trace("flush", error.to_string());
+        }
+    }
+
+    fn send_keying(&mut self, group: GroupId, service: Service, bytes: &[u8]) {
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        if let Err(error) = seat.flush.send(service, &message::keying(bytes)) {
+            self.trace("flush", format!("a keying message was not sent: {error}"));
+        }
+    }
+
+    fn complain(&mut self, group: GroupId, view: ViewId, suspects: &[MemberId]) {
+        for suspect in suspects {
+            self.to_node(ToNode::Complain { member: self.me, group, view, suspect: *suspect });
+        }
+    }
+
+    /// A view and its key, together: messages of it may come and go from here on.
+    fn install(&mut self, group: GroupId, view: keying::SecureView) {
+        let keying::SecureView { id, members, transitional_set, cause, epoch } = view;
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        if let Err(error) = seat.session.open_epoch(id, &members, &epoch.key) {
+            return self.trace("session", format!("no epoch was opened: {error}"));
+        }
+        // No message of the old view can come any more: flush has installed the new one.
+        seat.session.close_previous();
+        let epoch = epoch.name.to_string();
+        seat.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone() });
+        self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
+        self.held_received(group);
+        self.release_held(group);
+    }
+
+    /// A new key in the same view. The one before opens what was sealed before its sender heard.
+    fn refreshed(&mut self, group: GroupId, view: ViewId, epoch: &keying::Epoch) {
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        let Some(installed) = &mut seat.installed else { return };
+        installed.epoch = epoch.name.to_string();
+        if let Err(error) = seat.session.open_epoch(view, &installed.members, &epoch.key) {
+            return self.trace("session", format!("no epoch was opened: {error}"));
+        }
+        self.held_received(group);
+        self.release_held(group);
+    }
+
+    fn held_received(&mut self, group: GroupId) {
+        while let Some(seat) = self.seats.get_mut(&group) {
+            match seat.session.poll_received() {
+                Some((sender, Ok(payload))) => self.message(group, sender, Service::Agreed, payload),
+                Some((_, Err(error))) => self.refuse("session", &error),
+                None => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Upwards: what the node says, sorted to the machine that it concerns.
+
+use crate::api::Event;
+use crate::change::Notice;
+use crate::message::Payload;
+use crate::{Member, Reached};
+use base::{Entropy, GroupId, Instant, MemberId, Service};
+use bytes::Bytes;
+use folkmoot_admission::Input;
+use folkmoot_attach::ToMember;
+use folkmoot_base as base;
+
+impl Member {
+    pub(crate) fn from_node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
+        match message {
+            ToMember::Notice { group, view, members, removed, cause } => {
+                self.sight.notice(now, &members, &removed, cause);
+                self.notice(now, group, Notice { view, members, removed, cause }, entropy);
+                self.to_door(now, Input::Regrouped, entropy);
+            }
+            ToMember::Transitional { group, lost } => self.lost(now, group, &lost, entropy),
+            ToMember::Deliver { group, sender, service, payload } => {
+                self.delivered(now, (group, sender, service), &payload, entropy);
+            }
+            ToMember::Removed { group, cause } => self.removed(now, group, cause),
+            ToMember::Refused { reason, .. } => self.event(Event::Refused { reason }),
+            ToMember::Entry(entry) => self.entry(now, &entry, entropy),
+            ToMember::Guest { from, payload } => self.to_door(now, Input::Guest { from, payload }, entropy),
+            ToMember::LinkUp { node, at, .. } => {
+                self.sight.up(Reached { node, at });
+                self.event(Event::LinkUp { node, at });
+                self.to_door(now, Input::LinkUp(node), entropy);
+            }
+            ToMember::LinkDown { node } => {
+                self.sight.down(now, node);
+                self.event(Event::LinkDown { node });
+                self.to_door(now, Input::LinkDown(node), entropy);
+            }
+            ToMember::Configuration { nodes } => self.configuration(now, nodes, entropy),
+            ToMember::Congested(congested) => {
+                self.congested = congested;
+                self.release_all();
+            }
+        }
+    }
+
+    fn configuration(&mut self, now: Instant, nodes: Vec<base::NodeId>, entropy: &mut dyn Entropy) {
+        self.configured = true;
+        self.sight.configuration.clone_from(&nodes);
+        self.event(Event::Configuration { nodes });
+        self.ask_again(now);
+        self.to_door(now, Input::Regrouped, entropy);
+    }
+
+    fn lost(&mut self, now: Instant, group: GroupId, lost: &[MemberId], entropy: &mut dyn Entropy) {
+        if let Some(seat) = self.seats.get_mut(&group) {
+            seat.flush.transitional(lost);
+        }
+        self.settle(now, group, entropy);
+    }
+
+    fn delivered(
+        &mut self,
+        now: Instant,
+        (group, sender, service): (GroupId, MemberId, Service),
+        payload: &Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
+        match Payload::decode(payload) {
+            Some(Payload::Open(payload)) => self.to_door(now, Input::Open { sender, payload }, entropy),
+            Some(Payload::Flush(frame)) => {
+                let Some(seat) = self.seats.get_mut(&group) else { return };
+                if let Err(error) = seat.flush.frame(now, sender, service, &frame) {
+                    self.refuse("flush", &error);
+                }
+                self.settle(now, group, entropy);
+                self.release_held(group);
+            }
+            None => self.refuse("member", &format!("MEM-01 {sender}: unknown kind of payload")),
+        }
+    }
+
+    /// What has become due: the machines' deadlines, joins to ask for again, requests and votes to send again.
+    pub(crate) fn wake(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let groups: Vec<GroupId> = self.seats.keys().copied().collect();
+        for group in groups {
+            self.wake_seat(now, group, entropy);
+        }
+        self.ask_again(now);
+        if self.door.poll_timeout().is_some_and(|at| at <= now) {
+            self.to_door(now, Input::Timeout, entropy);
+        }
+    }
+}

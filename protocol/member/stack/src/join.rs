@@ -1,0 +1,173 @@
+//! The door: an applicant's or a member's side of admission, and the transcript that decides which of them we are.
+
+use crate::api::{Command, Event};
+use crate::{Member, MemberError};
+use base::{Entropy, GroupId, Instant, StoreKey};
+use bytes::Bytes;
+use folkmoot_admission::{self as admission, Admission, Applicant};
+use folkmoot_attach::ToNode;
+use folkmoot_base as base;
+use folkmoot_identity::Decision;
+use folkmoot_identity::transcript::{Appended, Change};
+
+/// On which side of the door we are.
+pub(crate) enum Door {
+    /// A stranger that has not asked.
+    Closed,
+    /// A stranger that asks.
+    Outside(Box<Applicant>),
+    /// A member.
+    Inside(Box<Admission>),
+}
+
+impl Door {
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::Closed => None,
+            Self::Outside(applicant) => applicant.poll_timeout(),
+            Self::Inside(admission) => admission.poll_timeout(),
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<admission::Output> {
+        match self {
+            Self::Closed => None,
+            Self::Outside(applicant) => applicant.poll_output(),
+            Self::Inside(admission) => admission.poll_output(),
+        }
+    }
+}
+
+/// Whether a stored pair belongs to admission.
+pub(crate) fn is_ours(key: &StoreKey) -> bool {
+    matches!(key.table, "vote" | "request")
+}
+
+impl Member {
+    /// Takes the side that the roster gives us.
+    pub(crate) fn open_door(&mut self) -> Result<(), MemberError> {
+        let member = self.transcript.roster().is_member(&self.me);
+        match (&self.door, member) {
+            (Door::Inside(_), true) | (Door::Closed | Door::Outside(_), false) => {}
+            (_, true) => {
+                let config = admission::Config { danger: self.config.danger, ..admission::Config::default() };
+                let admission =
+                    Admission::load(config, &self.transcript, &self.config.identity, &self.stored)?;
+                self.door = Door::Inside(Box::new(admission));
+            }
+            (_, false) => self.door = Door::Closed,
+        }
+        Ok(())
+    }
+
+    /// Asks for admission, from now until it is decided.
+    fn apply(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        if !matches!(self.door, Door::Closed) {
+            return;
+        }
+        let config = admission::Config { danger: self.config.danger, ..admission::Config::default() };
+        let applicant = Applicant::new(config);
+        self.door = Door::Outside(Box::new(applicant));
+        self.to_door(now, admission::Input::Clock(self.sight.clock), entropy);
+        for node in self.sight.reached() {
+            self.to_door(now, admission::Input::LinkUp(node), entropy);
+        }
+    }
+
+    pub(crate) fn admission_command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
+        let command = match command {
+            Command::Apply => return self.apply(now, entropy),
+            Command::Vote { subject, approve } => admission::Command::Vote { motion: subject, approve },
+            Command::Expel { member } => admission::Command::Expel(member),
+            Command::ChangeCharter { field, value } => {
+                admission::Command::Propose(Decision::change(&field, &value))
+            }
+            Command::Electorate { voters } => admission::Command::Propose(Decision::Electorate { voters }),
+            Command::Join { .. } | Command::Leave { .. } | Command::Send { .. } | Command::Refresh { .. } => {
+                return;
+            }
+            Command::Dial(_) => return,
+        };
+        if !matches!(self.door, Door::Inside(_)) {
+            return self.event(Event::Refused { reason: "only members vote and propose".into() });
+        }
+        self.to_door(now, admission::Input::Command(command), entropy);
+    }
+
+    pub(crate) fn to_door(&mut self, now: Instant, input: admission::Input, entropy: &mut dyn Entropy) {
+        let said = matches!(input, admission::Input::Command(_));
+        let (transcript, identity) = (&self.transcript, &self.config.identity);
+        let done = match &mut self.door {
+            Door::Closed => Ok(()),
+            Door::Outside(applicant) => applicant.handle(now, input, transcript, identity, entropy),
+            Door::Inside(admission) => admission.handle(now, input, transcript, identity, entropy),
+        };
+        match done {
+            Err(error) if said => self.event(Event::Refused { reason: error.to_string() }),
+            Err(error) => self.refuse("admission", &error),
+            Ok(()) => {}
+        }
+        self.drain_door();
+    }
+
+    fn drain_door(&mut self) {
+        while let Some(output) = self.door.poll_output() {
+            match output {
+                admission::Output::Persist(persist) => {
+                    self.remember(&persist);
+                    self.persist(persist);
+                }
+                admission::Output::Guest { to, payload } => self.to_node(ToNode::Guest { to, payload }),
+                admission::Output::Multicast(bytes) => self.multicast_open(&bytes),
+                admission::Output::Entry(entry) => self.to_node(ToNode::Entry(entry)),
+                admission::Output::Event(event) => self.admission_event(event),
+                admission::Output::Trace(text) => self.trace("admission", text),
+            }
+        }
+    }
+
+    /// Keeps in memory what the store has of votes and requests: a member that is admitted anew begins from it.
+    fn remember(&mut self, persist: &base::Persist) {
+        self.stored.retain(|(key, _)| *key != persist.key);
+        if let Some(value) = &persist.value {
+            self.stored.push((persist.key.clone(), value.clone()));
+        }
+    }
+
+    /// An entry took its place: verify it here too, and act on what it changes.
+    pub(crate) fn entry(&mut self, now: Instant, entry: &Bytes, entropy: &mut dyn Entropy) {
+        let appended = match self.transcript.append(entry) {
+            Ok(appended) => appended,
+            Err(error) => return self.refuse("transcript", &error),
+        };
+        if !appended.new {
+            return;
+        }
+        let heads = self.transcript.heads_digest();
+        let groups: Vec<GroupId> = self.seats.keys().copied().collect();
+        for group in groups {
+            if let Some(seat) = self.seats.get_mut(&group) {
+                seat.flush.heads(now, heads);
+            }
+            self.settle(now, group, entropy);
+        }
+        self.tell_change(&appended);
+        self.to_door(now, admission::Input::Appended(appended), entropy);
+        if let Err(error) = self.open_door() {
+            self.trace("admission", error.to_string());
+        }
+        self.ask_again(now);
+    }
+
+    fn tell_change(&mut self, appended: &Appended) {
+        match &appended.change {
+            Change::Admitted { member, .. } => {
+                let admission = self.transcript.roster().member(member);
+                let name = admission.map(|admission| admission.name.clone()).unwrap_or_default();
+                self.event(Event::Admitted { member: *member, name });
+            }
+            Change::Removed { member, .. } => self.event(Event::Expelled { member: *member }),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Downwards: what the application says, sealed, tagged with the view, and handed to the node.
+
+use crate::api::{Command, Event, SendError};
+use crate::seat::Seat;
+use crate::{Member, message};
+use base::limits::MESSAGE_BYTES_MAX;
+use base::{Entropy, GroupId, Instant, Service};
+use bytes::Bytes;
+use folkmoot_attach::ToNode;
+use folkmoot_base as base;
+use folkmoot_session::SealError;
+
+impl Member {
+    pub(crate) fn obey(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
+        match command {
+            Command::Join { group } => self.join(now, group),
+            Command::Leave { group } => self.leave(group),
+            Command::Send { group, service, payload } => self.send(group, service, payload),
+            Command::Refresh { group } => self.refresh(group),
+            Command::Dial(at) => self.to_node(ToNode::Dial(at)),
+            other => self.admission_command(now, other, entropy),
+        }
+    }
+
+    fn send(&mut self, group: GroupId, service: Service, payload: Bytes) {
+        if let Err(error) = self.try_send(group, service, payload) {
+            self.event(Event::SendFailed { error });
+        }
+    }
+
+    fn try_send(&mut self, group: GroupId, service: Service, payload: Bytes) -> Result<(), SendError> {
+        if payload.len() > MESSAGE_BYTES_MAX {
+            return Err(SendError::LocalTooLong(payload.len()));
+        }
+        let congested = self.congested;
+        let seat = self.seats.get_mut(&group).ok_or(SendError::LocalNotJoined)?;
+        if congested || !seat.can_send() {
+            return hold(seat, service, payload);
+        }
+        match seat.seal(service, &payload) {
+            Ok((service, sealed)) => self.multicast(group, service, sealed),
+            Err(SealError::LocalTooLong { .. }) => return Err(SendError::LocalTooLong(payload.len())),
+            Err(_) => return hold(seat, service, payload),
+        }
+        self.refresh_if_spent(group);
+        Ok(())
+    }
+
+    /// Lets held messages go, as far as key, flush and congestion allow.
+    pub(crate) fn release_held(&mut self, group: GroupId) {
+        while !self.congested {
+            let Some(seat) = self.seats.get_mut(&group) else { return };
+            if !seat.may_seal() {
+                return;
+            }
+            let Some(plaintext) = seat.session.take_held() else { return };
+            let service = seat.held.pop_front().unwrap_or(Service::Agreed);
+            match seat.seal(service, &plaintext) {
+                Ok((service, sealed)) => self.multicast(group, service, sealed),
+                Err(error) => self.trace("session", format!("a held message was not sealed: {error}")),
+            }
+        }
+    }
+
+    pub(crate) fn release_all(&mut self) {
+        let groups: Vec<GroupId> = self.seats.keys().copied().collect();
+        for group in groups {
+            self.release_held(group);
+        }
+    }
+
+    /// An epoch that nears its end asks for a new key.
+    fn refresh_if_spent(&mut self, group: GroupId) {
+        if self.seats.get_mut(&group).is_some_and(|seat| seat.session.poll_refresh()) {
+            self.refresh(group);
+        }
+    }
+
+    fn refresh(&mut self, group: GroupId) {
+        self.to_node(ToNode::Refresh { member: self.me, group });
+    }
+
+    pub(crate) fn multicast(&mut self, group: GroupId, service: Service, payload: Bytes) {
+        self.to_node(ToNode::Send { member: self.me, group, service, payload });
+    }
+
+    /// An admission message to all members: outside views, signed inside.
+    pub(crate) fn multicast_open(&mut self, bytes: &[u8]) {
+        self.multicast(self.home, Service::Agreed, message::open(bytes));
+    }
+}
+
+fn hold(seat: &mut Seat, service: Service, payload: Bytes) -> Result<(), SendError> {
+    seat.session.hold(payload).map_err(|_| SendError::LocalHeldFull)?;
+    seat.held.push_back(service);
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! What admission has to say, in the application's words.
+
+use crate::Member;
+use crate::api::{Event, Petition};
+use crate::join::Door;
+use folkmoot_admission as admission;
+use folkmoot_base as base;
+use folkmoot_identity::Decision;
+
+fn count(votes: usize) -> u32 {
+    u32::try_from(votes).unwrap_or(u32::MAX)
+}
+
+impl From<&admission::RequestStatus> for Petition {
+    fn from(request: &admission::RequestStatus) -> Self {
+        Self {
+            subject: request.request,
+            member: request.member,
+            name: request.name.clone(),
+            have: count(request.have),
+            need: count(request.need),
+        }
+    }
+}
+
+impl Member {
+    fn petition(&self, subject: base::Digest) -> Option<Petition> {
+        self.petitions().into_iter().find(|petition| petition.subject == subject)
+    }
+
+    pub(crate) fn admission_event(&mut self, event: admission::Event) {
+        match event {
+            admission::Event::RequestArrived { request, .. } => {
+                if let Some(petition) = self.petition(request) {
+                    self.event(Event::Request(petition));
+                }
+            }
+            admission::Event::RequestClosed { member, why, .. } => {
+                self.trace("admission", format!("the request of {member} is closed: {why:?}"));
+            }
+            admission::Event::ProposalArrived { proposal, decision, .. } => {
+                let text = self.in_words(&decision);
+                let (have, need) = self.proposal_votes(proposal);
+                self.event(Event::Proposal { subject: proposal, text, have, need });
+            }
+            admission::Event::ProposalClosed { decision, why, .. } => {
+                let text = self.in_words(&decision);
+                self.trace("admission", format!("the proposal to {text} is closed: {why:?}"));
+            }
+            admission::Event::VoteCast { motion, have, need, .. } => {
+                self.event(Event::Votes { subject: motion, have: count(have), need: count(need) });
+            }
+            admission::Event::Refused { reason, have, need } => {
+                let reason = format!("{} ({have} of {need} votes)", why(reason));
+                self.event(Event::Refused { reason });
+            }
+            admission::Event::Certified { .. } | admission::Event::Admitted => {}
+        }
+    }
+
+    fn proposal_votes(&self, proposal: base::Digest) -> (u32, u32) {
+        let Door::Inside(admission) = &self.door else { return (0, 0) };
+        let status = admission.status(&self.transcript);
+        let found = status.proposals.iter().find(|status| status.proposal == proposal);
+        found.map_or((0, 0), |status| (count(status.have), count(status.need)))
+    }
+
+    fn in_words(&self, decision: &Decision) -> String {
+        let text = |blob: &base::Blob| String::from_utf8_lossy(&blob.0).into_owned();
+        match decision {
+            Decision::Remove { member, .. } => format!("expel {}", self.name(member)),
+            Decision::ChangeCharter { field, value } => {
+                format!("set {} = {} in the charter", text(field), text(value))
+            }
+            Decision::Electorate { voters } => format!("let these vote from now on: {}", self.names(voters)),
+        }
+    }
+}
+
+fn why(reason: admission::Reason) -> &'static str {
+    match reason {
+        admission::Reason::AwaitingVotes => "not enough votes yet",
+        admission::Reason::Rejected => "the voters said no",
+        admission::Reason::Stale => "the request was for another version of the charter",
+        admission::Reason::Full => "too many requests are open: try again later",
+        admission::Reason::Term => "the term that was asked for does not hold, or a vote ran out",
+        admission::Reason::Votes => "the votes in the certificate do not stand",
+    }
+}

@@ -1,0 +1,117 @@
+//! One group as this member has it: the three machines of the upper floor, and what it waits for.
+
+use crate::credentials::Who;
+use base::{Danger, Digest, Entropy, GroupId, Instant, MemberId, Service, ViewId};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base as base;
+use folkmoot_flush::{self as flush, Flush};
+use folkmoot_keying::{self as keying, Keying, KeyingError};
+use folkmoot_session::{self as session, Session};
+use std::collections::VecDeque;
+
+/// How often a join is asked for again until a notice comes.
+const JOIN_AGAIN: Duration = Duration::from_millis(1_000);
+
+/// The secure view that the application sees.
+#[derive(Debug, Clone)]
+pub(crate) struct Installed {
+    pub(crate) view: ViewId,
+    pub(crate) members: Vec<MemberId>,
+    pub(crate) epoch: String,
+}
+
+/// One group.
+pub(crate) struct Seat {
+    pub(crate) flush: Flush,
+    pub(crate) keying: Keying,
+    pub(crate) session: Session,
+    /// Services of the messages that the session holds, in the same order.
+    pub(crate) held: VecDeque<Service>,
+    pub(crate) installed: Option<Installed>,
+    /// Members of the newest notice.
+    pub(crate) noticed: Vec<MemberId>,
+    /// A notice named us: the join took effect.
+    pub(crate) joined: bool,
+    /// When to ask for the join again.
+    pub(crate) ask_at: Instant,
+}
+
+/// What a seat is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) me: MemberId,
+    pub(crate) group: GroupId,
+    pub(crate) heads: Digest,
+    pub(crate) stored_instance: Option<&'a [u8]>,
+    pub(crate) step_deadline: Duration,
+    pub(crate) danger: Option<Danger>,
+    pub(crate) seals_per_epoch_max: u64,
+}
+
+impl Seat {
+    pub(crate) fn new(parts: &Parts<'_>, now: Instant) -> Result<Self, KeyingError> {
+        let &Parts { me, group, heads, danger, .. } = parts;
+        let keys = keying::Config { step_deadline: parts.step_deadline, danger, ..keying::Config::default() };
+        let sessions = session::Config {
+            danger,
+            seals_per_epoch_max: parts.seals_per_epoch_max,
+            ..session::Config::default()
+        };
+        Ok(Self {
+            flush: Flush::new(flush::Config { me, group, danger }, heads),
+            keying: Keying::new(me, group, keys, parts.stored_instance)?,
+            session: Session::new(me, group, sessions),
+            held: VecDeque::new(),
+            installed: None,
+            noticed: Vec::new(),
+            joined: false,
+            ask_at: now,
+        })
+    }
+
+    /// Whether a message would be sealed and sent now.
+    pub(crate) fn can_send(&self) -> bool {
+        self.held.is_empty() && self.may_seal()
+    }
+
+    /// Whether the session has a key that may be used, and flush lets messages pass.
+    pub(crate) fn may_seal(&self) -> bool {
+        self.session.can_seal() && self.flush.may_send() && self.keying.state() == keying::State::Secure
+    }
+
+    /// Seals one message and puts it behind its flush header: what goes to the node, and with which service.
+    pub(crate) fn seal(
+        &mut self,
+        service: Service,
+        plaintext: &[u8],
+    ) -> Result<(Service, Bytes), session::SealError> {
+        let (service, header) = self.flush.data_header(service).map_err(|_| session::SealError::NoEpoch)?;
+        let sealed = self.session.seal(plaintext)?;
+        Ok((service, crate::message::sealed(&header, &sealed)))
+    }
+
+    pub(crate) fn keying(
+        &mut self,
+        now: Instant,
+        input: keying::Input,
+        who: &Who<'_>,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), KeyingError> {
+        self.keying.handle(now, input, who, entropy)
+    }
+
+    /// Whether it is time to ask for the join again; moves the time on if so.
+    pub(crate) fn asks(&mut self, now: Instant) -> bool {
+        let due = !self.joined && self.ask_at <= now;
+        if due {
+            self.ask_at = now + JOIN_AGAIN;
+        }
+        due
+    }
+
+    /// When to wake. `able`: whether the node could order a join now; if not, asking waits for that.
+    pub(crate) fn poll_timeout(&self, able: bool) -> Option<Instant> {
+        let ask = (able && !self.joined).then_some(self.ask_at);
+        [self.flush.poll_timeout(), self.keying.poll_timeout(), ask].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,169 @@
+//! What people are told: who is in, who is not, and why; from the state of the layers, never from a log.
+
+use crate::join::Door;
+use crate::seat::Seat;
+use crate::{Member, Petition, Reached};
+use attach::{Absence, MemberStatus, Person, Presence};
+use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
+use folkmoot_attach as attach;
+use folkmoot_base as base;
+use folkmoot_flush::Phase;
+use folkmoot_identity::Ending;
+use folkmoot_keying::State;
+use std::collections::BTreeMap;
+
+/// Most peers that are remembered after they went silent.
+const SILENT_MAX: usize = base::limits::MEMBERS_MAX;
+
+/// What this member has seen of its peers.
+#[derive(Debug, Default)]
+pub(crate) struct Sight {
+    pub(crate) clock: UnixTime,
+    pub(crate) configuration: Vec<NodeId>,
+    up: BTreeMap<NodeId, Locator>,
+    silent: BTreeMap<NodeId, (Instant, Option<Locator>)>,
+    set_aside: BTreeMap<MemberId, Instant>,
+}
+
+impl Sight {
+    pub(crate) fn up(&mut self, peer: Reached) {
+        self.silent.remove(&peer.node);
+        self.up.insert(peer.node, peer.at);
+    }
+
+    pub(crate) fn down(&mut self, now: Instant, node: NodeId) {
+        let at = self.up.remove(&node);
+        if self.silent.len() < SILENT_MAX {
+            self.silent.insert(node, (now, at));
+        }
+    }
+
+    pub(crate) fn reached(&self) -> Vec<NodeId> {
+        self.up.keys().copied().collect()
+    }
+
+    pub(crate) fn notice(&mut self, now: Instant, members: &[MemberId], removed: &[MemberId], cause: Cause) {
+        self.set_aside.retain(|member, _| !members.contains(member));
+        if cause == Cause::Complaint {
+            self.set_aside.extend(removed.iter().map(|member| (*member, now)));
+        }
+    }
+
+    fn absence(&self, member: &MemberId) -> Absence {
+        let node = member.node();
+        if let Some(since) = self.set_aside.get(member) {
+            return Absence::SetAside { since: *since };
+        }
+        if self.configuration.contains(&node) {
+            return Absence::NotJoined;
+        }
+        if self.up.contains_key(&node) {
+            return Absence::OtherSide;
+        }
+        self.silent.get(&node).map_or(Absence::NeverSeen, |(since, _)| Absence::SilentSince(*since))
+    }
+
+    fn locator(&self, node: &NodeId) -> Option<Locator> {
+        let silent = || self.silent.get(node).and_then(|(_, at)| *at);
+        self.up.get(node).copied().or_else(silent)
+    }
+}
+
+impl Member {
+    /// The whole picture, of the charter's own group.
+    pub fn status(&self, _now: Instant) -> MemberStatus {
+        let seat = self.seats.get(&self.home);
+        let installed = seat.and_then(|seat| seat.installed.as_ref());
+        MemberStatus {
+            me: self.me,
+            node: self.me.node(),
+            view: installed.map(|installed| installed.view),
+            epoch: installed.map(|installed| installed.epoch.clone()),
+            activity: self.activity(seat),
+            people: self.people(seat),
+        }
+    }
+
+    /// Open requests for admission.
+    pub fn petitions(&self) -> Vec<Petition> {
+        let Door::Inside(admission) = &self.door else { return Vec::new() };
+        admission.status(&self.transcript).requests.iter().map(Petition::from).collect()
+    }
+
+    fn activity(&self, seat: Option<&Seat>) -> String {
+        match (&self.door, seat) {
+            (Door::Closed, _) => "not a member; has not asked for admission".into(),
+            (Door::Outside(_), _) => "asking for admission".into(),
+            (Door::Inside(_), None) => "member; has not joined the group".into(),
+            (Door::Inside(_), Some(seat)) => self.step(seat),
+        }
+    }
+
+    fn step(&self, seat: &Seat) -> String {
+        if !self.configured {
+            return "looking for the other nodes".into();
+        }
+        match (seat.flush.phase(), seat.keying.state()) {
+            (Phase::Joining, _) => "joining".into(),
+            (Phase::Agree | Phase::Authorize, _) => {
+                format!("changing the view: awaiting {}", self.names(&seat.flush.awaited()))
+            }
+            (_, State::Agreeing(stage)) => {
+                format!("agreeing a key ({stage}): awaiting {}", self.names(&seat.keying.awaited()))
+            }
+            (_, State::Confirming) => {
+                format!("confirming the key: awaiting {}", self.names(&seat.keying.awaited()))
+            }
+            (_, State::Cascading) => "changing the view".into(),
+            (_, State::Secure) => "steady".into(),
+        }
+    }
+
+    pub(crate) fn names(&self, members: &[MemberId]) -> String {
+        let names: Vec<String> = members.iter().map(|member| self.name(member)).collect();
+        if names.is_empty() { "nobody".into() } else { names.join(", ") }
+    }
+
+    pub(crate) fn name(&self, member: &MemberId) -> String {
+        let admission = self.transcript.roster().member(member);
+        admission.map_or_else(|| member.short(), |admission| admission.name.clone())
+    }
+
+    fn people(&self, seat: Option<&Seat>) -> Vec<Person> {
+        let roster = self.transcript.roster();
+        let mut people: Vec<Person> = roster
+            .members()
+            .map(|admission| {
+                self.person(admission.member, &admission.name, self.presence(&admission.member, seat))
+            })
+            .collect();
+        for (admission, ending) in roster.formers() {
+            let why = match ending {
+                Ending::Expelled { .. } => Absence::Expelled,
+                Ending::Expired { at, .. } => Absence::Expired(*at),
+            };
+            people.push(self.person(admission.member, &admission.name, Presence::Absent(why)));
+        }
+        for petition in self.petitions() {
+            let why = Absence::AwaitingVotes { have: petition.have, need: petition.need };
+            people.retain(|person| person.member != petition.member);
+            people.push(self.person(petition.member, &petition.name, Presence::Absent(why)));
+        }
+        people
+    }
+
+    fn person(&self, member: MemberId, name: &str, presence: Presence) -> Person {
+        Person { member, name: name.to_owned(), presence, locator: self.sight.locator(&member.node()) }
+    }
+
+    fn presence(&self, member: &MemberId, seat: Option<&Seat>) -> Presence {
+        let noticed = seat.is_some_and(|seat| seat.noticed.contains(member));
+        let installed =
+            seat.and_then(|seat| seat.installed.as_ref()).is_some_and(|view| view.members.contains(member));
+        match (noticed, installed) {
+            (true, true) => Presence::Present,
+            (true, false) => Presence::Arriving,
+            (false, _) => Presence::Absent(self.sight.absence(member)),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The rules of this floor's own messages (docs/protocol/node.md), on a node alone.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+use crate::message::{LOCATORS_MAX, Place, Sync};
+use crate::{Config, HEADS_MAX, Node};
+use attach::{Ground, GroundOutput};
+use base::codec;
+use base::{Blob, Entropy, EntryId, GroupName, Instant, Locator, NodeId, UnixTime};
+use folkmoot_attach as attach;
+use folkmoot_base as base;
+use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
+use proptest::prelude::*;
+
+struct Counting(u64);
+
+impl Entropy for Counting {
+    fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            *byte = self.0.to_be_bytes()[0];
+        }
+    }
+}
+
+fn identity(name: &str, seed: u64) -> Identity {
+    Identity::new(name, &mut Counting(seed), UnixTime(1_700_000_000), UnixTime(2_000_000_000)).unwrap()
+}
+
+fn node() -> (Node, Identity) {
+    let (ada, ben) = (identity("ada", 1), identity("ben", 2));
+    let founders = [&ada, &ben].map(|who| Founder::from(who.certificate()));
+    let name = GroupName::new("test").unwrap();
+    let toml = CharterDraft::new(name, 2, founders.to_vec(), &mut Counting(3)).to_toml();
+    let charter = SignedCharter::sign(&toml, &[&ada, &ben]).unwrap();
+    let config = Config::new(ada, charter.der().to_vec().into(), Locator::Memory(1));
+    (Node::new(config, &[], Instant(0), &mut Counting(4)).unwrap(), ben)
+}
+
+/// What the node said of a frame: the refusal, if any.
+fn refusal(node: &mut Node, from: NodeId, frame: &[u8]) -> Option<String> {
+    while node.poll_output().is_some() {}
+    node.refused = 0;
+    node.transcript_frame(Instant(1), from, frame);
+    let said = std::iter::from_fn(|| node.poll_output());
+    said.filter_map(|output| match output {
+        GroundOutput::Trace(trace) => Some(trace.text),
+        _ => None,
+    })
+    .find(|text| text.contains("NODE-"))
+}
+
+fn messages() -> impl Strategy<Value = Sync> {
+    let ids = || prop::collection::vec(any::<[u8; 32]>().prop_map(EntryId), 0..5);
+    let blobs = prop::collection::vec(any::<Vec<u8>>().prop_map(Blob::from), 0..4);
+    let places = prop::collection::vec((any::<[u8; 32]>(), any::<Vec<u8>>()), 0..4).prop_map(|places| {
+        places.into_iter().map(|(node, at)| Place { node: NodeId(node), at: at.into() }).collect()
+    });
+    prop_oneof![
+        ids().prop_map(Sync::Heads),
+        ids().prop_map(Sync::Fetch),
+        blobs.prop_map(Sync::Entries),
+        places.prop_map(Sync::Locators),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn messages_round_trip_and_refuse_what_is_cut_or_lengthened(message in messages(), extra in any::<u8>()) {
+        let bytes = codec::encode(&message);
+        prop_assert_eq!(codec::decode::<Sync>(&bytes).unwrap(), message);
+        for end in 0..bytes.len() {
+            prop_assert!(codec::decode::<Sync>(&bytes[..end]).is_err());
+        }
+        let longer = [bytes, vec![extra]].concat();
+        prop_assert!(codec::decode::<Sync>(&longer).is_err());
+    }
+
+    #[test]
+    fn flipped_bits_never_panic(message in messages(), place in any::<prop::sample::Index>(), bit in 0..8_u8) {
+        let mut bytes = codec::encode(&message);
+        let place = place.index(bytes.len());
+        bytes[place] ^= 1 << bit;
+        if let Ok(other) = codec::decode::<Sync>(&bytes) {
+            prop_assert_ne!(other, message);
+        }
+    }
+}
+
+#[test]
+fn node_01_malformed_frames_are_refused() {
+    let (mut node, ben) = node();
+    for frame in [&b""[..], &[9], &[1], &[1, 7, 0], &[1, 1, 0x40]] {
+        assert!(refusal(&mut node, ben.node(), frame).unwrap().contains("NODE-01"), "{frame:?}");
+    }
+}
+
+#[test]
+fn node_02_messages_above_their_bounds_are_refused() {
+    let (mut node, ben) = node();
+    let heads = Sync::Heads((0..=HEADS_MAX).map(|n| EntryId(base::digest(&[&n.to_be_bytes()]))).collect());
+    let place = Place { node: ben.node(), at: b"memory/2".to_vec().into() };
+    let places = Sync::Locators(vec![place; LOCATORS_MAX + 1]);
+    for message in [heads, places] {
+        assert!(refusal(&mut node, ben.node(), &codec::encode(&message)).unwrap().contains("NODE-02"));
+    }
+}
+
+#[test]
+fn node_03_entries_that_do_not_stand_are_refused() {
+    let (mut node, ben) = node();
+    let before = node.transcript().heads().clone();
+    let message = Sync::Entries(vec![Blob::from(vec![1, 2, 3])]);
+    assert!(refusal(&mut node, ben.node(), &codec::encode(&message)).unwrap().contains("NODE-03"));
+    assert_eq!(node.transcript().heads(), &before);
+}
+
+#[test]
+fn node_04_guests_name_no_locators() {
+    let (mut node, ben) = node();
+    let place = Place { node: ben.node(), at: b"memory/2".to_vec().into() };
+    let message = codec::encode(&Sync::Locators(vec![place]));
+    assert!(refusal(&mut node, NodeId([7; 32]), &message).unwrap().contains("NODE-04"));
+    assert_eq!(refusal(&mut node, ben.node(), &message), None);
+}
+
+#[test]
+fn node_05_what_is_no_locator_is_refused() {
+    let (mut node, ben) = node();
+    let place = Place { node: ben.node(), at: b"carrier pigeon".to_vec().into() };
+    let message = codec::encode(&Sync::Locators(vec![place]));
+    assert!(refusal(&mut node, ben.node(), &message).unwrap().contains("NODE-05"));
+}
+
+#[test]
+fn a_store_with_a_damaged_ring_number_is_named() {
+    let (node, _) = node();
+    let config = node.config.clone();
+    let key = base::StoreKey { table: "ring", key: b"ring_seq".to_vec().into() };
+    let error = Node::new(config, &[(key, vec![1, 2].into())], Instant(0), &mut Counting(4)).unwrap_err();
+    assert!(matches!(error, crate::NodeError::StoreRing(_)), "{error}");
+}
