@@ -1,0 +1,119 @@
+//! The program itself, without a running member: files, exit codes, what goes where.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("folkmoot-cli-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn run(&self, who: &str, line: &str) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_folkmoot"))
+            .current_dir(&self.0)
+            .env_remove("FOLKMOOT_STATE")
+            .args(["--state", who])
+            .args(line.split(' '))
+            .output()
+            .unwrap()
+    }
+
+    fn good(&self, who: &str, line: &str) -> Value {
+        let output = self.run(who, &format!("{line} --json"));
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn founders(place: &Place) {
+    for name in ["anna", "ben", "cleo"] {
+        place.good(name, &format!("identity new {name}"));
+    }
+    let files = "--founder anna/identity.pem --founder ben/identity.pem --founder cleo/identity.pem";
+    place.good("anna", &format!("charter new club {files} --votes 2"));
+}
+
+#[test]
+fn founders_sign_one_after_another_or_each_the_text() {
+    let place = Place::new("sign");
+    founders(&place);
+    let signed = place.good("anna", "charter sign charter.toml");
+    assert_eq!(signed["missing"], serde_json::json!(["ben", "cleo"]));
+    place.good("ben", "charter sign charter.cms");
+    let early = place.run("anna", "charter verify charter.cms");
+    assert_eq!(code(&early), 1);
+    assert!(String::from_utf8_lossy(&early.stderr).contains("cleo"), "the hint names who is missing");
+    let last = place.good("cleo", "charter sign charter.toml");
+    assert_eq!(last["missing"], serde_json::json!([]));
+    let verified = place.good("anna", "verify charter.cms");
+    assert_eq!(verified["stands"], true);
+    let shown = place.good("anna", "charter show charter.cms");
+    assert!(shown["charter"].as_str().unwrap().contains("threshold = 2"));
+}
+
+#[test]
+fn exit_codes_are_as_published() {
+    let place = Place::new("codes");
+    founders(&place);
+    assert_eq!(code(&place.run("anna", "frobnicate")), 2);
+    assert_eq!(code(&place.run("anna", "identity new again")), 3, "a key is never overwritten");
+    assert_eq!(code(&place.run("nobody", "identity show")), 3);
+    for line in ["status", "roster", "vote list", "send hi", "receive", "why ben", "expel ben"] {
+        let output = place.run("anna", line);
+        assert_eq!(code(&output), 4, "{line}");
+        assert!(output.stdout.is_empty(), "{line}: data only on the standard output");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("folkmoot --state"), "{line}: says what to do next");
+    }
+    place.good("dora", "identity new dora");
+    assert_eq!(code(&place.run("dora", "charter sign charter.toml")), 5, "not a founder");
+    assert_eq!(code(&place.run("dora", "charter show missing.cms")), 3);
+    std::fs::write(place.path().join("bad.cms"), [0x30, 0x80, 0xff]).unwrap();
+    assert_eq!(code(&place.run("dora", "verify bad.cms")), 5);
+    assert_eq!(code(&place.run("dora", "member --listen 127.0.0.1:0")), 3, "no charter yet");
+    assert_eq!(code(&place.run("dora", "bench ring --nodes 2 --senders 3")), 2);
+}
+
+#[test]
+fn errors_are_data_for_programs_too() {
+    let place = Place::new("json");
+    let output = place.run("nobody", "status --json");
+    let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(error["exit"], "unreachable");
+    assert!(error["error"].as_str().unwrap().contains("no member runs"));
+}
+
+#[test]
+fn secrets_lie_in_a_private_folder_and_nothing_is_coloured_in_a_pipe() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new("modes");
+    place.good("anna", "identity new anna");
+    let mode = |file: &str| std::fs::metadata(place.path().join(file)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("anna"), mode("anna/identity.key")), (0o700, 0o600));
+    let shown = place.run("anna", "identity show");
+    assert!(!shown.stdout.contains(&0x1b));
+    std::fs::set_permissions(place.path().join("anna/identity.key"), PermissionsExt::from_mode(0o640)).unwrap();
+    let refused = place.run("anna", "charter sign charter.toml");
+    assert_eq!(code(&refused), 3);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("chmod 600"));
+}
