@@ -12,13 +12,21 @@
 //!
 //! How to drive it: call, then take [`Flush::poll_output`] until `None`, then [`Flush::poll_timeout`].
 
+mod agree;
 mod error;
+mod installed;
+pub mod message;
+mod output;
 
 pub use error::FlushError;
+pub use output::{Output, View};
 
+use agree::{Early, Pending};
 use bytes::Bytes;
 use folkmoot_base::{Cause, Danger, Digest, GroupId, Instant, MemberId, Service, ViewId};
-use std::collections::VecDeque;
+use installed::{Installed, install};
+use message::{Control, Frame, ViewTag};
+use std::collections::{BTreeSet, VecDeque};
 
 /// Bytes in front of each message's payload.
 pub const DATA_HEADER_BYTES: usize = 18;
@@ -32,70 +40,6 @@ pub struct Config {
     pub group: GroupId,
     /// A deliberately broken behaviour, for the checkers' sake.
     pub danger: Option<Danger>,
-}
-
-/// What goes out. Order counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Output {
-    /// Multicast this frame to the group, after everything multicast before; it comes back through [`Flush::frame`].
-    Multicast {
-        /// Agreed or safe.
-        service: Service,
-        /// A frame of this layer.
-        bytes: Bytes,
-    },
-    /// The view will change: send what you must, then call [`Flush::flush_ok`] once.
-    FlushRequest,
-    /// From here on, promises of the installed view hold only within the next transitional set. At most once in a view.
-    TransitionalSignal,
-    /// A message sent in the installed view.
-    Deliver {
-        /// The installed view.
-        view: ViewId,
-        /// From whom.
-        sender: MemberId,
-        /// Ordered how.
-        service: Service,
-        /// What.
-        payload: Bytes,
-    },
-    /// A new view is installed; sending is allowed again.
-    View(View),
-    /// We are out of the group; nothing follows.
-    Left {
-        /// Why.
-        cause: Cause,
-    },
-    /// These are silent in the pending view: order a complaint about each.
-    Complain {
-        /// The newest notice's id.
-        view: ViewId,
-        /// About whom.
-        suspects: Vec<MemberId>,
-    },
-    /// A happening worth a line.
-    Trace(String),
-}
-
-/// An installed view.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
-    /// Its id.
-    pub id: ViewId,
-    /// All members, sorted.
-    pub members: Vec<MemberId>,
-    /// Those who came from my previous view with me, sorted; I am in it. Only I, if this is my first view.
-    pub transitional_set: Vec<MemberId>,
-    /// Members who did not come from my previous view with me: joined, or merged.
-    pub arrived: Vec<MemberId>,
-    /// Members of my previous view who did not come with me (one who left and came back is in `arrived` too).
-    pub departed: Vec<MemberId>,
-    /// Why; `Network` if changes of several causes were collapsed into one.
-    pub cause: Cause,
-    /// The digest of transcript heads that all members gave with their word.
-    pub heads: Digest,
-    /// My previous view.
-    pub previous: Option<ViewId>,
 }
 
 /// Where a flush stands.
@@ -120,16 +64,51 @@ pub enum Phase {
 pub struct Flush {
     config: Config,
     out: VecDeque<Output>,
+    /// Digest of the heads of our transcript.
+    heads: Digest,
+    installed: Option<Installed>,
+    /// A notice came and its view, or one after it, is not installed yet.
+    changing: bool,
+    /// The newest notice, unless somebody of it was lost since: then another one is certain to come.
+    pending: Option<Pending>,
+    /// Why the view changes, all notices since the installed view taken together.
+    cause: Option<Cause>,
+    newest: Option<ViewId>,
+    early: Early,
+    /// The layer above is asked and has not answered.
+    asked: bool,
+    /// The layer above has answered, or there is no view yet: our word is given by ourselves from now on.
+    authorised: bool,
+    /// The word that we gave last, and whether it is still on its way.
+    said: Option<(ViewId, Digest)>,
+    saying: bool,
+    leaving: bool,
+    left: bool,
 }
 
 impl Flush {
-    /// A member that is joining. Make a new one for each join.
+    /// A member that is joining. Make a new one for each join. `heads`: as for [`Self::heads`].
     pub fn new(config: Config, heads: Digest) -> Self {
-        let _ = heads;
-        Self { config, out: VecDeque::new() }
+        Self {
+            config,
+            out: VecDeque::new(),
+            heads,
+            installed: None,
+            changing: false,
+            pending: None,
+            cause: None,
+            newest: None,
+            early: Early::default(),
+            asked: false,
+            authorised: false,
+            said: None,
+            saying: false,
+            leaving: false,
+            left: false,
+        }
     }
 
-    /// The group's notice.
+    /// The group's notice: the newest one alone is agreed on, and takes the place of any before it.
     ///
     /// # Errors
     /// [`FlushError::LocalNotice`].
@@ -141,13 +120,46 @@ impl Flush {
         removed: &[MemberId],
         cause: Cause,
     ) -> Result<(), FlushError> {
-        let _ = (now, members, removed, cause);
-        Err(FlushError::LocalNotice(view))
+        let members: BTreeSet<MemberId> = members.into_iter().collect();
+        let follows = self.newest.is_none_or(|newest| newest < view);
+        if self.left || !follows || view.group != self.config.group || !members.contains(&self.config.me) {
+            return Err(FlushError::LocalNotice(view));
+        }
+        self.shrink(removed.iter().copied().collect(), &members);
+        self.newest = Some(view);
+        let cause = if self.cause.is_none_or(|before| before == cause) { cause } else { Cause::Network };
+        self.cause = Some(cause);
+        let words = self.early.take(&view);
+        self.pending = Some(Pending::new(view, members, cause, words));
+        if self.config.danger == Some(Danger::FlushNoWait) {
+            self.install(self.heads);
+            return Ok(());
+        }
+        if !self.changing {
+            self.changing = true;
+            self.asked = self.installed.is_some();
+            self.authorised = !self.asked;
+            if self.asked && !self.leaving {
+                self.out.push_back(Output::FlushRequest);
+            }
+        }
+        self.speak(now);
+        Ok(())
     }
 
     /// The group's transitional signal: the nodes of `lost` did not come along.
     pub fn transitional(&mut self, lost: &[MemberId]) {
-        let _ = lost;
+        let lost: BTreeSet<MemberId> = lost.iter().copied().collect();
+        if self.concerns(&lost) {
+            self.signal();
+        }
+        if let Some(installed) = &mut self.installed {
+            installed.lose(&lost);
+        }
+        // FLU-08: a view of somebody lost is not agreed on any more; a notice without it is certain to come.
+        if self.pending.as_ref().is_some_and(|pending| !pending.members.is_disjoint(&lost)) {
+            self.pending = None;
+        }
     }
 
     /// A frame of this layer, delivered in order.
@@ -161,13 +173,29 @@ impl Flush {
         service: Service,
         bytes: &Bytes,
     ) -> Result<(), FlushError> {
-        let _ = (now, service, bytes);
-        Err(FlushError::PeerNotPresent(sender))
+        if self.left {
+            return Ok(());
+        }
+        let frame =
+            message::decode(bytes).map_err(|source| FlushError::PeerMalformed { peer: sender, source })?;
+        match frame {
+            Frame::Data { tag, service: wanted, payload } => {
+                self.data(sender, tag, (wanted, service), payload)
+            }
+            Frame::Control(Control::FlushOk { view, heads }) => self.word(now, sender, view, heads),
+            Frame::Control(Control::FlushReceived { view }) => {
+                if let Some(installed) = self.installed.as_mut().filter(|installed| installed.id == view) {
+                    installed.received(sender);
+                }
+                Ok(())
+            }
+        }
     }
 
     /// The transcript's heads have this digest now. Call whenever it changes.
     pub fn heads(&mut self, now: Instant, heads: Digest) {
-        let _ = (now, heads);
+        self.heads = heads;
+        self.speak(now);
     }
 
     /// The layer above sends no more in the installed view.
@@ -175,8 +203,13 @@ impl Flush {
     /// # Errors
     /// [`FlushError::LocalNotAsked`] without an open request, or a second time.
     pub fn flush_ok(&mut self, now: Instant) -> Result<(), FlushError> {
-        let _ = now;
-        Err(FlushError::LocalNotAsked)
+        if !self.asked || self.left {
+            return Err(FlushError::LocalNotAsked);
+        }
+        self.asked = false;
+        self.authorised = true;
+        self.speak(now);
+        Ok(())
     }
 
     /// Multicasts `payload` in the installed view. Services below agreed travel as agreed.
@@ -184,8 +217,10 @@ impl Flush {
     /// # Errors
     /// [`FlushError::LocalNotAllowed`].
     pub fn send(&mut self, service: Service, payload: &[u8]) -> Result<(), FlushError> {
-        let _ = (service, payload);
-        Err(FlushError::LocalNotAllowed)
+        let (service, header) = self.data_header(service)?;
+        let bytes = [header.as_slice(), payload].concat().into();
+        self.out.push_back(Output::Multicast { service, bytes });
+        Ok(())
     }
 
     /// The header of a message sent now, for a caller that builds the frame in place (header, then payload) and multicasts
@@ -194,21 +229,41 @@ impl Flush {
     /// # Errors
     /// [`FlushError::LocalNotAllowed`].
     pub fn data_header(&self, service: Service) -> Result<(Service, [u8; DATA_HEADER_BYTES]), FlushError> {
-        let _ = service;
-        Err(FlushError::LocalNotAllowed)
+        let installed =
+            self.installed.as_ref().filter(|_| self.may_send()).ok_or(FlushError::LocalNotAllowed)?;
+        let service = service.max(Service::Agreed);
+        Ok((service, message::data_header(&installed.tag, service)))
     }
 
     /// We asked to leave the group: nothing more is sent.
-    pub fn leave(&mut self) {}
+    pub fn leave(&mut self) {
+        self.leaving = true;
+    }
 
     /// The group removed us.
     pub fn left(&mut self, cause: Cause) {
-        let _ = cause;
+        if !self.left {
+            self.left = true;
+            self.pending = None;
+            self.out.push_back(Output::Left { cause });
+        }
     }
 
     /// The time that [`Self::poll_timeout`] named has come.
     pub fn timeout(&mut self, now: Instant) {
-        let _ = now;
+        let me = self.config.me;
+        let Some(pending) = &mut self.pending else { return };
+        let Some(suspects) = pending.overdue(now, &me) else { return };
+        let (view, unheard) = (pending.view, !pending.words.contains_key(&me));
+        if !suspects.is_empty() {
+            self.out.push_back(Output::Complain { view, suspects });
+        }
+        if unheard {
+            // Our own word did not come back: say it again.
+            self.said = None;
+            self.saying = false;
+            self.speak(now);
+        }
     }
 
     /// Next output, until `None`.
@@ -218,26 +273,145 @@ impl Flush {
 
     /// When to call [`Self::timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        None
+        self.pending.as_ref().and_then(|pending| pending.deadline).filter(|_| !self.leaving)
     }
 
     /// Where it stands.
     pub fn phase(&self) -> Phase {
-        Phase::Joining
+        match &self.installed {
+            _ if self.left => Phase::Left,
+            _ if self.changing && self.authorised => Phase::Agree,
+            _ if self.changing => Phase::Authorize,
+            None => Phase::Joining,
+            Some(installed) if installed.is_stable() => Phase::Steady,
+            Some(_) => Phase::Verify,
+        }
     }
 
     /// The installed view's id.
     pub fn view(&self) -> Option<ViewId> {
-        None
+        self.installed.as_ref().map(|installed| installed.id)
     }
 
     /// Whether [`Self::send`] is allowed now.
     pub fn may_send(&self) -> bool {
-        false
+        self.installed.is_some() && !self.authorised && !self.leaving && !self.left
     }
 
     /// Members of the pending view whose word is missing, sorted.
     pub fn awaited(&self) -> Vec<MemberId> {
-        Vec::new()
+        self.pending.as_ref().map_or_else(Vec::new, Pending::missing)
+    }
+
+    /// K1: who is removed is not with us any more, and that is signalled at this place.
+    fn shrink(&mut self, mut removed: BTreeSet<MemberId>, members: &BTreeSet<MemberId>) {
+        let known = self.installed.iter().flat_map(|installed| installed.members.iter());
+        removed.extend(known.filter(|member| !members.contains(member)));
+        if self.config.danger != Some(Danger::FlushNoSignal) && self.concerns(&removed) {
+            self.signal();
+        }
+        if let Some(installed) = &mut self.installed {
+            installed.remove(&removed, members);
+        }
+    }
+
+    /// Whether any of `gone` is of the installed view, or of the one being agreed.
+    fn concerns(&self, gone: &BTreeSet<MemberId>) -> bool {
+        let installed = self.installed.iter().any(|installed| !installed.members.is_disjoint(gone));
+        installed || self.pending.iter().any(|pending| !pending.members.is_disjoint(gone))
+    }
+
+    fn signal(&mut self) {
+        let Some(installed) = &mut self.installed else { return };
+        if !installed.signalled && !self.left {
+            installed.signalled = true;
+            self.out.push_back(Output::TransitionalSignal);
+        }
+    }
+
+    fn data(
+        &mut self,
+        sender: MemberId,
+        tag: ViewTag,
+        (wanted, service): (Service, Service),
+        payload: Bytes,
+    ) -> Result<(), FlushError> {
+        let any_view = self.config.danger == Some(Danger::FlushAnyView);
+        let installed = self.installed.as_ref().filter(|installed| any_view || installed.tag == tag);
+        let Some(installed) = installed else { return Err(FlushError::PeerOtherView(sender)) };
+        if !any_view && !installed.hears(&sender) {
+            return Err(FlushError::PeerNotPresent(sender));
+        }
+        if wanted != service {
+            return Err(FlushError::PeerService(sender));
+        }
+        let view = installed.id;
+        self.out.push_back(Output::Deliver { view, sender, service, payload });
+        Ok(())
+    }
+
+    fn word(
+        &mut self,
+        now: Instant,
+        sender: MemberId,
+        view: ViewId,
+        heads: Digest,
+    ) -> Result<(), FlushError> {
+        if view.group != self.config.group {
+            return Err(FlushError::PeerUnknownView(sender));
+        }
+        if sender == self.config.me {
+            self.saying = false;
+        }
+        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.view == view) {
+            if !pending.members.contains(&sender) {
+                return Err(FlushError::PeerNotPresent(sender));
+            }
+            pending.words.insert(sender, heads);
+            if let Some(heads) = pending.agreed() {
+                self.install(heads);
+                return Ok(());
+            }
+        } else if self.newest.is_none_or(|newest| newest < view) && !self.early.keep(view, sender, heads) {
+            return Err(FlushError::PeerUnknownView(sender));
+        }
+        self.speak(now);
+        Ok(())
+    }
+
+    /// Gives our word for the newest notice, if we may, and no earlier word of ours is still on its way.
+    fn speak(&mut self, now: Instant) {
+        let Some(pending) = &mut self.pending else { return };
+        if !self.authorised || self.leaving || self.left {
+            return;
+        }
+        pending.wait(now);
+        let word = (pending.view, self.heads);
+        if self.saying || self.said == Some(word) {
+            return;
+        }
+        self.said = Some(word);
+        self.saying = true;
+        let bytes = message::encode(&Control::FlushOk { view: word.0, heads: word.1 });
+        self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
+    }
+
+    fn install(&mut self, heads: Digest) {
+        let Some(pending) = self.pending.take() else { return };
+        let danger = self.config.danger;
+        let (installed, view) = install(self.installed.as_ref(), pending, heads, self.config.me, danger);
+        self.installed = Some(installed);
+        self.changing = false;
+        self.asked = false;
+        self.authorised = false;
+        self.cause = None;
+        if danger == Some(Danger::FlushRepeatsView) {
+            self.out.push_back(Output::View(view.clone()));
+        }
+        let bytes = message::encode(&Control::FlushReceived { view: view.id });
+        self.out.push_back(Output::View(view));
+        if !self.leaving {
+            self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
+        }
     }
 }

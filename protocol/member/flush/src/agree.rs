@@ -1,0 +1,116 @@
+//! The change being agreed: whose word is there, whose is missing, and how long we wait.
+
+use core::time::Duration;
+use folkmoot_base::limits::{MEMBERS_MAX, STEP_DEADLINE};
+use folkmoot_base::{Cause, Digest, Instant, MemberId, ViewId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long words may be missing before we complain. Twice a step: a member that holds its flush because its key
+/// agreement waits on somebody (rule H) must have had the time to get rid of that one first.
+pub(crate) const FLUSH_DEADLINE: Duration = STEP_DEADLINE.saturating_mul(2);
+/// Longest back-off between complaints, in deadlines.
+const BACK_OFF_MAX: u32 = 8;
+/// Changes after which a word for a view that nobody announced is forgotten, and most such views.
+pub(crate) const EARLY_VIEWS_MAX: usize = 200;
+
+/// Words by member: the digest of heads that came last with it.
+pub(crate) type Words = BTreeMap<MemberId, Digest>;
+
+/// The newest notice, not yet installed.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) view: ViewId,
+    pub(crate) members: BTreeSet<MemberId>,
+    pub(crate) cause: Cause,
+    pub(crate) words: Words,
+    /// When to complain; `None` until our own word is given.
+    pub(crate) deadline: Option<Instant>,
+    back_off: u32,
+}
+
+impl Pending {
+    pub(crate) fn new(view: ViewId, members: BTreeSet<MemberId>, cause: Cause, mut words: Words) -> Self {
+        words.retain(|member, _| members.contains(member));
+        Self { view, members, cause, words, deadline: None, back_off: 1 }
+    }
+
+    /// The digest that all gave, once all have given the same.
+    pub(crate) fn agreed(&self) -> Option<Digest> {
+        let first = *self.words.values().next()?;
+        let complete = self.words.len() == self.members.len();
+        (complete && self.words.values().all(|heads| *heads == first)).then_some(first)
+    }
+
+    pub(crate) fn missing(&self) -> Vec<MemberId> {
+        self.members.iter().filter(|member| !self.words.contains_key(*member)).copied().collect()
+    }
+
+    /// Starts the clock, if it does not run.
+    pub(crate) fn wait(&mut self, now: Instant) {
+        if self.deadline.is_none() {
+            self.deadline = Some(now + FLUSH_DEADLINE);
+        }
+    }
+
+    /// If the deadline has passed: whom to complain about; the next deadline is later.
+    pub(crate) fn overdue(&mut self, now: Instant, me: &MemberId) -> Option<Vec<MemberId>> {
+        if self.deadline? > now {
+            return None;
+        }
+        self.back_off = self.back_off.saturating_mul(2).min(BACK_OFF_MAX);
+        self.deadline = Some(now + FLUSH_DEADLINE.saturating_mul(self.back_off));
+        let missing = self.missing();
+        let suspects = if missing.is_empty() { self.minority() } else { missing };
+        Some(if suspects.contains(me) && self.words.contains_key(me) {
+            Vec::new()
+        } else {
+            suspects.into_iter().filter(|suspect| suspect != me).collect()
+        })
+    }
+
+    /// FLU-06: those whose heads are not those of the most; of two as frequent, those of the smallest member count.
+    fn minority(&self) -> Vec<MemberId> {
+        let mut counts: Vec<(Digest, usize)> = Vec::new();
+        for heads in self.words.values() {
+            match counts.iter_mut().find(|(digest, _)| digest == heads) {
+                Some((_, count)) => *count = count.saturating_add(1),
+                None => counts.push((*heads, 1)),
+            }
+        }
+        let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+        let Some((kept, _)) = counts.into_iter().find(|(_, count)| *count == most) else { return Vec::new() };
+        self.words.iter().filter(|(_, heads)| **heads != kept).map(|(member, _)| *member).collect()
+    }
+}
+
+/// Words that came before the notice they belong to.
+#[derive(Debug, Default)]
+pub(crate) struct Early {
+    views: BTreeMap<ViewId, (u64, Words)>,
+    changes: u64,
+}
+
+impl Early {
+    /// Keeps a word; `false` if there is no room.
+    pub(crate) fn keep(&mut self, view: ViewId, member: MemberId, heads: Digest) -> bool {
+        if !self.views.contains_key(&view) && self.views.len() >= EARLY_VIEWS_MAX {
+            return false;
+        }
+        let (_, words) = self.views.entry(view).or_insert_with(|| (self.changes, Words::new()));
+        if words.len() >= MEMBERS_MAX && !words.contains_key(&member) {
+            return false;
+        }
+        words.insert(member, heads);
+        true
+    }
+
+    /// The words kept for `view`; older ones are forgotten.
+    pub(crate) fn take(&mut self, view: &ViewId) -> Words {
+        self.changes = self.changes.saturating_add(1);
+        let words = self.views.remove(view).map_or_else(Words::new, |(_, words)| words);
+        let changes = self.changes;
+        let fresh = |since: u64| changes.saturating_sub(since) <= EARLY_VIEWS_MAX as u64;
+        self.views.retain(|kept, (since, _)| kept > view && fresh(*since));
+        words
+    }
+}

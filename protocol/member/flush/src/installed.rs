@@ -1,0 +1,93 @@
+//! The installed view, and who of it is still with us.
+
+use crate::View;
+use crate::agree::Pending;
+use crate::message::ViewTag;
+use folkmoot_base::{Danger, Digest, MemberId, ViewId};
+use std::collections::BTreeSet;
+
+#[derive(Debug)]
+pub(crate) struct Installed {
+    pub(crate) id: ViewId,
+    pub(crate) tag: ViewTag,
+    pub(crate) members: BTreeSet<MemberId>,
+    /// Came with us all the way since: neither lost nor removed.
+    with_me: BTreeSet<MemberId>,
+    /// Not removed by a notice: what they sent in the view still counts (a lost one's until the next notice).
+    heard: BTreeSet<MemberId>,
+    /// Said that they have it.
+    received: BTreeSet<MemberId>,
+    pub(crate) signalled: bool,
+}
+
+impl Installed {
+    fn new(id: ViewId, members: BTreeSet<MemberId>) -> Self {
+        Self {
+            id,
+            tag: ViewTag::of(&id),
+            with_me: members.clone(),
+            heard: members.clone(),
+            received: BTreeSet::new(),
+            signalled: false,
+            members,
+        }
+    }
+
+    /// Their nodes did not come along.
+    pub(crate) fn lose(&mut self, lost: &BTreeSet<MemberId>) {
+        self.with_me.retain(|member| !lost.contains(member));
+    }
+
+    /// A notice removed them, or does not list them.
+    pub(crate) fn remove(&mut self, removed: &BTreeSet<MemberId>, members: &BTreeSet<MemberId>) {
+        let stays = |member: &MemberId| members.contains(member) && !removed.contains(member);
+        self.with_me.retain(stays);
+        self.heard.retain(stays);
+    }
+
+    pub(crate) fn hears(&self, member: &MemberId) -> bool {
+        self.heard.contains(member)
+    }
+
+    pub(crate) fn received(&mut self, member: MemberId) {
+        if self.members.contains(&member) {
+            self.received.insert(member);
+        }
+    }
+
+    /// Whether all who are with us are known to have the view.
+    pub(crate) fn is_stable(&self) -> bool {
+        self.with_me.is_subset(&self.received)
+    }
+}
+
+/// The step from one view to the next: what is installed, and what the layer above is told.
+pub(crate) fn install(
+    before: Option<&Installed>,
+    pending: Pending,
+    heads: Digest,
+    me: MemberId,
+    danger: Option<Danger>,
+) -> (Installed, View) {
+    let Pending { view: id, members, cause, .. } = pending;
+    let mut together: BTreeSet<MemberId> =
+        before.map_or_else(BTreeSet::new, |before| before.with_me.intersection(&members).copied().collect());
+    together.insert(me);
+    if danger == Some(Danger::FlushWholeTransitional) {
+        together.clone_from(&members);
+    }
+    let departed =
+        before.map_or_else(Vec::new, |before| before.members.difference(&together).copied().collect());
+    let shown = |member: &&MemberId| danger != Some(Danger::FlushOmitsSelf) || **member != me;
+    let view = View {
+        id,
+        members: members.iter().filter(shown).copied().collect(),
+        arrived: members.difference(&together).copied().collect(),
+        departed,
+        transitional_set: together.into_iter().collect(),
+        cause,
+        heads,
+        previous: before.map(|before| before.id),
+    };
+    (Installed::new(id, members), view)
+}

@@ -1,0 +1,105 @@
+//! What this layer multicasts to its group, always agreed or safe, so that everything of a group is in one order.
+//!
+//! | frame | from → to | means |
+//! |---|---|---|
+//! | FLUSH_OK | each member, for the newest notice → all | I send no more in the view before; my transcript's heads digest |
+//! | FLUSH_RECV | each member, once in a view → all | I have installed it |
+//! | Data | a member → all | a message of the layer above, in that view |
+//!
+//! Data has a fixed head, and its payload is a slice of what was delivered:
+//! ```text
+//!   0xD1 | view tag 16 | service | payload ...
+//! ```
+
+use crate::DATA_HEADER_BYTES;
+use bytes::Bytes;
+use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{DecodeError, Digest, Service, ViewId, digest};
+
+const DATA: u8 = 0xD1;
+const TAG_BYTES: usize = 16;
+
+/// A view in few bytes: the head of a digest of its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ViewTag(pub [u8; TAG_BYTES]);
+
+impl ViewTag {
+    /// The tag of `view`.
+    pub fn of(view: &ViewId) -> Self {
+        let whole = digest(&[b"folkmoot view tag v1", &codec::encode(view)]);
+        let mut tag = [0; TAG_BYTES];
+        for (to, from) in tag.iter_mut().zip(whole) {
+            *to = from;
+        }
+        Self(tag)
+    }
+}
+
+/// A word of one member to all.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum Control {
+    /// I send no more in the view before this one.
+    #[tls_codec(discriminant = 1)]
+    FlushOk {
+        /// The view to come: the newest notice.
+        view: ViewId,
+        /// Digest of the heads of the sender's transcript.
+        heads: Digest,
+    },
+    /// I have installed this view.
+    #[tls_codec(discriminant = 2)]
+    FlushReceived {
+        /// Which.
+        view: ViewId,
+    },
+}
+
+/// Any frame of this layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame {
+    /// For this layer.
+    Control(Control),
+    /// For the layer above.
+    Data {
+        /// In which view it was sent.
+        tag: ViewTag,
+        /// How its sender wanted it ordered.
+        service: Service,
+        /// What.
+        payload: Bytes,
+    },
+}
+
+/// Encodes a word.
+pub fn encode(control: &Control) -> Bytes {
+    codec::encode(control).into()
+}
+
+/// The head of a message.
+pub fn data_header(tag: &ViewTag, service: Service) -> [u8; DATA_HEADER_BYTES] {
+    let mut header = [0; DATA_HEADER_BYTES];
+    let parts = [DATA].into_iter().chain(tag.0).chain([service as u8]);
+    for (to, from) in header.iter_mut().zip(parts) {
+        *to = from;
+    }
+    header
+}
+
+/// Decodes a frame.
+///
+/// # Errors
+/// Any [`DecodeError`]: FLU-01.
+pub fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
+    if bytes.first() != Some(&DATA) {
+        return codec::decode(bytes).map(Frame::Control);
+    }
+    let header = bytes.get(..DATA_HEADER_BYTES).ok_or(DecodeError::Malformed)?;
+    let tag = header.get(1..=TAG_BYTES).and_then(|tag| tag.try_into().ok()).ok_or(DecodeError::Malformed)?;
+    let service = match header.last() {
+        Some(16) => Service::Agreed,
+        Some(32) => Service::Safe,
+        _ => return Err(DecodeError::Malformed),
+    };
+    Ok(Frame::Data { tag: ViewTag(tag), service, payload: bytes.slice(DATA_HEADER_BYTES..) })
+}
