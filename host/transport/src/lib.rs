@@ -5,58 +5,28 @@
 //!                                |  Faults: cut, drop, delay (demos and tests)  |
 //! ```
 //! One face for all: [`Transport::recv`] waits for at least one datagram and hands over all that are there;
-//! [`Transport::send`] never waits, and drops (and counts) what does not fit.
+//! [`Transport::send`] never waits, and drops (and counts) what does not fit. Semantics are those of the paper's transport
+//! abstraction (Ferreira, Grothoff, Ruth 2003, §2): whole messages, unreliable, unordered; everything else is the link's.
+
+mod faults;
+mod memory;
+mod udp;
+
+pub use faults::Faults;
+pub use memory::Hub;
 
 use bytes::Bytes;
 use core::net::SocketAddr;
-use core::time::Duration;
 use folkmoot_base::Locator;
 use std::io;
+use tokio::time::Instant;
 
-/// A way to move datagrams.
-#[derive(Debug)]
-pub struct Transport {
-    local: Locator,
-    faults: Faults,
-}
-
-/// A network inside this process. Clone it to hand it around.
-#[derive(Debug, Clone, Default)]
-pub struct Hub;
-
-impl Hub {
-    /// Opens the port `memory/number`.
-    ///
-    /// # Errors
-    /// `AddrInUse` if it is open already.
-    pub fn open(&self, number: u32) -> io::Result<Transport> {
-        Ok(Transport { local: Locator::Memory(number), faults: Faults::default() })
-    }
-}
-
-/// Faults of one transport, set at run time through any clone.
-#[derive(Debug, Clone, Default)]
-pub struct Faults;
-
-impl Faults {
-    /// From now on nothing goes to or comes from exactly these locators.
-    pub fn cut(&self, locators: impl IntoIterator<Item = Locator>) {
-        let _ = locators.into_iter().count();
-    }
-
-    /// Sent datagrams vanish with this probability (0.0 to 1.0).
-    pub fn drop_probability(&self, probability: f64) {
-        let _ = probability;
-    }
-
-    /// Received datagrams are held for so long.
-    pub fn delay(&self, delay: Duration) {
-        let _ = delay;
-    }
-
-    /// No faults.
-    pub fn heal(&self) {}
-}
+/// Most datagrams that one [`Transport::recv`] appends.
+pub const BATCH_MAX: usize = 512;
+/// Most datagrams that wait in a port of a [`Hub`]; more are dropped and counted by the sender.
+pub const PORT_MAX: usize = 8_192;
+/// Most datagrams that [`Faults::delay`] holds; more are dropped and counted.
+pub const DELAYED_MAX: usize = 65_536;
 
 /// What a transport did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,20 +40,55 @@ pub struct Counters {
     pub dropped: u64,
     /// Datagrams dropped by a fault that was asked for.
     pub faulted: u64,
+    /// Calls to the operating system, or to the hub, that sent something.
+    pub calls: u64,
+}
+
+/// A way to move datagrams.
+#[derive(Debug)]
+pub struct Transport {
+    wire: Wire,
+    faults: Faults,
+    counters: Counters,
+    delayed: faults::Delayed,
+    /// Datagrams just received; empty between calls, kept for its room.
+    fresh: Vec<(Locator, Bytes)>,
+    /// Datagrams that faults let through; empty between calls.
+    passed: Vec<(Locator, Bytes)>,
+}
+
+#[derive(Debug)]
+enum Wire {
+    Memory(memory::Port),
+    Udp(Box<udp::Socket>),
 }
 
 impl Transport {
-    /// Binds a UDP socket.
+    /// Binds a UDP socket. Call it inside a tokio runtime.
     ///
     /// # Errors
     /// What the operating system says.
     pub fn udp(address: SocketAddr) -> io::Result<Self> {
-        Ok(Self { local: Locator::Udp(address), faults: Faults::default() })
+        Ok(Self::over(Wire::Udp(Box::new(udp::Socket::bind(address)?))))
+    }
+
+    fn over(wire: Wire) -> Self {
+        Self {
+            wire,
+            faults: Faults::default(),
+            counters: Counters::default(),
+            delayed: faults::Delayed::default(),
+            fresh: Vec::new(),
+            passed: Vec::new(),
+        }
     }
 
     /// Where others find this transport: the bound address.
     pub fn local(&self) -> Locator {
-        self.local
+        match &self.wire {
+            Wire::Memory(port) => port.local(),
+            Wire::Udp(socket) => socket.local(),
+        }
     }
 
     /// The fault switch.
@@ -93,20 +98,85 @@ impl Transport {
 
     /// What it did so far.
     pub fn counters(&self) -> Counters {
-        Counters::default()
+        self.counters
     }
 
-    /// Waits until at least one datagram is there, then appends all that are, up to a bound. Safe to cancel.
+    /// Waits until at least one datagram is there, then appends all that are, up to [`BATCH_MAX`] or a little more. Safe to
+    /// cancel: nothing is taken before it is appended.
     ///
     /// # Errors
     /// The socket is gone; what a single peer provokes is no error.
     pub async fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
-        let _ = batch;
-        std::future::pending().await
+        loop {
+            let due = self.delayed.take(Instant::now(), batch);
+            if due > 0 {
+                self.counters.received = self.counters.received.saturating_add(due);
+                return Ok(());
+            }
+            let next = self.delayed.next();
+            tokio::select! {
+                result = self.wire.recv(&mut self.fresh) => result?,
+                () = sleep_until(next) => continue,
+            }
+            if self.arrive(batch) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Lets what just came through the faults; whether anything is there now.
+    fn arrive(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> bool {
+        let before = batch.len();
+        if !self.faults.any() {
+            batch.append(&mut self.fresh);
+        } else {
+            let (faulted, dropped) = self.faults.receive(&mut self.fresh, &mut self.delayed, batch);
+            self.counters.faulted = self.counters.faulted.saturating_add(faulted);
+            self.counters.dropped = self.counters.dropped.saturating_add(dropped);
+        }
+        let came = batch.len().saturating_sub(before);
+        self.counters.received = self.counters.received.saturating_add(as_u64(came));
+        came > 0
     }
 
     /// Sends each, in order, without waiting; drops and counts what does not fit.
     pub fn send(&mut self, batch: &[(Locator, Bytes)]) {
-        let _ = batch;
+        if !self.faults.any() {
+            return self.wire.send(batch, &mut self.counters);
+        }
+        let mut passed = core::mem::take(&mut self.passed);
+        passed.extend(batch.iter().filter(|(to, _)| self.faults.lets_out(*to)).cloned());
+        let faulted = as_u64(batch.len().saturating_sub(passed.len()));
+        self.counters.faulted = self.counters.faulted.saturating_add(faulted);
+        self.wire.send(&passed, &mut self.counters);
+        passed.clear();
+        self.passed = passed;
     }
+}
+
+impl Wire {
+    async fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+        match self {
+            Self::Memory(port) => port.recv(batch).await,
+            Self::Udp(socket) => socket.recv(batch).await,
+        }
+    }
+
+    fn send(&mut self, batch: &[(Locator, Bytes)], counters: &mut Counters) {
+        match self {
+            Self::Memory(port) => port.send(batch, counters),
+            Self::Udp(socket) => socket.send(batch, counters),
+        }
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => core::future::pending().await,
+    }
+}
+
+fn as_u64(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }

@@ -249,6 +249,7 @@ impl<C: Credentials> Links<C> {
         let Proved { claim, certificate, session } = proved;
         let (node, index) = (claim.node, session.index);
         self.routes.remove(&index);
+        let dialled_before = self.peers.get(&node).is_some_and(|peer| peer.dialled);
         let same = match self.peers.get(&node) {
             None if self.peers.len() >= LINKS_MAX => return Err(LinkError::PeerNoRoom(node)),
             None => false,
@@ -269,9 +270,10 @@ impl<C: Credentials> Links<C> {
             }
             self.new_certificate(node, claim.rostered, certificate);
         } else {
-            let peer = Peer::new(now, at, certificate.clone(), dialled, session);
+            let wanted = dialled || dialled_before;
+            let peer = Peer::new(now, at, certificate.clone(), wanted, session);
             self.peers.insert(node, peer);
-            self.guests_grew |= !dialled;
+            self.guests_grew |= !wanted;
             self.trace(format!("link to {node} at {at} is up"));
             self.out.push_back(Output::Up { node, at, certificate, rostered_claim: claim.rostered });
         }

@@ -31,7 +31,7 @@ mod seal;
 mod traffic;
 
 pub use api::{Channel, Config, Counters, DownCause, Input, Output, Timer};
-pub use credentials::{Claim, Credentials};
+pub use credentials::{Claim, Credentials, IdentityCredentials};
 pub use error::LinkError;
 pub use links::Links;
 pub use seal::{FrameSeal, OpenError, PairSeal, Spent};
