@@ -199,7 +199,11 @@ impl Applicant {
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
         let Some(time) = self.clock else { return Ok(()) };
-        if self.cooling || self.request.is_some() || self.certificate.is_some() || self.phase == Phase::Admitted {
+        if self.cooling
+            || self.request.is_some()
+            || self.certificate.is_some()
+            || self.phase == Phase::Admitted
+        {
             return Ok(());
         }
         let roster = transcript.roster();
@@ -246,14 +250,20 @@ impl Applicant {
                 self.unanswered = 0;
                 self.certify(&votes, transcript, identity)
             }
-            GuestMessage::Request { .. } | GuestMessage::Certificate { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
+            GuestMessage::Request { .. } | GuestMessage::Certificate { .. } => {
+                Err(AdmissionError::PeerOutOfTurn(from))
+            }
         }
     }
 
     fn is_ours(&self, from: NodeId, digest: &Digest) -> Result<(), AdmissionError> {
         let asked = self.request.as_ref().map(Request::digest);
         let certified = || self.certificate.as_ref().and_then(|gmc| gmc.body().request_digest().ok());
-        if asked.or_else(certified) == Some(*digest) { Ok(()) } else { Err(AdmissionError::PeerOtherRequest(from)) }
+        if asked.or_else(certified) == Some(*digest) {
+            Ok(())
+        } else {
+            Err(AdmissionError::PeerOtherRequest(from))
+        }
     }
 
     fn stand(&mut self, reason: Reason, have: u32, need: u32) {

@@ -27,7 +27,12 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    pub(crate) fn new(decision: Decision, proposer: MemberId, expires: UnixTime, opinion: Option<bool>) -> Self {
+    pub(crate) fn new(
+        decision: Decision,
+        proposer: MemberId,
+        expires: UnixTime,
+        opinion: Option<bool>,
+    ) -> Self {
         Self { decision, proposer, expires, opinion }
     }
 }
@@ -109,7 +114,12 @@ impl Ballots {
     }
 
     /// `ADM-34`: takes a vote of this serial unless it contradicts an earlier one of the same voter. Whether it is new.
-    pub(crate) fn count(&mut self, ballot: u32, decision: Decision, vote: Vote) -> Result<bool, AdmissionError> {
+    pub(crate) fn count(
+        &mut self,
+        ballot: u32,
+        decision: Decision,
+        vote: Vote,
+    ) -> Result<bool, AdmissionError> {
         let (voter, digest) = (vote.voter(), decision.digest());
         let rejection = (ballot, voter, digest);
         let approved = self.approvals.get(&(ballot, voter)).map(|cast| cast.digest);
@@ -121,7 +131,9 @@ impl Ballots {
                 self.approvals.insert((ballot, voter), cast);
                 Ok(true)
             }
-            Verdict::Reject if approved != Some(digest) && self.rejections_of(ballot, &voter) < PROPOSALS_MAX => {
+            Verdict::Reject
+                if approved != Some(digest) && self.rejections_of(ballot, &voter) < PROPOSALS_MAX =>
+            {
                 self.rejections.insert(rejection, cast);
                 Ok(true)
             }
@@ -197,28 +209,37 @@ impl Ballots {
 
     /// A decision that has enough approvals in one ballot.
     pub(crate) fn decided(&self, roster: &Roster) -> Option<(u32, Decision)> {
-        let slots: BTreeMap<(u32, Digest), &Decision> =
-            self.approvals.iter().map(|((ballot, _), cast)| ((*ballot, cast.digest), &cast.decision)).collect();
-        let decided = slots.into_iter().find(|((ballot, digest), _)| {
-            roster.decides(&self.approvers(*ballot, digest, roster))
-        });
+        let slots: BTreeMap<(u32, Digest), &Decision> = self
+            .approvals
+            .iter()
+            .map(|((ballot, _), cast)| ((*ballot, cast.digest), &cast.decision))
+            .collect();
+        let decided = slots
+            .into_iter()
+            .find(|((ballot, digest), _)| roster.decides(&self.approvers(*ballot, digest, roster)));
         decided.map(|((ballot, _), decision)| (ballot, decision.clone()))
     }
 
-    /// What the person here approves and this member can still sign for in this ballot. Everybody prefers the same one: the
-    /// most approved in this ballot, then in all, then the smallest digest; so that after a split ballot the next is not.
+    /// What this member signs for next in this ballot, if anything.
+    ///
+    /// The first ballot is free. In a later one, lest it split like the one before, all follow one order of preference: most
+    /// approved in this ballot, then in all, then the smallest digest. A member votes for the first that can still win and
+    /// that its person wants, passes over those that its person rejects, and waits at one that its person has not judged.
     pub(crate) fn choice(&self, ballot: u32, me: &MemberId, roster: &Roster) -> Option<Decision> {
         if self.approvals.contains_key(&(ballot, *me)) {
             return None;
         }
         let all = |digest: &Digest| self.approvals.values().filter(|cast| cast.digest == *digest).count();
-        let wanted = self.proposals.iter().filter(|(digest, proposal)| {
-            proposal.opinion == Some(true) && self.is_possible(ballot, digest, roster)
+        let possible = self.proposals.iter().filter(|(digest, _)| self.is_possible(ballot, digest, roster));
+        let open = possible.filter(|(_, proposal)| match proposal.opinion {
+            Some(wanted) => wanted,
+            None => ballot > 0,
         });
-        let best = wanted.max_by_key(|(digest, _)| {
+        let first = open.max_by_key(|(digest, _)| {
             (self.approvers(ballot, digest, roster).len(), all(digest), Reverse(**digest))
         });
-        best.map(|(_, proposal)| proposal.decision.clone())
+        let wanted = first.filter(|(_, proposal)| proposal.opinion == Some(true));
+        wanted.map(|(_, proposal)| proposal.decision.clone())
     }
 
     /// What the person here rejects and this member has not rejected in this ballot.

@@ -73,14 +73,21 @@ impl Guests {
 }
 
 impl Admission {
-    pub(crate) fn guest(&mut self, call: &Call<'_>, from: NodeId, payload: &[u8]) -> Result<(), AdmissionError> {
+    pub(crate) fn guest(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        payload: &[u8],
+    ) -> Result<(), AdmissionError> {
         if !self.guests.may_speak(from, call.now) {
             return Err(AdmissionError::PeerTooOften(from));
         }
         match message::decode(payload)? {
             GuestMessage::Request { cms } => self.guest_request(call, from, &cms.0),
             GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0),
-            GuestMessage::Standing { .. } | GuestMessage::Votes { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
+            GuestMessage::Standing { .. } | GuestMessage::Votes { .. } => {
+                Err(AdmissionError::PeerOutOfTurn(from))
+            }
         }
     }
 
@@ -134,7 +141,11 @@ impl Admission {
             return Err(AdmissionError::PeerUsed(member));
         }
         let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
-        if self.requests.of_member(&member).is_some_and(|open| newer(open) > (request.body().not_before, digest)) {
+        if self
+            .requests
+            .of_member(&member)
+            .is_some_and(|open| newer(open) > (request.body().not_before, digest))
+        {
             return Err(AdmissionError::PeerOlder(member));
         }
         self.requests.room(&contact, &member)?;
@@ -155,7 +166,11 @@ impl Admission {
     fn check_term(&self, request: &Request, time: UnixTime) -> Result<(), AdmissionError> {
         let body = request.body();
         let begun = body.not_before.0 <= time.0.saturating_add(self.config.skew_seconds);
-        if begun && body.not_after.0 > time.0 { Ok(()) } else { Err(AdmissionError::PeerTerm(request.member())) }
+        if begun && body.not_after.0 > time.0 {
+            Ok(())
+        } else {
+            Err(AdmissionError::PeerTerm(request.member()))
+        }
     }
 
     /// The certificate that the guest made of the votes: if an entry with it stands, have it ordered.
@@ -235,10 +250,12 @@ impl Admission {
         let reason = match error {
             AdmissionError::PeerTooManyRequests => Reason::Full,
             AdmissionError::PeerTerm(_) => Reason::Term,
-            AdmissionError::PeerVoteEnded(_) | AdmissionError::PeerCertificate(_) | AdmissionError::PeerEntry(_) => {
-                Reason::Votes
+            AdmissionError::PeerVoteEnded(_)
+            | AdmissionError::PeerCertificate(_)
+            | AdmissionError::PeerEntry(_) => Reason::Votes,
+            AdmissionError::PeerCharter(_) | AdmissionError::PeerUsed(_) | AdmissionError::PeerOlder(_) => {
+                Reason::Stale
             }
-            AdmissionError::PeerCharter(_) | AdmissionError::PeerUsed(_) | AdmissionError::PeerOlder(_) => Reason::Stale,
             _ => Reason::AwaitingVotes,
         };
         let roster = call.transcript.roster();
@@ -256,13 +273,19 @@ impl Admission {
         let request = open.request.digest();
         self.out.push_back(Output::Persist(store::delete_request(&request)));
         self.out.push_back(Output::Persist(store::delete_vote(&request)));
-        self.out.push_back(Output::Event(Event::RequestClosed { request, member: open.request.member(), why }));
+        self.out.push_back(Output::Event(Event::RequestClosed {
+            request,
+            member: open.request.member(),
+            why,
+        }));
     }
 
     pub(crate) fn close_admitted(&mut self, call: &Call<'_>, member: MemberId) {
         let roster = call.transcript.roster();
         let digest = self.requests.of_member(&member).map(|open| open.request.digest());
-        if let Some(open) = digest.filter(|digest| roster.is_used(digest)).and_then(|digest| self.requests.remove(&digest)) {
+        if let Some(open) =
+            digest.filter(|digest| roster.is_used(digest)).and_then(|digest| self.requests.remove(&digest))
+        {
             self.closed(&open, Closed::Granted);
         }
     }

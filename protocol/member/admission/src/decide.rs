@@ -16,7 +16,8 @@ const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Admission {
     pub(crate) fn expel(&mut self, call: &Call<'_>, member: MemberId) -> Result<(), AdmissionError> {
-        let target = call.transcript.roster().member(&member).ok_or(AdmissionError::LocalNotMember(member))?;
+        let target =
+            call.transcript.roster().member(&member).ok_or(AdmissionError::LocalNotMember(member))?;
         self.propose(call, Decision::Remove { member, admission: target.entry })
     }
 
@@ -133,7 +134,8 @@ impl Admission {
             self.out.push_back(Output::Persist(store::put_decision_vote(&decision, slot, &vote)));
         }
         let (roster, motion) = (call.transcript.roster(), decision.digest());
-        let (have, need) = (self.ballots.approvers(slot.ballot, &motion, roster).len(), roster.decision_need());
+        let (have, need) =
+            (self.ballots.approvers(slot.ballot, &motion, roster).len(), roster.decision_need());
         self.out.push_back(Output::Event(Event::VoteCast { motion, voter, approve, have, need }));
         if self.ballots.is_rejected(&motion, roster) {
             if let Some(proposal) = self.ballots.reject(&motion) {
@@ -152,7 +154,8 @@ impl Admission {
         // Ends: each round signs a vote that a later round does not, of boundedly many.
         while let Some(ballot) = self.ballots.current(roster) {
             let no = self.ballots.refusals(ballot, &me).into_iter().next().map(|decision| (decision, false));
-            let next = no.or_else(|| self.ballots.choice(ballot, &me, roster).map(|decision| (decision, true)));
+            let next =
+                no.or_else(|| self.ballots.choice(ballot, &me, roster).map(|decision| (decision, true)));
             let Some((decision, approve)) = next else { return };
             if let Err(error) = self.sign(call, &decision, ballot, approve) {
                 self.trace(format!("vote not cast: {error}"));
@@ -225,13 +228,17 @@ impl Admission {
             self.out.push_back(Output::Persist(store::delete_decision_vote(&proposal, slot, verdict)));
         }
         let roster = call.transcript.roster();
-        let closed: Vec<(Digest, Closed)> = self.ballots.proposals().filter_map(|(digest, proposal)| {
-            if (old..new).any(|serial| roster.decided(serial, digest)) {
-                return Some((*digest, Closed::Granted));
-            }
-            let again = matches!(proposal.decision, Decision::Remove { .. });
-            (!again).then_some((*digest, Closed::Overtaken))
-        }).collect();
+        let closed: Vec<(Digest, Closed)> = self
+            .ballots
+            .proposals()
+            .filter_map(|(digest, proposal)| {
+                if (old..new).any(|serial| roster.decided(serial, digest)) {
+                    return Some((*digest, Closed::Granted));
+                }
+                let again = matches!(proposal.decision, Decision::Remove { .. });
+                (!again).then_some((*digest, Closed::Overtaken))
+            })
+            .collect();
         self.close_proposals(closed);
         self.close_senseless(call);
         self.pause.soon();
@@ -239,7 +246,8 @@ impl Admission {
 
     /// Proposals that could no longer be carried out: their member has gone, say.
     pub(crate) fn close_senseless(&mut self, call: &Call<'_>) {
-        let senseless = self.ballots.proposals().filter(|(_, p)| call.transcript.would_stand(&p.decision).is_err());
+        let senseless =
+            self.ballots.proposals().filter(|(_, p)| call.transcript.would_stand(&p.decision).is_err());
         let closed = senseless.map(|(digest, _)| (*digest, Closed::Overtaken)).collect();
         self.close_proposals(closed);
     }

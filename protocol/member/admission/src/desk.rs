@@ -127,7 +127,9 @@ impl Admission {
             OpenMessage::Request { cms } => self.hear_request(call, sender, &cms.0),
             OpenMessage::Vote { cms } => self.hear_vote(call, &cms.0),
             OpenMessage::Proposal { decision } => self.hear_proposal(call, sender, decision),
-            OpenMessage::DecisionVote { decision, cms } => self.hear_decision_vote(call, sender, decision, &cms.0),
+            OpenMessage::DecisionVote { decision, cms } => {
+                self.hear_decision_vote(call, sender, decision, &cms.0)
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Certificates that ran out: some member has to say so in the transcript, and one is enough.
 //!
-//! Each waits its turn past the end, by its place among the members, so that normally the first speaks alone; a second entry
-//! for the same end does no harm.
+//! Each waits its turn after it noticed, by its place among the members, so that normally the first speaks alone; a second
+//! entry for the same end does no harm.
 
 use crate::Output;
 use crate::desk::{Admission, Call};
@@ -17,7 +17,7 @@ const AGAIN_SECONDS: u64 = 30;
 /// Most entries made at one reading of the clock.
 const BATCH_MAX: usize = 16;
 
-/// Which ends were spoken of, and when.
+/// Which ends were noticed, and when it is our turn to speak of them (again).
 pub(crate) type Expiring = BTreeMap<(MemberId, EntryId), UnixTime>;
 
 impl Admission {
@@ -29,21 +29,22 @@ impl Admission {
         }
         self.expiring.retain(|(member, admission), _| roster.holds(member, admission));
         let sure = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
-        let late: Vec<_> = roster.run_out(sure).map(|held| (held.member, held.entry, held.not_after)).collect();
+        let late: Vec<_> =
+            roster.run_out(sure).map(|held| (held.member, held.entry)).collect();
         if late.is_empty() {
             return;
         }
         let place = roster.members().position(|held| held.member == me).unwrap_or_default();
         let turn = u64::try_from(place).unwrap_or(TURNS_MAX).min(TURNS_MAX).saturating_mul(TURN_SECONDS);
         let mut room = BATCH_MAX;
-        for (member, admission, not_after) in late {
-            let spoken = self.expiring.get(&(member, admission));
-            let again = spoken.is_none_or(|at| at.0.saturating_add(AGAIN_SECONDS) <= time.0);
-            if room == 0 || !again || sure.0 <= not_after.0.saturating_add(turn) {
+        for (member, admission) in late {
+            let first = UnixTime(time.0.saturating_add(turn));
+            let due = self.expiring.entry((member, admission)).or_insert(first);
+            if room == 0 || time < *due {
                 continue;
             }
+            *due = UnixTime(time.0.saturating_add(AGAIN_SECONDS));
             room = room.saturating_sub(1);
-            self.expiring.insert((member, admission), time);
             match call.transcript.make_expire(member, admission, sure, call.identity) {
                 Ok(entry) => self.out.push_back(Output::Entry(entry)),
                 Err(error) => self.trace(format!("end of {member} not entered: {error}")),

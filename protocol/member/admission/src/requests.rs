@@ -20,7 +20,9 @@ pub(crate) struct Open {
 impl Open {
     /// Approving votes of those who have one now.
     pub(crate) fn approvals<'a>(&'a self, roster: &'a Roster) -> impl Iterator<Item = &'a Vote> {
-        self.votes.values().filter(|vote| vote.content().verdict == Verdict::Approve && roster.may_vote(&vote.voter()))
+        self.votes
+            .values()
+            .filter(|vote| vote.content().verdict == Verdict::Approve && roster.may_vote(&vote.voter()))
     }
 
     pub(crate) fn have(&self, roster: &Roster) -> usize {
@@ -93,7 +95,8 @@ impl Requests {
 
     /// Takes those out for which `gone` holds.
     pub(crate) fn take(&mut self, gone: impl Fn(&Open) -> bool) -> Vec<Open> {
-        let which: Vec<Digest> = self.open.iter().filter(|(_, open)| gone(open)).map(|(digest, _)| *digest).collect();
+        let which: Vec<Digest> =
+            self.open.iter().filter(|(_, open)| gone(open)).map(|(digest, _)| *digest).collect();
         which.iter().filter_map(|digest| self.remove(digest)).collect()
     }
 }

@@ -79,8 +79,13 @@ pub(crate) fn delete_proposal(proposal: &Digest) -> Persist {
 
 /// An approval has one place for each slot, so that even the disk holds at most one.
 pub(crate) fn put_decision_vote(decision: &Decision, slot: Slot, vote: &Vote) -> Persist {
-    let stored = OpenMessage::DecisionVote { decision: decision.clone(), cms: Blob::from(vote.der().to_vec()) };
-    Persist::put(VOTES, decision_key(&decision.digest(), slot, vote.content().verdict), codec::encode(&stored))
+    let stored =
+        OpenMessage::DecisionVote { decision: decision.clone(), cms: Blob::from(vote.der().to_vec()) };
+    Persist::put(
+        VOTES,
+        decision_key(&decision.digest(), slot, vote.content().verdict),
+        codec::encode(&stored),
+    )
 }
 
 pub(crate) fn delete_decision_vote(proposal: &Digest, slot: Slot, verdict: Verdict) -> Persist {
@@ -112,7 +117,9 @@ impl Admission {
     ) -> Result<Self, AdmissionError> {
         let mut admission = Self::new(config);
         for (key, value) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
-            admission.load_request(transcript, &key.key, value).ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
+            admission
+                .load_request(transcript, &key.key, value)
+                .ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
         }
         for (key, value) in stored.iter().filter(|(key, _)| key.table == VOTES) {
             admission.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;

@@ -42,7 +42,8 @@ impl Admission {
         let vote = Vote::from_der(cms).map_err(AdmissionError::WireVote)?;
         let (voter, content) = (vote.voter(), *vote.content());
         check_frame(&vote, call, self.clock, self.config.skew_seconds)?;
-        let open = self.requests.get(&content.motion.subject).ok_or(AdmissionError::PeerVoteUnknown(voter))?;
+        let open =
+            self.requests.get(&content.motion.subject).ok_or(AdmissionError::PeerVoteUnknown(voter))?;
         if open.motion != content.motion {
             return Err(AdmissionError::PeerVoteUnknown(voter));
         }

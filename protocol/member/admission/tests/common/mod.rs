@@ -1,0 +1,291 @@
+//! A perfect ordered bus with several members and strangers on it.
+
+use bytes::Bytes;
+use folkmoot_admission::{Admission, AdmissionError, Applicant, Command, Config, Event, Input, Output};
+use folkmoot_base::{Entropy, GroupName, Instant, MemberId, NodeId, StoreKey, UnixTime, digest};
+use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter, Transcript};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+pub const NOW: UnixTime = UnixTime(1_800_000_000);
+pub const LATER: UnixTime = UnixTime(1_900_000_000);
+
+/// Counts hashes.
+pub struct Dice(pub u64);
+
+impl Entropy for Dice {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(32) {
+            self.0 += 1;
+            chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
+        }
+    }
+}
+
+pub fn person(name: &str, seed: u64) -> Identity {
+    Identity::new(name, &mut Dice(seed * 1_000_000), NOW, LATER).unwrap()
+}
+
+pub fn charter(founders: &[Identity], threshold: u32, nonce: u64) -> Vec<u8> {
+    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
+    let name = GroupName::new("moot").unwrap();
+    let draft = CharterDraft::new(name, threshold, named, &mut Dice(nonce));
+    let all: Vec<&Identity> = founders.iter().collect();
+    SignedCharter::sign(&draft.to_toml(), &all).unwrap().der().to_vec()
+}
+
+/// A member: machine, transcript, disk.
+pub struct Seat {
+    pub identity: Identity,
+    pub transcript: Transcript,
+    pub admission: Admission,
+    pub disk: BTreeMap<StoreKey, Bytes>,
+    pub events: Vec<Event>,
+    pub errors: Vec<AdmissionError>,
+    pub up: bool,
+}
+
+pub struct Stranger {
+    pub identity: Identity,
+    pub transcript: Transcript,
+    pub applicant: Applicant,
+    pub events: Vec<Event>,
+    pub disk: BTreeMap<StoreKey, Bytes>,
+    pub contact: Option<NodeId>,
+}
+
+enum Word {
+    Open(MemberId, Bytes),
+    Entry(Bytes),
+    Guest(NodeId, NodeId, Bytes),
+}
+
+pub struct Bus {
+    pub now: Instant,
+    pub time: UnixTime,
+    pub dice: Dice,
+    pub seats: Vec<Seat>,
+    pub strangers: Vec<Stranger>,
+    pub entries: usize,
+    pub words: usize,
+    queue: VecDeque<Word>,
+}
+
+pub fn seat(identity: Identity, charter: &[u8]) -> Seat {
+    Seat {
+        identity,
+        transcript: Transcript::genesis(charter).unwrap(),
+        admission: Admission::new(Config::default()),
+        disk: BTreeMap::new(),
+        events: Vec::new(),
+        errors: Vec::new(),
+        up: true,
+    }
+}
+
+impl Bus {
+    pub fn new(count: u64, threshold: u32) -> Self {
+        let founders: Vec<Identity> = (1..=count).map(|seed| person(&format!("founder{seed}"), seed)).collect();
+        let charter = charter(&founders, threshold, 77);
+        let seats = founders.into_iter().map(|founder| seat(founder, &charter)).collect();
+        let mut bus = Self {
+            now: Instant(0),
+            time: NOW,
+            dice: Dice(999_999_999),
+            seats,
+            strangers: Vec::new(),
+            entries: 0,
+            words: 0,
+            queue: VecDeque::new(),
+        };
+        bus.pass(0);
+        bus
+    }
+
+    pub fn charter(&self) -> Vec<u8> {
+        let entry = folkmoot_identity::transcript::Entry::decode(self.seats[0].transcript.entries().next().unwrap()).unwrap();
+        let folkmoot_identity::transcript::Body::Genesis { charter } = entry.body else { panic!("no genesis") };
+        charter.0.to_vec()
+    }
+
+    pub fn stranger(&mut self, name: &str, seed: u64, contact: usize) -> usize {
+        let transcript = Transcript::genesis(&self.charter()).unwrap();
+        self.strangers.push(Stranger {
+            identity: person(name, seed),
+            transcript,
+            applicant: Applicant::new(Config::default()),
+            events: Vec::new(),
+            disk: BTreeMap::new(),
+            contact: None,
+        });
+        let which = self.strangers.len() - 1;
+        self.sync(which);
+        self.stranger_input(which, Input::Clock(self.time));
+        self.dial(which, contact);
+        which
+    }
+
+    pub fn dial(&mut self, which: usize, contact: usize) {
+        let (node, stranger) = (self.seats[contact].identity.node(), self.strangers[which].identity.node());
+        if let Some(old) = self.strangers[which].contact.replace(node) {
+            self.stranger_input(which, Input::LinkDown(old));
+        }
+        let _ = self.input(contact, Input::LinkUp(stranger));
+        self.stranger_input(which, Input::LinkUp(node));
+        self.settle();
+    }
+
+    /// The stranger fetches the transcript from the first member that is up.
+    pub fn sync(&mut self, which: usize) {
+        let from = self.seats.iter().find(|seat| seat.up).unwrap();
+        let missing = from.transcript.entries_after(&[], usize::MAX);
+        for entry in missing {
+            let appended = self.strangers[which].transcript.append(&entry).unwrap();
+            if appended.new {
+                self.stranger_input(which, Input::Appended(appended));
+            }
+        }
+    }
+
+    pub fn input(&mut self, who: usize, input: Input) -> Result<(), AdmissionError> {
+        let seat = &mut self.seats[who];
+        if !seat.up {
+            return Ok(());
+        }
+        let result = seat.admission.handle(self.now, input, &seat.transcript, &seat.identity, &mut self.dice);
+        while let Some(output) = seat.admission.poll_output() {
+            match output {
+                Output::Persist(persist) => store(&mut seat.disk, persist),
+                Output::Guest { to, payload } => self.queue.push_back(Word::Guest(seat.identity.node(), to, payload)),
+                Output::Multicast(payload) => self.queue.push_back(Word::Open(seat.identity.member(), payload)),
+                Output::Entry(entry) => self.queue.push_back(Word::Entry(entry)),
+                Output::Event(event) => seat.events.push(event),
+                Output::Trace(_) => {}
+            }
+        }
+        if let Err(error) = &result {
+            seat.errors.push(error.clone());
+        }
+        result
+    }
+
+    pub fn stranger_input(&mut self, which: usize, input: Input) {
+        let it = &mut self.strangers[which];
+        let _ = it.applicant.handle(self.now, input, &it.transcript, &it.identity, &mut self.dice);
+        while let Some(output) = it.applicant.poll_output() {
+            match output {
+                Output::Persist(persist) => store(&mut it.disk, persist),
+                Output::Guest { to, payload } => self.queue.push_back(Word::Guest(it.identity.node(), to, payload)),
+                Output::Event(event) => it.events.push(event),
+                _ => {}
+            }
+        }
+    }
+
+    pub fn command(&mut self, who: usize, command: Command) -> Result<(), AdmissionError> {
+        let result = self.input(who, Input::Command(command));
+        self.settle();
+        result
+    }
+
+    pub fn settle(&mut self) {
+        while let Some(word) = self.queue.pop_front() {
+            self.words += 1;
+            match word {
+                Word::Open(sender, payload) => self.everyone(&Input::Open { sender, payload }),
+                Word::Entry(entry) => self.entry(&entry),
+                Word::Guest(from, to, payload) => self.guest(from, to, payload),
+            }
+        }
+    }
+
+    fn guest(&mut self, from: NodeId, to: NodeId, payload: Bytes) {
+        let input = Input::Guest { from, payload };
+        if let Some(who) = self.seats.iter().position(|seat| seat.identity.node() == to) {
+            let _ = self.input(who, input);
+        } else if let Some(which) = self.strangers.iter().position(|it| it.identity.node() == to) {
+            if self.strangers[which].contact == Some(from) {
+                self.stranger_input(which, input);
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &Bytes) {
+        self.entries += 1;
+        for who in 0..self.seats.len() {
+            if !self.seats[who].up {
+                continue;
+            }
+            if let Ok(appended) = self.seats[who].transcript.append(entry) {
+                let _ = self.input(who, Input::Appended(appended));
+            }
+        }
+        for which in 0..self.strangers.len() {
+            self.sync(which);
+        }
+    }
+
+    pub fn everyone(&mut self, input: &Input) {
+        for who in 0..self.seats.len() {
+            let _ = self.input(who, input.clone());
+        }
+    }
+
+    /// Lets time pass, a second at a time.
+    pub fn pass(&mut self, seconds: u64) {
+        for _ in 0..=seconds {
+            self.everyone(&Input::Clock(self.time));
+            for which in 0..self.strangers.len() {
+                self.stranger_input(which, Input::Clock(self.time));
+            }
+            self.wake();
+            self.settle();
+            if seconds > 0 {
+                self.now = Instant(self.now.0 + 1_000_000);
+                self.time = UnixTime(self.time.0 + 1);
+            }
+        }
+    }
+
+    fn wake(&mut self) {
+        for who in 0..self.seats.len() {
+            if self.seats[who].admission.poll_timeout().is_some_and(|due| due <= self.now) {
+                let _ = self.input(who, Input::Timeout);
+            }
+        }
+        for which in 0..self.strangers.len() {
+            if self.strangers[which].applicant.poll_timeout().is_some_and(|due| due <= self.now) {
+                self.stranger_input(which, Input::Timeout);
+            }
+        }
+    }
+
+    /// Stops a member and starts it from its disk.
+    pub fn restart(&mut self, who: usize) {
+        let seat = &mut self.seats[who];
+        let stored: Vec<(StoreKey, Bytes)> = seat.disk.clone().into_iter().collect();
+        seat.admission = Admission::load(Config::default(), &seat.transcript, &seat.identity, &stored).unwrap();
+        seat.up = true;
+        let _ = self.input(who, Input::Clock(self.time));
+    }
+
+    pub fn request_of(&self, who: usize, which: usize) -> Option<folkmoot_base::Digest> {
+        let member = self.strangers[which].identity.member();
+        let status = self.seats[who].admission.status(&self.seats[who].transcript);
+        status.requests.iter().find(|request| request.member == member).map(|request| request.request)
+    }
+
+    pub fn admitted(&self, which: usize) -> bool {
+        let member = self.strangers[which].identity.member();
+        let have: BTreeSet<bool> =
+            self.seats.iter().filter(|seat| seat.up).map(|seat| seat.transcript.roster().is_member(&member)).collect();
+        assert_eq!(have.len(), 1, "members disagree");
+        have.contains(&true)
+    }
+}
+
+pub fn store(disk: &mut BTreeMap<StoreKey, Bytes>, persist: folkmoot_base::Persist) {
+    match persist.value {
+        Some(value) => disk.insert(persist.key, value),
+        None => disk.remove(&persist.key),
+    };
+}
