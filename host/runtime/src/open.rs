@@ -1,13 +1,15 @@
 //! From a state folder to a running member.
 
 use crate::stacks::{Member, Node};
-use crate::{Clock, Handle, Lock, Running, RuntimeError, Seated, StateError, StateFolder, Store, start};
+use crate::{Clock, Handle, Lock, OsEntropy, Running, RuntimeError, Seated, StateError, StateFolder, Store, start};
 use folkmoot_attach::Embedded;
-use folkmoot_base::{GroupId, Locator, MemberId};
+use bytes::Bytes;
+use folkmoot_base::{GroupId, Instant, Locator, MemberId, StoreKey};
 use folkmoot_identity::{Identity, SignedCharter};
 use folkmoot_transport::{Faults, Transport};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Orders and questions for a member that runs the shipped stacks.
 pub type MemberHandle = Handle<Node, Seated>;
@@ -56,15 +58,40 @@ pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
     let lock = folder.lock()?;
     let (identity, charter) = credentials(&folder)?;
     let store = Store::open(&folder.store_path())?;
-    let _stored = store.load()?;
+    let stored = store.load()?;
     let transport = Transport::udp(options.listen)
         .map_err(|error| RuntimeError::LocalTransport(format!("{}: {error}", options.listen)))?;
     let (locator, faults) = (transport.local(), transport.faults());
     let clock = Clock::start();
-    let machine = Embedded::new(Node, Seated::new(Member));
+    let machine = machine(&identity, &charter, locator, options.seeds, &stored, clock.now())?;
     let running = start(machine, transport, store, clock)?;
     let (me, name, group) = (identity.member(), identity.name().to_owned(), charter.charter().group());
     Ok(Opened { running, me, name, group, locator, faults, lock })
+}
+
+/// Both floors, as the store left them and the charter wants them.
+fn machine(
+    identity: &Identity,
+    charter: &SignedCharter,
+    locator: Locator,
+    seeds: Vec<Locator>,
+    stored: &[(StoreKey, Bytes)],
+    now: Instant,
+) -> Result<Machine, RuntimeError> {
+    let mut entropy = OsEntropy::new().map_err(RuntimeError::LocalStart)?;
+    let der = Bytes::copy_from_slice(charter.der());
+    let timeouts = charter.charter().timeouts();
+    let milliseconds = |set: Option<u32>, usual: Duration| set.map_or(usual, |ms| Duration::from_millis(ms.into()));
+    let mut node = folkmoot_node::Config::new(identity.clone(), der.clone(), locator);
+    node.seeds = seeds;
+    node.silence = milliseconds(timeouts.silence_ms, node.silence);
+    node.lookup = milliseconds(timeouts.lookup_ms, node.lookup);
+    let mut member = folkmoot_member::Config::new(identity.clone(), der);
+    member.step_deadline = milliseconds(timeouts.step_ms, member.step_deadline);
+    let refuse = |error: &dyn std::fmt::Display| RuntimeError::LocalStart(error.to_string());
+    let node = Node::new(node, stored, now, &mut entropy).map_err(|error| refuse(&error))?;
+    let member = Member::new(member, stored).map_err(|error| refuse(&error))?;
+    Ok(Embedded::new(node, Seated::new(member)))
 }
 
 /// The identity and the complete charter of a folder, both verified.

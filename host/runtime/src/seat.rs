@@ -24,12 +24,17 @@ pub struct Tapped {
 }
 
 /// The member, and what a demonstration does at its door: keep sealed payloads, or turn away the news of its removal.
-#[derive(Debug)]
 pub struct Seated {
     /// The member stack.
     pub member: Member,
     tap: Option<VecDeque<Tapped>>,
     deaf: bool,
+}
+
+impl core::fmt::Debug for Seated {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.debug_struct("Seated").field("tap", &self.tap.is_some()).finish_non_exhaustive()
+    }
 }
 
 impl Seated {
