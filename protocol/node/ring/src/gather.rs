@@ -128,7 +128,7 @@ impl Gather {
             return Err(RingError::PeerIllegal { peer: from, rule: "RING-10" });
         }
         ctx.learn(join.ring_seq);
-        if !self.sets.proposed.contains(&from) && join.proposed.binary_search(&ctx.config.me).is_err() {
+        if !self.sets.proposed.contains(&from) && !join.asks_for(&ctx.config.me) {
             return Ok(Step::Stay); // Neither asks for the other: two gathers side by side.
         }
         self.heard.insert(from);

@@ -226,6 +226,11 @@ fn is_sorted_set(nodes: &[NodeId]) -> bool {
 }
 
 impl Join {
+    /// Whether it asks for `node`: proposes it, and has not given it up.
+    pub fn asks_for(&self, node: &NodeId) -> bool {
+        self.proposed.binary_search(node).is_ok() && self.failed.binary_search(node).is_err()
+    }
+
     fn is_legal(&self) -> bool {
         is_sorted_set(&self.proposed)
             && is_sorted_set(&self.failed)

@@ -121,7 +121,7 @@ impl Operational {
             let stale = is_stale(from, join, &self.formed_by);
             return if stale { Step::Stay } else { Step::Gather(Cause::MemberGathers(from)) };
         }
-        let asked = join.proposed.binary_search(&ctx.config.me).is_ok();
+        let asked = join.asks_for(&ctx.config.me);
         if asked { Step::Gather(Cause::ForeignJoin(from)) } else { Step::Stay }
     }
 
