@@ -1,1 +1,30 @@
-//! sim
+//! The simulator: the shipped stacks on a virtual network, clock and disk, and one checker for each promise.
+//!
+//! ```text
+//! seed --> Schedule --> Player --steps--> World { net, disks, clock, attacker } --> Record --> checkers
+//!                                           | ^
+//!                                     Input v | Output
+//!                                         Machine (one per life of a seat: Embedded { Node, Member })
+//! ```
+//! A run is a seed: the same seed gives the same record, byte for byte. README.md tells how to use it and what each
+//! part promises.
+
+pub mod check;
+pub mod disk;
+pub mod machine;
+pub mod mutant;
+pub mod net;
+pub mod payload;
+pub mod play;
+pub mod record;
+pub mod rng;
+pub mod run;
+pub mod schedule;
+#[cfg(test)]
+mod toy;
+pub mod transcript;
+pub mod world;
+
+pub use record::Record;
+pub use run::{Outcome, run};
+pub use schedule::Schedule;

@@ -1,0 +1,88 @@
+//! EVS 2, configuration change delivery: a configuration has the same members for all who install it, themselves among
+//! them; who goes on together agrees on who does, and had installed the configuration they come from; names grow.
+//! Source: EVS §3, specifications 2.1 to 2.4.
+
+use super::{Broken, Checker, End, Story};
+use crate::record::{Process, Record};
+
+pub(super) const CHECKER: Checker =
+    Checker { name: "evs-2-configuration-change", source: "EVS §3, 2.1 to 2.4", judge };
+
+fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
+    let installers = story.ring_installers();
+    for (process, life) in &story.lives {
+        for pair in life.ring.segments.windows(2) {
+            let [old, new] = pair else { continue };
+            if new.id.ring_seq <= old.id.ring_seq {
+                return Err(broken(*process, new.entry, "the configuration's number did not grow".into()));
+            }
+            if let Some((entry, together)) = &old.transitional {
+                if !together.is_subset(&new.nodes) {
+                    return Err(broken(*process, *entry, "somebody who went on together is not in the next configuration".into()));
+                }
+            }
+        }
+    }
+    for installed in installers.values() {
+        let Some((_, first)) = installed.first() else { continue };
+        for (process, segment) in installed {
+            if segment.nodes != first.nodes {
+                return Err(broken(*process, segment.entry, format!("has {:?} where another has {:?}", segment.nodes, first.nodes)));
+            }
+            if !segment.nodes.contains(&process.seat) {
+                return Err(broken(*process, segment.entry, "is not in its own configuration".into()));
+            }
+            together(*process, segment, installed)?;
+            let stays = segment.end == End::Open && record.settled;
+            let missing = segment.nodes.iter().find(|seat| !installed.iter().any(|(other, _)| other.seat == **seat));
+            if let (true, Some(seat)) = (stays, missing) {
+                return Err(broken(*process, segment.entry, format!("seat {seat} never installed it, and it still stands")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn together(
+    process: Process,
+    segment: &super::RingSegment,
+    installed: &[(Process, &super::RingSegment)],
+) -> Result<(), Broken> {
+    let Some((entry, with)) = &segment.transitional else { return Ok(()) };
+    if !with.contains(&process.seat) || !with.is_subset(&segment.nodes) {
+        return Err(broken(process, *entry, "those who go on together are not of the old configuration".into()));
+    }
+    for seat in with {
+        if !installed.iter().any(|(other, _)| other.seat == *seat) {
+            return Err(broken(process, *entry, format!("seat {seat} goes on from a configuration that it never installed")));
+        }
+    }
+    Ok(())
+}
+
+fn broken(process: Process, entry: usize, what: String) -> Broken {
+    (process, Some(entry), what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECKER;
+    use crate::check::tale::Tale;
+
+    #[test]
+    fn equal_lists_and_growing_numbers_are_good() {
+        let tale = Tale::default().ring(0, 4, &[0, 1]).ring(1, 4, &[0, 1]);
+        tale.ring_signal(0, 4, &[0]).ring(0, 8, &[0]).holds(&CHECKER);
+    }
+
+    #[test]
+    fn unequal_lists_strangers_and_shrinking_numbers_are_bad() {
+        Tale::default().ring(0, 4, &[0, 1]).ring(1, 4, &[1]).broken(&CHECKER);
+        Tale::default().ring(0, 4, &[1]).broken(&CHECKER);
+        Tale::default().ring(0, 4, &[0]).ring(0, 4, &[0]).broken(&CHECKER);
+        Tale::default().ring(0, 4, &[0, 1]).ring_signal(0, 4, &[0, 1]).broken(&CHECKER);
+        let tale = Tale::default().ring(0, 4, &[0, 1]).ring(1, 4, &[0, 1]);
+        tale.ring_signal(0, 4, &[0, 1]).ring(0, 8, &[0]).broken(&CHECKER);
+        Tale::default().ring(0, 4, &[0, 1]).settled().broken(&CHECKER);
+    }
+}

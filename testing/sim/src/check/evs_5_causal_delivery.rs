@@ -1,0 +1,98 @@
+//! EVS 5, causal delivery: whoever delivers a message delivered before it everything that its sender had sent or
+//! delivered in that configuration before it sent.
+//! Source: EVS §3, specification 5.
+
+use super::order::{positions, reach};
+use super::{Broken, Checker, Life, RingSegment, Story};
+use crate::record::{Process, Record, RingMessage};
+use std::collections::{BTreeMap, VecDeque};
+
+pub(super) const CHECKER: Checker = Checker { name: "evs-5-causal-delivery", source: "EVS §3, 5", judge };
+
+fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
+    for installed in story.ring_installers().values() {
+        for (sender, own) in installed {
+            let Some(life) = story.lives.get(sender) else { continue };
+            let sends = sends_in(life, own, *sender);
+            if sends.is_empty() {
+                continue;
+            }
+            for (process, theirs) in installed {
+                judge_pair(own, &sends, *process, theirs)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The sender's messages in this configuration, in the order of sending: entry of the send, number.
+fn sends_in(life: &Life, own: &RingSegment, sender: Process) -> Vec<(usize, u64)> {
+    let mut sent: BTreeMap<RingMessage, VecDeque<usize>> = BTreeMap::new();
+    for (entry, message) in &life.ring.sent {
+        sent.entry(*message).or_default().push_back(*entry);
+    }
+    let mut out = Vec::new();
+    for place in life.ring.segments.iter().flat_map(|segment| &segment.delivered) {
+        if place.message.sender == sender.seat {
+            let entry = sent.get_mut(&place.message).and_then(VecDeque::pop_front);
+            if let (Some(entry), true) = (entry, place.configuration == own.id) {
+                out.push((entry, place.number));
+            }
+        }
+    }
+    out.sort_unstable();
+    out
+}
+
+fn judge_pair(own: &RingSegment, sends: &[(usize, u64)], process: Process, theirs: &RingSegment) -> Result<(), Broken> {
+    let list: Vec<u64> = own.delivered.iter().map(|place| place.number).collect();
+    let other: Vec<u64> = theirs.delivered.iter().map(|place| place.number).collect();
+    let other = positions(&other);
+    let reach = reach(&list, &other);
+    let mut earlier: Option<(u64, Option<usize>)> = None;
+    for (entry, number) in sends {
+        let before = own.delivered.partition_point(|place| place.entry < *entry);
+        let Some(at) = other.get(number).copied() else {
+            earlier = Some((*number, None));
+            continue;
+        };
+        let heard = before.checked_sub(1).and_then(|last| reach.get(last).copied());
+        if heard.is_some_and(|reach| reach.is_none_or(|reach| reach >= at)) {
+            let what = format!("delivered number {number} without, or before, something its sender had delivered");
+            return Err((process, Some(*entry), what));
+        }
+        if let Some((number, false)) = earlier.map(|(number, place)| (number, place.is_some_and(|place| place < at))) {
+            let what = format!("delivered a later message of the same sender without, or before, number {number}");
+            return Err((process, Some(*entry), what));
+        }
+        earlier = Some((*number, Some(at)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECKER;
+    use crate::check::tale::Tale;
+    use folkmoot_base::Service::Agreed;
+
+    fn heard_then_said() -> Tale {
+        let tale = Tale::default().ring(0, 4, &[0, 1]).ring(1, 4, &[0, 1]).ring_send(0, 1);
+        tale.ring_get(0, (0, 1), (4, 1), Agreed).ring_get(1, (0, 1), (4, 1), Agreed).ring_send(1, 2)
+    }
+
+    #[test]
+    fn after_what_its_sender_heard_is_good() {
+        heard_then_said().ring_get(0, (1, 2), (4, 2), Agreed).ring_get(1, (1, 2), (4, 2), Agreed).holds(&CHECKER);
+    }
+
+    #[test]
+    fn without_what_its_sender_heard_or_said_is_bad() {
+        let tale = Tale::default().ring(0, 4, &[0, 1]).ring(1, 4, &[0, 1]).ring_send(0, 1);
+        let tale = tale.ring_get(1, (0, 1), (4, 1), Agreed).ring_send(1, 2).ring_get(1, (1, 2), (4, 2), Agreed);
+        tale.ring_get(0, (1, 2), (4, 2), Agreed).broken(&CHECKER);
+        let tale = Tale::default().ring(0, 4, &[0, 1]).ring(1, 4, &[0, 1]).ring_send(0, 1).ring_send(0, 2);
+        let tale = tale.ring_get(0, (0, 1), (4, 1), Agreed).ring_get(0, (0, 2), (4, 2), Agreed);
+        tale.ring_get(1, (0, 2), (4, 2), Agreed).broken(&CHECKER);
+    }
+}

@@ -1,0 +1,80 @@
+//! EVS 7, safe delivery: a safe message delivered before the signal is delivered by every node of the configuration, one
+//! delivered after it by every node that goes on together, unless that node crashes.
+//! Source: EVS §3, specifications 7.1 and 7.2.
+
+use super::{Broken, Checker, RingSegment, Story};
+use crate::record::{Process, Record, Seat, What};
+use folkmoot_base::{ConfigurationId, Service};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) const CHECKER: Checker =
+    Checker { name: "evs-7-safe-delivery", source: "EVS §3, 7.1 and 7.2", judge };
+
+fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
+    let crashes = crashes(record);
+    for (id, installed) in story.ring_installers() {
+        let mut got: BTreeMap<Seat, BTreeSet<u64>> = BTreeMap::new();
+        for (process, segment) in &installed {
+            got.entry(process.seat).or_default().extend(segment.numbers());
+        }
+        for (process, segment) in &installed {
+            for seat in &segment.nodes {
+                let crashed = crashes.get(seat).is_some_and(|last| *last > segment.entry);
+                if !crashed && may_judge(record, story, *seat, id) {
+                    judge_one(*process, segment, *seat, got.get(seat))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The last crash of each seat.
+fn crashes(record: &Record) -> BTreeMap<Seat, usize> {
+    let lines = record.entries.iter().enumerate();
+    lines.filter(|(_, line)| matches!(line.what, What::Crash(_))).map(|(entry, line)| (line.process.seat, entry)).collect()
+}
+
+/// Whether `seat` has had its time: the configuration is over for it, or the world is at rest.
+fn may_judge(record: &Record, story: &Story, seat: Seat, id: ConfigurationId) -> bool {
+    let lives = story.lives.iter().filter(|(process, _)| process.seat == seat);
+    let last = lives.filter_map(|(_, life)| life.ring.segments.last()).map(|segment| segment.id.ring_seq).max();
+    record.settled || last.is_some_and(|last| last > id.ring_seq)
+}
+
+fn judge_one(process: Process, segment: &RingSegment, seat: Seat, got: Option<&BTreeSet<u64>>) -> Result<(), Broken> {
+    for place in segment.delivered.iter().filter(|place| place.service == Service::Safe) {
+        let with = segment.transitional.as_ref().is_some_and(|(_, with)| with.contains(&seat));
+        let bound = segment.is_regular(place.entry) || with;
+        if bound && !got.is_some_and(|got| got.contains(&place.number)) {
+            let what = format!("delivered safe number {}, but seat {seat} never did", place.number);
+            return Err((process, Some(place.entry), what));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECKER;
+    use crate::check::tale::Tale;
+    use folkmoot_base::Service::{Agreed, Safe};
+
+    fn two() -> Tale {
+        Tale::default().ring(0, 4, &[0, 1]).ring(1, 4, &[0, 1])
+    }
+
+    #[test]
+    fn all_have_it_or_crashed_or_were_lost_before() {
+        two().ring_get(0, (0, 1), (4, 1), Safe).ring_get(1, (0, 1), (4, 1), Safe).settled().holds(&CHECKER);
+        two().ring_get(0, (0, 1), (4, 1), Safe).crash(1).settled().holds(&CHECKER);
+        two().ring_signal(0, 4, &[0]).ring_get(0, (0, 1), (4, 1), Safe).settled().holds(&CHECKER);
+        two().ring_get(0, (0, 1), (4, 1), Agreed).ring(1, 8, &[1]).settled().holds(&CHECKER);
+    }
+
+    #[test]
+    fn somebody_of_the_configuration_lacks_it() {
+        two().ring_get(0, (0, 1), (4, 1), Safe).ring(1, 8, &[1]).broken(&CHECKER);
+        two().ring_signal(0, 4, &[0, 1]).ring_get(0, (0, 1), (4, 1), Safe).ring(1, 8, &[1]).broken(&CHECKER);
+    }
+}

@@ -1,0 +1,72 @@
+//! Liveness: once the faults have stopped, all who are alive and admitted meet in one view of exactly them, under one key
+//! and one roster, and everything they sent has come back to them, within the bound.
+//! Source: Survey §7, Membership Precision, Self Delivery, Termination of Delivery; Robust §4.6 invariant 6.
+
+use super::{Broken, Checker, Story};
+use crate::play::at_rest;
+use crate::record::{Process, Record, Standing};
+
+pub(super) const CHECKER: Checker =
+    Checker { name: "liveness", source: "Survey §7, properties 8.1 to 8.4", judge };
+
+fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
+    if record.settled && at_rest(&record.standings) {
+        return Ok(());
+    }
+    let mut what = String::from("the world did not come to rest:");
+    for one in &record.standings {
+        what.push_str(&format!("\n    {}", line(one)));
+    }
+    let process = record.standings.first().map_or(Process { seat: 0, life: 0 }, |one| one.process);
+    Err((process, None, what))
+}
+
+fn line(one: &Standing) -> String {
+    let view = one.view.as_ref().map_or("no view".to_owned(), |view| {
+        format!("view {} of {:?} key {}", view.id, view.members, view.key)
+    });
+    let place = if one.expected { "" } else { " (not expected)" };
+    let waiting = one.unacknowledged.len();
+    let roster = &one.roster;
+    format!("{}{place}: {view}, roster {roster:?}, {waiting} unacknowledged, {}", one.process, one.activity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECKER;
+    use crate::check::tale::{Tale, m, p, view};
+    use crate::record::{Seat, Shown, Standing};
+    use std::collections::BTreeSet;
+
+    fn standing(seat: Seat, members: &[Seat], key: &str) -> Standing {
+        let members: BTreeSet<Seat> = members.iter().copied().collect();
+        let shown =
+            Shown { id: view(4), members: members.clone(), transitional: members.clone(), key: key.into() };
+        Standing {
+            process: p(seat),
+            expected: true,
+            view: Some(shown),
+            roster: members,
+            activity: "steady".into(),
+            unacknowledged: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn all_in_one_view_is_good() {
+        let tale = Tale::default().settled();
+        tale.standing(standing(0, &[0, 1], "a")).standing(standing(1, &[0, 1], "a")).holds(&CHECKER);
+    }
+
+    #[test]
+    fn unsettled_split_waiting_or_differently_keyed_is_bad() {
+        Tale::default().standing(standing(0, &[0], "a")).broken(&CHECKER);
+        let tale = || Tale::default().settled().standing(standing(0, &[0, 1], "a"));
+        tale().broken(&CHECKER);
+        tale().standing(standing(1, &[0, 1], "b")).broken(&CHECKER);
+        let waiting = Standing { unacknowledged: vec![m(1, 0)], ..standing(1, &[0, 1], "a") };
+        tale().standing(waiting).broken(&CHECKER);
+        let homeless = Standing { view: None, ..standing(1, &[0, 1], "a") };
+        tale().standing(homeless).broken(&CHECKER);
+    }
+}

@@ -1,0 +1,232 @@
+//! The seam between the world and what is played in it: one machine per life of a seat, and the cast that makes them.
+//!
+//! The shipped stacks sit behind this in `stack`; unit tests of the world put small toys there.
+
+use crate::record::{RingEvent, Seat, Shown};
+use bytes::Bytes;
+use folkmoot_attach::Trace;
+use folkmoot_base::{Danger, Entropy, Instant, Locator, Persist, Service, UnixTime, ViewId};
+use std::collections::BTreeSet;
+
+use crate::disk::Contents;
+use crate::record::MessageId;
+
+/// A protocol step that a member can be made to leave out: its messages of this kind go nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mute {
+    /// FLUSH_OK.
+    FlushOk,
+    /// FLUSH_RECV.
+    FlushReceived,
+    /// The agreement's upflow.
+    PartialToken,
+    /// The agreement's broadcast of the collected value.
+    FinalToken,
+    /// The agreement's factored-out values.
+    FactOut,
+    /// The agreement's key list.
+    KeyList,
+    /// Key confirmation.
+    Confirm,
+    /// Votes and other open messages.
+    Admission,
+}
+
+/// All of them, for drawing.
+pub const MUTES: [Mute; 8] = [
+    Mute::FlushOk,
+    Mute::FlushReceived,
+    Mute::PartialToken,
+    Mute::FinalToken,
+    Mute::FactOut,
+    Mute::KeyList,
+    Mute::Confirm,
+    Mute::Admission,
+];
+
+/// What a node that was broken into does to the sealed payloads it carries up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crooked {
+    /// Flips a bit in some.
+    Alters,
+    /// Hands some up twice.
+    Repeats,
+}
+
+/// What the application and the person in a seat ask.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Send this.
+    Send(MessageId, Service, Bytes),
+    /// Leave the group.
+    Leave,
+    /// Join it again.
+    Join,
+    /// Say yes to the request of this seat.
+    Approve(Seat),
+    /// Propose to expel this seat.
+    Expel(Seat),
+    /// Say yes to the proposal to expel this seat.
+    Agree(Seat),
+    /// From now on leave out this step, or none.
+    Mute(Option<Mute>),
+    /// From now on the node is crooked, or honest again.
+    Crooked(Option<Crooked>),
+}
+
+/// What comes in.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A datagram.
+    Datagram(Locator, Bytes),
+    /// The application or the person speaks.
+    Command(Command),
+    /// The wall clock reads.
+    Clock(UnixTime),
+    /// The time named by `poll_timeout` has come.
+    Timeout,
+}
+
+/// What the machine tells: the application's events, and what the observer sees at the stair and at the ring.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// An application message.
+    Message(Bytes),
+    /// The message was sealed in the view that is installed.
+    Sent(MessageId),
+    /// The message will not be sent, or is lost.
+    Refused(MessageId, String),
+    /// A view.
+    View(Shown),
+    /// A new key for the view that is installed: its name.
+    Rekeyed(ViewId, String),
+    /// The transitional signal.
+    Signal,
+    /// Out of the group.
+    Left(String),
+    /// The request of this seat is shown to the person.
+    Asked(Seat),
+    /// A proposal to expel this seat is shown to the person.
+    Proposed(Seat),
+    /// Something happened at the ring.
+    Ring(RingEvent),
+    /// A sealed application message went down the stair, as the node sees it.
+    Stair(Bytes),
+    /// The member knows that this seat is no longer in the group.
+    Gone(Seat),
+    /// The member knows that this seat is in the group (again).
+    Back(Seat),
+    /// A control step was acknowledged: its name.
+    Acknowledged(String),
+    /// A value that may be used once was used.
+    Used(&'static str, Vec<u8>),
+}
+
+/// What goes out.
+#[derive(Debug, Clone)]
+pub enum Output {
+    /// Send this datagram.
+    Transmit(Locator, Bytes),
+    /// Commit this first.
+    Persist(Persist),
+    /// Tell.
+    Told(Told),
+    /// A happening worth a line.
+    Trace(Trace),
+}
+
+/// How a machine stands, for the judges of roster and liveness.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Picture {
+    /// Seats on its roster.
+    pub roster: BTreeSet<Seat>,
+    /// Seats that it knows to be removed.
+    pub removed: BTreeSet<Seat>,
+    /// Control steps that it holds, by name: what it acknowledged must be among them after a restart.
+    pub holds: BTreeSet<String>,
+    /// What it waits for, in plain words.
+    pub activity: String,
+}
+
+/// Keys that a machine held at some moment: what a thief, an ex-member or a node would have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Spoils {
+    /// Raw secret bytes, for the scan of logs and wires.
+    pub secrets: Vec<Vec<u8>>,
+    /// Whatever [`Cast::opens`] needs to try them on a payload.
+    pub keys: Vec<Vec<u8>>,
+}
+
+/// One life of one seat.
+pub trait Machine {
+    /// Takes one input.
+    fn handle(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy);
+    /// Next output, until `None`.
+    fn poll_output(&mut self) -> Option<Output>;
+    /// When to hand in [`Input::Timeout`], if nothing else happens first.
+    fn poll_timeout(&self) -> Option<Instant>;
+    /// How it stands.
+    fn picture(&self) -> Picture;
+    /// Its roster, if that changed since the last call.
+    fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>>;
+    /// What it knows.
+    fn spoils(&self) -> Spoils;
+}
+
+/// How a seat takes part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Signed the charter.
+    Founder,
+    /// Has a ticket only, with this seat as its contact.
+    Stranger {
+        /// Whom it asks.
+        contact: Seat,
+    },
+}
+
+/// What a life begins with.
+#[derive(Debug)]
+pub struct Entrance<'a> {
+    /// Who.
+    pub seat: Seat,
+    /// Which life.
+    pub life: u16,
+    /// How.
+    pub role: Role,
+    /// The disk.
+    pub disk: &'a Contents,
+    /// The wall clock.
+    pub clock: UnixTime,
+    /// What is broken on purpose.
+    pub danger: Option<Danger>,
+}
+
+/// Makes the machines of one run.
+pub trait Cast {
+    /// Begins a life. The machine's first outputs are polled right after.
+    ///
+    /// # Errors
+    /// Why the disk was not readable, in words.
+    fn enter(
+        &mut self,
+        entrance: &Entrance<'_>,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Box<dyn Machine>, String>;
+
+    /// Whether `spoils` open `payload`, a thing that crossed the stair.
+    fn opens(&self, spoils: &Spoils, payload: &[u8]) -> bool;
+}
+
+/// The port of a seat.
+pub fn locator(seat: Seat) -> Locator {
+    Locator::Memory(u32::from(seat).saturating_add(1))
+}
+
+/// The seat at a locator.
+pub fn seat_at(locator: Locator) -> Option<Seat> {
+    match locator {
+        Locator::Memory(port) => Seat::try_from(port.checked_sub(1)?).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,2 @@
+//! Runs schedules. `folkmoot-sim --help` says how; README.md says why.
+fn main() {}

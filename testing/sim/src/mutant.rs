@@ -1,0 +1,98 @@
+//! Mutants: for each checker a layer that is broken on purpose, and that it must catch, or it is no checker.
+
+use crate::check::{ALL, LIVENESS};
+use crate::machine::Crooked;
+use crate::schedule::Schedule;
+use folkmoot_base::Danger;
+
+/// One way to break a promise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mutant {
+    /// The checker that must catch it.
+    pub checker: &'static str,
+    /// The layer that is broken.
+    pub danger: Danger,
+    /// At one seat only (its number modulo the seats), or at all.
+    pub at: Option<u8>,
+    /// With a node that was broken into, since the promise is kept by two layers and one of them still stands.
+    pub crooked: Option<Crooked>,
+}
+
+const fn at_all(checker: &'static str, danger: Danger) -> Mutant {
+    Mutant { checker, danger, at: None, crooked: None }
+}
+
+const fn at_one(checker: &'static str, danger: Danger) -> Mutant {
+    Mutant { checker, danger, at: Some(0), crooked: None }
+}
+
+const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
+    Mutant { crooked: Some(crooked), ..mutant }
+}
+
+/// All of them. Every checker has at least one.
+pub const MUTANTS: [Mutant; 36] = [
+    at_all("evs-1-basic-delivery", Danger::RingDuplicates),
+    at_one("evs-2-configuration-change", Danger::RingForeignMember),
+    at_all("evs-3-self-delivery", Danger::RingDropsOwn),
+    at_all("evs-4-failure-atomicity", Danger::RingOwnLine),
+    at_all("evs-4-failure-atomicity", Danger::RingSkipRecovery),
+    at_all("evs-5-causal-delivery", Danger::RingNoOrder),
+    at_all("evs-6-agreed-delivery", Danger::RingNoOrder),
+    at_all("evs-7-safe-delivery", Danger::RingSafeAsAgreed),
+    at_one("self-inclusion", Danger::FlushOmitsSelf),
+    at_all("local-monotonicity", Danger::FlushRepeatsView),
+    at_all("initial-view", Danger::MemberSpeaksEarly),
+    with(Crooked::Alters, at_all("delivery-integrity", Danger::SessionPlain)),
+    with(Crooked::Repeats, at_all("no-duplication", Danger::SessionNoReplayCheck)),
+    at_all("same-view-delivery", Danger::FlushAnyView),
+    at_all("sending-view-delivery", Danger::FlushAnyView),
+    at_all("virtual-synchrony", Danger::FlushNoWait),
+    at_all("transitional-set-1", Danger::FlushWholeTransitional),
+    at_all("transitional-set-2", Danger::FlushWholeTransitional),
+    at_one("transitional-set-3", Danger::FlushWholeTransitional),
+    at_all("fifo-order", Danger::RingNoOrder),
+    at_all("causal-order", Danger::RingNoOrder),
+    at_all("total-order", Danger::RingNoOrder),
+    at_all("safe-delivery", Danger::RingSafeAsAgreed),
+    at_all("self-delivery", Danger::RingDropsOwn),
+    at_all("key-per-view", Danger::KeyingReusesKey),
+    at_all("key-per-view", Danger::KeyingNoConfirm),
+    at_all("key-confinement", Danger::KeyingReusesKey),
+    at_all("key-confinement", Danger::SessionSealsAfterRemoval),
+    at_all("no-disturbance", Danger::LinkNoReplayCheck),
+    at_all("numbers-once", Danger::RingForgetsNumber),
+    at_all("acknowledged-survives", Danger::AdmissionForgetsVote),
+    at_all("log-silence", Danger::SessionLogsPlaintext),
+    at_all("liveness", Danger::KeyingNoRuleH),
+    at_all("liveness", Danger::KeyingFlushInKeyList),
+    at_all("liveness", Danger::FlushNoSignal),
+    at_all("liveness", Danger::GroupKeepsLost),
+];
+
+impl Mutant {
+    /// The schedule of `seed`, changed so that the mutant has something to break.
+    pub fn schedule(&self, seed: u64) -> Schedule {
+        let mut schedule = Schedule::draw(seed);
+        schedule.crooked = self.crooked.map(|how| (0, how));
+        schedule
+    }
+}
+
+/// Checkers without a mutant: none.
+pub fn unguarded() -> Vec<&'static str> {
+    let names = ALL.iter().chain([&LIVENESS]).map(|checker| checker.name);
+    names.filter(|name| !MUTANTS.iter().any(|mutant| mutant.checker == *name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_checker_has_a_mutant_and_every_mutant_a_checker() {
+        assert_eq!(unguarded(), Vec::<&str>::new());
+        let known: Vec<&str> = ALL.iter().chain([&LIVENESS]).map(|checker| checker.name).collect();
+        assert!(MUTANTS.iter().all(|mutant| known.contains(&mutant.checker)));
+    }
+}

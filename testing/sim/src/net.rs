@@ -1,0 +1,177 @@
+//! The virtual network: who reaches whom, how late, how often.
+//!
+//! Every ordered pair of seats has its own fate. Nothing is promised but bounds: a seat's inbox holds at most
+//! [`INBOX_DATAGRAMS_MAX`] datagrams and [`INBOX_BYTES_MAX`] bytes in flight; what comes on top is lost.
+
+use crate::record::Seat;
+use crate::rng::Rng;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most datagrams on their way to one seat.
+pub const INBOX_DATAGRAMS_MAX: u32 = 4_096;
+/// Most bytes on their way to one seat.
+pub const INBOX_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How lossy and slow the network is: for good, or until a burst ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weather {
+    /// Shortest delay, in microseconds.
+    pub delay_min: u64,
+    /// Longest usual delay.
+    pub delay_max: u64,
+    /// Parts in a million that are lost.
+    pub loss: u32,
+    /// Parts in a million that come twice.
+    pub twice: u32,
+    /// Parts in a million that take up to ten times as long.
+    pub late: u32,
+}
+
+/// A quiet local network.
+pub const CALM: Weather = Weather { delay_min: 300, delay_max: 1_200, loss: 0, twice: 0, late: 0 };
+
+/// Load on one inbox.
+#[derive(Debug, Default, Clone, Copy)]
+struct Inbox {
+    datagrams: u32,
+    bytes: usize,
+}
+
+/// The network.
+#[derive(Debug)]
+pub struct Net {
+    rng: Rng,
+    base: Weather,
+    burst: Option<(Weather, u64)>,
+    sides: Vec<u8>,
+    cuts: BTreeSet<(Seat, Seat)>,
+    inboxes: BTreeMap<Seat, Inbox>,
+}
+
+impl Net {
+    /// A network under `seed` with this usual weather.
+    pub fn new(seed: u64, base: Weather) -> Self {
+        Self {
+            rng: Rng::new(seed, "network", 0),
+            base,
+            burst: None,
+            sides: Vec::new(),
+            cuts: BTreeSet::new(),
+            inboxes: BTreeMap::new(),
+        }
+    }
+
+    /// When copies of a datagram handed over at `now` arrive; empty if it is lost.
+    pub fn carry(&mut self, now: u64, from: Seat, to: Seat, bytes: usize) -> Vec<u64> {
+        let weather = self.weather(now);
+        let mut arrivals = Vec::with_capacity(1);
+        if !self.reaches(from, to) || self.rng.chance(weather.loss) {
+            return arrivals;
+        }
+        let copies = if self.rng.chance(weather.twice) { 2 } else { 1 };
+        for _ in 0..copies {
+            if self.admit(to, bytes) {
+                let mut delay = self.rng.range(weather.delay_min, weather.delay_max);
+                if self.rng.chance(weather.late) {
+                    delay = delay.saturating_mul(self.rng.range(2, 10));
+                }
+                arrivals.push(now.saturating_add(delay));
+            }
+        }
+        arrivals
+    }
+
+    /// The datagram left the inbox.
+    pub fn arrived(&mut self, to: Seat, bytes: usize) {
+        let inbox = self.inboxes.entry(to).or_default();
+        inbox.datagrams = inbox.datagrams.saturating_sub(1);
+        inbox.bytes = inbox.bytes.saturating_sub(bytes);
+    }
+
+    /// Takes room in the inbox of `to`, if there is some.
+    pub fn admit(&mut self, to: Seat, bytes: usize) -> bool {
+        let inbox = self.inboxes.entry(to).or_default();
+        let fits = inbox.datagrams < INBOX_DATAGRAMS_MAX
+            && inbox.bytes.saturating_add(bytes) <= INBOX_BYTES_MAX;
+        if fits {
+            inbox.datagrams = inbox.datagrams.saturating_add(1);
+            inbox.bytes = inbox.bytes.saturating_add(bytes);
+        }
+        fits
+    }
+
+    /// Whether a datagram from `from` can reach `to` now.
+    pub fn reaches(&self, from: Seat, to: Seat) -> bool {
+        let side = |seat: Seat| self.sides.get(usize::from(seat)).copied().unwrap_or(0);
+        side(from) == side(to) && !self.cuts.contains(&(from, to))
+    }
+
+    /// Splits the seats: those with equal numbers reach each other.
+    pub fn split(&mut self, sides: Vec<u8>) {
+        self.sides = sides;
+    }
+
+    /// Cuts one direction.
+    pub fn cut(&mut self, from: Seat, to: Seat) {
+        self.cuts.insert((from, to));
+    }
+
+    /// Everybody reaches everybody.
+    pub fn heal(&mut self) {
+        self.sides.clear();
+        self.cuts.clear();
+    }
+
+    /// Other weather until `until`.
+    pub fn burst(&mut self, weather: Weather, until: u64) {
+        self.burst = Some((weather, until));
+    }
+
+    /// The usual weather from now on is this.
+    pub fn settle(&mut self, weather: Weather) {
+        self.burst = None;
+        self.base = weather;
+    }
+
+    fn weather(&self, now: u64) -> Weather {
+        match self.burst {
+            Some((weather, until)) if now < until => weather,
+            _ => self.base,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_cuts_and_heals() {
+        let mut net = Net::new(1, CALM);
+        assert_eq!(net.carry(0, 0, 1, 100).len(), 1);
+        net.split(vec![0, 1, 1]);
+        assert!(net.carry(0, 0, 1, 100).is_empty());
+        assert_eq!(net.carry(0, 2, 1, 100).len(), 1);
+        net.heal();
+        net.cut(0, 1);
+        assert!(net.carry(0, 0, 1, 100).is_empty());
+        assert_eq!(net.carry(0, 1, 0, 100).len(), 1);
+    }
+
+    #[test]
+    fn inboxes_are_bounded_and_drain() {
+        let mut net = Net::new(1, CALM);
+        let carried: usize = (0..100).map(|_| net.carry(0, 0, 1, 1024 * 1024).len()).sum();
+        assert_eq!(carried, 4);
+        net.arrived(1, 1024 * 1024);
+        assert_eq!(net.carry(0, 0, 1, 1024 * 1024).len(), 1);
+    }
+
+    #[test]
+    fn a_burst_ends() {
+        let mut net = Net::new(1, CALM);
+        net.burst(Weather { loss: 1_000_000, ..CALM }, 50);
+        assert!(net.carry(49, 0, 1, 1).is_empty());
+        assert_eq!(net.carry(50, 0, 1, 1).len(), 1);
+    }
+}

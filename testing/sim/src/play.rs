@@ -1,0 +1,364 @@
+//! The player: maps each step of a schedule to whoever fits at that moment, then stops the faults and lets the world
+//! come to rest.
+
+use crate::machine::{Cast, Command, Role};
+use crate::net::{CALM, Weather};
+use crate::record::{Disk, Record, Seat, Standing};
+use crate::rng::Rng;
+use crate::schedule::{HOOK_PATIENCE, Schedule, Step, When};
+use crate::world::{Options, World};
+use folkmoot_base::Service;
+use std::collections::BTreeSet;
+
+/// Virtual time in which everybody must meet once the faults have stopped, in microseconds.
+pub const SETTLE_MICROS: u64 = 120_000_000;
+/// Between two looks at whether the world has come to rest.
+const LOOK_MICROS: u64 = 100_000;
+/// How long it must stay at rest.
+const REST_MICROS: u64 = 300_000;
+/// Inputs after which a run is ended: no schedule needs as many.
+pub const INPUTS_MAX: u64 = 6_000_000;
+
+/// Plays `schedule` with `cast`.
+pub fn play(schedule: &Schedule, cast: Box<dyn Cast>, options: Options) -> Record {
+    let mut player = Player::new(schedule, cast, options);
+    for (when, step) in &schedule.steps {
+        if player.world.record.counts.inputs > INPUTS_MAX {
+            break;
+        }
+        player.wait(*when);
+        player.step(step);
+    }
+    player.stop_faults();
+    player.settle();
+    player.finish()
+}
+
+struct Player<'a> {
+    schedule: &'a Schedule,
+    world: World,
+    rng: Rng,
+    unmute: Vec<(u64, Seat)>,
+}
+
+impl<'a> Player<'a> {
+    fn new(schedule: &'a Schedule, cast: Box<dyn Cast>, options: Options) -> Self {
+        let mut world = World::new(schedule, cast, options);
+        for seat in 0..schedule.founders {
+            world.boot(seat, Role::Founder, Disk::Fresh);
+        }
+        if let Some((seat, how)) = schedule.crooked {
+            world.command(seat, Command::Crooked(Some(how)));
+        }
+        Self { schedule, world, rng: Rng::new(schedule.seed, "player", 0), unmute: Vec::new() }
+    }
+
+    fn wait(&mut self, when: When) {
+        let now = self.world.now;
+        match when {
+            When::After(micros) => self.play_until(now.saturating_add(micros)),
+            When::On(hook, extra) => {
+                self.world.play_until_hook(hook, now.saturating_add(HOOK_PATIENCE));
+                let now = self.world.now;
+                self.play_until(now.saturating_add(extra));
+            }
+        }
+    }
+
+    /// Plays on, and ends mutes whose time has come.
+    fn play_until(&mut self, until: u64) {
+        while let Some(index) = self.unmute.iter().position(|(at, _)| *at <= until) {
+            let (at, seat) = self.unmute.swap_remove(index);
+            self.world.play_until(at.max(self.world.now));
+            self.world.command(seat, Command::Mute(None));
+        }
+        self.world.play_until(until);
+    }
+
+    fn step(&mut self, step: &Step) {
+        self.world.record.counts.steps = self.world.record.counts.steps.saturating_add(1);
+        match *step {
+            Step::Send { who, service, bytes, count } => self.send(who, service, bytes, count),
+            Step::Chorus(service) => {
+                for seat in self.world.living() {
+                    self.world.send(seat, service, 48);
+                }
+            }
+            Step::Leave(who) => self.leave(who),
+            Step::Join(who) => self.join(who),
+            Step::Crash { who, after } => self.crash(who, after),
+            Step::Restart(who) => self.restart(who, None),
+            Step::RestartOld { who, back } => self.restart(who, Some(back)),
+            Step::Split(mask) => {
+                let sides = (0..self.schedule.seats).map(|seat| (mask >> seat) & 1).collect();
+                self.world.net.split(sides);
+            }
+            Step::SplitThree(mask) => {
+                let sides = (0..self.schedule.seats).map(|seat| ((mask >> (2 * seat)) & 3) as u8);
+                self.world.net.split(sides.collect());
+            }
+            Step::Heal => self.world.net.heal(),
+            Step::Cut(from, to) => {
+                let seats = self.schedule.seats;
+                self.world.net.cut(from % seats, to % seats);
+            }
+            Step::Burst(weather, micros) => self.burst(weather, micros),
+            Step::Admit { who, contact, yes } => self.admit(who, contact, yes),
+            Step::Expel { by, who, yes } => self.expel(by, who, yes),
+            Step::Mute { who, step, micros } => {
+                if let Some(seat) = self.living(who) {
+                    self.world.command(seat, Command::Mute(Some(step)));
+                    self.unmute.push((self.world.now.saturating_add(micros), seat));
+                }
+            }
+            Step::Forge { how, count } => self.forge(how, count),
+            Step::Flood { who, count } => self.flood(who, count),
+            Step::Rest(micros) => {
+                let until = self.world.now.saturating_add(micros);
+                self.play_until(until);
+            }
+        }
+    }
+
+    fn living(&self, who: u8) -> Option<Seat> {
+        pick(&self.world.living(), who)
+    }
+
+    /// A living seat that the founders or the votes let in, as far as it knows.
+    fn insider(&self, who: u8) -> Option<Seat> {
+        let world = &self.world;
+        let insiders: Vec<Seat> =
+            world.living().into_iter().filter(|seat| self.is_rostered(*seat)).collect();
+        pick(&insiders, who)
+    }
+
+    fn is_rostered(&self, seat: Seat) -> bool {
+        self.world.chair(seat).is_some_and(|chair| chair.roster.contains(&seat))
+    }
+
+    fn send(&mut self, who: u8, service: Service, bytes: u32, count: u8) {
+        if let Some(seat) = self.insider(who) {
+            for _ in 0..count {
+                self.world.send(seat, service, usize::try_from(bytes).unwrap_or(64));
+            }
+        }
+    }
+
+    fn leave(&mut self, who: u8) {
+        if let Some(seat) = self.insider(who) {
+            self.away(seat, true);
+            self.world.command(seat, Command::Leave);
+        }
+    }
+
+    fn join(&mut self, who: u8) {
+        let away: Vec<Seat> = self.world.living().into_iter().filter(|seat| self.is_away(*seat)).collect();
+        if let Some(seat) = pick(&away, who) {
+            self.away(seat, false);
+            self.world.command(seat, Command::Join);
+        }
+    }
+
+    fn away(&mut self, seat: Seat, away: bool) {
+        if let Some(chair) = self.world.chairs.get_mut(usize::from(seat)) {
+            chair.wishes.away = away;
+        }
+    }
+
+    fn is_away(&self, seat: Seat) -> bool {
+        self.world.chair(seat).is_some_and(|chair| chair.wishes.away)
+    }
+
+    fn crash(&mut self, who: u8, after: Option<u8>) {
+        let Some(seat) = self.living(who) else { return };
+        match (after, self.world.chairs.get_mut(usize::from(seat))) {
+            (Some(outputs), Some(chair)) => chair.arm(outputs),
+            _ => self.world.crash(seat, 0),
+        }
+    }
+
+    /// Seats that lived and are dead.
+    fn dead(&self) -> Vec<Seat> {
+        let dead = self.world.chairs.iter().filter(|chair| chair.machine.is_none() && chair.role.is_some());
+        dead.map(|chair| chair.seat).collect()
+    }
+
+    fn restart(&mut self, who: u8, back: Option<u8>) {
+        let Some(seat) = pick(&self.dead(), who) else { return };
+        let Some(role) = self.world.chair(seat).and_then(|chair| chair.role) else { return };
+        // The program joins when it starts: who restarts it wants to be in.
+        self.away(seat, false);
+        match back {
+            None => self.world.boot(seat, role, Disk::Synced),
+            Some(hundredths) => self.world.boot_old(seat, role, hundredths),
+        }
+    }
+
+    fn burst(&mut self, weather: Weather, micros: u64) {
+        let until = self.world.now.saturating_add(micros);
+        self.world.net.burst(weather, until);
+    }
+
+    fn admit(&mut self, who: u8, contact: u8, yes: u8) {
+        let strangers: Vec<Seat> = (self.schedule.founders..self.schedule.seats).collect();
+        let Some(seat) = pick(&strangers, who) else { return };
+        let contact = contact % self.schedule.founders.max(1);
+        for voter in 0..self.schedule.seats {
+            if (yes >> voter) & 1 == 1 {
+                self.world.wish_admit(voter, seat);
+            }
+        }
+        let is_new = self.world.chair(seat).is_some_and(|chair| chair.role.is_none());
+        if is_new {
+            self.world.boot(seat, Role::Stranger { contact }, Disk::Fresh);
+        }
+    }
+
+    fn expel(&mut self, by: u8, who: u8, yes: u8) {
+        let target = who % self.schedule.seats;
+        let Some(by) = self.insider(by).filter(|by| *by != target) else { return };
+        for voter in (0..self.schedule.seats).filter(|voter| *voter != target) {
+            if (yes >> voter) & 1 == 1 {
+                self.world.wish_expel(voter, target);
+            }
+        }
+        self.world.wish_expel(by, target);
+        self.world.command(by, Command::Expel(target));
+    }
+
+    fn forge(&mut self, how: crate::schedule::Forgery, count: u8) {
+        for _ in 0..count {
+            let lives: Vec<u16> = (0..self.schedule.seats).map(|seat| self.world.life(seat)).collect();
+            let life_of = |seat: Seat| lives.get(usize::from(seat)).copied().unwrap_or(0);
+            let forged = self.world.attacker.make(how, self.schedule.seats, &life_of);
+            let delay = self.rng.range(0, 20_000);
+            if let Some(forged) = forged {
+                self.world.forge(forged.from, forged.to, forged.bytes, delay);
+            }
+        }
+    }
+
+    fn flood(&mut self, who: u8, count: u16) {
+        let Some(to) = self.living(who) else { return };
+        for _ in 0..count {
+            let bytes = self.world.attacker.noise();
+            let from = folkmoot_base::Locator::Memory(u32::try_from(self.rng.range(1, 1_000)).unwrap_or(1));
+            let delay = self.rng.range(0, 50_000);
+            self.world.forge(from, to, bytes, delay);
+        }
+    }
+
+    /// Everything that was broken by the schedule is whole again; the dead come back, most of them.
+    fn stop_faults(&mut self) {
+        for chair in &mut self.world.chairs {
+            if chair.is_armed() {
+                chair.disarm();
+            }
+        }
+        self.world.net.heal();
+        self.world.net.settle(Weather { delay_max: CALM.delay_max, ..CALM });
+        for (_, seat) in std::mem::take(&mut self.unmute) {
+            self.world.command(seat, Command::Mute(None));
+        }
+        for seat in self.dead() {
+            if self.rng.chance(700_000) {
+                self.restart_seat(seat);
+            }
+        }
+    }
+
+    fn restart_seat(&mut self, seat: Seat) {
+        if let Some(role) = self.world.chair(seat).and_then(|chair| chair.role) {
+            self.away(seat, false);
+            self.world.boot(seat, role, Disk::Synced);
+        }
+    }
+
+    /// Plays on until all who should be are in one view under one key with nothing left to deliver, then lets each send
+    /// one safe message more, which all must get.
+    fn settle(&mut self) {
+        let limit = self.world.now.saturating_add(SETTLE_MICROS);
+        if !self.rest(limit) {
+            return;
+        }
+        for standing in standings(&self.world) {
+            if standing.expected {
+                self.world.send(standing.process.seat, Service::Safe, 64);
+            }
+        }
+        self.world.record.settled = self.rest(limit);
+    }
+
+    /// Plays on until the world has been at rest for a while; whether it came to that by `limit`.
+    fn rest(&mut self, limit: u64) -> bool {
+        let mut since = None;
+        while self.world.now < limit && self.world.record.counts.inputs < INPUTS_MAX {
+            let until = self.world.now.saturating_add(LOOK_MICROS);
+            self.world.play_until(until);
+            if !at_rest(&standings(&self.world)) {
+                since = None;
+                continue;
+            }
+            let begun = *since.get_or_insert(self.world.now);
+            if self.world.now.saturating_sub(begun) >= REST_MICROS {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn finish(mut self) -> Record {
+        self.world.try_outsiders();
+        let standings = standings(&self.world);
+        let mut record = std::mem::take(&mut self.world.record);
+        record.counts.micros = self.world.now;
+        record.standings = standings;
+        record
+    }
+}
+
+fn pick(seats: &[Seat], who: u8) -> Option<Seat> {
+    let index = usize::from(who).checked_rem(seats.len())?;
+    seats.get(index).copied()
+}
+
+/// How each living seat stands, and whether it should be in the one view.
+pub fn standings(world: &World) -> Vec<Standing> {
+    let pictures: Vec<_> = world
+        .living()
+        .into_iter()
+        .filter_map(|seat| Some((seat, world.machine(seat)?.picture())))
+        .collect();
+    let removed: BTreeSet<Seat> =
+        pictures.iter().flat_map(|(_, picture)| picture.removed.iter().copied()).collect();
+    let mut out = Vec::new();
+    for (seat, picture) in pictures {
+        let Some(chair) = world.chair(seat) else { continue };
+        let rostered = picture.roster.contains(&seat);
+        out.push(Standing {
+            process: chair.process(),
+            expected: rostered && !removed.contains(&seat) && !chair.wishes.away,
+            view: chair.view.clone(),
+            roster: picture.roster,
+            activity: picture.activity,
+            unacknowledged: chair.pending.iter().copied().collect(),
+        });
+    }
+    out
+}
+
+/// Whether all who are expected are in one view of exactly them, under one key and one roster, with nothing pending.
+pub fn at_rest(standings: &[Standing]) -> bool {
+    let expected: BTreeSet<Seat> =
+        standings.iter().filter(|one| one.expected).map(|one| one.process.seat).collect();
+    let mut first = None;
+    for one in standings.iter().filter(|one| one.expected) {
+        let Some(view) = one.view.as_ref() else { return false };
+        let same = first.get_or_insert((view.id, view.key.clone(), one.roster.clone()));
+        let agrees = *same == (view.id, view.key.clone(), one.roster.clone());
+        if !agrees || view.members != expected || !one.unacknowledged.is_empty() {
+            return false;
+        }
+    }
+    true
+}

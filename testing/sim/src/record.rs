@@ -1,0 +1,245 @@
+//! What happened in a run, as checkers read it: one typed entry per event, in the one order of the world.
+//!
+//! A [`Process`] is one life of one seat: a crash ends it, a restart begins the next. Checkers never see wire bytes or
+//! machine state; whatever must be judged about those (leaks, disturbances, reuse) is judged where it happens and
+//! recorded as an entry too, so that every checker is a function of a [`Record`] and can be tested on a written one.
+
+use folkmoot_base::{ConfigurationId, Service, ViewId};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// A place at the table: the party with this index.
+pub type Seat = u8;
+
+/// One life of one seat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Process {
+    /// Who.
+    pub seat: Seat,
+    /// Which life: 0 until the first crash.
+    pub life: u16,
+}
+
+/// An application message: who sent it, in which life, and its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId {
+    /// Sender.
+    pub seat: Seat,
+    /// The sender's life.
+    pub life: u16,
+    /// Number in that life.
+    pub number: u32,
+}
+
+impl MessageId {
+    /// Who sent it.
+    pub fn sender(&self) -> Process {
+        Process { seat: self.seat, life: self.life }
+    }
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "m{}.{}", self.seat, self.life)
+    }
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}#{}", self.sender(), self.number)
+    }
+}
+
+/// A view as one member's application was told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its name.
+    pub id: ViewId,
+    /// Who is in it.
+    pub members: BTreeSet<Seat>,
+    /// Who came along with this member.
+    pub transitional: BTreeSet<Seat>,
+    /// A name of its key that reveals nothing of it.
+    pub key: String,
+}
+
+/// What the ring told the layer above it: the trace on which EVS 1 to 7 are checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RingEvent {
+    /// A regular configuration with these nodes.
+    Regular(ConfigurationId, BTreeSet<Seat>),
+    /// The transitional configuration between `from` and `to`: those of `from` who go on to `to` together.
+    Transitional {
+        /// The regular configuration that ends.
+        from: ConfigurationId,
+        /// Who goes on together.
+        nodes: BTreeSet<Seat>,
+    },
+    /// A message was handed to the ring by this node.
+    Sent(RingMessage),
+    /// A message was delivered.
+    Delivered {
+        /// Which.
+        message: RingMessage,
+        /// The configuration it was numbered in.
+        configuration: ConfigurationId,
+        /// Its place there.
+        number: u64,
+        /// How ordered.
+        service: Service,
+    },
+}
+
+/// Names a message at the ring by its sender and a digest of its bytes. Two sends of the same bytes have one name; their
+/// places in the order tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RingMessage {
+    /// The sending node.
+    pub sender: Seat,
+    /// The first half of SHA-256 of the bytes.
+    pub digest: [u8; 16],
+}
+
+/// Which disk a life began with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disk {
+    /// Nothing on it.
+    Fresh,
+    /// Everything that was committed.
+    Synced,
+    /// What was committed some time ago.
+    Old,
+}
+
+/// Why a message of the application was not sent.
+pub type Reason = String;
+
+/// Something that must never be seen where it was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Leak {
+    /// Plaintext in a datagram.
+    Wire,
+    /// Plaintext in what a node gets to carry.
+    Node,
+    /// Plaintext, key or secret bytes in a trace line of this layer.
+    Trace(&'static str),
+    /// This seat, out of the group, opened something sealed after it was out.
+    Outsider(Seat),
+}
+
+/// One thing that happened to one process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// The life began.
+    Boot(Disk),
+    /// The life ended: this many outputs of its last batch took no effect.
+    Crash(u32),
+    /// The application asked to send.
+    Asked(MessageId, Service),
+    /// The application was told that a message will not be sent, or is lost.
+    Refused(MessageId, Reason),
+    /// A message was sealed: from here on it is sent, in this view.
+    Sent(MessageId, Service, Option<ViewId>),
+    /// A message was handed to the application.
+    Delivered(MessageId, Service),
+    /// Bytes were handed to the application that nobody sent.
+    Garbled(usize),
+    /// A view was installed.
+    View(Shown),
+    /// A new key for the view that is installed.
+    Rekeyed(ViewId, String),
+    /// The transitional signal.
+    Signal,
+    /// The member left the group or was removed from it.
+    Left(Reason),
+    /// What its ring did.
+    Ring(RingEvent),
+    /// A control step that the process acknowledged (and so must survive), by name.
+    Acknowledged(String),
+    /// A control step that the process was found without, though it acknowledged it in an earlier life on this disk.
+    Forgot(String),
+    /// A number that must be used once: kind, and value.
+    Used(&'static str, Vec<u8>),
+    /// A frame that was forged, or replayed after it had been taken, had an effect: which.
+    Disturbed(String),
+    /// A leak.
+    Leaked(Leak),
+    /// The admission roster as this process knows it, when it changed.
+    Roster(BTreeSet<Seat>),
+    /// A trace line, kept only for transcripts.
+    Note(&'static str, String),
+    /// The machine handed out more at one moment of the clock than is sane.
+    Spinning,
+}
+
+/// One line of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Microseconds of the world.
+    pub at: u64,
+    /// Whose.
+    pub process: Process,
+    /// What.
+    pub what: What,
+}
+
+/// How a member stood when the world stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Whose.
+    pub process: Process,
+    /// Whether it should be in the one view: alive, admitted, not expelled, not left of its own will.
+    pub expected: bool,
+    /// Its view and the name of its key.
+    pub view: Option<Shown>,
+    /// Its roster.
+    pub roster: BTreeSet<Seat>,
+    /// What it waits for, in plain words.
+    pub activity: String,
+    /// Messages that it asked to send and that are neither delivered to itself nor refused.
+    pub unacknowledged: Vec<MessageId>,
+}
+
+/// Counters of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Steps of the schedule that were played.
+    pub steps: u64,
+    /// Messages handed to applications.
+    pub deliveries: u64,
+    /// Views handed to applications.
+    pub views: u64,
+    /// Datagrams carried.
+    pub datagrams: u64,
+    /// Inputs handled.
+    pub inputs: u64,
+    /// Virtual microseconds.
+    pub micros: u64,
+}
+
+/// A whole run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Everything, in order.
+    pub entries: Vec<Entry>,
+    /// Whether the faults had stopped and the world had come to rest when it ended.
+    pub settled: bool,
+    /// How each living member stood at the end.
+    pub standings: Vec<Standing>,
+    /// Counters.
+    pub counts: Counts,
+    /// Running digest of everything that was carried and recorded (kept when asked for).
+    pub digest: [u8; 32],
+}
+
+impl Record {
+    /// Adds an entry.
+    pub fn push(&mut self, at: u64, process: Process, what: What) {
+        match &what {
+            What::Delivered(..) => self.counts.deliveries = self.counts.deliveries.saturating_add(1),
+            What::View(_) => self.counts.views = self.counts.views.saturating_add(1),
+            _ => {}
+        }
+        self.entries.push(Entry { at, process, what });
+    }
+}

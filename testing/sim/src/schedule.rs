@@ -1,0 +1,353 @@
+//! A schedule is drawn from a seed and knows nothing of the run: who takes part, what weather, which steps, when.
+//!
+//! Seats in steps are numbers that the player maps to whoever fits at that moment (`who` modulo the living, say), so
+//! that any list of steps can be played, cut short, or thinned out, and still means something.
+
+use crate::machine::{Crooked, MUTES, Mute};
+use crate::net::{CALM, Weather};
+use crate::payload::SERVICES;
+use crate::rng::Rng;
+use folkmoot_base::Service;
+
+/// Most seats.
+pub const SEATS_MAX: u8 = 7;
+/// Most steps.
+pub const STEPS_MAX: u64 = 200;
+
+/// When a step is played, counted from the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// After this many microseconds.
+    After(u64),
+    /// This many microseconds after the next trace line of a layer that holds a word, from any seat; after
+    /// [`HOOK_PATIENCE`] if none comes.
+    On(Hook, u64),
+}
+
+/// How long a step waits for its trace line, in microseconds.
+pub const HOOK_PATIENCE: u64 = 400_000;
+
+/// The middle of something: a layer, and a word in its trace line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hook {
+    /// The layer that speaks.
+    pub layer: &'static str,
+    /// A word of the line, in lower case; empty for any.
+    pub word: &'static str,
+}
+
+/// The middles that schedules aim at.
+pub const HOOKS: [Hook; 16] = [
+    Hook { layer: "ring", word: "gather" },
+    Hook { layer: "ring", word: "commit" },
+    Hook { layer: "ring", word: "recover" },
+    Hook { layer: "ring", word: "operational" },
+    Hook { layer: "ring", word: "" },
+    Hook { layer: "flush", word: "" },
+    Hook { layer: "flush", word: "install" },
+    Hook { layer: "flush", word: "ok" },
+    Hook { layer: "keying", word: "" },
+    Hook { layer: "keying", word: "token" },
+    Hook { layer: "keying", word: "list" },
+    Hook { layer: "keying", word: "confirm" },
+    Hook { layer: "session", word: "" },
+    Hook { layer: "group", word: "" },
+    Hook { layer: "admission", word: "" },
+    Hook { layer: "link", word: "" },
+];
+
+/// What an attacker on the wire does with a datagram it saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forgery {
+    /// Sends it again, as it was, from where it came.
+    Replay,
+    /// Sends it again to somebody else.
+    Redirect,
+    /// Flips one bit of it.
+    Flip,
+    /// Cuts it short.
+    Cut,
+    /// Adds bytes.
+    Lengthen,
+    /// Sends random bytes.
+    Noise,
+}
+
+/// One thing that the schedule does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Somebody sends.
+    Send {
+        /// Who.
+        who: u8,
+        /// How ordered.
+        service: Service,
+        /// How long.
+        bytes: u32,
+        /// How many.
+        count: u8,
+    },
+    /// Everybody sends one.
+    Chorus(Service),
+    /// A member leaves the group.
+    Leave(u8),
+    /// One that left joins again.
+    Join(u8),
+    /// A process dies; within the next batch of outputs after this many of them, or at once.
+    Crash {
+        /// Who.
+        who: u8,
+        /// After how many outputs of its next batch; `None`: between batches.
+        after: Option<u8>,
+    },
+    /// A dead process comes back with its disk.
+    Restart(u8),
+    /// A dead process comes back with the disk of some time ago.
+    RestartOld {
+        /// Who.
+        who: u8,
+        /// How many writes are lost, in hundredths of all.
+        back: u8,
+    },
+    /// The network splits: bit k is the side of seat k.
+    Split(u8),
+    /// Three sides: two bits for each seat.
+    SplitThree(u16),
+    /// Everybody reaches everybody.
+    Heal,
+    /// One direction between two seats is cut.
+    Cut(u8, u8),
+    /// Other weather for a while.
+    Burst(Weather, u64),
+    /// A stranger asks; these seats will say yes.
+    Admit {
+        /// Which stranger.
+        who: u8,
+        /// Whom it asks first.
+        contact: u8,
+        /// Who will say yes: bit k for seat k.
+        yes: u8,
+    },
+    /// A member proposes to expel another; these seats will say yes.
+    Expel {
+        /// Who proposes.
+        by: u8,
+        /// Whom.
+        who: u8,
+        /// Who will say yes.
+        yes: u8,
+    },
+    /// A member leaves out one protocol step for a while.
+    Mute {
+        /// Who.
+        who: u8,
+        /// Which step.
+        step: Mute,
+        /// For how many microseconds.
+        micros: u64,
+    },
+    /// The attacker uses datagrams that it saw.
+    Forge {
+        /// How.
+        how: Forgery,
+        /// How many.
+        count: u8,
+    },
+    /// The attacker floods somebody with garbage.
+    Flood {
+        /// Whom.
+        who: u8,
+        /// How many datagrams.
+        count: u16,
+    },
+    /// Nothing, for this many microseconds more.
+    Rest(u64),
+}
+
+/// A whole schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    /// Drawn from this.
+    pub seed: u64,
+    /// How many seats.
+    pub seats: u8,
+    /// How many of them sign the charter; the rest are strangers.
+    pub founders: u8,
+    /// Votes that admit.
+    pub votes: u8,
+    /// The usual weather.
+    pub weather: Weather,
+    /// A seat whose node is crooked throughout, and how (only in runs that ask for one).
+    pub crooked: Option<(u8, Crooked)>,
+    /// What happens.
+    pub steps: Vec<(When, Step)>,
+}
+
+impl Schedule {
+    /// Draws the schedule of `seed`.
+    pub fn draw(seed: u64) -> Self {
+        let mut rng = Rng::new(seed, "schedule", 0);
+        let seats = 2 + u8::try_from(rng.weighted(&[12, 28, 24, 16, 12, 8])).unwrap_or(0);
+        let founders = if rng.chance(500_000) { seats } else { 1 + small(&mut rng, seats) };
+        let votes = 1 + small(&mut rng, founders.min(3));
+        let weather = draw_weather(&mut rng);
+        let length = draw_length(&mut rng);
+        let focus = draw_focus(&mut rng);
+        let mut steps = vec![(When::After(1_500_000), Step::Rest(0))];
+        if founders < seats {
+            for who in founders..seats {
+                if rng.chance(700_000) {
+                    let admit = Step::Admit { who, contact: small(&mut rng, founders), yes: 0xff };
+                    steps.push((When::After(rng.range(0, 300_000)), admit));
+                }
+            }
+        }
+        for _ in 0..length {
+            let step = draw_step(&mut rng, &focus);
+            steps.push((draw_when(&mut rng), step));
+        }
+        Self { seed, seats, founders, votes, weather, crooked: None, steps }
+    }
+}
+
+fn small(rng: &mut Rng, below: u8) -> u8 {
+    u8::try_from(rng.range(0, u64::from(below.max(1)))).unwrap_or(0)
+}
+
+/// Mostly short, sometimes up to [`STEPS_MAX`]: many short schedules find more per second than few long ones.
+fn draw_length(rng: &mut Rng) -> u64 {
+    match rng.weighted(&[50, 35, 12, 3]) {
+        0 => rng.range(1, 13),
+        1 => rng.range(12, 31),
+        2 => rng.range(30, 81),
+        _ => rng.range(80, STEPS_MAX + 1),
+    }
+}
+
+fn draw_weather(rng: &mut Rng) -> Weather {
+    let delay_min = rng.range(100, 1_000);
+    match rng.weighted(&[40, 30, 20, 10]) {
+        0 => Weather { delay_min, delay_max: delay_min * 3, ..CALM },
+        1 => Weather { delay_min, delay_max: delay_min * 8, loss: 2_000, twice: 2_000, late: 10_000 },
+        2 => Weather { delay_min, delay_max: delay_min * 10, loss: 20_000, twice: 20_000, late: 50_000 },
+        _ => Weather { delay_min: 5_000, delay_max: 20_000, loss: 5_000, twice: 5_000, late: 20_000 },
+    }
+}
+
+fn draw_when(rng: &mut Rng) -> When {
+    match rng.weighted(&[30, 25, 10, 35]) {
+        0 => When::After(rng.range(0, 5_000)),
+        1 => When::After(rng.range(5_000, 150_000)),
+        2 => When::After(rng.range(150_000, 2_500_000)),
+        _ => {
+            let hook = rng.pick(&HOOKS).copied().unwrap_or(Hook { layer: "ring", word: "" });
+            When::On(hook, rng.range(0, 2_500))
+        }
+    }
+}
+
+/// Weights of the kinds of steps: each schedule has its own taste, so that unlikely combinations come together.
+fn draw_focus(rng: &mut Rng) -> [u32; 20] {
+    let mut weights = [24, 5, 5, 6, 7, 9, 2, 6, 2, 9, 4, 5, 3, 3, 4, 6, 2, 2, 0, 6];
+    for weight in &mut weights {
+        *weight *= match rng.weighted(&[20, 50, 20, 10]) {
+            0 => 0,
+            1 => 1,
+            2 => 3,
+            _ => 8,
+        };
+    }
+    weights[0] += 6;
+    weights[9] += 1;
+    weights
+}
+
+fn draw_step(rng: &mut Rng, focus: &[u32; 20]) -> Step {
+    let who = small(rng, SEATS_MAX);
+    match rng.weighted(focus) {
+        0 => draw_send(rng, who),
+        1 => Step::Chorus(draw_service(rng)),
+        2 => Step::Leave(who),
+        3 => Step::Join(who),
+        4 => Step::Crash { who, after: rng.chance(600_000).then(|| small(rng, 12)) },
+        5 => Step::Restart(who),
+        6 => Step::RestartOld { who, back: 1 + small(rng, 60) },
+        7 => Step::Split(u8::try_from(rng.range(1, 127)).unwrap_or(1)),
+        8 => Step::SplitThree(u16::try_from(rng.range(1, 1 << 14)).unwrap_or(1)),
+        9 => Step::Heal,
+        10 => Step::Cut(who, small(rng, SEATS_MAX)),
+        11 => draw_burst(rng),
+        12 => Step::Admit { who, contact: small(rng, SEATS_MAX), yes: mask(rng) },
+        13 => Step::Expel { by: small(rng, SEATS_MAX), who, yes: mask(rng) },
+        14 => draw_mute(rng, who),
+        15 => draw_forgery(rng),
+        16 => Step::Flood { who, count: 20 + u16::from(small(rng, 200)) },
+        17 => Step::Rest(rng.range(500_000, 8_000_000)),
+        18 => Step::Heal,
+        _ => Step::Send { who, service: draw_service(rng), bytes: 40, count: 1 + small(rng, 20) },
+    }
+}
+
+fn draw_service(rng: &mut Rng) -> Service {
+    let index = rng.weighted(&[1, 1, 4, 4, 8, 8]);
+    SERVICES.get(index).copied().unwrap_or(Service::Agreed)
+}
+
+fn draw_send(rng: &mut Rng, who: u8) -> Step {
+    let bytes = match rng.weighted(&[70, 20, 8, 2]) {
+        0 => rng.range(32, 200),
+        1 => rng.range(200, 1_500),
+        2 => rng.range(1_500, 12_000),
+        _ => rng.range(12_000, 90_000),
+    };
+    Step::Send { who, service: draw_service(rng), bytes: u32::try_from(bytes).unwrap_or(64), count: 1 }
+}
+
+fn mask(rng: &mut Rng) -> u8 {
+    if rng.chance(600_000) { 0xff } else { u8::try_from(rng.range(0, 256)).unwrap_or(0xff) }
+}
+
+fn draw_burst(rng: &mut Rng) -> Step {
+    let loss = [0, 50_000, 300_000, 900_000, 1_000_000].get(rng.below(5)).copied().unwrap_or(0);
+    let late = [0, 100_000, 500_000].get(rng.below(3)).copied().unwrap_or(0);
+    let delay_max = [2_000, 20_000, 300_000, 1_500_000].get(rng.weighted(&[4, 3, 2, 1])).copied().unwrap_or(2_000);
+    let twice = [0, 0, 300_000].get(rng.below(3)).copied().unwrap_or(0);
+    Step::Burst(Weather { delay_min: 200, delay_max, loss, twice, late }, rng.range(20_000, 3_000_000))
+}
+
+fn draw_mute(rng: &mut Rng, who: u8) -> Step {
+    let step = rng.pick(&MUTES).copied().unwrap_or(Mute::FlushOk);
+    Step::Mute { who, step, micros: rng.range(500_000, 12_000_000) }
+}
+
+fn draw_forgery(rng: &mut Rng) -> Step {
+    const HOWS: [Forgery; 6] = [
+        Forgery::Replay,
+        Forgery::Redirect,
+        Forgery::Flip,
+        Forgery::Cut,
+        Forgery::Lengthen,
+        Forgery::Noise,
+    ];
+    let how = HOWS.get(rng.weighted(&[6, 2, 4, 1, 1, 1])).copied().unwrap_or(Forgery::Replay);
+    Step::Forge { how, count: 1 + small(rng, 30) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_is_a_schedule_within_the_stated_limits() {
+        let mut longest = 0;
+        for seed in 0..2_000 {
+            let schedule = Schedule::draw(seed);
+            assert_eq!(schedule, Schedule::draw(seed));
+            assert!((2..=SEATS_MAX).contains(&schedule.seats));
+            assert!((1..=schedule.seats).contains(&schedule.founders));
+            assert!((1..=schedule.founders).contains(&schedule.votes));
+            longest = longest.max(schedule.steps.len());
+        }
+        assert!(longest > 120, "long schedules are drawn too: {longest}");
+    }
+}

@@ -1,0 +1,180 @@
+//! A toy in place of the stacks, for tests of the world: it floods what it is asked to send, keeps a counter on disk, and
+//! installs one view of everybody.
+
+use crate::machine::{Cast, Command, Entrance, Input, Machine, Output, Picture, Spoils, Told, locator};
+use crate::record::{Seat, Shown};
+use bytes::Bytes;
+use folkmoot_attach::Trace;
+use folkmoot_base::{ConfigurationId, Entropy, GroupId, Instant, NodeId, Persist, StoreKey, ViewId};
+use std::collections::{BTreeSet, VecDeque};
+
+pub(crate) struct ToyCast {
+    pub(crate) seats: u8,
+}
+
+struct Toy {
+    seat: Seat,
+    seats: u8,
+    counter: u8,
+    out: VecDeque<Output>,
+    tick: Instant,
+    told: bool,
+}
+
+fn key() -> StoreKey {
+    StoreKey { table: "toy", key: Bytes::from_static(b"counter") }
+}
+
+impl Cast for ToyCast {
+    fn enter(&mut self, entrance: &Entrance<'_>, _: &mut dyn Entropy) -> Result<Box<dyn Machine>, String> {
+        let counter = entrance.disk.get(&key()).and_then(|value| value.first().copied()).unwrap_or(0);
+        let members: BTreeSet<Seat> = (0..self.seats).collect();
+        let configuration = ConfigurationId { ring_seq: 1, representative: NodeId([0; 32]), nonce: [0; 16] };
+        let id = ViewId { configuration, order: 1, group: GroupId([0; 32]) };
+        let with = BTreeSet::from([entrance.seat]);
+        let view = Shown { id, members, transitional: with, key: "toy".into() };
+        let out = VecDeque::from([Output::Told(Told::View(view))]);
+        let seat = entrance.seat;
+        Ok(Box::new(Toy { seat, seats: self.seats, counter, out, tick: Instant(0), told: true }))
+    }
+
+    fn opens(&self, _: &Spoils, _: &[u8]) -> bool {
+        false
+    }
+}
+
+impl Machine for Toy {
+    fn handle(&mut self, now: Instant, input: Input, _: &mut dyn Entropy) {
+        match input {
+            Input::Command(Command::Send(message, _, bytes)) => {
+                self.counter = self.counter.wrapping_add(1);
+                let write = Persist { key: key(), value: Some(vec![self.counter].into()) };
+                self.out.push_back(Output::Told(Told::Sent(message)));
+                self.out.push_back(Output::Persist(write));
+                for seat in (0..self.seats).filter(|seat| *seat != self.seat) {
+                    // Not in the clear: the world looks for that.
+                    let hidden: Vec<u8> = bytes.iter().map(|byte| byte ^ 0x55).collect();
+                    self.out.push_back(Output::Transmit(locator(seat), hidden.into()));
+                }
+                self.out.push_back(Output::Told(Told::Message(bytes)));
+                let text = "operational: sent".to_owned();
+                self.out.push_back(Output::Trace(Trace { layer: "ring", text }));
+            }
+            Input::Datagram(_, bytes) => {
+                let plain: Vec<u8> = bytes.iter().map(|byte| byte ^ 0x55).collect();
+                self.out.push_back(Output::Told(Told::Message(plain.into())));
+            }
+            Input::Timeout => self.tick = Instant(now.0 + 50_000),
+            _ => {}
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        Some(self.tick)
+    }
+
+    fn picture(&self) -> Picture {
+        let roster = (0..self.seats).collect();
+        let holds = BTreeSet::from([format!("counter {}", self.counter)]);
+        Picture { roster, holds, activity: "steady".into(), ..Picture::default() }
+    }
+
+    fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>> {
+        std::mem::take(&mut self.told).then(|| (0..self.seats).collect())
+    }
+
+    fn spoils(&self) -> Spoils {
+        Spoils::default()
+    }
+}
+
+mod tests {
+    use super::*;
+    use crate::check;
+    use crate::machine::Role;
+    use crate::net::CALM;
+    use crate::play::play;
+    use crate::record::{Disk, What};
+    use crate::schedule::{Forgery, Hook, Schedule, Step, When};
+    use crate::transcript;
+    use crate::world::{Options, World};
+    use folkmoot_base::Service::Agreed;
+
+    fn schedule(steps: Vec<(When, Step)>) -> Schedule {
+        Schedule { seed: 9, seats: 3, founders: 3, votes: 1, weather: CALM, crooked: None, steps }
+    }
+
+    fn world() -> World {
+        let mut world = World::new(&schedule(Vec::new()), Box::new(ToyCast { seats: 3 }), Options::default());
+        (0..3).for_each(|seat| world.boot(seat, Role::Founder, Disk::Fresh));
+        world
+    }
+
+    fn counter(world: &World, seat: Seat) -> Vec<String> {
+        world.machine(seat).map(|machine| machine.picture().holds.into_iter().collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_calm_run_of_a_toy_comes_to_rest() {
+        let send = Step::Send { who: 1, service: Agreed, bytes: 100, count: 3 };
+        let schedule = schedule(vec![(When::After(100), send)]);
+        let record = play(&schedule, Box::new(ToyCast { seats: 3 }), Options::default());
+        assert!(record.settled);
+        assert_eq!(record.counts.deliveries, 9 + 9, "three asked for, three to end with, to three members each");
+        assert_eq!(check::LIVENESS.check(&record, &check::Story::of(&record)), Ok(()));
+    }
+
+    #[test]
+    fn a_run_is_its_seed() {
+        let run = |seed| {
+            let schedule = Schedule { seats: 3, founders: 3, ..Schedule::draw(seed) };
+            let options = Options { notes: true, digest: true, danger: None };
+            transcript::digest_of(&play(&schedule, Box::new(ToyCast { seats: 3 }), options))
+        };
+        assert_eq!(run(5), run(5));
+        assert_ne!(run(5), run(6));
+    }
+
+    #[test]
+    fn a_crash_in_a_batch_loses_what_comes_after_it_and_keeps_what_was_committed() {
+        let mut world = world();
+        world.chairs[0].arm(1);
+        world.send(0, Agreed, 64);
+        world.play_until(1_000_000);
+        assert!(world.machine(0).is_none(), "dead after its first write");
+        let delivered = world.record.entries.iter().filter(|line| matches!(line.what, What::Delivered(..)));
+        assert_eq!(delivered.count(), 0, "no datagram left after the crash");
+        world.boot(0, Role::Founder, Disk::Synced);
+        assert_eq!(counter(&world, 0), ["counter 1"]);
+        world.chairs[0].arm(0);
+        world.send(0, Agreed, 64);
+        world.boot(0, Role::Founder, Disk::Synced);
+        assert_eq!(counter(&world, 0), ["counter 1"], "the second write was lost");
+        world.crash(0, 0);
+        world.boot_old(0, Role::Founder, 100);
+        assert_eq!(counter(&world, 0), ["counter 0"]);
+    }
+
+    #[test]
+    fn the_attacker_disturbs_a_toy_and_the_checker_says_so() {
+        let send = Step::Send { who: 1, service: Agreed, bytes: 100, count: 3 };
+        let forge = Step::Forge { how: Forgery::Replay, count: 5 };
+        let schedule = schedule(vec![(When::After(100), send), (When::After(100_000), forge)]);
+        let record = play(&schedule, Box::new(ToyCast { seats: 3 }), Options::default());
+        let broken: Vec<_> = check::check(&record).into_iter().map(|violation| violation.property).collect();
+        assert!(broken.contains(&"no-disturbance") && broken.contains(&"no-duplication"), "{broken:?}");
+    }
+
+    #[test]
+    fn a_hook_stops_the_world_right_after_the_line() {
+        let mut world = world();
+        world.send(0, Agreed, 64);
+        let hook = Hook { layer: "ring", word: "operational" };
+        assert!(!world.play_until_hook(hook, 10_000), "the line came before the hook was set");
+        assert_eq!(world.now, 10_000);
+    }
+}

@@ -1,0 +1,102 @@
+//! An attacker who sees every datagram, and sends what it likes from whatever address.
+
+use crate::record::Seat;
+use crate::rng::Rng;
+use crate::schedule::Forgery;
+use bytes::Bytes;
+use folkmoot_base::Locator;
+use std::collections::VecDeque;
+
+/// How many datagrams the attacker remembers.
+const MEMORY: usize = 512;
+
+/// A datagram that arrived.
+#[derive(Debug, Clone)]
+struct Seen {
+    from: Locator,
+    to: Seat,
+    life: u16,
+    bytes: Bytes,
+}
+
+/// What the attacker sends.
+#[derive(Debug, Clone)]
+pub struct Forged {
+    /// As if from here.
+    pub from: Locator,
+    /// To whom.
+    pub to: Seat,
+    /// What.
+    pub bytes: Bytes,
+}
+
+/// The attacker.
+#[derive(Debug)]
+pub struct Attacker {
+    rng: Rng,
+    seen: VecDeque<Seen>,
+}
+
+impl Attacker {
+    /// An attacker who has seen nothing yet.
+    pub fn new(seed: u64) -> Self {
+        Self { rng: Rng::new(seed, "attacker", 0), seen: VecDeque::new() }
+    }
+
+    /// A datagram arrived. Only such are replayed: a replay that overtakes its original would be its delivery.
+    pub fn see(&mut self, from: Locator, to: Seat, life: u16, bytes: &Bytes) {
+        if self.seen.len() >= MEMORY {
+            self.seen.pop_front();
+        }
+        self.seen.push_back(Seen { from, to, life, bytes: bytes.clone() });
+    }
+
+    /// Makes a datagram, if there is something to make it of. `life_of` says which life a seat is in: what was sent to an
+    /// earlier life is kept for [`Forgery::Redirect`], which expects nothing of the receiver.
+    pub fn make(&mut self, how: Forgery, seats: u8, life_of: &dyn Fn(Seat) -> u16) -> Option<Forged> {
+        let length = self.seen.len();
+        let back = if self.rng.chance(700_000) { length.min(24) } else { length };
+        let index = length.checked_sub(1)?.checked_sub(self.rng.below(back))?;
+        let Seen { from, to, life, bytes } = self.seen.get(index)?.clone();
+        let mut changed = bytes.to_vec();
+        let forged = match how {
+            Forgery::Replay if life_of(to) != life => return None,
+            Forgery::Replay => Forged { from, to, bytes },
+            Forgery::Redirect => {
+                let to = u8::try_from(self.rng.below(usize::from(seats))).ok()?;
+                Forged { from, to, bytes }
+            }
+            Forgery::Flip => {
+                let at = self.rng.below(changed.len());
+                let bit = self.rng.below(8);
+                *changed.get_mut(at)? ^= 1 << bit;
+                Forged { from, to, bytes: changed.into() }
+            }
+            Forgery::Cut => {
+                changed.truncate(self.rng.below(changed.len()));
+                Forged { from, to, bytes: changed.into() }
+            }
+            Forgery::Lengthen => {
+                let more = self.rng.below(64).saturating_add(1);
+                changed.extend(self.rng.bytes(more));
+                Forged { from, to, bytes: changed.into() }
+            }
+            Forgery::Noise => Forged { from, to, bytes: self.noise() },
+        };
+        Some(forged)
+    }
+
+    /// Random bytes; sometimes behind the first byte of something real, so that a parser gets further.
+    pub fn noise(&mut self) -> Bytes {
+        let length = self.rng.below(1_400).saturating_add(1);
+        let mut bytes = self.rng.bytes(length);
+        let index = self.rng.below(self.seen.len());
+        if let Some(seen) = self.seen.get(index).filter(|_| self.rng.chance(700_000)) {
+            let known = self.rng.below(24);
+            for (to, from) in bytes.iter_mut().zip(seen.bytes.iter().take(known)) {
+                *to = *from;
+            }
+        }
+        bytes.into()
+    }
+}

@@ -1,0 +1,185 @@
+//! One seat: its disk, its present life, and what its person has in mind.
+
+use crate::disk::VirtualDisk;
+use crate::machine::{Machine, Output, Role, Spoils};
+use crate::record::{MessageId, Process, Seat, Shown};
+use crate::rng::Rng;
+use std::collections::BTreeSet;
+
+/// What the person in a seat wants.
+#[derive(Debug, Default, Clone)]
+pub struct Wishes {
+    /// Seats it will vote to admit.
+    pub admit: BTreeSet<Seat>,
+    /// Seats it will vote to expel.
+    pub expel: BTreeSet<Seat>,
+    /// Whether it wants to be in the group.
+    pub away: bool,
+}
+
+/// One seat.
+pub struct Chair {
+    /// Its number.
+    pub seat: Seat,
+    /// Whether it signed the charter.
+    pub founder: bool,
+    /// How it took part last; `None`: never yet.
+    pub role: Option<Role>,
+    /// Its present life's machine; `None`: dead, or not there yet.
+    pub machine: Option<Box<dyn Machine>>,
+    /// Its disk.
+    pub disk: VirtualDisk,
+    /// Its randomness.
+    pub entropy: Rng,
+    /// When the present life began.
+    pub boot_at: u64,
+    /// What the person wants.
+    pub wishes: Wishes,
+    /// Requests and proposals shown to the person in this life.
+    pub shown_requests: BTreeSet<Seat>,
+    /// Proposals shown to the person in this life.
+    pub shown_proposals: BTreeSet<Seat>,
+    /// The view of this life.
+    pub view: Option<Shown>,
+    /// Asked to send in this life, neither refused nor delivered to itself.
+    pub pending: BTreeSet<MessageId>,
+    /// Keys held when somebody knew it to be out of the group.
+    pub spoils: Vec<Spoils>,
+    /// Seats that it knows to be out of the group, a bit each.
+    pub out: u8,
+    /// The roster as last recorded.
+    pub roster: BTreeSet<Seat>,
+    /// Control steps acknowledged on this disk, with the number of writes before.
+    pub acknowledged: Vec<(usize, String)>,
+    life: Option<u16>,
+    number: u32,
+    turn: u64,
+    timer: Option<u64>,
+    armed: Option<u8>,
+    busy: (u64, u32),
+}
+
+impl Chair {
+    /// An empty seat.
+    pub fn new(seed: u64, seat: Seat, founder: bool) -> Self {
+        Self {
+            seat,
+            founder,
+            role: None,
+            machine: None,
+            disk: VirtualDisk::default(),
+            entropy: Rng::new(seed, "seat", u64::from(seat)),
+            boot_at: 0,
+            wishes: Wishes::default(),
+            shown_requests: BTreeSet::new(),
+            shown_proposals: BTreeSet::new(),
+            view: None,
+            pending: BTreeSet::new(),
+            spoils: Vec::new(),
+            out: 0,
+            roster: BTreeSet::new(),
+            acknowledged: Vec::new(),
+            life: None,
+            number: 0,
+            turn: 0,
+            timer: None,
+            armed: None,
+            busy: (0, 0),
+        }
+    }
+
+    /// The present or last life.
+    pub fn process(&self) -> Process {
+        Process { seat: self.seat, life: self.life.unwrap_or(0) }
+    }
+
+    /// Begins the next life.
+    pub(super) fn begin(&mut self, now: u64, role: Role) {
+        self.life = Some(self.life.map_or(0, |life| life.saturating_add(1)));
+        self.role = Some(role);
+        self.boot_at = now;
+        self.number = 0;
+        self.armed = None;
+        self.timer = None;
+        self.turn = self.turn.saturating_add(1);
+        self.shown_requests.clear();
+        self.shown_proposals.clear();
+        self.roster.clear();
+        self.out = 0;
+    }
+
+    /// Forgets what only the life that ended knew.
+    pub(super) fn end(&mut self) {
+        self.view = None;
+        self.pending.clear();
+        self.armed = None;
+        self.timer = None;
+    }
+
+    /// The next message's name.
+    pub fn next_message(&mut self) -> MessageId {
+        let number = self.number;
+        self.number = self.number.saturating_add(1);
+        let Process { seat, life } = self.process();
+        MessageId { seat, life, number }
+    }
+
+    /// Dies within the next batch that has outputs, after `outputs` of them (or at its end, if it has fewer).
+    pub fn arm(&mut self, outputs: u8) {
+        self.armed = Some(outputs);
+    }
+
+    /// Where this batch ends early, if it does. Counted are the outputs that reach the world: datagrams and writes.
+    pub(super) fn crash_point(&mut self, batch: &[Output]) -> Option<usize> {
+        let real = |output: &Output| matches!(output, Output::Transmit(..) | Output::Persist(_));
+        if !batch.iter().any(real) {
+            return None;
+        }
+        let mut left = self.armed.take()?;
+        for (index, _) in batch.iter().enumerate().filter(|(_, output)| real(output)) {
+            match left.checked_sub(1) {
+                Some(rest) => left = rest,
+                None => return Some(index),
+            }
+        }
+        Some(batch.len())
+    }
+
+    /// The crash that was armed does not come.
+    pub fn disarm(&mut self) {
+        self.armed = None;
+    }
+
+    /// Whether the crash that was armed is still to come.
+    pub fn is_armed(&self) -> bool {
+        self.armed.is_some()
+    }
+
+    /// Whether the timer of `turn` in `life` is still the one awaited; if so it is spent.
+    pub(super) fn fires(&mut self, life: u16, turn: u64) -> bool {
+        let fires = self.machine.is_some() && self.process().life == life && self.turn == turn;
+        if fires {
+            self.timer = None;
+        }
+        fires
+    }
+
+    /// Sets the timer; what to schedule, if that is new.
+    pub(super) fn set_timer(&mut self, wanted: Option<u64>) -> Option<(u64, u16, u64)> {
+        if wanted == self.timer {
+            return None;
+        }
+        self.timer = wanted;
+        self.turn = self.turn.saturating_add(1);
+        wanted.map(|at| (at, self.process().life, self.turn))
+    }
+
+    /// How many batches there were at this microsecond.
+    pub(super) fn spins(&mut self, now: u64) -> u32 {
+        self.busy = match self.busy {
+            (at, count) if at == now => (at, count.saturating_add(1)),
+            _ => (now, 1),
+        };
+        self.busy.1
+    }
+}

@@ -1,0 +1,294 @@
+//! What the world sees in outputs: events become entries, persons react, and wires, stairs, logs and disks are watched.
+
+use super::{Event, Origin, Stair, Wish, World};
+use crate::machine::Told;
+use crate::payload;
+use crate::record::{Leak, Seat, What};
+use folkmoot_attach::Trace;
+use folkmoot_base::Persist;
+
+/// Most payloads of the stair kept for the oracle of outsiders.
+const STAIRS_MAX: usize = 20_000;
+/// Most key sets kept for each seat.
+const SPOILS_MAX: usize = 16;
+
+impl World {
+    /// The machine tells something.
+    pub(super) fn told(&mut self, seat: Seat, told: Told, origin: Origin) {
+        let process = self.process(seat);
+        let entry = match told {
+            Told::Stair(bytes) => return self.look_at_stair(seat, bytes),
+            Told::Gone(other) => return self.knows_gone(seat, other, true),
+            Told::Back(other) => return self.knows_gone(seat, other, false),
+            Told::Asked(other) => return self.asked(seat, other),
+            Told::Proposed(other) => return self.proposed(seat, other),
+            Told::Message(bytes) => match payload::read(&bytes) {
+                Some((message, service)) => {
+                    self.acknowledge(seat, message);
+                    What::Delivered(message, service)
+                }
+                None => What::Garbled(bytes.len()),
+            },
+            Told::Sent(message) => {
+                let chair = self.chair(seat);
+                let view = chair.and_then(|chair| chair.view.as_ref()).map(|view| view.id);
+                let service = self.services.get(&message).copied();
+                What::Sent(message, service.unwrap_or(folkmoot_base::Service::Agreed), view)
+            }
+            Told::Refused(message, reason) => {
+                self.acknowledge(seat, message);
+                What::Refused(message, reason)
+            }
+            Told::View(view) => {
+                if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+                    chair.view = Some(view.clone());
+                }
+                What::View(view)
+            }
+            Told::Rekeyed(view, key) => {
+                if let Some(shown) =
+                    self.chairs.get_mut(usize::from(seat)).and_then(|chair| chair.view.as_mut())
+                {
+                    shown.key.clone_from(&key);
+                }
+                What::Rekeyed(view, key)
+            }
+            Told::Signal => What::Signal,
+            Told::Left(reason) => {
+                self.left(seat);
+                What::Left(reason)
+            }
+            Told::Ring(event) => What::Ring(event),
+            Told::Acknowledged(step) => {
+                if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+                    let writes = chair.disk.writes();
+                    chair.acknowledged.push((writes, step.clone()));
+                }
+                What::Acknowledged(step)
+            }
+            Told::Used(kind, value) => What::Used(kind, value),
+        };
+        self.disturbed_by(seat, origin, &entry);
+        self.record.push(self.now, process, entry);
+    }
+
+    fn disturbed_by(&mut self, seat: Seat, origin: Origin, entry: &What) {
+        let effect = match entry {
+            What::Delivered(message, _) => format!("delivered {message}"),
+            What::Garbled(bytes) => format!("delivered {bytes} bytes that nobody sent"),
+            What::View(view) => format!("installed view {}", view.id),
+            What::Rekeyed(view, _) => format!("changed the key of view {view}"),
+            What::Signal => "gave the transitional signal".to_owned(),
+            What::Left(reason) => format!("left: {reason}"),
+            What::Ring(event) => format!("changed the ring: {event:?}"),
+            What::Sent(message, _, _) => format!("sealed {message}"),
+            _ => return,
+        };
+        self.disturbed(seat, origin, &effect);
+    }
+
+    /// A forged or replayed frame had an effect.
+    pub(super) fn disturbed(&mut self, seat: Seat, origin: Origin, effect: &str) {
+        if origin == Origin::Forged {
+            let process = self.process(seat);
+            self.record.push(self.now, process, What::Disturbed(effect.to_owned()));
+        }
+    }
+
+    fn acknowledge(&mut self, seat: Seat, message: crate::record::MessageId) {
+        if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+            chair.pending.remove(&message);
+        }
+    }
+
+    fn left(&mut self, seat: Seat) {
+        self.seize(seat);
+        if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+            chair.view = None;
+        }
+    }
+
+    fn asked(&mut self, seat: Seat, other: Seat) {
+        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        if chair.shown_requests.insert(other) && chair.wishes.admit.contains(&other) {
+            self.speak(seat, Wish::Approve(other));
+        }
+    }
+
+    fn proposed(&mut self, seat: Seat, other: Seat) {
+        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        if chair.shown_proposals.insert(other) && chair.wishes.expel.contains(&other) {
+            self.speak(seat, Wish::Agree(other));
+        }
+    }
+
+    fn speak(&mut self, seat: Seat, wish: Wish) {
+        let at = self.now.saturating_add(self.think());
+        let life = self.life(seat);
+        self.schedule(at, Event::Speak { seat, life, wish });
+    }
+
+    /// The person in `seat` will vote to admit `other`; at once, if the request was shown already.
+    pub fn wish_admit(&mut self, seat: Seat, other: Seat) {
+        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        if chair.wishes.admit.insert(other) && chair.shown_requests.contains(&other) {
+            self.speak(seat, Wish::Approve(other));
+        }
+    }
+
+    /// The person in `seat` will vote to expel `other`; at once, if the proposal was shown already.
+    pub fn wish_expel(&mut self, seat: Seat, other: Seat) {
+        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        if chair.wishes.expel.insert(other) && chair.shown_proposals.contains(&other) {
+            self.speak(seat, Wish::Agree(other));
+        }
+    }
+
+    /// A line of the log: no secret in it; perhaps the one that the schedule waits for.
+    pub(super) fn traced(&mut self, seat: Seat, trace: Trace) {
+        let process = self.process(seat);
+        if payload::shows_plaintext(trace.text.as_bytes()) || shows_hex(&trace.text) {
+            self.record.push(self.now, process, What::Leaked(Leak::Trace(trace.layer)));
+        }
+        if let Some(hook) = self.hook {
+            if hook.layer == trace.layer && trace.text.to_lowercase().contains(hook.word) {
+                self.hook_seen = Some(self.now);
+            }
+        }
+        self.scan_secrets(seat, &trace);
+        if self.options.notes {
+            self.record.push(self.now, process, What::Note(trace.layer, trace.text));
+        }
+    }
+
+    /// Looks for the bytes of the secrets that the machine holds now in a trace line.
+    fn scan_secrets(&mut self, seat: Seat, trace: &Trace) {
+        // Only long runs of hexadecimal digits can hide one: most lines have none, and cost nothing more.
+        if !longest_hex_run(&trace.text, 32) {
+            return;
+        }
+        let Some(machine) = self.machine(seat) else { return };
+        let text = trace.text.to_lowercase();
+        let leaks = machine.spoils().secrets.iter().any(|secret| {
+            let hex: String = secret.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            hex.len() == 32 && text.contains(&hex)
+        });
+        if leaks {
+            let process = self.process(seat);
+            self.record.push(self.now, process, What::Leaked(Leak::Trace(trace.layer)));
+        }
+    }
+
+    /// A datagram: no plaintext in it.
+    pub(super) fn look_at_wire(&mut self, seat: Seat, bytes: &[u8]) {
+        if payload::shows_plaintext(bytes) {
+            let process = self.process(seat);
+            self.record.push(self.now, process, What::Leaked(Leak::Wire));
+        }
+    }
+
+    /// A payload that a node carries: no plaintext in it; kept for the oracle of outsiders.
+    fn look_at_stair(&mut self, seat: Seat, bytes: bytes::Bytes) {
+        if payload::shows_plaintext(&bytes) {
+            let process = self.process(seat);
+            self.record.push(self.now, process, What::Leaked(Leak::Node));
+        }
+        if self.stairs.len() < STAIRS_MAX {
+            let out = self.chair(seat).map_or(0, |chair| chair.out);
+            self.stairs.push(Stair { at: self.now, out, bytes });
+        }
+    }
+
+    /// A write to disk: no plaintext in it.
+    pub(super) fn look_at_write(&mut self, seat: Seat, write: &Persist) {
+        if write.value.as_ref().is_some_and(|value| payload::shows_plaintext(value)) {
+            let process = self.process(seat);
+            self.record.push(self.now, process, What::Leaked(Leak::Node));
+        }
+    }
+
+    /// Records the roster when it changed, and control steps that were forgotten.
+    pub(super) fn look_at_roster(&mut self, seat: Seat) {
+        let now = self.now;
+        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        let Some(roster) = chair.machine.as_mut().and_then(|machine| machine.roster_if_changed()) else { return };
+        chair.roster.clone_from(&roster);
+        let process = chair.process();
+        self.record.push(now, process, What::Roster(roster));
+    }
+
+    /// After a restart: what was acknowledged before, on what is on the disk now, must be held.
+    pub(super) fn look_for_forgotten(&mut self, seat: Seat) {
+        let now = self.now;
+        let Some(chair) = self.chairs.get(usize::from(seat)) else { return };
+        let Some(machine) = chair.machine.as_ref() else { return };
+        if chair.acknowledged.is_empty() {
+            return;
+        }
+        let holds = machine.picture().holds;
+        let process = chair.process();
+        let steps = chair.acknowledged.iter().map(|(_, step)| step);
+        let forgotten: Vec<_> = steps.filter(|step| !holds.contains(*step)).cloned().collect();
+        for step in forgotten {
+            self.record.push(now, process, What::Forgot(step));
+        }
+    }
+
+    /// At the end: tries the keys of everybody who was out, in the eyes of the sealer, on everything sealed then.
+    pub fn try_outsiders(&mut self) {
+        for seat in self.living() {
+            self.seize(seat);
+        }
+        let mut leaks = Vec::new();
+        for chair in &self.chairs {
+            let sealed_without = self.stairs.iter().filter(|stair| stair.out & bit(chair.seat) != 0);
+            for stair in sealed_without {
+                if chair.spoils.iter().any(|spoils| self.cast.opens(spoils, &stair.bytes)) {
+                    leaks.push((stair.at, chair.process()));
+                }
+            }
+        }
+        for (at, process) in leaks {
+            self.record.push(at, process, What::Leaked(Leak::Outsider(process.seat)));
+        }
+    }
+
+    /// `seat` knows that `other` is no longer in the group (or, with `gone` false, that it is).
+    fn knows_gone(&mut self, seat: Seat, other: Seat, gone: bool) {
+        if gone {
+            self.seize(other);
+        }
+        if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+            chair.out = if gone { chair.out | bit(other) } else { chair.out & !bit(other) };
+        }
+    }
+
+    /// Takes a copy of everything that the machine in `seat` could open with.
+    fn seize(&mut self, seat: Seat) {
+        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        let Some(machine) = chair.machine.as_ref() else { return };
+        let spoils = machine.spoils();
+        if chair.spoils.len() < SPOILS_MAX && !chair.spoils.contains(&spoils) {
+            chair.spoils.push(spoils);
+        }
+    }
+}
+
+fn bit(seat: Seat) -> u8 {
+    1_u8.checked_shl(u32::from(seat)).unwrap_or(0)
+}
+
+/// Whether the marker stands in `text` in hexadecimal.
+fn shows_hex(text: &str) -> bool {
+    let marker: String = payload::MARKER.iter().map(|byte| format!("{byte:02x}")).collect();
+    text.to_lowercase().contains(&marker)
+}
+
+/// Whether `text` has a run of at least `length` hexadecimal digits.
+fn longest_hex_run(text: &str, length: usize) -> bool {
+    let mut run = 0_usize;
+    text.bytes().any(|byte| {
+        run = if byte.is_ascii_hexdigit() { run.saturating_add(1) } else { 0 };
+        run >= length
+    })
+}
