@@ -110,13 +110,14 @@ impl Group {
         }
     }
 
-    /// Takes `member` out of `group` and tells it, if it lives here. `Some(group)` if it was in.
+    /// Takes `member` out of `group` and tells it, if it lives here; but for a detach: then nobody listens, or knows already.
+    /// `Some(group)` if it was in.
     pub(crate) fn unseat(&mut self, member: MemberId, group: GroupId, cause: Cause) -> Option<GroupId> {
         let circle = self.circles.get_mut(&group)?;
         let node = circle.seat(&member)?.node;
         circle.remove(&member);
         self.count(node, -1);
-        if node == self.config.me {
+        if node == self.config.me && cause != Cause::Detach {
             self.say(member, Word::Removed { group, cause });
         }
         Some(group)
