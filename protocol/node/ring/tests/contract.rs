@@ -1,0 +1,276 @@
+//! What the ring promises, one scenario each; the random schedules are in schedules.rs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod harness;
+
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::limits::{MESSAGE_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
+use folkmoot_base::{Instant, Service};
+use folkmoot_ring::message::{Control, Frame, Token};
+use folkmoot_ring::{Config, Output, Phase, Ring, RingError, SubmitError};
+use harness::{Event, Rng, World, check, node};
+
+fn whole(n: usize, seed: u64) -> World {
+    let mut world = World::new(n, seed, None);
+    world.settle(Duration::from_secs(5)).expect("a calm network settles");
+    world
+}
+
+fn delivered(world: &World, i: usize) -> usize {
+    let process = &world.processes[world.nodes[i].process];
+    process.log.iter().filter(|(_, event)| matches!(event, Event::Deliver(_))).count()
+}
+
+#[test]
+fn a_node_alone_forms_a_ring_and_hears_itself() {
+    let mut world = World::new(1, 1, None);
+    assert!(world.submit(0, Service::Safe, 100));
+    let took = world.settle(Duration::from_secs(2)).unwrap();
+    assert!(took < Duration::from_millis(400), "{took:?}");
+    assert!(world.submit(0, Service::Agreed, 3_000_000));
+    assert_eq!(delivered(&world, 0), 2);
+    check::all(&world).unwrap();
+}
+
+#[test]
+fn five_nodes_meet_within_a_second_and_agree() {
+    let mut world = World::new(5, 2, None);
+    let took = world.settle(Duration::from_secs(5)).unwrap();
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    for round in 0..50 {
+        for i in 0..5 {
+            let service = if (i + round) % 3 == 0 { Service::Safe } else { Service::Agreed };
+            world.submit(i, service, 10 + 200 * i);
+        }
+        world.ms(2);
+    }
+    world.ms(500);
+    assert!((0..5).all(|i| delivered(&world, i) == 250));
+    check::all(&world).unwrap();
+}
+
+#[test]
+fn a_calm_ring_retransmits_nothing() {
+    let mut world = whole(3, 3);
+    for _ in 0..300 {
+        for i in 0..3 {
+            world.submit(i, Service::Agreed, 1_350);
+        }
+    }
+    world.ms(1_000);
+    for i in 0..3 {
+        assert_eq!(delivered(&world, i), 900);
+        assert_eq!(world.nodes[i].ring.as_ref().unwrap().status().retransmitted_packets, 0);
+    }
+}
+
+#[test]
+fn a_crash_is_noticed_within_the_token_loss_time_and_a_merge_takes_a_second() {
+    let mut world = whole(3, 4);
+    world.detect = (10_000_000, 10_000_001); // The links notice nothing.
+    world.crash(2);
+    let took = world.settle(Duration::from_secs(5)).unwrap();
+    assert!(took < Duration::from_millis(2_000), "{took:?}");
+    world.detect = (200_000, 300_000);
+    world.start(2);
+    let took = world.settle(Duration::from_secs(5)).unwrap();
+    assert!(took < Duration::from_millis(1_500), "{took:?}");
+    check::all(&world).unwrap();
+}
+
+#[test]
+fn large_messages_cross_a_lossy_network_whole() {
+    let mut world = whole(3, 5);
+    world.loss = 5;
+    for i in 0..3 {
+        assert!(world.submit(i, Service::Agreed, 1 << 20));
+        assert!(world.submit(i, Service::Safe, 1 << 20));
+    }
+    world.settle(Duration::from_secs(60)).expect("1 MiB messages arrive");
+    world.ms(2_000);
+    assert!((0..3).all(|i| delivered(&world, i) == 6));
+    check::all(&world).unwrap();
+}
+
+/// A message cut short by a change of configuration is sent again whole, and delivered once.
+#[test]
+fn a_half_sent_message_is_sent_again_in_the_next_configuration() {
+    let mut world = whole(3, 6);
+    world.submit(0, Service::Agreed, 2_000_000);
+    world.ms(3);
+    world.crash(2);
+    world.settle(Duration::from_secs(20)).unwrap();
+    world.ms(500);
+    assert_eq!((delivered(&world, 0), delivered(&world, 1)), (1, 1));
+    check::all(&world).unwrap();
+}
+
+/// Cut after half of the nodes got a safe packet: nobody delivers it as regular unless everybody has it.
+#[test]
+fn a_safe_message_that_half_have_is_not_delivered_as_safe() {
+    for seed in 0..20 {
+        let mut world = whole(4, 100 + seed);
+        // Packets (kind 0x10) reach only the near half.
+        world.drop_frame = Some(|from, to, bytes| bytes.get(1) == Some(&0x10) && (from < 2) != (to < 2));
+        world.submit(0, Service::Safe, 500);
+        world.ms(20 + seed * 3);
+        world.partition(&[0, 0, 1, 1]);
+        world.ms(3_000);
+        for i in 0..4 {
+            let process = &world.processes[world.nodes[i].process];
+            let early = process.log.iter().any(
+                |(_, e)| matches!(e, Event::Deliver(d) if !d.transitional && d.service == Service::Safe),
+            );
+            assert!(!early, "seed {seed}: n{i} delivered before all had it");
+        }
+        world.drop_frame = None;
+        world.heal();
+        world.settle(Duration::from_secs(20)).unwrap();
+        check::all(&world).unwrap();
+    }
+}
+
+/// Two who hear each other only over a third: one of them goes with the third, and it does not flap.
+#[test]
+fn an_asymmetric_cut_backs_off() {
+    let mut world = whole(3, 7);
+    world.drop_frame = Some(|from, to, _| (from, to) == (0, 2) || (from, to) == (2, 0));
+    world.ms(20_000);
+    let changes = |world: &World| -> usize {
+        world.processes.iter().flat_map(|p| &p.log).filter(|(_, e)| matches!(e, Event::Regular(..))).count()
+    };
+    let before = changes(&world);
+    world.ms(60_000);
+    let later = changes(&world) - before;
+    assert!(later < 60, "{later} configurations in a minute");
+    world.drop_frame = None;
+    world.settle(Duration::from_secs(40)).expect("the back-off ends");
+    check::all(&world).unwrap();
+}
+
+#[test]
+fn an_idle_ring_is_quiet_and_wakes_at_once() {
+    let mut world = whole(3, 8);
+    world.ms(2_000);
+    let before = world.frames;
+    world.ms(10_000);
+    let idle = world.frames - before;
+    assert!(idle < 10_000 / 100 * 5, "{idle} frames in ten idle seconds");
+    let start = world.now;
+    world.submit(2, Service::Agreed, 100);
+    while delivered(&world, 1) == 0 && world.now < start + 1_000_000 {
+        world.run(Duration::from_micros(100));
+    }
+    assert!(world.now - start < 5_000, "{} us", world.now - start);
+}
+
+#[test]
+fn the_queue_is_bounded_and_says_so() {
+    let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
+    let block = Bytes::from(vec![7_u8; MESSAGE_BYTES_MAX]);
+    assert_eq!(ring.submit(Instant(0), Service::Agreed, block.clone()), Ok(()));
+    assert_eq!(ring.submit(Instant(0), Service::Agreed, block.clone()), Ok(()));
+    assert_eq!(ring.submit(Instant(0), Service::Agreed, block), Err(SubmitError::LocalFull));
+    assert!(ring.status().queued_bytes <= SEND_QUEUE_BYTES_MAX);
+    let long = Bytes::from(vec![7_u8; MESSAGE_BYTES_MAX + 1]);
+    assert!(matches!(ring.submit(Instant(0), Service::Agreed, long), Err(SubmitError::LocalTooLong { .. })));
+    let congested = std::iter::from_fn(|| ring.poll_output()).any(|o| o == Output::Congested(true));
+    assert!(congested);
+}
+
+#[test]
+fn the_ring_number_is_on_disk_before_a_frame_shows_it() {
+    let mut rng = Rng(9);
+    let mut ring = Ring::new(Config::new(node(0)), 41, Instant(0));
+    ring.peer(Instant(0), node(1), true);
+    while ring.poll_output().is_some() {}
+    let join = folkmoot_ring::message::Join {
+        proposed: vec![node(0), node(1)],
+        failed: vec![],
+        number: 1,
+        ring_seq: 77,
+        current: None,
+    };
+    ring.frame(Instant(1), node(1), Control::Join(join).encode(), &mut rng).unwrap();
+    let outputs: Vec<Output> = std::iter::from_fn(|| ring.poll_output()).collect();
+    let persisted = outputs.iter().rposition(
+        |o| matches!(o, Output::Persist(p) if p.value.as_deref() == Some(&78_u64.to_be_bytes()[..])),
+    );
+    let shown = outputs.iter().position(|o| {
+        matches!(o, Output::Send { frame, .. } if matches!(Frame::decode(frame.clone()), Ok(Frame::Control(Control::Commit(_)))))
+    });
+    assert!(persisted.unwrap() < shown.unwrap());
+    assert_eq!(ring.status().phase, Phase::Commit);
+}
+
+#[test]
+fn ring_03_frames_of_ineligible_nodes_are_refused_and_counted() {
+    let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
+    let refused = ring.frame(Instant(0), node(1), Bytes::from_static(b"\x01\x01"), &mut Rng(1));
+    assert_eq!(refused, Err(RingError::PeerIneligible { peer: node(1) }));
+    assert_eq!(ring.status().refused_frames, 1);
+}
+
+#[test]
+fn ring_04_a_join_that_does_not_propose_its_sender_is_refused() {
+    let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
+    ring.peer(Instant(0), node(1), true);
+    for (proposed, failed) in [(vec![node(0)], vec![]), (vec![node(0), node(1)], vec![node(1)])] {
+        let join = folkmoot_ring::message::Join { proposed, failed, number: 1, ring_seq: 1, current: None };
+        let refused = ring.frame(Instant(0), node(1), Control::Join(join).encode(), &mut Rng(1));
+        assert_eq!(refused, Err(RingError::PeerIllegal { peer: node(1), rule: "RING-04" }));
+    }
+}
+
+/// RING-05 to RING-08: packets and tokens that no correct member sends change nothing.
+#[test]
+fn ring_05_06_07_08_illegal_packets_and_tokens_are_refused() {
+    let mut world = whole(3, 10);
+    let id = world.nodes[0].ring.as_ref().unwrap().status().configuration.unwrap();
+    let order: Vec<usize> = {
+        let mut all = vec![0, 1, 2];
+        all.sort_by_key(|i| node(*i));
+        all
+    };
+    let token = Token {
+        ring: id.nonce,
+        token_seq: 1 << 40,
+        seq: 0,
+        aru: 0,
+        aru_holder: 255,
+        sent: 0,
+        backlog: 0,
+        quiet: 0,
+        requests: vec![],
+    };
+    let target = order[0];
+    let (next, previous) = (order[1], order[2]);
+    let now = Instant(world.now);
+    let ring = world.nodes[target].ring.as_mut().unwrap();
+    let frame = Control::Token(token.clone()).encode();
+    let refused = ring.frame(now, node(next), frame.clone(), &mut Rng(1));
+    assert_eq!(refused, Err(RingError::PeerIllegal { peer: node(next), rule: "RING-07" }));
+    let refused = ring.frame(now, node(previous), frame, &mut Rng(1));
+    assert_eq!(refused, Err(RingError::PeerIllegal { peer: node(previous), rule: "RING-08" }));
+    let head = folkmoot_ring::message::Head { seq: 1_000, sender: 9, ring: id.nonce };
+    let mut packet = head.begin(folkmoot_ring::message::Class::Agreed, 8);
+    folkmoot_ring::message::put_piece(&mut packet, b"x", true, true);
+    let refused = ring.frame(now, node(next), packet.freeze(), &mut Rng(1));
+    assert_eq!(refused, Err(RingError::PeerIllegal { peer: node(next), rule: "RING-06" }));
+    assert_eq!(ring.status().phase, Phase::Operational);
+    world.ms(500);
+    assert!(world.is_whole());
+}
+
+/// A restart from an older disk: the nonce keeps its configurations apart, and peers teach it the number.
+#[test]
+fn a_restart_from_an_old_disk_meets_again() {
+    let mut world = whole(3, 11);
+    world.crash(1);
+    world.settle(Duration::from_secs(10)).unwrap();
+    world.nodes[1].disk = None;
+    world.start(1);
+    world.settle(Duration::from_secs(10)).unwrap();
+    check::all(&world).unwrap();
+}
