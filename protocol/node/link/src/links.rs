@@ -185,11 +185,14 @@ impl<C: Credentials> Links<C> {
         Ok(())
     }
 
-    pub(crate) fn tell_certificate(&mut self, now: Instant, node: NodeId) {
-        if self.peers.get(&node).is_some_and(|peer| peer.untold.is_some()) {
-            let message = Control::Certificate(self.certificate.clone().into());
-            self.control_out(now, node, &message);
-        }
+    /// Told again and again, independent of pings, until the peer says that it has it.
+    fn tell_certificate(&mut self, now: Instant, node: NodeId) {
+        let again = now + self.config.silence / 3;
+        let Some(peer) = self.peers.get_mut(&node).filter(|peer| peer.untold.is_some()) else { return };
+        peer.tell = again;
+        let message = Control::Certificate(self.certificate.clone().into());
+        self.control_out(now, node, &message);
+        self.note(again, Timer::Handshake);
     }
 
     pub(crate) fn hang_up(&mut self, now: Instant, node: NodeId, cause: DownCause) -> Result<(), LinkError> {
@@ -281,6 +284,7 @@ impl<C: Credentials> Links<C> {
         let lost = peer.assemblies.expire(now);
         let retired = peer.retire(now, silence);
         let ping = peer.ping_at(silence) <= now;
+        let tell = peer.untold.is_some() && peer.tell <= now;
         let rekey = peer.rekey.filter(|at| *at <= now).map(|_| peer.at);
         self.counters.fragments_lost = self.counters.fragments_lost.saturating_add(lost);
         if let Some(index) = retired {
@@ -294,6 +298,8 @@ impl<C: Credentials> Links<C> {
         }
         if ping {
             self.control_out(now, node, &Control::Ping(now.0));
+        }
+        if tell {
             self.tell_certificate(now, node);
         }
     }
@@ -308,6 +314,7 @@ impl<C: Credentials> Links<C> {
                 Some((life, Timer::Liveness)),
                 peer.assemblies.deadline().map(|at| (at, Timer::Forget)),
                 peer.rekey.map(|at| (at, Timer::Handshake)),
+                peer.untold.map(|_| (peer.tell, Timer::Handshake)),
             ]
         });
         dials.chain(half).chain(peers.flatten()).min()

@@ -16,6 +16,9 @@ const PROLOGUE: &[u8] = b"folkmoot link v1";
 /// What Noise adds to the payload of messages 2 and 3, at most.
 const OVERHEAD: usize = 96;
 
+/// One direction's key.
+pub(crate) type Key = Secret<[u8; 32]>;
+
 /// The provider refuses, or a message does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refused;
@@ -92,7 +95,7 @@ impl Handshake {
     }
 
     /// The keys to seal and to open with. Only when the handshake is finished.
-    pub(crate) fn split(&mut self) -> Option<(Secret<[u8; 32]>, Secret<[u8; 32]>)> {
+    pub(crate) fn split(&mut self) -> Option<(Key, Key)> {
         if !self.state.is_handshake_finished() {
             return None;
         }

@@ -46,6 +46,8 @@ pub(crate) struct Peer {
     pub(crate) rekey: Option<Instant>,
     /// Digest of our certificate until the peer says that it has it.
     pub(crate) untold: Option<Digest>,
+    /// When to tell it again.
+    pub(crate) tell: Instant,
     pub(crate) packet: Option<BytesMut>,
     /// Already in the list of peers to flush.
     pub(crate) queued: bool,
@@ -75,6 +77,7 @@ impl Peer {
             other: None,
             rekey: None,
             untold: None,
+            tell: now,
             packet: None,
             queued: false,
             next_fragment: 0,

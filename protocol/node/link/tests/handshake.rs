@@ -83,6 +83,22 @@ fn link_02_a_cookie_is_for_one_place_one_index_and_a_short_time() {
 }
 
 #[test]
+fn link_03_only_the_place_we_dialled_can_say_try_again_and_not_often() {
+    let mut net = Net::new(1);
+    net.input(0, Input::Dial { at: place(50), node: None }).unwrap();
+    let Ok(Datagram::Hello { from: index, .. }) = Datagram::decode(&net.log[0].2) else { panic!("no hello") };
+    let retry = |to| Datagram::Retry { to, cookie: [8; 16] }.encode();
+    for (from, to) in [(51, index), (50, index ^ 1)] {
+        let refused = net.input(0, Input::Datagram { from: place(from), bytes: retry(to) });
+        assert_eq!(refused, Err(LinkError::WireUnknown(place(from))));
+    }
+    for _ in 0..100 {
+        net.input(0, Input::Datagram { from: place(50), bytes: retry(index) }).unwrap();
+    }
+    assert_eq!(net.log.len(), 1 + usize::from(limits::COOKIES_ANSWERED));
+}
+
+#[test]
 fn link_04_a_flood_of_handshakes_is_bounded_and_does_not_stop_others() {
     let mut net = Net::new(2);
     for index in 100..400_u32 {
