@@ -1,0 +1,543 @@
+//! The model: one ordered log for each view; who moves on together reads all of it; flush requests come at any time.
+
+use super::{GROUP, Seat, Seeded, member, number, view_id};
+use bytes::Bytes;
+use folkmoot_base::{Cause, Danger, Instant, MemberId, Service, ViewId};
+use folkmoot_keying::{Config, Input, Keying, Output, SecureView, State, View};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// When the transitional signal comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// Only when a member goes.
+    OnRemoval,
+    /// At every change.
+    Always,
+}
+
+struct Entry {
+    id: u64,
+    sender: MemberId,
+    service: Service,
+    bytes: Bytes,
+}
+
+impl Clone for Entry {
+    fn clone(&self) -> Self {
+        Self { id: self.id, sender: self.sender, service: self.service, bytes: self.bytes.clone() }
+    }
+}
+
+/// Those who were in one view together and still are.
+struct Room {
+    view: Option<ViewId>,
+    members: BTreeSet<usize>,
+    log: Vec<Entry>,
+    /// Entries before this are held by all of the view: SAFE ones may be delivered.
+    stable: usize,
+    signal: Option<usize>,
+    changing: bool,
+}
+
+struct Node {
+    alive: bool,
+    keying: Keying,
+    stored: Option<Vec<u8>>,
+    read: usize,
+    signalled: bool,
+    requested: bool,
+    answered: bool,
+    asked: bool,
+    delivered: BTreeSet<u64>,
+    signals: u32,
+    installed: BTreeMap<ViewId, SecureView>,
+    refreshed: BTreeMap<ViewId, Vec<[u8; 32]>>,
+}
+
+#[derive(Clone, Copy)]
+enum Action {
+    Read(usize),
+    Request(usize),
+    Answer(usize),
+    Stabilise(usize),
+    Form(usize),
+    Refresh(usize),
+    Change,
+}
+
+pub struct World {
+    draw: Seeded,
+    danger: Option<Danger>,
+    mode: Signal,
+    nodes: Vec<Node>,
+    rooms: Vec<Room>,
+    target: Vec<BTreeSet<usize>>,
+    next_view: u64,
+    next_entry: u64,
+    changes: usize,
+    refreshes: usize,
+    now: Instant,
+    /// What each view was installed with: its key and the entries that decided it.
+    keys: BTreeMap<ViewId, [u8; 32]>,
+    deciding: BTreeMap<ViewId, BTreeSet<u64>>,
+    used: BTreeMap<[u8; 32], (ViewId, usize)>,
+    instances: BTreeSet<(MemberId, Vec<u8>)>,
+    left: Vec<(usize, ViewId)>,
+    /// Who had the key of which view; stays true of the dead.
+    keyed: BTreeSet<(usize, ViewId)>,
+    pub secure_views: usize,
+    pub refreshed: usize,
+}
+
+type Checked = Result<(), String>;
+
+fn fresh(number: usize, stored: Option<Vec<u8>>, danger: Option<Danger>) -> Node {
+    let config = Config { danger, ..Config::default() };
+    let keying = Keying::new(member(number), GROUP, config, stored.as_deref()).unwrap();
+    Node {
+        alive: true,
+        keying,
+        stored,
+        read: 0,
+        signalled: false,
+        requested: true,
+        answered: true,
+        asked: false,
+        delivered: BTreeSet::new(),
+        signals: 0,
+        installed: BTreeMap::new(),
+        refreshed: BTreeMap::new(),
+    }
+}
+
+/// Plays one schedule: changes stop at last, and then everybody must be secure.
+pub fn play(seed: u64, mode: Signal, danger: Option<Danger>) -> Result<(usize, usize), String> {
+    let mut draw = Seeded(seed);
+    let size = draw.between(1, 6);
+    let mut world = World {
+        changes: draw.between(1, 7),
+        refreshes: draw.below(3),
+        draw,
+        danger,
+        mode,
+        nodes: (0..size).map(|number| fresh(number, None, danger)).collect(),
+        rooms: (0..size).map(|number| alone(number)).collect(),
+        target: vec![(0..size).collect()],
+        next_view: 1,
+        next_entry: 0,
+        now: Instant(0),
+        keys: BTreeMap::new(),
+        deciding: BTreeMap::new(),
+        used: BTreeMap::new(),
+        instances: BTreeSet::new(),
+        left: Vec::new(),
+        keyed: BTreeSet::new(),
+        secure_views: 0,
+        refreshed: 0,
+    };
+    world.run()?;
+    Ok((world.secure_views, world.refreshed))
+}
+
+fn alone(number: usize) -> Room {
+    Room {
+        view: None,
+        members: BTreeSet::from([number]),
+        log: Vec::new(),
+        stable: 0,
+        signal: None,
+        changing: true,
+    }
+}
+
+impl World {
+    fn run(&mut self) -> Checked {
+        for _ in 0..100_000 {
+            let actions = self.actions();
+            if actions.is_empty() {
+                return self.settled();
+            }
+            match actions[self.draw.below(actions.len())] {
+                Action::Read(node) => self.read(node)?,
+                Action::Request(node) => {
+                    self.nodes[node].requested = true;
+                    self.give(node, Input::FlushRequest, None)?;
+                }
+                Action::Answer(node) => {
+                    self.nodes[node].asked = false;
+                    self.give(node, Input::SecureFlushOk, None)?;
+                }
+                Action::Stabilise(room) => {
+                    let room = &mut self.rooms[room];
+                    room.stable = self.draw.between(room.stable + 1, room.log.len());
+                }
+                Action::Form(part) => self.form(part)?,
+                Action::Refresh(node) => {
+                    self.refreshes -= 1;
+                    self.give(node, Input::Refresh, None)?;
+                }
+                Action::Change => self.change(),
+            }
+        }
+        Err("no end".into())
+    }
+
+    fn room_of(&self, node: usize) -> usize {
+        self.rooms.iter().position(|room| room.members.contains(&node)).unwrap()
+    }
+
+    fn readable(&self, node: usize) -> bool {
+        let (node_state, room) = (&self.nodes[node], &self.rooms[self.room_of(node)]);
+        if room.signal == Some(node_state.read) && !node_state.signalled {
+            return true;
+        }
+        room.log.get(node_state.read).is_some_and(|entry| {
+            entry.service != Service::Safe || node_state.read < room.stable || room.signal.is_some()
+        })
+    }
+
+    fn actions(&self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.alive) {
+            let room = &self.rooms[self.room_of(number)];
+            if self.readable(number) {
+                actions.extend([Action::Read(number); 3]);
+            }
+            if room.changing && !node.requested {
+                actions.push(Action::Request(number));
+            }
+            if node.asked {
+                actions.push(Action::Answer(number));
+            }
+            if self.refreshes > 0 && node.keying.state() == State::Secure {
+                actions.push(Action::Refresh(number));
+            }
+        }
+        for (place, room) in self.rooms.iter().enumerate() {
+            if room.signal.is_none() && room.stable < room.log.len() {
+                actions.extend([Action::Stabilise(place); 2]);
+            }
+        }
+        actions.extend((0..self.target.len()).filter(|part| self.formable(*part)).map(Action::Form));
+        if self.changes > 0 && (actions.is_empty() || self.next_entry % 3 == 0) {
+            actions.push(Action::Change);
+        }
+        actions
+    }
+
+    fn formable(&self, part: usize) -> bool {
+        let part = &self.target[part];
+        part.iter().all(|number| {
+            let (node, room) = (&self.nodes[*number], &self.rooms[self.room_of(*number)]);
+            let done = node.read == room.log.len() && (room.signal.is_none() || node.signalled);
+            room.changing && node.answered && done
+        }) && !part.is_empty()
+    }
+
+    fn read(&mut self, number: usize) -> Checked {
+        let at = self.room_of(number);
+        let (node, room) = (&mut self.nodes[number], &self.rooms[at]);
+        if room.signal == Some(node.read) && !node.signalled {
+            node.signalled = true;
+            return self.give(number, Input::TransitionalSignal, None);
+        }
+        let entry = room.log[node.read].clone();
+        node.read += 1;
+        node.delivered.insert(entry.id);
+        let message = Input::Message { sender: entry.sender, bytes: entry.bytes };
+        self.give(number, message, Some(entry.id))
+    }
+
+    fn give(&mut self, number: usize, input: Input, by: Option<u64>) -> Checked {
+        let mut entropy = Seeded(self.draw.next());
+        let node = &mut self.nodes[number];
+        let result = node.keying.handle(self.now, input, &Seat(number), &mut entropy);
+        match result {
+            Ok(()) | Err(folkmoot_keying::KeyingError::WireStale) => {}
+            Err(error) => return Err(format!("member {number} refuses: {error}")),
+        }
+        while let Some(output) = self.nodes[number].keying.poll_output() {
+            self.output(number, output, by)?;
+        }
+        let at = self.room_of(number);
+        if let Some(view) = self.rooms[at].view
+            && matches!(self.nodes[number].keying.state(), State::Confirming | State::Secure)
+        {
+            self.keyed.insert((number, view));
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, number: usize, output: Output, by: Option<u64>) -> Checked {
+        match output {
+            Output::Send { service, bytes } => {
+                if self.nodes[number].answered {
+                    return Err(format!("member {number} sends after its flush is answered"));
+                }
+                let entry = Entry { id: self.next_entry, sender: member(number), service, bytes };
+                self.next_entry += 1;
+                let at = self.room_of(number);
+                self.rooms[at].log.push(entry);
+            }
+            Output::FlushOk => self.nodes[number].answered = true,
+            Output::SecureFlushRequest => self.nodes[number].asked = true,
+            Output::SecureTransitional => {
+                self.nodes[number].signals += 1;
+                if self.nodes[number].signals > 1 {
+                    return Err("two transitional signals for one secure view".into());
+                }
+            }
+            Output::Persist(persist) => {
+                let value = persist.value.unwrap().to_vec();
+                if !self.instances.insert((member(number), value.clone())) {
+                    return Err("an instance number came twice".into());
+                }
+                self.nodes[number].stored = Some(value);
+            }
+            Output::SecureView(view) => self.install(number, view, by)?,
+            Output::Refreshed { view, epoch } => {
+                let key = *epoch.key.expose();
+                let list = self.nodes[number].refreshed.entry(view).or_default();
+                list.push(key);
+                let rank = list.len();
+                self.refreshed += 1;
+                self.use_key(key, (view, rank))?;
+            }
+            Output::Complain { .. } => return Err("a complaint though nobody was silent".into()),
+            Output::Trace(_) => {}
+        }
+        Ok(())
+    }
+
+    fn use_key(&mut self, key: [u8; 32], place: (ViewId, usize)) -> Checked {
+        let known = self.used.entry(key).or_insert(place);
+        if *known != place {
+            return Err(format!("one key for two epochs: {} and {}", known.0, place.0));
+        }
+        Ok(())
+    }
+
+    fn install(&mut self, number: usize, view: SecureView, by: Option<u64>) -> Checked {
+        self.secure_views += 1;
+        self.nodes[number].signals = 0;
+        let at = self.room_of(number);
+        if self.rooms[at].view != Some(view.id) {
+            return Err("a secure view that is not the view".into());
+        }
+        let key = *view.epoch.key.expose();
+        if *self.keys.entry(view.id).or_insert(key) != key {
+            return Err("two keys in one view".into());
+        }
+        self.use_key(key, (view.id, 0))?;
+        self.deciding.entry(view.id).or_default().extend(by);
+        for other in view.members.iter().map(number_of).filter(|other| *other != number) {
+            if !self.keyed.contains(&(other, view.id)) {
+                return Err(format!("installed before member {other} had the key"));
+            }
+        }
+        self.keyed.insert((number, view.id));
+        if self.nodes[number].installed.insert(view.id, view).is_some() {
+            return Err("one view installed twice".into());
+        }
+        Ok(())
+    }
+
+    /// All of this part have answered and read everything: the next view.
+    fn form(&mut self, part: usize) -> Checked {
+        let part = self.target[part].clone();
+        self.moved_together(&part)?;
+        let id = view_id(self.next_view);
+        self.next_view += 1;
+        let members: Vec<_> = part.iter().map(|number| member(*number)).collect();
+        let mut came = BTreeMap::new();
+        for number in &part {
+            let room = &self.rooms[self.room_of(*number)];
+            let together: Vec<_> = room.members.iter().map(|number| member(*number)).collect();
+            came.insert(*number, together);
+            if let Some(view) = room.view {
+                self.left.push((*number, view));
+            }
+        }
+        self.rooms.retain(|room| room.members.is_disjoint(&part));
+        self.rooms.push(Room {
+            view: Some(id),
+            members: part.clone(),
+            log: Vec::new(),
+            stable: 0,
+            signal: None,
+            changing: false,
+        });
+        for number in &part {
+            let node = &mut self.nodes[*number];
+            (node.read, node.signalled, node.requested, node.answered) = (0, false, false, false);
+        }
+        for (number, transitional_set) in came {
+            let view = View { id, members: members.clone(), transitional_set, cause: Cause::Network };
+            self.give(number, Input::View(view), None)?;
+        }
+        Ok(())
+    }
+
+    /// Who moves on together installed the same, with the same refreshes.
+    fn moved_together(&self, part: &BTreeSet<usize>) -> Checked {
+        for room in self.rooms.iter().filter(|room| room.members.is_subset(part)) {
+            let Some(view) = room.view else { continue };
+            let told: BTreeSet<_> = room
+                .members
+                .iter()
+                .map(|number| {
+                    let node = &self.nodes[*number];
+                    (node.installed.contains_key(&view), node.refreshed.get(&view).cloned())
+                })
+                .collect();
+            if told.len() > 1 {
+                return Err(format!("of those who moved on together, some installed view {view}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn change(&mut self) {
+        self.changes -= 1;
+        let alive: Vec<_> = (0..self.nodes.len()).filter(|number| self.nodes[*number].alive).collect();
+        let dead: Vec<_> = (0..self.nodes.len()).filter(|number| !self.nodes[*number].alive).collect();
+        match self.draw.below(6) {
+            0 if alive.len() > 1 => {
+                let gone = alive[self.draw.below(alive.len())];
+                self.leave(gone);
+            }
+            1 if alive.len() > 1 => {
+                let gone = alive[self.draw.below(alive.len())];
+                self.die(gone);
+                self.cut();
+            }
+            2 if !dead.is_empty() => {
+                let back = dead[self.draw.below(dead.len())];
+                let stored = self.nodes[back].stored.clone();
+                self.nodes[back] = fresh(back, stored, self.danger);
+                self.arrive(back);
+            }
+            3 | 4 if self.nodes.len() < 7 => {
+                let new = self.nodes.len();
+                self.nodes.push(fresh(new, None, self.danger));
+                self.arrive(new);
+            }
+            _ => {
+                let parts = self.draw.between(1, 3);
+                let mut target = vec![BTreeSet::new(); parts];
+                for number in alive {
+                    target[self.draw.below(parts)].insert(number);
+                }
+                target.retain(|part| !part.is_empty());
+                self.target = target;
+                self.cut();
+            }
+        }
+    }
+
+    fn arrive(&mut self, number: usize) {
+        self.rooms.push(alone(number));
+        let part = self.draw.below(self.target.len());
+        self.target[part].insert(number);
+        self.cut();
+    }
+
+    /// Takes a member out of everything; its rooms and parts go on without it.
+    fn die(&mut self, gone: usize) {
+        self.nodes[gone].alive = false;
+        self.left.retain(|(number, _)| *number != gone);
+        self.target.iter_mut().for_each(|part| {
+            part.remove(&gone);
+        });
+        self.target.retain(|part| !part.is_empty());
+    }
+
+    /// An ordered leave: everybody reads the same up to it, then the signal.
+    fn leave(&mut self, gone: usize) {
+        self.die(gone);
+        let at = self.room_of(gone);
+        let room = &mut self.rooms[at];
+        room.members.remove(&gone);
+        if room.members.is_empty() {
+            self.rooms.remove(at);
+        } else if room.view.is_some() {
+            room.changing = true;
+            if room.signal.is_none() {
+                room.stable = room.log.len();
+                room.signal = Some(room.log.len());
+            }
+        }
+        self.cut();
+    }
+
+    /// Splits rooms along the target; each piece has its own rest of the log and its own signal.
+    fn cut(&mut self) {
+        let target = self.target.clone();
+        for room in std::mem::take(&mut self.rooms) {
+            for part in &target {
+                let members: BTreeSet<_> = room.members.intersection(part).copied().collect();
+                if !members.is_empty() {
+                    let whole = members == room.members;
+                    let piece = self.piece(&room, members, whole, part.len());
+                    self.rooms.push(piece);
+                }
+            }
+        }
+    }
+
+    fn piece(&mut self, room: &Room, members: BTreeSet<usize>, whole: bool, size: usize) -> Room {
+        let changing = room.changing || !whole || members.len() != size;
+        let (mut log, mut stable, mut signal) = (room.log.clone(), room.stable, room.signal);
+        let read = members.iter().map(|number| self.nodes[*number].read).max().unwrap();
+        if !whole {
+            let low = stable.max(read).max(signal.unwrap_or(0));
+            let keep = self.draw.between(low, log.len());
+            let mine = |entry: &Entry| members.contains(&number(&entry.sender));
+            let tail: Vec<_> = log.split_off(keep).into_iter().filter(mine).collect();
+            let safe = log.iter().skip(stable).position(|entry| entry.service == Service::Safe);
+            let high = safe.map_or(log.len(), |at| at + stable);
+            if signal.is_none() {
+                signal = Some(self.draw.between(stable.max(read), high));
+            }
+            log.extend(tail);
+        } else if changing && signal.is_none() && self.mode == Signal::Always && room.view.is_some() {
+            stable = log.len();
+            signal = Some(log.len());
+        }
+        stable = stable.max(signal.unwrap_or(0));
+        Room { view: room.view, members, log, stable, signal, changing }
+    }
+
+    /// Nothing moves any more: everybody alive is secure, and the last oracles hold.
+    fn settled(&self) -> Checked {
+        for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.alive) {
+            let room = &self.rooms[self.room_of(number)];
+            if room.changing || node.keying.state() != State::Secure {
+                return Err(format!("deadlock: member {number} stays in {:?}", node.keying.state()));
+            }
+        }
+        // Who installed a view was told by something that every survivor of the view holds as well.
+        for (number, view) in &self.left {
+            let missing = |entry: &&u64| !self.nodes[*number].delivered.contains(entry);
+            if self.deciding.get(view).is_some_and(|entries| entries.iter().any(|entry| missing(&entry))) {
+                return Err(format!("member {number} survived view {view} without what decided it"));
+            }
+        }
+        for (i, one) in self.nodes.iter().enumerate() {
+            for (j, two) in self.nodes.iter().enumerate() {
+                for (id, view) in &one.installed {
+                    let Some(other) = two.installed.get(id) else { continue };
+                    let knows = view.transitional_set.contains(&member(j));
+                    if knows != other.transitional_set.contains(&member(i)) {
+                        return Err(format!("{i} and {j} differ on who came along to {id}"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn number_of(member: &MemberId) -> usize {
+    number(member)
+}

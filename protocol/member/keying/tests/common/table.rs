@@ -1,0 +1,137 @@
+//! Members at one table: one view, one log, everybody hears everything; a liar or a mute may sit among them.
+
+use super::{GROUP, Seat, Seeded, member, view_id};
+use bytes::Bytes;
+use folkmoot_agreement::ModuleName;
+use folkmoot_base::{Blob, Cause, Danger, Digest, Instant, MemberId, Service, ViewId, codec, digest};
+use folkmoot_keying::message::{Envelope, binding};
+use folkmoot_keying::{Config, Input, Keying, KeyingError, Output, View};
+use std::collections::VecDeque;
+
+pub struct Table {
+    pub keyings: Vec<Keying>,
+    pub log: VecDeque<(usize, Bytes)>,
+    pub heard: Vec<(usize, Bytes)>,
+    pub services: Vec<(u8, Service)>,
+    pub outputs: Vec<Vec<Output>>,
+    pub errors: Vec<Vec<KeyingError>>,
+    pub now: Instant,
+    pub draw: Seeded,
+}
+
+pub fn view(order: u64, n: usize) -> View {
+    let members: Vec<_> = (0..n).map(member).collect();
+    View { id: view_id(order), members: members.clone(), transitional_set: members, cause: Cause::Join }
+}
+
+pub fn bound(id: &ViewId, attempt: u32, n: usize) -> Digest {
+    let pairs: Vec<_> = (0..n).map(|k| (member(k), digest(&[b"certificate", &member(k).0]))).collect();
+    binding(id, attempt, &pairs, 1, ModuleName::Gdh.as_str())
+}
+
+/// Signs an altered message anew, as its sender can.
+pub fn signed(mut envelope: Envelope, from: usize, n: usize) -> Bytes {
+    use folkmoot_keying::Credentials as _;
+    let binding = bound(&envelope.view, envelope.attempt, n);
+    envelope.signature = Seat(from).sign(&envelope.signed_content(&binding, from));
+    codec::encode(&envelope).into()
+}
+
+pub fn with_body(bytes: &Bytes, from: usize, n: usize, change: impl FnOnce(&mut Vec<u8>)) -> Bytes {
+    let mut envelope = Envelope::decode(bytes).unwrap();
+    let mut body = envelope.body.0.to_vec();
+    change(&mut body);
+    envelope.body = Blob::from(body);
+    signed(envelope, from, n)
+}
+
+pub fn step(bytes: &Bytes) -> u8 {
+    Envelope::decode(bytes).unwrap().step
+}
+
+impl Table {
+    pub fn new(n: usize, danger: Option<Danger>) -> Self {
+        let config = Config { danger, ..Config::default() };
+        Self {
+            keyings: (0..n).map(|k| Keying::new(member(k), GROUP, config.clone(), None).unwrap()).collect(),
+            log: VecDeque::new(),
+            heard: Vec::new(),
+            services: Vec::new(),
+            outputs: (0..n).map(|_| Vec::new()).collect(),
+            errors: vec![Vec::new(); n],
+            now: Instant(0),
+            draw: Seeded(5),
+        }
+    }
+
+    pub fn give(&mut self, to: usize, input: Input) -> Result<(), KeyingError> {
+        let result = self.keyings[to].handle(self.now, input, &Seat(to), &mut self.draw);
+        while let Some(output) = self.keyings[to].poll_output() {
+            if let Output::Send { service, bytes } = &output {
+                self.services.push((step(bytes), *service));
+                self.log.push_back((to, bytes.clone()));
+            }
+            self.outputs[to].push(output);
+        }
+        result
+    }
+
+    pub fn all(&mut self, input: impl Fn(usize) -> Input) {
+        for to in 0..self.keyings.len() {
+            self.give(to, input(to)).unwrap();
+        }
+    }
+
+    pub fn start(&mut self, order: u64) {
+        let n = self.keyings.len();
+        self.all(|_| Input::View(view(order, n)));
+    }
+
+    pub fn say(&mut self, to: usize, from: usize, bytes: &Bytes) -> Result<(), KeyingError> {
+        self.give(to, Input::Message { sender: member(from), bytes: bytes.clone() })
+    }
+
+    /// Delivers everything, through `filter`, which may alter or drop.
+    pub fn run(&mut self, mut filter: impl FnMut(usize, &Bytes) -> Option<Bytes>) {
+        while let Some((from, bytes)) = self.log.pop_front() {
+            let Some(bytes) = filter(from, &bytes) else { continue };
+            for to in 0..self.keyings.len() {
+                if let Err(error) = self.say(to, from, &bytes) {
+                    self.errors[to].push(error);
+                }
+            }
+            self.heard.push((from, bytes));
+        }
+    }
+
+    pub fn honest(&mut self) {
+        self.run(|_, bytes| Some(bytes.clone()));
+    }
+
+    /// Ends the view: flush, answers.
+    pub fn flush(&mut self) {
+        self.all(|_| Input::FlushRequest);
+        self.all(|_| Input::SecureFlushOk);
+    }
+
+    pub fn keys(&self) -> Vec<Option<[u8; 32]>> {
+        self.outputs
+            .iter()
+            .map(|outputs| {
+                outputs.iter().rev().find_map(|output| match output {
+                    Output::SecureView(view) => Some(*view.epoch.key.expose()),
+                    Output::Refreshed { epoch, .. } => Some(*epoch.key.expose()),
+                    _ => None,
+                })
+            })
+            .collect()
+    }
+
+    pub fn complaints(&self, of: usize) -> Vec<Vec<MemberId>> {
+        let complaint = |output: &Output| match output {
+            Output::Complain { suspects, .. } => Some(suspects.clone()),
+            _ => None,
+        };
+        self.outputs[of].iter().filter_map(complaint).collect()
+    }
+}

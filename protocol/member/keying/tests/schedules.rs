@@ -1,0 +1,73 @@
+//! Whatever changes in the middle of an agreement: one key a view, none for two, who moves on together installs the same,
+//! and when the changes stop everybody is secure. Random schedules on the model of tests/common; mutants must fail.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod common;
+
+use common::model::{Signal, play};
+use folkmoot_base::Danger;
+
+/// Schedules for each line; `FOLKMOOT_SCHEDULES=20000` for the long run.
+fn schedules() -> u64 {
+    std::env::var("FOLKMOOT_SCHEDULES").ok().and_then(|text| text.parse().ok()).unwrap_or(1_200)
+}
+
+fn all_pass(mode: Signal) {
+    let (mut views, mut refreshed) = (0, 0);
+    for seed in 0..schedules() {
+        let (some, more) =
+            play(seed, mode, None).unwrap_or_else(|fault| panic!("seed {seed}, {mode:?}: {fault}"));
+        views += some;
+        refreshed += more;
+    }
+    assert!(
+        views > 3_000 && refreshed > 300,
+        "the schedules do something: {views} views, {refreshed} refreshes"
+    );
+}
+
+#[test]
+fn signal_only_when_a_member_goes() {
+    all_pass(Signal::OnRemoval);
+}
+
+#[test]
+fn signal_at_every_change() {
+    all_pass(Signal::Always);
+}
+
+/// The faults that a mutant shows over the schedules, the first of each kind that matters.
+fn faults(danger: Danger, mode: Signal, kinds: &[&str]) -> Option<String> {
+    (0..schedules())
+        .filter_map(|seed| play(seed, mode, Some(danger)).err())
+        .find(|fault| kinds.iter().any(|kind| fault.contains(kind)))
+}
+
+#[test]
+fn without_rule_h_a_join_in_the_middle_deadlocks() {
+    assert!(faults(Danger::KeyingNoRuleH, Signal::OnRemoval, &["deadlock"]).is_some());
+}
+
+#[test]
+fn answering_the_flush_in_the_key_list_splits_those_who_move_together() {
+    assert!(
+        faults(Danger::KeyingFlushInKeyList, Signal::OnRemoval, &["some installed", "deadlock"]).is_some()
+    );
+    assert!(faults(Danger::KeyingFlushInKeyList, Signal::Always, &["some installed"]).is_some());
+}
+
+#[test]
+fn an_agreed_decision_leaves_survivors_without_it() {
+    let fault = faults(Danger::KeyingKeyListAgreed, Signal::OnRemoval, &["without what decided it"]);
+    assert!(fault.is_some());
+}
+
+#[test]
+fn without_confirmation_a_view_is_installed_before_all_have_the_key() {
+    assert!(faults(Danger::KeyingNoConfirm, Signal::OnRemoval, &["had the key"]).is_some());
+}
+
+#[test]
+fn a_reused_key_is_seen() {
+    assert!(faults(Danger::KeyingReusesKey, Signal::OnRemoval, &["one key for two epochs"]).is_some());
+}
