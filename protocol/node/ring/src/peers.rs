@@ -2,7 +2,7 @@
 //!
 //! A node that can be reached but keeps silent in a gather (an asymmetric cut, a broken step) is set aside: until its
 //! back-off ends, we start no further gather because of it. The back-off doubles each time, and ends when the link to it
-//! comes anew or when it shares a configuration with us. Its own JOINs, if they ask for us, are answered: it backs off too.
+//! comes anew or once it has shared configurations with us for some time. Its own JOINs, if they ask for us, are answered: it backs off too.
 
 use crate::config::Timing;
 use core::time::Duration;
@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes of which more is remembered than that they are eligible.
 const LOST_MAX: usize = 4 * NODES_MAX;
+
+/// Who has been together with us for so many of its last back-offs begins with the shortest back-off again.
+const TOGETHER_SPANS: u32 = 4;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Peer {
@@ -23,6 +26,10 @@ struct Peer {
     join_number: u64,
     /// How often in a row it was set aside.
     set_aside: u32,
+    /// The last back-off.
+    span: Duration,
+    /// Since when it has been in a configuration with us.
+    joined_at: Option<Instant>,
 }
 
 /// The eligible nodes.
@@ -94,8 +101,15 @@ impl Peers {
     ) {
         for (node, peer) in &mut self.eligible {
             if members.binary_search(node).is_ok() {
-                *peer = Peer { join_number: peer.join_number, ..Peer::default() };
+                peer.retry_at = Instant(0);
+                peer.propose_at = Instant(0);
+                peer.joined_at = Some(peer.joined_at.unwrap_or(now));
                 continue;
+            }
+            // Together for a moment only is what a cut that two of three see looks like: partners in turn.
+            let joined = peer.joined_at.take().map(|at| now.since(at));
+            if joined.is_some_and(|span| span > peer.span.saturating_mul(TOGETHER_SPANS)) {
+                peer.set_aside = 0;
             }
             if !silent.contains(node) {
                 peer.retry_at = peer.retry_at.max(now + timing.merge_delay);
@@ -106,6 +120,7 @@ impl Peers {
             let span = doubled.min(timing.set_aside_max);
             let [roll] = draw::<1>(entropy);
             let span = span.saturating_mul(192_u32.saturating_add(u32::from(roll) / 2)) / 256;
+            peer.span = span;
             peer.retry_at = now + span;
             peer.propose_at = now + span / 2;
         }
@@ -118,7 +133,7 @@ impl Peers {
     }
 
     pub(crate) fn set_aside(&self) -> Vec<(NodeId, Instant)> {
-        let aside = self.eligible.iter().filter(|(_, peer)| peer.set_aside > 0);
+        let aside = self.eligible.iter().filter(|(_, peer)| peer.set_aside > 0 && peer.joined_at.is_none());
         aside.map(|(node, peer)| (*node, peer.retry_at)).collect()
     }
 }

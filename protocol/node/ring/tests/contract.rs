@@ -223,6 +223,19 @@ fn ring_04_a_join_that_does_not_propose_its_sender_is_refused() {
     }
 }
 
+#[test]
+fn ring_10_no_gather_grows_beyond_what_a_ring_holds() {
+    let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
+    ring.peer(Instant(0), node(1), true);
+    let mut proposed: Vec<_> = (0..63_u8).map(|i| folkmoot_base::NodeId([i + 100; 32])).collect();
+    proposed.push(node(1));
+    proposed.sort();
+    let join =
+        folkmoot_ring::message::Join { proposed, failed: vec![], number: 1, ring_seq: 1, current: None };
+    let refused = ring.frame(Instant(0), node(1), Control::Join(join).encode(), &mut Rng(1));
+    assert_eq!(refused, Err(RingError::PeerIllegal { peer: node(1), rule: "RING-10" }));
+}
+
 /// RING-05 to RING-08: packets and tokens that no correct member sends change nothing.
 #[test]
 fn ring_05_06_07_08_illegal_packets_and_tokens_are_refused() {
