@@ -60,13 +60,13 @@ pub(crate) enum Request {
     Burst { count: u64, bytes: u32, service: Ordering, seconds: f64, window: u32 },
     /// Faults of the transport.
     Fault { cut: Vec<String>, drop: Option<f64>, delay_ms: Option<u64>, heal: bool },
-    /// Keep the sealed payloads that come.
-    Tap,
-    /// The sealed payloads that came.
+    /// Keep the sealed payloads that come; withheld from the member if so asked.
+    Tap { withhold: bool },
+    /// The sealed payloads that came; the tap closes.
     Tapped,
     /// Be deaf to changes of members and cling to the keys (demonstration of K3).
     IgnoreChanges,
-    /// Try to open these sealed payloads with every key at hand.
+    /// Hand the member these sealed payloads as if they had just been delivered.
     Feed { payloads: Vec<Sealed> },
 }
 

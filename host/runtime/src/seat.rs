@@ -28,6 +28,7 @@ pub struct Seated {
     /// The member stack.
     pub member: Member,
     tap: Option<VecDeque<Tapped>>,
+    withhold: bool,
     deaf: bool,
 }
 
@@ -40,16 +41,19 @@ impl core::fmt::Debug for Seated {
 impl Seated {
     /// The member alone; nothing is tapped.
     pub fn new(member: Member) -> Self {
-        Self { member, tap: None, deaf: false }
+        Self { member, tap: None, withhold: false, deaf: false }
     }
 
-    /// Keeps the sealed payloads that reach the member from now on, at most [`TAPPED_MAX`].
-    pub fn tap(&mut self) {
+    /// Keeps the sealed payloads that reach the member from now on, at most [`TAPPED_MAX`]; with `withhold`, instead of
+    /// handing them to it.
+    pub fn tap(&mut self, withhold: bool) {
         self.tap = Some(VecDeque::new());
+        self.withhold = withhold;
     }
 
     /// What the tap has kept, oldest first; the tap is closed.
     pub fn tapped(&mut self) -> Vec<Tapped> {
+        self.withhold = false;
         self.tap.take().map(Vec::from).unwrap_or_default()
     }
 
@@ -60,20 +64,30 @@ impl Seated {
     }
 }
 
+impl Seated {
+    /// Hands the member payloads as if its node had delivered them now.
+    pub fn feed(&mut self, now: Instant, payloads: Vec<Tapped>, entropy: &mut dyn Entropy) {
+        for Tapped { group, sender, service, payload } in payloads {
+            self.member.node(now, ToMember::Deliver { group, sender, service, payload }, entropy);
+        }
+    }
+}
+
 impl Upper for Seated {
     type Command = Command;
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
-        if let (Some(tap), ToMember::Deliver { group, sender, service, payload }) = (&mut self.tap, &message)
-        {
+        let deliver = matches!(message, ToMember::Deliver { .. });
+        if let (Some(tap), ToMember::Deliver { group, sender, service, payload }) = (&mut self.tap, &message) {
             if tap.len() >= TAPPED_MAX {
                 tap.pop_front();
             }
             let (group, sender, service, payload) = (*group, *sender, *service, payload.clone());
             tap.push_back(Tapped { group, sender, service, payload });
         }
-        if !self.deaf || matches!(message, ToMember::Deliver { .. }) {
+        let kept_out = if deliver { self.withhold } else { self.deaf };
+        if !kept_out {
             self.member.node(now, message, entropy);
         }
     }

@@ -6,10 +6,8 @@ use crate::args::Ordering;
 use crate::control::{Answer, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
-use bytes::Bytes;
-use folkmoot::tools::Tapped;
+use folkmoot::tools::{Machine, OsEntropy, Tapped};
 use folkmoot::{Digest, Locator, MemberId, Session};
-use folkmoot_attach::{ToMember, Upper};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +52,7 @@ impl Process {
             }
             Request::Journal { from, to } => Ok(self.journal.report(from, to)),
             Request::Fault { cut, drop, delay_ms, heal } => self.fault(&cut, drop, delay_ms, heal),
-            Request::Tap => self.seat(|seat| seat.tap()).await.map(|()| Value::Null),
+            Request::Tap { withhold } => self.seat(move |seat| seat.tap(withhold)).await.map(|()| Value::Null),
             Request::Tapped => self.seat(|seat| seat.tapped()).await.map(|tapped| sealed(&tapped)),
             Request::IgnoreChanges => {
                 self.seat(|seat| seat.danger_ignore_changes()).await.map(|()| Value::Null)
@@ -156,18 +154,15 @@ impl Process {
     /// Hands the member sealed payloads as if its node had delivered them.
     async fn feed(&self, payloads: Vec<Sealed>) -> Result<Value, Failure> {
         let group = self.moot.group();
-        let parsed: Vec<(MemberId, Bytes)> = payloads
+        let parsed: Vec<Tapped> = payloads
             .iter()
-            .filter_map(|sealed| Some((MemberId::from_hex(&sealed.sender)?, unhex(&sealed.payload)?.into())))
+            .filter_map(|sealed| {
+                let (sender, payload) = (MemberId::from_hex(&sealed.sender)?, unhex(&sealed.payload)?.into());
+                Some(Tapped { group, sender, service: folkmoot::Service::Agreed, payload })
+            })
             .collect();
         let fed = parsed.len();
-        let feed =
-            move |machine: &mut folkmoot::tools::Machine, now, entropy: &mut folkmoot::tools::OsEntropy| {
-                for (sender, payload) in parsed {
-                    let service = folkmoot::Service::Agreed;
-                    machine.upper.node(now, ToMember::Deliver { group, sender, service, payload }, entropy);
-                }
-            };
+        let feed = move |machine: &mut Machine, now, entropy: &mut OsEntropy| machine.upper.feed(now, parsed, entropy);
         self.moot.handle().look(feed).await?;
         Ok(json!({ "fed": fed }))
     }
