@@ -332,9 +332,12 @@ impl<C: Credentials> Links<C> {
         channel: Channel,
         parts: &[&[u8]],
     ) -> Result<(), LinkError> {
-        let peer = self.peers.get(&to).ok_or(LinkError::LocalNoLink(to))?;
+        let peer = self.peers.get_mut(&to).ok_or(LinkError::LocalNoLink(to))?;
         if channel == Channel::Ring && !peer.member {
             return Err(LinkError::LocalToGuest(to, channel));
+        }
+        if peer.pack(now, crate::message::Lane::Channel(channel), parts) {
+            return Ok(());
         }
         self.put(now, to, crate::message::Lane::Channel(channel), parts)
     }

@@ -5,9 +5,11 @@ use crate::bucket::Bucket;
 use crate::limits::{
     GUEST_ADMISSION_BURST, GUEST_ADMISSION_PER_SECOND, GUEST_TRANSCRIPT_BURST, GUEST_TRANSCRIPT_PER_SECOND,
 };
+use crate::message::{FRAME_HEADER_BYTES, Lane, TAG_BYTES, put_frame};
 use crate::seal::FrameSeal;
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
+use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
 use folkmoot_base::{Digest, Instant, Locator};
 
 /// The keys and indices that one handshake left.
@@ -90,6 +92,19 @@ impl Peer {
     /// A guest that came by itself.
     pub(crate) fn is_inbound_guest(&self) -> bool {
         !self.member && !self.dialled
+    }
+
+    /// Puts a short frame into the datagram that is being filled, if there is one with room; whether it did.
+    pub(crate) fn pack(&mut self, now: Instant, lane: Lane, parts: &[&[u8]]) -> bool {
+        let Some(packet) = self.packet.as_mut().filter(|_| self.queued) else { return false };
+        let length = parts.iter().map(|part| part.len()).sum::<usize>();
+        let full = packet.len().saturating_add(length).saturating_add(FRAME_HEADER_BYTES + TAG_BYTES);
+        if length > FRAME_BYTES_MAX || full > DATAGRAM_BYTES_MAX {
+            return false;
+        }
+        self.sent = now;
+        put_frame(packet, lane, parts, length);
+        true
     }
 
     /// The session with our index `index`.
