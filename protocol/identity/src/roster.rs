@@ -151,7 +151,10 @@ impl Roster {
             return None;
         }
         let range = (*member, EntryId([0; 32]))..=(*member, EntryId([0xff; 32]));
-        let ended = self.endings.range(range).filter_map(|(key, ending)| Some((&**self.admissions.get(key)?, ending)));
+        let ended = self
+            .endings
+            .range(range)
+            .filter_map(|(key, ending)| Some((&**self.admissions.get(key)?, ending)));
         ended.max_by_key(|(admission, _)| (admission.not_after, admission.entry))
     }
 
@@ -163,7 +166,8 @@ impl Roster {
 
     /// Every admission that holds and ends at `time` or before: what an Expire entry may name.
     pub fn run_out(&self, time: UnixTime) -> impl Iterator<Item = &Admission> {
-        let held = self.live.iter().flat_map(|(member, entries)| entries.iter().map(|entry| (*member, *entry)));
+        let held =
+            self.live.iter().flat_map(|(member, entries)| entries.iter().map(|entry| (*member, *entry)));
         held.filter_map(|key| self.admissions.get(&key))
             .map(|admission| &**admission)
             .filter(move |admission| admission.not_after <= time)

@@ -56,7 +56,8 @@ impl Transcript {
 
     fn make(&self, body: Body, author: &Identity) -> Result<Bytes, BuildError> {
         let parents: Vec<EntryId> = self.heads().iter().take(PARENTS_MAX).copied().collect();
-        let mut entry = Entry { group: self.group(), parents, author: author.member(), body, signature: [0; 64] };
+        let mut entry =
+            Entry { group: self.group(), parents, author: author.member(), body, signature: [0; 64] };
         entry.signature = author.key().sign_fixed(ENTRY_LABEL, &entry.signed_part());
         let bytes = entry.encode();
         let entry = self.admissible(&bytes)?;
@@ -66,4 +67,3 @@ impl Transcript {
         Ok(bytes)
     }
 }
-

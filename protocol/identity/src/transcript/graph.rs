@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone)]
 struct Node {
+    id: EntryId,
     bytes: Bytes,
     parents: Vec<usize>,
 }
@@ -54,8 +55,17 @@ impl Graph {
         }
         let parents = parents.iter().filter_map(|parent| self.ranks.get(parent).copied()).collect();
         self.ranks.insert(id, self.nodes.len());
-        self.nodes.push(Node { bytes, parents });
+        self.nodes.push(Node { id, bytes, parents });
         self.heads.insert(id);
+    }
+
+    /// Entries 1, 2, 4, 8 … places before the newest, and the first one.
+    pub(super) fn landmarks(&self, most: usize) -> Vec<EntryId> {
+        let distances = (0..usize::BITS).map(|power| 1_usize << power);
+        let ranks =
+            distances.map_while(|distance| self.nodes.len().checked_sub(distance).filter(|rank| *rank > 0));
+        let marks = ranks.filter_map(|rank| self.nodes.get(rank)).take(most.saturating_sub(1));
+        marks.chain(self.nodes.first()).map(|node| node.id).collect()
     }
 
     /// For each entry by rank: whether it is one of `tips` or an ancestor of one. Unknown tips count for nothing.

@@ -14,9 +14,21 @@ use std::sync::Arc;
 pub(super) enum Act {
     /// Genesis: done when the roster was made.
     Nothing,
-    Admit { request: Digest, admission: Arc<Admission> },
-    Expire { member: MemberId, admission: EntryId, ending: Ending },
-    Decide { serial: u64, digest: Digest, effect: Effect, ended: Vec<(MemberId, EntryId, Ending)> },
+    Admit {
+        request: Digest,
+        admission: Arc<Admission>,
+    },
+    Expire {
+        member: MemberId,
+        admission: EntryId,
+        ending: Ending,
+    },
+    Decide {
+        serial: u64,
+        digest: Digest,
+        effect: Effect,
+        ended: Vec<(MemberId, EntryId, Ending)>,
+    },
 }
 
 /// What a decision does to electorate and charter, and the admissions that it ends.
@@ -186,7 +198,7 @@ fn check_outcome(effect: &Effect, past: &Roster) -> Result<(), EntryError> {
 }
 
 fn text(bytes: &Bytes) -> Result<String, EntryError> {
-    std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| {
-        EntryError::PeerChange(CharterError::WireMalformed("not UTF-8".into()))
-    })
+    std::str::from_utf8(bytes)
+        .map(str::to_owned)
+        .map_err(|_| EntryError::PeerChange(CharterError::WireMalformed("not UTF-8".into())))
 }

@@ -24,8 +24,8 @@ pub use decision::Decision;
 pub use entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
 pub use error::{BuildError, EntryError, LoadError};
 
-use crate::{Charter, Founder, SignedCharter};
 use crate::roster::{Admission, Roster};
+use crate::{Charter, Founder, SignedCharter};
 use bytes::Bytes;
 use folkmoot_base::{Cause, Digest, EntryId, GroupId, MemberId, Persist, UnixTime, limits};
 use graph::Graph;
@@ -112,7 +112,15 @@ impl Transcript {
         graph.insert(genesis, &[], bytes);
         let roster = Roster::founded(charter, founders);
         let founded = roster.clone();
-        Ok(Self { group, genesis, graph, acts: vec![Act::Nothing], founded, roster, branches: VecDeque::new() })
+        Ok(Self {
+            group,
+            genesis,
+            graph,
+            acts: vec![Act::Nothing],
+            founded,
+            roster,
+            branches: VecDeque::new(),
+        })
     }
 
     /// Reads a transcript back from what [`Self::persist`] stored, in any order, verifying everything again.
@@ -274,10 +282,20 @@ impl Transcript {
         ids.iter().filter(|id| !self.graph.contains(id)).copied().collect()
     }
 
-    /// What one who has `have` (its heads) and their ancestors lacks: parents before children, at most `bytes_max` bytes but
-    /// at least one entry, if any. Ask again with the new heads until it is empty. Unknown ids in `have` count for nothing.
+    /// What one who has `have` and all their ancestors lacks: parents before children, at most `bytes_max` bytes but at least
+    /// one entry, if any.
+    ///
+    /// `have` are the asker's heads and, as after a split none of these may be known here, older entries ([`Self::landmarks`])
+    /// and whatever came in earlier batches: unknown ids count for nothing, so a batch may hold nothing new; the next one,
+    /// asked for with its ids added, goes on from there. An empty batch: all is there.
     pub fn entries_after(&self, have: &[EntryId], bytes_max: usize) -> Vec<Bytes> {
         self.graph.after(have, bytes_max)
+    }
+
+    /// At most `most` entries at growing distances from the newest, the first entry last: two who share no head find by them
+    /// what they share.
+    pub fn landmarks(&self, most: usize) -> Vec<EntryId> {
+        self.graph.landmarks(most)
     }
 
     /// Stores an entry.

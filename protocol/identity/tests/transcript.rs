@@ -1,0 +1,473 @@
+//! Whoever holds the same entries has the same roster, and no entry stands that its own past does not carry.
+//! Method: real keys and charters; random histories on several replicas that split, merge and hear in any order.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+use bytes::Bytes;
+use folkmoot_base::{Blob, Cause, Entropy, EntryId, GroupId, GroupName, MemberId, UnixTime, digest};
+use folkmoot_identity::transcript::{Body, DecisionVotes, ENTRY_LABEL, Entry};
+use folkmoot_identity::{
+    BuildError, CertificateError, Change, CharterDraft, Decision, Ending, EntryError, Founder, Gmc, GmcBody,
+    Identity, LoadError, SignedCharter, Slot, Transcript, Verdict, Vote, VoteContent, VoteProof,
+};
+use proptest::prelude::*;
+use std::sync::LazyLock;
+
+const NOW: UnixTime = UnixTime(1_800_000_000);
+const LATER: UnixTime = UnixTime(2_000_000_000);
+const YEAR: u64 = 365 * 86_400;
+
+struct Dice(u64);
+
+impl Entropy for Dice {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(32) {
+            self.0 += 1;
+            chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
+        }
+    }
+}
+
+static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
+    (0..12).map(|n| Identity::new(&format!("p{n}"), &mut Dice(n * 1_000), NOW, LATER).unwrap()).collect()
+});
+
+/// A group of the first `count` people.
+fn found(count: usize, threshold: u32) -> Transcript {
+    Transcript::genesis(&charter(count, threshold, 7)).unwrap()
+}
+
+fn charter(count: usize, threshold: u32, nonce: u64) -> Vec<u8> {
+    let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
+    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
+    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), threshold, named, &mut Dice(nonce));
+    SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec()
+}
+
+fn gmc(transcript: &Transcript, who: usize, voters: &[usize], salt: u64) -> Gmc {
+    let body = GmcBody::propose(transcript.roster().charter(), &PEOPLE[who], 3, NOW, &mut Dice(salt));
+    let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
+    let votes: Vec<VoteProof> =
+        voters.iter().map(|voter| Vote::sign(&PEOPLE[*voter], content).unwrap().proof()).collect();
+    Gmc::compose(&body, &votes, &PEOPLE[who]).unwrap()
+}
+
+fn proofs(transcript: &Transcript, decision: &Decision, slot: Slot, voters: &[usize]) -> Vec<VoteProof> {
+    let motion = decision.motion(transcript.group(), transcript.roster().charter().digest(), slot);
+    let content = VoteContent { motion, verdict: Verdict::Approve, expires: LATER };
+    let mut proofs: Vec<_> =
+        voters.iter().map(|voter| Vote::sign(&PEOPLE[*voter], content).unwrap().proof()).collect();
+    proofs.sort_by_key(|proof| proof.voter);
+    proofs
+}
+
+fn slot(transcript: &Transcript) -> Slot {
+    Slot { serial: transcript.roster().electorate().serial, ballot: 0 }
+}
+
+fn decide(transcript: &Transcript, decision: &Decision, voters: &[usize]) -> Result<Bytes, BuildError> {
+    let slot = slot(transcript);
+    transcript.make_decision(decision, slot, &proofs(transcript, decision, slot, voters), &PEOPLE[voters[0]])
+}
+
+fn expel(transcript: &Transcript, who: usize) -> Decision {
+    let member = PEOPLE[who].member();
+    let admission = transcript.roster().member(&member).map_or(EntryId([0; 32]), |admission| admission.entry);
+    Decision::Remove { member, admission }
+}
+
+/// An entry with any body, rightly signed by `author` over all heads.
+fn entry(transcript: &Transcript, body: Body, author: usize) -> Bytes {
+    sign(transcript.group(), transcript.heads().iter().copied().collect(), body, author)
+}
+
+fn sign(group: GroupId, parents: Vec<EntryId>, body: Body, author: usize) -> Bytes {
+    let mut entry = Entry { group, parents, author: PEOPLE[author].member(), body, signature: [0; 64] };
+    entry.signature = PEOPLE[author].key().sign_fixed(ENTRY_LABEL, &entry.signed_part());
+    entry.encode()
+}
+
+fn admit(transcript: &mut Transcript, who: usize, voters: &[usize], salt: u64) -> EntryId {
+    let entry = transcript.make_admit(gmc(transcript, who, voters, salt).der(), &PEOPLE[voters[0]]).unwrap();
+    transcript.append(&entry).unwrap().id
+}
+
+fn admit_body(gmc: &Gmc) -> Body {
+    Body::Admit { certificate: Blob(gmc.der().clone()) }
+}
+
+fn expire_body(transcript: &Transcript, who: usize, time: u64) -> Body {
+    let held = transcript.roster().member(&PEOPLE[who].member()).unwrap();
+    Body::Expire { member: held.member, admission: held.entry, time: UnixTime(time) }
+}
+
+fn id(who: usize) -> MemberId {
+    PEOPLE[who].member()
+}
+
+#[test]
+fn a_member_comes_goes_and_comes_again() {
+    let mut t = found(3, 2);
+    let first = admit(&mut t, 3, &[0, 1], 1);
+    assert!(t.roster().is_member(&id(3)) && t.roster().is_rostered(&PEOPLE[3].node()));
+    assert!(!t.roster().may_vote(&id(3)), "votes count from the next electorate on");
+    let removal = decide(&t, &expel(&t, 3), &[0, 1]).unwrap();
+    let appended = t.append(&removal).unwrap();
+    assert_eq!(appended.change, Change::Removed { member: id(3), admission: first, cause: Cause::Expelled });
+    assert!(matches!(t.roster().former(&id(3)), Some((_, Ending::Expelled { .. }))));
+    assert_eq!(t.append(&removal).unwrap().change, Change::Nothing);
+    let again = gmc(&t, 3, &[0, 1], 2);
+    let entry = t.make_admit(again.der(), &PEOPLE[2]).unwrap();
+    assert!(matches!(t.append(&entry).unwrap().change, Change::Admitted { new: true, .. }));
+    assert!(t.roster().is_member(&id(3)) && t.roster().former(&id(3)).is_none());
+}
+
+#[test]
+fn charter_and_electorate_change() {
+    let mut t = found(3, 2);
+    admit(&mut t, 3, &[0, 1], 1);
+    let all = Decision::Electorate { voters: (0..4).map(id).collect() };
+    assert_eq!(t.append(&decide(&t, &all, &[0, 1]).unwrap()).unwrap().change, Change::ElectorateChanged);
+    assert!(t.roster().may_vote(&id(3)));
+    let change = Decision::change("threshold", "3");
+    let two = decide(&t, &change, &[0, 1]).unwrap();
+    assert_eq!(t.append(&two).unwrap().change, Change::CharterChanged, "half with the first listed");
+    assert_eq!(t.roster().threshold(), 3);
+    assert_eq!(t.roster().electorate().serial, 2);
+    assert!(decide(&t, &Decision::change("threshold", "2"), &[1, 2]).is_err());
+}
+
+#[test]
+fn one_admitted_on_both_sides_is_out_after_one_vote() {
+    let (mut a, mut b) = (found(3, 2), found(3, 2));
+    admit(&mut a, 3, &[0, 1], 1);
+    admit(&mut b, 3, &[1, 2], 2);
+    merge(&mut a, &b);
+    assert_eq!(a.heads().len(), 2);
+    let removal = decide(&a, &expel(&a, 3), &[0, 1]).unwrap();
+    a.append(&removal).unwrap();
+    assert!(!a.roster().is_member(&id(3)));
+    merge(&mut b, &a);
+    assert_eq!(a.roster(), b.roster());
+}
+
+#[test]
+fn a_removal_of_one_founder_is_not_one_of_another() {
+    let t = found(4, 2);
+    let (two, three) = (expel(&t, 2), expel(&t, 3));
+    let votes = proofs(&t, &two, slot(&t), &[0, 1]);
+    let refused = t.make_decision(&three, slot(&t), &votes, &PEOPLE[0]);
+    assert!(matches!(refused, Err(BuildError::Refused(EntryError::PeerVote(_)))));
+}
+
+/// Fetches in small batches, naming own heads and what came so far: the other side may know none of our heads.
+fn merge(to: &mut Transcript, from: &Transcript) {
+    let mut have: Vec<EntryId> = to.heads().iter().copied().collect();
+    loop {
+        let batch = from.entries_after(&have, 4_000);
+        if batch.is_empty() {
+            return;
+        }
+        for entry in batch {
+            have.push(to.append(&entry).unwrap().id);
+        }
+    }
+}
+
+#[test]
+fn trn_01_every_flipped_byte_is_refused() {
+    let mut t = found(3, 2);
+    let admission = t.make_admit(gmc(&t, 3, &[0, 1], 1).der(), &PEOPLE[0]).unwrap();
+    let removal = decide(&t, &expel(&t, 2), &[0, 1]).unwrap();
+    for bytes in [admission, removal] {
+        let before = t.heads_digest();
+        for place in 0..bytes.len() {
+            let mut bad = bytes.to_vec();
+            bad[place] ^= 1 << (place % 8);
+            assert!(t.append(&bad).is_err(), "byte {place}");
+            assert!(place % 16 != 0 || t.append(&bytes[..place]).is_err());
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(matches!(t.append(&longer), Err(EntryError::WireMalformed(_))));
+        assert!(matches!(t.append(&vec![1; 50_000]), Err(EntryError::WireTooLong(_))));
+        assert_eq!(t.heads_digest(), before);
+    }
+}
+
+#[test]
+fn trn_02_parents_are_sorted_and_some() {
+    let mut t = found(3, 2);
+    let (genesis, body) = (t.genesis_id(), admit_body(&gmc(&t, 3, &[0, 1], 1)));
+    for parents in [vec![], vec![genesis, genesis]] {
+        let bytes = sign(t.group(), parents, body.clone(), 0);
+        assert_eq!(t.append(&bytes), Err(EntryError::WireParents));
+    }
+}
+
+#[test]
+fn trn_03_another_groups_entry_is_refused() {
+    let mut t = found(3, 2);
+    let other = Transcript::genesis(&charter(3, 2, 8)).unwrap();
+    let entry = other.make_admit(gmc(&other, 3, &[0, 1], 1).der(), &PEOPLE[0]).unwrap();
+    assert_eq!(t.append(&entry), Err(EntryError::WireOtherGroup(other.group())));
+    let gmc = gmc(&other, 3, &[0, 1], 1);
+    let refused = t.make_admit(gmc.der(), &PEOPLE[0]);
+    let why = CertificateError::PeerCharter("another group");
+    assert_eq!(refused, Err(BuildError::Refused(EntryError::PeerCertificate(why))));
+}
+
+#[test]
+fn trn_04_missing_parents_are_named() {
+    let (mut a, mut b) = (found(3, 2), found(3, 2));
+    let first = admit(&mut a, 3, &[0, 1], 1);
+    let second = admit(&mut a, 4, &[0, 1], 2);
+    let bytes = a.get(&second).unwrap().clone();
+    assert_eq!(b.append(&bytes), Err(EntryError::MissingParents(vec![first])));
+    assert_eq!(b.unknown(&[first, b.genesis_id()]), vec![first]);
+}
+
+#[test]
+fn trn_05_the_beginning_is_the_charter() {
+    let mut t = found(3, 2);
+    let other = Entry::genesis(t.group(), &charter(3, 2, 8)).encode();
+    assert_eq!(t.append(&other), Err(EntryError::WireOtherGenesis));
+    let mut forged = charter(3, 2, 7);
+    let last = forged.len() - 3;
+    forged[last] ^= 1;
+    assert!(matches!(Transcript::genesis(&forged), Err(EntryError::Charter(_))));
+    assert_eq!(found(3, 2).genesis_id(), t.genesis_id());
+}
+
+#[test]
+fn trn_06_and_07_the_author_is_a_member_and_signs() {
+    let mut t = found(3, 2);
+    let body = admit_body(&gmc(&t, 3, &[0, 1], 1));
+    assert_eq!(t.append(&entry(&t.clone(), body.clone(), 4)), Err(EntryError::PeerNotMember(id(4))));
+    let mut forged = Entry::decode(&entry(&t, body, 0)).unwrap();
+    forged.author = id(1);
+    assert_eq!(t.append(&forged.encode()), Err(EntryError::WireSignature));
+}
+
+#[test]
+fn trn_10_to_16_certificates() {
+    let mut t = found(3, 2);
+    let refuse = |t: &Transcript, gmc: &Gmc| match t.make_admit(gmc.der(), &PEOPLE[0]) {
+        Err(BuildError::Refused(why)) => why,
+        other => panic!("{other:?}"),
+    };
+    let few = CertificateError::PeerTooFewVotes { got: 1, need: 2 };
+    assert_eq!(refuse(&t, &gmc(&t, 3, &[0], 1)), EntryError::PeerCertificate(few), "TRN-11");
+    let unknown = CertificateError::PeerNotVoter(id(5));
+    assert_eq!(refuse(&t, &gmc(&t, 3, &[0, 5], 1)), EntryError::PeerCertificate(unknown), "TRN-12");
+    let founder = Gmc::found(t.roster().charter(), &PEOPLE[1], NOW, &mut Dice(3)).unwrap();
+    assert_eq!(refuse(&t, &founder), EntryError::PeerNoVotes(id(1)), "TRN-16");
+    let certificate = gmc(&t, 3, &[0, 1], 1);
+    let entry = t.make_admit(certificate.der(), &PEOPLE[0]).unwrap();
+    t.append(&entry).unwrap();
+    t.append(&decide(&t, &expel(&t, 3), &[0, 1]).unwrap()).unwrap();
+    assert_eq!(refuse(&t, &certificate), EntryError::PeerUsed(id(3)), "TRN-13");
+    let body = GmcBody::propose(t.roster().charter(), &PEOPLE[3], 3, NOW, &mut Dice(9));
+    let content = VoteContent {
+        motion: body.motion().unwrap(),
+        verdict: Verdict::Approve,
+        expires: UnixTime(NOW.0 - 1),
+    };
+    let votes = [0, 1].map(|voter: usize| Vote::sign(&PEOPLE[voter], content).unwrap().proof());
+    let ended = Gmc::compose(&body, &votes, &PEOPLE[3]).unwrap();
+    assert!(matches!(refuse(&t, &ended), EntryError::PeerVoteEnded(_)), "TRN-15");
+    // An expelled voter's vote, dated as one likes, admits nobody (T2).
+    let late = gmc(&t, 4, &[0, 2], 5);
+    t.append(&decide(&t, &expel(&t, 2), &[0, 1]).unwrap()).unwrap();
+    let out = CertificateError::PeerNotVoter(id(2));
+    assert_eq!(refuse(&t, &late), EntryError::PeerCertificate(out), "TRN-12");
+}
+
+#[test]
+fn trn_20_to_28_decisions() {
+    let mut t = found(4, 2);
+    let (decision, now) = (expel(&t, 3), slot(&t));
+    let refuse = |t: &Transcript, decision: &Decision, slot: Slot, votes: Vec<VoteProof>| {
+        let votes = DecisionVotes { slot, votes };
+        let body = Body::Decide { decision: decision.clone(), votes };
+        t.clone().append(&entry(t, body, 0)).unwrap_err()
+    };
+    let later = Slot { serial: 1, ballot: 0 };
+    let serial = refuse(&t, &decision, later, proofs(&t, &decision, later, &[0, 1]));
+    assert_eq!(serial, EntryError::PeerSerial { got: 1, want: 0 }, "TRN-20");
+    let one = proofs(&t, &decision, now, &[0]);
+    assert_eq!(
+        refuse(&t, &decision, now, [one.clone(), one.clone()].concat()),
+        EntryError::PeerVotesOrder,
+        "TRN-21"
+    );
+    let unknown = refuse(&t, &decision, now, proofs(&t, &decision, now, &[0, 7]));
+    assert_eq!(unknown, EntryError::PeerNotVoter(id(7)), "TRN-22");
+    let other_ballot = proofs(&t, &decision, Slot { serial: 0, ballot: 1 }, &[0, 1]);
+    assert!(matches!(refuse(&t, &decision, now, other_ballot), EntryError::PeerVote(_)), "TRN-23");
+    let few = refuse(&t, &decision, now, one);
+    assert_eq!(few, EntryError::PeerTooFewVotes { got: 1, need: 2 }, "TRN-24");
+    let half = refuse(&t, &decision, now, proofs(&t, &decision, now, &[1, 2]));
+    assert!(matches!(half, EntryError::PeerTooFewVotes { .. }), "TRN-24: half without the first listed");
+    let ghost = Decision::Remove { member: id(9), admission: t.genesis_id() };
+    let target = refuse(&t, &ghost, now, proofs(&t, &ghost, now, &[0, 1]));
+    assert_eq!(target, EntryError::PeerTarget(id(9)), "TRN-25");
+    let many = Decision::change("threshold", "5");
+    let end = refuse(&t, &many, now, proofs(&t, &many, now, &[0, 1]));
+    assert_eq!(end, EntryError::PeerDeadEnd { voters: 4, threshold: 5 }, "TRN-26");
+    let name = Decision::change("name", "x");
+    assert!(
+        matches!(refuse(&t, &name, now, proofs(&t, &name, now, &[0, 1])), EntryError::PeerChange(_)),
+        "TRN-27"
+    );
+    for voters in [vec![], vec![id(0), id(0)], vec![id(0), id(9)]] {
+        let list = Decision::Electorate { voters };
+        let refused = refuse(&t, &list, now, proofs(&t, &list, now, &[0, 1]));
+        assert_eq!(refused, EntryError::PeerElectorate, "TRN-28");
+    }
+    t.append(&decide(&t, &decision, &[0, 1]).unwrap()).unwrap();
+    assert_eq!(t.roster().electorate().voters, [0, 1, 2].map(id));
+}
+
+#[test]
+fn trn_25_and_31_expiry_is_judged_by_the_entrys_time() {
+    let mut t = found(3, 2);
+    admit(&mut t, 3, &[0, 1], 1);
+    let end = NOW.0 + YEAR;
+    let early = entry(&t, expire_body(&t, 3, end), 2);
+    let why = EntryError::PeerTooEarly { not_after: UnixTime(end), time: UnixTime(end) };
+    assert_eq!(t.append(&early), Err(why), "TRN-31");
+    let body = expire_body(&t, 3, end + 1);
+    let appended = t.append(&entry(&t.clone(), body.clone(), 3)).unwrap();
+    assert!(matches!(appended.change, Change::Removed { cause: Cause::Expired, .. }));
+    assert_eq!(t.append(&entry(&t.clone(), body, 2)), Err(EntryError::PeerTarget(id(3))), "TRN-25");
+    let founders = Body::Expire { member: id(0), admission: t.genesis_id(), time: UnixTime(u64::MAX) };
+    assert!(matches!(t.append(&entry(&t.clone(), founders, 1)), Err(EntryError::PeerTooEarly { .. })));
+}
+
+#[test]
+fn trn_22_an_expired_voter_has_no_vote_but_counts_in_the_quorum() {
+    let mut t = found(2, 1);
+    admit(&mut t, 2, &[0], 1);
+    let all = Decision::Electorate { voters: [0, 1, 2].map(id).to_vec() };
+    t.append(&decide(&t, &all, &[0, 1]).unwrap()).unwrap();
+    t.append(&entry(&t.clone(), expire_body(&t, 2, NOW.0 + YEAR + 1), 0)).unwrap();
+    let change = Decision::change("certificate_days", "30");
+    let refused = decide(&t, &change, &[0, 2]);
+    assert_eq!(refused, Err(BuildError::Refused(EntryError::PeerNotVoter(id(2)))));
+    assert!(decide(&t, &change, &[0]).is_err());
+    assert!(decide(&t, &change, &[0, 1]).is_ok());
+}
+
+#[test]
+fn a_stored_transcript_is_verified_again() {
+    let mut t = found(3, 2);
+    admit(&mut t, 3, &[0, 1], 1);
+    t.append(&decide(&t, &expel(&t, 2), &[0, 1]).unwrap()).unwrap();
+    admit(&mut t, 4, &[0, 1], 2);
+    let mut stored: Vec<Bytes> = t.entries().cloned().collect();
+    stored.reverse();
+    let loaded = Transcript::load(stored.clone()).unwrap();
+    assert_eq!((loaded.heads_digest(), loaded.roster()), (t.heads_digest(), t.roster()));
+    assert_eq!(Transcript::load(stored[..3].to_vec()).err(), Some(LoadError::LocalNoGenesis));
+    let gap = [stored[0].clone(), stored[3].clone()];
+    let gap = Transcript::load(gap).err();
+    assert!(matches!(gap, Some(LoadError::LocalCorrupt { number: 0, why: EntryError::MissingParents(_) })));
+    let mut bad = stored[1].to_vec();
+    bad[100] ^= 1;
+    stored[1] = bad.into();
+    assert!(matches!(Transcript::load(stored), Err(LoadError::LocalCorrupt { .. })));
+}
+
+/// What happens next, on which replica.
+#[derive(Debug, Clone)]
+enum Step {
+    Admit(usize, usize, bool),
+    Expel(usize, usize, bool),
+    Change(usize, u32, bool),
+    Expire(usize, usize),
+    Merge(usize, usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let side = 0..3_usize;
+    let step = prop_oneof![
+        (side.clone(), 4..9_usize, any::<bool>()).prop_map(|(at, who, left)| Step::Admit(at, who, left)),
+        (side.clone(), 0..9_usize, any::<bool>()).prop_map(|(at, who, left)| Step::Expel(at, who, left)),
+        (side.clone(), 20..60_u32, any::<bool>()).prop_map(|(at, days, left)| Step::Change(at, days, left)),
+        (side.clone(), 4..9_usize).prop_map(|(at, who)| Step::Expire(at, who)),
+        (side.clone(), side).prop_map(|(to, from)| Step::Merge(to, from)),
+    ];
+    proptest::collection::vec(step, 0..14)
+}
+
+fn play(replicas: &mut [Transcript], number: usize, step: &Step) {
+    // Four founders: two disjoint pairs of voters; only the pair with the first listed is a quorum.
+    let pair = |left: bool| if left { [0, 1] } else { [2, 3] };
+    let made = match step {
+        Step::Merge(to, from) => {
+            let from = replicas[*from].clone();
+            return merge(&mut replicas[*to], &from);
+        }
+        Step::Admit(at, who, left) => {
+            let t = &replicas[*at];
+            let gmc = gmc(t, *who, &pair(*left), 1_000 + number as u64);
+            (*at, t.make_admit(gmc.der(), &PEOPLE[pair(*left)[0]]))
+        }
+        Step::Expel(at, who, left) => {
+            (*at, decide(&replicas[*at], &expel(&replicas[*at], *who), &pair(*left)))
+        }
+        Step::Change(at, days, left) => {
+            let change = Decision::change("certificate_days", &days.to_string());
+            (*at, decide(&replicas[*at], &change, &pair(*left)))
+        }
+        Step::Expire(at, who) => {
+            let t = &replicas[*at];
+            let Some(held) = t.roster().member(&id(*who)) else { return };
+            (*at, t.make_expire(held.member, held.entry, UnixTime(NOW.0 + 2 * YEAR), &PEOPLE[0]))
+        }
+    };
+    if let (at, Ok(entry)) = made {
+        replicas[at].append(&entry).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn replicas_converge_whatever_the_order(steps in steps(), seed in any::<u64>()) {
+        let mut replicas = vec![found(4, 2); 3];
+        for (number, step) in steps.iter().enumerate() {
+            play(&mut replicas, number, step);
+        }
+        for (to, from) in [(0, 1), (0, 2), (1, 0), (2, 0)] {
+            let from = replicas[from].clone();
+            merge(&mut replicas[to], &from);
+        }
+        let mut entries: Vec<Bytes> = replicas[0].entries().cloned().collect();
+        entries.sort_by_key(|entry| digest(&[&seed.to_be_bytes(), entry]));
+        replicas.push(Transcript::load(entries).unwrap());
+        for other in &replicas[1..] {
+            prop_assert_eq!(other.heads(), replicas[0].heads());
+            prop_assert_eq!(other.heads_digest(), replicas[0].heads_digest());
+            prop_assert_eq!(other.roster(), replicas[0].roster());
+            prop_assert_eq!(other.roster().electorate(), replicas[0].roster().electorate());
+        }
+    }
+
+    #[test]
+    fn two_sides_never_both_expel(count in 2..8_usize, sides in any::<u8>(), threshold in 1..3_u32) {
+        let t = found(count, threshold);
+        let side = |bit: bool| -> Vec<usize> { (0..count).filter(|who| (sides >> who & 1 == 1) == bit).collect() };
+        let expels = |voters: &[usize], targets: &[usize]| {
+            !voters.is_empty() && targets.iter().any(|target| decide(&t, &expel(&t, *target), voters).is_ok())
+        };
+        let (left, right) = (side(true), side(false));
+        prop_assert!(!(expels(&left, &right) && expels(&right, &left)));
+    }
+
+    #[test]
+    fn any_bytes_are_an_entry_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let mut t = found(1, 1);
+        prop_assert!(t.append(&bytes).is_err());
+    }
+}
