@@ -101,8 +101,8 @@ fn run_all(seed: u64, n: usize) -> Vec<Vec<u8>> {
         let awaited: BTreeSet<_> = runs.iter().map(|run| run.awaited()).collect();
         assert_eq!(awaited.len(), 1, "all see the same members awaited");
         assert!(awaited.first().unwrap().contains(&from));
-        for me in 0..n {
-            let steps = runs[me].receive(from, step, &body, &mut draw).unwrap();
+        for (me, run) in runs.iter_mut().enumerate() {
+            let steps = run.receive(from, step, &body, &mut draw).unwrap();
             apply(me, steps, &mut log);
         }
     }

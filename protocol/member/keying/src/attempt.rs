@@ -30,6 +30,8 @@ pub(crate) struct Attempt {
     sent: VecDeque<Digest>,
     keys: Option<Keys>,
     confirmed: BTreeSet<usize>,
+    /// Complained of for what they signed: once each, however much of it comes.
+    accused: BTreeSet<MemberId>,
 }
 
 /// A message as it came.
@@ -110,6 +112,7 @@ impl Attempt {
             sent: VecDeque::new(),
             keys: None,
             confirmed: BTreeSet::new(),
+            accused: BTreeSet::new(),
         };
         let steps = attempt.module.start(entropy);
         let took = attempt.act(core, steps, credentials);
@@ -200,7 +203,7 @@ impl Attempt {
         }
         let expected = keys.confirmation(&sender);
         if !bool::from(expected.as_slice().ct_eq(envelope.body.as_ref())) {
-            core.emit(Output::Complain { view: self.view, suspects: vec![sender] });
+            self.accuse(core, sender);
             return Err(KeyingError::PeerConfirm(sender));
         }
         self.confirmed.insert(place);
@@ -208,7 +211,7 @@ impl Attempt {
     }
 
     /// KEY-07: what the module refuses. Signed nonsense is complained of at once; a step out of turn changes nothing.
-    fn refuse(&self, core: &mut Core, sender: MemberId, source: AgreementError) -> KeyingError {
+    fn refuse(&mut self, core: &mut Core, sender: MemberId, source: AgreementError) -> KeyingError {
         let turn = matches!(
             source,
             AgreementError::PeerOutOfTurn { .. }
@@ -216,9 +219,15 @@ impl Attempt {
                 | AgreementError::PeerUnknownStep(_)
         );
         if !turn && sender != core.me {
-            core.emit(Output::Complain { view: self.view, suspects: vec![sender] });
+            self.accuse(core, sender);
         }
         KeyingError::PeerStep { peer: sender, source }
+    }
+
+    fn accuse(&mut self, core: &mut Core, sender: MemberId) {
+        if self.accused.insert(sender) {
+            core.emit(Output::Complain { view: self.view, suspects: vec![sender] });
+        }
     }
 
     fn act(&mut self, core: &mut Core, steps: Vec<Step>, credentials: &dyn Credentials) -> Took {

@@ -1,7 +1,7 @@
 //! What outlives states: outputs, the instance counter, and the relation of views since the last secure one.
 
 use crate::api::{Config, Epoch, Output, SecureView, View};
-use crate::base::{Digest, Entropy, GroupId, MemberId, Persist, digest, draw};
+use crate::base::{Danger, Digest, Entropy, GroupId, MemberId, Persist, digest, draw};
 use crate::error::KeyingError;
 use crate::message::Instance;
 use std::collections::{BTreeMap, VecDeque};
@@ -20,7 +20,7 @@ pub(crate) struct Core {
     signal_due: bool,
     /// Who came along since the last secure view; `None` before the first view after it.
     together: Option<Vec<MemberId>>,
-    /// The last secure view's members and key: for the mutant that reuses it.
+    /// The last secure view's members and key, in the mutant that reuses it; else nothing.
     pub(crate) last: Option<(Vec<MemberId>, Epoch)>,
 }
 
@@ -81,11 +81,18 @@ impl Core {
         self.instances.retain(|member, _| view.members.contains(member));
     }
 
+    /// For the mutant alone: nobody else keeps a key here.
+    pub(crate) fn remember(&mut self, members: &[MemberId], epoch: &Epoch) {
+        if self.config.danger == Some(Danger::KeyingReusesKey) {
+            self.last = Some((members.to_vec(), epoch.clone()));
+        }
+    }
+
     /// Hands up the view with its key.
     pub(crate) fn install(&mut self, view: &View, epoch: &Epoch) {
         let transitional_set = self.together.take().unwrap_or_else(|| vec![self.me]);
         self.signal_due = true;
-        self.last = Some((view.members.clone(), epoch.clone()));
+        self.remember(&view.members, epoch);
         self.trace(format!("view {} secure: {} members, {}", view.id, view.members.len(), epoch.name));
         self.emit(Output::SecureView(SecureView {
             id: view.id,

@@ -149,7 +149,7 @@ impl Secure {
         self.requested = false;
         self.number = attempt.number;
         if let Some(epoch) = attempt.epoch() {
-            core.last = Some((self.roll.view.members.clone(), epoch.clone()));
+            core.remember(&self.roll.view.members, epoch);
             core.emit(Output::Refreshed { view: self.roll.view.id, epoch: epoch.clone() });
         }
     }

@@ -218,7 +218,7 @@ fn key_08_a_wrong_confirmation_blocks_the_view_at_all() {
     });
     for to in [0, 1, 3] {
         assert_eq!(table.errors[to], [KeyingError::PeerConfirm(member(2))]);
-        assert_eq!(table.complaints(to), [[member(2)]]);
+        assert_eq!(table.complaints(to), [[member(2)]], "once");
     }
     assert!(table.keys().iter().all(Option::is_none));
     let (_, confirmed) =
