@@ -180,10 +180,10 @@ impl Transcript {
         if self.graph.heads().iter().eq(parents.iter()) {
             return None;
         }
-        if let [parent] = parents {
-            if let Some((_, ready)) = self.branches.iter().find(|(tip, _)| tip == parent) {
-                return Some(ready.clone());
-            }
+        if let [parent] = parents
+            && let Some((_, ready)) = self.branches.iter().find(|(tip, _)| tip == parent)
+        {
+            return Some(ready.clone());
         }
         let mut roster = self.founded.clone();
         let in_past = self.graph.past_of(parents);

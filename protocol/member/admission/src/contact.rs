@@ -194,10 +194,9 @@ impl Admission {
         if let Some(vote) = certificate.votes().iter().find(|vote| vote.expires < early) {
             return Err(AdmissionError::PeerVoteEnded(vote.voter));
         }
-        if let Some(entry_at) = self.guests.entry_at(&from) {
-            if entry_at.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
-                return Ok(());
-            }
+        let handed_over = self.guests.entry_at(&from).and_then(|entry_at| *entry_at);
+        if handed_over.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
+            return Ok(());
         }
         let entry = call.transcript.make_admit(certificate.der(), call.identity);
         match entry {

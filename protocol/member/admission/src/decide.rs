@@ -130,17 +130,17 @@ impl Admission {
         if !self.ballots.count(slot.ballot, decision.clone(), vote.clone())? {
             return Ok(());
         }
-        if voter == call.identity.member() {
+        if voter == call.identity.member() && !self.forgets_votes() {
             self.out.push_back(Output::Persist(store::put_decision_vote(&decision, slot, &vote)));
         }
         let (roster, motion) = (call.transcript.roster(), decision.digest());
         let (have, need) =
             (self.ballots.approvers(slot.ballot, &motion, roster).len(), roster.decision_need());
         self.out.push_back(Output::Event(Event::VoteCast { motion, voter, approve, have, need }));
-        if self.ballots.is_rejected(&motion, roster) {
-            if let Some(proposal) = self.ballots.reject(&motion) {
-                self.proposal_closed(proposal, Closed::Rejected);
-            }
+        if self.ballots.is_rejected(&motion, roster)
+            && let Some(proposal) = self.ballots.reject(&motion)
+        {
+            self.proposal_closed(proposal, Closed::Rejected);
         }
         Ok(())
     }

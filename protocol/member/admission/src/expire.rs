@@ -29,8 +29,7 @@ impl Admission {
         }
         self.expiring.retain(|(member, admission), _| roster.holds(member, admission));
         let sure = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
-        let late: Vec<_> =
-            roster.run_out(sure).map(|held| (held.member, held.entry)).collect();
+        let late: Vec<_> = roster.run_out(sure).map(|held| (held.member, held.entry)).collect();
         if late.is_empty() {
             return;
         }

@@ -3,7 +3,7 @@
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use crate::{AdmissionError, Event, Output, store};
-use folkmoot_base::{Blob, Digest, MemberId, UnixTime};
+use folkmoot_base::{Blob, Danger, Digest, MemberId, UnixTime};
 use folkmoot_identity::{Roster, Verdict, Vote, VoteContent};
 
 impl Admission {
@@ -56,10 +56,15 @@ impl Admission {
         Ok(())
     }
 
+    /// The mutant that sends votes it does not keep.
+    pub(crate) fn forgets_votes(&self) -> bool {
+        self.config.danger == Some(Danger::AdmissionForgetsVote)
+    }
+
     fn count_vote(&mut self, call: &Call<'_>, digest: Digest, vote: Vote) {
         let roster = call.transcript.roster();
         let (voter, approve) = (vote.voter(), vote.content().verdict == Verdict::Approve);
-        if voter == call.identity.member() {
+        if voter == call.identity.member() && !self.forgets_votes() {
             self.out.push_back(Output::Persist(store::put_vote(&digest, &vote)));
         }
         let Some(open) = self.requests.get_mut(&digest) else { return };

@@ -1,13 +1,21 @@
 //! Strangers are admitted by enough votes and by nothing else; decisions take a quorum; what is lost is said again.
 //! Method: real machines and transcripts on a perfect ordered bus; members stop, restart from disk, and change in between.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod common;
 
 use bytes::Bytes;
 use common::{Bus, Dice, NOW, charter, person};
 use folkmoot_admission::{
-    Admission, AdmissionError, Closed, Command, Config, Event, GuestMessage, Input, OpenMessage, Output, Phase, Reason,
+    Admission, AdmissionError, Closed, Command, Config, Event, GuestMessage, Input, OpenMessage, Output,
+    Phase, Reason,
 };
 use folkmoot_base::{Blob, Instant, UnixTime, codec, limits};
 use folkmoot_identity::{
@@ -34,7 +42,11 @@ fn two_of_three_admit() {
     assert_eq!(bus.strangers[dora].applicant.phase(), Phase::Admitted);
     assert_eq!(bus.entries, 1);
     for seat in &bus.seats {
-        assert!(seat.events.iter().any(|event| matches!(event, Event::RequestClosed { why: Closed::Granted, .. })));
+        assert!(
+            seat.events
+                .iter()
+                .any(|event| matches!(event, Event::RequestClosed { why: Closed::Granted, .. }))
+        );
         assert!(seat.disk.is_empty(), "{:?}", seat.disk.keys());
         assert_eq!(seat.admission.poll_timeout(), None);
     }
@@ -151,7 +163,9 @@ fn a_charter_field_and_the_electorate_change_by_quorum() {
         let motion = decision.digest();
         bus.command(2, Command::Propose(decision)).unwrap();
         bus.command(1, Command::Vote { motion, approve: true }).unwrap();
-        if bus.seats[0].transcript.roster().threshold() == 3 && bus.seats[0].transcript.roster().electorate().serial == 1 {
+        if bus.seats[0].transcript.roster().threshold() == 3
+            && bus.seats[0].transcript.roster().electorate().serial == 1
+        {
             bus.command(0, Command::Vote { motion, approve: true }).unwrap_or(());
         } else {
             bus.command(0, Command::Vote { motion, approve: true }).unwrap();
@@ -212,7 +226,8 @@ fn a_voter_with_an_older_disk_learns_its_vote_from_the_others() {
     bus.seats[0].disk.clear();
     let cms = own_vote(&bus, 0, &a, Slot { serial: 0, ballot: 0 }, Verdict::Approve);
     bus.restart(0);
-    let (sender, payload) = (bus.seats[1].identity.member(), open(&OpenMessage::DecisionVote { decision: a, cms }));
+    let (sender, payload) =
+        (bus.seats[1].identity.member(), open(&OpenMessage::DecisionVote { decision: a, cms }));
     bus.input(0, Input::Open { sender, payload }).unwrap();
     assert!(bus.seats[0].disk.keys().any(|key| key.table == "vote"));
     let b = Decision::change("certificate_days", "50");
@@ -245,7 +260,8 @@ fn say(bus: &mut Bus, which: usize, message: &GuestMessage) -> AdmissionError {
 
 fn request(bus: &Bus, which: usize, change: impl Fn(&mut GmcBody)) -> GuestMessage {
     let it = &bus.strangers[which];
-    let mut body = GmcBody::propose(it.transcript.roster().charter(), &it.identity, 3, bus.time, &mut Dice(5));
+    let mut body =
+        GmcBody::propose(it.transcript.roster().charter(), &it.identity, 3, bus.time, &mut Dice(5));
     change(&mut body);
     GuestMessage::Request { cms: Blob::from(Request::sign(&it.identity, body).unwrap().der().to_vec()) }
 }
@@ -351,7 +367,9 @@ fn adm_07_a_flood_of_requests_is_bounded() {
         let cms = Blob::from(Request::sign(&strangers[which], body).unwrap().der().to_vec());
         let sender = bus.seats[1 + which % 4].identity.member();
         let payload = open(&OpenMessage::Request { cms });
-        full += usize::from(bus.input(0, Input::Open { sender, payload }) == Err(AdmissionError::PeerTooManyRequests));
+        full += usize::from(
+            bus.input(0, Input::Open { sender, payload }) == Err(AdmissionError::PeerTooManyRequests),
+        );
     }
     let status = bus.seats[0].admission.status(&bus.seats[0].transcript);
     assert_eq!(status.requests.len(), limits::REQUESTS_MAX);
@@ -406,7 +424,10 @@ fn adm_10_to_16_votes_for_anything_else_are_refused() {
     let stranger = &bus.strangers[emil].identity;
     let content = VoteContent { motion: right, verdict: Verdict::Approve, expires: soon };
     let cms = Blob::from(Vote::sign(stranger, content).unwrap().der().to_vec());
-    assert!(matches!(hear(&mut bus, 1, &OpenMessage::Vote { cms }), AdmissionError::PeerNotVoter(_)), "ADM-11");
+    assert!(
+        matches!(hear(&mut bus, 1, &OpenMessage::Vote { cms }), AdmissionError::PeerNotVoter(_)),
+        "ADM-11"
+    );
 
     let group_vote = admit_vote(&bus, 1, Motion { group: folkmoot_base::GroupId([3; 32]), ..right }, soon);
     assert!(matches!(hear(&mut bus, 1, &group_vote), AdmissionError::PeerVoteGroup(_)), "ADM-12");
@@ -420,7 +441,10 @@ fn adm_10_to_16_votes_for_anything_else_are_refused() {
     vote(&mut bus, 1, dora, true);
     let content = VoteContent { motion: right, verdict: Verdict::Reject, expires: soon };
     let cms = Blob::from(Vote::sign(&bus.seats[1].identity, content).unwrap().der().to_vec());
-    assert!(matches!(hear(&mut bus, 1, &OpenMessage::Vote { cms }), AdmissionError::PeerVotedAlready(_)), "ADM-16");
+    assert!(
+        matches!(hear(&mut bus, 1, &OpenMessage::Vote { cms }), AdmissionError::PeerVotedAlready(_)),
+        "ADM-16"
+    );
     let emils = bus.seats[0].admission.status(&bus.seats[0].transcript);
     assert!(emils.requests.iter().all(|r| r.have == usize::from(r.request == digest)));
 }
@@ -448,11 +472,19 @@ fn adm_20_and_22_a_certificate_stands_by_its_votes() {
         let from = it.node();
         let payload = codec::encode(&GuestMessage::Certificate { der: Blob(gmc.der().clone()) }).into();
         let seat = &mut bus.seats[0];
-        let result =
-            seat.admission.handle(bus.now, Input::Guest { from, payload }, &seat.transcript, &seat.identity, &mut bus.dice);
+        let result = seat.admission.handle(
+            bus.now,
+            Input::Guest { from, payload },
+            &seat.transcript,
+            &seat.identity,
+            &mut bus.dice,
+        );
         assert!(matches!(result, Err(AdmissionError::PeerEntry(_))), "{} votes: {result:?}", votes.len());
-        let content =
-            VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: UnixTime(NOW.0 + 500) };
+        let content = VoteContent {
+            motion: body.motion().unwrap(),
+            verdict: Verdict::Approve,
+            expires: UnixTime(NOW.0 + 500),
+        };
         votes.push(Vote::sign(&bus.seats[who].identity, content).unwrap().proof());
     }
     let junk = GuestMessage::Certificate { der: Blob::from(vec![0x30, 0]) };
@@ -466,7 +498,10 @@ fn adm_31_a_decision_must_make_sense() {
         Decision::change("name", "other"),
         Decision::change("threshold", "4"),
         Decision::Electorate { voters: Vec::new() },
-        Decision::Remove { member: person("x", 99).member(), admission: bus.seats[0].transcript.genesis_id() },
+        Decision::Remove {
+            member: person("x", 99).member(),
+            admission: bus.seats[0].transcript.genesis_id(),
+        },
     ] {
         let error = hear(&mut bus, 1, &OpenMessage::Proposal { decision });
         assert!(matches!(error, AdmissionError::PeerDecision(_)));
@@ -563,10 +598,9 @@ fn a_vote_is_persisted_before_it_is_sent() {
     let dora = bus.stranger("dora", 40, 0);
     let motion = bus.request_of(1, dora).unwrap();
     let seat = &mut bus.seats[1];
-    for command in [
-        Command::Vote { motion, approve: true },
-        Command::Propose(Decision::change("threshold", "1")),
-    ] {
+    for command in
+        [Command::Vote { motion, approve: true }, Command::Propose(Decision::change("threshold", "1"))]
+    {
         seat.admission
             .handle(bus.now, Input::Command(command), &seat.transcript, &seat.identity, &mut bus.dice)
             .unwrap();

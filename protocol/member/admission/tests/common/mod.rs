@@ -84,7 +84,8 @@ pub fn seat(identity: Identity, charter: &[u8]) -> Seat {
 
 impl Bus {
     pub fn new(count: u64, threshold: u32) -> Self {
-        let founders: Vec<Identity> = (1..=count).map(|seed| person(&format!("founder{seed}"), seed)).collect();
+        let founders: Vec<Identity> =
+            (1..=count).map(|seed| person(&format!("founder{seed}"), seed)).collect();
         let charter = charter(&founders, threshold, 77);
         let seats = founders.into_iter().map(|founder| seat(founder, &charter)).collect();
         let mut bus = Self {
@@ -102,8 +103,12 @@ impl Bus {
     }
 
     pub fn charter(&self) -> Vec<u8> {
-        let entry = folkmoot_identity::transcript::Entry::decode(self.seats[0].transcript.entries().next().unwrap()).unwrap();
-        let folkmoot_identity::transcript::Body::Genesis { charter } = entry.body else { panic!("no genesis") };
+        let entry =
+            folkmoot_identity::transcript::Entry::decode(self.seats[0].transcript.entries().next().unwrap())
+                .unwrap();
+        let folkmoot_identity::transcript::Body::Genesis { charter } = entry.body else {
+            panic!("no genesis")
+        };
         charter.0.to_vec()
     }
 
@@ -155,8 +160,12 @@ impl Bus {
         while let Some(output) = seat.admission.poll_output() {
             match output {
                 Output::Persist(persist) => store(&mut seat.disk, persist),
-                Output::Guest { to, payload } => self.queue.push_back(Word::Guest(seat.identity.node(), to, payload)),
-                Output::Multicast(payload) => self.queue.push_back(Word::Open(seat.identity.member(), payload)),
+                Output::Guest { to, payload } => {
+                    self.queue.push_back(Word::Guest(seat.identity.node(), to, payload))
+                }
+                Output::Multicast(payload) => {
+                    self.queue.push_back(Word::Open(seat.identity.member(), payload))
+                }
                 Output::Entry(entry) => self.queue.push_back(Word::Entry(entry)),
                 Output::Event(event) => seat.events.push(event),
                 Output::Trace(_) => {}
@@ -174,7 +183,9 @@ impl Bus {
         while let Some(output) = it.applicant.poll_output() {
             match output {
                 Output::Persist(persist) => store(&mut it.disk, persist),
-                Output::Guest { to, payload } => self.queue.push_back(Word::Guest(it.identity.node(), to, payload)),
+                Output::Guest { to, payload } => {
+                    self.queue.push_back(Word::Guest(it.identity.node(), to, payload))
+                }
                 Output::Event(event) => it.events.push(event),
                 _ => {}
             }
@@ -202,10 +213,10 @@ impl Bus {
         let input = Input::Guest { from, payload };
         if let Some(who) = self.seats.iter().position(|seat| seat.identity.node() == to) {
             let _ = self.input(who, input);
-        } else if let Some(which) = self.strangers.iter().position(|it| it.identity.node() == to) {
-            if self.strangers[which].contact == Some(from) {
-                self.stranger_input(which, input);
-            }
+        } else if let Some(which) = self.strangers.iter().position(|it| it.identity.node() == to)
+            && self.strangers[which].contact == Some(from)
+        {
+            self.stranger_input(which, input);
         }
     }
 
@@ -263,7 +274,8 @@ impl Bus {
     pub fn restart(&mut self, who: usize) {
         let seat = &mut self.seats[who];
         let stored: Vec<(StoreKey, Bytes)> = seat.disk.clone().into_iter().collect();
-        seat.admission = Admission::load(Config::default(), &seat.transcript, &seat.identity, &stored).unwrap();
+        seat.admission =
+            Admission::load(Config::default(), &seat.transcript, &seat.identity, &stored).unwrap();
         seat.up = true;
         let _ = self.input(who, Input::Clock(self.time));
     }
@@ -276,8 +288,12 @@ impl Bus {
 
     pub fn admitted(&self, which: usize) -> bool {
         let member = self.strangers[which].identity.member();
-        let have: BTreeSet<bool> =
-            self.seats.iter().filter(|seat| seat.up).map(|seat| seat.transcript.roster().is_member(&member)).collect();
+        let have: BTreeSet<bool> = self
+            .seats
+            .iter()
+            .filter(|seat| seat.up)
+            .map(|seat| seat.transcript.roster().is_member(&member))
+            .collect();
         assert_eq!(have.len(), 1, "members disagree");
         have.contains(&true)
     }

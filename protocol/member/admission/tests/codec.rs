@@ -1,0 +1,85 @@
+//! Every message reads back as it was; anything else is an error, never a panic.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+use folkmoot_admission::{GuestMessage, KeyedVote, OpenMessage, Reason};
+use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
+use folkmoot_base::{Blob, Entropy, EntryId, MemberId, UnixTime};
+use folkmoot_identity::{Decision, SigningKey, VoteProof};
+use proptest::prelude::*;
+
+struct Dice;
+
+impl Entropy for Dice {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.fill(5);
+    }
+}
+
+fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
+    let key = SigningKey::generate(&mut Dice);
+    let (voter, signature) = (key.verifying_key().member_id(), key.sign(b"folkmoot test", b""));
+    let vote = KeyedVote {
+        proof: VoteProof { voter, expires: UnixTime(7), signature },
+        spki: Blob::from(key.verifying_key().spki_der().to_vec()),
+    };
+    let cms = Blob::from(bytes);
+    vec![
+        GuestMessage::Request { cms: cms.clone() },
+        GuestMessage::Certificate { der: cms },
+        GuestMessage::Standing { request: [1; 32], have, need: 2, reason: Reason::Stale },
+        GuestMessage::Votes { request: [1; 32], votes: vec![vote.clone(), vote] },
+    ]
+}
+
+fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
+    let cms = Blob::from(bytes);
+    let remove = Decision::Remove { member: MemberId([2; 32]), admission: EntryId([3; 32]) };
+    vec![
+        OpenMessage::Request { cms: cms.clone() },
+        OpenMessage::Vote { cms: cms.clone() },
+        OpenMessage::Proposal { decision: Decision::change("threshold", "3") },
+        OpenMessage::Proposal { decision: Decision::Electorate { voters: vec![MemberId([4; 32]); 3] } },
+        OpenMessage::DecisionVote { decision: remove, cms },
+    ]
+}
+
+fn check<T>(message: &T, place: usize, flip: u8) -> Result<(), TestCaseError>
+where
+    T: Serialize + DeserializeBytes + Size + PartialEq + core::fmt::Debug,
+{
+    let bytes = encode(message);
+    prop_assert_eq!(&decode::<T>(&bytes).unwrap(), message);
+    prop_assert!(decode::<T>(&bytes[..place % bytes.len()]).is_err());
+    prop_assert!(decode::<T>(&[&bytes[..], &[0]].concat()).is_err());
+    let mut bad = bytes.clone();
+    bad[place % bytes.len()] ^= flip;
+    prop_assert!(decode::<T>(&bad).map_or(true, |other| other != *message && encode(&other) == bad));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
+
+    #[test]
+    fn round_trip_and_damage(
+        bytes in proptest::collection::vec(any::<u8>(), 0..100),
+        have in any::<u32>(),
+        place in any::<usize>(),
+        flip in 1..=255_u8,
+    ) {
+        for message in guest_messages(bytes.clone(), have) {
+            check(&message, place, flip)?;
+        }
+        for message in open_messages(bytes) {
+            check(&message, place, flip)?;
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let guest = decode::<GuestMessage>(&bytes).map(|message| encode(&message));
+        prop_assert!(guest.is_err() || guest == Ok(bytes.clone()));
+        let open = decode::<OpenMessage>(&bytes).map(|message| encode(&message));
+        prop_assert!(open.is_err() || open == Ok(bytes));
+    }
+}
