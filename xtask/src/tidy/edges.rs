@@ -57,6 +57,25 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot-sim",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-node", "folkmoot-member"],
     ),
+    (
+        "folkmoot-fuzz",
+        &[
+            "folkmoot-base",
+            "folkmoot-signing",
+            "folkmoot-agreement",
+            "folkmoot-identity",
+            "folkmoot-attach",
+            "folkmoot-link",
+            "folkmoot-ring",
+            "folkmoot-group",
+            "folkmoot-node",
+            "folkmoot-flush",
+            "folkmoot-keying",
+            "folkmoot-session",
+            "folkmoot-admission",
+            "folkmoot-member",
+        ],
+    ),
 ];
 
 /// Lists the edges that the house does not have.

@@ -1,0 +1,127 @@
+//! Decoders of what is signed: certificates, charters, votes, requests, entries of the transcript.
+
+use crate::script::{owned, steps};
+use crate::values::canonical;
+use crate::world::{NOW, world};
+use folkmoot_identity::transcript::{Entry, TABLE};
+use folkmoot_identity::{
+    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, SignedCharter, Transcript, Vote,
+    VoteContent, VoteProof,
+};
+
+/// Identity: a certificate in DER.
+pub fn certificate_der(data: &[u8]) {
+    let Ok(certificate) = IdentityCertificate::from_der(data) else { return };
+    assert_eq!(certificate.der(), data);
+    assert_eq!(IdentityCertificate::from_pem(&certificate.to_pem()), Ok(certificate));
+}
+
+/// Identity: PEM of a certificate, and of a key (the key first, then a zero byte, then the certificate).
+pub fn identity_pem(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(certificate) = IdentityCertificate::from_pem(text) {
+        assert_eq!(IdentityCertificate::from_pem(&certificate.to_pem()), Ok(certificate));
+    }
+    let (key, certificate) = text.split_once('\0').unwrap_or((text, ""));
+    let certificate = if certificate.is_empty() { &world().stranger.certificate_pem() } else { certificate };
+    if let Ok(identity) = Identity::from_pem(key, certificate) {
+        let key = identity.key_pem().expect("a key encodes");
+        let again = Identity::from_pem(key.expose(), &identity.certificate_pem()).expect("its own PEM");
+        assert_eq!(again.certificate(), identity.certificate());
+    }
+}
+
+/// Identity: a membership certificate in DER.
+pub fn membership_der(data: &[u8]) {
+    let Ok(gmc) = Gmc::from_der(data) else { return };
+    assert_eq!(gmc.der(), data);
+    let _ = gmc.body().motion();
+    let _ = gmc.body().request_digest();
+    let _ = gmc.body().check_charter(world().charter());
+    let _ = gmc.check_term(NOW, 60);
+    let key = |member: &_| world().charter().founder(member).map(|founder| &founder.key);
+    let _ = gmc.check_authority(world().charter(), key);
+}
+
+/// Identity: a charter's text.
+pub fn charter_toml(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(charter) = Charter::from_toml(text) else { return };
+    assert_eq!(charter.bytes(), data);
+    assert_eq!(Charter::from_toml(text), Ok(charter));
+}
+
+/// Identity: a change of a charter: a field, `=`, a value; several, one in a line.
+pub fn charter_change(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let mut charter = world().charter().clone();
+    for line in text.lines().take(16) {
+        let (field, value) = line.split_once('=').unwrap_or((line, ""));
+        if let Ok(next) = charter.with_change(field, value) {
+            assert_ne!(next.digest(), charter.digest());
+            assert_eq!(next.group(), charter.group());
+            charter = next;
+        }
+    }
+}
+
+/// Identity: a signed charter in CMS. Putting its parts together again gives the same bytes.
+pub fn signed_charter(data: &[u8]) {
+    let Ok(signed) = SignedCharter::from_der(data) else { return };
+    assert_eq!(signed.der(), data);
+    let mut again = signed.clone();
+    again.merge(&signed).expect("the same charter");
+    assert_eq!(again.der(), data, "a second encoding of one signed charter");
+    assert!(Transcript::genesis(data).is_err() || signed.verify().is_ok());
+}
+
+/// Identity: a vote in CMS, its content, and its short form.
+pub fn vote(data: &[u8]) {
+    if let Ok(content) = VoteContent::decode(data) {
+        assert_eq!(content.encode(), data);
+    }
+    canonical::<VoteProof>(data);
+    let Ok(vote) = Vote::from_der(data) else { return };
+    assert_eq!(vote.der(), data);
+    assert_eq!(VoteContent::decode(&vote.content().encode()).as_ref(), Ok(vote.content()));
+    let _ = vote.proof().verify(&vote.content().motion, vote.certificate().key());
+}
+
+/// Identity: a request in CMS.
+pub fn request(data: &[u8]) {
+    let Ok(request) = Request::from_der(data) else { return };
+    assert_eq!(request.der(), data);
+    assert_eq!(request.body().request_digest(), Ok(request.digest()));
+    let _ = request.body().check_charter(world().charter());
+}
+
+/// Transcript: one entry, one decision.
+pub fn entry(data: &[u8]) {
+    if let Ok(entry) = Entry::decode(data) {
+        assert_eq!(entry.encode(), data);
+        let _ = entry.signed_part();
+    }
+    if let Some(decision) = canonical::<Decision>(data) {
+        let _ = decision.digest();
+        let _ = world().transcript.would_stand(&decision);
+    }
+}
+
+/// Transcript: entries appended one after another. What is refused changes nothing; what is taken loads again.
+pub fn transcript(data: &[u8]) {
+    let mut transcript = world().transcript.clone();
+    for (_, bytes) in steps(data) {
+        let before = (transcript.len(), transcript.heads_digest());
+        match transcript.append(bytes) {
+            Ok(appended) => {
+                assert_eq!(transcript.get(&appended.id).map(|kept| &kept[..]), Some(bytes));
+                assert_eq!(transcript.len(), before.0 + usize::from(appended.new));
+                assert_eq!(Transcript::persist(&owned(bytes)).key.table, TABLE);
+            }
+            Err(_) => assert_eq!((transcript.len(), transcript.heads_digest()), before),
+        }
+    }
+    let again = Transcript::load(transcript.entries().cloned()).expect("what was appended loads");
+    assert_eq!(again.heads_digest(), transcript.heads_digest());
+    let _ = Transcript::load(steps(data).map(|(_, bytes)| owned(bytes)));
+}

@@ -1,0 +1,99 @@
+//! Decoders of single values of base, signing and agreement.
+
+use crate::script::Dice;
+use folkmoot_agreement::gdh::{Context, Token};
+use folkmoot_agreement::{PrimeGroup, Ristretto};
+use folkmoot_base::codec::{self, DeserializeBytes, Serialize, Size};
+use folkmoot_base::{Blob, EntryId, GroupName, Locator, MemberId, NodeId, ViewId};
+use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+
+/// What decodes is written as it was read, and reads again as the same.
+pub(crate) fn canonical<T>(data: &[u8]) -> Option<T>
+where
+    T: DeserializeBytes + Serialize + Size + PartialEq + std::fmt::Debug,
+{
+    let value: T = codec::decode(data).ok()?;
+    let again = codec::encode(&value);
+    assert_eq!(again, data, "a second encoding of {value:?}");
+    assert_eq!(codec::decode::<T>(&again).as_ref(), Ok(&value));
+    Some(value)
+}
+
+/// Base: byte strings, names, ids and views as messages hold them.
+pub fn base_codec(data: &[u8]) {
+    canonical::<Blob>(data);
+    canonical::<GroupName>(data);
+    canonical::<Vec<EntryId>>(data);
+    canonical::<Option<ViewId>>(data);
+}
+
+/// Base: texts that name something.
+pub fn base_text(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(locator) = text.parse::<Locator>() {
+        assert_eq!(locator.to_string().parse(), Ok(locator));
+    }
+    if let Some(node) = NodeId::from_hex(text) {
+        assert_eq!(node.hex(), text);
+    }
+    if let Ok(name) = GroupName::new(text) {
+        assert_eq!(name.as_str(), text);
+    }
+}
+
+/// Signing: keys and signatures in each of their forms.
+pub fn signing_forms(data: &[u8]) {
+    if let Ok(key) = VerifyingKey::from_spki_der(data) {
+        assert_eq!(key.spki_der().as_slice(), data);
+    }
+    if let Ok(signature) = Signature::from_bytes(data) {
+        assert_eq!(signature.to_bytes().as_slice(), data);
+        assert_eq!(Signature::from_der(&signature.to_der()), Ok(signature));
+    }
+    if let Ok(signature) = Signature::from_der(data) {
+        assert_eq!(signature.to_der(), data);
+        assert_eq!(Signature::from_bytes(&signature.to_bytes()), Ok(signature));
+    }
+    if let Ok(key) = SigningKey::from_pkcs8_der(data) {
+        let again = key.to_pkcs8_der().expect("a key encodes");
+        let again = SigningKey::from_pkcs8_der(again.expose()).expect("its own encoding");
+        assert_eq!(again.verifying_key(), key.verifying_key());
+    }
+}
+
+/// Members of the published operations of GDH.
+pub(crate) fn gdh_members() -> [MemberId; 3] {
+    [1, 2, 3].map(|number| MemberId([number; 32]))
+}
+
+/// A group of one, and what its member hands to the newcomers of a merge.
+pub(crate) fn gdh_merge() -> (Context<Ristretto>, Token) {
+    let [first, rest @ ..] = gdh_members();
+    let mut context = Context::first_member(first, &mut Dice(1));
+    let token = context.merge_start(&rest, &mut Dice(2)).expect("the only member is the controller");
+    (context, token)
+}
+
+/// Agreement: elements, tokens, and each published operation that takes a token.
+pub fn agreement_token(data: &[u8]) {
+    if let Some(element) = Ristretto::decode(data) {
+        assert_eq!(Ristretto::encode(&element), data);
+    }
+    let Some(token) = canonical::<Token>(data) else { return };
+    let members = gdh_members();
+    let [first, second, last] = members;
+    for from in members {
+        let (mut old, _) = gdh_merge();
+        let _ = old.factor_out(from, &token);
+        let _ = old.update(from, &token, &members);
+        let _ = old.update(from, &token, &token.members);
+        let mut new = Context::<Ristretto>::new_member(second);
+        let _ = new.mass_join(from, &token, &members, &mut Dice(3));
+        let _ = new.factor_out(from, &token);
+        let _ = new.update(from, &token, &members);
+        let mut joiner = Context::<Ristretto>::new_member(last);
+        let _ = joiner.join(from, &token, &[first, last], &mut Dice(4));
+        let _ = joiner.mass_join(from, &token, &members, &mut Dice(5));
+        let _ = joiner.collect(from, &token);
+    }
+}

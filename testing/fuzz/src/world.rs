@@ -1,0 +1,81 @@
+//! The people in the inputs: three founders, of whom two admit, and a stranger. Always the same, made once.
+
+use crate::script::Dice;
+use bytes::Bytes;
+use folkmoot_base::{GroupId, GroupName, MemberId, UnixTime};
+use folkmoot_identity::{
+    Charter, CharterDraft, Founder, Gmc, GmcBody, Identity, Motion, Request, SignedCharter, Transcript,
+    Verdict, Vote, VoteContent,
+};
+use std::sync::OnceLock;
+
+/// The wall clock.
+pub(crate) const NOW: UnixTime = UnixTime(1_800_000_000);
+/// When certificates end.
+pub(crate) const LATER: UnixTime = UnixTime(2_000_000_000);
+
+/// Everybody, and what they signed.
+pub(crate) struct World {
+    pub(crate) founders: Vec<Identity>,
+    pub(crate) stranger: Identity,
+    pub(crate) signed: SignedCharter,
+    pub(crate) transcript: Transcript,
+}
+
+/// The one world.
+pub(crate) fn world() -> &'static World {
+    static WORLD: OnceLock<World> = OnceLock::new();
+    WORLD.get_or_init(World::new)
+}
+
+fn person(name: &str, seed: u64) -> Identity {
+    Identity::new(name, &mut Dice(seed << 32), UnixTime(NOW.0 - 1_000), LATER).expect("a legal name and term")
+}
+
+impl World {
+    fn new() -> Self {
+        let founders: Vec<Identity> = [("alice", 1), ("bob", 2), ("carol", 3)].map(|(n, s)| person(n, s)).into();
+        let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
+        let name = GroupName::new("book club").expect("a legal name");
+        let draft = CharterDraft::new(name, 2, named, &mut Dice(99 << 32));
+        let all: Vec<&Identity> = founders.iter().collect();
+        let signed = SignedCharter::sign(&draft.to_toml(), &all).expect("a legal charter");
+        let transcript = Transcript::genesis(signed.der()).expect("a complete charter");
+        Self { founders, stranger: person("dave", 4), signed, transcript }
+    }
+
+    pub(crate) fn charter(&self) -> &Charter {
+        self.signed.charter()
+    }
+
+    pub(crate) fn charter_der(&self) -> Bytes {
+        Bytes::copy_from_slice(self.signed.der())
+    }
+
+    pub(crate) fn group(&self) -> GroupId {
+        self.charter().group()
+    }
+
+    pub(crate) fn members(&self) -> Vec<MemberId> {
+        self.founders.iter().map(Identity::member).collect()
+    }
+
+    pub(crate) fn request(&self) -> Request {
+        let body = GmcBody::propose(self.charter(), &self.stranger, 3, NOW, &mut Dice(5 << 32));
+        Request::sign(&self.stranger, body).expect("the stranger's own body")
+    }
+
+    pub(crate) fn vote_on(&self, motion: Motion, who: usize) -> Vote {
+        let content = VoteContent { motion, verdict: Verdict::Approve, expires: LATER };
+        Vote::sign(&self.founders[who], content).expect("a legal motion")
+    }
+
+    pub(crate) fn vote(&self, who: usize) -> Vote {
+        self.vote_on(Motion::admit(self.group(), self.charter().digest(), self.request().digest()), who)
+    }
+
+    pub(crate) fn gmc(&self) -> Gmc {
+        let votes = [self.vote(0).proof(), self.vote(2).proof()];
+        Gmc::compose(self.request().body(), &votes, &self.stranger).expect("votes of two voters")
+    }
+}
