@@ -20,6 +20,7 @@ pub mod record;
 pub mod rng;
 pub mod run;
 pub mod schedule;
+pub mod stack;
 #[cfg(test)]
 mod toy;
 pub mod transcript;

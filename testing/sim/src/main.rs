@@ -1,2 +1,10 @@
 //! Runs schedules. `folkmoot-sim --help` says how; README.md says why.
-fn main() {}
+
+mod cli;
+
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run(&cli::Arguments::parse())
+}

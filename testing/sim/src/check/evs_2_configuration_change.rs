@@ -16,10 +16,10 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
             if new.id.ring_seq <= old.id.ring_seq {
                 return Err(broken(*process, new.entry, "the configuration's number did not grow".into()));
             }
-            if let Some((entry, together)) = &old.transitional {
-                if !together.is_subset(&new.nodes) {
-                    return Err(broken(*process, *entry, "somebody who went on together is not in the next configuration".into()));
-                }
+            let lost = old.transitional.as_ref().filter(|(_, together)| !together.is_subset(&new.nodes));
+            if let Some((entry, _)) = lost {
+                let what = "somebody who went on together is not in the next configuration";
+                return Err(broken(*process, *entry, what.into()));
             }
         }
     }

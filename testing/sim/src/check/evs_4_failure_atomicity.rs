@@ -15,10 +15,9 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     let mut steps: BTreeMap<(ConfigurationId, ConfigurationId), Vec<Step<'_>>> = BTreeMap::new();
     for (process, life) in &story.lives {
         for pair in life.ring.segments.windows(2) {
-            if let [old, new] = pair {
-                if old.end == End::Next {
-                    steps.entry((old.id, new.id)).or_default().push((*process, old, new));
-                }
+            let [old, new] = pair else { continue };
+            if old.end == End::Next {
+                steps.entry((old.id, new.id)).or_default().push((*process, old, new));
             }
         }
     }

@@ -11,10 +11,9 @@ pub(super) const CHECKER: Checker =
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut seen = BTreeSet::new();
     for (entry, line) in record.entries.iter().enumerate() {
-        if let What::Delivered(message, _) = &line.what {
-            if !seen.insert((line.process, *message)) {
-                return Err((line.process, Some(entry), format!("{message} was delivered twice")));
-            }
+        let What::Delivered(message, _) = &line.what else { continue };
+        if !seen.insert((line.process, *message)) {
+            return Err((line.process, Some(entry), format!("{message} was delivered twice")));
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! Numbers once: a name of a configuration is one configuration for ever, also over restarts; a nonce, an instance id
-//! and whatever else may be used once is used once.
+//! Numbers once: a name of a configuration is one configuration for ever; ring numbers grow, also over restarts unless
+//! the disk is an old one; a nonce, an instance id and whatever else may be used once is used once.
 //! Source: DECISIONS N2, O4; key-agreement sheet §7.4 (what a counter in memory only re-opens).
 
 use super::{Broken, Checker, Story};
-use crate::record::{Process, Record, RingEvent, Seat, What};
+use crate::record::{Disk, Record, RingEvent, Seat, What};
 use folkmoot_base::ConfigurationId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,21 +13,23 @@ pub(super) const CHECKER: Checker =
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut used: BTreeMap<(&str, &[u8]), usize> = BTreeMap::new();
     let mut lists: BTreeMap<ConfigurationId, &BTreeSet<Seat>> = BTreeMap::new();
-    let mut by: BTreeMap<(ConfigurationId, Seat), Process> = BTreeMap::new();
+    let mut highest: BTreeMap<Seat, u64> = BTreeMap::new();
     for (entry, line) in record.entries.iter().enumerate() {
         let broken = |what: String| Err((line.process, Some(entry), what));
         match &line.what {
-            What::Used(kind, value) => {
-                if used.insert((kind, value), entry).is_some() {
-                    return broken(format!("used a {kind} again"));
-                }
+            What::Used(kind, value) if used.insert((kind, value), entry).is_some() => {
+                return broken(format!("used a {kind} again"));
+            }
+            What::Boot(Disk::Old) => {
+                highest.remove(&line.process.seat);
             }
             What::Ring(RingEvent::Regular(id, nodes)) => {
                 if *lists.entry(*id).or_insert(nodes) != nodes {
                     return broken(format!("configuration {} has two lists of members", id.ring_seq));
                 }
-                if *by.entry((*id, line.process.seat)).or_insert(line.process) != line.process {
-                    return broken(format!("configuration {} came again after a restart", id.ring_seq));
+                let last = highest.insert(line.process.seat, id.ring_seq);
+                if last.is_some_and(|last| last >= id.ring_seq) {
+                    return broken(format!("ring number {} is not above the last one on this disk", id.ring_seq));
                 }
             }
             _ => {}
@@ -40,7 +42,7 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
 mod tests {
     use super::CHECKER;
     use crate::check::tale::Tale;
-    use crate::record::What;
+    use crate::record::{Disk, What};
 
     #[test]
     fn numbers_are_used_once() {
@@ -48,5 +50,7 @@ mod tests {
         Tale::default().add(0, used(1)).add(0, used(2)).holds(&CHECKER);
         Tale::default().add(0, used(1)).add(1, used(1)).broken(&CHECKER);
         Tale::default().ring(0, 4, &[0]).ring(1, 4, &[1]).broken(&CHECKER);
+        Tale::default().ring(0, 8, &[0]).crash(0).ring(0, 8, &[0]).broken(&CHECKER);
+        Tale::default().ring(0, 8, &[0]).add(0, What::Boot(Disk::Old)).ring(0, 4, &[0]).holds(&CHECKER);
     }
 }

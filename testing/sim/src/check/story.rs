@@ -156,10 +156,9 @@ impl Story {
         let mut out = Vec::new();
         for (process, life) in &self.lives {
             for pair in life.segments.windows(2) {
-                if let [old, new] = pair {
-                    if old.end == End::Next {
-                        out.push((*process, old, new));
-                    }
+                let [old, new] = pair else { continue };
+                if old.end == End::Next {
+                    out.push((*process, old, new));
                 }
             }
         }

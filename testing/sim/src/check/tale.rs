@@ -2,7 +2,7 @@
 
 use super::{Checker, Story};
 use crate::record::{
-    Disk, Entry, MessageId, Process, Record, RingEvent, RingMessage, Seat, Shown, Standing, What,
+    Entry, MessageId, Process, Record, RingEvent, RingMessage, Seat, Shown, Standing, What,
 };
 use folkmoot_base::{ConfigurationId, GroupId, NodeId, Service, ViewId};
 use std::collections::BTreeSet;
@@ -32,10 +32,6 @@ impl Tale {
         let at = self.0.entries.len() as u64;
         self.0.push(at, p(seat), what);
         self
-    }
-
-    pub(crate) fn boot(self, seat: Seat) -> Self {
-        self.add(seat, What::Boot(Disk::Fresh))
     }
 
     pub(crate) fn view(self, seat: Seat, number: u64, members: &[Seat], transitional: &[Seat]) -> Self {

@@ -4,6 +4,7 @@ use super::{Event, Origin, Stair, Wish, World};
 use crate::machine::Told;
 use crate::payload;
 use crate::record::{Leak, Seat, What};
+use crate::schedule::Hook;
 use folkmoot_attach::Trace;
 use folkmoot_base::Persist;
 
@@ -105,6 +106,8 @@ impl World {
         self.seize(seat);
         if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
             chair.view = None;
+            // What it had sent may be delivered after its leave has its place: nobody owes it to the sender any more.
+            chair.pending.clear();
         }
     }
 
@@ -150,10 +153,9 @@ impl World {
         if payload::shows_plaintext(trace.text.as_bytes()) || shows_hex(&trace.text) {
             self.record.push(self.now, process, What::Leaked(Leak::Trace(trace.layer)));
         }
-        if let Some(hook) = self.hook {
-            if hook.layer == trace.layer && trace.text.to_lowercase().contains(hook.word) {
-                self.hook_seen = Some(self.now);
-            }
+        let fits = |hook: Hook| hook.layer == trace.layer && trace.text.to_lowercase().contains(hook.word);
+        if self.hook.is_some_and(fits) {
+            self.hook_seen = Some(self.now);
         }
         self.scan_secrets(seat, &trace);
         if self.options.notes {

@@ -1,0 +1,72 @@
+//! The command line: schedules by the thousand, one seed again, or the mutants.
+
+mod many;
+mod mutants;
+mod one;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Plays drawn schedules on the shipped stacks and checks every promise.
+#[derive(Debug, Parser)]
+#[command(name = "folkmoot-sim", version, about)]
+pub(crate) struct Arguments {
+    /// How many schedules to play.
+    #[arg(long, default_value_t = 300)]
+    pub(crate) schedules: u64,
+    /// The first seed; the others follow it.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// One summary object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Threads; as many as there are cores if not given.
+    #[arg(long)]
+    pub(crate) jobs: Option<usize>,
+    /// Play this seed again and say what it broke.
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["mutants", "schedules"])]
+    pub(crate) replay: Option<u64>,
+    /// With --replay: one line for each event.
+    #[arg(long, requires = "replay")]
+    pub(crate) transcript: bool,
+    /// With --replay: the first so many steps only.
+    #[arg(long, requires = "replay", value_name = "N")]
+    pub(crate) steps: Option<usize>,
+    /// With --replay: drop steps as long as the same promise breaks, then say which are left.
+    #[arg(long, requires = "replay")]
+    pub(crate) shrink: bool,
+    /// Break each layer on purpose and see that its checker catches it.
+    #[arg(long)]
+    pub(crate) mutants: bool,
+    /// With --mutants: only checkers whose name, or dangers whose name, holds this.
+    #[arg(long, requires = "mutants", value_name = "TEXT")]
+    pub(crate) only: Option<String>,
+    /// Print the digest of each run's transcript: two processes must print the same.
+    #[arg(long)]
+    pub(crate) digest: bool,
+    /// Stop after this many seconds of wall time and say how far it came.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) limit: Option<u64>,
+}
+
+/// Exit codes of the program.
+pub(crate) const DONE: u8 = 0;
+pub(crate) const FOUND: u8 = 1;
+
+/// Does what `arguments` say.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    // A panic inside of a run is reported as a violation of that run, with its seed.
+    std::panic::set_hook(Box::new(|_| {}));
+    let code = match arguments.replay {
+        Some(seed) => one::replay(arguments, seed),
+        None if arguments.mutants => mutants::hunt(arguments),
+        None => many::play(arguments),
+    };
+    ExitCode::from(code)
+}
+
+/// Threads to use.
+fn jobs(arguments: &Arguments) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    arguments.jobs.unwrap_or_else(cores).max(1)
+}

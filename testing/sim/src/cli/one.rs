@@ -1,0 +1,80 @@
+//! One seed again: its transcript, what it broke, and the shortest schedule that still breaks it.
+
+use super::{Arguments, DONE, FOUND};
+use folkmoot_sim::run::{Outcome, run};
+use folkmoot_sim::schedule::Schedule;
+use folkmoot_sim::stack::company;
+use folkmoot_sim::transcript;
+use folkmoot_sim::world::Options;
+
+/// Plays `seed` again; the exit code.
+pub(super) fn replay(arguments: &Arguments, seed: u64) -> u8 {
+    let mut schedule = Schedule::draw(seed);
+    if let Some(steps) = arguments.steps {
+        schedule.steps.truncate(steps);
+    }
+    if arguments.shrink {
+        schedule = shrink(schedule);
+        for (index, (when, step)) in schedule.steps.iter().enumerate() {
+            eprintln!("{index:>4}  {when:?}  {step:?}");
+        }
+    }
+    let options = Options { notes: arguments.transcript, digest: true, danger: None };
+    let (outcome, record) = run(&schedule, company, options);
+    if arguments.transcript {
+        println!(
+            "seed {seed}: {} seats, {} founders, {} votes admit, {:?}",
+            schedule.seats, schedule.founders, schedule.votes, schedule.weather
+        );
+        transcript::lines(&record).for_each(|line| println!("{line}"));
+    }
+    if let Some(digest) = &outcome.digest {
+        println!("digest {digest}");
+    }
+    print_violations(&outcome);
+    let counts = outcome.counts;
+    println!(
+        "{} steps, {} deliveries, {} views, {} datagrams, {:.3} virtual seconds",
+        counts.steps,
+        counts.deliveries,
+        counts.views,
+        counts.datagrams,
+        counts.micros as f64 / 1e6
+    );
+    if outcome.violations.is_empty() { DONE } else { FOUND }
+}
+
+/// Says what a run broke, where, and how to see it again.
+pub(super) fn print_violations(outcome: &Outcome) {
+    for (violation, excerpt) in outcome.violations.iter().zip(&outcome.excerpts) {
+        eprintln!("seed {}: {} broken at {}: {}", outcome.seed, violation.property, violation.process, violation.what);
+        excerpt.iter().for_each(|line| eprintln!("    {line}"));
+        eprintln!("  replay: cargo run --release -p folkmoot-sim -- --replay {} --transcript", outcome.seed);
+    }
+}
+
+fn first_broken(schedule: &Schedule) -> Option<&'static str> {
+    let (outcome, _) = run(schedule, company, Options::default());
+    outcome.violations.first().map(|violation| violation.property)
+}
+
+/// Drops steps, half of them, a quarter, …, one, as long as the same promise breaks.
+fn shrink(mut schedule: Schedule) -> Schedule {
+    let Some(property) = first_broken(&schedule) else { return schedule };
+    let mut chunk = schedule.steps.len().div_ceil(2);
+    while chunk > 0 {
+        let mut from = 0;
+        while from < schedule.steps.len() {
+            let mut fewer = schedule.clone();
+            let to = from.saturating_add(chunk).min(fewer.steps.len());
+            fewer.steps.drain(from..to);
+            if first_broken(&fewer) == Some(property) {
+                schedule = fewer;
+            } else {
+                from = to;
+            }
+        }
+        chunk /= 2;
+    }
+    schedule
+}

@@ -1,0 +1,16 @@
+//! The shipped stacks behind the seam: one `Embedded { Node, Member }` for each life, with a tap on the stair.
+
+mod actor;
+mod company;
+mod kind;
+mod tap;
+
+pub use company::Company;
+
+use crate::machine::Cast;
+use crate::schedule::Schedule;
+
+/// The shipped stacks, cast for `schedule`.
+pub fn company(schedule: &Schedule) -> Box<dyn Cast> {
+    Box::new(Company::new(schedule))
+}

@@ -1,0 +1,226 @@
+//! One life of one seat: the embedded stacks, spoken to in the world's words.
+
+use super::company::Names;
+use super::tap::{MARK, Seen, Tap};
+use crate::machine::{Command, Entrance, Input, Machine, Output, Picture, Role, Spoils, Told};
+use crate::record::{MessageId, Seat, Shown};
+use folkmoot_attach::{self as attach, Embedded};
+use folkmoot_base::{Digest, Entropy, GroupId, Instant};
+use folkmoot_member::{Event, Member, SendError};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+/// One life.
+pub(super) struct Actor {
+    seat: Seat,
+    stack: Embedded<Tap, Member>,
+    names: Rc<Names>,
+    home: GroupId,
+    /// Asked to send, neither sealed nor refused yet.
+    asked: VecDeque<MessageId>,
+    /// What a vote on a seat's request, or on its expulsion, names.
+    requests: BTreeMap<Seat, Digest>,
+    proposals: BTreeMap<Seat, Digest>,
+    /// Control steps found on the disk at the start.
+    found: BTreeSet<String>,
+    roster_length: usize,
+    out: VecDeque<Output>,
+    sending: bool,
+}
+
+impl Actor {
+    pub(super) fn new(
+        mut stack: Embedded<Tap, Member>,
+        entrance: &Entrance<'_>,
+        names: Rc<Names>,
+        entropy: &mut dyn Entropy,
+    ) -> Self {
+        let home = stack.upper.home();
+        let commands = match entrance.role {
+            Role::Stranger { .. } => vec![folkmoot_member::Command::Apply],
+            Role::Founder => Vec::new(),
+        };
+        let now = Instant(0);
+        stack.handle(now, attach::Input::Clock(entrance.clock), entropy);
+        for command in commands.into_iter().chain([folkmoot_member::Command::Join { group: home }]) {
+            stack.handle(now, attach::Input::Command(command), entropy);
+        }
+        let found = entrance.disk.iter().filter(|(key, _)| key.table == "vote");
+        let found = found.map(|(key, _)| format!("vote {}", hex(&key.key))).collect();
+        let mut actor = Self {
+            seat: entrance.seat,
+            stack,
+            names,
+            home,
+            asked: VecDeque::new(),
+            requests: BTreeMap::new(),
+            proposals: BTreeMap::new(),
+            found,
+            roster_length: usize::MAX,
+            out: VecDeque::new(),
+            sending: false,
+        };
+        actor.collect();
+        actor
+    }
+
+    /// Turns the embedding's outputs into the world's words.
+    fn collect(&mut self) {
+        while let Some(output) = self.stack.poll_output() {
+            match output {
+                attach::Output::Transmit(to, bytes) => self.out.push_back(Output::Transmit(to, bytes)),
+                attach::Output::Persist(write) => self.out.push_back(Output::Persist(write)),
+                attach::Output::Trace(trace) if trace.layer == MARK => self.marked(),
+                attach::Output::Trace(trace) => self.out.push_back(Output::Trace(trace)),
+                attach::Output::Event(event) => self.event(event),
+            }
+        }
+    }
+
+    fn tell(&mut self, told: Told) {
+        self.out.push_back(Output::Told(told));
+    }
+
+    fn marked(&mut self) {
+        let seen = self.stack.ground.seen.borrow_mut().pop_front();
+        match seen {
+            Some(Seen::Told(told)) => self.tell(told),
+            Some(Seen::Sealed) => {
+                if let Some(message) = self.asked.pop_front() {
+                    self.tell(Told::Sent(message));
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::View { id, members, transitional, epoch, .. } => {
+                let members = self.names.seats(&members);
+                let transitional = self.names.seats(&transitional);
+                self.tell(Told::View(Shown { id, members, transitional, key: epoch }));
+            }
+            Event::Message { payload, .. } => self.tell(Told::Message(payload)),
+            Event::Transitional { .. } => self.tell(Told::Signal),
+            Event::Request(petition) => {
+                if let Some(seat) = self.names.seat(&petition.member) {
+                    self.requests.insert(seat, petition.subject);
+                    self.tell(Told::Asked(seat));
+                }
+            }
+            Event::Proposal { subject, text, .. } => {
+                let seat = text.strip_prefix("expel seat").and_then(|seat| seat.parse::<Seat>().ok());
+                if let Some(seat) = seat {
+                    self.proposals.insert(seat, subject);
+                    self.tell(Told::Proposed(seat));
+                }
+            }
+            Event::Admitted { member, .. } => self.acknowledged("admitted", &member),
+            Event::Expelled { member } => self.acknowledged("expelled", &member),
+            Event::Removed { cause, .. } => self.tell(Told::Left(format!("{cause:?}").to_lowercase())),
+            Event::SendFailed { error } => self.send_failed(&error),
+            _ => {}
+        }
+    }
+
+    fn acknowledged(&mut self, what: &str, member: &folkmoot_base::MemberId) {
+        if let Some(seat) = self.names.seat(member) {
+            self.tell(Told::Acknowledged(format!("{what} seat{seat}")));
+        }
+    }
+
+    /// A send that was just handed in failed: the newest. One that was held failed: the oldest.
+    fn send_failed(&mut self, error: &SendError) {
+        let newest = self.sending && !matches!(error, SendError::LocalLeft);
+        let message = if newest { self.asked.pop_back() } else { self.asked.pop_front() };
+        if let Some(message) = message {
+            self.tell(Told::Refused(message, error.to_string()));
+        }
+    }
+
+    fn translate(&mut self, command: Command) -> Option<folkmoot_member::Command> {
+        let group = self.home;
+        Some(match command {
+            Command::Send(message, service, payload) => {
+                self.asked.push_back(message);
+                folkmoot_member::Command::Send { group, service, payload }
+            }
+            Command::Leave => folkmoot_member::Command::Leave { group },
+            Command::Join => folkmoot_member::Command::Join { group },
+            Command::Approve(seat) => {
+                folkmoot_member::Command::Vote { subject: *self.requests.get(&seat)?, approve: true }
+            }
+            Command::Agree(seat) => {
+                folkmoot_member::Command::Vote { subject: *self.proposals.get(&seat)?, approve: true }
+            }
+            Command::Expel(seat) => folkmoot_member::Command::Expel { member: self.names.member(seat)? },
+            Command::Mute(step) => {
+                self.stack.ground.mute = step;
+                return None;
+            }
+            Command::Crooked(how) => {
+                self.stack.ground.crooked = how;
+                return None;
+            }
+        })
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Machine for Actor {
+    fn handle(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) {
+        self.sending = matches!(input, Input::Command(Command::Send(..)));
+        let input = match input {
+            Input::Datagram(from, bytes) => attach::Input::Datagram(from, bytes),
+            Input::Clock(time) => attach::Input::Clock(time),
+            Input::Timeout => attach::Input::Timeout,
+            Input::Command(command) => match self.translate(command) {
+                Some(command) => attach::Input::Command(command),
+                None => return,
+            },
+        };
+        self.stack.handle(now, input, entropy);
+        self.collect();
+        self.sending = false;
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.stack.poll_timeout()
+    }
+
+    fn picture(&self) -> Picture {
+        let roster = self.stack.upper.transcript().roster();
+        let members: BTreeSet<Seat> = self.names.seats(roster.members().map(|admission| &admission.member));
+        let removed: BTreeSet<Seat> = self.names.seats(roster.formers().map(|(admission, _)| &admission.member));
+        let mut holds = self.found.clone();
+        holds.extend(members.iter().chain(&removed).map(|seat| format!("admitted seat{seat}")));
+        holds.extend(removed.iter().map(|seat| format!("expelled seat{seat}")));
+        let status = self.stack.upper.status(Instant(0));
+        let ring = self.stack.ground.node.ring();
+        let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
+        Picture { roster: members, removed, holds, activity }
+    }
+
+    fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>> {
+        let transcript = self.stack.upper.transcript();
+        let length = transcript.len();
+        if length == self.roster_length {
+            return None;
+        }
+        self.roster_length = length;
+        Some(self.names.seats(transcript.roster().members().map(|admission| &admission.member)))
+    }
+
+    fn spoils(&self) -> Spoils {
+        let _ = self.seat;
+        Spoils::default()
+    }
+}

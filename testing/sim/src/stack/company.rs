@@ -1,0 +1,99 @@
+//! The cast: identities and a charter for the seats of a schedule, and a stack for each life.
+
+use super::actor::Actor;
+use super::tap::Tap;
+use crate::machine::{Cast, Entrance, Machine, Role, Spoils, locator};
+use crate::record::Seat;
+use crate::rng::Rng;
+use crate::schedule::Schedule;
+use bytes::Bytes;
+use folkmoot_attach::Embedded;
+use folkmoot_base::{Entropy, GroupName, Instant, MemberId, StoreKey, UnixTime};
+use folkmoot_identity::{CharterDraft, Identity, SignedCharter};
+use folkmoot_member::Member;
+use folkmoot_node::Node;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// From when identities hold, and until when.
+const TERM: (UnixTime, UnixTime) = (UnixTime(1_800_000_000), UnixTime(2_200_000_000));
+
+/// Who sits where.
+#[derive(Debug, Default)]
+pub(super) struct Names(BTreeMap<MemberId, Seat>);
+
+impl Names {
+    /// The seat of a member.
+    pub(super) fn seat(&self, member: &MemberId) -> Option<Seat> {
+        self.0.get(member).copied()
+    }
+
+    /// The seats of members; strangers to the table get none.
+    pub(super) fn seats<'a, C: FromIterator<Seat>>(&self, members: impl IntoIterator<Item = &'a MemberId>) -> C {
+        members.into_iter().filter_map(|member| self.seat(member)).collect()
+    }
+
+    /// Who sits in `seat`.
+    pub(super) fn member(&self, seat: Seat) -> Option<MemberId> {
+        self.0.iter().find(|(_, other)| **other == seat).map(|(member, _)| *member)
+    }
+}
+
+/// All who take part in one run.
+#[derive(Debug)]
+pub struct Company {
+    identities: Vec<Identity>,
+    charter: Bytes,
+    names: Rc<Names>,
+}
+
+impl Company {
+    /// Draws identities and signs a charter for `schedule`.
+    ///
+    /// # Panics
+    /// If the identity crate refuses what every schedule draws: that is a bug.
+    #[expect(clippy::expect_used, reason = "every schedule draws what stands")]
+    pub fn new(schedule: &Schedule) -> Self {
+        let mut rng = Rng::new(schedule.seed, "identities", 0);
+        let identities: Vec<Identity> = (0..schedule.seats)
+            .map(|seat| Identity::new(&format!("seat{seat}"), &mut rng, TERM.0, TERM.1).expect("an identity"))
+            .collect();
+        let founders: Vec<&Identity> = identities.iter().take(usize::from(schedule.founders)).collect();
+        let named = founders.iter().map(|founder| founder.certificate().into()).collect();
+        let name = GroupName::new("moot").expect("a name");
+        let draft = CharterDraft::new(name, u32::from(schedule.votes), named, &mut rng);
+        let signed = SignedCharter::sign(&draft.to_toml(), &founders).expect("a charter");
+        let names = identities.iter().zip(0..).map(|(identity, seat)| (identity.member(), seat)).collect();
+        Self { charter: Bytes::copy_from_slice(signed.der()), names: Rc::new(Names(names)), identities }
+    }
+}
+
+impl Cast for Company {
+    fn enter(
+        &mut self,
+        entrance: &Entrance<'_>,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Box<dyn Machine>, String> {
+        let identity = self.identities.get(usize::from(entrance.seat)).ok_or("no such seat")?.clone();
+        let stored: Vec<(StoreKey, Bytes)> =
+            entrance.disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mut config = folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.seat));
+        config.observe = true;
+        config.danger = entrance.danger;
+        config.seeds = match entrance.role {
+            Role::Founder => (0..entrance.seat).map(locator).collect(),
+            Role::Stranger { contact } => vec![locator(contact)],
+        };
+        let node = Node::new(config, &stored, Instant(0), entropy).map_err(|error| error.to_string())?;
+        let mut config = folkmoot_member::Config::new(identity, self.charter.clone());
+        config.danger = entrance.danger;
+        let member = Member::new(config, &stored).map_err(|error| error.to_string())?;
+        let tap = Tap::new(node, entrance, Rc::clone(&self.names));
+        let stack = Embedded::new(tap, member);
+        Ok(Box::new(Actor::new(stack, entrance, Rc::clone(&self.names), entropy)))
+    }
+
+    fn opens(&self, _spoils: &Spoils, _payload: &[u8]) -> bool {
+        false
+    }
+}

@@ -1,0 +1,69 @@
+//! What kind of message a payload on the stair is, told from its first bytes, as the stacks' own pages draw them
+//! (docs/protocol/member.md, flush.md, keying.md). A node could tell as much.
+
+use crate::machine::Mute;
+
+/// The kind of a payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind<'a> {
+    /// A sealed application message: its header, and all of it.
+    Sealed(&'a [u8], &'a [u8]),
+    /// A step that can be left out; with the agreement's instance, if it is one of keying.
+    Step(Mute, Option<&'a [u8]>),
+    /// Anything else.
+    Other,
+}
+
+const OPEN: u8 = 1;
+const FLUSH: u8 = 2;
+const FLUSH_DATA: u8 = 0xD1;
+/// Kind 1, tag 16, service 1.
+const FLUSH_HEADER_BYTES: usize = 18;
+const KEYING: u8 = 1;
+const SEALED: u8 = 2;
+const SEALED_HEADER_BYTES: usize = 19;
+/// Version 1, view 96, attempt 4.
+const INSTANCE_AT: usize = 101;
+const INSTANCE_BYTES: usize = 24;
+const CONFIRM: u8 = 200;
+
+/// Tells the kind of `payload`.
+pub(super) fn of(payload: &[u8]) -> Kind<'_> {
+    match payload.split_first() {
+        Some((&OPEN, _)) => Kind::Step(Mute::Admission, None),
+        Some((&FLUSH, frame)) => of_frame(frame),
+        _ => Kind::Other,
+    }
+}
+
+fn of_frame(frame: &[u8]) -> Kind<'_> {
+    match frame {
+        [FLUSH_DATA, ..] => frame.get(FLUSH_HEADER_BYTES..).map_or(Kind::Other, of_data),
+        [_, 1, ..] => Kind::Step(Mute::FlushOk, None),
+        [_, 2, ..] => Kind::Step(Mute::FlushReceived, None),
+        _ => Kind::Other,
+    }
+}
+
+fn of_data(data: &[u8]) -> Kind<'_> {
+    match data.split_first() {
+        Some((&SEALED, sealed)) => {
+            sealed.get(..SEALED_HEADER_BYTES).map_or(Kind::Other, |header| Kind::Sealed(header, sealed))
+        }
+        Some((&KEYING, envelope)) => of_envelope(envelope).unwrap_or(Kind::Other),
+        _ => Kind::Other,
+    }
+}
+
+fn of_envelope(envelope: &[u8]) -> Option<Kind<'_>> {
+    let (instance, rest) = envelope.get(INSTANCE_AT..)?.split_at_checked(INSTANCE_BYTES)?;
+    let step = match *rest.first()? {
+        1 => Mute::PartialToken,
+        2 => Mute::FinalToken,
+        3 => Mute::FactOut,
+        4 => Mute::KeyList,
+        CONFIRM => Mute::Confirm,
+        _ => return None,
+    };
+    Some(Kind::Step(step, Some(instance)))
+}

@@ -1,0 +1,214 @@
+//! A tap on the stair: a node that does what the shipped node does, and says what passed.
+//!
+//! What it sees goes out in order among the node's own outputs: each [`Told`] is announced by a trace line of the layer
+//! [`MARK`], which the actor swaps for it. Here also sit the two liars that need the stair: a member that leaves out a
+//! step, and a node that was broken into.
+
+use super::company::Names;
+use super::kind::{self, Kind};
+use crate::machine::{Crooked, Entrance, Mute, Told};
+use crate::record::{RingEvent, RingMessage, Seat};
+use crate::rng::Rng;
+use bytes::Bytes;
+use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
+use folkmoot_base::{Digest, Entropy, Instant, Locator, NodeId, UnixTime};
+use folkmoot_node::Node;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// The layer of the lines that stand for a [`Told`].
+pub(super) const MARK: &str = "~";
+
+/// What the tap hands to the actor behind the embedding's back, in the order of the marks.
+pub(super) type Told2Actor = Rc<RefCell<VecDeque<Seen>>>;
+
+/// What passed the stair.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// To be told.
+    Told(Told),
+    /// A sealed application message went down.
+    Sealed,
+}
+
+/// The node, observed.
+pub(super) struct Tap {
+    pub(super) node: Node,
+    pub(super) mute: Option<Mute>,
+    pub(super) crooked: Option<Crooked>,
+    pub(super) seen: Told2Actor,
+    names: Rc<Names>,
+    rng: Rng,
+    out: VecDeque<GroundOutput>,
+    gone: u8,
+    instance: Vec<u8>,
+}
+
+impl Tap {
+    pub(super) fn new(node: Node, entrance: &Entrance<'_>, names: Rc<Names>) -> Self {
+        Self {
+            node,
+            mute: None,
+            crooked: None,
+            seen: Rc::default(),
+            names,
+            rng: Rng::new(u64::from(entrance.seat), "crooked", u64::from(entrance.life)),
+            out: VecDeque::new(),
+            gone: 0,
+            instance: Vec::new(),
+        }
+    }
+
+    fn mark(&mut self, seen: Seen) {
+        self.seen.borrow_mut().push_back(seen);
+        self.out.push_back(GroundOutput::Trace(Trace { layer: MARK, text: String::new() }));
+    }
+
+    fn tell(&mut self, told: Told) {
+        self.mark(Seen::Told(told));
+    }
+
+    /// Looks at what the member sends; whether it goes on.
+    fn look_down(&mut self, payload: &Bytes) -> bool {
+        match kind::of(payload) {
+            Kind::Sealed(header, sealed) => {
+                let stair = payload.slice_ref(sealed);
+                let nonce = header.to_vec();
+                self.mark(Seen::Sealed);
+                self.tell(Told::Used("nonce", nonce));
+                self.tell(Told::Stair(stair));
+                true
+            }
+            Kind::Step(step, instance) => {
+                if let Some(instance) = instance.filter(|instance| *instance != self.instance) {
+                    self.instance = instance.to_vec();
+                    self.tell(Told::Used("instance id", instance.to_vec()));
+                }
+                self.mute != Some(step)
+            }
+            Kind::Other => true,
+        }
+    }
+
+    fn ring_events(&mut self) {
+        for event in self.node.take_events() {
+            if let Some(event) = self.ring_event(event) {
+                self.tell(Told::Ring(event));
+            }
+        }
+    }
+
+    fn ring_event(&self, event: folkmoot_node::RingEvent) -> Option<RingEvent> {
+        let me = || self.names.seat(&self.node.id().member());
+        Some(match event {
+            folkmoot_node::RingEvent::Submitted { digest, .. } => RingEvent::Sent(named(me()?, digest)),
+            folkmoot_node::RingEvent::Delivered { configuration, order, sender, service, digest, .. } => {
+                let sender = self.names.seat(&sender.member())?;
+                RingEvent::Delivered { message: named(sender, digest), configuration, number: order, service }
+            }
+            folkmoot_node::RingEvent::Transitional { from, survivors } => {
+                RingEvent::Transitional { from, nodes: self.seats(&survivors) }
+            }
+            folkmoot_node::RingEvent::Regular { id, members } => RingEvent::Regular(id, self.seats(&members)),
+        })
+    }
+
+    fn seats(&self, nodes: &[NodeId]) -> std::collections::BTreeSet<Seat> {
+        nodes.iter().filter_map(|node| self.names.seat(&node.member())).collect()
+    }
+
+    /// Looks at what the node hands up; a crooked node changes it.
+    fn look_up(&mut self, word: ToMember) {
+        match word {
+            ToMember::Notice { ref members, ref removed, .. } => {
+                let members: Vec<Seat> = self.names.seats(members);
+                let removed: Vec<Seat> = self.names.seats(removed);
+                for seat in removed {
+                    self.gone |= bit(seat);
+                    self.tell(Told::Gone(seat));
+                }
+                for seat in members.into_iter().filter(|seat| self.gone & bit(*seat) != 0).collect::<Vec<_>>() {
+                    self.gone &= !bit(seat);
+                    self.tell(Told::Back(seat));
+                }
+                self.out.push_back(GroundOutput::Member(word));
+            }
+            ToMember::Deliver { group, sender, service, payload } if self.crooked.is_some() => {
+                for payload in self.bend(payload) {
+                    let word = ToMember::Deliver { group, sender, service, payload };
+                    self.out.push_back(GroundOutput::Member(word));
+                }
+            }
+            word => self.out.push_back(GroundOutput::Member(word)),
+        }
+    }
+
+    /// What a crooked node makes of a sealed message; other payloads it leaves alone.
+    fn bend(&mut self, payload: Bytes) -> Vec<Bytes> {
+        if !matches!(kind::of(&payload), Kind::Sealed(..)) || !self.rng.chance(300_000) {
+            return vec![payload];
+        }
+        match self.crooked {
+            Some(Crooked::Repeats) => vec![payload.clone(), payload],
+            Some(Crooked::Alters) => {
+                let mut bytes = payload.to_vec();
+                if let Some(last) = bytes.iter_mut().rev().nth(20) {
+                    *last ^= 1;
+                }
+                vec![bytes.into()]
+            }
+            None => vec![payload],
+        }
+    }
+}
+
+fn named(sender: Seat, digest: Digest) -> RingMessage {
+    let mut half = [0; 16];
+    for (to, from) in half.iter_mut().zip(digest) {
+        *to = from;
+    }
+    RingMessage { sender, digest: half }
+}
+
+fn bit(seat: Seat) -> u8 {
+    1_u8.checked_shl(u32::from(seat)).unwrap_or(0)
+}
+
+impl Ground for Tap {
+    fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
+        if let ToNode::Send { payload, .. } = &message {
+            if !self.look_down(&payload.clone()) {
+                return;
+            }
+        }
+        self.node.member(now, message, entropy);
+    }
+
+    fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
+        self.node.datagram(now, from, datagram, entropy);
+    }
+
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        self.node.clock(now, time, entropy);
+    }
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.node.timeout(now, entropy);
+    }
+
+    fn poll_output(&mut self) -> Option<GroundOutput> {
+        self.ring_events();
+        while let Some(output) = self.node.poll_output() {
+            match output {
+                GroundOutput::Member(word) => self.look_up(word),
+                other => self.out.push_back(other),
+            }
+        }
+        self.out.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.node.poll_timeout()
+    }
+}
