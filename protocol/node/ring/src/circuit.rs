@@ -10,7 +10,7 @@ use crate::config::{
     ACCELERATED_PACKETS, Config, GAP_PACKETS_MAX, LEADING_PACKETS, REQUESTS_MAX, STORE_PACKETS_MAX,
 };
 use crate::error::RingError;
-use crate::message::{Control, Data, Head, Hurry, NOBODY, Token};
+use crate::message::{Control, Data, Head, Hurry, Last, NOBODY, Token, neighbours, visiting_order};
 use crate::output::{Output, Timer};
 use crate::store::Stored;
 use crate::stream::Stream;
@@ -64,6 +64,8 @@ pub(crate) struct Circuit {
     next: NodeId,
     previous: NodeId,
     token_seq: u64,
+    /// Of the last token passed on here; 0: none yet.
+    passed_seq: u64,
     last: Visit,
     passed: Option<Passed>,
     held: Option<Held>,
@@ -76,17 +78,16 @@ pub(crate) struct Circuit {
 impl Circuit {
     pub(crate) fn new(id: ConfigurationId, members: Arc<[NodeId]>, now: Instant, config: &Config) -> Self {
         let place = members.binary_search(&config.me).unwrap_or(0);
-        let around = |step: usize| {
-            let at = place.saturating_add(step).checked_rem(members.len()).unwrap_or(0);
-            members.get(at).copied().unwrap_or(config.me)
-        };
+        let order = visiting_order(&members, &id.nonce);
+        let (previous, next) = neighbours(&order, &config.me).unwrap_or((config.me, config.me));
         let mine = u8::try_from(place).unwrap_or(NOBODY);
         Self {
             others: members.iter().filter(|node| **node != config.me).copied().collect(),
             retransmitted: 0,
             mine,
-            next: around(1),
-            previous: around(members.len().saturating_sub(1)),
+            next,
+            previous,
+            passed_seq: 0,
             stream: Stream::new(id, members, mine, config.danger),
             token_seq: 0,
             last: Visit::default(),
@@ -109,6 +110,19 @@ impl Circuit {
 
     fn represents(&self) -> bool {
         self.mine == 0
+    }
+
+    /// The last pass of the token from here, if there was one; all are later than those of the commit token.
+    pub(crate) fn last_pass(&self, late: bool) -> Option<Last> {
+        let rotations =
+            u64::try_from(self.others.len()).unwrap_or(u64::MAX).saturating_add(1).saturating_mul(2);
+        let step = rotations.saturating_add(self.passed_seq);
+        (self.passed_seq > 0).then(|| Last {
+            ring: self.stream.ring(),
+            step,
+            next: self.next,
+            late: late.into(),
+        })
     }
 
     /// The first token of the ring; only its representative makes it.
@@ -306,6 +320,7 @@ impl Circuit {
         }
         self.hurried = false;
         token.token_seq = token.token_seq.saturating_add(1);
+        self.passed_seq = token.token_seq;
         let seq = token.seq;
         let frame = Control::Token(token).encode();
         let span = config.timing.token_repeat;

@@ -8,7 +8,7 @@
 
 use crate::context::{Context, Step};
 use crate::gather::Sets;
-use crate::message::{CommitToken, Control, Entry, Join};
+use crate::message::{CommitToken, Control, Entry, Join, Last, neighbours};
 use crate::output::{Cause, Output, Timer};
 use crate::stream::Stream;
 use bytes::Bytes;
@@ -25,9 +25,7 @@ pub(crate) struct Repeat {
 impl Repeat {
     /// Sends `token` to the member after this node, now and again.
     pub(crate) fn start(now: Instant, token: &CommitToken, ctx: &mut Context) -> Self {
-        let place = token.members.binary_search(&ctx.config.me).unwrap_or(0);
-        let next = place.saturating_add(1).checked_rem(token.members.len()).unwrap_or(0);
-        let to = token.members.get(next).copied().unwrap_or(ctx.config.me);
+        let to = neighbours(&token.order(), &ctx.config.me).map_or(ctx.config.me, |(_, after)| after);
         let frame = Control::Commit(token.clone()).encode();
         ctx.out.push_back(Output::Send { to, frame: frame.clone() });
         Self { to, frame, at: now + ctx.config.timing.commit_repeat }
@@ -94,12 +92,11 @@ impl Commit {
             let newer = token.members == self.token.members && crate::gather::is_turn(&token, from, ctx);
             return if newer { Step::Commit(Box::new(token)) } else { Step::Stay };
         }
-        let place = token.members.binary_search(&ctx.config.me).ok();
-        let unchanged = token.members == self.token.members
-            && place.and_then(|place| token.entries.get(place)) == Some(&self.mine);
+        let unchanged =
+            token.members == self.token.members && token.entry(&ctx.config.me) == Some(&self.mine);
         let complete = token.entries.len() == token.members.len();
         let wanted = if self.represents(ctx) { 1 } else { 2 };
-        if unchanged && complete && token.rotation == wanted && before(&token.members, ctx) == Some(from) {
+        if unchanged && complete && token.rotation == wanted && before(&token, ctx) == Some(from) {
             return Step::Recover(Box::new(token));
         }
         Step::Stay
@@ -110,6 +107,10 @@ impl Commit {
         let member = self.token.members.binary_search(&from).is_ok();
         let fresh = join.ring_seq >= self.token.id.ring_seq || !self.sets.cover(join);
         if member && fresh { Step::Gather(Cause::MemberGathers(from)) } else { Step::Stay }
+    }
+
+    pub(crate) fn last(&self, me: &NodeId, late: bool) -> Option<Last> {
+        last(&self.token, 1, me, late)
     }
 
     pub(crate) fn has(&self, node: &NodeId) -> bool {
@@ -130,8 +131,15 @@ impl Commit {
 }
 
 /// Who passes to this node.
-pub(crate) fn before(members: &[NodeId], ctx: &Context) -> Option<NodeId> {
-    let place = members.binary_search(&ctx.config.me).ok()?;
-    let before = place.checked_sub(1).unwrap_or(members.len().checked_sub(1)?);
-    members.get(before).copied()
+pub(crate) fn before(token: &CommitToken, ctx: &Context) -> Option<NodeId> {
+    neighbours(&token.order(), &ctx.config.me).map(|(before, _)| before)
+}
+
+/// How far `token` came here, in its first rotation or the second.
+pub(crate) fn last(token: &CommitToken, rotation: u8, me: &NodeId, late: bool) -> Option<Last> {
+    let order = token.order();
+    let place = order.iter().position(|node| node == me)?;
+    let before = if rotation == 1 { 0 } else { order.len() };
+    let step = u64::try_from(before.saturating_add(place)).ok()?;
+    Some(Last { ring: token.id.nonce, step, next: neighbours(&order, me)?.1, late: late.into() })
 }

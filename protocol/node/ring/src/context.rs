@@ -1,10 +1,11 @@
 //! What all states of one node share.
 
 use crate::config::Config;
-use crate::message::CommitToken;
+use crate::message::{CommitToken, Last};
 use crate::output::{Cause, Change, Output, Phase};
 use crate::peers::Peers;
 use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
+use crate::suspects::Suspects;
 use crate::{STORE_KEY_RING_SEQ, STORE_TABLE};
 use bytes::Bytes;
 use folkmoot_base::{NodeId, Persist};
@@ -23,6 +24,9 @@ pub(crate) struct Context {
     pub(crate) attempted: u64,
     /// Of the last JOIN made.
     pub(crate) join_number: u64,
+    /// How far the ring or attempt came that was left last.
+    pub(crate) last: Option<Last>,
+    pub(crate) suspects: Suspects,
     pub(crate) refused: u64,
     pub(crate) retransmitted: u64,
     congested: bool,
@@ -38,6 +42,8 @@ impl Context {
             ring_seq,
             attempted: ring_seq,
             join_number: 0,
+            last: None,
+            suspects: Suspects::default(),
             refused: 0,
             retransmitted: 0,
             congested: false,

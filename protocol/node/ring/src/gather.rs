@@ -14,12 +14,12 @@
 
 use crate::context::{Context, Step};
 use crate::error::RingError;
-use crate::message::{CommitToken, Control, Data, Join};
+use crate::message::{CommitToken, Control, Data, Join, Last, neighbours};
 use crate::output::{Cause, Output, Timer};
 use crate::stream::Stream;
 use folkmoot_base::limits::NODES_MAX;
 use folkmoot_base::{Instant, NodeId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What two nodes of a gather must have equal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -53,6 +53,8 @@ pub(crate) struct Gather {
     agreed: BTreeSet<NodeId>,
     /// Who sent anything since the consensus timer was set.
     heard: BTreeSet<NodeId>,
+    /// How far the last attempt came at the others.
+    lasts: BTreeMap<NodeId, Last>,
     join_at: Instant,
     consensus_at: Instant,
     alone_at: Instant,
@@ -73,6 +75,7 @@ impl Gather {
             sets,
             agreed: BTreeSet::from([ctx.config.me]),
             heard: BTreeSet::new(),
+            lasts: ctx.last.iter().map(|last| (ctx.config.me, *last)).collect(),
             join_at: now + timing.join_repeat,
             consensus_at: now + timing.consensus,
             alone_at: now + timing.alone,
@@ -92,6 +95,7 @@ impl Gather {
             number: ctx.join_number,
             ring_seq: ctx.ring_seq,
             current: self.old.as_ref().map(|old| old.id),
+            last: ctx.last,
         };
         let frame = Control::Join(join).encode();
         for to in ctx.peers.eligible() {
@@ -120,9 +124,6 @@ impl Gather {
         join: &Join,
         ctx: &mut Context,
     ) -> Result<Step, RingError> {
-        if join.proposed.binary_search(&from).is_err() || join.failed.binary_search(&from).is_ok() {
-            return Err(RingError::PeerIllegal { peer: from, rule: "RING-04" });
-        }
         let union = join.proposed.iter().filter(|node| !self.sets.proposed.contains(node)).count();
         if union.saturating_add(self.sets.proposed.len()) > NODES_MAX {
             return Err(RingError::PeerIllegal { peer: from, rule: "RING-10" });
@@ -132,6 +133,9 @@ impl Gather {
             return Ok(Step::Stay); // Neither asks for the other: two gathers side by side.
         }
         self.heard.insert(from);
+        if let Some(last) = join.last {
+            self.lasts.insert(from, last);
+        }
         if self.sets.equal(join) {
             self.agreed.insert(from);
             return Ok(self.consensus(now, ctx));
@@ -169,6 +173,10 @@ impl Gather {
         }
         if members.len() <= 1 && self.sets.failed.is_empty() && now < self.alone_at {
             return Step::Stay;
+        }
+        if let Some(suspect) = ctx.suspects.judge(&self.lasts, &members, ctx.config.me) {
+            self.fail(now, vec![suspect], ctx);
+            return self.consensus(now, ctx);
         }
         if members.first() == Some(&ctx.config.me) {
             return Step::Propose(members);
@@ -261,10 +269,11 @@ impl Gather {
 
 /// Whether this COMMIT, in its first rotation, is for us to fill in now, from who should send it.
 pub(crate) fn is_turn(token: &CommitToken, from: NodeId, ctx: &Context) -> bool {
-    let Ok(place) = token.members.binary_search(&ctx.config.me) else { return false };
-    let before = place.checked_sub(1).and_then(|before| token.members.get(before));
+    let order = token.order();
+    let place = order.iter().position(|node| *node == ctx.config.me);
+    let before = neighbours(&order, &ctx.config.me).map(|(before, _)| before);
     token.rotation == 1
-        && token.entries.len() == place
-        && before == Some(&from)
+        && place.is_some_and(|place| place > 0 && token.entries.len() == place)
+        && before == Some(from)
         && token.id.ring_seq > ctx.attempted
 }

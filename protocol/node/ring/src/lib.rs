@@ -31,6 +31,7 @@ mod queue;
 mod recover;
 mod store;
 mod stream;
+mod suspects;
 
 pub use config::*;
 pub use error::{RingError, StoredError, SubmitError};
@@ -231,6 +232,9 @@ impl Ring {
         entropy: &mut dyn Entropy,
     ) -> Result<(), RingError> {
         let ctx = &mut self.ctx;
+        if !join.asks_for(&from) {
+            return Err(RingError::PeerIllegal { peer: from, rule: "RING-04" });
+        }
         let known = ctx.peers.join_number(&from);
         if ctx.peers.is_late(&from, join.number) {
             return Ok(()); // RING-13
@@ -349,9 +353,28 @@ impl Ring {
 
     fn gather(&mut self, now: Instant, cause: Cause) {
         self.ctx.trace(Phase::Gather, cause);
+        self.remember_how_far(now, cause);
         let old = self.leave().and_then(State::into_old);
         let gather = Gather::new(now, &mut self.ctx, old);
         self.state = Some(State::Gather(Box::new(gather)));
+    }
+
+    /// For the JOINs of the next gather: how far this ring or attempt came here.
+    fn remember_how_far(&mut self, now: Instant, cause: Cause) {
+        let late = matches!(cause, Cause::TokenLost | Cause::CommitLost | Cause::RecoveryLost);
+        let me = self.ctx.config.me;
+        let last = match self.state.as_ref() {
+            Some(State::Operational(state)) => {
+                if now.since(state.since) > self.ctx.config.timing.token_loss.saturating_mul(5) {
+                    self.ctx.suspects.forget();
+                }
+                state.circuit.last_pass(late)
+            }
+            Some(State::Commit(state)) => state.last(&me, late),
+            Some(State::Recover(state)) => state.last(&me, late),
+            Some(State::Gather(_)) | None => return,
+        };
+        self.ctx.last = last.or(self.ctx.last);
     }
 
     fn leave(&mut self) -> Option<State> {

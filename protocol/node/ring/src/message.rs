@@ -68,6 +68,21 @@ pub struct Join {
     pub ring_seq: u64,
     /// The configuration that it has installed.
     pub current: Option<ConfigurationId>,
+    /// How far the ring or attempt came that it left for this gather.
+    pub last: Option<Last>,
+}
+
+/// How far a ring or attempt came at one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Last {
+    /// Which.
+    pub ring: RingNonce,
+    /// Which of all passes of its commit token and token was the last that this node made.
+    pub step: u64,
+    /// To whom.
+    pub next: NodeId,
+    /// 1 if the node left because nothing came any more, else 0.
+    pub late: u8,
 }
 
 /// COMMIT.
@@ -77,7 +92,7 @@ pub struct CommitToken {
     pub id: ConfigurationId,
     /// Its members, sorted.
     pub members: Vec<NodeId>,
-    /// What the members bring, in their order; complete from the second rotation on.
+    /// What the members bring, in the order of the visits ([`visiting_order`]); complete from the second rotation on.
     pub entries: Vec<Entry>,
     /// 1: collecting entries. 2: all are known.
     pub rotation: u8,
@@ -235,11 +250,42 @@ impl Join {
         is_sorted_set(&self.proposed)
             && is_sorted_set(&self.failed)
             && self.ring_seq <= RING_SEQ_MAX
+            && self.last.is_none_or(|last| last.late <= 1)
             && self.failed.iter().all(|node| self.proposed.binary_search(node).is_ok())
     }
 }
 
+/// In which order a ring visits its members, the representative first: ascending or descending, as the nonce says. So the
+/// neighbours of a member change from attempt to attempt, and whose pass it is that fails again and again becomes plain.
+pub fn visiting_order(members: &[NodeId], ring: &RingNonce) -> Vec<NodeId> {
+    let mut order = members.to_vec();
+    if ring.first().is_some_and(|byte| byte & 1 == 1) {
+        order.reverse();
+        order.rotate_right(1.min(members.len()));
+    }
+    order
+}
+
+/// The member before and the member after `me` in `order`.
+pub fn neighbours(order: &[NodeId], me: &NodeId) -> Option<(NodeId, NodeId)> {
+    let place = order.iter().position(|node| node == me)?;
+    let last = order.len().checked_sub(1)?;
+    let before = place.checked_sub(1).unwrap_or(last);
+    let after = if place == last { 0 } else { place.checked_add(1)? };
+    Some((*order.get(before)?, *order.get(after)?))
+}
+
 impl CommitToken {
+    /// The members in the order of the entries.
+    pub fn order(&self) -> Vec<NodeId> {
+        visiting_order(&self.members, &self.id.nonce)
+    }
+
+    /// The entry of `node`, if it has one yet.
+    pub fn entry(&self, node: &NodeId) -> Option<&Entry> {
+        self.entries.get(self.order().iter().position(|member| member == node)?)
+    }
+
     fn is_legal(&self) -> bool {
         let complete = self.entries.len() == self.members.len();
         is_sorted_set(&self.members)

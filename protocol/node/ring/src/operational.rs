@@ -18,6 +18,7 @@ use folkmoot_base::{Danger, Instant, NodeId};
 pub(crate) struct Operational {
     pub(crate) circuit: Circuit,
     pub(crate) formed_by: CommitToken,
+    pub(crate) since: Instant,
 }
 
 impl Operational {
@@ -29,7 +30,7 @@ impl Operational {
         token: Option<Token>,
         ctx: &mut Context,
     ) -> Self {
-        let mut operational = Self { circuit, formed_by };
+        let mut operational = Self { circuit, formed_by, since: now };
         operational.circuit.stream.deliver_ready(&mut ctx.out);
         match token {
             Some(token) => operational.visit(now, token, ctx),

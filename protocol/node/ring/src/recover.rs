@@ -12,10 +12,10 @@
 //! its survivors sent even beyond a hole. From then on it must deliver the same, whatever becomes of this attempt.
 
 use crate::circuit::{Circuit, Source};
-use crate::commit::Repeat;
+use crate::commit::{Repeat, last};
 use crate::context::{Context, Step};
 use crate::error::RingError;
-use crate::message::{Class, CommitToken, Data, Entry, Head, Join, Token};
+use crate::message::{Class, CommitToken, Data, Entry, Head, Join, Last, Token};
 use crate::output::{Cause, Output, Timer};
 use crate::stream::{Stream, bit};
 use bytes::BufMut;
@@ -44,13 +44,14 @@ pub(crate) struct Plan {
 
 impl Plan {
     fn new(old: Option<&Stream>, token: &CommitToken, me: NodeId) -> Self {
-        let brought: Vec<(NodeId, Entry)> = token
-            .members
+        let mut brought: Vec<(NodeId, Entry)> = token
+            .order()
             .iter()
             .zip(&token.entries)
             .filter(|(node, entry)| **node == me || old.is_some_and(|old| entry.old == Some(old.id)))
             .map(|(node, entry)| (*node, *entry))
             .collect();
+        brought.sort_by_key(|(node, _)| *node);
         let line = brought.iter().map(|(_, entry)| entry.delivered.max(entry.safe)).max().unwrap_or(0);
         let obligations = brought.iter().fold(0, |set, (_, entry)| set | entry.obligations);
         Self {
@@ -76,7 +77,10 @@ fn share(old: &Stream, brought: &[(NodeId, Entry)], me: NodeId) -> VecDeque<u64>
     let full = brought.iter().map(|(_, entry)| entry.aru).max().unwrap_or(0);
     let holder = brought.iter().find(|(_, entry)| entry.aru == full).map(|(node, _)| *node);
     let first = if holder == Some(me) { low } else { full };
-    (first.saturating_add(1)..=old.store.high()).filter(|seq| old.store.get(*seq).is_some()).collect()
+    let messages = |seq: &u64| {
+        old.store.get(*seq).is_some_and(|packet| matches!(packet.class, Class::Agreed | Class::Safe))
+    };
+    (first.saturating_add(1)..=old.store.high()).filter(messages).collect()
 }
 
 /// The plan's packets as the token's source.
@@ -157,7 +161,7 @@ impl Recover {
         if !back
             || !representative
             || self.repeat.is_none()
-            || crate::commit::before(&token.members, ctx) != Some(from)
+            || crate::commit::before(token, ctx) != Some(from)
         {
             return Step::Stay;
         }
@@ -256,6 +260,10 @@ impl Recover {
         if is_stale(from, join, &self.token) { Step::Stay } else { Step::Gather(Cause::MemberGathers(from)) }
     }
 
+    pub(crate) fn last(&self, me: &NodeId, late: bool) -> Option<Last> {
+        self.circuit.last_pass(late).or_else(|| last(&self.token, 2, me, late))
+    }
+
     pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) -> Step {
         let mut source = Recovered { plan: &mut self.plan, old: self.old.as_ref() };
         if self.circuit.timeout(now, &mut source, &ctx.config, &mut ctx.out).is_err() {
@@ -307,7 +315,7 @@ impl Recover {
 
 /// Whether a JOIN was sent before the ring of `token` formed.
 pub(crate) fn is_stale(from: NodeId, join: &Join, token: &CommitToken) -> bool {
-    let Ok(place) = token.members.binary_search(&from) else { return true };
-    let brought = token.entries.get(place).and_then(|entry| entry.old);
+    let Some(entry) = token.entry(&from) else { return true };
+    let brought = entry.old;
     join.ring_seq < token.id.ring_seq && join.current == brought
 }

@@ -18,7 +18,7 @@ fn nodes(n: usize) -> Vec<NodeId> {
 }
 
 fn entry(seed: u64) -> Entry {
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         return Entry::default();
     }
     let safe = seed % 100;
@@ -36,7 +36,7 @@ fn controls() -> impl Strategy<Value = Control> {
     let join = (1..=NODES_MAX, any::<u8>(), any::<u32>()).prop_map(|(n, failed, seq)| {
         let proposed = nodes(n);
         let failed = proposed.iter().take(usize::from(failed) % n).copied().collect();
-        Control::Join(Join { proposed, failed, number: 9, ring_seq: seq.into(), current: None })
+        Control::Join(Join { proposed, failed, number: 9, ring_seq: seq.into(), current: None, last: None })
     });
     let commit = (1..=NODES_MAX, any::<u32>(), any::<u64>()).prop_map(|(n, seq, seed)| {
         let members = nodes(n);

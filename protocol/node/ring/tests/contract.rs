@@ -7,7 +7,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::{MESSAGE_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
 use folkmoot_base::{Instant, Service};
-use folkmoot_ring::message::{Control, Frame, Token};
+use folkmoot_ring::message::{Control, Frame, Token, visiting_order};
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError, SubmitError};
 use harness::{Event, Rng, World, check, node};
 
@@ -191,6 +191,7 @@ fn the_ring_number_is_on_disk_before_a_frame_shows_it() {
         number: 1,
         ring_seq: 77,
         current: None,
+        last: None,
     };
     ring.frame(Instant(1), node(1), Control::Join(join).encode(), &mut rng).unwrap();
     let outputs: Vec<Output> = std::iter::from_fn(|| ring.poll_output()).collect();
@@ -217,7 +218,14 @@ fn ring_04_a_join_that_does_not_propose_its_sender_is_refused() {
     let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
     ring.peer(Instant(0), node(1), true);
     for (proposed, failed) in [(vec![node(0)], vec![]), (vec![node(0), node(1)], vec![node(1)])] {
-        let join = folkmoot_ring::message::Join { proposed, failed, number: 1, ring_seq: 1, current: None };
+        let join = folkmoot_ring::message::Join {
+            proposed,
+            failed,
+            number: 1,
+            ring_seq: 1,
+            current: None,
+            last: None,
+        };
         let refused = ring.frame(Instant(0), node(1), Control::Join(join).encode(), &mut Rng(1));
         assert_eq!(refused, Err(RingError::PeerIllegal { peer: node(1), rule: "RING-04" }));
     }
@@ -230,8 +238,14 @@ fn ring_10_no_gather_grows_beyond_what_a_ring_holds() {
     let mut proposed: Vec<_> = (0..63_u8).map(|i| folkmoot_base::NodeId([i + 100; 32])).collect();
     proposed.push(node(1));
     proposed.sort();
-    let join =
-        folkmoot_ring::message::Join { proposed, failed: vec![], number: 1, ring_seq: 1, current: None };
+    let join = folkmoot_ring::message::Join {
+        proposed,
+        failed: vec![],
+        number: 1,
+        ring_seq: 1,
+        current: None,
+        last: None,
+    };
     let refused = ring.frame(Instant(0), node(1), Control::Join(join).encode(), &mut Rng(1));
     assert_eq!(refused, Err(RingError::PeerIllegal { peer: node(1), rule: "RING-10" }));
 }
@@ -241,11 +255,9 @@ fn ring_10_no_gather_grows_beyond_what_a_ring_holds() {
 fn ring_05_06_07_08_illegal_packets_and_tokens_are_refused() {
     let mut world = whole(3, 10);
     let id = world.nodes[0].ring.as_ref().unwrap().status().configuration.unwrap();
-    let order: Vec<usize> = {
-        let mut all = vec![0, 1, 2];
-        all.sort_by_key(|i| node(*i));
-        all
-    };
+    let mut sorted = vec![node(0), node(1), node(2)];
+    sorted.sort();
+    let order: Vec<usize> = visiting_order(&sorted, &id.nonce).iter().map(harness::index).collect();
     let token = Token {
         ring: id.nonce,
         token_seq: 1 << 40,
@@ -286,4 +298,26 @@ fn a_restart_from_an_old_disk_meets_again() {
     world.start(1);
     world.settle(Duration::from_secs(10)).unwrap();
     check::all(&world).unwrap();
+}
+
+/// A node that answers everything but drops one kind of frame is set aside, and the others go on without it.
+#[test]
+fn a_node_that_is_silent_in_one_step_only_is_set_aside() {
+    for kind in [2, 3] {
+        for mute in 0..4 {
+            let mut world = World::new(4, 20 + mute as u64, None);
+            world.detect = (100_000_000, 100_000_001);
+            world.mute = Some((mute, kind));
+            world.ms(15_000);
+            let others = (0..4).filter(|i| *i != mute).collect::<Vec<_>>();
+            let longest = others.iter().map(|i| {
+                let process = &world.processes[world.nodes[*i].process];
+                process.log.iter().filter(|(_, e)| matches!(e, Event::Regular(_, m) if m.len() >= 3)).count()
+            });
+            assert!(longest.min().unwrap() >= 1, "kind {kind} of n{mute}: the others did not go on");
+            world.mute = None;
+            world.settle(Duration::from_secs(60)).expect("it comes back");
+            check::all(&world).unwrap();
+        }
+    }
 }

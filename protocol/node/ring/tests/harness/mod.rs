@@ -245,7 +245,7 @@ impl World {
                 self.nodes[i].session.remove(&j);
                 self.peer(i, j, false);
             }
-            if up && self.nodes[i].session.get(&j).is_none() {
+            if up && !self.nodes[i].session.contains_key(&j) {
                 self.nodes[i].session.insert(j, life);
                 self.peer(i, j, true);
             }
