@@ -15,16 +15,40 @@
     reason = "this package is a test: a broken promise is to be a panic"
 )]
 
+mod doors;
+mod frames;
+mod keys;
+mod links;
+mod orders;
 mod papers;
 mod script;
+mod seeds;
+mod stacks;
 mod values;
 mod world;
 
-pub use papers::{
-    certificate_der, charter_change, charter_toml, entry, identity_pem, membership_der, request,
-    signed_charter, transcript, vote,
-};
-pub use values::{agreement_token, base_codec, base_text, signing_forms};
+pub use seeds::{Seeds, seeds};
+pub use stacks::Seat;
 
 /// A decoder fed with bytes; panics if a promise is broken.
 pub type Target = fn(&[u8]);
+
+macro_rules! targets {
+    ($($file:ident: $($name:ident),+;)+) => {
+        $(pub use $file::{$($name),+};)+
+
+        /// Every target by its name.
+        pub const TARGETS: &[(&str, Target)] = &[$($((stringify!($name), $name as Target)),+),+];
+    };
+}
+
+targets! {
+    values: base_codec, base_text, signing_forms, agreement_token;
+    papers: certificate_der, identity_pem, membership_der, charter_toml, charter_change, signed_charter, vote, request, entry, transcript;
+    frames: link_message, ring_frame, group_message, flush_frame, keying_envelope, admission_message, node_sync;
+    links: link_stranger, link_wire, link_liar;
+    orders: ring_gathering, ring_operational, group_ordered;
+    keys: flush_machine, agreement_run, keying_machine, session_machine;
+    doors: admission_desk, admission_applicant;
+    stacks: node_peer, member_words, embedded_stranger, embedded_pair, stored_state;
+}

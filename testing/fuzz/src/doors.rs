@@ -1,0 +1,203 @@
+//! Admission: words of guests and members at a member's desk, words of contacts at an applicant.
+
+use crate::script::{Dice, number, owned, script, steps};
+use crate::world::{NOW, world};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_admission::{
+    Admission, Applicant, Command, Config, GuestMessage, Input, KeyedVote, OpenMessage, Output, Reason,
+};
+use folkmoot_base::{Instant, UnixTime, codec};
+use folkmoot_identity::{Decision, Motion, Request, Slot, Transcript};
+
+const OUTPUTS_MAX: usize = 4_096;
+
+/// The desk of the first founder, with a transcript that takes what the desk orders.
+struct Desk {
+    now: Instant,
+    admission: Admission,
+    transcript: Transcript,
+    dice: Dice,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let transcript = world().transcript.clone();
+        let mut desk = Self { now: Instant(1), admission: Admission::new(Config::default()), transcript, dice: Dice(3) };
+        desk.take(Input::Clock(NOW));
+        desk.take(Input::LinkUp(world().stranger.node()));
+        desk
+    }
+
+    fn take(&mut self, input: Input) {
+        let me = &world().founders[0];
+        let mut inputs = vec![input];
+        let mut count = 0;
+        while let Some(input) = inputs.pop() {
+            let _ = self.admission.handle(self.now, input, &self.transcript, me, &mut self.dice);
+            while let Some(output) = self.admission.poll_output() {
+                count += 1;
+                assert!(count <= OUTPUTS_MAX, "no end of outputs");
+                match output {
+                    Output::Multicast(payload) => inputs.push(Input::Open { sender: me.member(), payload }),
+                    Output::Entry(entry) => {
+                        let appended = self.transcript.append(&entry).expect("an entry of one's own stands");
+                        inputs.push(Input::Appended(appended));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn approve_all(&mut self, approve: bool) {
+        let status = self.admission.status(&self.transcript);
+        let requests = status.requests.iter().map(|request| request.request);
+        let proposals = status.proposals.iter().map(|proposal| proposal.proposal);
+        for motion in requests.chain(proposals).collect::<Vec<_>>() {
+            self.take(Input::Command(Command::Vote { motion, approve }));
+        }
+    }
+}
+
+/// Admission at a member: words of a guest, of another founder, of one who is no member; time; own votes.
+pub fn admission_desk(data: &[u8]) {
+    let mut desk = Desk::new();
+    let (bob, dave) = (&world().founders[1], &world().stranger);
+    for (op, body) in steps(data) {
+        match op % 8 {
+            0 => desk.take(Input::Guest { from: dave.node(), payload: owned(body) }),
+            1 | 2 => desk.take(Input::Open { sender: bob.member(), payload: owned(body) }),
+            3 => desk.take(Input::Open { sender: dave.member(), payload: owned(body) }),
+            4 => desk.take(Input::Clock(UnixTime(NOW.0 + (number(body) << 12)))),
+            5 => {
+                desk.now = desk.now + Duration::from_millis(number(body));
+                desk.take(Input::Timeout);
+            }
+            6 => desk.approve_all(op & 8 == 0),
+            _ => {
+                let link = if op & 8 == 0 { Input::LinkDown(dave.node()) } else { Input::LinkUp(dave.node()) };
+                desk.take(link);
+                desk.take(Input::Regrouped);
+            }
+        }
+    }
+    let status = desk.admission.status(&desk.transcript);
+    assert!(status.requests.len() <= folkmoot_base::limits::REQUESTS_MAX);
+    assert!(status.proposals.len() <= folkmoot_admission::PROPOSALS_MAX);
+}
+
+/// The stranger, asking.
+struct Asking {
+    now: Instant,
+    applicant: Applicant,
+    dice: Dice,
+    said: Vec<Bytes>,
+}
+
+impl Asking {
+    fn new() -> Self {
+        let applicant = Applicant::new(Config::default());
+        let mut asking = Self { now: Instant(1), applicant, dice: Dice(6), said: Vec::new() };
+        asking.take(Input::Clock(NOW));
+        asking.take(Input::LinkUp(world().founders[0].node()));
+        asking
+    }
+
+    fn take(&mut self, input: Input) {
+        let (transcript, me) = (&world().transcript, &world().stranger);
+        let _ = self.applicant.handle(self.now, input, transcript, me, &mut self.dice);
+        let mut count = 0;
+        while let Some(output) = self.applicant.poll_output() {
+            count += 1;
+            assert!(count <= OUTPUTS_MAX, "no end of outputs");
+            if let Output::Guest { payload, .. } = output {
+                self.said.push(payload);
+            }
+        }
+    }
+}
+
+/// Admission at the stranger: words of the contact and of another; time; links.
+pub fn admission_applicant(data: &[u8]) {
+    let mut asking = Asking::new();
+    let (alice, bob) = (world().founders[0].node(), world().founders[1].node());
+    for (op, body) in steps(data) {
+        match op % 8 {
+            0..=2 => asking.take(Input::Guest { from: alice, payload: owned(body) }),
+            3 => asking.take(Input::Guest { from: bob, payload: owned(body) }),
+            4 => asking.take(Input::Clock(UnixTime(NOW.0 + (number(body) << 12)))),
+            5 => {
+                asking.now = asking.now + Duration::from_millis(number(body));
+                asking.take(Input::Timeout);
+            }
+            6 => asking.take(Input::LinkUp(bob)),
+            _ => asking.take(Input::LinkDown(alice)),
+        }
+    }
+    if let Some(gmc) = asking.applicant.certificate() {
+        let key = |member: &_| world().charter().founder(member).map(|founder| &founder.key);
+        assert_eq!(gmc.check_authority(world().charter(), key), Ok(()), "votes that do not stand");
+    }
+}
+
+fn guest(message: &GuestMessage) -> Vec<u8> {
+    codec::encode(message)
+}
+
+fn open(message: &OpenMessage) -> Vec<u8> {
+    codec::encode(message)
+}
+
+/// Seeds: each message; a request decided at the desk; an expulsion; votes for the applicant.
+pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
+    let request = world().request();
+    let cms = |bytes: &[u8]| bytes.to_vec().into();
+    let votes = |motion: Motion| -> Vec<KeyedVote> {
+        let of = |who: usize| KeyedVote {
+            proof: world().vote_on(motion, who).proof(),
+            spki: world().founders[who].certificate().key().spki_der().to_vec().into(),
+        };
+        vec![of(0), of(1)]
+    };
+    let remove = Decision::Remove { member: world().members()[2], admission: world().transcript.genesis_id() };
+    let slot = Slot { serial: 0, ballot: 0 };
+    let charter = world().charter();
+    let expel = world().vote_on(remove.motion(world().group(), charter.digest(), slot), 1);
+    let motion = Motion::admit(world().group(), charter.digest(), request.digest());
+    let asked = guest(&GuestMessage::Request { cms: cms(request.der()) });
+    let certificate = guest(&GuestMessage::Certificate { der: world().gmc().der().clone().into() });
+    let standing = GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
+    let told = open(&OpenMessage::Request { cms: cms(request.der()) });
+    let vote = open(&OpenMessage::Vote { cms: cms(world().vote(1).der()) });
+    let proposal = open(&OpenMessage::Proposal { decision: remove.clone() });
+    let decided = open(&OpenMessage::DecisionVote { decision: remove, cms: cms(expel.der()) });
+    let messages = vec![
+        asked.clone(),
+        certificate.clone(),
+        guest(&standing),
+        guest(&GuestMessage::Votes { request: request.digest(), votes: votes(motion) }),
+        proposal.clone(),
+        decided.clone(),
+    ];
+    let admitted = script([(0, asked), (1, vote), (6, vec![]), (0, certificate)]);
+    let brought = script([(1, told), (5, vec![40, 0]), (6, vec![])]);
+    let expelled = script([(1, proposal), (1, decided), (6, vec![])]);
+    let late = script([(4, vec![0xff, 0xff]), (5, vec![0xff, 0xff])]);
+    [messages, vec![admitted, brought, expelled, late], applicant_seeds(&votes)]
+}
+
+fn applicant_seeds(votes: &dyn Fn(Motion) -> Vec<KeyedVote>) -> Vec<Vec<u8>> {
+    let asking = Asking::new();
+    let said = asking.said.first().expect("the applicant asks its contact");
+    let Ok(GuestMessage::Request { cms }) = codec::decode(said) else { panic!("a request") };
+    let request = Request::from_der(&cms.0).expect("its own request");
+    let motion = Motion::admit(world().group(), world().charter().digest(), request.digest());
+    let standing = GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
+    let votes = GuestMessage::Votes { request: request.digest(), votes: votes(motion) };
+    let stale = GuestMessage::Standing { request: request.digest(), have: 0, need: 2, reason: Reason::Stale };
+    vec![
+        script([(0, guest(&standing)), (0, guest(&votes)), (5, vec![40, 0])]),
+        script([(0, guest(&stale)), (5, vec![0xff, 0]), (7, vec![]), (6, vec![])]),
+    ]
+}

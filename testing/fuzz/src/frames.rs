@@ -1,0 +1,124 @@
+//! Decoders of the layers' messages, each by itself.
+
+use crate::script::owned;
+use crate::values::canonical;
+use folkmoot_admission::{GuestMessage, OpenMessage};
+use folkmoot_base::{ConfigurationId, MemberId, NodeId, ViewId};
+use folkmoot_flush::message::{Control as FlushControl, Frame as FlushFrame};
+use folkmoot_group::message::{Control as GroupControl, Message as GroupMessage};
+use folkmoot_keying::message::Envelope;
+use folkmoot_link::message::{Control as LinkControl, Datagram, Proof, next_piece};
+use folkmoot_node::Sync;
+use folkmoot_ring::message::{Class, Frame, HEADER_BYTES, PIECE_HEADER_BYTES};
+
+/// Link: a datagram, the sealed frames in it, the links' own words, the proof in a handshake.
+pub fn link_message(data: &[u8]) {
+    match Datagram::decode(&owned(data)) {
+        Ok(Datagram::Data { to }) => assert_eq!(Datagram::Data { to }.encode()[..], data[..6]),
+        Ok(datagram) => assert_eq!(datagram.encode(), data),
+        Err(_) => {}
+    }
+    let mut rest = owned(data);
+    let mut taken = 0;
+    while let Ok(Some(piece)) = next_piece(&mut rest) {
+        taken += piece.bytes.len() + 3 + piece.fragment.map_or(0, |_| 6);
+    }
+    assert_eq!(taken + rest.len(), data.len(), "pieces and what is left are all there is");
+    canonical::<Proof>(data);
+    if let Ok(control) = LinkControl::decode(data) {
+        assert_eq!(control.encode(), data);
+    }
+}
+
+/// Ring: any frame.
+pub fn ring_frame(data: &[u8]) {
+    match Frame::decode(owned(data)) {
+        Ok(Frame::Control(control)) => assert_eq!(control.encode(), data),
+        Ok(Frame::Data(packet)) => {
+            assert_eq!(packet.frame, data);
+            match packet.class {
+                Class::Recovered => assert!(packet.recovered().is_ok()),
+                Class::End => assert_eq!(data.len(), HEADER_BYTES),
+                Class::Agreed | Class::Safe => {
+                    let length: usize = packet.pieces().map(|p| p.bytes.len() + PIECE_HEADER_BYTES).sum();
+                    assert_eq!(HEADER_BYTES + length, data.len(), "pieces fill the packet");
+                }
+            }
+        }
+        Err(_) => {}
+    }
+}
+
+/// Group: any message, from a node whose member is the sender and from another.
+pub fn group_message(data: &[u8]) {
+    use folkmoot_group::message::{decode, encode, encode_data};
+    let own = data.get(33..65).and_then(|id| id.try_into().ok()).map(NodeId);
+    for node in [Some(NodeId([7; 32])), own].into_iter().flatten() {
+        match decode(node, &owned(data)) {
+            Ok(GroupMessage::Control(control)) => {
+                assert_eq!(encode(&control), data);
+                canonical::<GroupControl>(data);
+            }
+            Ok(GroupMessage::Data { group, sender, payload }) => {
+                assert_eq!(encode_data(node, &group, sender, &payload), data);
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Flush: any frame.
+pub fn flush_frame(data: &[u8]) {
+    use folkmoot_flush::message::{data_header, decode, encode};
+    match decode(&owned(data)) {
+        Ok(FlushFrame::Control(control)) => {
+            assert_eq!(encode(&control), data);
+            canonical::<FlushControl>(data);
+        }
+        Ok(FlushFrame::Data { tag, service, payload }) => {
+            assert_eq!([&data_header(&tag, service)[..], &payload[..]].concat(), data);
+        }
+        Err(_) => {}
+    }
+}
+
+/// Keying: the envelope.
+pub fn keying_envelope(data: &[u8]) {
+    if let Ok(envelope) = Envelope::decode(data) {
+        assert_eq!(folkmoot_base::codec::encode(&envelope), data);
+        let _ = envelope.signed_content(&[0; 32], 1);
+    }
+}
+
+/// Admission: words to and from guests, open words among members.
+pub fn admission_message(data: &[u8]) {
+    canonical::<GuestMessage>(data);
+    canonical::<OpenMessage>(data);
+}
+
+/// Node: words on the transcript channel.
+pub fn node_sync(data: &[u8]) {
+    if let Some(sync) = canonical::<Sync>(data) {
+        let _ = sync.within_bounds();
+    }
+}
+
+/// A view of `group`, the `order`-th.
+pub(crate) fn view_id(group: folkmoot_base::GroupId, order: u64) -> ViewId {
+    ViewId { configuration: configuration(1), order, group }
+}
+
+/// A configuration by number.
+pub(crate) fn configuration(number: u64) -> ConfigurationId {
+    ConfigurationId { ring_seq: number, representative: node(1), nonce: [7; 16] }
+}
+
+/// A node by number.
+pub(crate) fn node(number: u8) -> NodeId {
+    NodeId([number; 32])
+}
+
+/// A member by number: the one of the node with that number.
+pub(crate) fn member(number: u8) -> MemberId {
+    node(number).member()
+}

@@ -1,0 +1,318 @@
+//! Flush, agreement, keying and session: words of members of the view that may say anything.
+
+use crate::frames::{member, view_id};
+use crate::script::{Dice, number, owned, script, steps};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_agreement::{Module, ModuleName, Step, begin};
+use folkmoot_base::{Cause, Digest, GroupId, Instant, MemberId, Secret, Service};
+use folkmoot_flush::message::{self as flush_message, Control as FlushControl};
+use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
+use folkmoot_keying::{Config as KeyingConfig, Credentials, Input, Keying, Output, View};
+use folkmoot_session::{Config as SessionConfig, Opened, Session};
+use std::collections::VecDeque;
+
+const GROUP: GroupId = GroupId([9; 32]);
+const OUTPUTS_MAX: usize = 4_096;
+const HEADS: Digest = [3; 32];
+
+/// The flush layer of member 1; its own words come back to it.
+struct Flushing {
+    flush: Flush,
+    order: u64,
+}
+
+impl Flushing {
+    /// In a view with member 2, installed and known to be.
+    fn steady() -> Self {
+        let mut flushing =
+            Self { flush: Flush::new(FlushConfig { me: member(1), group: GROUP, danger: None }, HEADS), order: 0 };
+        flushing.notice();
+        let view = view_id(GROUP, 1);
+        for control in [FlushControl::FlushOk { view, heads: HEADS }, FlushControl::FlushReceived { view }] {
+            flushing.frame(member(2), flush_message::encode(&control));
+        }
+        flushing
+    }
+
+    fn notice(&mut self) {
+        self.order += 1;
+        let members = vec![member(1), member(2)];
+        let view = view_id(GROUP, self.order);
+        self.flush.notice(Instant(self.order), view, members, &[], Cause::Join).expect("a notice that follows");
+        self.settle();
+    }
+
+    fn frame(&mut self, from: MemberId, bytes: Bytes) {
+        let _ = self.flush.frame(Instant(1), from, Service::Safe, &bytes);
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        let mut count = 0;
+        while let Some(output) = self.flush.poll_output() {
+            count += 1;
+            assert!(count <= OUTPUTS_MAX, "no end of outputs");
+            match output {
+                FlushOutput::Multicast { service, bytes } => {
+                    let _ = self.flush.frame(Instant(1), member(1), service, &bytes);
+                }
+                FlushOutput::View(view) => {
+                    assert!(view.members.contains(&member(1)) && view.transitional_set.contains(&member(1)));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Flush: frames of the other member, of one outside the view, of oneself; notices, losses, answers.
+pub fn flush_machine(data: &[u8]) {
+    let mut flushing = Flushing::steady();
+    for (op, body) in steps(data) {
+        match op % 8 {
+            0 | 1 => flushing.frame(member(2), owned(body)),
+            2 => flushing.frame(member(3), owned(body)),
+            3 => flushing.frame(member(1), owned(body)),
+            4 => flushing.notice(),
+            5 => flushing.flush.transitional(&[member(2)]),
+            6 => drop(flushing.flush.flush_ok(Instant(1))),
+            _ => drop(flushing.flush.send(Service::Agreed, body)),
+        }
+        flushing.settle();
+    }
+}
+
+/// Seeds: each frame, and a change of view.
+pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
+    let tag = flush_message::ViewTag::of(&view_id(GROUP, 1));
+    let word = [&flush_message::data_header(&tag, Service::Agreed)[..], b"\x02a word"].concat();
+    let ok = |order| {
+        flush_message::encode(&FlushControl::FlushOk { view: view_id(GROUP, order), heads: HEADS }).to_vec()
+    };
+    let received =
+        |order| flush_message::encode(&FlushControl::FlushReceived { view: view_id(GROUP, order) }).to_vec();
+    let change = script([(0, word.clone()), (4, vec![]), (6, vec![]), (0, ok(2)), (0, received(2)), (7, vec![1])]);
+    let lost = script([(4, vec![]), (0, ok(3)), (5, vec![]), (4, vec![]), (6, vec![]), (0, ok(3))]);
+    [vec![word, ok(2), received(2)], vec![change, lost]]
+}
+
+/// Agreement: steps of three members at each of them; own steps come back.
+pub fn agreement_run(data: &[u8]) {
+    for me in 0..3 {
+        let members = [1, 2, 3].map(member);
+        let mut run = begin(ModuleName::Gdh, &members, me).expect("a place in the list");
+        let mut dice = Dice(me as u64);
+        let first = run.start(&mut dice);
+        own(run.as_mut(), me, first, &mut dice);
+        for (op, body) in steps(data) {
+            let (from, step) = (usize::from(op % 4), op >> 2);
+            if let Ok(steps) = run.receive(from, step, body, &mut dice) {
+                own(run.as_mut(), me, steps, &mut dice);
+            }
+            assert!(run.awaited().iter().all(|place| *place < 3));
+        }
+    }
+}
+
+fn own(run: &mut dyn Module, me: usize, steps: Vec<Step>, dice: &mut Dice) {
+    let mut steps = VecDeque::from(steps);
+    while let Some(step) = steps.pop_front() {
+        if let Step::Send { step, body, .. } = step {
+            steps.extend(run.receive(me, step, &body, dice).unwrap_or_default());
+        }
+    }
+}
+
+/// Seeds: an honest run.
+pub(crate) fn agreement_seeds() -> Vec<Vec<u8>> {
+    let members = [1, 2, 3].map(member);
+    let mut runs = [0, 1, 2].map(|me| begin(ModuleName::Gdh, &members, me).expect("a place"));
+    let mut dice = [0, 1, 2].map(Dice);
+    let mut queue: VecDeque<(usize, Step)> = VecDeque::new();
+    for me in 0..3 {
+        queue.extend(runs[me].start(&mut dice[me]).into_iter().map(|step| (me, step)));
+    }
+    let mut said = Vec::new();
+    while let Some((from, step)) = queue.pop_front() {
+        let Step::Send { step, body, .. } = step else { continue };
+        said.push((u8::try_from(from).unwrap() | step << 2, body.clone()));
+        for me in 0..3 {
+            let steps = runs[me].receive(from, step, &body, &mut dice[me]).expect("an honest step");
+            queue.extend(steps.into_iter().map(|step| (me, step)));
+        }
+    }
+    vec![script(said)]
+}
+
+/// Every signature is good: what is in the envelopes is to be judged, not who wrote them.
+struct Trusting;
+
+impl Credentials for Trusting {
+    fn sign(&self, _: &[u8]) -> [u8; 64] {
+        [1; 64]
+    }
+
+    fn verify(&self, _: &MemberId, _: &[u8], _: &[u8; 64]) -> bool {
+        true
+    }
+
+    fn certificate(&self, member: &MemberId) -> Option<Digest> {
+        Some(member.0)
+    }
+
+    fn charter_version(&self) -> u64 {
+        1
+    }
+}
+
+/// The keying of one member; its own words come back to it.
+struct Keyed {
+    keying: Keying,
+    me: MemberId,
+    now: Instant,
+    order: u64,
+    dice: Dice,
+    said: Vec<Bytes>,
+    secure: usize,
+}
+
+impl Keyed {
+    fn new(number: u8) -> Self {
+        let me = member(number);
+        let keying = Keying::new(me, GROUP, KeyingConfig::default(), None).expect("an empty store");
+        let dice = Dice(u64::from(number) << 40);
+        Self { keying, me, now: Instant(1), order: 0, dice, said: Vec::new(), secure: 0 }
+    }
+
+    fn view(&mut self) {
+        self.order += 1;
+        let view = View {
+            id: view_id(GROUP, self.order),
+            members: vec![member(1), member(2)],
+            transitional_set: vec![self.me],
+            cause: Cause::Join,
+        };
+        self.take(Input::View(view));
+    }
+
+    /// Takes an input; own words come back unless they are carried elsewhere.
+    fn take(&mut self, input: Input) {
+        let mut inputs = VecDeque::from([input]);
+        let mut count = 0;
+        while let Some(input) = inputs.pop_front() {
+            let _ = self.keying.handle(self.now, input, &Trusting, &mut self.dice);
+            while let Some(output) = self.keying.poll_output() {
+                count += 1;
+                assert!(count <= OUTPUTS_MAX, "no end of outputs");
+                match output {
+                    Output::Send { bytes, .. } => {
+                        self.said.push(bytes.clone());
+                        inputs.push_back(Input::Message { sender: self.me, bytes });
+                    }
+                    Output::SecureFlushRequest => inputs.push_back(Input::SecureFlushOk),
+                    Output::SecureView(view) => {
+                        assert_eq!(view.members, [member(1), member(2)]);
+                        self.secure += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Keying: messages of the other member, well signed; time, flushes, views, refreshes.
+pub fn keying_machine(data: &[u8]) {
+    for number in [1, 2] {
+        let mut keyed = Keyed::new(number);
+        keyed.view();
+        for (op, body) in steps(data) {
+            match op % 8 {
+                0..=2 => keyed.take(Input::Message { sender: member(3 - number), bytes: owned(body) }),
+                3 => keyed.take(Input::Message { sender: member(9), bytes: owned(body) }),
+                4 => {
+                    keyed.now = keyed.now + Duration::from_millis(self::number(body));
+                    keyed.take(Input::Timeout);
+                }
+                5 => keyed.take(Input::FlushRequest),
+                6 => keyed.view(),
+                _ => keyed.take(Input::Refresh),
+            }
+        }
+    }
+    let _ = Keying::new(member(1), GROUP, KeyingConfig::default(), Some(data));
+}
+
+/// Seeds: envelopes of an honest run of two, and that run as steps for each.
+pub(crate) fn keying_seeds() -> [Vec<Vec<u8>>; 2] {
+    let mut both = [Keyed::new(1), Keyed::new(2)];
+    both.iter_mut().for_each(Keyed::view);
+    let mut carried = [0, 0];
+    for _ in 0..64 {
+        for from in [0, 1] {
+            if let Some(bytes) = both[from].said.get(carried[from]).cloned() {
+                carried[from] += 1;
+                both[1 - from].take(Input::Message { sender: member(u8::try_from(from).unwrap() + 1), bytes });
+            }
+        }
+    }
+    assert_eq!([both[0].secure, both[1].secure], [1, 1], "two honest members share a key");
+    let lives = both.iter().map(|keyed| {
+        let words = keyed.said.iter().map(|bytes| (0, bytes.to_vec()));
+        script(words.chain([(7, vec![]), (4, vec![40, 0]), (5, vec![]), (6, vec![])]))
+    });
+    let lives = lives.collect();
+    [both.iter().flat_map(|keyed| keyed.said.iter().map(|bytes| bytes.to_vec())).collect(), lives]
+}
+
+const WORDS: [&[u8]; 3] = [b"", b"a word", &[7; 100]];
+
+fn session(number: u8) -> Session {
+    let mut session = Session::new(member(number), GROUP, SessionConfig::default());
+    let members = [member(1), member(2)];
+    let key = Secret::new([8; 32]);
+    session.open_epoch(view_id(GROUP, 1), &members, &key).expect("the first epoch");
+    session
+}
+
+fn genuine() -> Vec<Bytes> {
+    let mut other = session(2);
+    WORDS.iter().map(|word| other.seal(word).expect("an open epoch")).collect()
+}
+
+/// Session: sealed messages of the other member, its own, a stranger's; a second epoch. Only what was sealed opens, once.
+pub fn session_machine(data: &[u8]) {
+    let mut session = session(1);
+    let mut waiting = genuine();
+    for (op, body) in steps(data) {
+        let sealed = owned(body);
+        match op % 8 {
+            0..=4 => {
+                let from = member([2, 2, 2, 1, 9][usize::from(op % 8)]);
+                if let Ok(Opened::Message(_)) = session.open(from, sealed.clone()) {
+                    let place = waiting.iter().position(|genuine| *genuine == sealed);
+                    assert_eq!(from, member(2));
+                    waiting.swap_remove(place.expect("never sealed, or opened before"));
+                }
+            }
+            5 => {
+                let key = Secret::new([op; 32]);
+                let _ = session.open_epoch(view_id(GROUP, 2), &[member(1), member(2)], &key);
+                while let Some((_, opened)) = session.poll_received() {
+                    assert!(opened.is_err(), "nobody has sealed under this key");
+                }
+            }
+            6 => session.close_previous(),
+            _ => drop(session.seal(body)),
+        }
+    }
+}
+
+/// Seeds: what the other sealed.
+pub(crate) fn session_seeds() -> Vec<Vec<u8>> {
+    let sealed = genuine();
+    let all = script(sealed.iter().map(|bytes| (0, bytes)));
+    let epochs = script([(0, sealed[1].to_vec()), (5, vec![]), (0, sealed[0].to_vec()), (6, vec![]), (0, sealed[2].to_vec())]);
+    vec![all, epochs]
+}

@@ -1,0 +1,277 @@
+//! Links: arbitrary datagrams, liars in a handshake, and tampering with a link that is up.
+
+use crate::script::{Dice, number, owned, script, steps};
+use crate::world::world;
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Instant, Locator, NodeId};
+use folkmoot_identity::Identity;
+use folkmoot_link::{Channel, Claim, Config, Credentials, IdentityCredentials, Input, Links, Output};
+use std::collections::VecDeque;
+
+/// More outputs than this at once, and a peer could flood the caller.
+const OUTPUTS_MAX: usize = 4_096;
+
+/// Two links, and the datagrams between them.
+pub(crate) struct Pair<A, B> {
+    pub(crate) now: Instant,
+    a: Links<A>,
+    b: Links<B>,
+    dice: Dice,
+    /// From a to b, from b to a.
+    wires: [VecDeque<Bytes>; 2],
+    /// Everything that a said to b.
+    said: Vec<Bytes>,
+    heard: Vec<(NodeId, Channel, Bytes)>,
+    ups: Vec<NodeId>,
+}
+
+const PLACES: [Locator; 2] = [Locator::Memory(1), Locator::Memory(2)];
+
+impl<A: Credentials, B: Credentials> Pair<A, B> {
+    fn new(a: A, b: B) -> Self {
+        let mut dice = Dice(77);
+        let config = Config::new(world().group());
+        Self {
+            now: Instant(1_000_000),
+            a: Links::new(config.clone(), a, &mut dice),
+            b: Links::new(config, b, &mut dice),
+            dice,
+            wires: Default::default(),
+            said: Vec::new(),
+            heard: Vec::new(),
+            ups: Vec::new(),
+        }
+    }
+
+    fn to_a(&mut self, input: Input) {
+        let _ = self.a.handle(self.now, input, &mut self.dice);
+        self.drain_a();
+    }
+
+    fn drain_a(&mut self) {
+        let mut count = 0;
+        while let Some(output) = self.a.poll_output() {
+            count += 1;
+            assert!(count <= OUTPUTS_MAX, "no end of outputs");
+            match output {
+                Output::Transmit { datagram, to } if to == PLACES[1] => {
+                    self.said.push(datagram.clone());
+                    self.wires[0].push_back(datagram);
+                }
+                Output::Up { node, .. } => {
+                    let _ = self.a.handle(self.now, Input::Standing { node, member: true }, &mut self.dice);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn to_b(&mut self, input: Input) {
+        let _ = self.b.handle(self.now, input, &mut self.dice);
+        let mut count = 0;
+        while let Some(output) = self.b.poll_output() {
+            count += 1;
+            assert!(count <= OUTPUTS_MAX, "no end of outputs");
+            match output {
+                Output::Transmit { datagram, to } if to == PLACES[0] => self.wires[1].push_back(datagram),
+                Output::Up { node, .. } => {
+                    self.ups.push(node);
+                    let _ = self.b.handle(self.now, Input::Standing { node, member: true }, &mut self.dice);
+                }
+                Output::Frame { from, channel, frame } => self.heard.push((from, channel, frame)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Carries datagrams both ways until there are none.
+    fn play(&mut self) {
+        for _ in 0..OUTPUTS_MAX {
+            if let Some(bytes) = self.wires[0].pop_front() {
+                self.to_b(Input::Datagram { from: PLACES[0], bytes });
+            } else if let Some(bytes) = self.wires[1].pop_front() {
+                self.to_a(Input::Datagram { from: PLACES[1], bytes });
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn pass(&mut self, span: Duration) {
+        self.now = self.now + span;
+        if self.a.poll_timeout().is_some_and(|(at, _)| at <= self.now) {
+            self.to_a(Input::Timeout);
+        }
+        if self.b.poll_timeout().is_some_and(|(at, _)| at <= self.now) {
+            self.to_b(Input::Timeout);
+        }
+        self.play();
+    }
+
+    fn dial(&mut self) {
+        self.to_a(Input::Dial { at: PLACES[1], node: None });
+        self.play();
+    }
+}
+
+fn credentials(who: usize) -> IdentityCredentials {
+    IdentityCredentials::new(world().founders[who].clone())
+}
+
+fn honest() -> Pair<IdentityCredentials, IdentityCredentials> {
+    Pair::new(credentials(0), credentials(1))
+}
+
+/// A node that nobody has spoken to: datagrams from several places, and time.
+pub fn link_stranger(data: &[u8]) {
+    let mut pair = honest();
+    for (op, body) in steps(data) {
+        match op % 8 {
+            7 => pair.pass(Duration::from_millis(number(body))),
+            place => {
+                let from = Locator::Memory(u32::from(place) + 1);
+                pair.to_b(Input::Datagram { from, bytes: owned(body) });
+            }
+        }
+    }
+    assert!(pair.ups.is_empty() && pair.heard.is_empty(), "nobody has a key here");
+    assert!(pair.b.peers().next().is_none());
+}
+
+/// A link that is up, and somebody on the wire: what is heard was said, as often at most, and unchanged.
+pub fn link_wire(data: &[u8]) {
+    let mut pair = honest();
+    pair.dial();
+    assert_eq!(pair.ups.len(), 1);
+    let mut said: Vec<(Channel, Bytes)> = Vec::new();
+    for (op, body) in steps(data) {
+        let channel = [Channel::Ring, Channel::Transcript, Channel::Admission][usize::from(op >> 4) % 3];
+        match op % 8 {
+            0 => pair.to_b(Input::Datagram { from: PLACES[0], bytes: owned(body) }),
+            1 => pair.to_b(Input::Datagram { from: Locator::Memory(9), bytes: owned(body) }),
+            2 | 3 => {
+                let sent = pair.a.send(pair.now, world().founders[1].node(), channel, &[body]);
+                if sent.is_ok() {
+                    said.push((channel, owned(body)));
+                }
+                pair.drain_a();
+                if op % 8 == 2 {
+                    pair.play();
+                }
+            }
+            4 => tamper(&mut pair, body),
+            5 => {
+                let place = usize::try_from(number(body)).unwrap() % pair.said.len();
+                let bytes = pair.said[place].clone();
+                pair.to_b(Input::Datagram { from: PLACES[0], bytes });
+            }
+            6 => pair.play(),
+            _ => pair.pass(Duration::from_millis(number(body))),
+        }
+    }
+    for (from, channel, frame) in &pair.heard {
+        assert_eq!(*from, world().founders[0].node());
+        let place = said.iter().position(|word| (&word.0, &word.1) == (channel, frame));
+        said.swap_remove(place.expect("a frame that was not said, or not so often"));
+    }
+}
+
+/// Changes the oldest datagram under way: place, mask; or cuts it there, if the mask is nothing.
+fn tamper(pair: &mut Pair<IdentityCredentials, IdentityCredentials>, body: &[u8]) {
+    let Some(genuine) = pair.wires[0].pop_front() else { return };
+    let place = usize::try_from(number(body)).unwrap() % genuine.len();
+    let mask = body.get(2).copied().unwrap_or(0);
+    let mut bytes = genuine.to_vec();
+    if mask == 0 {
+        bytes.truncate(place);
+    } else {
+        bytes[place] ^= mask;
+    }
+    let before = pair.heard.len();
+    pair.to_b(Input::Datagram { from: PLACES[0], bytes: bytes.into() });
+    assert_eq!(pair.heard.len(), before, "a changed datagram was believed");
+}
+
+/// A dialler that shows any certificate, and signs with its own key, or not at all.
+struct Liar {
+    identity: Identity,
+    certificate: Bytes,
+    signature: Option<Bytes>,
+}
+
+impl Credentials for Liar {
+    fn node(&self) -> NodeId {
+        self.identity.node()
+    }
+
+    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<Vec<u8>> {
+        let genuine = || self.identity.sign(label, message).to_bytes().to_vec();
+        Some(self.signature.as_ref().map_or_else(genuine, |bytes| bytes.to_vec()))
+    }
+
+    fn claim(&self, certificate: &[u8]) -> Option<Claim> {
+        IdentityCredentials::new(self.identity.clone()).claim(certificate)
+    }
+
+    fn verify(&self, c: &[u8], label: &'static [u8], message: &[u8], signature: &[u8]) -> Option<Claim> {
+        IdentityCredentials::new(self.identity.clone()).verify(c, label, message, signature)
+    }
+
+    fn certificate(&self) -> Bytes {
+        self.certificate.clone()
+    }
+}
+
+/// A handshake with a liar: the first step is its certificate; a second one, if any, stands in place of its signature; a
+/// third one is the certificate that it shows later. Nobody comes up but the liar itself, under its own key.
+pub fn link_liar(data: &[u8]) {
+    let mut steps = steps(data).map(|(_, body)| owned(body));
+    let liar = Liar {
+        identity: world().stranger.clone(),
+        certificate: steps.next().unwrap_or_default(),
+        signature: steps.next().filter(|bytes| !bytes.is_empty()),
+    };
+    let mut pair = Pair::new(liar, credentials(1));
+    pair.dial();
+    if let Some(later) = steps.next() {
+        pair.to_a(Input::Certificate(later));
+        pair.play();
+    }
+    assert!(pair.ups.iter().all(|node| *node == world().stranger.node()), "somebody else's name");
+}
+
+/// Seeds: what two links say to each other.
+pub(crate) fn wire_seeds() -> [Vec<Vec<u8>>; 3] {
+    let mut pair = honest();
+    pair.dial();
+    for body in [&b"short"[..], &[7; 40]] {
+        pair.a.send(pair.now, world().founders[1].node(), Channel::Ring, &[body]).unwrap();
+        pair.drain_a();
+        pair.play();
+    }
+    let hello = script([(0, &pair.said[0][..]), (7, &[0, 250]), (2, &pair.said[0])]);
+    let all = script(pair.said.iter().map(|datagram| (0, datagram)));
+    let wire = script([
+        (2, &b"a word"[..]),
+        (3, b"another"),
+        (4, &[0, 20, 1]),
+        (0x23, b"a third"),
+        (4, &[0, 9, 0]),
+        (5, &[0, 4]),
+        (6, &[]),
+        (7, &[2, 0]),
+    ]);
+    [vec![hello, all], vec![wire], pair.said.iter().map(|datagram| datagram.to_vec()).collect()]
+}
+
+/// Seeds: certificates that a dialler may show.
+pub(crate) fn liar_seeds() -> Vec<Vec<u8>> {
+    let own = world().stranger.certificate().der().clone();
+    let gmc = world().gmc().der().clone();
+    let other = world().founders[0].certificate().der().clone();
+    vec![
+        script([(0, &own), (0, &Bytes::new()), (0, &gmc)]),
+        script([(0, &other), (0, &Bytes::from_static(&[1; 64]))]),
+    ]
+}

@@ -1,0 +1,254 @@
+//! Ring and group: frames of a peer that may say anything, at a node that gathers, at one that is on a ring, and in order.
+
+use crate::frames::{configuration, member, node};
+use crate::script::{Dice, number, owned, script, steps};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Cause, EntryId, GroupId, Instant, NodeId, Service};
+use folkmoot_group::{Config as GroupConfig, Group, Output as GroupOutput};
+use folkmoot_ring::{Config, Output, Phase, Ring};
+use std::collections::VecDeque;
+
+/// More outputs than this at once, and a peer could flood the caller: a ring keeps 4,096 packets at most.
+const OUTPUTS_MAX: usize = 20_000;
+
+/// Two nodes; what the peer says is kept.
+struct Rings {
+    now: Instant,
+    rings: [Ring; 2],
+    dice: Dice,
+    wire: VecDeque<(usize, Bytes)>,
+    said: Vec<Bytes>,
+}
+
+impl Rings {
+    fn new() -> Self {
+        let now = Instant(1_000_000);
+        let mut rings = [1, 2].map(|number| Ring::new(Config::new(node(number)), 0, now));
+        rings[0].peer(now, node(2), true);
+        rings[1].peer(now, node(1), true);
+        Self { now, rings, dice: Dice(5), wire: VecDeque::new(), said: Vec::new() }
+    }
+
+    fn drain(&mut self, which: usize) {
+        let mut count = 0;
+        while let Some(output) = self.rings[which].poll_output() {
+            count += 1;
+            assert!(count <= OUTPUTS_MAX, "no end of outputs");
+            let frame = match output {
+                Output::Send { frame, .. } | Output::Multicast { frame, .. } => frame,
+                _ => continue,
+            };
+            if which == 1 {
+                self.said.push(frame.clone());
+            }
+            self.wire.push_back((1 - which, frame));
+        }
+    }
+
+    fn frame(&mut self, to: usize, from: NodeId, frame: Bytes) {
+        let _ = self.rings[to].frame(self.now, from, frame, &mut self.dice);
+        self.drain(to);
+    }
+
+    /// Carries up to `most` frames.
+    fn carry(&mut self, most: usize) {
+        for _ in 0..most {
+            let Some((to, frame)) = self.wire.pop_front() else { return };
+            self.frame(to, node(if to == 0 { 2 } else { 1 }), frame);
+        }
+    }
+
+    fn pass(&mut self, span: Duration) {
+        self.now = self.now + span;
+        for which in [0, 1] {
+            if self.rings[which].poll_timeout().is_some_and(|(at, _)| at <= self.now) {
+                self.rings[which].timeout(self.now, &mut self.dice);
+                self.drain(which);
+            }
+        }
+    }
+
+    /// Plays honestly until both are on one ring.
+    fn form(&mut self) {
+        for _ in 0..200 {
+            self.carry(64);
+            if self.rings.iter().all(|ring| ring.status().members.len() == 2) {
+                return;
+            }
+            self.pass(Duration::from_millis(10));
+        }
+        panic!("two honest nodes form a ring");
+    }
+
+    fn run(&mut self, data: &[u8]) {
+        for (op, body) in steps(data) {
+            match op % 8 {
+                0..=3 => self.frame(0, node(2), owned(body)),
+                4 => self.frame(0, node(9), owned(body)),
+                5 => self.pass(Duration::from_millis(number(body))),
+                6 => {
+                    let service = if op & 8 == 0 { Service::Agreed } else { Service::Safe };
+                    let _ = self.rings[usize::from(op >> 7)].submit(self.now, service, owned(body));
+                }
+                _ => self.carry(usize::try_from(number(body)).unwrap().min(64)),
+            }
+            self.drain(0);
+            self.drain(1);
+            self.wire.truncate(1_024);
+        }
+        let status = self.rings[0].status();
+        assert!(status.members.len() <= 64 && status.members.is_sorted());
+        assert!(status.phase != Phase::Operational || status.members.contains(&node(1)), "a ring without itself");
+    }
+}
+
+/// Ring: a node that gathers, a peer that may take part, frames of that peer and of a stranger, time.
+pub fn ring_gathering(data: &[u8]) {
+    let mut rings = Rings::new();
+    rings.run(data);
+}
+
+/// Ring: the same, at a node whose ring stands.
+pub fn ring_operational(data: &[u8]) {
+    let mut rings = Rings::new();
+    rings.form();
+    rings.run(data);
+}
+
+/// Seeds: the peer's frames, by themselves, while a ring is formed, and on a ring that stands.
+pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
+    let mut rings = Rings::new();
+    rings.form();
+    let forming: Vec<Bytes> = std::mem::take(&mut rings.said);
+    rings.rings[1].submit(rings.now, Service::Agreed, Bytes::from_static(b"one word")).unwrap();
+    rings.rings[1].submit(rings.now, Service::Safe, Bytes::from_static(b"another")).unwrap();
+    for _ in 0..20 {
+        rings.pass(Duration::from_millis(10));
+        rings.carry(32);
+    }
+    let standing: Vec<Bytes> = std::mem::take(&mut rings.said);
+    let few = |frames: &[Bytes]| script(frames.iter().take(6).map(|frame| (0, frame)));
+    let mut kinds: Vec<Vec<u8>> = Vec::new();
+    for frame in forming.iter().chain(&standing) {
+        let kind = |frame: &[u8]| (frame.get(1).copied(), frame.get(2).copied().filter(|_| frame[1] == 0x10));
+        if !kinds.iter().any(|have| kind(have) == kind(frame)) {
+            kinds.push(frame.to_vec());
+        }
+    }
+    let driven = script([(6, &b"mine"[..]), (7, &[0, 9]), (5, &[0, 40]), (0x86, b"its"), (7, &[0, 30]), (5, &[4, 0])]);
+    [kinds, vec![few(&forming), driven.clone()], vec![few(&standing), few(&forming), driven]]
+}
+
+const GROUP: GroupId = GroupId([9; 32]);
+
+/// A node's group layer, and the place in the order.
+struct Ordered {
+    group: Group,
+    configuration: u64,
+    order: u64,
+    /// What node 1 ordered.
+    said: Vec<Bytes>,
+}
+
+impl Ordered {
+    fn new() -> Self {
+        let mut group = Group::new(GroupConfig { me: node(1), danger: None });
+        group.heads(vec![EntryId([1; 32])], vec![]);
+        group.attach(member(1)).unwrap();
+        Self { group, configuration: 0, order: 0, said: Vec::new() }
+    }
+
+    fn begin(&mut self) {
+        self.configuration += 1;
+        self.order = 0;
+        self.group.regular(configuration(self.configuration), &[node(1), node(2)], &holds);
+        self.settle();
+    }
+
+    fn deliver(&mut self, from: NodeId, payload: Bytes) {
+        self.order += 1;
+        let id = configuration(self.configuration);
+        let _ = self.group.deliver(id, self.order, from, Service::Agreed, payload, &holds);
+        self.settle();
+    }
+
+    /// Own words come back in order; not for ever.
+    fn settle(&mut self) {
+        let mut count = 0;
+        while let Some(output) = self.group.poll_output() {
+            count += 1;
+            assert!(count <= OUTPUTS_MAX, "no end of outputs");
+            if let GroupOutput::Submit { bytes, .. } = output {
+                self.said.push(bytes.clone());
+                self.order += 1;
+                let id = configuration(self.configuration);
+                let _ = self.group.deliver(id, self.order, node(1), Service::Agreed, bytes, &holds);
+            }
+        }
+    }
+}
+
+fn holds(member: folkmoot_base::MemberId) -> bool {
+    [1, 2, 3].iter().any(|number| self::member(*number) == member)
+}
+
+/// Group: messages of a node in the configuration, of the node itself, of one outside; new configurations between.
+pub fn group_ordered(data: &[u8]) {
+    let mut ordered = Ordered::new();
+    ordered.begin();
+    for (op, body) in steps(data) {
+        match op % 8 {
+            0..=2 => ordered.deliver(node(2), owned(body)),
+            3 => ordered.deliver(node(1), owned(body)),
+            4 => ordered.deliver(node(9), owned(body)),
+            5 => ordered.begin(),
+            6 => {
+                ordered.group.transitional(&[node(1)]);
+                ordered.settle();
+            }
+            _ => {
+                let _ = ordered.group.join(member(1), GROUP);
+                let _ = ordered.group.send(member(1), GROUP, Service::Agreed, body);
+                if op & 8 != 0 {
+                    ordered.group.roster_changed(&[(member(2), Cause::Expelled)]);
+                }
+                ordered.settle();
+            }
+        }
+        let members = ordered.group.members(GROUP);
+        assert!(members.is_sorted() && members.iter().all(|member| holds(*member)), "{members:?}");
+    }
+}
+
+/// Seeds: each message by itself, and a life of a group.
+pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
+    use folkmoot_group::message::{Control, Heads, Joined, GroupState, Stamp, State, encode, encode_data};
+    let heads = Heads { heads: vec![EntryId([1; 32])], landmarks: vec![EntryId([0; 32])] };
+    let joined = Joined { member: member(2), stamp: Stamp { ring_seq: 1, order: 1 } };
+    let groups = vec![GroupState { group: GROUP, noticed: None, members: vec![joined] }];
+    let empty = Heads { landmarks: vec![], ..heads.clone() };
+    let view = crate::frames::view_id(GROUP, 4);
+    let state = Control::State(State { configuration: configuration(1), heads: empty.clone(), groups });
+    let controls = [
+        Control::Join { member: member(2), group: GROUP },
+        Control::Leave { member: member(2), group: GROUP },
+        Control::Detach { member: member(2) },
+        Control::Refresh { member: member(2), group: GROUP },
+        Control::Complain { member: member(2), view, suspect: member(1) },
+        Control::Entry { entry: vec![1, 2, 3].into() },
+        state.clone(),
+        Control::Heads { configuration: configuration(1), heads },
+    ];
+    let mut messages: Vec<Vec<u8>> = controls.iter().map(|control| encode(control).to_vec()).collect();
+    messages.push(encode_data(node(2), &GROUP, member(2), b"a word").to_vec());
+    messages.push(encode_data(node(2), &GROUP, member(3), b"a word").to_vec());
+    let idle = State { configuration: configuration(1), heads: empty, groups: vec![] };
+    let idle = encode(&Control::State(idle)).to_vec();
+    let life = |state: Vec<u8>| {
+        let steps = [(0, state), (7, b"hello".to_vec())];
+        script(steps.into_iter().chain(messages.iter().map(|message| (0, message.clone()))).chain([(6, vec![]), (5, vec![])]))
+    };
+    let lives = vec![life(idle), life(encode(&state).to_vec())];
+    [messages.clone(), lives]
+}

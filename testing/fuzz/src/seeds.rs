@@ -1,0 +1,101 @@
+//! Valid inputs for each target, made from real objects.
+
+use crate::script::script;
+use crate::world::world;
+use crate::{doors, frames, keys, links, orders, stacks, values};
+use folkmoot_base::codec::encode;
+use folkmoot_base::{Blob, EntryId, GroupName};
+use folkmoot_identity::Decision;
+
+/// Inputs of one target.
+pub type Seeds = Vec<Vec<u8>>;
+
+/// For each target its name and its inputs.
+pub fn seeds() -> Vec<(&'static str, Seeds)> {
+    let mut all = plain();
+    all.extend(papers());
+    let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
+    let [admission, desk, applicant] = doors::admission_seeds();
+    let [sync, node] = stacks::node_seeds(&ring_frames, &admission);
+    let [group, ordered] = orders::group_seeds();
+    let [flush, flushing] = keys::flush_seeds();
+    let [envelopes, keying] = keys::keying_seeds();
+    let [stranger, wire, datagrams] = links::wire_seeds();
+    all.extend([
+        ("link_message", datagrams),
+        ("link_stranger", stranger.clone()),
+        ("link_wire", wire),
+        ("link_liar", links::liar_seeds()),
+        ("ring_frame", ring_frames),
+        ("ring_gathering", ring_gathering),
+        ("ring_operational", ring_operational),
+        ("group_message", group),
+        ("group_ordered", ordered),
+        ("flush_frame", flush),
+        ("flush_machine", flushing),
+        ("agreement_run", keys::agreement_seeds()),
+        ("keying_envelope", envelopes),
+        ("keying_machine", keying),
+        ("session_machine", keys::session_seeds()),
+        ("admission_message", admission.clone()),
+        ("admission_desk", desk),
+        ("admission_applicant", applicant),
+        ("node_sync", sync),
+        ("node_peer", node),
+        ("member_words", stacks::member_seeds(&admission)),
+        ("embedded_stranger", stranger),
+        ("embedded_pair", stacks::pair_seeds()),
+        ("stored_state", stacks::stored_seeds()),
+    ]);
+    all
+}
+
+fn plain() -> Vec<(&'static str, Seeds)> {
+    let name = GroupName::new("Lesekreis \u{2615}").expect("a legal name");
+    let codec = vec![
+        encode(&Blob::from(vec![1, 2, 3])),
+        encode(&name),
+        encode(&vec![EntryId([1; 32]), EntryId([2; 32])]),
+        encode(&Some(frames::view_id(world().group(), 3))),
+        encode(&None::<folkmoot_base::ViewId>),
+    ];
+    let texts = ["memory/7", "udp/192.0.2.7:4803", "udp/[2001:db8::1]:4803", "book club"];
+    let mut texts: Seeds = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    texts.push(world().group().hex().into_bytes());
+    let alice = &world().founders[0];
+    let signature = alice.sign(b"folkmoot seed v1", b"x");
+    let forms = vec![
+        alice.key().verifying_key().spki_der().to_vec(),
+        signature.to_bytes().to_vec(),
+        signature.to_der(),
+        alice.key().to_pkcs8_der().expect("a key encodes").expose().clone(),
+    ];
+    let (_, token) = values::gdh_merge();
+    let tokens = vec![encode(&token), token.values.first().map(|value| value.0.to_vec()).unwrap_or_default()];
+    vec![("base_codec", codec), ("base_text", texts), ("signing_forms", forms), ("agreement_token", tokens)]
+}
+
+fn papers() -> Vec<(&'static str, Seeds)> {
+    let world = world();
+    let bob = &world.founders[1];
+    let gmc = world.gmc();
+    let admit = world.transcript.make_admit(gmc.der(), bob).expect("two votes");
+    let genesis = world.transcript.entries().next().cloned().expect("the first entry");
+    let change = Decision::change("threshold", "1");
+    let electorate = Decision::Electorate { voters: world.members() };
+    let key = bob.key_pem().expect("a key encodes");
+    let both = [key.expose().as_bytes(), b"\0", bob.certificate_pem().as_bytes()].concat();
+    let vote = world.vote(0);
+    vec![
+        ("certificate_der", vec![bob.certificate().der().to_vec()]),
+        ("identity_pem", vec![bob.certificate_pem().into_bytes(), both]),
+        ("membership_der", vec![gmc.der().to_vec()]),
+        ("charter_toml", vec![world.charter().bytes().to_vec()]),
+        ("charter_change", vec![b"threshold=1\nminority=stop\ntimeouts.step_ms=900\nrequest_hours=1".to_vec()]),
+        ("signed_charter", vec![world.signed.der().to_vec()]),
+        ("vote", vec![vote.der().to_vec(), vote.content().encode(), encode(&vote.proof())]),
+        ("request", vec![world.request().der().to_vec()]),
+        ("entry", vec![admit.to_vec(), genesis.to_vec(), encode(&change), encode(&electorate)]),
+        ("transcript", vec![script([(0, &admit), (0, &genesis)])]),
+    ]
+}

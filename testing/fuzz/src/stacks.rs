@@ -1,0 +1,430 @@
+//! The stacks: a node with a peer that has a real link and says anything, a member whose node says anything, and both
+//! floors together as a program embeds them.
+
+use crate::script::{Dice, number, owned, script, steps};
+use crate::world::{NOW, world};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToMember, ToNode, Upper, UpperOutput};
+use folkmoot_base::{Cause, Instant, Locator, NodeId, Service, StoreKey, UnixTime};
+use folkmoot_identity::Identity;
+use folkmoot_link::{self as link, Channel, IdentityCredentials, Links};
+use folkmoot_member::{Command, Config as MemberConfig, Event, Member};
+use folkmoot_node::{Config as NodeConfig, Node, Sync};
+use std::collections::VecDeque;
+
+/// More outputs than this at once, and a peer could flood the caller.
+const OUTPUTS_MAX: usize = 20_000;
+const HOME: Locator = Locator::Memory(1);
+const AWAY: Locator = Locator::Memory(2);
+
+fn node_of(identity: &Identity, at: Locator, stored: &[(StoreKey, Bytes)]) -> Result<Node, folkmoot_node::NodeError> {
+    let config = NodeConfig::new(identity.clone(), world().charter_der(), at);
+    Node::new(config, stored, Instant(1_000_000), &mut Dice(41))
+}
+
+fn member_of(identity: &Identity, stored: &[(StoreKey, Bytes)]) -> Result<Member, folkmoot_member::MemberError> {
+    Member::new(MemberConfig::new(identity.clone(), world().charter_der()), stored)
+}
+
+/// The first founder's node, and a link of somebody to it.
+struct Linked {
+    now: Instant,
+    node: Node,
+    peer: Links<IdentityCredentials>,
+    dice: Dice,
+    outputs: usize,
+}
+
+impl Linked {
+    fn new(peer: &Identity) -> Self {
+        let mut dice = Dice(43);
+        let links = Links::new(link::Config::new(world().group()), IdentityCredentials::new(peer.clone()), &mut dice);
+        let node = node_of(&world().founders[0], HOME, &[]).expect("a legal charter");
+        let mut linked = Self { now: Instant(1_000_000), node, peer: links, dice, outputs: 0 };
+        let member = world().founders[0].member();
+        linked.node.member(linked.now, ToNode::Attach { member }, &mut linked.dice);
+        let dialled = linked.peer.handle(linked.now, link::Input::Dial { at: HOME, node: None }, &mut linked.dice);
+        dialled.expect("the first dial");
+        linked.carry();
+        assert!(linked.node.locator(&peer.node()).is_some(), "an honest handshake ends");
+        linked.node.member(linked.now, ToNode::Join { member, group: world().group() }, &mut linked.dice);
+        linked
+    }
+
+    /// Carries datagrams until there are none. The peer's machine hears, and answers nothing by itself.
+    fn carry(&mut self) {
+        for _ in 0..64 {
+            let mut quiet = true;
+            while let Some(output) = self.peer.poll_output() {
+                match output {
+                    link::Output::Transmit { datagram, .. } => {
+                        quiet = false;
+                        self.node.datagram(self.now, AWAY, datagram, &mut self.dice);
+                    }
+                    link::Output::Up { node, .. } => {
+                        let standing = link::Input::Standing { node, member: true };
+                        let _ = self.peer.handle(self.now, standing, &mut self.dice);
+                    }
+                    _ => {}
+                }
+            }
+            while let Some(output) = self.node.poll_output() {
+                self.outputs += 1;
+                assert!(self.outputs <= OUTPUTS_MAX, "no end of outputs");
+                if let GroundOutput::Transmit(AWAY, bytes) = output {
+                    quiet = false;
+                    let _ = self.peer.handle(self.now, link::Input::Datagram { from: HOME, bytes }, &mut self.dice);
+                }
+            }
+            if quiet {
+                return;
+            }
+        }
+    }
+
+    fn say(&mut self, channel: Channel, frame: &[u8]) {
+        let to = world().founders[0].node();
+        let _ = self.peer.send(self.now, to, channel, &[frame]);
+        self.carry();
+    }
+
+    fn pass(&mut self, span: Duration) {
+        self.now = self.now + span;
+        if self.peer.poll_timeout().is_some_and(|(at, _)| at <= self.now) {
+            let _ = self.peer.handle(self.now, link::Input::Timeout, &mut self.dice);
+        }
+        if self.node.poll_timeout().is_some_and(|at| at <= self.now) {
+            self.node.timeout(self.now, &mut self.dice);
+        }
+        self.carry();
+    }
+}
+
+/// Node: frames of a founder whose link is up (first byte even) or of a guest (odd), on each channel; time.
+pub fn node_peer(data: &[u8]) {
+    let Some((who, data)) = data.split_first() else { return };
+    let guest = who % 2 == 1;
+    let peer = if guest { &world().stranger } else { &world().founders[1] };
+    let mut linked = Linked::new(peer);
+    for (op, body) in steps(data) {
+        linked.outputs = 0;
+        match op % 4 {
+            0 => linked.say(Channel::Ring, body),
+            1 => linked.say(Channel::Transcript, body),
+            2 => linked.say(Channel::Admission, body),
+            _ => linked.pass(Duration::from_millis(number(body))),
+        }
+    }
+    let members = linked.node.ring().members;
+    assert!(!guest || !members.contains(&peer.node()), "a guest on the ring");
+    assert_eq!(linked.node.transcript().len(), linked.node.transcript().entries().count());
+}
+
+/// Seeds: each word on the transcript channel, and conversations.
+pub(crate) fn node_seeds(ring: &[Vec<u8>], admission: &[Vec<u8>]) -> [Vec<Vec<u8>>; 2] {
+    let genesis = world().transcript.genesis_id();
+    let entry = world().transcript.entries().next().cloned().expect("the first entry");
+    let admit = world().transcript.make_admit(world().gmc().der(), &world().founders[1]).expect("two votes");
+    let place = folkmoot_node::Place { node: world().founders[2].node(), at: b"memory/3".to_vec().into() };
+    let of = |sync: &Sync| folkmoot_base::codec::encode(sync);
+    let heads = of(&Sync::Heads(vec![genesis]));
+    let other = of(&Sync::Heads(vec![folkmoot_base::EntryId([4; 32])]));
+    let fetch = of(&Sync::Fetch(vec![folkmoot_base::EntryId([5; 32])]));
+    let admitted = of(&Sync::Entries(vec![admit.into()]));
+    let places = of(&Sync::Locators(vec![place]));
+    let first = of(&Sync::Entries(vec![entry.into()]));
+    let talk = |who: u8, steps: Vec<(u8, Vec<u8>)>| [vec![who], script(steps)].concat();
+    let frames = ring.iter().take(5).map(|frame| (0, frame.clone()));
+    let rings = [(1, heads.clone()), (3, vec![0, 100])].into_iter().chain(frames).chain([(3, vec![2, 0])]);
+    let learns = vec![(1, other.clone()), (1, fetch.clone()), (1, admitted.clone()), (1, places.clone()), (3, vec![3, 0])];
+    let asks = admission.iter().take(1).map(|word| (2, word.clone())).chain([(1, heads.clone())]);
+    let talks = vec![talk(0, rings.collect()), talk(0, learns), talk(1, asks.collect())];
+    [vec![heads, fetch, admitted, first, places], talks]
+}
+
+/// A member whose node is the input: what it orders comes back as its own.
+struct Upstairs {
+    now: Instant,
+    member: Member,
+    order: u64,
+    dice: Dice,
+}
+
+impl Upstairs {
+    fn new() -> Self {
+        let member = member_of(&world().founders[0], &[]).expect("a legal charter");
+        let mut upstairs = Self { now: Instant(1), member, order: 0, dice: Dice(47) };
+        upstairs.member.clock(upstairs.now, NOW, &mut upstairs.dice);
+        upstairs.member.command(upstairs.now, Command::Join { group: world().group() }, &mut upstairs.dice);
+        upstairs.word(ToMember::Configuration { nodes: world().founders.iter().map(Identity::node).collect() });
+        upstairs
+    }
+
+    fn word(&mut self, word: ToMember) {
+        let mut words = VecDeque::from([word]);
+        let mut count = 0;
+        let me = self.member.id();
+        while let Some(word) = words.pop_front() {
+            self.member.node(self.now, word, &mut self.dice);
+            while let Some(output) = self.member.poll_output() {
+                count += 1;
+                assert!(count <= OUTPUTS_MAX, "no end of outputs");
+                match output {
+                    UpperOutput::Node(ToNode::Send { group, service, payload, .. }) => {
+                        words.push_back(ToMember::Deliver { group, sender: me, service, payload });
+                    }
+                    UpperOutput::Node(ToNode::Entry(entry)) => words.push_back(ToMember::Entry(entry)),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// A notice that follows the one before, with the founders named by the bits of `who`; always oneself.
+    fn notice(&mut self, who: u8) {
+        self.order += 1;
+        let group = world().group();
+        let all = world().members();
+        let here = |place: usize| place == 0 || who >> place & 1 == 1;
+        let (inside, outside): (Vec<_>, Vec<_>) = (0..3).partition(|place| here(*place));
+        let mut members: Vec<_> = inside.into_iter().map(|place| all[place]).collect();
+        members.sort();
+        let removed = outside.into_iter().map(|place| all[place]).collect();
+        let view = crate::frames::view_id(group, self.order);
+        self.word(ToMember::Notice { group, view, members, removed, cause: Cause::Network });
+    }
+}
+
+/// Member: payloads of another founder, of a stranger, of itself; entries, guests, notices, losses, time, own wishes.
+pub fn member_words(data: &[u8]) {
+    let mut upstairs = Upstairs::new();
+    let group = world().group();
+    for (op, body) in steps(data) {
+        let payload = owned(body);
+        let sender = [&world().founders[1], &world().stranger, &world().founders[0]][usize::from(op >> 4) % 3];
+        match op % 10 {
+            0 | 1 => {
+                let service = if op & 1 == 0 { Service::Agreed } else { Service::Safe };
+                upstairs.word(ToMember::Deliver { group, sender: sender.member(), service, payload });
+            }
+            2 => upstairs.word(ToMember::Entry(payload)),
+            3 => upstairs.word(ToMember::Guest { from: sender.node(), payload }),
+            4 => upstairs.notice(body.first().copied().unwrap_or(7)),
+            5 => upstairs.word(ToMember::Transitional { group, lost: vec![world().members()[1]] }),
+            6 => {
+                upstairs.now = upstairs.now + Duration::from_millis(number(body));
+                upstairs.member.timeout(upstairs.now, &mut upstairs.dice);
+            }
+            7 => upstairs.member.clock(upstairs.now, UnixTime(NOW.0 + (number(body) << 12)), &mut upstairs.dice),
+            8 => {
+                let send = Command::Send { group, service: Service::Agreed, payload };
+                upstairs.member.command(upstairs.now, send, &mut upstairs.dice);
+            }
+            _ => upstairs.word(ToMember::LinkUp { node: sender.node(), rostered: true, at: AWAY }),
+        }
+    }
+    upstairs.word(ToMember::Congested(false));
+}
+
+/// Seeds: admission, flush and keying words wrapped as the member wraps them.
+pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let wrap = |kind: u8, body: &[u8]| [&[kind], body].concat();
+    let open = admission.iter().rev().take(2).map(|word| (0, wrap(1, word)));
+    let admit = world().transcript.make_admit(world().gmc().der(), &world().founders[1]).expect("two votes");
+    let view = crate::frames::view_id(world().group(), 1);
+    let heads = world().transcript.heads_digest();
+    let ok = folkmoot_flush::message::Control::FlushOk { view, heads };
+    let received = folkmoot_flush::message::Control::FlushReceived { view };
+    let flush = |control| wrap(2, &folkmoot_flush::message::encode(control));
+    let tag = folkmoot_flush::message::ViewTag::of(&view);
+    let head = folkmoot_flush::message::data_header(&tag, Service::Agreed);
+    let keying = wrap(2, &[&head[..], &[1, 1]].concat());
+    let sealed = wrap(2, &[&head[..], &[2, 1], &[0; 40]].concat());
+    let view = vec![(4, vec![2]), (0, flush(&ok)), (0, flush(&received)), (0, keying), (0, sealed), (8, b"hi".to_vec())];
+    let asked = admission.iter().take(1).map(|word| (0x13, word.clone())).chain([(6, vec![40, 0])]);
+    vec![script(open), script([(2, admit.to_vec())]), script(view), script(asked), script([(4, vec![0]), (8, b"alone".to_vec()), (6, vec![2, 0])])]
+}
+
+/// Both floors of a founder.
+pub struct Seat {
+    now: Instant,
+    seat: Embedded<Node, Member>,
+    dice: Dice,
+    /// Datagrams to the other place.
+    pub(crate) out: VecDeque<Bytes>,
+    heard: Vec<Bytes>,
+}
+
+impl Seat {
+    /// The founder in place `who` of the charter, at its locator; wants to be in the group.
+    pub fn new(who: usize) -> Self {
+        let at = [HOME, AWAY][who];
+        let node = node_of(&world().founders[who], at, &[]).expect("a legal charter");
+        let member = member_of(&world().founders[who], &[]).expect("a legal charter");
+        let now = Instant(1_000_000);
+        let dice = Dice(51 + (who as u64) << 20);
+        let mut seat = Self { now, seat: Embedded::new(node, member), dice, out: VecDeque::new(), heard: Vec::new() };
+        seat.take(Input::Clock(NOW));
+        seat.take(Input::Command(Command::Join { group: world().group() }));
+        seat
+    }
+
+    fn take(&mut self, input: Input<Command>) {
+        self.seat.handle(self.now, input, &mut self.dice);
+        let mut count = 0;
+        while let Some(output) = self.seat.poll_output() {
+            count += 1;
+            assert!(count <= OUTPUTS_MAX, "no end of outputs");
+            match output {
+                Output::Transmit(HOME | AWAY, bytes) => self.out.push_back(bytes),
+                Output::Event(Event::Message { payload, .. }) => self.heard.push(payload),
+                _ => {}
+            }
+        }
+    }
+
+    /// A datagram comes from there.
+    pub fn datagram(&mut self, from: Locator, bytes: Bytes) {
+        self.take(Input::Datagram(from, bytes));
+    }
+
+    /// Time passes.
+    pub fn pass(&mut self, span: Duration) {
+        self.now = self.now + span;
+        if self.seat.poll_timeout().is_some_and(|at| at <= self.now) {
+            self.take(Input::Timeout);
+        }
+    }
+}
+
+/// Both floors: datagrams from anywhere, time, own messages. Nobody has a key here, so nothing is heard but oneself.
+pub fn embedded_stranger(data: &[u8]) {
+    let mut seat = Seat::new(0);
+    for (op, body) in steps(data) {
+        match op % 8 {
+            6 => {
+                let group = world().group();
+                seat.take(Input::Command(Command::Send { group, service: Service::Agreed, payload: owned(body) }));
+            }
+            7 => seat.pass(Duration::from_millis(number(body))),
+            place => seat.datagram(Locator::Memory(u32::from(place) + 2), owned(body)),
+        }
+        seat.out.truncate(64);
+    }
+    let nobody: Option<NodeId> = world().founders.iter().skip(1).map(Identity::node).find(|node| seat.seat.ground.locator(node).is_some());
+    assert_eq!(nobody, None, "a link without a key");
+}
+
+/// Two founders with all floors, and somebody on the wire between them: honest play, and datagrams cut, changed,
+/// repeated, invented. Whatever is heard was said.
+pub fn embedded_pair(data: &[u8]) {
+    let mut seats = [Seat::new(0), Seat::new(1)];
+    seats[0].take(Input::Command(Command::Dial(AWAY)));
+    let mut last = Bytes::new();
+    for (op, body) in steps(data).take(24) {
+        match op % 6 {
+            0 => play(&mut seats, number(body).min(600)),
+            1 | 2 => {
+                let from = usize::from(op % 6 - 1);
+                if let Some(bytes) = seats[from].out.pop_front() {
+                    last = bytes.clone();
+                    seats[1 - from].datagram([HOME, AWAY][from], changed(&bytes, body));
+                }
+            }
+            3 => seats[0].datagram(AWAY, last.clone()),
+            4 => seats[0].datagram(AWAY, owned(body)),
+            _ => {
+                let send = Command::Send { group: world().group(), service: Service::Safe, payload: said(op) };
+                seats[usize::from(op >> 7)].take(Input::Command(send));
+            }
+        }
+    }
+    for seat in &seats {
+        assert!(seat.heard.iter().all(|word| word.first().is_some_and(|op| *word == said(*op))), "never said");
+    }
+}
+
+/// What the applications say: a word of 40 bytes, by its first.
+fn said(op: u8) -> Bytes {
+    vec![op; 40].into()
+}
+
+fn changed(genuine: &Bytes, body: &[u8]) -> Bytes {
+    let mut bytes = genuine.to_vec();
+    let place = usize::try_from(number(body)).unwrap() % bytes.len().max(1);
+    match body.get(2) {
+        Some(mask) => bytes[place] ^= mask,
+        None => bytes.truncate(place),
+    }
+    bytes.into()
+}
+
+fn play(seats: &mut [Seat; 2], milliseconds: u64) {
+    for _ in 0..milliseconds.div_ceil(5) {
+        for from in [0, 1] {
+            while let Some(bytes) = seats[from].out.pop_front() {
+                seats[1 - from].datagram([HOME, AWAY][from], bytes);
+            }
+        }
+        seats.iter_mut().for_each(|seat| seat.pass(Duration::from_millis(5)));
+    }
+}
+
+/// Whether two founders that nobody disturbs hear each other within the script of the first seed.
+pub(crate) fn pair_seeds() -> Vec<Vec<u8>> {
+    let mut seats = [Seat::new(0), Seat::new(1)];
+    seats[0].take(Input::Command(Command::Dial(AWAY)));
+    play(&mut seats, 1_500);
+    let send = Command::Send { group: world().group(), service: Service::Safe, payload: said(5) };
+    seats[0].take(Input::Command(send));
+    play(&mut seats, 600);
+    assert_eq!(seats[1].heard, [said(5)], "two honest founders talk");
+    let calm = script([(0, vec![2, 0]), (0, vec![2, 0]), (0, vec![2, 0]), (5, vec![]), (0, vec![1, 0])]);
+    let rough = script([
+        (0, vec![0, 20]),
+        (1, vec![0, 30, 1]),
+        (2, vec![0, 9]),
+        (0, vec![1, 90]),
+        (5, vec![]),
+        (3, vec![]),
+        (4, vec![1, 5, 0, 0, 0, 1]),
+        (0, vec![2, 0]),
+    ]);
+    vec![calm, rough]
+}
+
+/// What the stores of the layers hold: table, then key and value as the steps of the input say.
+pub fn stored_state(data: &[u8]) {
+    const TABLES: [&str; 6] = ["ring", "transcript", "vote", "request", "keying", "locator"];
+    let mut stored: Vec<(StoreKey, Bytes)> = Vec::new();
+    let mut key = Bytes::new();
+    for (op, body) in steps(data) {
+        if op & 8 == 0 {
+            key = owned(body);
+        } else {
+            let table = TABLES[usize::from(op % 8) % TABLES.len()];
+            stored.push((StoreKey { table, key: key.clone() }, owned(body)));
+        }
+    }
+    for who in [&world().founders[0], &world().stranger] {
+        let _ = node_of(who, HOME, &stored);
+        let _ = member_of(who, &stored);
+        let applicant = folkmoot_admission::Applicant::load(folkmoot_admission::Config::default(), &stored);
+        drop(applicant);
+    }
+}
+
+/// Seeds: a ring number, an entry, a locator, a request of one's own, a vote.
+pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
+    let entry = world().transcript.entries().next().cloned().expect("the first entry");
+    let id = folkmoot_identity::transcript::Entry::id_of(&entry);
+    let request = world().request();
+    let own = [&b"r"[..], request.der()].concat();
+    vec![
+        script([(0, &b"ring_seq"[..]), (8, &7_u64.to_be_bytes()), (0, &world().founders[1].node().0), (13, b"memory/2")]),
+        script([(0, &id.0[..]), (9, &entry)]),
+        script([(0, &b"own"[..]), (11, &own)]),
+        script([(0, &world().group().0[..]), (12, &9_u64.to_be_bytes())]),
+    ]
+}
