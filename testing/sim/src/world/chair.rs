@@ -116,6 +116,13 @@ impl Chair {
         self.timer = None;
     }
 
+    /// A control step was acknowledged; one about the same seat is overtaken by it.
+    pub(super) fn acknowledge(&mut self, step: String) {
+        let subject = step.rsplit(' ').next().map(str::to_owned);
+        self.acknowledged.retain(|(_, old)| old.rsplit(' ').next() != subject.as_deref());
+        self.acknowledged.push((self.disk.writes(), step));
+    }
+
     /// The next message's name.
     pub fn next_message(&mut self) -> MessageId {
         let number = self.number;

@@ -62,8 +62,7 @@ impl World {
             Told::Ring(event) => What::Ring(event),
             Told::Acknowledged(step) => {
                 if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
-                    let writes = chair.disk.writes();
-                    chair.acknowledged.push((writes, step.clone()));
+                    chair.acknowledge(step.clone());
                 }
                 What::Acknowledged(step)
             }
