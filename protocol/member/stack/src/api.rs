@@ -118,6 +118,9 @@ pub enum SendError {
     /// The message is longer than a message may be.
     #[error("{0} bytes are more than a message may have")]
     LocalTooLong(usize),
+    /// The view has no quorum of the electorate, and the charter lets such a side only read, or nothing.
+    #[error("this side of the split is a minority, and the charter does not let a minority send")]
+    LocalMinority,
     /// So much is held already while a key is being agreed.
     #[error("no key yet, and as much is held as may be: wait for the next view")]
     LocalHeldFull,

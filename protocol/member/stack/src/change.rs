@@ -10,6 +10,7 @@ use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_flush as flush;
+use folkmoot_identity::Minority;
 use folkmoot_keying as keying;
 use folkmoot_session::Opened;
 
@@ -79,7 +80,8 @@ impl Member {
     pub(crate) fn removed(&mut self, now: Instant, group: GroupId, cause: Cause) {
         self.drop_seat(group);
         self.event(Event::Removed { group, cause });
-        if matches!(cause, Cause::Expelled | Cause::Expired | Cause::Leave) {
+        // Not for a leave: `leave` has done it, and a join asked for since then stands.
+        if matches!(cause, Cause::Expelled | Cause::Expired) {
             self.wanted.remove(&group);
         }
         if self.wanted.contains(&group) {
@@ -189,10 +191,19 @@ impl Member {
     fn message(&mut self, group: GroupId, sender: MemberId, service: Service, payload: Bytes) {
         let installed = self.seats.get(&group).and_then(|seat| seat.installed.as_ref());
         let Some(view) = installed.map(|installed| installed.view) else { return };
+        if self.seats.get(&group).is_some_and(|seat| seat.minority == Minority::Stop) {
+            return;
+        }
         self.event(Event::Message { group, sender, view, service, payload });
     }
 
-    fn to_keying(&mut self, now: Instant, group: GroupId, input: keying::Input, entropy: &mut dyn Entropy) {
+    pub(crate) fn to_keying(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        input: keying::Input,
+        entropy: &mut dyn Entropy,
+    ) {
         let Some(seat) = self.seats.get_mut(&group) else { return };
         let who = Who { identity: &self.config.identity, transcript: &self.transcript };
         if let Err(error) = seat.keying(now, input, &who, entropy) {
@@ -251,7 +262,9 @@ impl Member {
     /// A view and its key, together: messages of it may come and go from here on.
     fn install(&mut self, group: GroupId, view: keying::SecureView) {
         let keying::SecureView { id, members, transitional_set, cause, epoch } = view;
+        let minority = self.side(&members);
         let Some(seat) = self.seats.get_mut(&group) else { return };
+        seat.minority = minority;
         if let Err(error) = seat.session.open_epoch(id, &members, &epoch.key) {
             return self.trace("session", format!("no epoch was opened: {error}"));
         }
@@ -262,6 +275,13 @@ impl Member {
         self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
         self.held_received(group);
         self.release_held(group);
+    }
+
+    /// What the charter lets these members do together: anything, if a quorum of the electorate is among them.
+    fn side(&self, members: &[MemberId]) -> Minority {
+        let roster = self.transcript.roster();
+        let present = members.iter().copied().collect();
+        if roster.electorate().is_quorum(&present) { Minority::Continue } else { roster.charter().minority() }
     }
 
     /// A new key in the same view. The one before opens what was sealed before its sender heard.

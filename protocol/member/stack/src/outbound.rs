@@ -8,6 +8,7 @@ use base::{Entropy, GroupId, Instant, Service};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
+use folkmoot_identity::Minority;
 use folkmoot_session::SealError;
 
 impl Member {
@@ -15,16 +16,26 @@ impl Member {
         match command {
             Command::Join { group } => self.join(now, group),
             Command::Leave { group } => self.leave(group),
-            Command::Send { group, service, payload } => self.send(group, service, payload),
-            Command::Refresh { group } => self.refresh(group),
+            Command::Send { group, service, payload } => self.send(now, group, service, payload, entropy),
+            Command::Refresh { group } => self.refresh(now, group, entropy),
             Command::Dial(at) => self.to_node(ToNode::Dial(at)),
             other => self.admission_command(now, other, entropy),
         }
     }
 
-    fn send(&mut self, group: GroupId, service: Service, payload: Bytes) {
+    fn send(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        service: Service,
+        payload: Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
         if let Err(error) = self.try_send(group, service, payload) {
             self.event(Event::SendFailed { error });
+        }
+        if self.seats.get_mut(&group).is_some_and(|seat| seat.session.poll_refresh()) {
+            self.refresh(now, group, entropy);
         }
     }
 
@@ -34,6 +45,9 @@ impl Member {
         }
         let congested = self.congested;
         let seat = self.seats.get_mut(&group).ok_or(SendError::LocalNotJoined)?;
+        if seat.minority != Minority::Continue {
+            return Err(SendError::LocalMinority);
+        }
         if congested || !seat.can_send() {
             return hold(seat, service, payload);
         }
@@ -42,7 +56,6 @@ impl Member {
             Err(SealError::LocalTooLong { .. }) => return Err(SendError::LocalTooLong(payload.len())),
             Err(_) => return hold(seat, service, payload),
         }
-        self.refresh_if_spent(group);
         Ok(())
     }
 
@@ -50,7 +63,7 @@ impl Member {
     pub(crate) fn release_held(&mut self, group: GroupId) {
         while !self.congested {
             let Some(seat) = self.seats.get_mut(&group) else { return };
-            if !seat.may_seal() {
+            if !seat.may_seal() || seat.minority != Minority::Continue {
                 return;
             }
             let Some(plaintext) = seat.session.take_held() else { return };
@@ -69,15 +82,10 @@ impl Member {
         }
     }
 
-    /// An epoch that nears its end asks for a new key.
-    fn refresh_if_spent(&mut self, group: GroupId) {
-        if self.seats.get_mut(&group).is_some_and(|seat| seat.session.poll_refresh()) {
-            self.refresh(group);
-        }
-    }
-
-    fn refresh(&mut self, group: GroupId) {
-        self.to_node(ToNode::Refresh { member: self.me, group });
+    /// A new key for the same view, agreed beside the one in use.
+    fn refresh(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
+        self.to_keying(now, group, folkmoot_keying::Input::Refresh, entropy);
+        self.settle(now, group, entropy);
     }
 
     pub(crate) fn multicast(&mut self, group: GroupId, service: Service, payload: Bytes) {

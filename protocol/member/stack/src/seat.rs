@@ -6,6 +6,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
 use folkmoot_flush::{self as flush, Flush};
+use folkmoot_identity::Minority;
 use folkmoot_keying::{self as keying, Keying, KeyingError};
 use folkmoot_session::{self as session, Session};
 use std::collections::VecDeque;
@@ -29,6 +30,8 @@ pub(crate) struct Seat {
     /// Services of the messages that the session holds, in the same order.
     pub(crate) held: VecDeque<Service>,
     pub(crate) installed: Option<Installed>,
+    /// What the charter lets this side do: `Continue` unless the installed view has no quorum of the electorate.
+    pub(crate) minority: Minority,
     /// Members of the newest notice.
     pub(crate) noticed: Vec<MemberId>,
     /// A notice named us: the join took effect.
@@ -63,6 +66,7 @@ impl Seat {
             session: Session::new(me, group, sessions),
             held: VecDeque::new(),
             installed: None,
+            minority: Minority::Continue,
             noticed: Vec::new(),
             joined: false,
             ask_at: now,

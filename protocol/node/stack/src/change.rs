@@ -8,11 +8,12 @@ use folkmoot_attach::ToMember;
 use folkmoot_base as base;
 use folkmoot_identity::transcript::{Change, Transcript};
 use folkmoot_link::{DownCause, Input};
+use std::collections::BTreeSet;
 
 impl Node {
     pub(crate) fn link_up(&mut self, now: Instant, node: NodeId, at: Locator, entropy: &mut dyn Entropy) {
         let rostered = self.is_rostered(&node);
-        self.peers.insert(node, Peer { at, heads: None, eligible: false });
+        self.peers.insert(node, Peer { at, heads: None, shown: BTreeSet::new(), eligible: false });
         self.link_input(now, Input::Standing { node, member: rostered }, entropy);
         self.send_heads(now, node);
         self.reached(now, node, at, rostered);

@@ -43,7 +43,7 @@ use folkmoot_identity::transcript::{self, Transcript};
 use folkmoot_link::Links;
 use folkmoot_ring::Ring;
 use reach::Reach;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How a node is set up.
 #[derive(Debug, Clone)]
@@ -131,6 +131,8 @@ pub enum RingEvent {
 struct Peer {
     at: Locator,
     heads: Option<Vec<base::EntryId>>,
+    /// Tips of the entries that it sent while we were behind it.
+    shown: BTreeSet<base::EntryId>,
     /// Said so to the ring. Stays until the link goes down or the roster drops the peer, so that an entry in flight does
     /// not shake a ring that stands; the group layer's State exchange settles what differs.
     eligible: bool,

@@ -64,7 +64,8 @@ impl Reach {
 
 impl Node {
     /// Dials rostered nodes that are absent, each at its own pace, and the seeds that nobody answers at. Also says the heads
-    /// again to peers that are not eligible yet, in case a message was lost.
+    /// again to peers that are not eligible yet, and asks them for theirs, in case a message was lost: the other side may be
+    /// content and silent.
     pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let due: Vec<(NodeId, Locator)> = self.due(now);
         for (node, at) in due.into_iter().take(DIALS_MAX) {
@@ -78,6 +79,7 @@ impl Node {
             self.peers.iter().filter(|(_, peer)| !peer.eligible).map(|(node, _)| *node).collect();
         for node in waiting {
             self.send_heads(now, node);
+            self.fetch(now, node);
         }
         let jitter = u32::from(u16::from_be_bytes(draw(entropy)));
         let jitter = self.reach.first.saturating_mul(jitter) / (4 * 65_536);

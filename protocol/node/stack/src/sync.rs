@@ -12,6 +12,9 @@ use folkmoot_identity::transcript::{Entry, EntryError, Transcript};
 use folkmoot_link::Channel;
 use std::collections::BTreeSet;
 
+/// Landmarks shown with the heads.
+const LANDMARKS: usize = 32;
+
 impl Node {
     pub(crate) fn send_heads(&mut self, now: Instant, to: NodeId) {
         let heads = self.transcript.heads().iter().copied().take(HEADS_MAX).collect();
@@ -29,7 +32,7 @@ impl Node {
 
     pub(crate) fn tell_heads(&mut self) {
         let heads = self.transcript.heads().iter().copied().collect();
-        self.group.heads(heads, landmarks(&self.transcript));
+        self.group.heads(heads, self.transcript.landmarks(LANDMARKS));
     }
 
     pub(crate) fn transcript_frame(&mut self, now: Instant, from: NodeId, frame: &[u8]) {
@@ -55,22 +58,31 @@ impl Node {
         self.fetch_if_behind(now, from);
     }
 
-    /// Asks for what the peer's heads name and we lack.
+    /// Asks for what the peer's heads name and we lack, behind what its answers showed so far.
     fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
-        let Some(heads) = self.peers.get(&from).and_then(|peer| peer.heads.clone()) else { return };
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
-        if known.unknown(&heads).is_empty() {
-            return;
+        let Some(peer) = self.peers.get_mut(&from) else { return };
+        if peer.heads.as_ref().is_none_or(|heads| known.unknown(heads).is_empty()) {
+            return peer.shown.clear();
         }
-        let mut have: Vec<EntryId> = known.heads().iter().copied().collect();
-        have.extend(landmarks(known));
+        self.fetch(now, from);
+    }
+
+    /// Asks a peer for whatever we lack; if that is nothing, it answers with its heads.
+    pub(crate) fn fetch(&mut self, now: Instant, from: NodeId) {
+        let known = self.staged.as_ref().unwrap_or(&self.transcript);
+        let Some(peer) = self.peers.get(&from) else { return };
+        let mut have: Vec<EntryId> = known.heads().iter().chain(&peer.shown).copied().collect();
+        have.extend(known.landmarks(LANDMARKS));
         have.truncate(HAVE_MAX);
         self.send_sync(now, from, &Sync::Fetch(have));
     }
 
     fn fetch_came(&mut self, now: Instant, from: NodeId, have: &[EntryId]) {
         let entries = self.transcript.entries_after(have, ENTRIES_BATCH_BYTES);
-        if !entries.is_empty() {
+        if entries.is_empty() {
+            self.send_heads(now, from);
+        } else {
             let entries = entries.into_iter().map(Blob).collect();
             self.send_sync(now, from, &Sync::Entries(entries));
         }
@@ -78,30 +90,41 @@ impl Node {
 
     /// Verifies each entry, and orders those that are new.
     fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
-        let mut news = false;
         for entry in entries {
-            match self.stage(&entry.0) {
-                Ok(new) => news |= new,
-                Err(error) => return self.refuse("transcript", &format!("NODE-03 {from}: {error}")),
+            if let Err(error) = self.stage(&entry.0) {
+                return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));
             }
         }
-        if news {
+        if !entries.is_empty() {
+            self.show(from, entries);
             self.fetch_if_behind(now, from);
         }
     }
 
-    /// Verifies an entry on top of what is already on its way, and puts it on its way. `false` if it is nothing new.
-    fn stage(&mut self, entry: &Bytes) -> Result<bool, EntryError> {
+    /// Notes the tips of what a peer sent, so that the next fetch goes on behind them even if all of it was known here.
+    fn show(&mut self, from: NodeId, entries: &[Blob]) {
+        let Some(peer) = self.peers.get_mut(&from) else { return };
+        for entry in entries {
+            let Ok(parents) = Entry::decode(&entry.0).map(|entry| entry.parents) else { return };
+            peer.shown.retain(|tip| !parents.contains(tip));
+            if peer.shown.len() < HEADS_MAX {
+                peer.shown.insert(Entry::id_of(&entry.0));
+            }
+        }
+    }
+
+    /// Verifies an entry on top of what is already on its way, and puts it on its way.
+    fn stage(&mut self, entry: &Bytes) -> Result<(), EntryError> {
         let staged = self.staged.get_or_insert_with(|| self.transcript.clone());
         let appended = staged.append(entry)?;
         if !appended.new {
             self.drop_stage_if_even();
-            return Ok(false);
+            return Ok(());
         }
         if let Err(error) = self.group.entry(entry) {
             self.refuse("group", &error);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// A member here wrote an entry. Verified like anybody's.
@@ -142,17 +165,4 @@ impl Node {
             self.send_sync(now, to, &Sync::Locators(places));
         }
     }
-}
-
-/// Entries at growing distances from the newest, the first one last: by them two who share no head find what they share.
-fn landmarks(transcript: &Transcript) -> Vec<EntryId> {
-    let entries: Vec<&Bytes> = transcript.entries().collect();
-    let mut marks = Vec::new();
-    let mut distance = 1_usize;
-    while let Some(place) = entries.len().checked_sub(distance) {
-        marks.extend(entries.get(place).map(|entry| Entry::id_of(entry)));
-        distance = distance.saturating_mul(2);
-    }
-    marks.push(transcript.genesis_id());
-    marks
 }
