@@ -116,20 +116,12 @@ fn hear(event: &Value, json: bool) -> Result<(), Failure> {
     } else if let Some(text) = event_text(event) {
         line(&text);
     }
-    let reason = |field: &str| harmless(event.get(field).and_then(Value::as_str).unwrap_or_default());
-    match event.get("event").and_then(Value::as_str) {
-        Some("refused") => {
-            Err(Failure::new(Exit::Refused, format!("admission refused: {}", reason("reason"))))
-        }
-        Some("removed") => {
-            let cause = reason("cause");
-            if matches!(cause.as_str(), "expelled" | "expired") {
-                return Err(Failure::new(Exit::NotInGroup, format!("out of the group: {cause}")));
-            }
-            Ok(())
-        }
-        _ => Ok(()),
+    // A refusal may only mean that the votes are still to come: the member goes on asking.
+    let cause = event.get("cause").and_then(Value::as_str).unwrap_or_default();
+    if event.get("event").and_then(Value::as_str) == Some("removed") && matches!(cause, "expelled" | "expired") {
+        return Err(Failure::new(Exit::NotInGroup, format!("out of the group: {cause}")));
     }
+    Ok(())
 }
 
 async fn order(orders: &mut Control, typed: &str) -> Result<(), Failure> {

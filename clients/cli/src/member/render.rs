@@ -79,7 +79,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "request" => {
             let (who, have, need) = (text("name"), number("have"), number("need"));
             news(format!(
-                "{who} asks to join ({have} of {need} votes). To admit: folkmoot vote approve {who}"
+                "{who} asks to join ({have} of {need} votes). To admit: /yes {who} in chat, or folkmoot vote approve {who}"
             ))
         }
         "proposal" => {
@@ -94,7 +94,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             news(format!("{} of {} votes for {}", number("have"), number("need"), short(&text("subject"))))
         }
         "admitted" => news(format!("{} was admitted", text("name"))),
-        "refused" => news(format!("refused: {}", text("reason"))),
+        "refused" => news(format!("not yet, or not at all: {}", text("reason"))),
         "expelled" => news(format!("{} was expelled", short(&text("member")))),
         "removed" => news(format!("you are out of the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
