@@ -14,7 +14,7 @@ use der::{DateTime, Decode, Encode, Sequence};
 use folkmoot_base::{Entropy, UnixTime, draw};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
-use std::time::Duration;
+use core::time::Duration;
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::ext::Extension;
 use x509_cert::name::Name;

@@ -337,7 +337,8 @@ impl Gmc {
 
     /// Whether the certificate stands under `charter` (as changed so far): it fits the charter, and carries the votes that
     /// the charter asks for, each by one of `voters`; for a founder, that the charter names its key. No clock: expiry of
-    /// votes and term are judged by whoever orders the admission (T7).
+    /// votes and term are judged by whoever orders the admission (T7). No quorum: where the charter forbids a minority to
+    /// admit, that takes the electorate, which is the transcript's (`TRN-17`); the charter names only who founded.
     ///
     /// # Errors
     /// [`CertificateError`], `Peer…`.

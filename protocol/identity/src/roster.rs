@@ -211,7 +211,20 @@ impl Roster {
         self.threshold().max(self.electorate.voters.len().div_ceil(2))
     }
 
-    /// How many votes an admission needs.
+    /// Whether `yes` suffice for an admission: the charter's threshold of voters, and a quorum too where the charter forbids
+    /// a minority to admit (DECISIONS T3).
+    pub fn admits(&self, yes: &BTreeSet<MemberId>) -> bool {
+        let count = self.electorate.voters.iter().filter(|voter| yes.contains(voter)).count();
+        count >= self.threshold() && (self.charter.minority_may_admit() || self.electorate.is_quorum(yes))
+    }
+
+    /// How many votes an admission needs that `yes` are for already: more than these, if these do not admit.
+    pub fn admission_need(&self, yes: &BTreeSet<MemberId>) -> usize {
+        let least = if self.charter.minority_may_admit() { self.threshold() } else { self.decision_need() };
+        if self.admits(yes) { least } else { least.max(yes.len().saturating_add(1)) }
+    }
+
+    /// How many votes the charter asks for, before any quorum.
     pub fn threshold(&self) -> usize {
         usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX)
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 use bytes::Bytes;
-use folkmoot_base::{Blob, Cause, Entropy, EntryId, GroupId, GroupName, MemberId, UnixTime, digest};
+use folkmoot_base::{Blob, Cause, Entropy, EntryId, GroupId, GroupName, MemberId, UnixTime, digest, limits};
 use folkmoot_identity::transcript::{Body, DecisionVotes, ENTRY_LABEL, Entry};
 use folkmoot_identity::{
     BuildError, CertificateError, Change, CharterDraft, Decision, Ending, EntryError, Founder, Gmc, GmcBody,
@@ -238,109 +238,285 @@ fn trn_05_the_beginning_is_the_charter() {
 }
 
 #[test]
-fn trn_06_and_07_the_author_is_a_member_and_signs() {
+fn trn_06_the_author_is_a_member() {
     let mut t = found(3, 2);
     let body = admit_body(&gmc(&t, 3, &[0, 1], 1));
-    assert_eq!(t.append(&entry(&t.clone(), body.clone(), 4)), Err(EntryError::PeerNotMember(id(4))));
+    assert_eq!(t.append(&entry(&t.clone(), body, 4)), Err(EntryError::PeerNotMember(id(4))));
+}
+
+#[test]
+fn trn_07_the_author_signs() {
+    let mut t = found(3, 2);
+    let body = admit_body(&gmc(&t, 3, &[0, 1], 1));
     let mut forged = Entry::decode(&entry(&t, body, 0)).unwrap();
     forged.author = id(1);
     assert_eq!(t.append(&forged.encode()), Err(EntryError::WireSignature));
 }
 
+/// Why this certificate admits nobody.
+fn not_admitted(t: &Transcript, gmc: &Gmc) -> EntryError {
+    let refused = t.clone().append(&entry(t, admit_body(gmc), 0)).unwrap_err();
+    assert_eq!(t.make_admit(gmc.der(), &PEOPLE[0]), Err(BuildError::Refused(refused.clone())));
+    refused
+}
+
 #[test]
-fn trn_10_to_16_certificates() {
+fn trn_10_a_certificate_fits_the_charter() {
     let mut t = found(3, 2);
-    let refuse = |t: &Transcript, gmc: &Gmc| match t.make_admit(gmc.der(), &PEOPLE[0]) {
-        Err(BuildError::Refused(why)) => why,
-        other => panic!("{other:?}"),
-    };
+    let junk = Body::Admit { certificate: Blob::from(vec![0x30, 0]) };
+    let refused = t.append(&entry(&t.clone(), junk, 0));
+    assert_eq!(refused, Err(EntryError::PeerCertificate(CertificateError::WireMalformed)));
+    let old = gmc(&t, 3, &[0, 1], 1);
+    t.append(&decide(&t, &Decision::change("threshold", "1"), &[0, 1]).unwrap()).unwrap();
+    let why = CertificateError::PeerCharter("another version of the charter");
+    assert_eq!(not_admitted(&t, &old), EntryError::PeerCertificate(why));
+}
+
+#[test]
+fn trn_11_as_many_votes_as_the_threshold_each_verifying() {
+    let t = found(3, 2);
     let few = CertificateError::PeerTooFewVotes { got: 1, need: 2 };
-    assert_eq!(refuse(&t, &gmc(&t, 3, &[0], 1)), EntryError::PeerCertificate(few), "TRN-11");
+    assert_eq!(not_admitted(&t, &gmc(&t, 3, &[0], 1)), EntryError::PeerCertificate(few));
+    let (one, other) = (gmc(&t, 3, &[0, 1], 1), gmc(&t, 3, &[0, 1], 2));
+    let swapped = Gmc::compose(one.body(), other.votes(), &PEOPLE[3]).unwrap();
+    let why = CertificateError::PeerVote(other.votes()[0].voter);
+    assert_eq!(not_admitted(&t, &swapped), EntryError::PeerCertificate(why));
+}
+
+#[test]
+fn trn_12_votes_are_of_voters() {
+    let mut t = found(3, 2);
     let unknown = CertificateError::PeerNotVoter(id(5));
-    assert_eq!(refuse(&t, &gmc(&t, 3, &[0, 5], 1)), EntryError::PeerCertificate(unknown), "TRN-12");
-    let founder = Gmc::found(t.roster().charter(), &PEOPLE[1], NOW, &mut Dice(3)).unwrap();
-    assert_eq!(refuse(&t, &founder), EntryError::PeerNoVotes(id(1)), "TRN-16");
-    let certificate = gmc(&t, 3, &[0, 1], 1);
-    let entry = t.make_admit(certificate.der(), &PEOPLE[0]).unwrap();
-    t.append(&entry).unwrap();
-    t.append(&decide(&t, &expel(&t, 3), &[0, 1]).unwrap()).unwrap();
-    assert_eq!(refuse(&t, &certificate), EntryError::PeerUsed(id(3)), "TRN-13");
-    let body = GmcBody::propose(t.roster().charter(), &PEOPLE[3], 3, NOW, &mut Dice(9));
-    let content = VoteContent {
-        motion: body.motion().unwrap(),
-        verdict: Verdict::Approve,
-        expires: UnixTime(NOW.0 - 1),
-    };
-    let votes = [0, 1].map(|voter: usize| Vote::sign(&PEOPLE[voter], content).unwrap().proof());
-    let ended = Gmc::compose(&body, &votes, &PEOPLE[3]).unwrap();
-    assert!(matches!(refuse(&t, &ended), EntryError::PeerVoteEnded(_)), "TRN-15");
+    assert_eq!(not_admitted(&t, &gmc(&t, 3, &[0, 5], 1)), EntryError::PeerCertificate(unknown));
     // An expelled voter's vote, dated as one likes, admits nobody (T2).
     let late = gmc(&t, 4, &[0, 2], 5);
     t.append(&decide(&t, &expel(&t, 2), &[0, 1]).unwrap()).unwrap();
     let out = CertificateError::PeerNotVoter(id(2));
-    assert_eq!(refuse(&t, &late), EntryError::PeerCertificate(out), "TRN-12");
+    assert_eq!(not_admitted(&t, &late), EntryError::PeerCertificate(out));
 }
 
 #[test]
-fn trn_20_to_28_decisions() {
-    let mut t = found(4, 2);
-    let (decision, now) = (expel(&t, 3), slot(&t));
-    let refuse = |t: &Transcript, decision: &Decision, slot: Slot, votes: Vec<VoteProof>| {
-        let votes = DecisionVotes { slot, votes };
-        let body = Body::Decide { decision: decision.clone(), votes };
-        t.clone().append(&entry(t, body, 0)).unwrap_err()
+fn trn_13_a_request_admits_once() {
+    let mut t = found(3, 2);
+    let certificate = gmc(&t, 3, &[0, 1], 1);
+    let entry = t.make_admit(certificate.der(), &PEOPLE[0]).unwrap();
+    t.append(&entry).unwrap();
+    assert_eq!(not_admitted(&t, &certificate), EntryError::PeerUsed(id(3)));
+    t.append(&decide(&t, &expel(&t, 3), &[0, 1]).unwrap()).unwrap();
+    assert_eq!(not_admitted(&t, &certificate), EntryError::PeerUsed(id(3)));
+}
+
+#[test]
+fn trn_14_a_full_group_admits_nobody_but_renews() {
+    let mut t = found(1, 1);
+    let stranger =
+        |n: u64| Identity::new("s", &mut Dice(1_000_000 + n * 1_000), NOW, LATER).expect("a stranger");
+    let admission = |t: &Transcript, who: &Identity, salt| {
+        let body = GmcBody::propose(t.roster().charter(), who, 3, NOW, &mut Dice(salt));
+        let motion = body.motion().unwrap();
+        let content = VoteContent { motion, verdict: Verdict::Approve, expires: LATER };
+        let vote = Vote::sign(&PEOPLE[0], content).unwrap().proof();
+        entry(t, admit_body(&Gmc::compose(&body, &[vote], who).unwrap()), 0)
     };
-    let later = Slot { serial: 1, ballot: 0 };
-    let serial = refuse(&t, &decision, later, proofs(&t, &decision, later, &[0, 1]));
-    assert_eq!(serial, EntryError::PeerSerial { got: 1, want: 0 }, "TRN-20");
-    let one = proofs(&t, &decision, now, &[0]);
-    assert_eq!(
-        refuse(&t, &decision, now, [one.clone(), one.clone()].concat()),
-        EntryError::PeerVotesOrder,
-        "TRN-21"
-    );
-    let unknown = refuse(&t, &decision, now, proofs(&t, &decision, now, &[0, 7]));
-    assert_eq!(unknown, EntryError::PeerNotVoter(id(7)), "TRN-22");
-    let other_ballot = proofs(&t, &decision, Slot { serial: 0, ballot: 1 }, &[0, 1]);
-    assert!(matches!(refuse(&t, &decision, now, other_ballot), EntryError::PeerVote(_)), "TRN-23");
-    let few = refuse(&t, &decision, now, one);
-    assert_eq!(few, EntryError::PeerTooFewVotes { got: 1, need: 2 }, "TRN-24");
-    let half = refuse(&t, &decision, now, proofs(&t, &decision, now, &[1, 2]));
-    assert!(matches!(half, EntryError::PeerTooFewVotes { .. }), "TRN-24: half without the first listed");
-    let ghost = Decision::Remove { member: id(9), admission: t.genesis_id() };
-    let target = refuse(&t, &ghost, now, proofs(&t, &ghost, now, &[0, 1]));
-    assert_eq!(target, EntryError::PeerTarget(id(9)), "TRN-25");
-    let many = Decision::change("threshold", "5");
-    let end = refuse(&t, &many, now, proofs(&t, &many, now, &[0, 1]));
-    assert_eq!(end, EntryError::PeerDeadEnd { voters: 4, threshold: 5 }, "TRN-26");
-    let name = Decision::change("name", "x");
-    assert!(
-        matches!(refuse(&t, &name, now, proofs(&t, &name, now, &[0, 1])), EntryError::PeerChange(_)),
-        "TRN-27"
-    );
-    for voters in [vec![], vec![id(0), id(0)], vec![id(0), id(9)]] {
-        let list = Decision::Electorate { voters };
-        let refused = refuse(&t, &list, now, proofs(&t, &list, now, &[0, 1]));
-        assert_eq!(refused, EntryError::PeerElectorate, "TRN-28");
+    for n in 1..limits::MEMBERS_MAX as u64 {
+        t.append(&admission(&t, &stranger(n), n)).unwrap();
     }
+    assert_eq!(t.roster().len(), limits::MEMBERS_MAX);
+    let heads = t.heads_digest();
+    assert_eq!(t.append(&admission(&t, &stranger(0), 0)), Err(EntryError::PeerGroupFull));
+    assert_eq!((t.roster().len(), t.heads_digest()), (limits::MEMBERS_MAX, heads));
+    let renewed = t.append(&admission(&t, &stranger(1), 5_000)).unwrap().change;
+    assert!(matches!(renewed, Change::Admitted { new: false, .. }));
+}
+
+#[test]
+fn trn_15_no_vote_had_run_out_before_the_certificate_begins() {
+    let t = found(3, 2);
+    let body = GmcBody::propose(t.roster().charter(), &PEOPLE[3], 3, NOW, &mut Dice(9));
+    let compose = |expires| {
+        let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires };
+        let votes = [0, 1].map(|voter: usize| Vote::sign(&PEOPLE[voter], content).unwrap().proof());
+        Gmc::compose(&body, &votes, &PEOPLE[3]).unwrap()
+    };
+    let ended = compose(UnixTime(NOW.0 - 1));
+    assert!(matches!(not_admitted(&t, &ended), EntryError::PeerVoteEnded(_)));
+    assert!(t.make_admit(compose(NOW).der(), &PEOPLE[0]).is_ok());
+}
+
+#[test]
+fn trn_16_a_founders_certificate_does_not_admit() {
+    let t = found(3, 2);
+    let founder = Gmc::found(t.roster().charter(), &PEOPLE[1], NOW, &mut Dice(3)).unwrap();
+    assert_eq!(not_admitted(&t, &founder), EntryError::PeerNoVotes(id(1)));
+}
+
+/// Four founders who have voted that a minority may not admit.
+fn no_minority(threshold: u32) -> Transcript {
+    let mut t = found(4, threshold);
+    let forbid = Decision::change("minority_may_admit", "false");
+    t.append(&decide(&t, &forbid, &[0, 1, 2]).unwrap()).unwrap();
+    t
+}
+
+#[test]
+fn trn_17_a_minority_admits_unless_the_charter_forbids_it() {
+    let free = found(4, 1);
+    assert!(free.make_admit(gmc(&free, 4, &[3], 1).der(), &PEOPLE[3]).is_ok());
+    let t = no_minority(1);
+    for (voters, got, need) in [(&[3][..], 1, 2), (&[0], 1, 2), (&[2, 3], 2, 3)] {
+        let refused = not_admitted(&t, &gmc(&t, 4, voters, 1));
+        assert_eq!(refused, EntryError::PeerMinority { got, need }, "{voters:?}");
+    }
+    for voters in [&[0, 3][..], &[1, 2, 3]] {
+        let entry = t.make_admit(gmc(&t, 4, voters, 1).der(), &PEOPLE[3]).unwrap();
+        assert!(t.clone().append(&entry).is_ok(), "half with the first listed, or more than half");
+    }
+    let strict = no_minority(3);
+    let few = CertificateError::PeerTooFewVotes { got: 2, need: 3 };
+    let refused = not_admitted(&strict, &gmc(&strict, 4, &[0, 1], 1));
+    assert_eq!(refused, EntryError::PeerCertificate(few), "the threshold still counts");
+}
+
+#[test]
+fn trn_17_the_charter_is_the_one_of_the_entrys_past() {
+    let (mut before, after) = (found(4, 1), no_minority(1));
+    let minority = gmc(&before, 4, &[3], 1);
+    let entry = before.make_admit(minority.der(), &PEOPLE[3]).unwrap();
+    before.append(&entry).unwrap();
+    merge(&mut before, &after);
+    assert!(before.roster().is_member(&id(4)), "admitted before its side heard of the change");
+    let roster = before.roster();
+    let yes = |who: &[usize]| who.iter().map(|who| id(*who)).collect();
+    assert!(!roster.admits(&yes(&[2, 3])) && roster.admits(&yes(&[0, 3])));
+    assert_eq!((roster.admission_need(&yes(&[])), roster.admission_need(&yes(&[2, 3]))), (2, 3));
+    assert_eq!(found(4, 1).roster().admission_need(&yes(&[])), 1);
+}
+
+/// Why this decision, with these votes, does not stand.
+fn not_decided(t: &Transcript, decision: &Decision, slot: Slot, votes: Vec<VoteProof>) -> EntryError {
+    let votes = DecisionVotes { slot, votes };
+    let body = Body::Decide { decision: decision.clone(), votes };
+    t.clone().append(&entry(t, body, 0)).unwrap_err()
+}
+
+/// Why this decision does not stand, though all founders vote for it.
+fn not_sensible(t: &Transcript, decision: &Decision) -> EntryError {
+    not_decided(t, decision, slot(t), proofs(t, decision, slot(t), &[0, 1, 2, 3]))
+}
+
+#[test]
+fn trn_20_a_decision_uses_up_its_serial() {
+    let mut t = found(4, 2);
+    let decision = expel(&t, 3);
+    let later = Slot { serial: 1, ballot: 0 };
+    let refused = not_decided(&t, &decision, later, proofs(&t, &decision, later, &[0, 1]));
+    assert_eq!(refused, EntryError::PeerSerial { got: 1, want: 0 });
+    let now = slot(&t);
     t.append(&decide(&t, &decision, &[0, 1]).unwrap()).unwrap();
     assert_eq!(t.roster().electorate().voters, [0, 1, 2].map(id));
+    let refused = not_decided(&t, &expel(&t, 2), now, proofs(&t, &expel(&t, 2), now, &[0, 1]));
+    assert_eq!(refused, EntryError::PeerSerial { got: 0, want: 1 });
 }
 
 #[test]
-fn trn_25_and_31_expiry_is_judged_by_the_entrys_time() {
+fn trn_21_votes_are_sorted_each_voter_once() {
+    let t = found(4, 2);
+    let decision = expel(&t, 3);
+    let two = proofs(&t, &decision, slot(&t), &[0, 1]);
+    for votes in [vec![two[0], two[0]], vec![two[1], two[0]]] {
+        assert_eq!(not_decided(&t, &decision, slot(&t), votes), EntryError::PeerVotesOrder);
+    }
+}
+
+#[test]
+fn trn_22_votes_are_of_voters() {
+    let t = found(4, 2);
+    let decision = expel(&t, 3);
+    let unknown = not_decided(&t, &decision, slot(&t), proofs(&t, &decision, slot(&t), &[0, 7]));
+    assert_eq!(unknown, EntryError::PeerNotVoter(id(7)));
+}
+
+#[test]
+fn trn_23_votes_are_for_this_decision_in_this_ballot() {
+    let t = found(4, 2);
+    let decision = expel(&t, 3);
+    let other_ballot = proofs(&t, &decision, Slot { serial: 0, ballot: 1 }, &[0, 1]);
+    let other_target = proofs(&t, &expel(&t, 2), slot(&t), &[0, 1]);
+    for votes in [other_ballot, other_target] {
+        assert!(matches!(not_decided(&t, &decision, slot(&t), votes), EntryError::PeerVote(_)));
+    }
+}
+
+#[test]
+fn trn_24_threshold_and_quorum_decide() {
+    let t = found(4, 2);
+    let decision = expel(&t, 3);
+    let refuse = |voters: &[usize]| not_decided(&t, &decision, slot(&t), proofs(&t, &decision, slot(&t), voters));
+    assert_eq!(refuse(&[0]), EntryError::PeerTooFewVotes { got: 1, need: 2 });
+    let half = refuse(&[1, 2]);
+    assert!(matches!(half, EntryError::PeerTooFewVotes { .. }), "half without the first listed");
+    assert!(decide(&t, &decision, &[0, 3]).is_ok());
+}
+
+#[test]
+fn trn_25_the_admission_named_holds() {
+    let t = found(4, 2);
+    let ghost = Decision::Remove { member: id(9), admission: t.genesis_id() };
+    assert_eq!(not_sensible(&t, &ghost), EntryError::PeerTarget(id(9)));
+    let other = Decision::Remove { member: id(3), admission: EntryId([1; 32]) };
+    assert_eq!(not_sensible(&t, &other), EntryError::PeerTarget(id(3)));
+}
+
+#[test]
+fn trn_26_enough_voters_stay() {
+    let t = found(4, 2);
+    let many = not_sensible(&t, &Decision::change("threshold", "5"));
+    assert_eq!(many, EntryError::PeerDeadEnd { voters: 4, threshold: 5 });
+    let all = found(4, 4);
+    let left = not_sensible(&all, &expel(&all, 3));
+    assert_eq!(left, EntryError::PeerDeadEnd { voters: 3, threshold: 4 });
+}
+
+#[test]
+fn trn_27_the_field_takes_the_value() {
+    let t = found(4, 2);
+    let bytes = |bytes: &[u8]| Blob::from(bytes.to_vec());
+    let odd = Decision::ChangeCharter { field: bytes(b"minority"), value: bytes(&[0xff]) };
+    for change in [Decision::change("name", "x"), Decision::change("certificate_days", "0"), odd] {
+        assert!(matches!(not_sensible(&t, &change), EntryError::PeerChange(_)), "{change:?}");
+    }
+}
+
+#[test]
+fn trn_28_an_electorate_is_distinct_members() {
+    let t = found(4, 2);
+    for voters in [vec![], vec![id(0), id(0)], vec![id(0), id(9)]] {
+        assert_eq!(not_sensible(&t, &Decision::Electorate { voters }), EntryError::PeerElectorate);
+    }
+}
+
+#[test]
+fn trn_31_expiry_is_judged_by_the_entrys_time() {
     let mut t = found(3, 2);
     admit(&mut t, 3, &[0, 1], 1);
     let end = NOW.0 + YEAR;
     let early = entry(&t, expire_body(&t, 3, end), 2);
     let why = EntryError::PeerTooEarly { not_after: UnixTime(end), time: UnixTime(end) };
-    assert_eq!(t.append(&early), Err(why), "TRN-31");
-    let body = expire_body(&t, 3, end + 1);
-    let appended = t.append(&entry(&t.clone(), body.clone(), 3)).unwrap();
-    assert!(matches!(appended.change, Change::Removed { cause: Cause::Expired, .. }));
-    assert_eq!(t.append(&entry(&t.clone(), body, 2)), Err(EntryError::PeerTarget(id(3))), "TRN-25");
+    assert_eq!(t.append(&early), Err(why));
     let founders = Body::Expire { member: id(0), admission: t.genesis_id(), time: UnixTime(u64::MAX) };
     assert!(matches!(t.append(&entry(&t.clone(), founders, 1)), Err(EntryError::PeerTooEarly { .. })));
+    let body = expire_body(&t, 3, end + 1);
+    let appended = t.append(&entry(&t.clone(), body, 3)).unwrap();
+    assert!(matches!(appended.change, Change::Removed { cause: Cause::Expired, .. }));
+}
+
+#[test]
+fn trn_25_an_admission_expires_once() {
+    let mut t = found(3, 2);
+    admit(&mut t, 3, &[0, 1], 1);
+    let body = expire_body(&t, 3, NOW.0 + YEAR + 1);
+    t.append(&entry(&t.clone(), body.clone(), 0)).unwrap();
+    assert_eq!(t.append(&entry(&t.clone(), body, 2)), Err(EntryError::PeerTarget(id(3))));
 }
 
 #[test]
@@ -463,6 +639,18 @@ proptest! {
         };
         let (left, right) = (side(true), side(false));
         prop_assert!(!(expels(&left, &right) && expels(&right, &left)));
+    }
+
+    #[test]
+    fn trn_17_two_sides_never_both_admit(count in 1..8_usize, sides in any::<u8>()) {
+        let mut t = found(count, 1);
+        let everyone: Vec<usize> = (0..count).collect();
+        t.append(&decide(&t, &Decision::change("minority_may_admit", "false"), &everyone).unwrap()).unwrap();
+        let admits = |bit: bool| {
+            let side: Vec<usize> = (0..count).filter(|who| (sides >> who & 1 == 1) == bit).collect();
+            !side.is_empty() && t.make_admit(gmc(&t, 9, &side, 1).der(), &PEOPLE[side[0]]).is_ok()
+        };
+        prop_assert!(admits(true) != admits(false), "one side, and one only");
     }
 
     #[test]

@@ -52,6 +52,14 @@ pub enum EntryError {
     /// `TRN-15` A vote in the certificate had run out before the certificate began.
     #[error("TRN-15: the vote of {0} had run out")]
     PeerVoteEnded(MemberId),
+    /// `TRN-17` The charter forbids a minority to admit, and the voters in the certificate are no quorum.
+    #[error("TRN-17: {got} votes admit nobody here; a minority may not, at least {need} may")]
+    PeerMinority {
+        /// Votes that stand.
+        got: usize,
+        /// Least number that could admit.
+        need: usize,
+    },
     /// `TRN-20` A decision of another serial than the electorate's.
     #[error("TRN-20: decision of serial {got} where {want} is next")]
     PeerSerial {

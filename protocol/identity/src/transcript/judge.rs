@@ -74,6 +74,10 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     certificate
         .check_authority(past.charter(), |voter| past.voter_key(voter))
         .map_err(EntryError::PeerCertificate)?;
+    let yes: BTreeSet<MemberId> = certificate.votes().iter().map(|vote| vote.voter).collect();
+    if !past.admits(&yes) {
+        return Err(EntryError::PeerMinority { got: yes.len(), need: past.admission_need(&yes) });
+    }
     let body = certificate.body();
     let request = body.request_digest().map_err(EntryError::PeerCertificate)?;
     if past.is_used(&request) {

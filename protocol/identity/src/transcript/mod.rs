@@ -16,6 +16,8 @@ mod build;
 mod decision;
 mod entry;
 mod error;
+#[cfg(test)]
+mod full;
 mod graph;
 mod judge;
 mod load;

@@ -134,6 +134,11 @@ impl Applicant {
         self.phase
     }
 
+    /// Whether a request or a certificate is on its way.
+    pub fn has_asked(&self) -> bool {
+        self.request.is_some() || self.certificate.is_some()
+    }
+
     /// Our certificate, once it is made.
     pub fn certificate(&self) -> Option<&Gmc> {
         self.certificate.as_ref()

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, UnixTime, codec, limits};
 use folkmoot_identity::{BuildError, EntryError, Gmc, Motion, Request};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames that a guest may send at once.
 const BURST: u32 = 8;
@@ -222,15 +222,14 @@ impl Admission {
         if !self.guests.is_linked(&node) {
             return;
         }
-        let (have, need) = (open.have(roster), roster.threshold());
-        let message = if have >= need {
-            let votes = open.approvals(roster).take(need.max(1));
-            let keyed = votes.map(|vote| KeyedVote {
+        let message = if let Some(votes) = open.enough(roster) {
+            let keyed = votes.into_iter().map(|vote| KeyedVote {
                 proof: vote.proof(),
                 spki: Blob::from(vote.certificate().key().spki_der().to_vec()),
             });
             GuestMessage::Votes { request: *digest, votes: keyed.collect() }
         } else {
+            let (have, need) = (open.have(roster), open.need(roster));
             let reason = if open.is_rejected(roster) { Reason::Rejected } else { Reason::AwaitingVotes };
             GuestMessage::Standing { request: *digest, have: count(have), need: count(need), reason }
         };
@@ -258,9 +257,10 @@ impl Admission {
             _ => Reason::AwaitingVotes,
         };
         let roster = call.transcript.roster();
-        let have = self.requests.get(&request).map_or(0, |open| open.have(roster));
-        let need = count(roster.threshold());
-        self.say(to, &GuestMessage::Standing { request, have: count(have), need, reason });
+        let nobody = || (0, roster.admission_need(&BTreeSet::new()));
+        let open = self.requests.get(&request);
+        let (have, need) = open.map_or_else(nobody, |open| (open.have(roster), open.need(roster)));
+        self.say(to, &GuestMessage::Standing { request, have: count(have), need: count(need), reason });
     }
 
     fn say(&mut self, to: NodeId, message: &GuestMessage) {
@@ -296,7 +296,7 @@ impl Admission {
             self.closed(&open, Closed::Overtaken);
             let (node, request) = (open.request.member().node(), open.request.digest());
             if self.guests.is_linked(&node) {
-                let need = count(call.transcript.roster().threshold());
+                let need = count(call.transcript.roster().admission_need(&BTreeSet::new()));
                 self.say(node, &GuestMessage::Standing { request, have: 0, need, reason: Reason::Stale });
             }
         }

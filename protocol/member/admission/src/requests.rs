@@ -4,7 +4,7 @@ use crate::contact::Guests;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
 use folkmoot_base::{Digest, MemberId, UnixTime, limits};
 use folkmoot_identity::{Motion, Request, Roster, Verdict, Vote};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One open request.
 #[derive(Debug, Clone)]
@@ -29,13 +29,38 @@ impl Open {
         self.approvals(roster).count()
     }
 
+    /// How many approving votes it takes, as far as those here tell: `ADM-18`.
+    pub(crate) fn need(&self, roster: &Roster) -> usize {
+        roster.admission_need(&self.approvers(roster))
+    }
+
+    /// No more approving votes than admit, the first listed voter's first; `None` while they do not.
+    pub(crate) fn enough<'a>(&'a self, roster: &'a Roster) -> Option<Vec<&'a Vote>> {
+        let first = roster.electorate().voters.first();
+        let (mut enough, rest): (Vec<_>, Vec<_>) =
+            self.approvals(roster).partition(|vote| Some(&vote.voter()) == first);
+        let mut yes: BTreeSet<MemberId> = enough.iter().map(|vote| vote.voter()).collect();
+        for vote in rest {
+            if roster.admits(&yes) {
+                break;
+            }
+            yes.insert(vote.voter());
+            enough.push(vote);
+        }
+        roster.admits(&yes).then_some(enough)
+    }
+
+    fn approvers(&self, roster: &Roster) -> BTreeSet<MemberId> {
+        self.approvals(roster).map(Vote::voter).collect()
+    }
+
     /// Whether so many voters said no that the rest are too few.
     pub(crate) fn is_rejected(&self, roster: &Roster) -> bool {
         let voters = &roster.electorate().voters;
         let can = voters.iter().filter(|voter| roster.may_vote(voter)).filter(|voter| {
             self.votes.get(voter).is_none_or(|vote| vote.content().verdict == Verdict::Approve)
         });
-        can.count() < roster.threshold()
+        !roster.admits(&can.copied().collect())
     }
 
     /// Whether this member would send it again: it voted, or its guest is at the door.

@@ -75,7 +75,7 @@ impl Admission {
             contact: open.contact,
             expires: open.expires,
             have: open.have(roster),
-            need: roster.threshold(),
+            need: open.need(roster),
             approved: voters(open.votes.values(), Verdict::Approve),
             rejected: voters(open.votes.values(), Verdict::Reject),
         });

@@ -69,7 +69,7 @@ impl Admission {
         }
         let Some(open) = self.requests.get_mut(&digest) else { return };
         open.votes.insert(voter, vote);
-        let (have, need) = (open.have(roster), roster.threshold());
+        let (have, need) = (open.have(roster), open.need(roster));
         self.out.push_back(Output::Event(Event::VoteCast { motion: digest, voter, approve, have, need }));
         self.answer(call, &digest);
     }
