@@ -52,7 +52,6 @@ pub struct Opened {
 ///
 /// # Errors
 /// [`RuntimeError`]: the folder, the store, the socket, or what they hold.
-#[expect(clippy::unused_async, reason = "must run inside a tokio runtime")]
 pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
     let folder = StateFolder::open(&options.state)?;
     let lock = folder.lock()?;
