@@ -48,8 +48,8 @@ pub enum Danger {
     SessionPlain,
     /// Node: forwards group traffic to guests.
     NodeServesGuests,
-    /// Link: no replay window.
-    LinkNoReplayCheck,
+    /// Link: frames travel as they are, neither tag nor counter is checked.
+    LinkPlain,
     /// Ring: the ring number is not kept on disk, and so used again after a restart.
     RingForgetsNumber,
     /// Flush: installs a view a second time.

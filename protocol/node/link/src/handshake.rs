@@ -17,11 +17,11 @@ use crate::limits::{COOKIES_ANSWERED, PART_BYTES, RESEND_FIRST, RESEND_MAX};
 use crate::message::{Cookie, Datagram, NOISE_HELLO_BYTES, Part, Proof};
 use crate::noise::{Handshake, Refused, Static};
 use crate::peer::Session;
-use crate::seal::PairSeal;
+use crate::seal::{NoSeal, PairSeal};
 use crate::{Claim, Credentials, LinkError};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Blob, GroupId, Instant, Locator, NodeId, Secret, codec};
+use folkmoot_base::{Blob, Danger, GroupId, Instant, Locator, NodeId, Secret, codec};
 
 const LABEL: &[u8] = b"folkmoot link v1";
 
@@ -39,6 +39,7 @@ pub(crate) struct Own<'a, C> {
     pub(crate) certificate: &'a Bytes,
     pub(crate) own: &'a Static,
     pub(crate) seals_max: u64,
+    pub(crate) danger: Option<Danger>,
 }
 
 /// An identity proved by a handshake, and the session that goes with it.
@@ -324,6 +325,9 @@ fn gather(assembly: &mut Option<Assembly>, part: &Part) -> Option<Option<Bytes>>
 impl<C: Credentials> Own<'_, C> {
     fn seal(&self, handshake: &mut Handshake) -> Result<Box<dyn crate::FrameSeal>, LinkError> {
         let (seal, open) = handshake.split().ok_or(LinkError::LocalCrypto)?;
+        if self.danger == Some(Danger::LinkPlain) {
+            return Ok(Box::new(NoSeal::default()));
+        }
         let seal = PairSeal::new(&seal, &open, self.seals_max).ok_or(LinkError::LocalCrypto)?;
         Ok(Box::new(seal))
     }

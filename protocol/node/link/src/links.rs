@@ -225,6 +225,7 @@ impl<C: Credentials> Links<C> {
             certificate: &self.certificate,
             own: &self.own,
             seals_max: self.config.rekey_after.saturating_mul(2),
+            danger: self.config.danger,
         }
     }
 

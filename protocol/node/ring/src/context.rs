@@ -8,7 +8,7 @@ use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
 use crate::suspects::Suspects;
 use crate::{STORE_KEY_RING_SEQ, STORE_TABLE};
 use bytes::Bytes;
-use folkmoot_base::{NodeId, Persist};
+use folkmoot_base::{Danger, NodeId, Persist};
 use std::collections::VecDeque;
 
 /// What all states share.
@@ -54,6 +54,9 @@ impl Context {
     pub(crate) fn learn(&mut self, ring_seq: u64) {
         if ring_seq > self.ring_seq {
             self.ring_seq = ring_seq;
+            if self.config.danger == Some(Danger::RingForgetsNumber) {
+                return;
+            }
             let value = Bytes::copy_from_slice(&ring_seq.to_be_bytes());
             self.out.push_back(Output::Persist(Persist::put(STORE_TABLE, STORE_KEY_RING_SEQ, value)));
         }

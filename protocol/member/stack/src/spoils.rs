@@ -1,0 +1,71 @@
+//! Every epoch key that a member ever held, kept for a judge who must know what an ex-member could open with all its state.
+//! Never kept outside of tests: [`crate::Config::danger_keeps_keys`].
+
+use base::{MemberId, Secret, ViewId};
+use bytes::Bytes;
+use folkmoot_base as base;
+use folkmoot_session::{Config, Opened, Session};
+
+/// One epoch: its name on the wire, and what opens it.
+#[derive(Debug, Clone)]
+struct Kept {
+    tag: Bytes,
+    view: ViewId,
+    members: Vec<MemberId>,
+    key: Secret<[u8; 32]>,
+}
+
+impl Kept {
+    fn session(&self, me: MemberId) -> Option<Session> {
+        let mut session = Session::new(me, self.view.group, Config::default());
+        session.open_epoch(self.view, &self.members, &self.key).ok()?;
+        Some(session)
+    }
+}
+
+/// Where a sealed message names its epoch: docs/protocol/session.md.
+fn tag(sealed: &Bytes) -> Option<Bytes> {
+    sealed.get(1..9).map(|tag| sealed.slice_ref(tag))
+}
+
+/// What a thief of a member's whole past would have.
+#[derive(Debug, Clone, Default)]
+pub struct Spoils(Vec<Kept>);
+
+impl Spoils {
+    pub(crate) fn keep(&mut self, view: ViewId, members: &[MemberId], key: &Secret<[u8; 32]>) {
+        let mut kept = Kept { tag: Bytes::new(), view, members: members.to_vec(), key: key.clone() };
+        let first = members.first().and_then(|member| kept.session(*member));
+        let named = first.and_then(|mut session| session.seal(b"").ok()).and_then(|sealed| tag(&sealed));
+        kept.tag = named.unwrap_or_default();
+        self.0.push(kept);
+    }
+
+    /// How many epochs there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The keys themselves, to look for in places where they must not be.
+    pub fn danger_keys(&self) -> impl Iterator<Item = &[u8; 32]> {
+        self.0.iter().map(|kept| kept.key.expose())
+    }
+
+    /// Whether one of the keys opens `sealed`, whoever sent it. Believes nothing but the keys: no window, no sender's word.
+    pub fn danger_opens(&self, sealed: &Bytes) -> bool {
+        let Some(wanted) = tag(sealed) else { return false };
+        self.0.iter().filter(|kept| kept.tag == wanted).any(|kept| {
+            kept.members.iter().any(|sender| {
+                let session = kept.session(*sender);
+                session.is_some_and(|mut session| {
+                    matches!(session.open(*sender, sealed.clone()), Ok(Opened::Message(_)))
+                })
+            })
+        })
+    }
+}
