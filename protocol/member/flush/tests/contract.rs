@@ -350,6 +350,24 @@ fn flu_07_early_words_are_kept_within_bounds_and_late_ones_ignored() {
 }
 
 #[test]
+fn flu_08_a_view_of_somebody_lost_is_not_installed() {
+    let mut flush = pair();
+    flush.notice(T0, id(2), ids(&[0, 1, 2]), &[], Cause::Join).unwrap();
+    flush.flush_ok(T0).unwrap();
+    hear(&mut flush, 0, &word(id(2), 0)).unwrap();
+    flush.transitional(&ids(&[2]));
+    hear(&mut flush, 1, &word(id(2), 0)).unwrap();
+    hear(&mut flush, 2, &word(id(2), 0)).unwrap();
+    assert_eq!((flush.view(), flush.poll_timeout()), (Some(id(1)), None));
+    outputs(&mut flush);
+    flush.notice(T0, id(3), ids(&[0, 1]), &ids(&[2]), Cause::Network).unwrap();
+    assert!(
+        matches!(outputs(&mut flush)[..], [Output::Multicast { .. }]),
+        "our word, without a new question"
+    );
+}
+
+#[test]
 fn a_notice_must_follow_and_list_us() {
     let mut flush = pair();
     for (view, list) in [(id(1), ids(&[0])), (id(0), ids(&[0])), (id(2), ids(&[1]))] {

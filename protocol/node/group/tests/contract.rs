@@ -381,6 +381,8 @@ fn a_payload_is_a_slice_of_what_the_ring_delivered() {
 enum Step {
     Join(usize),
     Leave(usize),
+    Detach(usize),
+    Complain(usize, usize),
     Say(usize),
     Entry(usize, u8),
     Order(usize),
@@ -393,6 +395,8 @@ fn step(nodes: usize) -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => who.clone().prop_map(Step::Join),
         1 => who.clone().prop_map(Step::Leave),
+        1 => who.clone().prop_map(Step::Detach),
+        2 => (who.clone(), who.clone()).prop_map(|(who, about)| Step::Complain(who, about)),
         3 => who.clone().prop_map(Step::Say),
         1 => (who.clone(), 0..20_u8).prop_map(|(who, number)| Step::Entry(who, number)),
         8 => who.clone().prop_map(Step::Order),
@@ -405,6 +409,15 @@ fn play(bus: &mut Bus<Scribe>, step: &Step, said: &mut u32) {
     match step {
         Step::Join(who) => bus.hosts[*who].upper.calls.push(Call::Join),
         Step::Leave(who) => bus.hosts[*who].upper.calls.push(Call::Leave),
+        Step::Detach(who) => {
+            bus.hosts[*who].group.detach(member(*who)).unwrap();
+            bus.hosts[*who].group.attach(member(*who)).unwrap();
+        }
+        Step::Complain(who, about) => {
+            if let Some((view, ..)) = bus.hosts[*who].upper.notices().pop() {
+                bus.hosts[*who].upper.calls.push(Call::Complain(view, member(*about)));
+            }
+        }
         Step::Say(who) => {
             *said += 1;
             let payload = Bytes::copy_from_slice(&said.to_be_bytes());
