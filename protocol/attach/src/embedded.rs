@@ -86,11 +86,11 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
             let mut quiet = true;
             while let Some(output) = self.ground.poll_output() {
                 quiet = false;
-                self.from_ground(now, output, entropy);
+                self.hear_ground(now, output, entropy);
             }
             while let Some(output) = self.upper.poll_output() {
                 quiet = false;
-                self.from_upper(now, output, entropy);
+                self.hear_upper(now, output, entropy);
             }
             if quiet {
                 return;
@@ -98,7 +98,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
         }
     }
 
-    fn from_ground(&mut self, now: Instant, output: GroundOutput, entropy: &mut dyn Entropy) {
+    fn hear_ground(&mut self, now: Instant, output: GroundOutput, entropy: &mut dyn Entropy) {
         match output {
             GroundOutput::Transmit(to, datagram) => self.out.push_back(Output::Transmit(to, datagram)),
             GroundOutput::Persist(persist) => self.out.push_back(Output::Persist(persist)),
@@ -107,7 +107,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
         }
     }
 
-    fn from_upper(&mut self, now: Instant, output: UpperOutput<U::Event>, entropy: &mut dyn Entropy) {
+    fn hear_upper(&mut self, now: Instant, output: UpperOutput<U::Event>, entropy: &mut dyn Entropy) {
         match output {
             UpperOutput::Persist(persist) => self.out.push_back(Output::Persist(persist)),
             UpperOutput::Node(message) => self.ground.member(now, message, entropy),

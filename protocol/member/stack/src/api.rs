@@ -21,6 +21,8 @@ pub struct Config {
     pub seals_per_epoch_max: u64,
     /// Deliberately broken behaviour; `None` outside mutant runs.
     pub danger: Option<Danger>,
+    /// Keep every epoch key for [`crate::Member::spoils`]; `false` outside tests.
+    pub danger_keeps_keys: bool,
 }
 
 impl Config {
@@ -32,6 +34,7 @@ impl Config {
             step_deadline: base::limits::STEP_DEADLINE,
             seals_per_epoch_max: base::limits::SEALS_PER_EPOCH_MAX,
             danger: None,
+            danger_keeps_keys: false,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::credentials::Who;
 use crate::message::{self, Data};
 use crate::seat::{Installed, Parts, Seat};
 use crate::{Member, SendError};
-use base::{Cause, Entropy, GroupId, Instant, MemberId, Service, ViewId};
+use base::{Cause, Danger, Entropy, GroupId, Instant, MemberId, Service, ViewId};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
@@ -60,7 +60,7 @@ impl Member {
         let due: Vec<GroupId> =
             self.seats.iter_mut().filter_map(|(group, seat)| seat.asks(now).then_some(*group)).collect();
         for group in due {
-            self.to_node(ToNode::Join { member: self.me, group });
+            self.tell_node(ToNode::Join { member: self.me, group });
         }
     }
 
@@ -70,7 +70,7 @@ impl Member {
         seat.flush.leave();
         seat.session.stop();
         if seat.joined {
-            self.to_node(ToNode::Leave { member: self.me, group });
+            self.tell_node(ToNode::Leave { member: self.me, group });
         } else {
             self.drop_seat(group);
         }
@@ -118,9 +118,9 @@ impl Member {
     pub(crate) fn settle(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         while let Some(seat) = self.seats.get_mut(&group) {
             if let Some(output) = seat.flush.poll_output() {
-                self.from_flush(now, group, output, entropy);
+                self.hear_flush(now, group, output, entropy);
             } else if let Some(output) = seat.keying.poll_output() {
-                self.from_keying(now, group, output, entropy);
+                self.hear_keying(now, group, output, entropy);
             } else {
                 return;
             }
@@ -133,19 +133,19 @@ impl Member {
             seat.flush.timeout(now);
         }
         if seat.keying.poll_timeout().is_some_and(|at| at <= now) {
-            self.to_keying(now, group, keying::Input::Timeout, entropy);
+            self.ask_keying(now, group, keying::Input::Timeout, entropy);
         }
         self.settle(now, group, entropy);
     }
 
-    fn from_flush(&mut self, now: Instant, group: GroupId, output: flush::Output, entropy: &mut dyn Entropy) {
+    fn hear_flush(&mut self, now: Instant, group: GroupId, output: flush::Output, entropy: &mut dyn Entropy) {
         match output {
             flush::Output::Multicast { service, bytes } => {
                 self.multicast(group, service, message::flush(&bytes))
             }
-            flush::Output::FlushRequest => self.to_keying(now, group, keying::Input::FlushRequest, entropy),
+            flush::Output::FlushRequest => self.ask_keying(now, group, keying::Input::FlushRequest, entropy),
             flush::Output::TransitionalSignal => {
-                self.to_keying(now, group, keying::Input::TransitionalSignal, entropy);
+                self.ask_keying(now, group, keying::Input::TransitionalSignal, entropy);
             }
             flush::Output::Deliver { sender, service, payload, .. } => {
                 self.data(now, group, sender, service, &payload, entropy);
@@ -153,7 +153,7 @@ impl Member {
             flush::Output::View(view) => {
                 let flush::View { id, members, transitional_set, cause, .. } = view;
                 let view = keying::View { id, members, transitional_set, cause };
-                self.to_keying(now, group, keying::Input::View(view), entropy);
+                self.ask_keying(now, group, keying::Input::View(view), entropy);
             }
             flush::Output::Left { cause } => self.removed(now, group, cause),
             flush::Output::Complain { view, suspects } => self.complain(group, view, &suspects),
@@ -172,7 +172,7 @@ impl Member {
     ) {
         match Data::decode(payload) {
             Some(Data::Keying(bytes)) => {
-                self.to_keying(now, group, keying::Input::Message { sender, bytes }, entropy);
+                self.ask_keying(now, group, keying::Input::Message { sender, bytes }, entropy);
             }
             Some(Data::Sealed(sealed)) => self.sealed(group, sender, service, sealed),
             None => self.refuse("member", &format!("MEM-02 {sender}: unknown kind of data")),
@@ -194,10 +194,13 @@ impl Member {
         if self.seats.get(&group).is_some_and(|seat| seat.minority == Minority::Stop) {
             return;
         }
+        if self.config.danger == Some(Danger::SessionLogsPlaintext) {
+            self.trace("session", format!("opened {}", String::from_utf8_lossy(&payload)));
+        }
         self.event(Event::Message { group, sender, view, service, payload });
     }
 
-    pub(crate) fn to_keying(
+    pub(crate) fn ask_keying(
         &mut self,
         now: Instant,
         group: GroupId,
@@ -211,7 +214,7 @@ impl Member {
         }
     }
 
-    fn from_keying(
+    fn hear_keying(
         &mut self,
         now: Instant,
         group: GroupId,
@@ -230,7 +233,7 @@ impl Member {
             }
             keying::Output::SecureFlushRequest => {
                 self.event(Event::KeyPending { group });
-                self.to_keying(now, group, keying::Input::SecureFlushOk, entropy);
+                self.ask_keying(now, group, keying::Input::SecureFlushOk, entropy);
             }
             keying::Output::SecureTransitional => self.event(Event::Transitional { group }),
             keying::Output::SecureView(view) => self.install(group, view),
@@ -255,7 +258,7 @@ impl Member {
 
     fn complain(&mut self, group: GroupId, view: ViewId, suspects: &[MemberId]) {
         for suspect in suspects {
-            self.to_node(ToNode::Complain { member: self.me, group, view, suspect: *suspect });
+            self.tell_node(ToNode::Complain { member: self.me, group, view, suspect: *suspect });
         }
     }
 
@@ -268,10 +271,16 @@ impl Member {
         if let Err(error) = seat.session.open_epoch(id, &members, &epoch.key) {
             return self.trace("session", format!("no epoch was opened: {error}"));
         }
+        if self.config.danger_keeps_keys {
+            self.spoils.keep(id, &members, &epoch.key);
+        }
         // No message of the old view can come any more: flush has installed the new one.
         seat.session.close_previous();
         let epoch = epoch.name.to_string();
         seat.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone() });
+        if self.config.danger == Some(Danger::MemberSpeaksEarly) {
+            self.held_received(group);
+        }
         self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
         self.held_received(group);
         self.release_held(group);
@@ -291,6 +300,9 @@ impl Member {
         installed.epoch = epoch.name.to_string();
         if let Err(error) = seat.session.open_epoch(view, &installed.members, &epoch.key) {
             return self.trace("session", format!("no epoch was opened: {error}"));
+        }
+        if self.config.danger_keeps_keys {
+            self.spoils.keep(view, &installed.members, &epoch.key);
         }
         self.held_received(group);
         self.release_held(group);

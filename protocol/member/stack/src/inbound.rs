@@ -11,12 +11,12 @@ use folkmoot_attach::ToMember;
 use folkmoot_base as base;
 
 impl Member {
-    pub(crate) fn from_node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
+    pub(crate) fn hear_node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
         match message {
             ToMember::Notice { group, view, members, removed, cause } => {
                 self.sight.notice(now, &members, &removed, cause);
                 self.notice(now, group, Notice { view, members, removed, cause }, entropy);
-                self.to_door(now, Input::Regrouped, entropy);
+                self.ask_door(now, Input::Regrouped, entropy);
             }
             ToMember::Transitional { group, lost } => self.lost(now, group, &lost, entropy),
             ToMember::Deliver { group, sender, service, payload } => {
@@ -25,16 +25,16 @@ impl Member {
             ToMember::Removed { group, cause } => self.removed(now, group, cause),
             ToMember::Refused { reason, .. } => self.event(Event::Refused { reason }),
             ToMember::Entry(entry) => self.entry(now, &entry, entropy),
-            ToMember::Guest { from, payload } => self.to_door(now, Input::Guest { from, payload }, entropy),
+            ToMember::Guest { from, payload } => self.ask_door(now, Input::Guest { from, payload }, entropy),
             ToMember::LinkUp { node, at, .. } => {
                 self.sight.up(Reached { node, at });
                 self.event(Event::LinkUp { node, at });
-                self.to_door(now, Input::LinkUp(node), entropy);
+                self.ask_door(now, Input::LinkUp(node), entropy);
             }
             ToMember::LinkDown { node } => {
                 self.sight.down(now, node);
                 self.event(Event::LinkDown { node });
-                self.to_door(now, Input::LinkDown(node), entropy);
+                self.ask_door(now, Input::LinkDown(node), entropy);
             }
             ToMember::Configuration { nodes } => self.configuration(now, nodes, entropy),
             ToMember::Congested(congested) => {
@@ -49,7 +49,7 @@ impl Member {
         self.sight.configuration.clone_from(&nodes);
         self.event(Event::Configuration { nodes });
         self.ask_again(now);
-        self.to_door(now, Input::Regrouped, entropy);
+        self.ask_door(now, Input::Regrouped, entropy);
     }
 
     fn lost(&mut self, now: Instant, group: GroupId, lost: &[MemberId], entropy: &mut dyn Entropy) {
@@ -67,7 +67,7 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         match Payload::decode(payload) {
-            Some(Payload::Open(payload)) => self.to_door(now, Input::Open { sender, payload }, entropy),
+            Some(Payload::Open(payload)) => self.ask_door(now, Input::Open { sender, payload }, entropy),
             Some(Payload::Flush(frame)) => {
                 let Some(seat) = self.seats.get_mut(&group) else { return };
                 if let Err(error) = seat.flush.frame(now, sender, service, &frame) {
@@ -88,7 +88,7 @@ impl Member {
         }
         self.ask_again(now);
         if self.door.poll_timeout().is_some_and(|at| at <= now) {
-            self.to_door(now, Input::Timeout, entropy);
+            self.ask_door(now, Input::Timeout, entropy);
         }
     }
 }

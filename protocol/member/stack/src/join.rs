@@ -48,16 +48,27 @@ impl Member {
     pub(crate) fn open_door(&mut self) -> Result<(), MemberError> {
         let member = self.transcript.roster().is_member(&self.me);
         match (&self.door, member) {
-            (Door::Inside(_), true) | (Door::Closed | Door::Outside(_), false) => {}
+            (Door::Inside(_), true) | (Door::Outside(_), false) => {}
             (_, true) => {
-                let config = admission::Config { danger: self.config.danger, ..admission::Config::default() };
                 let admission =
-                    Admission::load(config, &self.transcript, &self.config.identity, &self.stored)?;
+                    Admission::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
                 self.door = Door::Inside(Box::new(admission));
+                self.tell_proposals();
             }
-            (_, false) => self.door = Door::Closed,
+            (Door::Closed, false) => {
+                let applicant = Applicant::load(self.rules(), &self.stored)?;
+                // Who had asked when it was stopped, goes on asking.
+                if applicant.has_asked() {
+                    self.door = Door::Outside(Box::new(applicant));
+                }
+            }
+            (Door::Inside(_), false) => self.door = Door::Closed,
         }
         Ok(())
+    }
+
+    fn rules(&self) -> admission::Config {
+        admission::Config { danger: self.config.danger, ..admission::Config::default() }
     }
 
     /// Asks for admission, from now until it is decided.
@@ -65,12 +76,11 @@ impl Member {
         if !matches!(self.door, Door::Closed) {
             return;
         }
-        let config = admission::Config { danger: self.config.danger, ..admission::Config::default() };
-        let applicant = Applicant::new(config);
+        let applicant = Applicant::new(self.rules());
         self.door = Door::Outside(Box::new(applicant));
-        self.to_door(now, admission::Input::Clock(self.sight.clock), entropy);
+        self.ask_door(now, admission::Input::Clock(self.sight.clock), entropy);
         for node in self.sight.reached() {
-            self.to_door(now, admission::Input::LinkUp(node), entropy);
+            self.ask_door(now, admission::Input::LinkUp(node), entropy);
         }
     }
 
@@ -91,10 +101,10 @@ impl Member {
         if !matches!(self.door, Door::Inside(_)) {
             return self.event(Event::Refused { reason: "only members vote and propose".into() });
         }
-        self.to_door(now, admission::Input::Command(command), entropy);
+        self.ask_door(now, admission::Input::Command(command), entropy);
     }
 
-    pub(crate) fn to_door(&mut self, now: Instant, input: admission::Input, entropy: &mut dyn Entropy) {
+    pub(crate) fn ask_door(&mut self, now: Instant, input: admission::Input, entropy: &mut dyn Entropy) {
         let said = matches!(input, admission::Input::Command(_));
         let (transcript, identity) = (&self.transcript, &self.config.identity);
         let done = match &mut self.door {
@@ -117,9 +127,9 @@ impl Member {
                     self.remember(&persist);
                     self.persist(persist);
                 }
-                admission::Output::Guest { to, payload } => self.to_node(ToNode::Guest { to, payload }),
+                admission::Output::Guest { to, payload } => self.tell_node(ToNode::Guest { to, payload }),
                 admission::Output::Multicast(bytes) => self.multicast_open(&bytes),
-                admission::Output::Entry(entry) => self.to_node(ToNode::Entry(entry)),
+                admission::Output::Entry(entry) => self.tell_node(ToNode::Entry(entry)),
                 admission::Output::Event(event) => self.admission_event(event),
                 admission::Output::Trace(text) => self.trace("admission", text),
             }
@@ -152,7 +162,7 @@ impl Member {
             self.settle(now, group, entropy);
         }
         self.tell_change(&appended);
-        self.to_door(now, admission::Input::Appended(appended), entropy);
+        self.ask_door(now, admission::Input::Appended(appended), entropy);
         if let Err(error) = self.open_door() {
             self.trace("admission", error.to_string());
         }

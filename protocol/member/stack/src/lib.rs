@@ -21,10 +21,12 @@ mod message;
 mod outbound;
 mod said;
 mod seat;
+mod spoils;
 mod status;
 
 pub use api::{Command, Config, Event, Petition, SendError};
 pub use error::MemberError;
+pub use spoils::Spoils;
 
 use attach::{ToNode, Upper, UpperOutput};
 use base::{Entropy, GroupId, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime};
@@ -53,6 +55,7 @@ pub struct Member {
     congested: bool,
     sight: status::Sight,
     refused: u64,
+    spoils: Spoils,
     out: VecDeque<UpperOutput<Event>>,
 }
 
@@ -80,12 +83,13 @@ impl Member {
             congested: false,
             sight: status::Sight::default(),
             refused: 0,
+            spoils: Spoils::default(),
             out: VecDeque::new(),
             transcript,
             config,
         };
         member.open_door()?;
-        member.to_node(ToNode::Attach { member: me });
+        member.tell_node(ToNode::Attach { member: me });
         Ok(member)
     }
 
@@ -99,6 +103,11 @@ impl Member {
         self.home
     }
 
+    /// Every epoch key it held; none unless [`Config::danger_keeps_keys`].
+    pub fn spoils(&self) -> &Spoils {
+        &self.spoils
+    }
+
     /// The transcript as this member verified it.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
@@ -109,7 +118,7 @@ impl Member {
         !self.congested && self.seats.get(&group).is_some_and(Seat::can_send)
     }
 
-    fn to_node(&mut self, word: ToNode) {
+    fn tell_node(&mut self, word: ToNode) {
         self.out.push_back(UpperOutput::Node(word));
     }
 
@@ -148,7 +157,7 @@ impl Upper for Member {
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: attach::ToMember, entropy: &mut dyn Entropy) {
-        self.from_node(now, message, entropy);
+        self.hear_node(now, message, entropy);
     }
 
     fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
@@ -157,7 +166,7 @@ impl Upper for Member {
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
         self.sight.clock = time;
-        self.to_door(now, folkmoot_admission::Input::Clock(time), entropy);
+        self.ask_door(now, folkmoot_admission::Input::Clock(time), entropy);
     }
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {

@@ -18,7 +18,7 @@ impl Member {
             Command::Leave { group } => self.leave(group),
             Command::Send { group, service, payload } => self.send(now, group, service, payload, entropy),
             Command::Refresh { group } => self.refresh(now, group, entropy),
-            Command::Dial(at) => self.to_node(ToNode::Dial(at)),
+            Command::Dial(at) => self.tell_node(ToNode::Dial(at)),
             other => self.admission_command(now, other, entropy),
         }
     }
@@ -84,12 +84,12 @@ impl Member {
 
     /// A new key for the same view, agreed beside the one in use.
     fn refresh(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
-        self.to_keying(now, group, folkmoot_keying::Input::Refresh, entropy);
+        self.ask_keying(now, group, folkmoot_keying::Input::Refresh, entropy);
         self.settle(now, group, entropy);
     }
 
     pub(crate) fn multicast(&mut self, group: GroupId, service: Service, payload: Bytes) {
-        self.to_node(ToNode::Send { member: self.me, group, service, payload });
+        self.tell_node(ToNode::Send { member: self.me, group, service, payload });
     }
 
     /// An admission message to all members: outside views, signed inside.

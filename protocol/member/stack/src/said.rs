@@ -58,6 +58,16 @@ impl Member {
         }
     }
 
+    /// Proposals that were open when we stopped are news to whoever has just started us.
+    pub(crate) fn tell_proposals(&mut self) {
+        let Door::Inside(admission) = &self.door else { return };
+        for proposal in admission.status(&self.transcript).proposals {
+            let text = self.in_words(&proposal.decision);
+            let (have, need) = self.proposal_votes(proposal.proposal);
+            self.event(Event::Proposal { subject: proposal.proposal, text, have, need });
+        }
+    }
+
     fn proposal_votes(&self, proposal: base::Digest) -> (u32, u32) {
         let Door::Inside(admission) = &self.door else { return (0, 0) };
         let status = admission.status(&self.transcript);

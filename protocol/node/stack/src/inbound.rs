@@ -10,7 +10,7 @@ use folkmoot_link::{self as link, Channel};
 use folkmoot_ring::{self as ring, Delivery};
 
 impl Node {
-    pub(crate) fn from_link(&mut self, now: Instant, output: link::Output, entropy: &mut dyn Entropy) {
+    pub(crate) fn hear_link(&mut self, now: Instant, output: link::Output, entropy: &mut dyn Entropy) {
         match output {
             link::Output::Transmit { to, datagram } => {
                 self.out.push_back(GroundOutput::Transmit(to, datagram))
@@ -43,7 +43,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn from_ring(&mut self, now: Instant, output: ring::Output) {
+    pub(crate) fn hear_ring(&mut self, now: Instant, output: ring::Output) {
         match output {
             ring::Output::Send { to, frame } => self.send_ring(now, to, &frame),
             ring::Output::Multicast { to, frame } => {
@@ -83,7 +83,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn from_group(&mut self, now: Instant, output: group::Output, entropy: &mut dyn Entropy) {
+    pub(crate) fn hear_group(&mut self, now: Instant, output: group::Output, entropy: &mut dyn Entropy) {
         match output {
             group::Output::Submit { service, bytes } => self.submit(now, service, bytes),
             group::Output::Member { word, .. } => self.say(word),

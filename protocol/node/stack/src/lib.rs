@@ -245,13 +245,13 @@ impl Node {
     fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         loop {
             if let Some(output) = self.group.poll_output() {
-                self.from_group(now, output, entropy);
+                self.hear_group(now, output, entropy);
             } else if let Some(output) = self.ring.poll_output() {
-                self.from_ring(now, output);
+                self.hear_ring(now, output);
             } else if core::mem::take(&mut self.announce) {
                 self.announce_heads(now);
             } else if let Some(output) = self.links.poll_output() {
-                self.from_link(now, output, entropy);
+                self.hear_link(now, output, entropy);
             } else {
                 return;
             }
@@ -291,7 +291,7 @@ fn load_transcript(charter: &Bytes, stored: &[(StoreKey, Bytes)]) -> Result<Tran
 
 impl Ground for Node {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
-        self.from_member(now, message, entropy);
+        self.hear_member(now, message, entropy);
         self.settle(now, entropy);
     }
 

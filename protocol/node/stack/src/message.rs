@@ -5,6 +5,7 @@
 //! any node  --Fetch(have)--------> peer   after Heads that name entries it lacks
 //! peer      --Entries(entries)---> node   in topological order; at most ENTRIES_BATCH_BYTES; the node fetches again if it lacks more
 //! member    --Locators(places)---> member where rostered nodes were last reached; from rostered nodes only
+//! member    --Seek(nodes)--------> member where are these? answered with Locators; from rostered nodes only
 //! ```
 
 use base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
@@ -17,7 +18,7 @@ pub const ENTRIES_BATCH_BYTES: usize = 50 * 1024;
 pub const HEADS_MAX: usize = 256;
 /// Most ids that a fetch names.
 pub const HAVE_MAX: usize = 320;
-/// Most locators in one message.
+/// Most locators, or nodes sought, in one message.
 pub const LOCATORS_MAX: usize = 64;
 
 const _: () = assert!(ENTRIES_BATCH_BYTES + 4096 < base::limits::LONG_FRAME_BYTES_MAX);
@@ -39,6 +40,9 @@ pub enum Sync {
     /// Where rostered nodes were last reached.
     #[tls_codec(discriminant = 4)]
     Locators(Vec<Place>),
+    /// Rostered nodes whom the sender has no link to.
+    #[tls_codec(discriminant = 5)]
+    Seek(Vec<NodeId>),
 }
 
 /// One node and the text of its locator.
@@ -58,6 +62,7 @@ impl Sync {
             Self::Fetch(have) => have.len() <= HAVE_MAX,
             Self::Entries(entries) => entries.iter().all(|e| e.0.len() <= base::limits::ENTRY_BYTES_MAX),
             Self::Locators(places) => places.len() <= LOCATORS_MAX,
+            Self::Seek(nodes) => nodes.len() <= LOCATORS_MAX,
         }
     }
 }

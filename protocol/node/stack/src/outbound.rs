@@ -9,7 +9,7 @@ use folkmoot_base as base;
 use folkmoot_link::{Channel, Input};
 
 impl Node {
-    pub(crate) fn from_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
+    pub(crate) fn hear_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
         let done = match message {
             ToNode::Attach { member } => self.group.attach(member),
             ToNode::Detach { member } => self.group.detach(member),

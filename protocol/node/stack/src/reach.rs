@@ -1,6 +1,6 @@
 //! Where others are: locators kept, exchanged among members, and dialled while their nodes are absent (DECISIONS D2, D3).
 
-use crate::message::LOCATORS_MAX;
+use crate::message::{LOCATORS_MAX, Sync};
 use crate::{Config, Node, Place};
 use base::{Blob, Entropy, Instant, Locator, NodeId, Persist, StoreKey, draw};
 use bytes::Bytes;
@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 const DIALS_MAX: usize = 16;
 /// The longest back-off, as a multiple of the first.
 const BACK_OFF_MAX: u32 = 8;
+
+/// How many look-ups pass between two questions to the others where absent nodes are.
+const SEEK_ROUNDS: u32 = 4;
 
 /// What is known of where nodes are.
 #[derive(Debug)]
@@ -74,6 +77,9 @@ impl Node {
         if self.reach.round.is_multiple_of(2) {
             self.dial_seeds(now, entropy);
         }
+        if self.reach.round.is_multiple_of(SEEK_ROUNDS) {
+            self.seek(now);
+        }
         self.reach.round = self.reach.round.wrapping_add(1);
         let waiting: Vec<NodeId> =
             self.peers.iter().filter(|(_, peer)| !peer.eligible).map(|(node, _)| *node).collect();
@@ -113,6 +119,38 @@ impl Node {
         }
     }
 
+    /// Asks all members' nodes where the rostered nodes are that we have no link to: hearsay may have been lost, or have
+    /// come before the roster had its subject.
+    fn seek(&mut self, now: Instant) {
+        let absent = |node: &NodeId| *node != self.me && !self.peers.contains_key(node);
+        let roster = self.transcript.roster();
+        let nodes = roster.members().map(|admission| admission.member.node()).filter(absent);
+        let nodes: Vec<NodeId> = nodes.take(LOCATORS_MAX).collect();
+        if nodes.is_empty() {
+            return;
+        }
+        for peer in self.rostered_peers() {
+            self.send_sync(now, peer, &Sync::Seek(nodes.clone()));
+        }
+    }
+
+    /// Answers with the places that we know, linked or not (NODE-06: to rostered peers only).
+    pub(crate) fn seek_came(&mut self, now: Instant, from: NodeId, nodes: &[NodeId]) {
+        if !self.is_rostered(&from) {
+            return self.refuse("node", &format!("NODE-06 {from}: a guest asks for locators"));
+        }
+        let known = |node: &NodeId| {
+            let linked = self.peers.get(node).map(|peer| peer.at);
+            linked.or_else(|| self.reach.places.get(node).map(|wanted| wanted.at)).map(|at| place(*node, at))
+        };
+        let places = nodes.iter().filter_map(known).collect();
+        self.send_places(now, from, places);
+    }
+
+    fn rostered_peers(&self) -> Vec<NodeId> {
+        self.peers.keys().copied().filter(|peer| self.is_rostered(peer)).collect()
+    }
+
     /// A ticket, a command line: try it now, and go on trying.
     pub(crate) fn dial(&mut self, now: Instant, at: Locator, entropy: &mut dyn Entropy) {
         if !self.reach.seeds.contains(&at) && self.reach.seeds.len() < LOCATORS_MAX {
@@ -133,11 +171,8 @@ impl Node {
         }
         self.keep_place(now, node, at);
         let news = vec![place(node, at)];
-        let others: Vec<NodeId> = self.peers.keys().copied().filter(|peer| *peer != node).collect();
-        for other in others {
-            if self.is_rostered(&other) {
-                self.send_places(now, other, news.clone());
-            }
+        for other in self.rostered_peers().into_iter().filter(|other| *other != node) {
+            self.send_places(now, other, news.clone());
         }
         let known: Vec<Place> =
             self.reach.places.iter().map(|(node, wanted)| place(*node, wanted.at)).collect();
@@ -164,12 +199,21 @@ impl Node {
             let Some(at) = at else {
                 return self.refuse("node", &format!("NODE-05 {from}: no locator"));
             };
-            let wanted = place.node != self.me && !self.peers.contains_key(&place.node);
-            if wanted && self.is_rostered(&place.node) {
+            if self.is_news(&place.node, at) {
                 self.keep_place(now, place.node, at);
                 self.reach.next = now;
             }
         }
+    }
+}
+
+impl Node {
+    /// Whether hearsay of a node's place is worth a dial: it is rostered, absent, and not where we look for it with hope.
+    fn is_news(&self, node: &NodeId, at: Locator) -> bool {
+        if *node == self.me || self.peers.contains_key(node) || !self.is_rostered(node) {
+            return false;
+        }
+        self.reach.places.get(node).is_none_or(|wanted| wanted.at != at && wanted.back_off > 1)
     }
 }
 

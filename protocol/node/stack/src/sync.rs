@@ -48,6 +48,7 @@ impl Node {
             Sync::Fetch(have) => self.fetch_came(now, from, &have),
             Sync::Entries(entries) => self.entries_came(now, from, &entries),
             Sync::Locators(places) => self.locators_came(now, from, &places),
+            Sync::Seek(nodes) => self.seek_came(now, from, &nodes),
         }
     }
 

@@ -60,6 +60,7 @@ fn messages() -> impl Strategy<Value = Sync> {
         ids().prop_map(Sync::Fetch),
         blobs.prop_map(Sync::Entries),
         places.prop_map(Sync::Locators),
+        prop::collection::vec(any::<[u8; 32]>().prop_map(NodeId), 0..5).prop_map(Sync::Seek),
     ]
 }
 
@@ -102,7 +103,8 @@ fn node_02_messages_above_their_bounds_are_refused() {
     let heads = Sync::Heads((0..=HEADS_MAX).map(|n| EntryId(base::digest(&[&n.to_be_bytes()]))).collect());
     let place = Place { node: ben.node(), at: b"memory/2".to_vec().into() };
     let places = Sync::Locators(vec![place; LOCATORS_MAX + 1]);
-    for message in [heads, places] {
+    let seek = Sync::Seek(vec![ben.node(); LOCATORS_MAX + 1]);
+    for message in [heads, places, seek] {
         assert!(refusal(&mut node, ben.node(), &codec::encode(&message)).unwrap().contains("NODE-02"));
     }
 }
@@ -131,6 +133,14 @@ fn node_05_what_is_no_locator_is_refused() {
     let place = Place { node: ben.node(), at: b"carrier pigeon".to_vec().into() };
     let message = codec::encode(&Sync::Locators(vec![place]));
     assert!(refusal(&mut node, ben.node(), &message).unwrap().contains("NODE-05"));
+}
+
+#[test]
+fn node_06_guests_are_told_no_locators() {
+    let (mut node, ben) = node();
+    let message = codec::encode(&Sync::Seek(vec![ben.node()]));
+    assert!(refusal(&mut node, NodeId([7; 32]), &message).unwrap().contains("NODE-06"));
+    assert_eq!(refusal(&mut node, ben.node(), &message), None);
 }
 
 #[test]
