@@ -149,12 +149,12 @@ pub struct Picture {
 }
 
 /// Keys that a machine held at some moment: what a thief, an ex-member or a node would have.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Spoils {
     /// Raw secret bytes, for the scan of logs and wires.
     pub secrets: Vec<Vec<u8>>,
     /// Whatever [`Cast::opens`] needs to try them on a payload.
-    pub keys: Vec<Vec<u8>>,
+    pub kept: Option<folkmoot_member::Spoils>,
 }
 
 /// One life of one seat.
@@ -215,7 +215,7 @@ pub trait Cast {
     ) -> Result<Box<dyn Machine>, String>;
 
     /// Whether `spoils` open `payload`, a thing that crossed the stair.
-    fn opens(&self, spoils: &Spoils, payload: &[u8]) -> bool;
+    fn opens(&self, spoils: &Spoils, payload: &Bytes) -> bool;
 }
 
 /// The port of a seat.

@@ -60,7 +60,7 @@ pub const MUTANTS: [Mutant; 36] = [
     at_all("key-per-view", Danger::KeyingNoConfirm),
     at_all("key-confinement", Danger::KeyingReusesKey),
     at_all("key-confinement", Danger::SessionSealsAfterRemoval),
-    at_all("no-disturbance", Danger::LinkNoReplayCheck),
+    at_all("no-disturbance", Danger::LinkPlain),
     at_all("numbers-once", Danger::RingForgetsNumber),
     at_all("acknowledged-survives", Danger::AdmissionForgetsVote),
     at_all("log-silence", Danger::SessionLogsPlaintext),

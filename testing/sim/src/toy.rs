@@ -38,7 +38,7 @@ impl Cast for ToyCast {
         Ok(Box::new(Toy { seat, seats: self.seats, counter, out, tick: Instant(0), told: true }))
     }
 
-    fn opens(&self, _: &Spoils, _: &[u8]) -> bool {
+    fn opens(&self, _: &Spoils, _: &Bytes) -> bool {
         false
     }
 }

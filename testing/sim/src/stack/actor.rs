@@ -12,7 +12,6 @@ use std::rc::Rc;
 
 /// One life.
 pub(super) struct Actor {
-    seat: Seat,
     stack: Embedded<Tap, Member>,
     names: Rc<Names>,
     home: GroupId,
@@ -48,7 +47,6 @@ impl Actor {
         let found = entrance.disk.iter().filter(|(key, _)| key.table == "vote");
         let found = found.map(|(key, _)| format!("vote {}", hex(&key.key))).collect();
         let mut actor = Self {
-            seat: entrance.seat,
             stack,
             names,
             home,
@@ -220,7 +218,7 @@ impl Machine for Actor {
     }
 
     fn spoils(&self) -> Spoils {
-        let _ = self.seat;
-        Spoils::default()
+        let kept = self.stack.upper.spoils();
+        Spoils { secrets: kept.danger_keys().map(|key| key.to_vec()).collect(), kept: Some(kept.clone()) }
     }
 }

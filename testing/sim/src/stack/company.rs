@@ -87,13 +87,14 @@ impl Cast for Company {
         let node = Node::new(config, &stored, Instant(0), entropy).map_err(|error| error.to_string())?;
         let mut config = folkmoot_member::Config::new(identity, self.charter.clone());
         config.danger = entrance.danger;
+        config.danger_keeps_keys = true;
         let member = Member::new(config, &stored).map_err(|error| error.to_string())?;
         let tap = Tap::new(node, entrance, Rc::clone(&self.names));
         let stack = Embedded::new(tap, member);
         Ok(Box::new(Actor::new(stack, entrance, Rc::clone(&self.names), entropy)))
     }
 
-    fn opens(&self, _spoils: &Spoils, _payload: &[u8]) -> bool {
-        false
+    fn opens(&self, spoils: &Spoils, payload: &Bytes) -> bool {
+        spoils.kept.as_ref().is_some_and(|kept| kept.danger_opens(payload))
     }
 }

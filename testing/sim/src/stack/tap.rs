@@ -91,8 +91,8 @@ impl Tap {
         }
     }
 
-    fn ring_events(&mut self) {
-        for event in self.node.take_events() {
+    fn ring_events(&mut self, events: Vec<folkmoot_node::RingEvent>) {
+        for event in events {
             if let Some(event) = self.ring_event(event) {
                 self.tell(Told::Ring(event));
             }
@@ -177,10 +177,12 @@ fn bit(seat: Seat) -> u8 {
 
 impl Ground for Tap {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
-        if let ToNode::Send { payload, .. } = &message {
-            if !self.look_down(&payload.clone()) {
-                return;
-            }
+        let goes_on = match &message {
+            ToNode::Send { payload, .. } => self.look_down(payload),
+            _ => true,
+        };
+        if !goes_on {
+            return;
         }
         self.node.member(now, message, entropy);
     }
@@ -198,13 +200,18 @@ impl Ground for Tap {
     }
 
     fn poll_output(&mut self) -> Option<GroundOutput> {
-        self.ring_events();
+        // What was handed in comes before the outputs of this turn, what the ring did comes after them: a crash among the
+        // outputs then leaves no effect without its cause, and no number in use that is not on disk.
+        let submitted = |event: &folkmoot_node::RingEvent| matches!(event, folkmoot_node::RingEvent::Submitted { .. });
+        let (before, after) = self.node.take_events().into_iter().partition(submitted);
+        self.ring_events(before);
         while let Some(output) = self.node.poll_output() {
             match output {
                 GroundOutput::Member(word) => self.look_up(word),
                 other => self.out.push_back(other),
             }
         }
+        self.ring_events(after);
         self.out.pop_front()
     }
 

@@ -4,7 +4,7 @@ use crate::disk::VirtualDisk;
 use crate::machine::{Machine, Output, Role, Spoils};
 use crate::record::{MessageId, Process, Seat, Shown};
 use crate::rng::Rng;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the person in a seat wants.
 #[derive(Debug, Default, Clone)]
@@ -43,8 +43,8 @@ pub struct Chair {
     pub view: Option<Shown>,
     /// Asked to send in this life, neither refused nor delivered to itself.
     pub pending: BTreeSet<MessageId>,
-    /// Keys held when somebody knew it to be out of the group.
-    pub spoils: Vec<Spoils>,
+    /// For each life, the keys that it held when somebody last knew it to be out of the group.
+    pub spoils: BTreeMap<u16, Spoils>,
     /// Seats that it knows to be out of the group, a bit each.
     pub out: u8,
     /// The roster as last recorded.
@@ -75,7 +75,7 @@ impl Chair {
             shown_proposals: BTreeSet::new(),
             view: None,
             pending: BTreeSet::new(),
-            spoils: Vec::new(),
+            spoils: BTreeMap::new(),
             out: 0,
             roster: BTreeSet::new(),
             acknowledged: Vec::new(),

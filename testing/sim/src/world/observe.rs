@@ -10,8 +10,6 @@ use folkmoot_base::Persist;
 
 /// Most payloads of the stair kept for the oracle of outsiders.
 const STAIRS_MAX: usize = 20_000;
-/// Most key sets kept for each seat.
-const SPOILS_MAX: usize = 16;
 
 impl World {
     /// The machine tells something.
@@ -244,7 +242,7 @@ impl World {
         for chair in &self.chairs {
             let sealed_without = self.stairs.iter().filter(|stair| stair.out & bit(chair.seat) != 0);
             for stair in sealed_without {
-                if chair.spoils.iter().any(|spoils| self.cast.opens(spoils, &stair.bytes)) {
+                if chair.spoils.values().any(|spoils| self.cast.opens(spoils, &stair.bytes)) {
                     leaks.push((stair.at, chair.process()));
                 }
             }
@@ -268,10 +266,8 @@ impl World {
     fn seize(&mut self, seat: Seat) {
         let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
         let Some(machine) = chair.machine.as_ref() else { return };
-        let spoils = machine.spoils();
-        if chair.spoils.len() < SPOILS_MAX && !chair.spoils.contains(&spoils) {
-            chair.spoils.push(spoils);
-        }
+        // What a life holds only grows: its last copy has all.
+        chair.spoils.insert(chair.process().life, machine.spoils());
     }
 }
 
