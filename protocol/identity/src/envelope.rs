@@ -9,12 +9,12 @@
 
 use crate::CertificateError;
 use const_oid::db::{rfc4519, rfc5280, rfc5912};
+use core::time::Duration;
 use der::asn1::{Any, BitString, ObjectIdentifier, OctetString, SetOfVec, Utf8StringRef};
 use der::{DateTime, Decode, Encode, Sequence};
 use folkmoot_base::{Entropy, UnixTime, draw};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
-use core::time::Duration;
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::ext::Extension;
 use x509_cert::name::Name;

@@ -451,7 +451,8 @@ fn trn_23_votes_are_for_this_decision_in_this_ballot() {
 fn trn_24_threshold_and_quorum_decide() {
     let t = found(4, 2);
     let decision = expel(&t, 3);
-    let refuse = |voters: &[usize]| not_decided(&t, &decision, slot(&t), proofs(&t, &decision, slot(&t), voters));
+    let refuse =
+        |voters: &[usize]| not_decided(&t, &decision, slot(&t), proofs(&t, &decision, slot(&t), voters));
     assert_eq!(refuse(&[0]), EntryError::PeerTooFewVotes { got: 1, need: 2 });
     let half = refuse(&[1, 2]);
     assert!(matches!(half, EntryError::PeerTooFewVotes { .. }), "half without the first listed");

@@ -272,6 +272,10 @@ impl Applicant {
     }
 
     fn stand(&mut self, reason: Reason, have: u32, need: u32) {
+        if reason == Reason::Full {
+            // Another contact may have a place.
+            self.unanswered = PATIENCE;
+        }
         match reason {
             // The votes in the certificate no longer stand: collect them again, for a new request.
             Reason::Votes | Reason::Stale | Reason::Term => {

@@ -148,7 +148,7 @@ impl Admission {
         {
             return Err(AdmissionError::PeerOlder(member));
         }
-        self.requests.room(&contact, &member)?;
+        self.requests.room(&contact, &member, roster.len())?;
         let hours = u64::from(roster.charter().request_hours());
         let expires = UnixTime(time.0.saturating_add(hours.saturating_mul(3_600)));
         let motion = Motion::admit(call.transcript.group(), roster.charter().digest(), digest);

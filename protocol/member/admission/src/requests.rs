@@ -6,6 +6,9 @@ use folkmoot_base::{Digest, MemberId, UnixTime, limits};
 use folkmoot_identity::{Motion, Request, Roster, Verdict, Vote};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Open requests beyond which a contact has its share only.
+const FREE_REQUESTS: usize = limits::REQUESTS_MAX / 2;
+
 /// One open request.
 #[derive(Debug, Clone)]
 pub(crate) struct Open {
@@ -93,11 +96,20 @@ impl Requests {
         self.open.get(self.by_member.get(member)?)
     }
 
-    /// `ADM-07`: whether there is room for one more, by this contact, of this key.
-    pub(crate) fn room(&self, contact: &MemberId, holder: &MemberId) -> Result<(), AdmissionError> {
+    /// `ADM-07`: whether there is room for one more, by this contact, of this key. Half of the places go to whoever comes; the
+    /// other half is shared out among the members, so that a flood at some doors leaves every other one open.
+    pub(crate) fn room(
+        &self,
+        contact: &MemberId,
+        holder: &MemberId,
+        members: usize,
+    ) -> Result<(), AdmissionError> {
         let others = || self.open.values().filter(|open| open.request.member() != *holder);
         let of_contact = others().filter(|open| open.contact == *contact).count();
-        if others().count() >= limits::REQUESTS_MAX || of_contact >= CONTACT_REQUESTS_MAX {
+        let all = others().count();
+        let share = FREE_REQUESTS.checked_div(members).unwrap_or_default().max(1);
+        let full = all >= limits::REQUESTS_MAX || of_contact >= CONTACT_REQUESTS_MAX;
+        if full || (all >= FREE_REQUESTS && of_contact >= share) {
             return Err(AdmissionError::PeerTooManyRequests);
         }
         Ok(())

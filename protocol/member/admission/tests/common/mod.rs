@@ -1,9 +1,14 @@
 //! A perfect ordered bus with several members and strangers on it.
+#![allow(dead_code)]
 
 use bytes::Bytes;
-use folkmoot_admission::{Admission, AdmissionError, Applicant, Command, Config, Event, Input, Output};
-use folkmoot_base::{Entropy, GroupName, Instant, MemberId, NodeId, StoreKey, UnixTime, digest};
-use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter, Transcript};
+use folkmoot_admission::{
+    Admission, AdmissionError, Applicant, Command, Config, Event, Input, OpenMessage, Output,
+};
+use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, NodeId, StoreKey, UnixTime, codec, digest};
+use folkmoot_identity::{
+    CharterDraft, Decision, Founder, Identity, SignedCharter, Slot, Transcript, Verdict, Vote, VoteContent,
+};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
@@ -304,4 +309,21 @@ pub fn store(disk: &mut BTreeMap<StoreKey, Bytes>, persist: folkmoot_base::Persi
         Some(value) => disk.insert(persist.key, value),
         None => disk.remove(&persist.key),
     };
+}
+
+pub fn vote(bus: &mut Bus, who: usize, which: usize, approve: bool) {
+    let motion = bus.request_of(who, which).expect("request is open");
+    bus.command(who, Command::Vote { motion, approve }).unwrap();
+}
+
+pub fn open(message: &OpenMessage) -> Bytes {
+    codec::encode(message).into()
+}
+
+pub fn own_vote(bus: &Bus, who: usize, decision: &Decision, slot: Slot, verdict: Verdict) -> Blob {
+    let seat = &bus.seats[who];
+    let charter = seat.transcript.roster().charter().digest();
+    let motion = decision.motion(seat.transcript.group(), charter, slot);
+    let expires = UnixTime(NOW.0 + 1_000_000);
+    Blob::from(Vote::sign(&seat.identity, VoteContent { motion, verdict, expires }).unwrap().der().to_vec())
 }
