@@ -1,26 +1,90 @@
-//! Runs the fuzz targets of testing/fuzz, one after the other.
+//! Runs the fuzz targets of testing/fuzz, and says of each how it went in one line.
 
 use crate::run::{capture, root, run};
+use std::fs;
+use std::sync::Mutex;
 
-/// Runs each target for `seconds`. Needs a nightly toolchain; installs cargo-fuzz where it is missing.
-pub(crate) fn fuzz(seconds: u32) -> Result<(), String> {
+/// Where cargo-fuzz finds its package, from the root.
+const FOLDER: &str = "testing/fuzz/libfuzzer";
+/// Options of libFuzzer: memory in all, seconds for one input, numbers at the end.
+const OPTIONS: &str = "-rss_limit_mb=2048 -timeout=20 -print_final_stats=1";
+
+/// Runs each target for `seconds`, `jobs` at a time. Needs a nightly toolchain; installs cargo-fuzz where it is missing.
+pub(crate) fn fuzz(seconds: u32, jobs: usize, only: Option<&str>) -> Result<(), String> {
     if !capture("cargo fuzz --version").is_ok_and(|(success, _)| success) {
         run("cargo install cargo-fuzz --locked --quiet")?;
     }
-    for target in targets()? {
-        let folder = "testing/fuzz";
-        run(&format!(
-            "cargo +nightly fuzz run --fuzz-dir {folder} {target} -- -max_total_time={seconds} -rss_limit_mb=2048 -print_final_stats=1"
-        ))?;
+    let targets: Vec<String> =
+        targets()?.into_iter().filter(|name| only.is_none_or(|only| name == only)).collect();
+    run(&format!("cargo +nightly fuzz build --fuzz-dir {FOLDER}"))?;
+    let queue = Mutex::new(targets.iter());
+    let failed = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                while let Some(target) = next(&queue) {
+                    if let Err(reason) = one(target, seconds) {
+                        eprintln!("{target:<20} FAILED\n{reason}");
+                        note(&failed, target);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_default();
+    if failed.is_empty() { Ok(()) } else { Err(format!("findings in: {}", failed.join(", "))) }
+}
+
+/// Runs one target, seeds and what earlier runs found first, and prints its line.
+fn one(target: &str, seconds: u32) -> Result<(), String> {
+    let found = format!("{FOLDER}/corpus/{target}");
+    fs::create_dir_all(root().join(&found)).map_err(|error| format!("{found}: {error}"))?;
+    let seeds = format!("testing/fuzz/corpus/{target}");
+    let (good, text) = capture(&format!(
+        "cargo +nightly fuzz run --fuzz-dir {FOLDER} {target} {found} {seeds} -- -max_total_time={seconds} {OPTIONS}"
+    ))?;
+    if !good {
+        return Err(tail(&text, 40));
     }
+    let runs = number_after(&text, "stat::number_of_executed_units:").unwrap_or(0);
+    let peak = number_after(&text, "stat::peak_rss_mb:").unwrap_or(0);
+    let edges = text.rsplit(" cov: ").next().and_then(first_number).unwrap_or(0);
+    let took = text.rsplit(" runs in ").next().and_then(first_number).unwrap_or(0);
+    if runs == 0 {
+        return Err(format!("no runs\n{}", tail(&text, 40)));
+    }
+    eprintln!("{target:<20} {runs:>10} runs {took:>5} s  {edges:>6} edges {peak:>5} MB  ok");
     Ok(())
+}
+
+fn next<'a>(queue: &Mutex<std::slice::Iter<'a, String>>) -> Option<&'a String> {
+    queue.lock().ok()?.next()
+}
+
+fn note(failed: &Mutex<Vec<String>>, target: &str) {
+    if let Ok(mut failed) = failed.lock() {
+        failed.push(target.to_owned());
+    }
+}
+
+fn number_after(text: &str, label: &str) -> Option<u64> {
+    first_number(text.split(label).nth(1)?)
+}
+
+fn first_number(text: &str) -> Option<u64> {
+    text.split_whitespace().next()?.parse().ok()
+}
+
+fn tail(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines.get(lines.len().saturating_sub(count)..).unwrap_or_default().join("\n")
 }
 
 /// The names of the targets: one file each.
 fn targets() -> Result<Vec<String>, String> {
-    let folder = root().join("testing/fuzz/fuzz_targets");
+    let folder = root().join(FOLDER).join("fuzz_targets");
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))? {
+    for entry in fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))? {
         let path = entry.map_err(|error| error.to_string())?.path();
         if path.extension().is_some_and(|end| end == "rs") {
             names.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));

@@ -43,6 +43,12 @@ enum Chore {
         /// Seconds for each target.
         #[arg(long, default_value_t = 60)]
         seconds: u32,
+        /// Targets at a time.
+        #[arg(long, default_value_t = 1)]
+        jobs: usize,
+        /// Only this one.
+        #[arg(long)]
+        only: Option<String>,
     },
 }
 
@@ -52,7 +58,7 @@ fn main() -> ExitCode {
         Chore::Fix => verify::fix(),
         Chore::Tidy => tidy::tidy(),
         Chore::Release { schedules, fuzz_seconds } => release::release(schedules, fuzz_seconds),
-        Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
+        Chore::Fuzz { seconds, jobs, only } => fuzz::fuzz(seconds, jobs, only.as_deref()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

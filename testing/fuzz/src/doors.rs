@@ -23,7 +23,8 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let transcript = world().transcript.clone();
-        let mut desk = Self { now: Instant(1), admission: Admission::new(Config::default()), transcript, dice: Dice(3) };
+        let mut desk =
+            Self { now: Instant(1), admission: Admission::new(Config::default()), transcript, dice: Dice(3) };
         desk.take(Input::Clock(NOW));
         desk.take(Input::LinkUp(world().stranger.node()));
         desk
@@ -62,6 +63,10 @@ impl Desk {
 
 /// Admission at a member: words of a guest, of another founder, of one who is no member; time; own votes.
 pub fn admission_desk(data: &[u8]) {
+    desk_after(data);
+}
+
+fn desk_after(data: &[u8]) -> Desk {
     let mut desk = Desk::new();
     let (bob, dave) = (&world().founders[1], &world().stranger);
     for (op, body) in steps(data) {
@@ -76,7 +81,8 @@ pub fn admission_desk(data: &[u8]) {
             }
             6 => desk.approve_all(op & 8 == 0),
             _ => {
-                let link = if op & 8 == 0 { Input::LinkDown(dave.node()) } else { Input::LinkUp(dave.node()) };
+                let link =
+                    if op & 8 == 0 { Input::LinkDown(dave.node()) } else { Input::LinkUp(dave.node()) };
                 desk.take(link);
                 desk.take(Input::Regrouped);
             }
@@ -85,6 +91,7 @@ pub fn admission_desk(data: &[u8]) {
     let status = desk.admission.status(&desk.transcript);
     assert!(status.requests.len() <= folkmoot_base::limits::REQUESTS_MAX);
     assert!(status.proposals.len() <= folkmoot_admission::PROPOSALS_MAX);
+    desk
 }
 
 /// The stranger, asking.
@@ -120,6 +127,10 @@ impl Asking {
 
 /// Admission at the stranger: words of the contact and of another; time; links.
 pub fn admission_applicant(data: &[u8]) {
+    asking_after(data);
+}
+
+fn asking_after(data: &[u8]) -> Asking {
     let mut asking = Asking::new();
     let (alice, bob) = (world().founders[0].node(), world().founders[1].node());
     for (op, body) in steps(data) {
@@ -139,6 +150,7 @@ pub fn admission_applicant(data: &[u8]) {
         let key = |member: &_| world().charter().founder(member).map(|founder| &founder.key);
         assert_eq!(gmc.check_authority(world().charter(), key), Ok(()), "votes that do not stand");
     }
+    asking
 }
 
 fn guest(message: &GuestMessage) -> Vec<u8> {
@@ -160,14 +172,16 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
         };
         vec![of(0), of(1)]
     };
-    let remove = Decision::Remove { member: world().members()[2], admission: world().transcript.genesis_id() };
+    let remove =
+        Decision::Remove { member: world().members()[2], admission: world().transcript.genesis_id() };
     let slot = Slot { serial: 0, ballot: 0 };
     let charter = world().charter();
     let expel = world().vote_on(remove.motion(world().group(), charter.digest(), slot), 1);
     let motion = Motion::admit(world().group(), charter.digest(), request.digest());
     let asked = guest(&GuestMessage::Request { cms: cms(request.der()) });
     let certificate = guest(&GuestMessage::Certificate { der: world().gmc().der().clone().into() });
-    let standing = GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
+    let standing =
+        GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
     let told = open(&OpenMessage::Request { cms: cms(request.der()) });
     let vote = open(&OpenMessage::Vote { cms: cms(world().vote(1).der()) });
     let proposal = open(&OpenMessage::Proposal { decision: remove.clone() });
@@ -182,7 +196,8 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     ];
     let admitted = script([(0, asked), (1, vote), (6, vec![]), (0, certificate)]);
     let brought = script([(1, told), (5, vec![40, 0]), (6, vec![])]);
-    let expelled = script([(1, proposal), (1, decided), (6, vec![])]);
+    let expelled =
+        script([(1, proposal), (1, decided), (6, vec![]), (5, vec![0xff, 0xff]), (5, vec![0xff, 0xff])]);
     let late = script([(4, vec![0xff, 0xff]), (5, vec![0xff, 0xff])]);
     [messages, vec![admitted, brought, expelled, late], applicant_seeds(&votes)]
 }
@@ -193,11 +208,29 @@ fn applicant_seeds(votes: &dyn Fn(Motion) -> Vec<KeyedVote>) -> Vec<Vec<u8>> {
     let Ok(GuestMessage::Request { cms }) = codec::decode(said) else { panic!("a request") };
     let request = Request::from_der(&cms.0).expect("its own request");
     let motion = Motion::admit(world().group(), world().charter().digest(), request.digest());
-    let standing = GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
+    let standing =
+        GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
     let votes = GuestMessage::Votes { request: request.digest(), votes: votes(motion) };
     let stale = GuestMessage::Standing { request: request.digest(), have: 0, need: 2, reason: Reason::Stale };
     vec![
         script([(0, guest(&standing)), (0, guest(&votes)), (5, vec![40, 0])]),
         script([(0, guest(&stale)), (5, vec![0xff, 0]), (7, vec![]), (6, vec![])]),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{admission_seeds, asking_after, desk_after};
+
+    #[test]
+    fn seeds_lead_to_an_admission_an_expulsion_and_a_certificate() {
+        let [_, desk, applicant] = admission_seeds();
+        let desks: Vec<_> = desk.iter().map(|seed| desk_after(seed)).collect();
+        assert_eq!(desks[0].transcript.roster().members().count(), 4, "the stranger is in");
+        assert_eq!(desks[1].admission.status(&desks[1].transcript).requests.len(), 1, "a request is open");
+        assert_eq!(desks[2].transcript.roster().members().count(), 2, "carol is out");
+        let asked: Vec<_> =
+            applicant.iter().map(|seed| asking_after(seed).applicant.certificate().is_some()).collect();
+        assert_eq!(asked, [true, false]);
+    }
 }

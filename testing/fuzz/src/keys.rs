@@ -25,8 +25,10 @@ struct Flushing {
 impl Flushing {
     /// In a view with member 2, installed and known to be.
     fn steady() -> Self {
-        let mut flushing =
-            Self { flush: Flush::new(FlushConfig { me: member(1), group: GROUP, danger: None }, HEADS), order: 0 };
+        let mut flushing = Self {
+            flush: Flush::new(FlushConfig { me: member(1), group: GROUP, danger: None }, HEADS),
+            order: 0,
+        };
         flushing.notice();
         let view = view_id(GROUP, 1);
         for control in [FlushControl::FlushOk { view, heads: HEADS }, FlushControl::FlushReceived { view }] {
@@ -39,7 +41,9 @@ impl Flushing {
         self.order += 1;
         let members = vec![member(1), member(2)];
         let view = view_id(GROUP, self.order);
-        self.flush.notice(Instant(self.order), view, members, &[], Cause::Join).expect("a notice that follows");
+        self.flush
+            .notice(Instant(self.order), view, members, &[], Cause::Join)
+            .expect("a notice that follows");
         self.settle();
     }
 
@@ -92,7 +96,8 @@ pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
     };
     let received =
         |order| flush_message::encode(&FlushControl::FlushReceived { view: view_id(GROUP, order) }).to_vec();
-    let change = script([(0, word.clone()), (4, vec![]), (6, vec![]), (0, ok(2)), (0, received(2)), (7, vec![1])]);
+    let change =
+        script([(0, word.clone()), (4, vec![]), (6, vec![]), (0, ok(2)), (0, received(2)), (7, vec![1])]);
     let lost = script([(4, vec![]), (0, ok(3)), (5, vec![]), (4, vec![]), (6, vec![]), (0, ok(3))]);
     [vec![word, ok(2), received(2)], vec![change, lost]]
 }
@@ -253,7 +258,8 @@ pub(crate) fn keying_seeds() -> [Vec<Vec<u8>>; 2] {
         for from in [0, 1] {
             if let Some(bytes) = both[from].said.get(carried[from]).cloned() {
                 carried[from] += 1;
-                both[1 - from].take(Input::Message { sender: member(u8::try_from(from).unwrap() + 1), bytes });
+                both[1 - from]
+                    .take(Input::Message { sender: member(u8::try_from(from).unwrap() + 1), bytes });
             }
         }
     }
@@ -313,6 +319,12 @@ pub fn session_machine(data: &[u8]) {
 pub(crate) fn session_seeds() -> Vec<Vec<u8>> {
     let sealed = genuine();
     let all = script(sealed.iter().map(|bytes| (0, bytes)));
-    let epochs = script([(0, sealed[1].to_vec()), (5, vec![]), (0, sealed[0].to_vec()), (6, vec![]), (0, sealed[2].to_vec())]);
+    let epochs = script([
+        (0, sealed[1].to_vec()),
+        (5, vec![]),
+        (0, sealed[0].to_vec()),
+        (6, vec![]),
+        (0, sealed[2].to_vec()),
+    ]);
     vec![all, epochs]
 }

@@ -44,7 +44,7 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
         }
     }
 
-    fn to_a(&mut self, input: Input) {
+    fn tell_a(&mut self, input: Input) {
         let _ = self.a.handle(self.now, input, &mut self.dice);
         self.drain_a();
     }
@@ -67,7 +67,7 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
         }
     }
 
-    fn to_b(&mut self, input: Input) {
+    fn tell_b(&mut self, input: Input) {
         let _ = self.b.handle(self.now, input, &mut self.dice);
         let mut count = 0;
         while let Some(output) = self.b.poll_output() {
@@ -89,9 +89,9 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
     fn play(&mut self) {
         for _ in 0..OUTPUTS_MAX {
             if let Some(bytes) = self.wires[0].pop_front() {
-                self.to_b(Input::Datagram { from: PLACES[0], bytes });
+                self.tell_b(Input::Datagram { from: PLACES[0], bytes });
             } else if let Some(bytes) = self.wires[1].pop_front() {
-                self.to_a(Input::Datagram { from: PLACES[1], bytes });
+                self.tell_a(Input::Datagram { from: PLACES[1], bytes });
             } else {
                 return;
             }
@@ -101,16 +101,16 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
     fn pass(&mut self, span: Duration) {
         self.now = self.now + span;
         if self.a.poll_timeout().is_some_and(|(at, _)| at <= self.now) {
-            self.to_a(Input::Timeout);
+            self.tell_a(Input::Timeout);
         }
         if self.b.poll_timeout().is_some_and(|(at, _)| at <= self.now) {
-            self.to_b(Input::Timeout);
+            self.tell_b(Input::Timeout);
         }
         self.play();
     }
 
     fn dial(&mut self) {
-        self.to_a(Input::Dial { at: PLACES[1], node: None });
+        self.tell_a(Input::Dial { at: PLACES[1], node: None });
         self.play();
     }
 }
@@ -131,7 +131,7 @@ pub fn link_stranger(data: &[u8]) {
             7 => pair.pass(Duration::from_millis(number(body))),
             place => {
                 let from = Locator::Memory(u32::from(place) + 1);
-                pair.to_b(Input::Datagram { from, bytes: owned(body) });
+                pair.tell_b(Input::Datagram { from, bytes: owned(body) });
             }
         }
     }
@@ -148,8 +148,8 @@ pub fn link_wire(data: &[u8]) {
     for (op, body) in steps(data) {
         let channel = [Channel::Ring, Channel::Transcript, Channel::Admission][usize::from(op >> 4) % 3];
         match op % 8 {
-            0 => pair.to_b(Input::Datagram { from: PLACES[0], bytes: owned(body) }),
-            1 => pair.to_b(Input::Datagram { from: Locator::Memory(9), bytes: owned(body) }),
+            0 => pair.tell_b(Input::Datagram { from: PLACES[0], bytes: owned(body) }),
+            1 => pair.tell_b(Input::Datagram { from: Locator::Memory(9), bytes: owned(body) }),
             2 | 3 => {
                 let sent = pair.a.send(pair.now, world().founders[1].node(), channel, &[body]);
                 if sent.is_ok() {
@@ -164,7 +164,7 @@ pub fn link_wire(data: &[u8]) {
             5 => {
                 let place = usize::try_from(number(body)).unwrap() % pair.said.len();
                 let bytes = pair.said[place].clone();
-                pair.to_b(Input::Datagram { from: PLACES[0], bytes });
+                pair.tell_b(Input::Datagram { from: PLACES[0], bytes });
             }
             6 => pair.play(),
             _ => pair.pass(Duration::from_millis(number(body))),
@@ -189,7 +189,7 @@ fn tamper(pair: &mut Pair<IdentityCredentials, IdentityCredentials>, body: &[u8]
         bytes[place] ^= mask;
     }
     let before = pair.heard.len();
-    pair.to_b(Input::Datagram { from: PLACES[0], bytes: bytes.into() });
+    pair.tell_b(Input::Datagram { from: PLACES[0], bytes: bytes.into() });
     assert_eq!(pair.heard.len(), before, "a changed datagram was believed");
 }
 
@@ -235,7 +235,7 @@ pub fn link_liar(data: &[u8]) {
     let mut pair = Pair::new(liar, credentials(1));
     pair.dial();
     if let Some(later) = steps.next() {
-        pair.to_a(Input::Certificate(later));
+        pair.tell_a(Input::Certificate(later));
         pair.play();
     }
     assert!(pair.ups.iter().all(|node| *node == world().stranger.node()), "somebody else's name");

@@ -99,14 +99,22 @@ impl Rings {
         }
         let status = self.rings[0].status();
         assert!(status.members.len() <= 64 && status.members.is_sorted());
-        assert!(status.phase != Phase::Operational || status.members.contains(&node(1)), "a ring without itself");
+        assert!(
+            status.phase != Phase::Operational || status.members.contains(&node(1)),
+            "a ring without itself"
+        );
     }
 }
 
 /// Ring: a node that gathers, a peer that may take part, frames of that peer and of a stranger, time.
 pub fn ring_gathering(data: &[u8]) {
+    gathered(data);
+}
+
+fn gathered(data: &[u8]) -> Rings {
     let mut rings = Rings::new();
     rings.run(data);
+    rings
 }
 
 /// Ring: the same, at a node whose ring stands.
@@ -136,7 +144,8 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
             kinds.push(frame.to_vec());
         }
     }
-    let driven = script([(6, &b"mine"[..]), (7, &[0, 9]), (5, &[0, 40]), (0x86, b"its"), (7, &[0, 30]), (5, &[4, 0])]);
+    let driven =
+        script([(6, &b"mine"[..]), (7, &[0, 9]), (5, &[0, 40]), (0x86, b"its"), (7, &[0, 30]), (5, &[4, 0])]);
     [kinds, vec![few(&forming), driven.clone()], vec![few(&standing), few(&forming), driven]]
 }
 
@@ -195,6 +204,10 @@ fn holds(member: folkmoot_base::MemberId) -> bool {
 
 /// Group: messages of a node in the configuration, of the node itself, of one outside; new configurations between.
 pub fn group_ordered(data: &[u8]) {
+    ordered_after(data);
+}
+
+fn ordered_after(data: &[u8]) -> Ordered {
     let mut ordered = Ordered::new();
     ordered.begin();
     for (op, body) in steps(data) {
@@ -219,11 +232,12 @@ pub fn group_ordered(data: &[u8]) {
         let members = ordered.group.members(GROUP);
         assert!(members.is_sorted() && members.iter().all(|member| holds(*member)), "{members:?}");
     }
+    ordered
 }
 
 /// Seeds: each message by itself, and a life of a group.
 pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
-    use folkmoot_group::message::{Control, Heads, Joined, GroupState, Stamp, State, encode, encode_data};
+    use folkmoot_group::message::{Control, GroupState, Heads, Joined, Stamp, State, encode, encode_data};
     let heads = Heads { heads: vec![EntryId([1; 32])], landmarks: vec![EntryId([0; 32])] };
     let joined = Joined { member: member(2), stamp: Stamp { ring_seq: 1, order: 1 } };
     let groups = vec![GroupState { group: GROUP, noticed: None, members: vec![joined] }];
@@ -247,8 +261,31 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     let idle = encode(&Control::State(idle)).to_vec();
     let life = |state: Vec<u8>| {
         let steps = [(0, state), (7, b"hello".to_vec())];
-        script(steps.into_iter().chain(messages.iter().map(|message| (0, message.clone()))).chain([(6, vec![]), (5, vec![])]))
+        script(
+            steps
+                .into_iter()
+                .chain(messages.iter().map(|message| (0, message.clone())))
+                .chain([(6, vec![]), (5, vec![])]),
+        )
     };
-    let lives = vec![life(idle), life(encode(&state).to_vec())];
+    let joined = script([(0, idle.clone()), (7, b"hello".to_vec()), (0, messages[0].clone())]);
+    let lives = vec![life(idle), life(encode(&state).to_vec()), joined];
     [messages.clone(), lives]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GROUP, gathered, group_seeds, ordered_after, ring_seeds};
+    use folkmoot_ring::Phase;
+
+    #[test]
+    fn seeds_lead_to_a_ring_and_to_whole_tables() {
+        let [_, gathering, _] = ring_seeds();
+        let phases: Vec<Phase> =
+            gathering.iter().map(|seed| gathered(seed).rings[0].status().phase).collect();
+        assert_eq!(phases, [Phase::Recover, Phase::Operational]);
+        let [_, lives] = group_seeds();
+        let groups: Vec<_> = lives.iter().map(|life| ordered_after(life).group).collect();
+        assert_eq!(groups.iter().map(|group| group.members(GROUP).len()).collect::<Vec<_>>(), [1, 1, 2]);
+    }
 }

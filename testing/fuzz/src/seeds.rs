@@ -91,7 +91,10 @@ fn papers() -> Vec<(&'static str, Seeds)> {
         ("identity_pem", vec![bob.certificate_pem().into_bytes(), both]),
         ("membership_der", vec![gmc.der().to_vec()]),
         ("charter_toml", vec![world.charter().bytes().to_vec()]),
-        ("charter_change", vec![b"threshold=1\nminority=stop\ntimeouts.step_ms=900\nrequest_hours=1".to_vec()]),
+        (
+            "charter_change",
+            vec![b"threshold=1\nminority=stop\ntimeouts.step_ms=900\nrequest_hours=1".to_vec()],
+        ),
         ("signed_charter", vec![world.signed.der().to_vec()]),
         ("vote", vec![vote.der().to_vec(), vote.content().encode(), encode(&vote.proof())]),
         ("request", vec![world.request().der().to_vec()]),

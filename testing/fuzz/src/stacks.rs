@@ -18,12 +18,19 @@ const OUTPUTS_MAX: usize = 20_000;
 const HOME: Locator = Locator::Memory(1);
 const AWAY: Locator = Locator::Memory(2);
 
-fn node_of(identity: &Identity, at: Locator, stored: &[(StoreKey, Bytes)]) -> Result<Node, folkmoot_node::NodeError> {
+fn node_of(
+    identity: &Identity,
+    at: Locator,
+    stored: &[(StoreKey, Bytes)],
+) -> Result<Node, folkmoot_node::NodeError> {
     let config = NodeConfig::new(identity.clone(), world().charter_der(), at);
     Node::new(config, stored, Instant(1_000_000), &mut Dice(41))
 }
 
-fn member_of(identity: &Identity, stored: &[(StoreKey, Bytes)]) -> Result<Member, folkmoot_member::MemberError> {
+fn member_of(
+    identity: &Identity,
+    stored: &[(StoreKey, Bytes)],
+) -> Result<Member, folkmoot_member::MemberError> {
     Member::new(MemberConfig::new(identity.clone(), world().charter_der()), stored)
 }
 
@@ -73,7 +80,8 @@ impl Linked {
         let mut linked = Self { now: Instant(1_000_000), node, peer: links, dice, outputs: 0 };
         let member = world().founders[0].member();
         linked.node.member(linked.now, ToNode::Attach { member }, &mut linked.dice);
-        let dialled = linked.peer.handle(linked.now, link::Input::Dial { at: HOME, node: None }, &mut linked.dice);
+        let dialled =
+            linked.peer.handle(linked.now, link::Input::Dial { at: HOME, node: None }, &mut linked.dice);
         dialled.expect("the first dial");
         linked.carry();
         assert!(linked.node.locator(&peer.node()).is_some(), "an honest handshake ends");
@@ -103,7 +111,11 @@ impl Linked {
                 assert!(self.outputs <= OUTPUTS_MAX, "no end of outputs");
                 if let GroundOutput::Transmit(AWAY, bytes) = output {
                     quiet = false;
-                    let _ = self.peer.handle(self.now, link::Input::Datagram { from: HOME, bytes }, &mut self.dice);
+                    let _ = self.peer.handle(
+                        self.now,
+                        link::Input::Datagram { from: HOME, bytes },
+                        &mut self.dice,
+                    );
                 }
             }
             if quiet {
@@ -132,7 +144,11 @@ impl Linked {
 
 /// Node: frames of a founder whose link is up (first byte even) or of a guest (odd), on each channel; time.
 pub fn node_peer(data: &[u8]) {
-    let Some((who, data)) = data.split_first() else { return };
+    linked_after(data);
+}
+
+fn linked_after(data: &[u8]) -> Option<Linked> {
+    let (who, data) = data.split_first()?;
     let guest = who % 2 == 1;
     let peer = if guest { &world().stranger } else { &world().founders[1] };
     let mut linked = Linked::new(peer);
@@ -148,6 +164,7 @@ pub fn node_peer(data: &[u8]) {
     let members = linked.node.ring().members;
     assert!(!guest || !members.contains(&peer.node()), "a guest on the ring");
     assert_eq!(linked.node.transcript().len(), linked.node.transcript().entries().count());
+    Some(linked)
 }
 
 /// Seeds: each word on the transcript channel, and conversations.
@@ -166,7 +183,13 @@ pub(crate) fn node_seeds(ring: &[Vec<u8>], admission: &[Vec<u8>]) -> [Vec<Vec<u8
     let talk = |who: u8, steps: Vec<(u8, Vec<u8>)>| [vec![who], script(steps)].concat();
     let frames = ring.iter().take(5).map(|frame| (0, frame.clone()));
     let rings = [(1, heads.clone()), (3, vec![0, 100])].into_iter().chain(frames).chain([(3, vec![2, 0])]);
-    let learns = vec![(1, other.clone()), (1, fetch.clone()), (1, admitted.clone()), (1, places.clone()), (3, vec![3, 0])];
+    let learns = vec![
+        (1, other.clone()),
+        (1, fetch.clone()),
+        (1, admitted.clone()),
+        (1, places.clone()),
+        (3, vec![3, 0]),
+    ];
     let asks = admission.iter().take(1).map(|word| (2, word.clone())).chain([(1, heads.clone())]);
     let talks = vec![talk(0, rings.collect()), talk(0, learns), talk(1, asks.collect())];
     [vec![heads, fetch, admitted, first, places], talks]
@@ -186,7 +209,8 @@ impl Upstairs {
         let mut upstairs = Self { now: Instant(1), member, order: 0, dice: Dice(47) };
         upstairs.member.clock(upstairs.now, NOW, &mut upstairs.dice);
         upstairs.member.command(upstairs.now, Command::Join { group: world().group() }, &mut upstairs.dice);
-        upstairs.word(ToMember::Configuration { nodes: world().founders.iter().map(Identity::node).collect() });
+        upstairs
+            .word(ToMember::Configuration { nodes: world().founders.iter().map(Identity::node).collect() });
         upstairs
     }
 
@@ -231,7 +255,8 @@ pub fn member_words(data: &[u8]) {
     let group = world().group();
     for (op, body) in steps(data) {
         let payload = owned(body);
-        let sender = [&world().founders[1], &world().stranger, &world().founders[0]][usize::from(op >> 4) % 3];
+        let sender =
+            [&world().founders[1], &world().stranger, &world().founders[0]][usize::from(op >> 4) % 3];
         match op % 10 {
             0 | 1 => {
                 let service = if op & 1 == 0 { Service::Agreed } else { Service::Safe };
@@ -245,7 +270,11 @@ pub fn member_words(data: &[u8]) {
                 upstairs.now = upstairs.now + Duration::from_millis(number(body));
                 upstairs.member.timeout(upstairs.now, &mut upstairs.dice);
             }
-            7 => upstairs.member.clock(upstairs.now, UnixTime(NOW.0 + (number(body) << 12)), &mut upstairs.dice),
+            7 => upstairs.member.clock(
+                upstairs.now,
+                UnixTime(NOW.0 + (number(body) << 12)),
+                &mut upstairs.dice,
+            ),
             8 => {
                 let send = Command::Send { group, service: Service::Agreed, payload };
                 upstairs.member.command(upstairs.now, send, &mut upstairs.dice);
@@ -270,9 +299,22 @@ pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let head = folkmoot_flush::message::data_header(&tag, Service::Agreed);
     let keying = wrap(2, &[&head[..], &[1, 1]].concat());
     let sealed = wrap(2, &[&head[..], &[2, 1], &[0; 40]].concat());
-    let view = vec![(4, vec![2]), (0, flush(&ok)), (0, flush(&received)), (0, keying), (0, sealed), (8, b"hi".to_vec())];
+    let view = vec![
+        (4, vec![2]),
+        (0, flush(&ok)),
+        (0, flush(&received)),
+        (0, keying),
+        (0, sealed),
+        (8, b"hi".to_vec()),
+    ];
     let asked = admission.iter().take(1).map(|word| (0x13, word.clone())).chain([(6, vec![40, 0])]);
-    vec![script(open), script([(2, admit.to_vec())]), script(view), script(asked), script([(4, vec![0]), (8, b"alone".to_vec()), (6, vec![2, 0])])]
+    vec![
+        script(open),
+        script([(2, admit.to_vec())]),
+        script(view),
+        script(asked),
+        script([(4, vec![0]), (8, b"alone".to_vec()), (6, vec![2, 0])]),
+    ]
 }
 
 /// Both floors of a founder.
@@ -292,8 +334,9 @@ impl Seat {
         let node = node_of(&world().founders[who], at, &[]).expect("a legal charter");
         let member = member_of(&world().founders[who], &[]).expect("a legal charter");
         let now = Instant(1_000_000);
-        let dice = Dice(51 + (who as u64) << 20);
-        let mut seat = Self { now, seat: Embedded::new(node, member), dice, out: VecDeque::new(), heard: Vec::new() };
+        let dice = Dice((51 + who as u64) << 20);
+        let mut seat =
+            Self { now, seat: Embedded::new(node, member), dice, out: VecDeque::new(), heard: Vec::new() };
         seat.take(Input::Clock(NOW));
         seat.take(Input::Command(Command::Join { group: world().group() }));
         seat
@@ -335,14 +378,23 @@ pub fn embedded_stranger(data: &[u8]) {
         match op % 8 {
             6 => {
                 let group = world().group();
-                seat.take(Input::Command(Command::Send { group, service: Service::Agreed, payload: owned(body) }));
+                seat.take(Input::Command(Command::Send {
+                    group,
+                    service: Service::Agreed,
+                    payload: owned(body),
+                }));
             }
             7 => seat.pass(Duration::from_millis(number(body))),
             place => seat.datagram(Locator::Memory(u32::from(place) + 2), owned(body)),
         }
         seat.out.truncate(64);
     }
-    let nobody: Option<NodeId> = world().founders.iter().skip(1).map(Identity::node).find(|node| seat.seat.ground.locator(node).is_some());
+    let nobody: Option<NodeId> = world()
+        .founders
+        .iter()
+        .skip(1)
+        .map(Identity::node)
+        .find(|node| seat.seat.ground.locator(node).is_some());
     assert_eq!(nobody, None, "a link without a key");
 }
 
@@ -365,13 +417,17 @@ pub fn embedded_pair(data: &[u8]) {
             3 => seats[0].datagram(AWAY, last.clone()),
             4 => seats[0].datagram(AWAY, owned(body)),
             _ => {
-                let send = Command::Send { group: world().group(), service: Service::Safe, payload: said(op) };
+                let send =
+                    Command::Send { group: world().group(), service: Service::Safe, payload: said(op) };
                 seats[usize::from(op >> 7)].take(Input::Command(send));
             }
         }
     }
     for seat in &seats {
-        assert!(seat.heard.iter().all(|word| word.first().is_some_and(|op| *word == said(*op))), "never said");
+        assert!(
+            seat.heard.iter().all(|word| word.first().is_some_and(|op| *word == said(*op))),
+            "never said"
+        );
     }
 }
 
@@ -452,9 +508,30 @@ pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
     let request = world().request();
     let own = [&b"r"[..], request.der()].concat();
     vec![
-        script([(0, &b"ring_seq"[..]), (8, &7_u64.to_be_bytes()), (0, &world().founders[1].node().0), (13, b"memory/2")]),
+        script([
+            (0, &b"ring_seq"[..]),
+            (8, &7_u64.to_be_bytes()),
+            (0, &world().founders[1].node().0),
+            (13, b"memory/2"),
+        ]),
         script([(0, &id.0[..]), (9, &entry)]),
         script([(0, &b"own"[..]), (11, &own)]),
         script([(0, &world().group().0[..]), (12, &9_u64.to_be_bytes())]),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{linked_after, node_seeds};
+    use crate::{doors, orders};
+
+    #[test]
+    fn a_seed_leads_the_node_to_learn_an_entry() {
+        let [ring, ..] = orders::ring_seeds();
+        let [admission, ..] = doors::admission_seeds();
+        let [_, talks] = node_seeds(&ring, &admission);
+        let linked: Vec<_> = talks.iter().filter_map(|talk| linked_after(talk)).collect();
+        let lengths: Vec<usize> = linked.iter().map(|linked| linked.node.transcript().len()).collect();
+        assert_eq!(lengths, [1, 2, 1]);
+    }
 }

@@ -34,7 +34,8 @@ fn person(name: &str, seed: u64) -> Identity {
 
 impl World {
     fn new() -> Self {
-        let founders: Vec<Identity> = [("alice", 1), ("bob", 2), ("carol", 3)].map(|(n, s)| person(n, s)).into();
+        let founders: Vec<Identity> =
+            [("alice", 1), ("bob", 2), ("carol", 3)].map(|(n, s)| person(n, s)).into();
         let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
         let name = GroupName::new("book club").expect("a legal name");
         let draft = CharterDraft::new(name, 2, named, &mut Dice(99 << 32));

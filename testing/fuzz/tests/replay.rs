@@ -37,14 +37,18 @@ fn target(name: &str) -> Target {
 }
 
 fn seeds_of(name: &str) -> Vec<Vec<u8>> {
-    let folder = fs::read_dir(folder("corpus").join(name)).unwrap_or_else(|error| panic!("corpus/{name}: {error}"));
+    let folder =
+        fs::read_dir(folder("corpus").join(name)).unwrap_or_else(|error| panic!("corpus/{name}: {error}"));
     folder.map(|file| fs::read(file.unwrap().path()).unwrap()).collect()
 }
 
 /// Runs each seed and its neighbours.
 fn replay(name: &str) {
     let target = target(name);
-    let dear = DEAR.iter().find(|(dear, _)| *dear == name).filter(|_| std::env::var_os("FOLKMOOT_REPLAY_ALL").is_none());
+    let dear = DEAR
+        .iter()
+        .find(|(dear, _)| *dear == name)
+        .filter(|_| std::env::var_os("FOLKMOOT_REPLAY_ALL").is_none());
     let stride = dear.map_or(1, |(_, stride)| *stride);
     let seeds = seeds_of(name);
     assert!(!seeds.is_empty(), "{name} has seeds");
