@@ -45,16 +45,15 @@ impl Epoch {
         if sorted.len() != members.len() || u16::try_from(members.len()).is_err() {
             return Err(SessionError::LocalMembers);
         }
-        let bound = bound(view);
-        let list: Vec<&[u8]> = members.iter().map(|member| member.0.as_slice()).collect();
-        let list = digest(&list);
-        let hkdf = Hkdf::<Sha256>::new(Some(b"folkmoot session v1"), key.expose());
+        let context = Context::new(view, members);
+        let hkdf = extract(key);
         let mut tag = EpochTag::default();
-        expand(&hkdf, &[b"epoch tag", &bound, &list], &mut tag);
+        expand(&hkdf, &[b"epoch tag", &context.bound, &context.list], &mut tag);
         let mut senders = Vec::with_capacity(members.len());
-        for place in 0..u16::try_from(members.len()).unwrap_or(u16::MAX) {
-            senders.push((sender_key(&hkdf, &bound, &list, place)?, Window::new()));
+        for place in 0..context.places {
+            senders.push((sender_key(&hkdf, &context, place)?, Window::new()));
         }
+        let bound = context.bound;
         Ok(Self { tag, sealed: 0, me: place, members: members.to_vec(), senders, bound, danger })
     }
 
@@ -108,10 +107,46 @@ impl Epoch {
     }
 
     fn aad(&self, header: &[u8; HEADER_BYTES]) -> [u8; AAD_BYTES] {
-        let mut out = [0; AAD_BYTES];
-        out.iter_mut().zip(header.iter().chain(&self.bound)).for_each(|(to, from)| *to = *from);
-        out
+        aad(header, &self.bound)
     }
+}
+
+/// What the keys of an epoch are derived under.
+pub(crate) struct Context {
+    /// GroupId ‖ ViewId.
+    bound: Vec<u8>,
+    /// Digest of the member list.
+    list: Digest,
+    places: u16,
+}
+
+impl Context {
+    pub(crate) fn new(view: &ViewId, members: &[MemberId]) -> Self {
+        let list: Vec<&[u8]> = members.iter().map(|member| member.0.as_slice()).collect();
+        let places = u16::try_from(members.len()).unwrap_or(u16::MAX);
+        Self { bound: bound(view), list: digest(&list), places }
+    }
+}
+
+/// The keys of all senders under `key` in `context`.
+pub(crate) fn sender_keys(key: &Secret<[u8; 32]>, context: &Context) -> Vec<LessSafeKey> {
+    let hkdf = extract(key);
+    (0..context.places).filter_map(|place| sender_key(&hkdf, context, place).ok()).collect()
+}
+
+/// Whether `key` opens `sealed` with `bound` in the additional data.
+pub(crate) fn opens(key: &LessSafeKey, header: Header, bound: &Context, sealed: &Bytes) -> bool {
+    decrypt(key, header.counter, &aad(&header.encode(), &bound.bound), sealed.clone()).is_ok()
+}
+
+fn aad(header: &[u8; HEADER_BYTES], bound: &[u8]) -> [u8; AAD_BYTES] {
+    let mut out = [0; AAD_BYTES];
+    out.iter_mut().zip(header.iter().chain(bound)).for_each(|(to, from)| *to = *from);
+    out
+}
+
+fn extract(key: &Secret<[u8; 32]>) -> Hkdf<Sha256> {
+    Hkdf::new(Some(b"folkmoot session v1"), key.expose())
 }
 
 /// GroupId (32) and ViewId (8 + 32 + 16 + 8 + 32).
@@ -132,12 +167,11 @@ fn expand(hkdf: &Hkdf<Sha256>, info: &[&[u8]], out: &mut [u8]) {
 
 fn sender_key(
     hkdf: &Hkdf<Sha256>,
-    bound: &[u8],
-    list: &Digest,
+    context: &Context,
     place: u16,
 ) -> Result<LessSafeKey, SessionError> {
     let mut key = [0_u8; 32];
-    expand(hkdf, &[b"sender", bound, list, &place.to_be_bytes()], &mut key);
+    expand(hkdf, &[b"sender", &context.bound, &context.list, &place.to_be_bytes()], &mut key);
     let unbound = UnboundKey::new(&AES_256_GCM, &key);
     key.zeroize();
     Ok(LessSafeKey::new(unbound.map_err(|_| SessionError::LocalMembers)?))

@@ -10,12 +10,15 @@
 //! number; after [`Session::stop`] nothing is sealed until the next epoch. Each message costs one copy at most.
 //! Relies on: keying for a key that exactly the members hold. Does not rely on: order, or delivery once.
 
+mod attempt;
 mod epoch;
 mod error;
 mod held;
 mod message;
 mod window;
 
+#[doc(hidden)]
+pub use attempt::{Attempt, KeptKey, danger_attempt};
 pub use error::{HoldError, OpenError, SealError, SessionError};
 pub use message::{HEADER_BYTES, TAG_BYTES, VERSION};
 pub use window::WINDOW;

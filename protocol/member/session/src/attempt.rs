@@ -1,0 +1,56 @@
+//! What an ex-member could try: every key it ever held, on a message it has no key for. For demonstrations and judges.
+//!
+//! ```text
+//!  kept group keys × contexts (view, members) they are derived under ──> sender keys ┐
+//!  views that may stand in the additional data, true one among them ────────────────┴─> AES-256-GCM opens, or not
+//! ```
+//! The header is taken from the message, and the true view and members are among the candidates, so that nothing but the
+//! key is missing. Epoch tag, window and the sender's word are not asked: they are no secrets, and would only spare tries.
+
+use crate::epoch::{self, Context};
+use crate::message::Header;
+use bytes::Bytes;
+use folkmoot_base::{MemberId, Secret, ViewId};
+
+/// A group key that was kept, with the view and members it was agreed for.
+#[derive(Debug, Clone)]
+pub struct KeptKey {
+    /// In which view.
+    pub view: ViewId,
+    /// By whom, in the view's order.
+    pub members: Vec<MemberId>,
+    /// The key.
+    pub key: Secret<[u8; 32]>,
+}
+
+/// How an attempt went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Attempt {
+    /// Whether some key opened the message.
+    pub opened: bool,
+    /// How many openings were tried.
+    pub tries: u64,
+}
+
+/// Tries every key of `kept`, derived under its own and every candidate view, for each sender's place, with the header as it
+/// is and each of these views in the additional data. Stops at the first that opens.
+pub fn danger_attempt(kept: &[KeptKey], sealed: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Attempt {
+    let mut attempt = Attempt::default();
+    let Ok(header) = Header::decode(sealed) else { return attempt };
+    for held in kept {
+        let own = Context::new(&held.view, &held.members);
+        let others = candidates.iter().map(|(view, members)| Context::new(view, members));
+        let contexts: Vec<Context> = core::iter::once(own).chain(others).collect();
+        for context in &contexts {
+            for key in epoch::sender_keys(&held.key, context) {
+                for bound in &contexts {
+                    attempt.tries = attempt.tries.saturating_add(1);
+                    if epoch::opens(&key, header, bound, sealed) {
+                        return Attempt { opened: true, ..attempt };
+                    }
+                }
+            }
+        }
+    }
+    attempt
+}
