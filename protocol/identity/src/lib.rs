@@ -39,5 +39,5 @@ pub use identity::Identity;
 pub use request::Request;
 pub use roster::{Admission, Electorate, Ending, Roster};
 pub use signed_charter::SignedCharter;
-pub use transcript::{Appended, BuildError, Change, Decision, EntryError, LoadError, Transcript};
+pub use transcript::{Appended, BuildError, Change, Decision, EntryError, Evidence, LoadError, Transcript};
 pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};

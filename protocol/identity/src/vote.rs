@@ -155,6 +155,21 @@ impl Vote {
         Ok(Self { content, voter, signature, der: der.to_vec() })
     }
 
+    /// The vote that a proof was taken from, byte for byte: the rest follows from its motion and voter.
+    ///
+    /// # Errors
+    /// [`VoteError::PeerSignature`] if the proof is of another motion or voter.
+    pub fn from_proof(
+        proof: &VoteProof,
+        motion: &Motion,
+        voter: &IdentityCertificate,
+    ) -> Result<Self, VoteError> {
+        proof.verify(motion, voter.key())?;
+        let content = VoteContent { motion: *motion, verdict: Verdict::Approve, expires: proof.expires };
+        let der = cms::assemble(&content.encode(), &[(voter.clone(), proof.signature)])?;
+        Ok(Self { content, voter: voter.clone(), signature: proof.signature, der })
+    }
+
     /// What is voted, and how.
     pub fn content(&self) -> &VoteContent {
         &self.content

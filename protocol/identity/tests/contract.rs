@@ -176,6 +176,32 @@ fn id_31_charters_have_limits_and_no_unknown_keys() {
 }
 
 #[test]
+fn id_31_what_this_release_cannot_do_is_refused_with_the_reason() {
+    let world = World::new();
+    let toml = std::str::from_utf8(world.charter().bytes()).unwrap();
+    let all: Vec<_> = world.founders.iter().collect();
+    for (from, to, key, reason) in [
+        ("version = 1", "version = 2", "version", "this release reads version 1"),
+        ("\"plain\"", "\"frost\"", "scheme", "this release knows \"plain\""),
+        ("\"gdh\"", "\"tgdh\"", "keying", "this release knows \"gdh\""),
+        ("\"aes-256-gcm\"", "\"aes-128-gcm\"", "cipher", "this release knows \"aes-256-gcm\""),
+        ("contributory = true", "contributory = false", "contributory", "gdh is contributory: say true"),
+    ] {
+        let asked = toml.replacen(from, to, 1);
+        assert_ne!(asked, toml, "{from}");
+        let refused = CharterError::WireValue { key, reason };
+        assert_eq!(Charter::from_toml(&asked).unwrap_err(), refused, "read");
+        assert_eq!(SignedCharter::sign(&asked, &all).unwrap_err(), refused, "made");
+        assert!(refused.to_string().contains(key) && refused.to_string().contains(reason));
+    }
+    for (field, word) in [("scheme", "frost"), ("keying", "tgdh"), ("cipher", "x"), ("contributory", "false")]
+    {
+        let refused = world.charter().with_change(field, word).unwrap_err();
+        assert!(matches!(refused, CharterError::PeerChange { .. }), "{field} cannot be voted on");
+    }
+}
+
+#[test]
 fn id_34_one_field_changes_and_the_group_stays() {
     let charter = World::new().charter().clone();
     let next = charter.with_change("threshold", "3").unwrap();

@@ -535,6 +535,28 @@ fn trn_22_an_expired_voter_has_no_vote_but_counts_in_the_quorum() {
 }
 
 #[test]
+fn every_vote_comes_out_of_the_transcript_as_it_was_signed() {
+    let mut t = found(3, 2);
+    admit(&mut t, 3, &[0, 1], 1);
+    t.append(&decide(&t, &Decision::change("threshold", "1"), &[0, 2]).unwrap()).unwrap();
+    let everyone = Decision::Electorate { voters: (0..4).map(id).collect() };
+    let (at, motion) = (slot(&t), everyone.motion(t.group(), t.roster().charter().digest(), slot(&t)));
+    assert_eq!(at.serial, 1);
+    t.append(&decide(&t, &everyone, &[1, 2]).unwrap()).unwrap();
+    admit(&mut t, 4, &[3], 2);
+    let evidence = t.evidence(&[]);
+    let counts: Vec<_> = evidence.iter().map(|one| (one.votes.len(), one.unnamed.len())).collect();
+    assert_eq!(counts, [(2, 0), (2, 0), (2, 0), (0, 1)], "of one admitted later, no certificate is here");
+    let content = VoteContent { motion, verdict: Verdict::Approve, expires: LATER };
+    let signed = Vote::sign(&PEOPLE[1], content).unwrap();
+    assert!(evidence[2].votes.iter().any(|vote| vote.der() == signed.der()));
+    assert_eq!(t.evidence(&[PEOPLE[3].certificate().clone()])[3].votes[0].voter(), id(3));
+    assert_eq!(evidence[0].certificate.as_ref().unwrap().member(), id(3));
+    assert!(evidence[1].certificate.is_none());
+    assert_eq!(t.signed_charter().unwrap().der(), charter(3, 2, 7));
+}
+
+#[test]
 fn a_stored_transcript_is_verified_again() {
     let mut t = found(3, 2);
     admit(&mut t, 3, &[0, 1], 1);

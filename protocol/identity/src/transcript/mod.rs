@@ -16,6 +16,7 @@ mod build;
 mod decision;
 mod entry;
 mod error;
+mod evidence;
 #[cfg(test)]
 mod full;
 mod graph;
@@ -25,6 +26,7 @@ mod load;
 pub use decision::Decision;
 pub use entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
 pub use error::{BuildError, EntryError, LoadError};
+pub use evidence::Evidence;
 
 use crate::roster::{Admission, Roster};
 use crate::{Charter, Founder, SignedCharter};
