@@ -9,7 +9,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-agreement", &["folkmoot-base"]),
     ("folkmoot-attach", &["folkmoot-base"]),
     ("folkmoot-identity", &["folkmoot-base", "folkmoot-signing"]),
-    ("folkmoot-link", &["folkmoot-base", "folkmoot-identity"]),
+    ("folkmoot-link", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
     ("folkmoot-ring", &["folkmoot-base", "folkmoot-identity", "folkmoot-agreement"]),
     ("folkmoot-group", &["folkmoot-base", "folkmoot-identity"]),
     ("folkmoot-flush", &["folkmoot-base", "folkmoot-identity"]),
@@ -51,7 +51,10 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-transport",
         ],
     ),
-    ("folkmoot", &["folkmoot-base", "folkmoot-identity", "folkmoot-runtime", "folkmoot-transport"]),
+    (
+        "folkmoot",
+        &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
+    ),
     ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-identity"]),
     (
         "folkmoot-sim",

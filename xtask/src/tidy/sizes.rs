@@ -24,7 +24,7 @@ fn of(source: &Source) -> Vec<String> {
         breaches.push(format!("{}: {} lines; at most {FILE_LINES_MAX}", source.path, lines.len()));
     }
     for (start, line) in lines.iter().enumerate() {
-        if let Some(name) = function(line) {
+        if let Some(name) = function(line).filter(|_| has_body(&lines, start)) {
             let indent = line.len() - line.trim_start().len();
             let end = format!("{}}}", " ".repeat(indent));
             let span = lines.iter().skip(start).position(|line| *line == end).unwrap_or(0);
@@ -39,6 +39,12 @@ fn of(source: &Source) -> Vec<String> {
         }
     }
     breaches
+}
+
+/// Whether the head that starts on this line ends in a body, not in a semicolon as in a trait.
+fn has_body(lines: &[&str], start: usize) -> bool {
+    let ends = |line: &&&str| line.ends_with('{') || line.ends_with(';') || line.ends_with('}');
+    lines.iter().skip(start).find(ends).is_some_and(|line| line.ends_with('{'))
 }
 
 /// The name of the function whose head starts on this line.

@@ -181,6 +181,21 @@ impl Group {
         Ok(())
     }
 
+    /// The other nodes of the configuration that have not spoken; if all have, those whose transcripts differ from ours.
+    pub(crate) fn awaited_nodes(&self) -> Vec<NodeId> {
+        let (Phase::Gather(gather), Some(configuration)) = (&self.phase, &self.configuration) else {
+            return Vec::new();
+        };
+        let others = || configuration.nodes.iter().copied().filter(|node| *node != self.config.me);
+        let silent: Vec<NodeId> = others().filter(|node| !gather.states.contains_key(node)).collect();
+        if !silent.is_empty() {
+            return silent;
+        }
+        others()
+            .filter(|node| gather.heads.get(node).is_none_or(|heads| heads.heads != self.heads.heads))
+            .collect()
+    }
+
     fn is_current(&self, id: &ConfigurationId) -> bool {
         self.configuration.as_ref().is_some_and(|configuration| configuration.id == *id)
     }

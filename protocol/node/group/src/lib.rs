@@ -343,6 +343,11 @@ impl Group {
         matches!(self.phase, Phase::Open)
     }
 
+    /// Nodes for whose word the merge of the tables waits; empty when it does not.
+    pub fn awaited(&self) -> Vec<NodeId> {
+        self.awaited_nodes()
+    }
+
     fn control(&mut self, peer: NodeId, control: Control, roster: &dyn Roster) -> Result<(), GroupError> {
         match control {
             Control::Join { member, group } => self.change(peer, member, What::Join(group), roster),

@@ -39,6 +39,7 @@ impl Node {
     /// Says to the ring who may take part: link up, rostered, and (to begin with) equal transcripts (DECISIONS T1).
     pub(crate) fn judge(&mut self, now: Instant, node: NodeId) {
         let rostered = self.is_rostered(&node) && self.is_rostered(&self.me);
+        let rostered = rostered && !self.patience.is_barred(now, &node);
         let heads = self.transcript.heads();
         let Some(peer) = self.peers.get_mut(&node) else { return };
         let equal = peer.heads.as_ref().is_some_and(|theirs| theirs.iter().eq(heads.iter()));
@@ -63,7 +64,8 @@ impl Node {
         }
     }
 
-    pub(crate) fn regular(&mut self, id: ConfigurationId, members: Vec<NodeId>) {
+    pub(crate) fn regular(&mut self, now: Instant, id: ConfigurationId, members: Vec<NodeId>) {
+        self.patience.begin(now);
         let roster = self.transcript.roster();
         let holds = |member: MemberId| roster.is_member(&member);
         self.group.regular(id, &members, &holds);

@@ -52,7 +52,7 @@ impl Node {
             ring::Output::Persist(persist) => self.persist(persist),
             ring::Output::Deliver(delivery) => self.deliver(delivery),
             ring::Output::Transitional { from, survivors } => self.transitional(from, survivors),
-            ring::Output::Regular { id, members, .. } => self.regular(id, members),
+            ring::Output::Regular { id, members, .. } => self.regular(now, id, members),
             ring::Output::Congested(congested) => {
                 if !congested {
                     self.drain_backlog(now);

@@ -19,6 +19,7 @@ mod guest;
 mod inbound;
 mod message;
 mod outbound;
+mod patience;
 mod reach;
 mod sync;
 #[cfg(test)]
@@ -42,6 +43,7 @@ use folkmoot_identity::Identity;
 use folkmoot_identity::transcript::{self, Transcript};
 use folkmoot_link::Links;
 use folkmoot_ring::Ring;
+use patience::Patience;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -155,6 +157,7 @@ pub struct Node {
     backlog: VecDeque<(Service, Bytes)>,
     backlog_bytes: usize,
     announce: bool,
+    patience: Patience,
     refused: u64,
     events: Vec<RingEvent>,
     out: VecDeque<GroundOutput>,
@@ -200,6 +203,7 @@ impl Node {
             backlog: VecDeque::new(),
             backlog_bytes: 0,
             announce: false,
+            patience: Patience::default(),
             refused: 0,
             events: Vec::new(),
             out: VecDeque::new(),
@@ -319,6 +323,7 @@ impl Ground for Node {
         }
         if self.reach.next() <= now {
             self.look_up(now, entropy);
+            self.lose_patience(now);
         }
         self.settle(now, entropy);
     }

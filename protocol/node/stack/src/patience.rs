@@ -1,0 +1,67 @@
+//! No node stops the others by silence in one step (DECISIONS K4): one that keeps the ring going but does not say what the
+//! group layer waits for is left out of the next configuration, and may come back after a while.
+
+use crate::Node;
+use base::limits::STEP_DEADLINE;
+use base::{Instant, NodeId};
+use core::time::Duration;
+use folkmoot_base as base;
+use std::collections::BTreeMap;
+
+/// How long the tables of a new configuration may take to merge before those who are awaited are left out: longer than
+/// members wait for one another, so that a silent member is set aside before its node is.
+pub(crate) const SETTLE_DEADLINE: Duration = Duration::from_millis(2 * 3_000);
+/// The longest that a node is left out for one silence.
+const BARRED_MAX: Duration = Duration::from_secs(60);
+
+const _: () = assert!(SETTLE_DEADLINE.as_millis() == 2 * STEP_DEADLINE.as_millis());
+
+/// Since when we wait, and whom we have left out.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    since: Option<Instant>,
+    barred: BTreeMap<NodeId, Barred>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Barred {
+    until: Instant,
+    span: Duration,
+}
+
+impl Patience {
+    /// A configuration begins: its tables are to be merged.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.since = Some(now);
+    }
+
+    /// Whether this node is left out now.
+    pub(crate) fn is_barred(&self, now: Instant, node: &NodeId) -> bool {
+        self.barred.get(node).is_some_and(|barred| now < barred.until)
+    }
+
+    fn bar(&mut self, now: Instant, node: NodeId) {
+        let span = self.barred.get(&node).map_or(SETTLE_DEADLINE, |barred| barred.span.saturating_mul(2));
+        let span = span.min(BARRED_MAX);
+        self.barred.insert(node, Barred { until: now + span, span });
+    }
+}
+
+impl Node {
+    /// Leaves out those who are awaited for too long, and lets those come back whose time is over.
+    pub(crate) fn lose_patience(&mut self, now: Instant) {
+        if self.group.is_settled() {
+            self.patience.since = None;
+        }
+        if self.patience.since.is_some_and(|since| now.since(since) >= SETTLE_DEADLINE) {
+            self.patience.since = Some(now);
+            for node in self.group.awaited() {
+                self.trace("group", format!("{node} has not said who lives on it: left out for a while"));
+                self.patience.bar(now, node);
+            }
+        }
+        // Who behaved for as long as it had been left out is forgiven.
+        self.patience.barred.retain(|_, barred| now < barred.until + barred.span);
+        self.judge_all(now);
+    }
+}
