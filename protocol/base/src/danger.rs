@@ -58,6 +58,12 @@ pub enum Danger {
     FlushOmitsSelf,
     /// Member: hands messages of an epoch to the application before that epoch's view.
     MemberSpeaksEarly,
+    /// Member: hands what came last in a view to the application after the next view.
+    MemberSpeaksLate,
+    /// Member: tells the application of a view twice.
+    MemberRepeatsView,
+    /// Member: leaves itself out of the list that the application sees.
+    MemberOmitsSelf,
     /// Session: writes the plaintext of what it opens into a trace line.
     SessionLogsPlaintext,
     /// Admission: a vote is not kept on disk before it is sent.

@@ -278,9 +278,6 @@ impl Member {
         seat.session.close_previous();
         let epoch = epoch.name.to_string();
         seat.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone() });
-        if self.config.danger == Some(Danger::MemberSpeaksEarly) {
-            self.held_received(group);
-        }
         self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
         self.held_received(group);
         self.release_held(group);

@@ -12,6 +12,7 @@
 //! transcript is its own, verified entry by entry. Each file is one journey.
 
 mod api;
+mod broken;
 mod change;
 mod credentials;
 mod error;
@@ -24,7 +25,7 @@ mod seat;
 mod spoils;
 mod status;
 
-pub use api::{Command, Config, Event, Petition, SendError};
+pub use api::{Command, Config, Event, Petition, Proposal, SendError};
 pub use error::MemberError;
 pub use spoils::Spoils;
 
@@ -56,6 +57,8 @@ pub struct Member {
     sight: status::Sight,
     refused: u64,
     spoils: Spoils,
+    /// Held back by [`base::Danger::MemberSpeaksLate`] or [`base::Danger::MemberSpeaksEarly`].
+    late: Option<Event>,
     out: VecDeque<UpperOutput<Event>>,
 }
 
@@ -84,6 +87,7 @@ impl Member {
             sight: status::Sight::default(),
             refused: 0,
             spoils: Spoils::default(),
+            late: None,
             out: VecDeque::new(),
             transcript,
             config,
@@ -123,7 +127,10 @@ impl Member {
     }
 
     fn event(&mut self, event: Event) {
-        self.out.push_back(UpperOutput::Event(event));
+        match self.config.danger {
+            None => self.say(event),
+            Some(danger) => self.danger_event(danger, event),
+        }
     }
 
     fn persist(&mut self, persist: Persist) {
