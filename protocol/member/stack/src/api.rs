@@ -109,6 +109,29 @@ pub struct Petition {
     pub have: u32,
     /// Votes needed.
     pub need: u32,
+    /// Who said yes.
+    pub approved: Vec<MemberId>,
+    /// Who said no.
+    pub rejected: Vec<MemberId>,
+}
+
+/// A proposal that is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    /// What a vote on it names.
+    pub subject: Digest,
+    /// Who proposes.
+    pub proposer: MemberId,
+    /// What, in plain words.
+    pub text: String,
+    /// Votes so far.
+    pub have: u32,
+    /// Votes needed.
+    pub need: u32,
+    /// Who said yes.
+    pub approved: Vec<MemberId>,
+    /// Who said no.
+    pub rejected: Vec<MemberId>,
 }
 
 /// Why a message was not sent. Nothing of it has left.
@@ -204,6 +227,12 @@ pub enum Event {
     },
     /// What we asked for was refused, or is not decided yet.
     Refused {
+        /// Why, in plain words.
+        reason: String,
+    },
+    /// The voters said no to our request for admission: so many that the rest are too few. Only a voter who thinks again
+    /// can change that.
+    Denied {
         /// Why, in plain words.
         reason: String,
     },

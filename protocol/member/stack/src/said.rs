@@ -1,7 +1,7 @@
 //! What admission has to say, in the application's words.
 
 use crate::Member;
-use crate::api::{Event, Petition};
+use crate::api::{Event, Petition, Proposal};
 use crate::join::Door;
 use folkmoot_admission as admission;
 use folkmoot_base as base;
@@ -19,6 +19,8 @@ impl From<&admission::RequestStatus> for Petition {
             name: request.name.clone(),
             have: count(request.have),
             need: count(request.need),
+            approved: request.approved.clone(),
+            rejected: request.rejected.clone(),
         }
     }
 }
@@ -51,8 +53,11 @@ impl Member {
                 self.event(Event::Votes { subject: motion, have: count(have), need: count(need) });
             }
             admission::Event::Refused { reason, have, need } => {
-                let reason = format!("{} ({have} of {need} votes)", why(reason));
-                self.event(Event::Refused { reason });
+                let text = format!("{} ({have} of {need} votes)", why(reason));
+                self.event(match reason {
+                    admission::Reason::Rejected => Event::Denied { reason: text },
+                    _ => Event::Refused { reason: text },
+                });
             }
             admission::Event::Certified { .. } | admission::Event::Admitted => {}
         }
@@ -60,19 +65,30 @@ impl Member {
 
     /// Proposals that were open when we stopped are news to whoever has just started us.
     pub(crate) fn tell_proposals(&mut self) {
-        let Door::Inside(admission) = &self.door else { return };
-        for proposal in admission.status(&self.transcript).proposals {
-            let text = self.in_words(&proposal.decision);
-            let (have, need) = self.proposal_votes(proposal.proposal);
-            self.event(Event::Proposal { subject: proposal.proposal, text, have, need });
+        for Proposal { subject, text, have, need, .. } in self.proposals() {
+            self.event(Event::Proposal { subject, text, have, need });
         }
     }
 
-    fn proposal_votes(&self, proposal: base::Digest) -> (u32, u32) {
-        let Door::Inside(admission) = &self.door else { return (0, 0) };
-        let status = admission.status(&self.transcript);
-        let found = status.proposals.iter().find(|status| status.proposal == proposal);
-        found.map_or((0, 0), |status| (count(status.have), count(status.need)))
+    /// Proposals that are open.
+    pub fn proposals(&self) -> Vec<Proposal> {
+        let Door::Inside(admission) = &self.door else { return Vec::new() };
+        let open = admission.status(&self.transcript).proposals.into_iter();
+        open.map(|status| Proposal {
+            subject: status.proposal,
+            proposer: status.proposer,
+            text: self.in_words(&status.decision),
+            have: count(status.have),
+            need: count(status.need),
+            approved: status.approved,
+            rejected: status.rejected,
+        })
+        .collect()
+    }
+
+    fn proposal_votes(&self, subject: base::Digest) -> (u32, u32) {
+        let found = self.proposals().into_iter().find(|proposal| proposal.subject == subject);
+        found.map_or((0, 0), |proposal| (proposal.have, proposal.need))
     }
 
     fn in_words(&self, decision: &Decision) -> String {

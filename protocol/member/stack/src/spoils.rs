@@ -1,10 +1,13 @@
 //! Every epoch key that a member ever held, kept for a judge who must know what an ex-member could open with all its state.
 //! Never kept outside of tests: [`crate::Config::danger_keeps_keys`].
 
+use crate::Member;
+use crate::message::{Data, Payload};
 use base::{MemberId, Secret, ViewId};
 use bytes::Bytes;
 use folkmoot_base as base;
-use folkmoot_session::{Config, Opened, Session};
+use folkmoot_flush::message::{self as flush, Frame};
+use folkmoot_session::{Attempt, Config, KeptKey, Opened, Session, danger_attempt};
 
 /// One epoch: its name on the wire, and what opens it.
 #[derive(Debug, Clone)]
@@ -67,5 +70,31 @@ impl Spoils {
                 })
             })
         })
+    }
+
+    /// Tries every key on `sealed`, under its own view and every candidate's: nothing but the key can be missing.
+    pub fn danger_attempt(&self, sealed: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Attempt {
+        let kept = self.0.iter().map(|kept| KeptKey {
+            view: kept.view,
+            members: kept.members.clone(),
+            key: kept.key.clone(),
+        });
+        danger_attempt(&kept.collect::<Vec<_>>(), sealed, candidates)
+    }
+}
+
+impl Member {
+    /// Tries every key this member ever held on the sealed message in `payload`, a payload as nodes order them; `None` if
+    /// there is none in it.
+    #[doc(hidden)]
+    pub fn danger_attempt(
+        &self,
+        payload: &Bytes,
+        candidates: &[(ViewId, Vec<MemberId>)],
+    ) -> Option<Attempt> {
+        let Some(Payload::Flush(frame)) = Payload::decode(payload) else { return None };
+        let Ok(Frame::Data { payload, .. }) = flush::decode(&frame) else { return None };
+        let Some(Data::Sealed(sealed)) = Data::decode(&payload) else { return None };
+        Some(self.spoils.danger_attempt(&sealed, candidates))
     }
 }
