@@ -16,7 +16,10 @@ pub(crate) fn fuzz(seconds: u32, jobs: usize, only: Option<&str>) -> Result<(), 
     }
     let targets: Vec<String> =
         targets()?.into_iter().filter(|name| only.is_none_or(|only| name == only)).collect();
-    run(&format!("cargo +nightly fuzz build --fuzz-dir {FOLDER}"))?;
+    if targets.is_empty() {
+        return Err("no such target".to_owned());
+    }
+    run(&format!("cargo +nightly fuzz build --fuzz-dir {FOLDER} {}", only.unwrap_or_default()))?;
     let queue = Mutex::new(targets.iter());
     let failed = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
