@@ -65,8 +65,8 @@ pub type Look<G, U> = Box<dyn FnOnce(&mut Embedded<G, U>, Instant, &mut OsEntrop
 
 /// What a handle asks of the engine.
 pub(crate) enum Order<G: Ground, U: Seat> {
-    /// A command for the member.
-    Command(U::Command),
+    /// A command for the member; the place to say that the disk has what it brought about.
+    Command(U::Command, oneshot::Sender<()>),
     /// A look at the machine.
     Look(Look<G, U>),
     /// A message that goes now or not at all.
@@ -103,6 +103,8 @@ pub(crate) struct Turn<U: Seat> {
     transmit: Vec<(Locator, Bytes)>,
     told: VecDeque<U::Event>,
     told_bytes: usize,
+    /// Commands that were obeyed in this turn; told once the turn is on disk.
+    obeyed: Vec<oneshot::Sender<()>>,
     waiting: Option<Outgoing>,
     outside: BTreeSet<GroupId>,
     refusal: Option<String>,
@@ -116,6 +118,7 @@ impl<U: Seat> Default for Turn<U> {
             transmit: Vec::new(),
             told: VecDeque::new(),
             told_bytes: 0,
+            obeyed: Vec::new(),
             waiting: None,
             outside: BTreeSet::new(),
             refusal: None,
@@ -146,7 +149,10 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
             match self.wake(&mut inbox, &mut ticks).await {
                 Wake::Datagrams(result) => self.datagrams(result, &mut inbox).await?,
                 Wake::Order(None | Some(Order::Stop)) => return self.act().await,
-                Wake::Order(Some(Order::Command(command))) => self.handle(Input::Command(command)),
+                Wake::Order(Some(Order::Command(command, done))) => {
+                    self.handle(Input::Command(command));
+                    self.turn.obeyed.push(done);
+                }
                 Wake::Order(Some(Order::Look(look))) => self.look(look),
                 Wake::Order(Some(Order::Send(message))) => self.send_now(message),
                 // All handles that could send are gone; orders tell when to stop.
@@ -266,6 +272,10 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
     async fn act(&mut self) -> Result<(), RuntimeError> {
         if !self.turn.persist.is_empty() {
             self.store.commit(std::mem::take(&mut self.turn.persist)).await?;
+        }
+        for done in self.turn.obeyed.drain(..) {
+            // A caller that has gone away does not mind.
+            let _ = done.send(());
         }
         if !self.turn.transmit.is_empty() {
             self.wire.send(&self.turn.transmit);

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 pub enum StoreError {
     /// The file is damaged, cut short, or not ours.
     #[error(
-        "the store {path} is damaged ({detail}). Keep a copy of it, then restore it from a backup, or move it away: \
-         the member then starts from its charter and fetches the transcript from the others"
+        "the store {path} is damaged ({detail}). Keep a copy of it, then restore it from a backup, or move it away (with \
+         its -wal file, if there is one): the member then starts from its charter and fetches the transcript from the others"
     )]
     LocalCorrupt {
         /// Which file.

@@ -88,12 +88,15 @@ impl<G: Ground, U: Seat> Running<G, U> {
 }
 
 impl<G: Ground, U: Seat> Handle<G, U> {
-    /// Hands the member a command; waits while [`ORDERS_WAITING_MAX`] are waiting.
+    /// Hands the member a command, and returns when all that it brought about at once is on disk: a vote whose command
+    /// has returned is not lost by a crash (DECISIONS O4). Waits while [`ORDERS_WAITING_MAX`] are waiting.
     ///
     /// # Errors
-    /// [`RuntimeError::Stopped`].
+    /// [`RuntimeError::Stopped`]; then it may or may not have been obeyed.
     pub async fn command(&self, command: U::Command) -> Result<(), RuntimeError> {
-        self.orders.send(Order::Command(command)).await.map_err(|_| RuntimeError::Stopped)
+        let (done, answer) = oneshot::channel();
+        self.orders.send(Order::Command(command, done)).await.map_err(|_| RuntimeError::Stopped)?;
+        answer.await.map_err(|_| RuntimeError::Stopped)
     }
 
     /// Looks at the machine between two turns, and brings back what `look` made of it.

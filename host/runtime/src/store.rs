@@ -11,6 +11,7 @@ use bytes::Bytes;
 use folkmoot_base::{Persist, StoreKey, digest};
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot};
 
 /// The format this release reads and writes; in the file as `user_version`.
@@ -26,6 +27,11 @@ const TABLES_MAX: usize = 64;
 /// The tables known today. Others are taken too, so that a layer can add one.
 const TABLES: [&str; 6] = ["ring", "transcript", "vote", "request", "keying", "locator"];
 
+/// Table, key, value and checksum, as a row has them.
+type Row = (String, Vec<u8>, Vec<u8>, Vec<u8>);
+/// What to write, and whom to tell.
+type Batch = (Vec<Persist>, oneshot::Sender<Result<(), StoreError>>);
+
 /// An open store.
 #[derive(Debug)]
 pub struct Store {
@@ -40,20 +46,14 @@ impl Store {
     /// [`StoreError::LocalCorrupt`] for a damaged, truncated or foreign file, [`StoreError::LocalFormat`] for a newer
     /// one, [`StoreError::LocalDisk`] when the disk refuses. The file is left as it was.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let fresh = !path.exists();
-        if !fresh && std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+        if !path.exists() {
+            make(path)?;
+        }
+        if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
             return Err(corrupt(path, "it is empty"));
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(|error| classify(path, &error))?;
-        let store = Self { connection, path: path.to_owned() };
-        if fresh {
-            store.create()?
-        } else {
-            store.check()?
-        }
+        let store = Self { connection: connect(path, OpenFlags::empty())?, path: path.to_owned() };
+        store.check()?;
         store.settings()?;
         Ok(store)
     }
@@ -115,7 +115,7 @@ impl Store {
     fn create(&self) -> Result<(), StoreError> {
         self.connection
             .execute_batch(&format!(
-                "PRAGMA journal_mode = WAL; BEGIN;
+                "PRAGMA synchronous = FULL; BEGIN;
                  PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};
                  CREATE TABLE kv (tab TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, sum BLOB NOT NULL,
                                   PRIMARY KEY (tab, key)) STRICT, WITHOUT ROWID;
@@ -154,7 +154,7 @@ impl Store {
             .map_err(|error| classify(&self.path, &error))
     }
 
-    fn row(&self, row: &rusqlite::Row<'_>) -> Result<(String, Vec<u8>, Vec<u8>, Vec<u8>), StoreError> {
+    fn row(&self, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
         let read = || Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
         read().map_err(|error: rusqlite::Error| classify(&self.path, &error))
     }
@@ -163,18 +163,20 @@ impl Store {
 /// The store on a thread of its own, so that a slow disk holds up the engine but nobody else.
 #[derive(Debug)]
 pub struct Writer {
-    batches: mpsc::Sender<(Vec<Persist>, oneshot::Sender<Result<(), StoreError>>)>,
+    /// There until the writer is dropped.
+    batches: Option<mpsc::Sender<Batch>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Moves `store` to its thread. The thread ends when the writer is dropped.
+    /// Moves `store` to its thread. Dropping the writer ends the thread and closes the store: then it is one file again.
     ///
     /// # Errors
     /// [`StoreError::LocalDisk`] when the system gives no thread.
     pub fn start(mut store: Store) -> Result<Self, StoreError> {
-        let (batches, mut orders) = mpsc::channel::<(Vec<Persist>, oneshot::Sender<_>)>(BATCHES_MAX);
+        let (batches, mut orders) = mpsc::channel::<Batch>(BATCHES_MAX);
         let path = store.path.clone();
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("folkmoot-store".into())
             .spawn(move || {
                 while let Some((batch, done)) = orders.blocking_recv() {
@@ -183,7 +185,7 @@ impl Writer {
                 }
             })
             .map_err(|error| StoreError::LocalDisk { path, detail: error.to_string() })?;
-        Ok(Self { batches })
+        Ok(Self { batches: Some(batches), thread: Some(thread) })
     }
 
     /// Writes `batch` in one transaction; returns when the disk has it.
@@ -192,9 +194,51 @@ impl Writer {
     /// As [`Store::commit`]; [`StoreError::LocalStopped`] when the thread is gone.
     pub async fn commit(&self, batch: Vec<Persist>) -> Result<(), StoreError> {
         let (done, answer) = oneshot::channel();
-        self.batches.send((batch, done)).await.map_err(|_| StoreError::LocalStopped)?;
+        let batches = self.batches.as_ref().ok_or(StoreError::LocalStopped)?;
+        batches.send((batch, done)).await.map_err(|_| StoreError::LocalStopped)?;
         answer.await.map_err(|_| StoreError::LocalStopped)?
     }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.batches.take());
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so itself.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn connect(path: &Path, more: OpenFlags) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    Connection::open_with_flags(path, flags).map_err(|error| classify(path, &error))
+}
+
+/// Makes an empty store under another name and moves it to its place, so that a crash leaves either none or a whole one.
+fn make(path: &Path) -> Result<(), StoreError> {
+    let disk =
+        |error: std::io::Error| StoreError::LocalDisk { path: path.to_owned(), detail: error.to_string() };
+    let log = path.with_extension("sqlite-wal");
+    if log.exists() {
+        return Err(corrupt(
+            path,
+            &format!("it is gone, but {} is there: move that away, too", log.display()),
+        ));
+    }
+    let draft = path.with_extension("new");
+    for name in [draft.clone(), path.with_extension("new-journal")] {
+        match std::fs::remove_file(&name) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(disk(error)),
+            _ => {}
+        }
+    }
+    let store = Store { connection: connect(&draft, OpenFlags::SQLITE_OPEN_CREATE)?, path: path.to_owned() };
+    store.create()?;
+    drop(store);
+    std::fs::rename(&draft, path).map_err(disk)?;
+    let folder = path.parent().map_or(Ok(()), |folder| std::fs::File::open(folder)?.sync_all());
+    folder.map_err(disk)
 }
 
 /// The first eight bytes of a digest over the row: finds damage that SQLite's own check cannot see.

@@ -111,6 +111,25 @@ fn the_writer_answers_when_the_disk_has_it() {
     runtime.block_on(writer.commit(vec![Persist::put("ring", &b"k"[..], &b"v"[..])])).unwrap();
     // Read beside the open writer, as a process after a kill -9 would.
     assert_eq!(open_and_load(&file).unwrap(), 1);
+    let log = file.with_extension("sqlite-wal");
+    assert!(log.exists());
+    drop(writer);
+    assert!(!log.exists(), "a store that was closed in good order is one file");
+}
+
+#[test]
+fn a_store_is_made_whole_or_not_at_all_and_never_under_an_old_log() {
+    let home = folder("make");
+    let file = home.join("member.sqlite");
+    // As a kill -9 in the middle of making it leaves it.
+    std::fs::write(home.join("member.new"), b"half a store").unwrap();
+    std::fs::write(home.join("member.new-journal"), b"and its journal").unwrap();
+    assert_eq!(open_and_load(&file).unwrap(), 0);
+    assert!(!home.join("member.new").exists());
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(home.join("member.sqlite-wal"), b"of the store that was moved away").unwrap();
+    let error = open_and_load(&file).unwrap_err();
+    assert!(matches!(&error, StoreError::LocalCorrupt { detail, .. } if detail.contains("-wal")), "{error}");
 }
 
 #[test]
