@@ -67,6 +67,11 @@ pub(crate) enum Command {
         /// A signed charter; the one in the state folder if not given.
         file: Option<PathBuf>,
     },
+    /// Write charter, certificates and votes as files that OpenSSL reads; while no member runs on the folder.
+    Export {
+        /// A folder to write to.
+        to: PathBuf,
+    },
     /// Measure.
     #[command(subcommand)]
     Bench(Bench),

@@ -17,6 +17,7 @@ mod control;
 mod demo;
 mod doctor;
 mod exit;
+mod export;
 mod files;
 mod member;
 mod show;
@@ -69,6 +70,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             let file = file.map_or_else(|| folder().map(|folder| folder.join("charter.cms")), Ok)?;
             files::verify(&file, json)
         }
+        Command::Export { to } => export::export(&folder()?, &to, json),
         Command::Doctor => doctor::run(&folder()?, json),
         Command::Member(run) => {
             let printing = if json { Printing::Json } else { Printing::People };

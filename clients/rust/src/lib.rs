@@ -43,5 +43,5 @@ pub use folkmoot_transport::Faults;
 /// What only the project's own tools use: the machine itself, and switches for demonstrations.
 #[doc(hidden)]
 pub mod tools {
-    pub use folkmoot_runtime::{Command, Machine, MemberHandle, OsEntropy, Seated, Tapped, wall_clock};
+    pub use folkmoot_runtime::{Command, Machine, MemberHandle, OsEntropy, Seated, Store, Tapped, wall_clock};
 }

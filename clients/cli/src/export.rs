@@ -1,0 +1,105 @@
+//! `folkmoot export`: everything signed that carries the group, as files that OpenSSL reads (docs/protocol/identity.md).
+//!
+//! ```text
+//! DIR/charter.cms                       the founding rules, signed by the founders
+//! DIR/identities.pem                    identity certificates: the CAfile
+//! DIR/certificates/NAME-ID.der, .pem    membership certificates, votes inside
+//! DIR/votes/ENTRY-NAME-ID.cms           each vote as its voter signed it
+//! ```
+
+use crate::exit::{Exit, Failure};
+use crate::show::{data, hex, short};
+use bytes::Bytes;
+use folkmoot::StateFolder;
+use folkmoot::tools::Store;
+use folkmoot_identity::{Evidence, IdentityCertificate, Transcript, identities_pem, transcript};
+use serde_json::json;
+use std::path::Path;
+
+/// `folkmoot export`
+pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure> {
+    let folder = StateFolder::open(folder)?;
+    let transcript = read(&folder)?;
+    let signed =
+        transcript.signed_charter().ok_or_else(|| Failure::bug("a transcript without its charter"))?;
+    let own = IdentityCertificate::from_pem(&String::from_utf8_lossy(&folder.read_certificate()?)).ok();
+    let people: Vec<IdentityCertificate> = own.into_iter().collect();
+    let others = people.iter().filter(|one| signed.charter().founder(&one.member()).is_none());
+    let pem = identities_pem(signed.certificates().chain(others));
+    write(&to.join("charter.cms"), signed.der())?;
+    write(&to.join("identities.pem"), pem.as_bytes())?;
+    let (mut votes, mut certificates, mut unnamed) = (0, 0, Vec::new());
+    for evidence in transcript.evidence(&people) {
+        certificates += usize::from(evidence.certificate.is_some());
+        votes += evidence.votes.len();
+        unnamed.extend(evidence.unnamed.iter().map(|voter| voter.hex()));
+        write_evidence(to, &evidence)?;
+    }
+    let value = json!({ "folder": to, "votes": votes, "certificates": certificates, "left_out": unnamed });
+    data(json, &value, || {
+        let left_out = match unnamed.len() {
+            0 => String::new(),
+            count => format!("; {count} votes left out, whose voters' identity certificates are not here"),
+        };
+        format!("{}: charter, {certificates} certificates, {votes} votes{left_out}", to.display())
+    });
+    Ok(())
+}
+
+/// The transcript in the folder. Nobody else may have it open meanwhile.
+fn read(folder: &StateFolder) -> Result<Transcript, Failure> {
+    let _lock = folder.lock()?;
+    if !folder.store_path().exists() {
+        return Err(Failure::new(
+            Exit::Configuration,
+            "no member has run on this folder yet: nothing to export",
+        ));
+    }
+    let refuse = |error: folkmoot::StoreError| Failure::new(Exit::Configuration, error.to_string());
+    let stored = Store::open(&folder.store_path()).and_then(|store| store.load()).map_err(refuse)?;
+    let entries = stored.into_iter().filter(|(key, _)| key.table == transcript::TABLE);
+    let mut entries: Vec<Bytes> = entries.map(|(_, value)| value).collect();
+    // The first entry follows from the charter; a store need not hold it.
+    let founded = Transcript::genesis(&folder.read_charter()?)
+        .map_err(|error| Failure::new(Exit::Configuration, error.to_string()))?;
+    entries.extend(founded.entries().cloned());
+    Transcript::load(entries).map_err(|error| Failure::new(Exit::Configuration, error.to_string()))
+}
+
+fn write_evidence(to: &Path, evidence: &Evidence) -> Result<(), Failure> {
+    let entry = hex(&evidence.entry.0);
+    for vote in &evidence.votes {
+        let name = file_name(vote.certificate().name(), &vote.voter().hex());
+        write(&to.join("votes").join(format!("{}-{name}.cms", short(&entry))), vote.der())?;
+    }
+    if let Some(certificate) = &evidence.certificate {
+        let name = file_name(certificate.name(), &certificate.member().hex());
+        let file = to.join("certificates").join(format!("{name}-{}", short(&entry)));
+        write(&file.with_extension("der"), certificate.der())?;
+        write(&file.with_extension("pem"), certificate.to_pem().as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A name that somebody else chose, as part of a file's name.
+fn file_name(name: &str, id: &str) -> String {
+    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric()).take(20).collect();
+    format!("{plain}-{}", short(id))
+}
+
+fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let folder = file.parent().unwrap_or(file);
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, &error))?;
+    std::fs::write(file, bytes).map_err(|error| Failure::file(file, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn a_strangers_name_leads_to_no_other_folder() {
+        assert_eq!(file_name("../../etc/passwd", "0123456789"), "etcpasswd-01234567");
+        assert_eq!(file_name("☕", "0123456789"), "-01234567");
+    }
+}
