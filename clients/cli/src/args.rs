@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Status,
     /// Why somebody is in the group's view, or is not.
     Why {
-        /// Name, or first digits of the id.
+        /// Name, first digits of the id, or the whole id.
         member: String,
     },
     /// Check a charter offline: form, signatures, rules.
@@ -149,6 +149,12 @@ pub(crate) struct Run {
     /// End when the standard input ends: a child goes when its parent does.
     #[arg(long, hide = true)]
     pub(crate) while_stdin: bool,
+    /// Set the wall clock forward, for tests.
+    #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
+    pub(crate) clock_ahead: u64,
+    /// Keep every key, to show what they are good for after an expulsion.
+    #[arg(long, hide = true)]
+    pub(crate) danger_keep_keys: bool,
 }
 
 #[derive(Debug, Args)]

@@ -118,10 +118,17 @@ fn receiver(member: &Member, journal: &Value, seconds: f64, bytes: u32) -> Value
 fn report(options: &BenchRing, sent: u64, receivers: Vec<Value>) -> Value {
     let digests: Vec<&Value> = receivers.iter().filter_map(|receiver| receiver.get("order_digest")).collect();
     let same = digests.windows(2).all(|pair| pair.first() == pair.last());
+    let least = |field: &str| {
+        let values = receivers.iter().filter_map(|receiver| receiver.get(field).and_then(Value::as_f64));
+        values.reduce(f64::min)
+    };
+    let minimum = json!({
+        "messages_per_second": least("messages_per_second"), "megabits_per_second": least("megabits_per_second"),
+    });
     json!({
         "bench": "ring", "nodes": options.nodes, "senders": options.senders, "bytes": options.bytes,
         "service": options.service, "seconds": options.seconds, "window": options.window, "sent": sent,
-        "same_order": same, "receivers": receivers,
+        "same_order": same, "minimum": minimum, "receivers": receivers,
     })
 }
 
@@ -136,7 +143,7 @@ fn for_people(report: &Value) -> String {
         "delivered",
         "order_digest",
     ];
-    let rows: Vec<Vec<String>> = list
+    let mut rows: Vec<Vec<String>> = list
         .map(|receiver| {
             fields
                 .iter()
@@ -148,5 +155,8 @@ fn for_people(report: &Value) -> String {
                 .collect()
         })
         .collect();
+    let least = report.get("minimum").unwrap_or(&Value::Null);
+    let cell = |field: &str| least.get(field).map(Value::to_string).unwrap_or_default();
+    rows.push(vec!["minimum".into(), cell("messages_per_second"), cell("megabits_per_second")]);
     table(&["RECEIVER", "MSG/S", "MBIT/S", "P50 US", "P99 US", "DELIVERED", "ORDER"], &rows)
 }

@@ -17,14 +17,23 @@ const WAITING_MAX: usize = 256;
 /// `folkmoot join`: becomes a stranger at the group's door, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
     let Join { charter, at, listen } = join;
-    let run = Run { listen, at, charter: Some(charter), apply: true, quiet: false, while_stdin: false };
+    let run = Run {
+        listen,
+        at,
+        charter: Some(charter),
+        apply: true,
+        quiet: false,
+        while_stdin: false,
+        clock_ahead: 0,
+        danger_keep_keys: false,
+    };
     chat(folder, run, json).await
 }
 
 /// `folkmoot chat`: through the member that runs on the folder, or one started for it.
 pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Failure> {
     if let Ok(control) = Control::connect(folder).await {
-        return talk(folder, control, json).await;
+        return talk(folder, control, run.apply, json).await;
     }
     let apply = run.apply;
     let (ready, started) = oneshot::channel();
@@ -43,7 +52,7 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
     }
     let result = tokio::select! {
         ended = &mut member => return ended.map_err(Failure::bug)?,
-        result = talk(folder, control, json) => result,
+        result = talk(folder, control, apply, json) => result,
     };
     // Part in good order: the others need not wait until they miss us.
     if let Ok(mut control) = Control::connect(folder).await {
@@ -61,9 +70,13 @@ enum Turn {
     Heard(Option<Value>),
 }
 
-async fn talk(folder: &Path, mut control: Control, json: bool) -> Result<(), Failure> {
+/// Talks until the end of the input, or of the member; with `asks` also until the voters say no.
+async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Result<(), Failure> {
     control.ask(&Request::Subscribe).await?;
     let mut orders = Control::connect(folder).await?;
+    if asks && let Some(reason) = orders.ask(&Request::View).await?.get("denied").and_then(Value::as_str) {
+        return Err(denied(reason));
+    }
     let (tell, mut heard) = mpsc::channel(WAITING_MAX);
     tokio::spawn(async move {
         while let Ok(Some(event)) = control.event().await {
@@ -83,7 +96,7 @@ async fn talk(folder: &Path, mut control: Control, json: bool) -> Result<(), Fai
         };
         match turn {
             Turn::Heard(None) => return Ok(()),
-            Turn::Heard(Some(event)) => hear(&event, json)?,
+            Turn::Heard(Some(event)) => hear(&event, asks, json)?,
             Turn::Typed(None) => return Ok(()),
             Turn::Typed(Some(text)) if text.trim() == "/quit" => return Ok(()),
             Turn::Typed(Some(text)) if text.trim().is_empty() => {}
@@ -110,18 +123,27 @@ fn typing() -> mpsc::Receiver<String> {
     typed
 }
 
-fn hear(event: &Value, json: bool) -> Result<(), Failure> {
+fn hear(event: &Value, asks: bool, json: bool) -> Result<(), Failure> {
     if json {
         line(&event.to_string());
     } else if let Some(text) = event_text(event) {
         line(&text);
     }
-    // A refusal may only mean that the votes are still to come: the member goes on asking.
-    let cause = event.get("cause").and_then(Value::as_str).unwrap_or_default();
-    if event.get("event").and_then(Value::as_str) == Some("removed") && matches!(cause, "expelled" | "expired") {
-        return Err(Failure::new(Exit::NotInGroup, format!("out of the group: {cause}")));
+    let text = |field: &str| event.get(field).and_then(Value::as_str).unwrap_or_default();
+    match text("event") {
+        // "refused" only means that something is still to come, votes for one: the member goes on asking.
+        "denied" if asks => Err(denied(text("reason"))),
+        "removed" if matches!(text("cause"), "expelled" | "expired") => {
+            Err(Failure::new(Exit::NotInGroup, format!("out of the group: {}", text("cause"))))
+        }
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+fn denied(reason: &str) -> Failure {
+    let text =
+        format!("not admitted: {}. If a voter thinks again, run the same command again", harmless(reason));
+    Failure::new(Exit::Refused, text)
 }
 
 async fn order(orders: &mut Control, typed: &str) -> Result<(), Failure> {

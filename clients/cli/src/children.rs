@@ -98,6 +98,8 @@ pub(crate) struct Member {
     pub(crate) state: PathBuf,
     pub(crate) id: String,
     pub(crate) locator: String,
+    /// Keeps every key it ever has, for the demonstration of what they open.
+    pub(crate) keeps_keys: bool,
     process: Option<(Child, ChildStdin)>,
 }
 
@@ -107,7 +109,14 @@ impl Member {
         let state = workshop.path().join(name);
         let made = call(&state, &["identity", "new", name]).await?;
         let id = made.get("member").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(Self { name: name.to_owned(), state, id, locator: String::new(), process: None })
+        Ok(Self {
+            name: name.to_owned(),
+            state,
+            id,
+            locator: String::new(),
+            keeps_keys: false,
+            process: None,
+        })
     }
 
     /// The identity certificate, for others.
@@ -128,6 +137,9 @@ impl Member {
         }
         if apply {
             command.arg("--apply");
+        }
+        if self.keeps_keys {
+            command.arg("--danger-keep-keys");
         }
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().map_err(|error| {

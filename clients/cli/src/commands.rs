@@ -106,11 +106,17 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
             one.get("have").unwrap_or(&Value::Null),
             one.get("need").unwrap_or(&Value::Null)
         );
+        let names = |field: &str| {
+            let names = one.get(field).and_then(Value::as_array).into_iter().flatten();
+            harmless(&names.filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
+        };
         vec![
             text(one, "kind").to_owned(),
             harmless(text(one, "name")),
             short(text(one, "subject")).to_owned(),
             votes,
+            names("approved"),
+            names("rejected"),
         ]
     };
     let rows: Vec<Vec<String>> = answer.as_array().into_iter().flatten().map(row).collect();
@@ -118,7 +124,7 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
         if rows.is_empty() {
             "nothing to vote on".into()
         } else {
-            table(&["KIND", "ABOUT", "SUBJECT", "VOTES"], &rows)
+            table(&["KIND", "ABOUT", "SUBJECT", "VOTES", "YES", "NO"], &rows)
         }
     });
     Ok(())
@@ -155,7 +161,9 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
 /// `folkmoot roster`
 pub(crate) async fn roster(folder: &Path, json: bool) -> Result<(), Failure> {
     let status = ask(folder, Request::Status).await?;
-    let on_roster = |state: &str| !matches!(state, "asking" | "unknown" | "expelled" | "expired");
+    let on_roster = |state: &str| {
+        !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired")
+    };
     let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
     let list: Vec<&Value> = list.filter(|person| on_roster(text(person, "state"))).collect();
     data(json, &json!(list), || people(&status, on_roster));
@@ -178,10 +186,20 @@ fn people(status: &Value, keep: impl Fn(&str) -> bool) -> String {
 pub(crate) async fn why(folder: &Path, who: &str, json: bool) -> Result<(), Failure> {
     let status = ask(folder, Request::Status).await?;
     let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
-    let person =
-        find(who, list.map(|person| (text(person, "name"), text(person, "member").to_owned(), person)))?;
+    let found =
+        find(who, list.map(|person| (text(person, "name"), text(person, "member").to_owned(), person)));
+    let unknown = json!({
+        "member": null, "name": who, "state": "unknown", "why": "nobody here knows that name or key",
+    });
+    let person = match found {
+        Err(failure) if failure.exit == Exit::No => &unknown,
+        found => found?,
+    };
     let (name, state, reason) = (harmless(text(person, "name")), text(person, "state"), text(person, "why"));
-    data(json, person, || format!("{name} ({}) is {state}: {reason}", short(text(person, "member"))));
+    data(json, person, || match short(text(person, "member")) {
+        "" => format!("{name} is {state}: {reason}"),
+        id => format!("{name} ({id}) is {state}: {reason}"),
+    });
     if state == "present" {
         return Ok(());
     }

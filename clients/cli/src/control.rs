@@ -68,6 +68,15 @@ pub(crate) enum Request {
     IgnoreChanges,
     /// Hand the member these sealed payloads as if they had just been delivered.
     Feed { payloads: Vec<Sealed> },
+    /// Try every key that the member ever held on these sealed payloads; they may have been sealed for these views.
+    Attempt { payloads: Vec<Sealed>, views: Vec<Candidate> },
+}
+
+/// A view that a sealed payload may be for: its id in hexadecimal, as `view` answers it, and its members.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Candidate {
+    pub(crate) id: String,
+    pub(crate) members: Vec<String>,
 }
 
 /// A sealed payload on its way between processes of a demonstration.

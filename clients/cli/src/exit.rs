@@ -68,7 +68,8 @@ impl From<Error> for Failure {
         let exit = match &error {
             Error::Store(StoreError::LocalStopped) | Error::LocalSlowReader(_) | Error::Stopped => Exit::Bug,
             Error::NotInGroup | Error::NoEpoch => Exit::NotInGroup,
-            Error::SendRefused(_) => Exit::Usage,
+            // Too long was caught before: what is left is the charter's word on minorities.
+            Error::SendRefused(_) => Exit::Refused,
             _ => Exit::Configuration,
         };
         Self::new(exit, error.to_string())
@@ -91,7 +92,8 @@ mod tests {
         assert_eq!(code(Error::State(StateError::LocalNoIdentity { path: "x".into() })), 3);
         assert_eq!(code(Error::NotInGroup), 7);
         assert_eq!(code(Error::NoEpoch), 7);
-        assert_eq!(code(Error::SendRefused("long".into())), 2);
+        assert_eq!(code(Error::SendRefused("a minority".into())), 5);
+        assert_eq!(Failure::new(Exit::TimedOut, "").exit as u8, 6);
         assert_eq!(code(Error::Stopped), 70);
     }
 }

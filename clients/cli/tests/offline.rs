@@ -83,7 +83,10 @@ fn exit_codes_are_as_published() {
         let output = place.run("anna", line);
         assert_eq!(code(&output), 4, "{line}");
         assert!(output.stdout.is_empty(), "{line}: data only on the standard output");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("folkmoot --state"), "{line}: says what to do next");
+        assert!(
+            String::from_utf8_lossy(&output.stderr).contains("folkmoot --state"),
+            "{line}: says what to do next"
+        );
     }
     place.good("dora", "identity new dora");
     assert_eq!(code(&place.run("dora", "charter sign charter.toml")), 5, "not a founder");
@@ -112,7 +115,8 @@ fn secrets_lie_in_a_private_folder_and_nothing_is_coloured_in_a_pipe() {
     assert_eq!((mode("anna"), mode("anna/identity.key")), (0o700, 0o600));
     let shown = place.run("anna", "identity show");
     assert!(!shown.stdout.contains(&0x1b));
-    std::fs::set_permissions(place.path().join("anna/identity.key"), PermissionsExt::from_mode(0o640)).unwrap();
+    std::fs::set_permissions(place.path().join("anna/identity.key"), PermissionsExt::from_mode(0o640))
+        .unwrap();
     let refused = place.run("anna", "charter sign charter.toml");
     assert_eq!(code(&refused), 3);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("chmod 600"));

@@ -3,7 +3,7 @@
 use crate::{Error, Event, Options, Session};
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Locator, MemberId};
-use folkmoot_runtime::{Command, Lock, MemberHandle, Petition, RunningMember};
+use folkmoot_runtime::{Command, Lock, MemberHandle, Petition, Proposal, RunningMember};
 use folkmoot_transport::Faults;
 use std::path::PathBuf;
 
@@ -34,8 +34,9 @@ impl Folkmoot {
     /// # Errors
     /// As [`Self::open`].
     pub async fn open_with(options: Options) -> Result<Self, Error> {
-        let Options { state, listen, seeds } = options;
-        let opened = folkmoot_runtime::open(folkmoot_runtime::Options { state, listen, seeds }).await?;
+        let Options { state, listen, seeds, clock_ahead, danger_keep_keys } = options;
+        let options = folkmoot_runtime::Options { state, listen, seeds, clock_ahead, danger_keep_keys };
+        let opened = folkmoot_runtime::open(options).await?;
         let folkmoot_runtime::Opened { running, me, name, group, locator, faults, lock } = opened;
         Ok(Self { running, me, name, group, locator, faults, lock })
     }
@@ -95,7 +96,7 @@ impl Folkmoot {
     }
 
     /// Asks the group for admission, as a stranger, through whichever contacts answer. Events tell how it goes:
-    /// [`Event::Votes`], then [`Event::Admitted`] or [`Event::Refused`].
+    /// [`Event::Refused`] while votes are missing, then [`Event::Admitted`], or [`Event::Denied`] if the voters say no.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -155,12 +156,20 @@ impl Folkmoot {
         self.running.handle.look(|machine, now, _| machine.upper.member.status(now)).await
     }
 
-    /// The requests and proposals that are open.
+    /// The requests for admission that are open.
     ///
     /// # Errors
     /// [`Error::Stopped`].
     pub async fn petitions(&self) -> Result<Vec<Petition>, Error> {
         self.running.handle.look(|machine, _, _| machine.upper.member.petitions()).await
+    }
+
+    /// The proposals that are open: to expel, to change the charter or the voters.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn proposals(&self) -> Result<Vec<Proposal>, Error> {
+        self.running.handle.look(|machine, _, _| machine.upper.member.proposals()).await
     }
 
     /// Stops the member and waits until its disk has everything. Others see it fall silent; use [`Session::leave`]

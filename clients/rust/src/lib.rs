@@ -36,12 +36,14 @@ pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
-    Event, Petition, RuntimeError as Error, SendError, StateError, StateFolder, StoreError,
+    Event, Petition, Proposal, RuntimeError as Error, SendError, StateError, StateFolder, StoreError,
 };
 pub use folkmoot_transport::Faults;
 
 /// What only the project's own tools use: the machine itself, and switches for demonstrations.
 #[doc(hidden)]
 pub mod tools {
-    pub use folkmoot_runtime::{Command, Machine, MemberHandle, OsEntropy, Seated, Store, Tapped, wall_clock};
+    pub use folkmoot_runtime::{
+        Attempts, Command, Machine, MemberHandle, OsEntropy, Seated, Store, Tapped, wall_clock,
+    };
 }

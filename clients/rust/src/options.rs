@@ -3,6 +3,7 @@
 use folkmoot_base::Locator;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The port that members listen on unless told otherwise.
 const PORT: u16 = 4803;
@@ -23,12 +24,24 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where other members may be found, besides the places that the folder remembers.
     pub seeds: Vec<Locator>,
+    /// How far the wall clock is set forward: for tests.
+    #[doc(hidden)]
+    pub clock_ahead: Duration,
+    /// Whether every key is kept, to show what they are good for after an expulsion.
+    #[doc(hidden)]
+    pub danger_keep_keys: bool,
 }
 
 impl Options {
     /// The folder `state`, everything else as usual.
     pub fn new(state: impl Into<PathBuf>) -> Self {
-        Self { state: state.into(), listen: (Ipv4Addr::UNSPECIFIED, PORT).into(), seeds: Vec::new() }
+        Self {
+            state: state.into(),
+            listen: (Ipv4Addr::UNSPECIFIED, PORT).into(),
+            seeds: Vec::new(),
+            clock_ahead: Duration::ZERO,
+            danger_keep_keys: false,
+        }
     }
 
     /// Listens at `address`.

@@ -12,7 +12,7 @@
 //! [`EVENTS_WAITING_MAX`] events or [`EVENT_BYTES_WAITING_MAX`] bytes wait for the application, then the engine ends
 //! with [`RuntimeError::LocalSlowReader`], so that one slow program cannot hold up a ring.
 
-use crate::{Clock, OsEntropy, RuntimeError, Wire, Writer, wall_clock};
+use crate::{Clock, OsEntropy, RuntimeError, Wire, Writer};
 use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, Input, Output, Upper};
 use folkmoot_base::{GroupId, Instant, Locator, Persist, Service};
@@ -227,7 +227,7 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
     }
 
     fn tell_time(&mut self) {
-        self.handle(Input::Clock(wall_clock()));
+        self.handle(Input::Clock(self.clock.wall()));
     }
 
     /// Hands in messages while there is a key and room for them.

@@ -1,9 +1,11 @@
 //! From a state folder to a running member.
 
 use crate::stacks::{Member, Node};
-use crate::{Clock, Handle, Lock, OsEntropy, Running, RuntimeError, Seated, StateError, StateFolder, Store, start};
-use folkmoot_attach::Embedded;
+use crate::{
+    Clock, Handle, Lock, OsEntropy, Running, RuntimeError, Seated, StateError, StateFolder, Store, start,
+};
 use bytes::Bytes;
+use folkmoot_attach::Embedded;
 use folkmoot_base::{GroupId, Instant, Locator, MemberId, StoreKey};
 use folkmoot_identity::{Identity, SignedCharter};
 use folkmoot_transport::{Faults, Transport};
@@ -27,6 +29,12 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where others of the group may be found, besides the places remembered from before.
     pub seeds: Vec<Locator>,
+    /// How far the wall clock is set forward: for tests.
+    #[doc(hidden)]
+    pub clock_ahead: Duration,
+    /// Whether the member keeps every key it ever had, to show what they are good for once it is expelled.
+    #[doc(hidden)]
+    pub danger_keep_keys: bool,
 }
 
 /// What [`open`] gives.
@@ -61,8 +69,8 @@ pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
     let transport = Transport::udp(options.listen)
         .map_err(|error| RuntimeError::LocalTransport(format!("{}: {error}", options.listen)))?;
     let (locator, faults) = (transport.local(), transport.faults());
-    let clock = Clock::start();
-    let machine = machine(&identity, &charter, locator, options.seeds, &stored, clock.now())?;
+    let clock = Clock::start().ahead(options.clock_ahead);
+    let machine = machine(&identity, &charter, locator, &options, &stored, clock.now())?;
     let running = start(machine, transport, store, clock)?;
     let (me, name, group) = (identity.member(), identity.name().to_owned(), charter.charter().group());
     Ok(Opened { running, me, name, group, locator, faults, lock })
@@ -73,20 +81,22 @@ fn machine(
     identity: &Identity,
     charter: &SignedCharter,
     locator: Locator,
-    seeds: Vec<Locator>,
+    options: &Options,
     stored: &[(StoreKey, Bytes)],
     now: Instant,
 ) -> Result<Machine, RuntimeError> {
     let mut entropy = OsEntropy::new().map_err(RuntimeError::LocalStart)?;
     let der = Bytes::copy_from_slice(charter.der());
     let timeouts = charter.charter().timeouts();
-    let milliseconds = |set: Option<u32>, usual: Duration| set.map_or(usual, |ms| Duration::from_millis(ms.into()));
+    let milliseconds =
+        |set: Option<u32>, usual: Duration| set.map_or(usual, |ms| Duration::from_millis(ms.into()));
     let mut node = folkmoot_node::Config::new(identity.clone(), der.clone(), locator);
-    node.seeds = seeds;
+    node.seeds.clone_from(&options.seeds);
     node.silence = milliseconds(timeouts.silence_ms, node.silence);
     node.lookup = milliseconds(timeouts.lookup_ms, node.lookup);
     let mut member = folkmoot_member::Config::new(identity.clone(), der);
     member.step_deadline = milliseconds(timeouts.step_ms, member.step_deadline);
+    member.danger_keeps_keys = options.danger_keep_keys;
     let refuse = |error: &dyn std::fmt::Display| RuntimeError::LocalStart(error.to_string());
     let node = Node::new(node, stored, now, &mut entropy).map_err(|error| refuse(&error))?;
     let member = Member::new(member, stored).map_err(|error| refuse(&error))?;

@@ -4,7 +4,7 @@ use crate::engine::{Note, Seat};
 use crate::stacks::{Command, Event, Member};
 use bytes::Bytes;
 use folkmoot_attach::{ToMember, Upper, UpperOutput};
-use folkmoot_base::{Entropy, GroupId, Instant, MemberId, Service, UnixTime};
+use folkmoot_base::{Entropy, GroupId, Instant, MemberId, Service, UnixTime, ViewId};
 use std::collections::VecDeque;
 
 /// Payloads a tap keeps; older ones go first.
@@ -21,6 +21,19 @@ pub struct Tapped {
     pub service: Service,
     /// The sealed bytes.
     pub payload: Bytes,
+}
+
+/// What came of trying keys on sealed payloads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Attempts {
+    /// Keys that were kept.
+    pub keys: usize,
+    /// Payloads that held a sealed message.
+    pub sealed: u64,
+    /// How many of them opened.
+    pub opened: u64,
+    /// Openings tried.
+    pub tries: u64,
 }
 
 /// The member, and what a demonstration does at its door: keep sealed payloads, or turn away the news of its removal.
@@ -65,6 +78,18 @@ impl Seated {
 }
 
 impl Seated {
+    /// Tries every key that the member ever held on `payloads`, wherever a sealed message is in them; `candidates` are
+    /// views and members that they may have been sealed for.
+    pub fn danger_attempt(&self, payloads: &[Tapped], candidates: &[(ViewId, Vec<MemberId>)]) -> Attempts {
+        let mut all = Attempts { keys: self.member.spoils().len(), ..Attempts::default() };
+        for one in payloads.iter().filter_map(|one| self.member.danger_attempt(&one.payload, candidates)) {
+            all.sealed += 1;
+            all.opened += u64::from(one.opened);
+            all.tries = all.tries.saturating_add(one.tries);
+        }
+        all
+    }
+
     /// Hands the member payloads as if its node had delivered them now.
     pub fn feed(&mut self, now: Instant, payloads: Vec<Tapped>, entropy: &mut dyn Entropy) {
         for Tapped { group, sender, service, payload } in payloads {
@@ -79,7 +104,8 @@ impl Upper for Seated {
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
         let deliver = matches!(message, ToMember::Deliver { .. });
-        if let (Some(tap), ToMember::Deliver { group, sender, service, payload }) = (&mut self.tap, &message) {
+        if let (Some(tap), ToMember::Deliver { group, sender, service, payload }) = (&mut self.tap, &message)
+        {
             if tap.len() >= TAPPED_MAX {
                 tap.pop_front();
             }

@@ -3,7 +3,7 @@
 use super::tale::Tale;
 use crate::args::Ordering;
 use crate::children::{Member, Shared, Workshop, call, call_raw, shared, until};
-use crate::control::{Request, Sealed};
+use crate::control::{Candidate, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, short};
 use serde_json::{Value, json};
@@ -30,6 +30,8 @@ pub(crate) struct Story {
     dora: Member,
     charter: PathBuf,
     messages: u64,
+    /// Sealed payloads of the first view of four, tapped on their way.
+    keepsake: Vec<Sealed>,
 }
 
 /// The delivery logs ask for no window of time here.
@@ -39,9 +41,10 @@ impl Story {
     /// Makes four identities, each in its own folder.
     pub(crate) async fn new(workshop: &Workshop, messages: u32) -> Result<Self, Failure> {
         let (anna, ben) = (Member::new(workshop, "anna").await?, Member::new(workshop, "ben").await?);
-        let (cleo, dora) = (Member::new(workshop, "cleo").await?, Member::new(workshop, "dora").await?);
+        let (cleo, mut dora) = (Member::new(workshop, "cleo").await?, Member::new(workshop, "dora").await?);
+        dora.keeps_keys = true;
         let charter = workshop.path().join("charter.cms");
-        Ok(Self { anna, ben, cleo, dora, charter, messages: messages.into() })
+        Ok(Self { anna, ben, cleo, dora, charter, messages: messages.into(), keepsake: Vec::new() })
     }
 
     /// The whole story.
@@ -126,7 +129,23 @@ impl Story {
         let four = shared(&[&self.anna, &self.ben, &self.cleo, &self.dora], Some(before), VIEW).await?;
         let detail = format!("{}, {} ms after the second vote", told(&four), begun.elapsed().as_millis());
         tale.check("two votes: a certificate, one view of four, a new key", true, &detail);
+        self.keep_words().await?;
         Ok(four)
+    }
+
+    /// A message of the first view of four, still sealed, for the attempt after the expulsion.
+    async fn keep_words(&mut self) -> Result<(), Failure> {
+        let all = [&self.anna, &self.ben, &self.cleo, &self.dora];
+        for member in all {
+            member.ask(&Request::Mark).await?;
+        }
+        self.anna.ask(&Request::Tap { withhold: false }).await?;
+        say(&self.anna, "welcome, dora").await?;
+        for member in all {
+            until(member, &JOURNAL, DELIVERY, "the welcome", |journal| count(journal) == 1).await?;
+        }
+        self.keepsake = tapped(&self.anna).await?;
+        Ok(())
     }
 
     async fn vote(&self, tale: &Tale, voter: &Member) -> Result<(), Failure> {
@@ -267,9 +286,7 @@ impl Story {
         tale.check("two votes of three: a view and a key without her", true, &told(&two));
         let why = self.why("dora").await?;
         tale.check("why dora is out can be asked", why.contains("expelled"), &why);
-        let (fed, opened) = self.try_old_keys(&old).await?;
-        let detail = format!("{fed} sealed messages fed to her, as heard and dressed as of her view; {opened} opened");
-        tale.check("she decrypts nothing sealed after that", fed >= 4 * AFTER && opened == 0, &detail);
+        self.try_old_keys(tale, old).await?;
         self.dora.stop().await;
         Ok(two)
     }
@@ -305,21 +322,43 @@ impl Story {
         Ok(())
     }
 
-    /// Feeds Dora what the others seal after her removal, as if she had tapped every wire: as it was sent, and with the
-    /// outer headers of her own last view, so that it gets as far as her keys. How many, how many opened.
-    async fn try_old_keys(&self, old: &[Sealed]) -> Result<(u64, u64), Failure> {
+    /// Hands Dora what the others seal after her removal, as if she had tapped every wire: to her process as it is, and to
+    /// every key she ever held, with the true header, view and members, so that only the key is missing. The same attempt
+    /// on what was sealed while she was a member shows that it would succeed if it could.
+    async fn try_old_keys(&self, tale: &mut Tale, mut old: Vec<Sealed>) -> Result<(), Failure> {
         for member in [&self.anna, &self.ben, &self.dora] {
             member.ask(&Request::Mark).await?;
         }
         self.anna.ask(&Request::Tap { withhold: false }).await?;
         tokio::try_join!(burst(&self.anna, AFTER), burst(&self.ben, AFTER))?;
-        until(&self.anna, &JOURNAL, DELIVERY, "delivery of all", |journal| count(journal) >= 2 * AFTER).await?;
-        let mut payloads = tapped(&self.anna).await?;
-        payloads.extend(payloads.clone().iter().filter_map(|new| dressed(new, old)));
-        let fed = self.dora.ask(&Request::Feed { payloads }).await?;
+        until(&self.anna, &JOURNAL, DELIVERY, "delivery of all", |journal| count(journal) >= 2 * AFTER)
+            .await?;
+        let new = tapped(&self.anna).await?;
+        let view = self.anna.ask(&Request::View).await?;
+        let views = vec![serde_json::from_value::<Candidate>(view).map_err(Failure::bug)?];
+        old.extend(self.keepsake.iter().cloned());
+        let control = attempt(&self.dora, old, &views).await?;
+        tale.check(
+            "every message sealed while she was a member opens to the keys she kept",
+            control.sealed >= 3 && control.opened == control.sealed,
+            &format!(
+                "{} of {} opened, the oldest from her first view; {} keys",
+                control.opened, control.sealed, control.keys
+            ),
+        );
+        self.dora.ask(&Request::Feed { payloads: new.clone() }).await?;
+        let later = attempt(&self.dora, new, &views).await?;
         tokio::time::sleep(QUIET).await;
-        let opened = count(&self.dora.ask(&JOURNAL).await?);
-        Ok((fed.get("fed").and_then(Value::as_u64).unwrap_or(0), opened))
+        let heard = count(&self.dora.ask(&JOURNAL).await?);
+        tale.check(
+            "she decrypts nothing sealed after that",
+            later.sealed >= 2 * AFTER && later.opened == 0 && heard == 0 && later.tries >= later.sealed,
+            &format!(
+                "{} sealed messages, true header and view, every key she ever held: {} tries, {} opened",
+                later.sealed, later.tries, later.opened
+            ),
+        );
+        Ok(())
     }
 
     async fn come_back(&mut self, tale: &mut Tale, before: &Shared) -> Result<(), Failure> {
@@ -353,15 +392,18 @@ impl Story {
     }
 }
 
-/// Hexadecimal digits of what stands before the counter of a sealed message: kind 1, view header 18, kind 1, then of the
-/// sealed message version 1, epoch 8, sender 2 (docs/protocol: member, flush, session).
-const OUTER_DIGITS: usize = 2 * (1 + 18 + 1 + 1 + 8 + 2);
+/// What came of trying keys.
+#[derive(serde::Deserialize)]
+struct Attempts {
+    keys: u64,
+    sealed: u64,
+    opened: u64,
+    tries: u64,
+}
 
-/// `new` under the outer headers of an older message of the same sender.
-fn dressed(new: &Sealed, old: &[Sealed]) -> Option<Sealed> {
-    let old = old.iter().find(|old| old.sender == new.sender && old.payload.len() > OUTER_DIGITS)?;
-    let (outer, inner) = (old.payload.get(..OUTER_DIGITS)?, new.payload.get(OUTER_DIGITS..)?);
-    Some(Sealed { sender: new.sender.clone(), payload: format!("{outer}{inner}") })
+async fn attempt(member: &Member, payloads: Vec<Sealed>, views: &[Candidate]) -> Result<Attempts, Failure> {
+    let answer = member.ask(&Request::Attempt { payloads, views: views.to_vec() }).await?;
+    serde_json::from_value(answer).map_err(Failure::bug)
 }
 
 async fn tapped(member: &Member) -> Result<Vec<Sealed>, Failure> {

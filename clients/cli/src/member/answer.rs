@@ -3,11 +3,12 @@
 use super::journal::{Journal, timed};
 use super::{Process, find, render};
 use crate::args::Ordering;
-use crate::control::{Answer, Request, Sealed};
+use crate::control::{Answer, Candidate, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
-use folkmoot::tools::{Machine, OsEntropy, Tapped};
-use folkmoot::{Digest, Locator, MemberId, Session};
+use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
+use folkmoot::{Digest, Locator, MemberId, Session, ViewId};
+use folkmoot_base::codec;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,12 +53,15 @@ impl Process {
             }
             Request::Journal { from, to } => Ok(self.journal.report(from, to)),
             Request::Fault { cut, drop, delay_ms, heal } => self.fault(&cut, drop, delay_ms, heal),
-            Request::Tap { withhold } => self.seat(move |seat| seat.tap(withhold)).await.map(|()| Value::Null),
+            Request::Tap { withhold } => {
+                self.seat(move |seat| seat.tap(withhold)).await.map(|()| Value::Null)
+            }
             Request::Tapped => self.seat(|seat| seat.tapped()).await.map(|tapped| sealed(&tapped)),
             Request::IgnoreChanges => {
                 self.seat(|seat| seat.danger_ignore_changes()).await.map(|()| Value::Null)
             }
-            Request::Feed { payloads } => self.feed(payloads).await,
+            Request::Feed { payloads } => self.feed(&payloads).await,
+            Request::Attempt { payloads, views } => self.attempt(&payloads, &views).await,
             Request::Send { .. } | Request::Burst { .. } | Request::Subscribe | Request::Stop => {
                 Err(Failure::bug("a request went the wrong way"))
             }
@@ -65,25 +69,44 @@ impl Process {
     }
 
     async fn status(&self) -> Result<Value, Failure> {
-        let look = self.moot.handle().look(|machine, now, _| (machine.upper.member.status(now), now)).await?;
-        let mut value = render::status_json(&look.0, look.1);
+        let (status, now) =
+            self.moot.handle().look(|machine, now, _| (machine.upper.member.status(now), now)).await?;
+        let petitions = self.moot.petitions().await?;
+        let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
+        if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut)
+            && status.people.iter().all(|person| person.member != status.me)
+        {
+            people.push(self.outsider());
+        }
         if let Some(fields) = value.as_object_mut() {
             fields.insert("group".into(), self.moot.group().hex().into());
             fields.insert("name".into(), self.moot.name().into());
             fields.insert("locator".into(), self.moot.locator().to_string().into());
             fields.insert("removed".into(), json!(self.picture.removed));
             fields.insert("refused".into(), json!(self.picture.refused));
+            fields.insert("denied".into(), json!(self.picture.denied));
         }
         Ok(value)
     }
 
+    /// This member itself, as long as the roster does not have it.
+    fn outsider(&self) -> Value {
+        let (state, why) = match (&self.picture.denied, &self.picture.refused) {
+            (Some(denied), _) => ("denied", denied.clone()),
+            (None, Some(refused)) => ("asking", refused.clone()),
+            (None, None) => ("not-admitted", "no member of the group, as far as is known here".into()),
+        };
+        json!({
+            "member": self.moot.me().hex(), "name": self.moot.name(), "state": state, "why": why,
+            "locator": self.moot.locator().to_string(),
+        })
+    }
+
     async fn petitions(&self) -> Result<Value, Failure> {
-        let mut list: Vec<Value> = self.moot.petitions().await?.iter().map(render::petition_json).collect();
-        list.extend(self.proposals.iter().map(|proposal| {
-            let (subject, have, need) = (hex(&proposal.subject), proposal.have, proposal.need);
-            json!({ "kind": "proposal", "subject": subject, "name": proposal.text, "have": have, "need": need })
-        }));
-        Ok(list.into())
+        let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
+        let requests = petitions.iter().map(|petition| render::petition_json(petition, &self.names));
+        let proposals = proposals.iter().map(|proposal| render::proposal_json(proposal, &self.names));
+        Ok(requests.chain(proposals).collect::<Vec<_>>().into())
     }
 
     fn view(&self) -> Value {
@@ -94,18 +117,18 @@ impl Process {
             None => (None, Vec::new(), None),
         };
         json!({
-            "view": view, "members": members, "epoch": epoch, "steady": self.picture.steady,
-            "removed": self.picture.removed, "refused": self.picture.refused,
+            "view": view.map(render::view_text), "id": view.map(|view| hex(&codec::encode(view))), "members": members, "epoch": epoch, "steady": self.picture.steady,
+            "removed": self.picture.removed, "refused": self.picture.refused, "denied": self.picture.denied,
         })
     }
 
     async fn vote(&self, text: &str, approve: bool) -> Result<Value, Failure> {
-        let petitions = self.moot.petitions().await?;
+        let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
         let requests = petitions
             .iter()
             .map(|petition| (petition.name.as_str(), hex(&petition.subject), petition.subject));
         let proposals =
-            self.proposals.iter().map(|known| (known.text.as_str(), hex(&known.subject), known.subject));
+            proposals.iter().map(|known| (known.text.as_str(), hex(&known.subject), known.subject));
         let subject: Digest = find(text, requests.chain(proposals))?;
         self.moot.vote(subject, approve).await?;
         Ok(json!({ "subject": hex(&subject), "approve": approve }))
@@ -152,19 +175,33 @@ impl Process {
     }
 
     /// Hands the member sealed payloads as if its node had delivered them.
-    async fn feed(&self, payloads: Vec<Sealed>) -> Result<Value, Failure> {
-        let group = self.moot.group();
-        let parsed: Vec<Tapped> = payloads
-            .iter()
-            .filter_map(|sealed| {
-                let (sender, payload) = (MemberId::from_hex(&sealed.sender)?, unhex(&sealed.payload)?.into());
-                Some(Tapped { group, sender, service: folkmoot::Service::Agreed, payload })
-            })
-            .collect();
+    async fn feed(&self, payloads: &[Sealed]) -> Result<Value, Failure> {
+        let parsed = self.tapped(payloads);
         let fed = parsed.len();
-        let feed = move |machine: &mut Machine, now, entropy: &mut OsEntropy| machine.upper.feed(now, parsed, entropy);
+        let feed = move |machine: &mut Machine, now, entropy: &mut OsEntropy| {
+            machine.upper.feed(now, parsed, entropy)
+        };
         self.moot.handle().look(feed).await?;
         Ok(json!({ "fed": fed }))
+    }
+
+    /// Tries every key that the member ever held.
+    async fn attempt(&self, payloads: &[Sealed], views: &[Candidate]) -> Result<Value, Failure> {
+        let (payloads, views) =
+            (self.tapped(payloads), views.iter().map(candidate).collect::<Option<Vec<_>>>());
+        let views = views.ok_or_else(|| Failure::new(Exit::Usage, "a view or member that is none"))?;
+        let Attempts { keys, sealed, opened, tries } =
+            self.seat(move |seat| seat.danger_attempt(&payloads, &views)).await?;
+        Ok(json!({ "keys": keys, "sealed": sealed, "opened": opened, "tries": tries }))
+    }
+
+    fn tapped(&self, payloads: &[Sealed]) -> Vec<Tapped> {
+        let group = self.moot.group();
+        let parse = |sealed: &Sealed| {
+            let (sender, payload) = (MemberId::from_hex(&sealed.sender)?, unhex(&sealed.payload)?.into());
+            Some(Tapped { group, sender, service: folkmoot::Service::Agreed, payload })
+        };
+        payloads.iter().filter_map(parse).collect()
     }
 }
 
@@ -208,6 +245,11 @@ async fn send(session: &Session, payload: &str, service: Ordering) -> Result<Val
         unhex(payload).ok_or_else(|| Failure::new(Exit::Usage, "the payload is not hexadecimal"))?;
     session.send(service.into(), payload).await?;
     Ok(Value::Null)
+}
+
+fn candidate(candidate: &Candidate) -> Option<(ViewId, Vec<MemberId>)> {
+    let view = codec::decode(&unhex(&candidate.id)?).ok()?;
+    Some((view, candidate.members.iter().map(|member| MemberId::from_hex(member)).collect::<Option<_>>()?))
 }
 
 fn sealed(tapped: &[Tapped]) -> Value {

@@ -14,19 +14,18 @@ use crate::args::Run;
 use crate::control::EVENTS_BEHIND_MAX;
 use crate::exit::{Exit, Failure};
 use crate::show;
-use folkmoot::{Event, Folkmoot, MemberId, Options, Session};
+use folkmoot::{Event, Folkmoot, MemberId, Options, Session, ViewId};
 use journal::Journal;
 use render::Names;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 
 /// Requests that wait for the process.
 const REQUESTS_WAITING_MAX: usize = 64;
-/// Proposals remembered for `vote list`; older ones go first.
-const PROPOSALS_MAX: usize = 128;
 
 /// What is printed of the events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,19 +38,11 @@ pub(crate) enum Printing {
 /// How the member stands in the group, from its events.
 #[derive(Debug, Default, Clone)]
 struct Picture {
-    view: Option<(String, Vec<MemberId>, String)>,
+    view: Option<(ViewId, Vec<MemberId>, String)>,
     steady: bool,
     removed: Option<&'static str>,
     refused: Option<String>,
-}
-
-/// One proposal that can be voted on.
-#[derive(Debug, Clone)]
-struct Proposal {
-    subject: folkmoot::Digest,
-    text: String,
-    have: u32,
-    need: u32,
+    denied: Option<String>,
 }
 
 /// The running process.
@@ -61,7 +52,6 @@ struct Process {
     journal: Journal,
     picture: Picture,
     names: Names,
-    proposals: Vec<Proposal>,
     events: broadcast::Sender<String>,
     printing: Printing,
     /// Room for own messages on their way, while a burst runs.
@@ -88,6 +78,8 @@ pub(crate) async fn run(
     }
     let mut options = Options::new(folder).listen(run.listen);
     options.seeds.clone_from(&run.at);
+    options.clock_ahead = Duration::from_secs(run.clock_ahead);
+    options.danger_keep_keys = run.danger_keep_keys;
     let moot = Folkmoot::open_with(options).await?;
     let session = moot.join().await?;
     if run.apply {
@@ -109,7 +101,6 @@ pub(crate) async fn run(
         journal: Journal::default(),
         picture: Picture::default(),
         names: Names::new(),
-        proposals: Vec::new(),
         events,
         printing,
         window: None,
@@ -143,6 +134,7 @@ impl Process {
         mut inbox: mpsc::Receiver<(crate::control::Request, oneshot::Sender<crate::control::Answer>)>,
         while_stdin: bool,
     ) -> Result<(), Failure> {
+        self.learn_names().await?;
         let stop = stop_signal(while_stdin);
         tokio::pin!(stop);
         loop {
@@ -175,8 +167,9 @@ impl Process {
             }
             Event::View { group, id, members, epoch, .. } if *group == self.moot.group() => {
                 self.learn_names().await?;
-                self.picture.view = Some((render::view_text(id), members.clone(), epoch.clone()));
+                self.picture.view = Some((*id, members.clone(), epoch.clone()));
                 (self.picture.steady, self.picture.removed) = (true, None);
+                (self.picture.refused, self.picture.denied) = (None, None);
             }
             Event::KeyPending { .. } | Event::Transitional { .. } => self.picture.steady = false,
             Event::Removed { group, cause } if *group == self.moot.group() => {
@@ -184,36 +177,12 @@ impl Process {
                 self.picture = Picture { removed, ..Picture::default() };
             }
             Event::Refused { reason } => self.picture.refused = Some(reason.clone()),
+            Event::Denied { reason } => self.picture.denied = Some(reason.clone()),
             Event::Admitted { .. } | Event::Request(_) => self.learn_names().await?,
-            Event::Proposal { .. } | Event::Votes { .. } | Event::Expelled { .. } => self.note_vote(&event),
             _ => {}
         }
         self.show(&event);
         Ok(())
-    }
-
-    fn note_vote(&mut self, event: &Event) {
-        match event {
-            Event::Proposal { subject, text, have, need } => {
-                self.proposals.retain(|known| known.subject != *subject);
-                if self.proposals.len() >= PROPOSALS_MAX {
-                    self.proposals.remove(0);
-                }
-                self.proposals.push(Proposal {
-                    subject: *subject,
-                    text: text.clone(),
-                    have: *have,
-                    need: *need,
-                });
-            }
-            Event::Votes { subject, have, need } => {
-                for known in self.proposals.iter_mut().filter(|known| known.subject == *subject) {
-                    (known.have, known.need) = (*have, *need);
-                }
-                self.proposals.retain(|known| known.have < known.need);
-            }
-            _ => {}
-        }
     }
 
     async fn learn_names(&mut self) -> Result<(), Failure> {
@@ -272,8 +241,9 @@ pub(crate) fn find<'a, T>(
     text: &str,
     candidates: impl Iterator<Item = (&'a str, String, T)>,
 ) -> Result<T, Failure> {
+    let digits = text.to_ascii_lowercase();
     let mut found: Vec<T> = candidates
-        .filter(|(name, id, _)| *name == text || (text.len() >= 4 && id.starts_with(text)))
+        .filter(|(name, id, _)| *name == text || (text.len() >= 4 && id.starts_with(&digits)))
         .map(|(_, _, value)| value)
         .collect();
     match (found.pop(), found.len()) {

@@ -1,7 +1,7 @@
 //! Events and states as data and as text.
 
-use crate::show::{Paint, harmless, hex, paint, short};
-use folkmoot::{Absence, Cause, Event, MemberId, MemberStatus, Person, Petition, Presence, ViewId};
+use crate::show::{Paint, harmless, hex, paint, short, utc};
+use folkmoot::{Absence, Cause, Event, MemberId, MemberStatus, Person, Petition, Presence, Proposal, ViewId};
 use folkmoot_base::Instant;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         Event::Transitional { group } => json!({ "event": "transitional", "group": group.hex() }),
         Event::KeyPending { group } => json!({ "event": "key-pending", "group": group.hex() }),
         Event::Request(petition) => {
-            let mut value = petition_json(petition);
+            let mut value = petition_json(petition, names);
             if let Some(fields) = value.as_object_mut() {
                 fields.insert("event".into(), "request".into());
             }
@@ -46,6 +46,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             json!({ "event": "admitted", "member": member.hex(), "name": name })
         }
         Event::Refused { reason } => json!({ "event": "refused", "reason": reason }),
+        Event::Denied { reason } => json!({ "event": "denied", "reason": reason }),
         Event::Expelled { member } => json!({ "event": "expelled", "member": member.hex() }),
         Event::Removed { group, cause } => {
             json!({ "event": "removed", "group": group.hex(), "cause": cause_word(*cause) })
@@ -94,7 +95,8 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             news(format!("{} of {} votes for {}", number("have"), number("need"), short(&text("subject"))))
         }
         "admitted" => news(format!("{} was admitted", text("name"))),
-        "refused" => news(format!("not yet, or not at all: {}", text("reason"))),
+        "refused" => news(format!("not yet: {}", text("reason"))),
+        "denied" => news(format!("refused: {}", text("reason"))),
         "expelled" => news(format!("{} was expelled", short(&text("member")))),
         "removed" => news(format!("you are out of the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
@@ -110,65 +112,136 @@ pub(crate) fn view_text(id: &ViewId) -> String {
 }
 
 /// A request as data.
-pub(crate) fn petition_json(petition: &Petition) -> Value {
-    let Petition { subject, member, name, have, need } = petition;
-    json!({ "kind": "request", "subject": hex(subject), "member": member.hex(), "name": name, "have": have, "need": need })
+pub(crate) fn petition_json(petition: &Petition, names: &Names) -> Value {
+    let Petition { subject, member, name, have, need, approved, rejected } = petition;
+    json!({
+        "kind": "request", "subject": hex(subject), "member": member.hex(), "name": name, "have": have, "need": need,
+        "approved": all(names, approved), "rejected": all(names, rejected),
+    })
 }
 
-/// The status as data; times are told as seconds ago.
-pub(crate) fn status_json(status: &MemberStatus, now: Instant) -> Value {
-    let people: Vec<Value> = status.people.iter().map(|person| person_json(person, now)).collect();
+/// A proposal as data.
+pub(crate) fn proposal_json(proposal: &Proposal, names: &Names) -> Value {
+    let Proposal { subject, proposer, text, have, need, approved, rejected } = proposal;
+    json!({
+        "kind": "proposal", "subject": hex(subject), "name": text, "have": have, "need": need,
+        "proposer": name(names, proposer), "approved": all(names, approved), "rejected": all(names, rejected),
+    })
+}
+
+fn all(names: &Names, members: &[MemberId]) -> Vec<String> {
+    members.iter().map(|member| name(names, member)).collect()
+}
+
+/// Now, by both clocks: monotonic times are told as times of day.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    now: Instant,
+    wall: u64,
+}
+
+impl Moment {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { now, wall: folkmoot::tools::wall_clock().0 }
+    }
+
+    /// How many seconds ago, and when that was.
+    fn ago(&self, at: Instant) -> (u64, String) {
+        let seconds = self.now.since(at).as_secs();
+        (seconds, utc(self.wall.saturating_sub(seconds)))
+    }
+}
+
+/// The status as data.
+pub(crate) fn status_json(
+    status: &MemberStatus,
+    moment: &Moment,
+    petitions: &[Petition],
+    names: &Names,
+) -> Value {
+    let person = |person: &Person| {
+        let asks = petitions.iter().find(|petition| petition.member == person.member);
+        person_json(person, moment, asks, names)
+    };
+    let people: Vec<Value> = status.people.iter().map(person).collect();
     json!({
         "me": status.me.hex(), "node": status.node.hex(), "view": status.view.as_ref().map(view_text),
         "epoch": status.epoch, "activity": status.activity, "people": people,
     })
 }
 
-fn person_json(person: &Person, now: Instant) -> Value {
-    let (state, why) = match &person.presence {
-        Presence::Present => ("present", "in the view, shares the key".to_owned()),
-        Presence::Arriving => ("arriving", "in the view that is being agreed; its key comes next".to_owned()),
-        Presence::Absent(absence) => absence_text(absence, now),
+fn person_json(person: &Person, moment: &Moment, asks: Option<&Petition>, names: &Names) -> Value {
+    let (state, why, mut more) = match &person.presence {
+        Presence::Present => ("present", "in the view, shares the key".to_owned(), Value::Null),
+        Presence::Arriving => {
+            ("arriving", "in the view that is being agreed; its key comes next".to_owned(), Value::Null)
+        }
+        Presence::Absent(Absence::AwaitingVotes { have, need }) => {
+            let votes = asks.map_or(Value::Null, |asks| json!({ "votes": petition_json(asks, names) }));
+            ("asking", asking_text(*have, *need, asks, names), votes)
+        }
+        Presence::Absent(absence) => absence_text(absence, moment),
     };
-    json!({
+    let mut value = json!({
         "member": person.member.hex(), "name": person.name, "state": state, "why": why,
         "locator": person.locator.map(|locator| locator.to_string()),
-    })
+    });
+    if let (Some(fields), Some(more)) = (value.as_object_mut(), more.as_object_mut()) {
+        fields.append(more);
+    }
+    value
 }
 
-fn absence_text(absence: &Absence, now: Instant) -> (&'static str, String) {
+fn asking_text(have: u32, need: u32, asks: Option<&Petition>, names: &Names) -> String {
+    let voters = |word: &str, voters: &[MemberId]| {
+        (!voters.is_empty()).then(|| format!("{word} from {}", all(names, voters).join(", ")))
+    };
+    let cast = asks.map(|asks| [voters("yes", &asks.approved), voters("no", &asks.rejected)]);
+    let cast: Vec<String> = cast.into_iter().flatten().flatten().collect();
+    let cast = if cast.is_empty() { "nobody has voted".to_owned() } else { cast.join("; ") };
+    format!("asks for admission; has {have} of the {need} votes needed ({cast})")
+}
+
+/// State, reason, and what programs want besides.
+fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Value) {
+    let plain = |state, why: &str| (state, why.to_owned(), Value::Null);
     match absence {
-        Absence::AwaitingVotes { have, need } => {
-            ("asking", format!("has {have} of the {need} votes that the charter asks for"))
-        }
-        Absence::NeverSeen => (
+        Absence::AwaitingVotes { have, need } => plain("asking", &format!("has {have} of {need} votes")),
+        Absence::NeverSeen => plain(
             "never-seen",
-            "admitted, but its node was never seen here: is it running, and does it know where you are?"
-                .into(),
+            "admitted, but its node was not seen since this one started: does it run, and know where to find you?",
         ),
         Absence::SilentSince(at) => {
-            ("silent", format!("its node is silent for {} s", now.since(*at).as_secs()))
+            let (seconds, since) = moment.ago(*at);
+            let why = format!(
+                "its node is silent since {since} ({seconds} s ago): it stopped, or the network between is cut"
+            );
+            ("silent", why, json!({ "since": since, "seconds_ago": seconds }))
         }
-        Absence::OtherSide => (
+        Absence::OtherSide => plain(
             "other-side",
-            "its node can be reached but is on another ring: the other side of a split, or being merged"
-                .into(),
+            "its node answers but is on another ring: on the other side of a split, or about to merge",
         ),
         Absence::NotJoined => {
-            ("not-joined", "its node is here; the member has not joined the group, or has left it".into())
+            plain("not-joined", "its node is here; the member has not joined the group, or has left it")
         }
-        Absence::SetAside { since } => (
-            "set-aside",
-            format!(
-                "set aside {} s ago after complaints that it was silent; it may come back",
-                now.since(*since).as_secs()
-            ),
-        ),
+        Absence::SetAside { since } => {
+            let (seconds, since) = moment.ago(*since);
+            let why = format!(
+                "set aside at {since} ({seconds} s ago) after complaints that it held the others up; it may come back"
+            );
+            ("set-aside", why, json!({ "since": since, "seconds_ago": seconds }))
+        }
         Absence::Expired(time) => {
-            ("expired", format!("its certificate ended at {} (seconds since 1970)", time.0))
+            let at = utc(time.0);
+            (
+                "expired",
+                format!("its certificate ended at {at}; it may ask for admission again"),
+                json!({ "since": at }),
+            )
         }
-        Absence::Expelled => ("expelled", "expelled by a vote of the members".into()),
-        Absence::Unknown => ("unknown", "nobody here knows that key".into()),
+        Absence::Expelled => plain("expelled", "expelled by a vote of the members"),
+        Absence::Unknown => plain("unknown", "nobody here knows that key"),
     }
 }
 

@@ -1,0 +1,171 @@
+//! `folkmoot status` and `folkmoot why` say who is in, who is not, and why: one group of real processes lives through every
+//! reason. Exit codes on the way are those of docs/cli.md.
+//!
+//! ```text
+//! founders come one by one   never-seen -> present          dora asks, one vote, two votes    asking -> present
+//! eve asks, two say no       join ends with 5               dora leaves the group             not-joined
+//! anna and cleo are cut      other-side, seen by ben        cleo is killed                    silent
+//! frank's certificate ends   expired                        dora is expelled                  expelled; send ends with 7
+//! ```
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod actor;
+
+use actor::{Actor, Place, code};
+use serde_json::{Value, json};
+
+struct Cast {
+    place: Place,
+    anna: Actor,
+    ben: Actor,
+    cleo: Actor,
+}
+
+#[test]
+fn why_tells_every_reason() {
+    let place = Place::new("status");
+    let [anna, ben, cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
+    place.charter(&[&anna, &ben, &cleo]);
+    let mut cast = Cast { place, anna, ben, cleo };
+    cast.founders_come();
+    let mut dora = cast.dora_asks();
+    cast.eve_is_refused();
+    cast.frank_runs_out();
+    cast.dora_leaves(&mut dora);
+    cast.a_cable_is_cut();
+    cast.cleo_is_killed();
+    cast.dora_is_expelled(&mut dora);
+}
+
+impl Cast {
+    fn founders_come(&mut self) {
+        self.anna.start(&self.place, &[], &[]);
+        self.anna.why("ben", "never-seen");
+        let answer = self.anna.run(&["why", "nobody-of-that-name"]);
+        assert_eq!(code(&answer), 1);
+        let told: Value = serde_json::from_slice(&answer.stdout).unwrap();
+        assert_eq!(told["state"], "unknown");
+        let known = [self.anna.locator.clone()];
+        self.ben.start(&self.place, &known, &[]);
+        self.cleo.start(&self.place, &known, &[]);
+        for name in ["anna", "ben", "cleo"] {
+            self.ben.why(name, "present");
+        }
+        let id = self.cleo.id.clone();
+        self.anna.why(&id, "present");
+        self.anna.why(&id[..8], "present");
+        self.anna.why(&id.to_uppercase(), "present");
+        let roster = self.anna.good(&["roster"]);
+        assert_eq!(roster.as_array().unwrap().len(), 3);
+    }
+
+    fn guest(&self, name: &str) -> Actor {
+        let mut guest = Actor::new(&self.place, name);
+        guest.start(&self.place, &[self.anna.locator.clone(), self.ben.locator.clone()], &["--apply"]);
+        guest
+    }
+
+    fn dora_asks(&mut self) -> Actor {
+        let dora = self.guest("dora");
+        let asks = self.anna.why("dora", "asking");
+        assert_eq!((asks["votes"]["have"].as_u64(), asks["votes"]["need"].as_u64()), (Some(0), Some(2)));
+        assert_eq!(code(&dora.run(&["send", "let me in", "--timeout", "1"])), 6, "no key within that time");
+        dora.why("dora", "asking");
+        self.anna.good(&["vote", "approve", "dora"]);
+        let asks = self.ben.until(&["why", "dora"], |told| told["votes"]["have"] == 1);
+        assert_eq!(asks["votes"]["approved"], json!(["anna"]));
+        assert!(asks["why"].as_str().unwrap().contains("1 of the 2 votes needed (yes from anna)"), "{asks}");
+        self.ben.good(&["vote", "approve", "dora"]);
+        self.cleo.why("dora", "present");
+        dora
+    }
+
+    /// Three vote and two admit: two who say no are enough. `join` says so and ends.
+    fn eve_is_refused(&self) {
+        let eve = Actor::new(&self.place, "eve");
+        let joining = eve.join(&self.place, &self.anna.locator);
+        for voter in [&self.anna, &self.ben] {
+            voter.why("eve", "asking");
+            voter.good(&["vote", "reject", "eve"]);
+        }
+        let output = joining.join().unwrap();
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(code(&output), 5, "{complaint}");
+        assert!(complaint.contains("the voters said no") && complaint.contains("refused"), "{complaint}");
+        let asks = self.anna.why("eve", "asking");
+        assert_eq!(asks["votes"]["rejected"], json!(["anna", "ben"]));
+    }
+
+    /// Certificates of this charter end after a day; Anna's clock is set two days forward.
+    fn frank_runs_out(&mut self) {
+        let mut frank = self.guest("frank");
+        for voter in [&self.anna, &self.ben] {
+            voter.why("frank", "asking");
+            voter.good(&["vote", "approve", "frank"]);
+        }
+        self.cleo.why("frank", "present");
+        frank.kill();
+        // Dora's certificate must not end with it: only her process is not there to be missed.
+        self.anna.why("frank", "silent");
+    }
+
+    fn dora_leaves(&mut self, dora: &mut Actor) {
+        dora.ask(&json!({ "op": "leave" }));
+        self.anna.why("dora", "not-joined");
+    }
+
+    /// The cable between Anna and Cleo is cut; Ben hears both, and can be on a ring with only one of them.
+    fn a_cable_is_cut(&self) {
+        self.anna.cut(&[&self.cleo]);
+        self.cleo.cut(&[&self.anna]);
+        let other = |told: &Value| {
+            let people = told["people"].as_array().unwrap();
+            people.iter().any(|person| person["state"] == "other-side")
+        };
+        self.ben.until(&["status"], other);
+        for one in [&self.anna, &self.cleo] {
+            one.heal();
+        }
+        self.anna.why("cleo", "present");
+        self.ben.why("anna", "present");
+    }
+
+    fn cleo_is_killed(&mut self) {
+        self.cleo.kill();
+        let told = self.anna.why("cleo", "silent");
+        assert!(told["seconds_ago"].as_u64().unwrap() < 60);
+        let since = told["since"].as_str().unwrap();
+        assert!(told["why"].as_str().unwrap().contains(since), "{told}");
+    }
+
+    fn dora_is_expelled(&mut self, dora: &mut Actor) {
+        self.anna.good(&["expel", "dora"]);
+        let open = |list: &Value| list.as_array().unwrap().iter().any(|one| one["name"] == "expel dora");
+        self.ben.until(&["vote", "list"], open);
+        // A proposal outlives the process that heard it.
+        self.ben.kill();
+        self.ben.start(&self.place, &[self.anna.locator.clone()], &[]);
+        let known = self.ben.until(&["vote", "list"], open);
+        let find =
+            |list: &Value| list.as_array().unwrap().iter().find(|one| one["name"] == "expel dora").cloned();
+        assert_eq!(find(&known).unwrap()["proposer"], "anna");
+        // Anna's vote is told again to whoever comes back.
+        self.ben.until(&["vote", "list"], |list| find(list).unwrap()["approved"] == json!(["anna"]));
+        let subject = find(&known).unwrap()["subject"].as_str().unwrap()[..8].to_owned();
+        self.ben.good(&["vote", "approve", &subject]);
+        self.anna.why("dora", "expelled");
+        self.ben.why("dora", "expelled");
+        dora.until(&["why", "dora"], |told| told["state"] == "expelled");
+        let refused = dora.run(&["send", "still here", "--timeout", "5"]);
+        assert_eq!(code(&refused), 7, "{}", String::from_utf8_lossy(&refused.stderr));
+        // The same group two days later: Frank's certificate has ended.
+        let known = [self.ben.locator.clone()];
+        self.anna.kill();
+        self.anna.start(&self.place, &known, &["--clock-ahead", "172800"]);
+        let told = self.anna.why("frank", "expired");
+        assert!(told["since"].as_str().unwrap().ends_with('Z'), "{told}");
+        self.ben.why("frank", "expired");
+        assert_eq!(code(&self.ben.run(&["why", "frank"])), 1);
+        assert_eq!(code(&self.ben.run(&["why", "anna"])), 0);
+    }
+}
