@@ -13,7 +13,6 @@
 //! Departures: docs/protocol/ring.md.
 
 use crate::context::{Context, Step};
-use crate::error::RingError;
 use crate::message::{CommitToken, Control, Data, Join, Last, neighbours};
 use crate::output::{Cause, Output, Timer};
 use crate::stream::Stream;
@@ -29,6 +28,18 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
+    /// What a gather that begins now proposes.
+    pub(crate) fn first(now: Instant, ctx: &Context) -> Self {
+        let others = ctx.peers.proposed(now).take(NODES_MAX.saturating_sub(1));
+        Self { proposed: others.chain([ctx.config.me]).collect(), failed: BTreeSet::new() }
+    }
+
+    /// RING-10: whether no more nodes are proposed with `join` than a ring holds.
+    pub(crate) fn has_room_for(&self, join: &Join) -> bool {
+        let new = join.proposed.iter().filter(|node| !self.proposed.contains(node)).count();
+        new.saturating_add(self.proposed.len()) <= NODES_MAX
+    }
+
     pub(crate) fn members(&self) -> Vec<NodeId> {
         self.proposed.difference(&self.failed).copied().collect()
     }
@@ -67,9 +78,7 @@ pub(crate) struct Gather {
 impl Gather {
     pub(crate) fn new(now: Instant, ctx: &mut Context, old: Option<Stream>) -> Self {
         let timing = &ctx.config.timing;
-        let mut sets = Sets::default();
-        sets.proposed.insert(ctx.config.me);
-        sets.proposed.extend(ctx.peers.proposed(now).take(NODES_MAX.saturating_sub(1)));
+        let sets = Sets::first(now, ctx);
         let gather = Self {
             old,
             sets,
@@ -116,21 +125,11 @@ impl Gather {
         self.send(ctx);
     }
 
-    /// A JOIN; its sender is eligible.
-    pub(crate) fn join(
-        &mut self,
-        now: Instant,
-        from: NodeId,
-        join: &Join,
-        ctx: &mut Context,
-    ) -> Result<Step, RingError> {
-        let union = join.proposed.iter().filter(|node| !self.sets.proposed.contains(node)).count();
-        if union.saturating_add(self.sets.proposed.len()) > NODES_MAX {
-            return Err(RingError::PeerIllegal { peer: from, rule: "RING-10" });
-        }
+    /// A JOIN; its sender is eligible, and there is room for all whom it proposes.
+    pub(crate) fn join(&mut self, now: Instant, from: NodeId, join: &Join, ctx: &mut Context) -> Step {
         ctx.learn(join.ring_seq);
         if !self.sets.proposed.contains(&from) && !join.asks_for(&ctx.config.me) {
-            return Ok(Step::Stay); // Neither asks for the other: two gathers side by side.
+            return Step::Stay; // Neither asks for the other: two gathers side by side.
         }
         self.heard.insert(from);
         if let Some(last) = join.last {
@@ -138,15 +137,15 @@ impl Gather {
         }
         if self.sets.equal(join) {
             self.agreed.insert(from);
-            return Ok(self.consensus(now, ctx));
+            return self.consensus(now, ctx);
         }
         if self.sets.failed.contains(&from) || (self.sets.cover(join) && self.sets.proposed.contains(&from)) {
-            return Ok(Step::Stay);
+            return Step::Stay;
         }
         self.merge(from, join, ctx);
         self.changed(now, ctx);
         self.heard.insert(from);
-        Ok(self.consensus(now, ctx))
+        self.consensus(now, ctx)
     }
 
     fn merge(&mut self, from: NodeId, join: &Join, ctx: &Context) {

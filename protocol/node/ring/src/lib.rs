@@ -41,7 +41,7 @@ use bytes::Bytes;
 use commit::Commit;
 use context::{Context, Step};
 use folkmoot_base::{ConfigurationId, Entropy, Instant, NodeId, Service, draw};
-use gather::Gather;
+use gather::{Gather, Sets};
 use message::{CommitToken, Control, Data, Frame, Join, Token};
 use operational::Operational;
 use recover::Recover;
@@ -236,20 +236,29 @@ impl Ring {
             return Err(RingError::PeerIllegal { peer: from, rule: "RING-04" });
         }
         let known = ctx.peers.join_number(&from);
-        if ctx.peers.is_late(&from, join.number) {
+        if join.number < known {
             return Ok(()); // RING-13
         }
-        let repeated = join.number <= known;
-        let step = match self.state.as_mut() {
-            Some(state) if repeated && state.has(&from) => Step::Stay, // Older than the attempt or ring.
+        let step = match self.state.as_ref() {
+            Some(state) if join.number <= known && state.has(&from) => Step::Stay, // Older than the attempt or ring.
             Some(State::Operational(state)) => state.join(from, join, ctx),
             Some(State::Commit(state)) => state.join(from, join),
             Some(State::Recover(state)) => state.join(from, join),
             Some(State::Gather(_)) | None => Step::Stay,
         };
+        // Judged before anything changes: what this JOIN would make of the gather that it meets or begins.
+        let fits = match self.state.as_ref() {
+            Some(State::Gather(state)) => state.sets.has_room_for(join),
+            Some(_) if matches!(step, Step::Gather(_)) => Sets::first(now, ctx).has_room_for(join),
+            _ => true,
+        };
+        if !fits {
+            return Err(RingError::PeerIllegal { peer: from, rule: "RING-10" });
+        }
+        ctx.peers.heard_join(&from, join.number);
         self.apply(now, step, entropy);
         let Some(State::Gather(state)) = self.state.as_mut() else { return Ok(()) };
-        let step = state.join(now, from, join, &mut self.ctx)?;
+        let step = state.join(now, from, join, &mut self.ctx);
         self.apply(now, step, entropy);
         Ok(())
     }

@@ -77,12 +77,11 @@ impl Peers {
         self.eligible.iter().filter(move |(_, peer)| peer.propose_at <= now).map(|(node, _)| *node)
     }
 
-    /// Whether a JOIN with this `number` is older than one heard before; otherwise it is remembered.
-    pub(crate) fn is_late(&mut self, node: &NodeId, number: u64) -> bool {
-        let Some(peer) = self.eligible.get_mut(node) else { return true };
-        let late = number < peer.join_number;
-        peer.join_number = peer.join_number.max(number);
-        late
+    /// Remembers the number of a JOIN of `node`.
+    pub(crate) fn heard_join(&mut self, node: &NodeId, number: u64) {
+        if let Some(peer) = self.eligible.get_mut(node) {
+            peer.join_number = peer.join_number.max(number);
+        }
     }
 
     /// The last number heard in a JOIN of `node`.
