@@ -20,7 +20,7 @@ pub(crate) fn release(schedules: u32, fuzz_seconds: u32) -> Result<(), String> {
         writeln!(
             log,
             "\n$ {line}\n{}\n{word} after {:.1} s",
-            last_lines(&text, 40),
+            last_lines(&text, 60),
             start.elapsed().as_secs_f64()
         )
         .map_err(|error| error.to_string())?;
@@ -45,7 +45,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<String> {
         "env FOLKMOOT_CRASH_MOMENTS=50 cargo test -p folkmoot-cli --test crash -- --nocapture".into(),
         "cargo run --release -- demo --json".into(),
         "cargo run --release -- bench ring --nodes 3 --senders 3 --bytes 1350 --service agreed --seconds 3 --json".into(),
-        format!("cargo xtask fuzz --seconds {fuzz_seconds}"),
+        format!("cargo xtask fuzz --seconds {fuzz_seconds} --jobs 2"),
     ]
 }
 

@@ -2,8 +2,11 @@
 
 use folkmoot_base::{Digest, MemberId};
 use folkmoot_identity::transcript::Transcript;
-use folkmoot_identity::{Identity, Signature, VerifyingKey};
+use folkmoot_identity::{Identity, VerifyingKey};
 use folkmoot_keying::Credentials;
+
+/// The domain label of every keying message (DECISIONS N4).
+const LABEL: &[u8] = b"folkmoot keying v1";
 
 /// Own key, and the roster as the transcript has it.
 pub(crate) struct Who<'a> {
@@ -19,12 +22,11 @@ impl Who<'_> {
 
 impl Credentials for Who<'_> {
     fn sign(&self, message: &[u8]) -> [u8; 64] {
-        self.identity.key().sign_raw(message).to_bytes()
+        self.identity.key().sign_fixed(LABEL, message)
     }
 
     fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
-        let Some(key) = self.key(member) else { return false };
-        Signature::from_bytes(signature).is_ok_and(|signature| key.verify_raw(message, &signature).is_ok())
+        self.key(member).is_some_and(|key| key.verify_fixed(LABEL, message, signature).is_ok())
     }
 
     fn certificate(&self, member: &MemberId) -> Option<Digest> {

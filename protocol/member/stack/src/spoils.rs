@@ -87,11 +87,7 @@ impl Member {
     /// Tries every key this member ever held on the sealed message in `payload`, a payload as nodes order them; `None` if
     /// there is none in it.
     #[doc(hidden)]
-    pub fn danger_attempt(
-        &self,
-        payload: &Bytes,
-        candidates: &[(ViewId, Vec<MemberId>)],
-    ) -> Option<Attempt> {
+    pub fn danger_attempt(&self, payload: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Option<Attempt> {
         let Some(Payload::Flush(frame)) = Payload::decode(payload) else { return None };
         let Ok(Frame::Data { payload, .. }) = flush::decode(&frame) else { return None };
         let Some(Data::Sealed(sealed)) = Data::decode(&payload) else { return None };

@@ -1,13 +1,13 @@
 //! Who takes part: links that come and go, configurations, and entries of the transcript as they find their place.
 
-use crate::credentials::shown;
+use crate::credentials::own;
 use crate::{Node, Peer, RingEvent};
 use base::{Cause, ConfigurationId, Entropy, Instant, Locator, MemberId, NodeId};
 use bytes::Bytes;
 use folkmoot_attach::ToMember;
 use folkmoot_base as base;
 use folkmoot_identity::transcript::{Change, Transcript};
-use folkmoot_link::{DownCause, Input};
+use folkmoot_link::{Credentials as _, DownCause, Input};
 use std::collections::BTreeSet;
 
 impl Node {
@@ -114,7 +114,7 @@ impl Node {
 
     fn stand(&mut self, now: Instant, node: NodeId, member: bool, entropy: &mut dyn Entropy) {
         if node == self.me {
-            let certificate = shown(&self.config.identity, &self.transcript);
+            let certificate = own(&self.config.identity, &self.transcript).certificate();
             return self.link_input(now, Input::Certificate(certificate), entropy);
         }
         let Some(at) = self.locator(&node) else { return };

@@ -35,13 +35,12 @@ use base::{
 };
 use bytes::Bytes;
 use core::time::Duration;
-use credentials::Own;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_group::Group;
 use folkmoot_identity::Identity;
 use folkmoot_identity::transcript::{self, Transcript};
-use folkmoot_link::Links;
+use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use patience::Patience;
 use reach::Reach;
@@ -148,7 +147,7 @@ pub struct Node {
     transcript: Transcript,
     /// The transcript plus entries that are verified and on their way through the ring.
     staged: Option<Transcript>,
-    links: Links<Own>,
+    links: Links<IdentityCredentials>,
     ring: Ring,
     group: Group,
     peers: BTreeMap<NodeId, Peer>,
@@ -180,7 +179,7 @@ impl Node {
             key.table == folkmoot_ring::STORE_TABLE && key.key == folkmoot_ring::STORE_KEY_RING_SEQ
         });
         let ring_seq = folkmoot_ring::stored_ring_seq(ring_seq.map(|(_, value)| &**value))?;
-        let own = Own::new(config.identity.clone(), &transcript);
+        let own = credentials::own(&config.identity, &transcript);
         let link = folkmoot_link::Config {
             silence: config.silence,
             danger: config.danger,
