@@ -1,4 +1,7 @@
 //! UDP: datagrams received many at a time (recvmmsg, GRO), sent many at a time (GSO) where the system can.
+//!
+//! A turn's datagrams are a multicast in turn to each peer; they are sent peer by peer, since only neighbours to one address
+//! share a call. What goes to one peer keeps its order.
 
 use crate::{BATCH_MAX, Counters, as_u64};
 use bytes::Bytes;
@@ -25,6 +28,8 @@ pub(crate) struct Socket {
     room: Vec<u8>,
     /// Equal-sized datagrams to one address, one after another.
     train: Vec<u8>,
+    /// A batch, put in order of its addresses; empty between calls, kept for its room.
+    sorted: Vec<(Locator, Bytes)>,
 }
 
 impl core::fmt::Debug for Socket {
@@ -49,7 +54,7 @@ impl Socket {
         }
         let local = socket.local_addr()?;
         let room = vec![0; BATCH_SIZE.saturating_mul(MESSAGE_BYTES)];
-        Ok(Self { socket, state, local, room, train: Vec::new() })
+        Ok(Self { socket, state, local, room, train: Vec::new(), sorted: Vec::new() })
     }
 
     pub(crate) fn local(&self) -> Locator {
@@ -94,7 +99,19 @@ impl Socket {
         Ok(())
     }
 
-    pub(crate) fn send(&mut self, mut batch: &[(Locator, Bytes)], counters: &mut Counters) {
+    pub(crate) fn send(&mut self, batch: &[(Locator, Bytes)], counters: &mut Counters) {
+        if batch.is_sorted_by_key(|(to, _)| *to) {
+            return self.send_sorted(batch, counters);
+        }
+        let mut sorted = core::mem::take(&mut self.sorted);
+        sorted.extend_from_slice(batch);
+        sorted.sort_by_key(|(to, _)| *to);
+        self.send_sorted(&sorted, counters);
+        sorted.clear();
+        self.sorted = sorted;
+    }
+
+    fn send_sorted(&mut self, mut batch: &[(Locator, Bytes)], counters: &mut Counters) {
         while let Some((to, first)) = batch.first() {
             let Locator::Udp(address) = *to else {
                 counters.dropped = counters.dropped.saturating_add(1);

@@ -55,6 +55,23 @@ async fn equal_datagrams_to_one_place_go_in_few_calls() {
     assert!(a.counters().calls <= 120);
 }
 
+/// What a node of a ring sends: each datagram to every peer in turn.
+#[tokio::test]
+async fn datagrams_to_several_places_in_turn_share_calls_and_keep_their_order() {
+    let udp = || Transport::udp("127.0.0.1:0".parse().unwrap()).unwrap();
+    let (mut a, mut b, mut c) = (udp(), udp(), udp());
+    let each = |to| datagrams(to, std::iter::repeat_n(1_400, 40));
+    let sent: Vec<_> = each(b.local()).into_iter().zip(each(c.local())).flat_map(|(b, c)| [c, b]).collect();
+    a.send(&sent);
+    for port in [&mut b, &mut c] {
+        let came: Vec<u8> = gather(port, 40).await.iter().map(|(_, bytes)| bytes[0]).collect();
+        assert_eq!(came, (0..40).collect::<Vec<u8>>());
+    }
+    if cfg!(target_os = "linux") {
+        assert!(a.counters().calls <= 4, "{} calls", a.counters().calls);
+    }
+}
+
 #[tokio::test]
 async fn sending_never_waits_and_counts_what_is_lost() {
     let hub = Hub::default();
