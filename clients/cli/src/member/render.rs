@@ -47,7 +47,9 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         }
         Event::Refused { reason } => json!({ "event": "refused", "reason": reason }),
         Event::Denied { reason } => json!({ "event": "denied", "reason": reason }),
-        Event::Expelled { member } => json!({ "event": "expelled", "member": member.hex() }),
+        Event::Expelled { member } => {
+            json!({ "event": "expelled", "member": member.hex(), "name": name(names, member) })
+        }
         Event::Removed { group, cause } => {
             json!({ "event": "removed", "group": group.hex(), "cause": cause_word(*cause) })
         }
@@ -74,7 +76,8 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "view" => {
             let names = event.get("names").and_then(Value::as_array).into_iter().flatten();
             let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
-            news(format!("{} share key {} ({})", names.join(", "), text("epoch"), text("cause")))
+            let share = if names.len() == 1 { "alone has" } else { "share" };
+            news(format!("{} {share} key {} ({})", names.join(", "), text("epoch"), text("cause")))
         }
         "key-pending" => news("agreeing a new key; what you send waits for it".into()),
         "request" => {
@@ -87,7 +90,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             let (what, subject) = (text("text"), text("subject"));
             let (have, need) = (number("have"), number("need"));
             news(format!(
-                "{what} ({have} of {need} votes). To agree: folkmoot vote approve {}",
+                "{what} ({have} of {need} votes). To agree: /yes {0} in chat, or folkmoot vote approve {0}",
                 short(&subject)
             ))
         }
@@ -97,7 +100,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
-        "expelled" => news(format!("{} was expelled", short(&text("member")))),
+        "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are out of the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("{} events missed: this reader is too slow", number("count"))),
@@ -130,7 +133,9 @@ pub(crate) fn proposal_json(proposal: &Proposal, names: &Names) -> Value {
 }
 
 fn all(names: &Names, members: &[MemberId]) -> Vec<String> {
-    members.iter().map(|member| name(names, member)).collect()
+    let mut all: Vec<String> = members.iter().map(|member| name(names, member)).collect();
+    all.sort();
+    all
 }
 
 /// Now, by both clocks: monotonic times are told as times of day.
@@ -199,7 +204,7 @@ fn asking_text(have: u32, need: u32, asks: Option<&Petition>, names: &Names) -> 
     let cast = asks.map(|asks| [voters("yes", &asks.approved), voters("no", &asks.rejected)]);
     let cast: Vec<String> = cast.into_iter().flatten().flatten().collect();
     let cast = if cast.is_empty() { "nobody has voted".to_owned() } else { cast.join("; ") };
-    format!("asks for admission; has {have} of the {need} votes needed ({cast})")
+    format!("has {have} of the {need} votes needed to be admitted ({cast})")
 }
 
 /// State, reason, and what programs want besides.

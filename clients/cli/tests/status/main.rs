@@ -74,7 +74,10 @@ impl Cast {
         self.anna.good(&["vote", "approve", "dora"]);
         let asks = self.ben.until(&["why", "dora"], |told| told["votes"]["have"] == 1);
         assert_eq!(asks["votes"]["approved"], json!(["anna"]));
-        assert!(asks["why"].as_str().unwrap().contains("1 of the 2 votes needed (yes from anna)"), "{asks}");
+        assert!(
+            asks["why"].as_str().unwrap().contains("1 of the 2 votes needed to be admitted (yes from anna)"),
+            "{asks}"
+        );
         self.ben.good(&["vote", "approve", "dora"]);
         self.cleo.why("dora", "present");
         dora
