@@ -165,11 +165,7 @@ fn expand(hkdf: &Hkdf<Sha256>, info: &[&[u8]], out: &mut [u8]) {
     assert!(done.is_ok(), "HKDF gives up to 8,160 bytes");
 }
 
-fn sender_key(
-    hkdf: &Hkdf<Sha256>,
-    context: &Context,
-    place: u16,
-) -> Result<LessSafeKey, SessionError> {
+fn sender_key(hkdf: &Hkdf<Sha256>, context: &Context, place: u16) -> Result<LessSafeKey, SessionError> {
     let mut key = [0_u8; 32];
     expand(hkdf, &[b"sender", &context.bound, &context.list, &place.to_be_bytes()], &mut key);
     let unbound = UnboundKey::new(&AES_256_GCM, &key);
