@@ -159,7 +159,8 @@ impl Pair {
     /// A legal frame of the peer. Gives what was delivered.
     fn sends(&mut self, frame: Bytes) -> Vec<Bytes> {
         self.ring.frame(self.now, node(PEER), frame, &mut Rng(1)).unwrap();
-        let payload = |output| if let Output::Deliver(delivery) = output { Some(delivery.payload) } else { None };
+        let payload =
+            |output| if let Output::Deliver(delivery) = output { Some(delivery.payload) } else { None };
         self.outputs().into_iter().filter_map(payload).collect()
     }
 
@@ -316,7 +317,10 @@ fn ring_12_messages_longer_than_any_may_be_are_dropped() {
                 delivered.extend(pair.passes());
             }
         }
-        assert_eq!(delivered.iter().map(Bytes::len).collect::<Vec<_>>(), if kept { vec![length] } else { vec![] });
+        assert_eq!(
+            delivered.iter().map(Bytes::len).collect::<Vec<_>>(),
+            if kept { vec![length] } else { vec![] }
+        );
         // What follows is heard as before.
         let frame = data(pair.head(), &[(b"next", true, true)]);
         assert_eq!(pair.sends(frame), ["next"]);
