@@ -342,7 +342,7 @@ impl Story {
             "every message sealed while she was a member opens to the keys she kept",
             control.sealed >= 3 && control.opened == control.sealed,
             &format!(
-                "{} of {} opened, the oldest from her first view; {} keys",
+                "{} of {} opened, of her first view too; {} keys",
                 control.opened, control.sealed, control.keys
             ),
         );
@@ -354,8 +354,8 @@ impl Story {
             "she decrypts nothing sealed after that",
             later.sealed >= 2 * AFTER && later.opened == 0 && heard == 0 && later.tries >= later.sealed,
             &format!(
-                "{} sealed messages, true header and view, every key she ever held: {} tries, {} opened",
-                later.sealed, later.tries, later.opened
+                "{} sealed, {} keys, {} tries, {} opened; true header and view",
+                later.sealed, later.keys, later.tries, later.opened
             ),
         );
         Ok(())

@@ -147,7 +147,7 @@ impl Cast {
         self.ben.until(&["vote", "list"], open);
         // A proposal outlives the process that heard it.
         self.ben.kill();
-        self.ben.start(&self.place, &[self.anna.locator.clone()], &[]);
+        self.ben.start(&self.place, core::slice::from_ref(&self.anna.locator), &[]);
         let known = self.ben.until(&["vote", "list"], open);
         let find =
             |list: &Value| list.as_array().unwrap().iter().find(|one| one["name"] == "expel dora").cloned();
