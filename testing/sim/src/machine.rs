@@ -68,6 +68,8 @@ pub enum Command {
     Expel(Seat),
     /// Say yes to the proposal to expel this seat.
     Agree(Seat),
+    /// Look for this seat's node where it is: somebody told the person.
+    Dial(Seat),
     /// From now on leave out this step, or none.
     Mute(Option<Mute>),
     /// From now on the node is crooked, or honest again.
@@ -214,8 +216,8 @@ pub trait Cast {
         entropy: &mut dyn Entropy,
     ) -> Result<Box<dyn Machine>, String>;
 
-    /// Whether `spoils` open `payload`, a thing that crossed the stair.
-    fn opens(&self, spoils: &Spoils, payload: &Bytes) -> bool;
+    /// Whether `spoils` open `payload`, which was sealed in `view`. The view is no secret: it is told.
+    fn opens(&self, spoils: &Spoils, payload: &Bytes, view: Option<&Shown>) -> bool;
 }
 
 /// The port of a seat.

@@ -265,6 +265,23 @@ impl<'a> Player<'a> {
                 self.restart_seat(seat);
             }
         }
+        self.tell_the_lonely();
+    }
+
+    /// A stranger whose only contact stays dead is told where somebody else is: nobody can find what nobody alive knows.
+    fn tell_the_lonely(&mut self) {
+        let living = self.world.living();
+        let role_of = |seat: &Seat| self.world.chair(*seat).and_then(|chair| chair.role);
+        let lonely: Vec<Seat> = living
+            .iter()
+            .copied()
+            .filter(|seat| matches!(role_of(seat), Some(Role::Stranger { contact }) if !living.contains(&contact)))
+            .collect();
+        for seat in lonely {
+            if let Some(other) = living.iter().copied().find(|other| *other != seat) {
+                self.world.command(seat, Command::Dial(other));
+            }
+        }
     }
 
     fn restart_seat(&mut self, seat: Seat) {
@@ -311,6 +328,7 @@ impl<'a> Player<'a> {
         self.world.try_outsiders();
         let standings = standings(&self.world);
         let mut record = std::mem::take(&mut self.world.record);
+        record.calm = self.schedule.calm;
         record.counts.micros = self.world.now;
         record.standings = standings;
         record

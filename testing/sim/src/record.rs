@@ -222,6 +222,8 @@ pub struct Counts {
 pub struct Record {
     /// Everything, in order.
     pub entries: Vec<Entry>,
+    /// Whether nothing was broken by the schedule.
+    pub calm: bool,
     /// Whether the faults had stopped and the world had come to rest when it ended.
     pub settled: bool,
     /// How each living member stood at the end.

@@ -38,7 +38,7 @@ impl Cast for ToyCast {
         Ok(Box::new(Toy { seat, seats: self.seats, counter, out, tick: Instant(0), told: true }))
     }
 
-    fn opens(&self, _: &Spoils, _: &Bytes) -> bool {
+    fn opens(&self, _: &Spoils, _: &Bytes, _: Option<&Shown>) -> bool {
         false
     }
 }
@@ -105,7 +105,7 @@ mod tests {
     use folkmoot_base::Service::Agreed;
 
     fn schedule(steps: Vec<(When, Step)>) -> Schedule {
-        Schedule { seed: 9, seats: 3, founders: 3, votes: 1, weather: CALM, crooked: None, steps }
+        Schedule { seed: 9, seats: 3, founders: 3, votes: 1, weather: CALM, crooked: None, calm: false, steps }
     }
 
     fn world() -> World {

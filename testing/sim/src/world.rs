@@ -13,7 +13,7 @@ pub use chair::{Chair, Wishes};
 use crate::machine::{Cast, Command, Entrance, Input, Machine, Output, Role, locator, seat_at};
 use crate::net::Net;
 use crate::payload;
-use crate::record::{Disk, MessageId, Process, Record, Seat, What};
+use crate::record::{Disk, MessageId, Process, Record, Seat, Shown, What};
 use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule};
 use bytes::Bytes;
@@ -68,6 +68,8 @@ struct Stair {
     at: u64,
     /// Seats that the sealer knew to be out of the group, a bit each.
     out: u8,
+    /// The view in which it was sealed.
+    view: Option<Shown>,
     bytes: Bytes,
 }
 

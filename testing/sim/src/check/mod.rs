@@ -24,6 +24,7 @@ mod key_per_view;
 mod liveness;
 mod local_monotonicity;
 mod log_silence;
+mod membership_precision;
 mod no_duplication;
 mod numbers_once;
 mod order;
@@ -87,7 +88,7 @@ impl Checker {
 }
 
 /// All checkers.
-pub const ALL: [Checker; 29] = [
+pub const ALL: [Checker; 30] = [
     evs_1_basic_delivery::CHECKER,
     evs_2_configuration_change::CHECKER,
     evs_3_self_delivery::CHECKER,
@@ -117,6 +118,7 @@ pub const ALL: [Checker; 29] = [
     numbers_once::CHECKER,
     what_was_acknowledged::CHECKER,
     log_silence::CHECKER,
+    membership_precision::CHECKER,
 ];
 
 /// Judged like the others, but last: a run that is not safe is not expected to come to rest.

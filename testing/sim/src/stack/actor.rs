@@ -1,18 +1,18 @@
 //! One life of one seat: the embedded stacks, spoken to in the world's words.
 
 use super::company::Names;
-use super::tap::{MARK, Seen, Tap};
-use crate::machine::{Command, Entrance, Input, Machine, Output, Picture, Role, Spoils, Told};
+use super::tap::{Desk, MARK, Seen, Tap, unmark};
+use crate::machine::{Command, Entrance, Input, Machine, Output, Picture, Role, Spoils, Told, locator};
 use crate::record::{MessageId, Seat, Shown};
-use folkmoot_attach::{self as attach, Embedded};
+use folkmoot_attach::{self as attach, Embedded, Trace};
 use folkmoot_base::{Digest, Entropy, GroupId, Instant};
-use folkmoot_member::{Event, Member, SendError};
+use folkmoot_member::{Event, SendError};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 /// One life.
 pub(super) struct Actor {
-    stack: Embedded<Tap, Member>,
+    stack: Embedded<Tap, Desk>,
     names: Rc<Names>,
     home: GroupId,
     /// Asked to send, neither sealed nor refused yet.
@@ -20,8 +20,8 @@ pub(super) struct Actor {
     /// What a vote on a seat's request, or on its expulsion, names.
     requests: BTreeMap<Seat, Digest>,
     proposals: BTreeMap<Seat, Digest>,
-    /// Control steps found on the disk at the start.
-    found: BTreeSet<String>,
+    /// The request on which a vote was just given.
+    voting: Option<Digest>,
     roster_length: usize,
     out: VecDeque<Output>,
     sending: bool,
@@ -29,12 +29,12 @@ pub(super) struct Actor {
 
 impl Actor {
     pub(super) fn new(
-        mut stack: Embedded<Tap, Member>,
+        mut stack: Embedded<Tap, Desk>,
         entrance: &Entrance<'_>,
         names: Rc<Names>,
         entropy: &mut dyn Entropy,
     ) -> Self {
-        let home = stack.upper.home();
+        let home = stack.upper.member.home();
         let commands = match entrance.role {
             Role::Stranger { .. } => vec![folkmoot_member::Command::Apply],
             Role::Founder => Vec::new(),
@@ -44,8 +44,6 @@ impl Actor {
         for command in commands.into_iter().chain([folkmoot_member::Command::Join { group: home }]) {
             stack.handle(now, attach::Input::Command(command), entropy);
         }
-        let found = entrance.disk.iter().filter(|(key, _)| key.table == "vote");
-        let found = found.map(|(key, _)| format!("vote {}", hex(&key.key))).collect();
         let mut actor = Self {
             stack,
             names,
@@ -53,7 +51,7 @@ impl Actor {
             asked: VecDeque::new(),
             requests: BTreeMap::new(),
             proposals: BTreeMap::new(),
-            found,
+            voting: None,
             roster_length: usize::MAX,
             out: VecDeque::new(),
             sending: false,
@@ -68,7 +66,7 @@ impl Actor {
             match output {
                 attach::Output::Transmit(to, bytes) => self.out.push_back(Output::Transmit(to, bytes)),
                 attach::Output::Persist(write) => self.out.push_back(Output::Persist(write)),
-                attach::Output::Trace(trace) if trace.layer == MARK => self.marked(),
+                attach::Output::Trace(trace) if trace.layer == MARK => self.marked(&trace),
                 attach::Output::Trace(trace) => self.out.push_back(Output::Trace(trace)),
                 attach::Output::Event(event) => self.event(event),
             }
@@ -79,9 +77,8 @@ impl Actor {
         self.out.push_back(Output::Told(told));
     }
 
-    fn marked(&mut self) {
-        let seen = self.stack.ground.seen.borrow_mut().pop_front();
-        match seen {
+    fn marked(&mut self, line: &Trace) {
+        match unmark(&self.stack.ground.board, line) {
             Some(Seen::Told(told)) => self.tell(told),
             Some(Seen::Sealed) => {
                 if let Some(message) = self.asked.pop_front() {
@@ -118,6 +115,7 @@ impl Actor {
             Event::Expelled { member } => self.acknowledged("expelled", &member),
             Event::Removed { cause, .. } => self.tell(Told::Left(format!("{cause:?}").to_lowercase())),
             Event::SendFailed { error } => self.send_failed(&error),
+            Event::Votes { subject, .. } => self.voted(subject),
             _ => {}
         }
     }
@@ -126,6 +124,31 @@ impl Actor {
         if let Some(seat) = self.names.seat(member) {
             self.tell(Told::Acknowledged(format!("{what} seat{seat}")));
         }
+    }
+
+    /// Votes on a subject changed: ours is among them now, if we just gave it.
+    fn voted(&mut self, subject: Digest) {
+        if self.voting.is_none_or(|voting| voting != subject) {
+            return;
+        }
+        self.voting = None;
+        let of = |seats: &BTreeMap<Seat, Digest>| seats.iter().find(|(_, known)| **known == subject).map(|(seat, _)| *seat);
+        if let Some(seat) = of(&self.requests) {
+            self.tell(Told::Acknowledged(format!("vote-to-admit seat{seat}")));
+        }
+    }
+
+    /// Seats whose open requests have this member's vote, and seats without an open request: for them no vote is missed.
+    fn votes_held(&self) -> BTreeSet<Seat> {
+        let me = self.stack.upper.member.id();
+        let petitions = self.stack.upper.member.petitions();
+        let mut held: BTreeSet<Seat> = (0..crate::schedule::SEATS_MAX).collect();
+        for petition in petitions.iter().filter(|petition| !petition.approved.contains(&me)) {
+            if let Some(seat) = self.names.seat(&petition.member) {
+                held.remove(&seat);
+            }
+        }
+        held
     }
 
     /// A send that was just handed in failed: the newest. One that was held failed: the oldest.
@@ -147,14 +170,17 @@ impl Actor {
             Command::Leave => folkmoot_member::Command::Leave { group },
             Command::Join => folkmoot_member::Command::Join { group },
             Command::Approve(seat) => {
-                folkmoot_member::Command::Vote { subject: *self.requests.get(&seat)?, approve: true }
+                let subject = *self.requests.get(&seat)?;
+                self.voting = Some(subject);
+                folkmoot_member::Command::Vote { subject, approve: true }
             }
             Command::Agree(seat) => {
                 folkmoot_member::Command::Vote { subject: *self.proposals.get(&seat)?, approve: true }
             }
             Command::Expel(seat) => folkmoot_member::Command::Expel { member: self.names.member(seat)? },
+            Command::Dial(seat) => folkmoot_member::Command::Dial(locator(seat)),
             Command::Mute(step) => {
-                self.stack.ground.mute = step;
+                self.stack.upper.mute = step;
                 return None;
             }
             Command::Crooked(how) => {
@@ -163,10 +189,6 @@ impl Actor {
             }
         })
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Machine for Actor {
@@ -195,20 +217,21 @@ impl Machine for Actor {
     }
 
     fn picture(&self) -> Picture {
-        let roster = self.stack.upper.transcript().roster();
+        let roster = self.stack.upper.member.transcript().roster();
         let members: BTreeSet<Seat> = self.names.seats(roster.members().map(|admission| &admission.member));
         let removed: BTreeSet<Seat> = self.names.seats(roster.formers().map(|(admission, _)| &admission.member));
-        let mut holds = self.found.clone();
+        let mut holds: BTreeSet<String> =
+            self.votes_held().iter().map(|seat| format!("vote-to-admit seat{seat}")).collect();
         holds.extend(members.iter().chain(&removed).map(|seat| format!("admitted seat{seat}")));
         holds.extend(removed.iter().map(|seat| format!("expelled seat{seat}")));
-        let status = self.stack.upper.status(Instant(0));
+        let status = self.stack.upper.member.status(Instant(0));
         let ring = self.stack.ground.node.ring();
         let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
         Picture { roster: members, removed, holds, activity }
     }
 
     fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>> {
-        let transcript = self.stack.upper.transcript();
+        let transcript = self.stack.upper.member.transcript();
         let length = transcript.len();
         if length == self.roster_length {
             return None;
@@ -218,7 +241,7 @@ impl Machine for Actor {
     }
 
     fn spoils(&self) -> Spoils {
-        let kept = self.stack.upper.spoils();
+        let kept = self.stack.upper.member.spoils();
         Spoils { secrets: kept.danger_keys().map(|key| key.to_vec()).collect(), kept: Some(kept.clone()) }
     }
 }

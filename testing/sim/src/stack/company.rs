@@ -1,9 +1,9 @@
 //! The cast: identities and a charter for the seats of a schedule, and a stack for each life.
 
 use super::actor::Actor;
-use super::tap::Tap;
+use super::tap::{Desk, Tap};
 use crate::machine::{Cast, Entrance, Machine, Role, Spoils, locator};
-use crate::record::Seat;
+use crate::record::{Seat, Shown};
 use crate::rng::Rng;
 use crate::schedule::Schedule;
 use bytes::Bytes;
@@ -90,11 +90,19 @@ impl Cast for Company {
         config.danger_keeps_keys = true;
         let member = Member::new(config, &stored).map_err(|error| error.to_string())?;
         let tap = Tap::new(node, entrance, Rc::clone(&self.names));
-        let stack = Embedded::new(tap, member);
+        let desk = Desk::new(member, Rc::clone(&tap.board), Rc::clone(&self.names));
+        let stack = Embedded::new(tap, desk);
         Ok(Box::new(Actor::new(stack, entrance, Rc::clone(&self.names), entropy)))
     }
 
-    fn opens(&self, spoils: &Spoils, payload: &Bytes) -> bool {
-        spoils.kept.as_ref().is_some_and(|kept| kept.danger_opens(payload))
+    fn opens(&self, spoils: &Spoils, payload: &Bytes, view: Option<&Shown>) -> bool {
+        let view = view.map(|view| {
+            let mut members: Vec<MemberId> =
+                view.members.iter().filter_map(|seat| self.names.member(*seat)).collect();
+            members.sort_unstable();
+            (view.id, members)
+        });
+        let candidates: Vec<_> = view.into_iter().collect();
+        spoils.kept.as_ref().is_some_and(|kept| kept.danger_attempt(payload, &candidates).opened)
     }
 }

@@ -1,6 +1,7 @@
-//! A tap on the stair: a node that does what the shipped node does, and says what passed.
+//! Two taps on the stair: a node that does what the shipped node does, and says what the ring did and what went up; a
+//! member ([`Desk`]) that does what the shipped member does, and says what it sealed and what it knew when it did.
 //!
-//! What it sees goes out in order among the node's own outputs: each [`Told`] is announced by a trace line of the layer
+//! What they see goes out in order among the stacks' own outputs: each [`Seen`] is announced by a trace line of the layer
 //! [`MARK`], which the actor swaps for it. Here also sit the two liars that need the stair: a member that leaves out a
 //! step, and a node that was broken into.
 
@@ -10,18 +11,16 @@ use crate::machine::{Crooked, Entrance, Mute, Told};
 use crate::record::{RingEvent, RingMessage, Seat};
 use crate::rng::Rng;
 use bytes::Bytes;
-use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
-use folkmoot_base::{Digest, Entropy, Instant, Locator, NodeId, UnixTime};
+use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
+use folkmoot_base::{Digest, Entropy, Instant, Locator, MemberId, NodeId, UnixTime};
+use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// The layer of the lines that stand for a [`Told`].
+/// The layer of the lines that stand for something seen.
 pub(super) const MARK: &str = "~";
-
-/// What the tap hands to the actor behind the embedding's back, in the order of the marks.
-pub(super) type Told2Actor = Rc<RefCell<VecDeque<Seen>>>;
 
 /// What passed the stair.
 #[derive(Debug)]
@@ -32,63 +31,55 @@ pub(super) enum Seen {
     Sealed,
 }
 
+/// What the taps saw, by the number that stands in the mark.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    next: u64,
+    seen: BTreeMap<u64, Seen>,
+}
+
+/// Shared by the two taps and the actor.
+pub(super) type Board = Rc<RefCell<Marks>>;
+
+/// Notes `seen`; the line that stands for it.
+fn mark(board: &Board, seen: Seen) -> Trace {
+    let mut marks = board.borrow_mut();
+    let number = marks.next;
+    marks.next = number.saturating_add(1);
+    marks.seen.insert(number, seen);
+    Trace { layer: MARK, text: number.to_string() }
+}
+
+/// What the line stands for.
+pub(super) fn unmark(board: &Board, line: &Trace) -> Option<Seen> {
+    board.borrow_mut().seen.remove(&line.text.parse().ok()?)
+}
+
 /// The node, observed.
 pub(super) struct Tap {
     pub(super) node: Node,
-    pub(super) mute: Option<Mute>,
     pub(super) crooked: Option<Crooked>,
-    pub(super) seen: Told2Actor,
+    pub(super) board: Board,
     names: Rc<Names>,
     rng: Rng,
     out: VecDeque<GroundOutput>,
-    gone: u8,
-    instance: Vec<u8>,
 }
 
 impl Tap {
     pub(super) fn new(node: Node, entrance: &Entrance<'_>, names: Rc<Names>) -> Self {
         Self {
             node,
-            mute: None,
             crooked: None,
-            seen: Rc::default(),
+            board: Board::default(),
             names,
             rng: Rng::new(u64::from(entrance.seat), "crooked", u64::from(entrance.life)),
             out: VecDeque::new(),
-            gone: 0,
-            instance: Vec::new(),
         }
-    }
-
-    fn mark(&mut self, seen: Seen) {
-        self.seen.borrow_mut().push_back(seen);
-        self.out.push_back(GroundOutput::Trace(Trace { layer: MARK, text: String::new() }));
     }
 
     fn tell(&mut self, told: Told) {
-        self.mark(Seen::Told(told));
-    }
-
-    /// Looks at what the member sends; whether it goes on.
-    fn look_down(&mut self, payload: &Bytes) -> bool {
-        match kind::of(payload) {
-            Kind::Sealed(header, sealed) => {
-                let stair = payload.slice_ref(sealed);
-                let nonce = header.to_vec();
-                self.mark(Seen::Sealed);
-                self.tell(Told::Used("nonce", nonce));
-                self.tell(Told::Stair(stair));
-                true
-            }
-            Kind::Step(step, instance) => {
-                if let Some(instance) = instance.filter(|instance| *instance != self.instance) {
-                    self.instance = instance.to_vec();
-                    self.tell(Told::Used("instance id", instance.to_vec()));
-                }
-                self.mute != Some(step)
-            }
-            Kind::Other => true,
-        }
+        let line = mark(&self.board, Seen::Told(told));
+        self.out.push_back(GroundOutput::Trace(line));
     }
 
     fn ring_events(&mut self, events: Vec<folkmoot_node::RingEvent>) {
@@ -121,19 +112,6 @@ impl Tap {
     /// Looks at what the node hands up; a crooked node changes it.
     fn look_up(&mut self, word: ToMember) {
         match word {
-            ToMember::Notice { ref members, ref removed, .. } => {
-                let members: Vec<Seat> = self.names.seats(members);
-                let removed: Vec<Seat> = self.names.seats(removed);
-                for seat in removed {
-                    self.gone |= bit(seat);
-                    self.tell(Told::Gone(seat));
-                }
-                for seat in members.into_iter().filter(|seat| self.gone & bit(*seat) != 0).collect::<Vec<_>>() {
-                    self.gone &= !bit(seat);
-                    self.tell(Told::Back(seat));
-                }
-                self.out.push_back(GroundOutput::Member(word));
-            }
             ToMember::Deliver { group, sender, service, payload } if self.crooked.is_some() => {
                 for payload in self.bend(payload) {
                     let word = ToMember::Deliver { group, sender, service, payload };
@@ -163,6 +141,116 @@ impl Tap {
     }
 }
 
+/// The member, observed.
+pub(super) struct Desk {
+    pub(super) member: Member,
+    pub(super) mute: Option<Mute>,
+    board: Board,
+    names: Rc<Names>,
+    out: VecDeque<UpperOutput<Event>>,
+    gone: u8,
+    instance: Vec<u8>,
+}
+
+impl Desk {
+    pub(super) fn new(member: Member, board: Board, names: Rc<Names>) -> Self {
+        Self { member, mute: None, board, names, out: VecDeque::new(), gone: 0, instance: Vec::new() }
+    }
+
+    fn mark(&mut self, seen: Seen) {
+        let line = mark(&self.board, seen);
+        self.out.push_back(UpperOutput::Trace(line));
+    }
+
+    fn tell(&mut self, told: Told) {
+        self.mark(Seen::Told(told));
+    }
+
+    /// Takes over what the member has to say, so that marks made from now on come after it.
+    fn drain(&mut self) {
+        while let Some(output) = self.member.poll_output() {
+            let goes_on = match &output {
+                UpperOutput::Node(ToNode::Send { payload, .. }) => self.look_down(payload),
+                _ => true,
+            };
+            if goes_on {
+                self.out.push_back(output);
+            }
+        }
+    }
+
+    /// Looks at what the member sends; whether it goes on.
+    fn look_down(&mut self, payload: &Bytes) -> bool {
+        match kind::of(payload) {
+            Kind::Sealed(header, sealed) => {
+                self.mark(Seen::Sealed);
+                self.tell(Told::Used("nonce", header.to_vec()));
+                self.tell(Told::Stair(payload.slice_ref(sealed)));
+                true
+            }
+            Kind::Step(step, instance) => {
+                if let Some(instance) = instance.filter(|instance| *instance != self.instance) {
+                    self.instance = instance.to_vec();
+                    self.tell(Told::Used("instance id", instance.to_vec()));
+                }
+                self.mute != Some(step)
+            }
+            Kind::Other => true,
+        }
+    }
+
+    /// Who is in the group, and who no more, by the notice that the member is about to hear.
+    fn look_at_notice(&mut self, members: &[MemberId], removed: &[MemberId]) {
+        let removed: Vec<Seat> = self.names.seats(removed);
+        for seat in removed {
+            self.gone |= bit(seat);
+            self.tell(Told::Gone(seat));
+        }
+        let members: Vec<Seat> = self.names.seats(members);
+        for seat in members.into_iter().filter(|seat| self.gone & bit(*seat) != 0).collect::<Vec<_>>() {
+            self.gone &= !bit(seat);
+            self.tell(Told::Back(seat));
+        }
+    }
+}
+
+impl Upper for Desk {
+    type Command = Command;
+    type Event = Event;
+
+    fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
+        if let ToMember::Notice { members, removed, .. } = &message {
+            self.look_at_notice(members, removed);
+        }
+        self.member.node(now, message, entropy);
+        self.drain();
+    }
+
+    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
+        self.member.command(now, command, entropy);
+        self.drain();
+    }
+
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        self.member.clock(now, time, entropy);
+        self.drain();
+    }
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.member.timeout(now, entropy);
+        self.drain();
+    }
+
+    fn poll_output(&mut self) -> Option<UpperOutput<Event>> {
+        self.drain();
+        self.out.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.member.poll_timeout()
+    }
+}
+
 fn named(sender: Seat, digest: Digest) -> RingMessage {
     let mut half = [0; 16];
     for (to, from) in half.iter_mut().zip(digest) {
@@ -177,13 +265,6 @@ fn bit(seat: Seat) -> u8 {
 
 impl Ground for Tap {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
-        let goes_on = match &message {
-            ToNode::Send { payload, .. } => self.look_down(payload),
-            _ => true,
-        };
-        if !goes_on {
-            return;
-        }
         self.node.member(now, message, entropy);
     }
 

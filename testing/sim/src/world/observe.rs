@@ -7,6 +7,7 @@ use crate::record::{Leak, Seat, What};
 use crate::schedule::Hook;
 use folkmoot_attach::Trace;
 use folkmoot_base::Persist;
+use std::collections::BTreeSet;
 
 /// Most payloads of the stair kept for the oracle of outsiders.
 const STAIRS_MAX: usize = 20_000;
@@ -193,8 +194,10 @@ impl World {
             self.record.push(self.now, process, What::Leaked(Leak::Node));
         }
         if self.stairs.len() < STAIRS_MAX {
-            let out = self.chair(seat).map_or(0, |chair| chair.out);
-            self.stairs.push(Stair { at: self.now, out, bytes });
+            let (out, view) = self.chair(seat).map_or((0, None), |chair| (chair.out, chair.view.clone()));
+            if out != 0 {
+                self.stairs.push(Stair { at: self.now, out, view, bytes });
+            }
         }
     }
 
@@ -240,9 +243,14 @@ impl World {
         }
         let mut leaks = Vec::new();
         for chair in &self.chairs {
-            let sealed_without = self.stairs.iter().filter(|stair| stair.out & bit(chair.seat) != 0);
-            for stair in sealed_without {
-                if chair.spoils.values().any(|spoils| self.cast.opens(spoils, &stair.bytes)) {
+            let mut tried = BTreeSet::new();
+            for stair in self.stairs.iter().filter(|stair| stair.out & bit(chair.seat) != 0) {
+                // Version and epoch tag: what one key opens of an epoch, it opens of all of it.
+                if !tried.insert(stair.bytes.get(..9)) {
+                    continue;
+                }
+                let view = stair.view.as_ref();
+                if chair.spoils.values().any(|spoils| self.cast.opens(spoils, &stair.bytes, view)) {
                     leaks.push((stair.at, chair.process()));
                 }
             }

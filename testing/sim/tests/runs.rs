@@ -1,0 +1,30 @@
+//! Whatever the network does, the shipped stacks keep every promise, and a run is its seed.
+//! Method: play drawn schedules and judge them; play some twice, in fresh processes, and compare their transcripts. The full
+//! numbers run in `cargo xtask verify` and `cargo xtask release`; here are a few, so that a change shows at once.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+use folkmoot_sim::schedule::Schedule;
+use folkmoot_sim::stack::company;
+use folkmoot_sim::world::Options;
+use std::process::Command;
+
+#[test]
+fn a_few_drawn_schedules_break_nothing() {
+    for seed in 1..=12 {
+        let (outcome, record) = folkmoot_sim::run(&Schedule::draw(seed), company, Options::default());
+        assert!(outcome.violations.is_empty(), "seed {seed}: {:#?}", outcome.violations);
+        assert!(record.settled && outcome.counts.views > 0);
+    }
+}
+
+#[test]
+fn a_run_is_its_seed_in_fresh_processes() {
+    let digests = || {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_folkmoot-sim"));
+        let output = program.args(["--schedules", "8", "--seed", "40", "--digest"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (first, second) = (digests(), digests());
+    assert_eq!(first, second);
+    assert_eq!(first.lines().count(), 8);
+}
