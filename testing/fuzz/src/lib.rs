@@ -24,6 +24,7 @@ mod papers;
 mod script;
 mod seeds;
 mod stacks;
+mod stored;
 mod values;
 mod world;
 
@@ -50,5 +51,6 @@ targets! {
     orders: ring_gathering, ring_operational, group_ordered;
     keys: flush_machine, agreement_run, keying_machine, session_machine;
     doors: admission_desk, admission_applicant;
-    stacks: node_peer, member_words, embedded_stranger, embedded_pair, stored_state;
+    stacks: node_peer, member_words, embedded_stranger, embedded_pair;
+    stored: stored_state;
 }

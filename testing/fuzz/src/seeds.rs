@@ -2,7 +2,7 @@
 
 use crate::script::script;
 use crate::world::world;
-use crate::{doors, frames, keys, links, orders, stacks, values};
+use crate::{doors, frames, keys, links, orders, stacks, stored, values};
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName};
 use folkmoot_identity::Decision;
@@ -45,7 +45,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("member_words", stacks::member_seeds(&admission)),
         ("embedded_stranger", stranger),
         ("embedded_pair", stacks::pair_seeds()),
-        ("stored_state", stacks::stored_seeds()),
+        ("stored_state", stored::stored_seeds()),
     ]);
     all
 }

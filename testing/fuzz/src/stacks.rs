@@ -7,18 +7,18 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Cause, Instant, Locator, NodeId, Service, StoreKey, UnixTime};
-use folkmoot_identity::{Identity, IdentityCertificate, Signature};
-use folkmoot_link::{self as link, Channel, Claim, Credentials, Links};
+use folkmoot_identity::Identity;
+use folkmoot_link::{self as link, Channel, IdentityCredentials, Links};
 use folkmoot_member::{Command, Config as MemberConfig, Event, Member};
 use folkmoot_node::{Config as NodeConfig, Node, Sync};
 use std::collections::VecDeque;
 
 /// More outputs than this at once, and a peer could flood the caller.
 const OUTPUTS_MAX: usize = 20_000;
-const HOME: Locator = Locator::Memory(1);
+pub(crate) const HOME: Locator = Locator::Memory(1);
 const AWAY: Locator = Locator::Memory(2);
 
-fn node_of(
+pub(crate) fn node_of(
     identity: &Identity,
     at: Locator,
     stored: &[(StoreKey, Bytes)],
@@ -27,47 +27,18 @@ fn node_of(
     Node::new(config, stored, Instant(1_000_000), &mut Dice(41))
 }
 
-fn member_of(
+pub(crate) fn member_of(
     identity: &Identity,
     stored: &[(StoreKey, Bytes)],
 ) -> Result<Member, folkmoot_member::MemberError> {
     Member::new(MemberConfig::new(identity.clone(), world().charter_der()), stored)
 }
 
-/// Signs and judges as the node does.
-struct Key(Identity);
-
-impl Credentials for Key {
-    fn node(&self) -> NodeId {
-        self.0.node()
-    }
-
-    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<Vec<u8>> {
-        Some(self.0.key().sign_raw(&[label, message].concat()).to_bytes().to_vec())
-    }
-
-    fn claim(&self, certificate: &[u8]) -> Option<Claim> {
-        let certificate = IdentityCertificate::from_der(certificate).ok()?;
-        Some(Claim { node: certificate.node(), rostered: false })
-    }
-
-    fn verify(&self, shown: &[u8], label: &'static [u8], message: &[u8], signature: &[u8]) -> Option<Claim> {
-        let certificate = IdentityCertificate::from_der(shown).ok()?;
-        let signature = Signature::from_bytes(signature).ok()?;
-        certificate.key().verify_raw(&[label, message].concat(), &signature).ok()?;
-        self.claim(shown)
-    }
-
-    fn certificate(&self) -> Bytes {
-        self.0.certificate().der().clone()
-    }
-}
-
 /// The first founder's node, and a link of somebody to it.
 struct Linked {
     now: Instant,
     node: Node,
-    peer: Links<Key>,
+    peer: Links<IdentityCredentials>,
     dice: Dice,
     outputs: usize,
 }
@@ -75,7 +46,8 @@ struct Linked {
 impl Linked {
     fn new(peer: &Identity) -> Self {
         let mut dice = Dice(43);
-        let links = Links::new(link::Config::new(world().group()), Key(peer.clone()), &mut dice);
+        let links =
+            Links::new(link::Config::new(world().group()), IdentityCredentials::new(peer.clone()), &mut dice);
         let node = node_of(&world().founders[0], HOME, &[]).expect("a legal charter");
         let mut linked = Self { now: Instant(1_000_000), node, peer: links, dice, outputs: 0 };
         let member = world().founders[0].member();
@@ -478,46 +450,6 @@ pub(crate) fn pair_seeds() -> Vec<Vec<u8>> {
         (0, vec![2, 0]),
     ]);
     vec![calm, rough]
-}
-
-/// What the stores of the layers hold: table, then key and value as the steps of the input say.
-pub fn stored_state(data: &[u8]) {
-    const TABLES: [&str; 6] = ["ring", "transcript", "vote", "request", "keying", "locator"];
-    let mut stored: Vec<(StoreKey, Bytes)> = Vec::new();
-    let mut key = Bytes::new();
-    for (op, body) in steps(data) {
-        if op & 8 == 0 {
-            key = owned(body);
-        } else {
-            let table = TABLES[usize::from(op % 8) % TABLES.len()];
-            stored.push((StoreKey { table, key: key.clone() }, owned(body)));
-        }
-    }
-    for who in [&world().founders[0], &world().stranger] {
-        let _ = node_of(who, HOME, &stored);
-        let _ = member_of(who, &stored);
-        let applicant = folkmoot_admission::Applicant::load(folkmoot_admission::Config::default(), &stored);
-        drop(applicant);
-    }
-}
-
-/// Seeds: a ring number, an entry, a locator, a request of one's own, a vote.
-pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
-    let entry = world().transcript.entries().next().cloned().expect("the first entry");
-    let id = folkmoot_identity::transcript::Entry::id_of(&entry);
-    let request = world().request();
-    let own = [&b"r"[..], request.der()].concat();
-    vec![
-        script([
-            (0, &b"ring_seq"[..]),
-            (8, &7_u64.to_be_bytes()),
-            (0, &world().founders[1].node().0),
-            (13, b"memory/2"),
-        ]),
-        script([(0, &id.0[..]), (9, &entry)]),
-        script([(0, &b"own"[..]), (11, &own)]),
-        script([(0, &world().group().0[..]), (12, &9_u64.to_be_bytes())]),
-    ]
 }
 
 #[cfg(test)]

@@ -1,0 +1,47 @@
+//! What the stores hold, as an attacker with the disk, or a failing disk, may have left it.
+
+use crate::script::{owned, script, steps};
+use crate::stacks::{HOME, member_of, node_of};
+use crate::world::world;
+use bytes::Bytes;
+use folkmoot_base::StoreKey;
+
+/// What the stores of the layers hold: table, then key and value as the steps of the input say.
+pub fn stored_state(data: &[u8]) {
+    const TABLES: [&str; 6] = ["ring", "transcript", "vote", "request", "keying", "locator"];
+    let mut stored: Vec<(StoreKey, Bytes)> = Vec::new();
+    let mut key = Bytes::new();
+    for (op, body) in steps(data) {
+        if op & 8 == 0 {
+            key = owned(body);
+        } else {
+            let table = TABLES[usize::from(op % 8) % TABLES.len()];
+            stored.push((StoreKey { table, key: key.clone() }, owned(body)));
+        }
+    }
+    for who in [&world().founders[0], &world().stranger] {
+        let _ = node_of(who, HOME, &stored);
+        let _ = member_of(who, &stored);
+        let applicant = folkmoot_admission::Applicant::load(folkmoot_admission::Config::default(), &stored);
+        drop(applicant);
+    }
+}
+
+/// Seeds: a ring number, an entry, a locator, a request of one's own, a vote.
+pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
+    let entry = world().transcript.entries().next().cloned().expect("the first entry");
+    let id = folkmoot_identity::transcript::Entry::id_of(&entry);
+    let request = world().request();
+    let own = [&b"r"[..], request.der()].concat();
+    vec![
+        script([
+            (0, &b"ring_seq"[..]),
+            (8, &7_u64.to_be_bytes()),
+            (0, &world().founders[1].node().0),
+            (13, b"memory/2"),
+        ]),
+        script([(0, &id.0[..]), (9, &entry)]),
+        script([(0, &b"own"[..]), (11, &own)]),
+        script([(0, &world().group().0[..]), (12, &9_u64.to_be_bytes())]),
+    ]
+}
