@@ -235,6 +235,13 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether the world came to rest with this seat in it: what it waits for now will not come any more.
+    pub fn rests(&self, seat: Seat) -> bool {
+        // Who is not expected in the one view may still be busy: nobody waited for it.
+        let expected = |one: &Standing| one.expected || one.process.seat != seat;
+        self.settled && self.standings.iter().all(expected)
+    }
+
     /// Adds an entry.
     pub fn push(&mut self, at: u64, process: Process, what: What) {
         match &what {

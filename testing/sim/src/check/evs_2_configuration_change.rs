@@ -33,7 +33,7 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
                 return Err(broken(*process, segment.entry, "is not in its own configuration".into()));
             }
             together(*process, segment, installed)?;
-            let stays = segment.end == End::Open && record.settled;
+            let stays = segment.end == End::Open && record.rests(process.seat);
             let missing = segment.nodes.iter().find(|seat| !installed.iter().any(|(other, _)| other.seat == **seat));
             if let (true, Some(seat)) = (stays, missing) {
                 return Err(broken(*process, segment.entry, format!("seat {seat} never installed it, and it still stands")));

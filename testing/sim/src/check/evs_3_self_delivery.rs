@@ -19,7 +19,7 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
         }
         for (entry, message) in &life.ring.sent {
             let at = record.entries.get(*entry).map_or(0, |entry| entry.at);
-            let old = record.settled || at.saturating_add(PATIENCE) < end;
+            let old = record.rests(process.seat) || at.saturating_add(PATIENCE) < end;
             let count = got.entry(*message).or_default();
             match count.checked_sub(1) {
                 Some(left) => *count = left,

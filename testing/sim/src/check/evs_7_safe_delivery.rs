@@ -39,7 +39,7 @@ fn crashes(record: &Record) -> BTreeMap<Seat, usize> {
 fn may_judge(record: &Record, story: &Story, seat: Seat, id: ConfigurationId) -> bool {
     let lives = story.lives.iter().filter(|(process, _)| process.seat == seat);
     let last = lives.filter_map(|(_, life)| life.ring.segments.last()).map(|segment| segment.id.ring_seq).max();
-    record.settled || last.is_some_and(|last| last > id.ring_seq)
+    record.rests(seat) || last.is_some_and(|last| last > id.ring_seq)
 }
 
 fn judge_one(process: Process, segment: &RingSegment, seat: Seat, got: Option<&BTreeSet<u64>>) -> Result<(), Broken> {
