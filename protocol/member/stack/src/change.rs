@@ -69,10 +69,13 @@ impl Member {
         let Some(seat) = self.seats.get_mut(&group) else { return };
         seat.flush.leave();
         seat.session.stop();
-        if seat.joined {
-            self.tell_node(ToNode::Leave { member: self.me, group });
-        } else {
+        // A join that is under way takes effect before the leave that follows it.
+        let (joined, asked) = (seat.joined, seat.asked);
+        if !joined {
             self.drop_seat(group);
+        }
+        if joined || asked {
+            self.tell_node(ToNode::Leave { member: self.me, group });
         }
     }
 

@@ -36,6 +36,8 @@ pub(crate) struct Seat {
     pub(crate) noticed: Vec<MemberId>,
     /// A notice named us: the join took effect.
     pub(crate) joined: bool,
+    /// A join was handed to the node, and may take effect.
+    pub(crate) asked: bool,
     /// When to ask for the join again.
     pub(crate) ask_at: Instant,
 }
@@ -69,6 +71,7 @@ impl Seat {
             minority: Minority::Continue,
             noticed: Vec::new(),
             joined: false,
+            asked: false,
             ask_at: now,
         })
     }
@@ -108,6 +111,7 @@ impl Seat {
     pub(crate) fn asks(&mut self, now: Instant) -> bool {
         let due = !self.joined && self.ask_at <= now;
         if due {
+            self.asked = true;
             self.ask_at = now + JOIN_AGAIN;
         }
         due
