@@ -77,10 +77,17 @@ impl Upper for App {
             Order::Flood(count) => {
                 self.out.extend((0..count).map(|_| UpperOutput::Event(Heard::Payload(Bytes::new()))));
             }
-            Order::Send(payload) if payload == "bad" => self.out.push_back(UpperOutput::Event(Heard::Refused)),
+            Order::Send(payload) if payload == "bad" => {
+                self.out.push_back(UpperOutput::Event(Heard::Refused))
+            }
             Order::Send(payload) => {
                 let (member, service) = (folkmoot_base::MemberId([1; 32]), Service::Agreed);
-                self.out.push_back(UpperOutput::Node(ToNode::Send { member, group: GROUP, service, payload }));
+                self.out.push_back(UpperOutput::Node(ToNode::Send {
+                    member,
+                    group: GROUP,
+                    service,
+                    payload,
+                }));
             }
         }
     }

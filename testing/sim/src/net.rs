@@ -91,8 +91,8 @@ impl Net {
     /// Takes room in the inbox of `to`, if there is some.
     pub fn admit(&mut self, to: Seat, bytes: usize) -> bool {
         let inbox = self.inboxes.entry(to).or_default();
-        let fits = inbox.datagrams < INBOX_DATAGRAMS_MAX
-            && inbox.bytes.saturating_add(bytes) <= INBOX_BYTES_MAX;
+        let fits =
+            inbox.datagrams < INBOX_DATAGRAMS_MAX && inbox.bytes.saturating_add(bytes) <= INBOX_BYTES_MAX;
         if fits {
             inbox.datagrams = inbox.datagrams.saturating_add(1);
             inbox.bytes = inbox.bytes.saturating_add(bytes);

@@ -36,11 +36,8 @@ pub fn make(message: MessageId, service: Service, size: usize) -> Bytes {
 pub fn read(bytes: &[u8]) -> Option<(MessageId, Service)> {
     let rest = bytes.strip_prefix(&MARKER)?;
     let (&[seat, l1, l0, n3, n2, n1, n0, service, s3, s2, s1, s0], _) = rest.split_first_chunk::<12>()?;
-    let message = MessageId {
-        seat,
-        life: u16::from_be_bytes([l1, l0]),
-        number: u32::from_be_bytes([n3, n2, n1, n0]),
-    };
+    let message =
+        MessageId { seat, life: u16::from_be_bytes([l1, l0]), number: u32::from_be_bytes([n3, n2, n1, n0]) };
     let service = SERVICES.into_iter().find(|known| *known as u8 == service)?;
     let size = usize::try_from(u32::from_be_bytes([s3, s2, s1, s0])).ok()?;
     (size == bytes.len() && make(message, service, size) == bytes).then_some((message, service))

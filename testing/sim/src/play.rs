@@ -127,8 +127,7 @@ impl<'a> Player<'a> {
     /// A living seat that the founders or the votes let in, as far as it knows.
     fn insider(&self, who: u8) -> Option<Seat> {
         let world = &self.world;
-        let insiders: Vec<Seat> =
-            world.living().into_iter().filter(|seat| self.is_rostered(*seat)).collect();
+        let insiders: Vec<Seat> = world.living().into_iter().filter(|seat| self.is_rostered(*seat)).collect();
         pick(&insiders, who)
     }
 
@@ -342,11 +341,8 @@ fn pick(seats: &[Seat], who: u8) -> Option<Seat> {
 
 /// How each living seat stands, and whether it should be in the one view.
 pub fn standings(world: &World) -> Vec<Standing> {
-    let pictures: Vec<_> = world
-        .living()
-        .into_iter()
-        .filter_map(|seat| Some((seat, world.machine(seat)?.picture())))
-        .collect();
+    let pictures: Vec<_> =
+        world.living().into_iter().filter_map(|seat| Some((seat, world.machine(seat)?.picture()))).collect();
     let removed: BTreeSet<Seat> =
         pictures.iter().flat_map(|(_, picture)| picture.removed.iter().copied()).collect();
     let mut out = Vec::new();

@@ -40,7 +40,9 @@ fn judge(seed: u64, record: &Record, digest: bool) -> Outcome {
     let violations = check::check(record);
     let excerpts = violations
         .iter()
-        .map(|violation| violation.entry.map_or_else(Vec::new, |entry| transcript::excerpt(record, entry, 12, 2)))
+        .map(|violation| {
+            violation.entry.map_or_else(Vec::new, |entry| transcript::excerpt(record, entry, 12, 2))
+        })
         .collect();
     let digest = digest.then(|| transcript::digest_of(record));
     Outcome { seed, violations, counts: record.counts, excerpts, digest }

@@ -325,7 +325,8 @@ fn mask(rng: &mut Rng) -> u8 {
 fn draw_burst(rng: &mut Rng) -> Step {
     let loss = [0, 50_000, 300_000, 900_000, 1_000_000].get(rng.below(5)).copied().unwrap_or(0);
     let late = [0, 100_000, 500_000].get(rng.below(3)).copied().unwrap_or(0);
-    let delay_max = [2_000, 20_000, 300_000, 1_500_000].get(rng.weighted(&[4, 3, 2, 1])).copied().unwrap_or(2_000);
+    let delay_max =
+        [2_000, 20_000, 300_000, 1_500_000].get(rng.weighted(&[4, 3, 2, 1])).copied().unwrap_or(2_000);
     let twice = [0, 0, 300_000].get(rng.below(3)).copied().unwrap_or(0);
     Step::Burst(Weather { delay_min: 200, delay_max, loss, twice, late }, rng.range(20_000, 3_000_000))
 }
@@ -336,14 +337,8 @@ fn draw_mute(rng: &mut Rng, who: u8) -> Step {
 }
 
 fn draw_forgery(rng: &mut Rng) -> Step {
-    const HOWS: [Forgery; 6] = [
-        Forgery::Replay,
-        Forgery::Redirect,
-        Forgery::Flip,
-        Forgery::Cut,
-        Forgery::Lengthen,
-        Forgery::Noise,
-    ];
+    const HOWS: [Forgery; 6] =
+        [Forgery::Replay, Forgery::Redirect, Forgery::Flip, Forgery::Cut, Forgery::Lengthen, Forgery::Noise];
     let how = HOWS.get(rng.weighted(&[6, 2, 4, 1, 1, 1])).copied().unwrap_or(Forgery::Replay);
     Step::Forge { how, count: 1 + small(rng, 30) }
 }

@@ -105,7 +105,16 @@ mod tests {
     use folkmoot_base::Service::Agreed;
 
     fn schedule(steps: Vec<(When, Step)>) -> Schedule {
-        Schedule { seed: 9, seats: 3, founders: 3, votes: 1, weather: CALM, crooked: None, calm: false, steps }
+        Schedule {
+            seed: 9,
+            seats: 3,
+            founders: 3,
+            votes: 1,
+            weather: CALM,
+            crooked: None,
+            calm: false,
+            steps,
+        }
     }
 
     fn world() -> World {
@@ -124,7 +133,11 @@ mod tests {
         let schedule = schedule(vec![(When::After(100), send)]);
         let record = play(&schedule, Box::new(ToyCast { seats: 3 }), Options::default());
         assert!(record.settled);
-        assert_eq!(record.counts.deliveries, 9 + 9, "three asked for, three to end with, to three members each");
+        assert_eq!(
+            record.counts.deliveries,
+            9 + 9,
+            "three asked for, three to end with, to three members each"
+        );
         assert_eq!(check::LIVENESS.check(&record, &check::Story::of(&record)), Ok(()));
     }
 

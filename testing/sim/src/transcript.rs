@@ -30,7 +30,9 @@ pub fn digest_of(record: &Record) -> String {
 fn line(entry: &Entry) -> String {
     let (kind, text) = describe(&entry.what);
     let (seconds, micros) = (entry.at / 1_000_000, entry.at % 1_000_000);
-    format!("{seconds:>4}.{micros:06}  {:<5} {kind:<9} {text}", entry.process.to_string()).trim_end().to_owned()
+    format!("{seconds:>4}.{micros:06}  {:<5} {kind:<9} {text}", entry.process.to_string())
+        .trim_end()
+        .to_owned()
 }
 
 fn describe(what: &What) -> (&'static str, String) {
@@ -72,7 +74,12 @@ fn ring(event: &RingEvent) -> String {
         RingEvent::Sent(message) => format!("takes {}", name(message.digest)),
         RingEvent::Delivered { message, configuration, number, service } => {
             let service = format!("{service:?}").to_lowercase();
-            format!("gives {} of {} as {}.{number} {service}", name(message.digest), message.sender, configuration.ring_seq)
+            format!(
+                "gives {} of {} as {}.{number} {service}",
+                name(message.digest),
+                message.sender,
+                configuration.ring_seq
+            )
         }
     }
 }

@@ -107,7 +107,9 @@ impl World {
             record: Record::default(),
             net: Net::new(seed, schedule.weather),
             attacker: Attacker::new(seed),
-            chairs: (0..schedule.seats).map(|seat| Chair::new(seed, seat, seat < schedule.founders)).collect(),
+            chairs: (0..schedule.seats)
+                .map(|seat| Chair::new(seed, seat, seat < schedule.founders))
+                .collect(),
             cast,
             options,
             queue: BinaryHeap::new(),

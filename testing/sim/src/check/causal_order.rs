@@ -37,7 +37,8 @@ fn judge_pair(own: &Segment, process: Process, theirs: &Segment) -> Result<(), B
         let before = heard.partition_point(|(entry, _)| *entry < got.entry);
         let reached = before.checked_sub(1).and_then(|last| reach.get(last).copied());
         if reached.is_some_and(|reached| reached.is_none_or(|reached| reached >= *at)) {
-            let what = format!("delivered {} without, or before, something its sender had delivered", got.message);
+            let what =
+                format!("delivered {} without, or before, something its sender had delivered", got.message);
             return Err((process, Some(got.entry), what));
         }
     }

@@ -12,9 +12,15 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     for (entry, line) in record.entries.iter().enumerate() {
         match &line.what {
             What::Disturbed(effect) => {
-                return Err((line.process, Some(entry), format!("a forged or replayed frame had an effect: {effect}")));
+                return Err((
+                    line.process,
+                    Some(entry),
+                    format!("a forged or replayed frame had an effect: {effect}"),
+                ));
             }
-            What::Spinning => return Err((line.process, Some(entry), "spins without the clock moving".into())),
+            What::Spinning => {
+                return Err((line.process, Some(entry), "spins without the clock moving".into()));
+            }
             _ => {}
         }
     }

@@ -22,14 +22,22 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
             let mut seen = BTreeSet::new();
             for place in &segment.delivered {
                 if place.configuration != segment.id {
-                    return Err(broken(*process, place.entry, "delivered in another configuration than it was sent in"));
+                    return Err(broken(
+                        *process,
+                        place.entry,
+                        "delivered in another configuration than it was sent in",
+                    ));
                 }
                 if !seen.insert(place.number) {
                     return Err(broken(*process, place.entry, "delivered twice"));
                 }
                 let key = (place.configuration, place.number);
                 if *places.entry(key).or_insert(place.message) != place.message {
-                    return Err(broken(*process, place.entry, "delivered another message at the same place of the order"));
+                    return Err(broken(
+                        *process,
+                        place.entry,
+                        "delivered another message at the same place of the order",
+                    ));
                 }
                 let first = copies.entry(place.message).or_default().entry(key).or_insert(place.entry);
                 *first = (*first).min(place.entry);
@@ -41,7 +49,11 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
         for (index, entry) in entries.values().enumerate() {
             if sent.get(index).is_none_or(|sent| sent > entries.values().max().unwrap_or(entry)) {
                 let process = Process { seat: message.sender, life: 0 };
-                return Err(broken(process, *entry, "a message was delivered that nobody sent, or more often than sent"));
+                return Err(broken(
+                    process,
+                    *entry,
+                    "a message was delivered that nobody sent, or more often than sent",
+                ));
             }
         }
     }

@@ -27,16 +27,25 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
         let Some((_, first)) = installed.first() else { continue };
         for (process, segment) in installed {
             if segment.nodes != first.nodes {
-                return Err(broken(*process, segment.entry, format!("has {:?} where another has {:?}", segment.nodes, first.nodes)));
+                return Err(broken(
+                    *process,
+                    segment.entry,
+                    format!("has {:?} where another has {:?}", segment.nodes, first.nodes),
+                ));
             }
             if !segment.nodes.contains(&process.seat) {
                 return Err(broken(*process, segment.entry, "is not in its own configuration".into()));
             }
             together(*process, segment, installed)?;
             let stays = segment.end == End::Open && record.rests(process.seat);
-            let missing = segment.nodes.iter().find(|seat| !installed.iter().any(|(other, _)| other.seat == **seat));
+            let missing =
+                segment.nodes.iter().find(|seat| !installed.iter().any(|(other, _)| other.seat == **seat));
             if let (true, Some(seat)) = (stays, missing) {
-                return Err(broken(*process, segment.entry, format!("seat {seat} never installed it, and it still stands")));
+                return Err(broken(
+                    *process,
+                    segment.entry,
+                    format!("seat {seat} never installed it, and it still stands"),
+                ));
             }
         }
     }
@@ -50,11 +59,19 @@ fn together(
 ) -> Result<(), Broken> {
     let Some((entry, with)) = &segment.transitional else { return Ok(()) };
     if !with.contains(&process.seat) || !with.is_subset(&segment.nodes) {
-        return Err(broken(process, *entry, "those who go on together are not of the old configuration".into()));
+        return Err(broken(
+            process,
+            *entry,
+            "those who go on together are not of the old configuration".into(),
+        ));
     }
     for seat in with {
         if !installed.iter().any(|(other, _)| other.seat == *seat) {
-            return Err(broken(process, *entry, format!("seat {seat} goes on from a configuration that it never installed")));
+            return Err(broken(
+                process,
+                *entry,
+                format!("seat {seat} goes on from a configuration that it never installed"),
+            ));
         }
     }
     Ok(())

@@ -23,7 +23,9 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
             let count = got.entry(*message).or_default();
             match count.checked_sub(1) {
                 Some(left) => *count = left,
-                None if old => return Err((*process, Some(*entry), "never delivered its own message".into())),
+                None if old => {
+                    return Err((*process, Some(*entry), "never delivered its own message".into()));
+                }
                 None => {}
             }
         }

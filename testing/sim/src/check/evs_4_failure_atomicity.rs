@@ -42,7 +42,8 @@ fn compare(process: Process, mine: &RingSegment, other: Process, theirs: &RingSe
         let (ours, others) = (numbers(mine, regular), numbers(theirs, regular));
         if let Some(number) = ours.symmetric_difference(&others).next() {
             let when = if regular { " before the signal" } else { "" };
-            let what = format!("went on with {other}, but only one of the two delivered number {number}{when}");
+            let what =
+                format!("went on with {other}, but only one of the two delivered number {number}{when}");
             return Err((process, Some(mine.entry), what));
         }
     }
@@ -70,7 +71,8 @@ mod tests {
 
     #[test]
     fn the_same_on_both_sides_of_the_signal_is_good() {
-        let tale = both().ring_get(1, (2, 1), (4, 1), Agreed).ring_signal(0, 4, &[0, 1]).ring_signal(1, 4, &[0, 1]);
+        let tale =
+            both().ring_get(1, (2, 1), (4, 1), Agreed).ring_signal(0, 4, &[0, 1]).ring_signal(1, 4, &[0, 1]);
         on(tale).holds(&CHECKER);
         let apart = both().ring_signal(0, 4, &[0]).ring_signal(1, 4, &[1]);
         apart.ring(0, 8, &[0, 1]).ring(1, 8, &[0, 1]).holds(&CHECKER);
@@ -79,7 +81,8 @@ mod tests {
     #[test]
     fn one_missing_or_on_the_other_side_of_the_signal_is_bad() {
         on(both().ring_signal(0, 4, &[0, 1]).ring_signal(1, 4, &[0, 1])).broken(&CHECKER);
-        let late = both().ring_signal(0, 4, &[0, 1]).ring_signal(1, 4, &[0, 1]).ring_get(1, (2, 1), (4, 1), Agreed);
+        let late =
+            both().ring_signal(0, 4, &[0, 1]).ring_signal(1, 4, &[0, 1]).ring_get(1, (2, 1), (4, 1), Agreed);
         on(late).broken(&CHECKER);
     }
 }

@@ -44,7 +44,12 @@ fn sends_in(life: &Life, own: &RingSegment, sender: Process) -> Vec<(usize, u64)
     out
 }
 
-fn judge_pair(own: &RingSegment, sends: &[(usize, u64)], process: Process, theirs: &RingSegment) -> Result<(), Broken> {
+fn judge_pair(
+    own: &RingSegment,
+    sends: &[(usize, u64)],
+    process: Process,
+    theirs: &RingSegment,
+) -> Result<(), Broken> {
     let list: Vec<u64> = own.delivered.iter().map(|place| place.number).collect();
     let other: Vec<u64> = theirs.delivered.iter().map(|place| place.number).collect();
     let other = positions(&other);
@@ -58,11 +63,15 @@ fn judge_pair(own: &RingSegment, sends: &[(usize, u64)], process: Process, their
         };
         let heard = before.checked_sub(1).and_then(|last| reach.get(last).copied());
         if heard.is_some_and(|reach| reach.is_none_or(|reach| reach >= at)) {
-            let what = format!("delivered number {number} without, or before, something its sender had delivered");
+            let what =
+                format!("delivered number {number} without, or before, something its sender had delivered");
             return Err((process, Some(*entry), what));
         }
-        if let Some((number, false)) = earlier.map(|(number, place)| (number, place.is_some_and(|place| place < at))) {
-            let what = format!("delivered a later message of the same sender without, or before, number {number}");
+        if let Some((number, false)) =
+            earlier.map(|(number, place)| (number, place.is_some_and(|place| place < at)))
+        {
+            let what =
+                format!("delivered a later message of the same sender without, or before, number {number}");
             return Err((process, Some(*entry), what));
         }
         earlier = Some((*number, Some(at)));
@@ -83,13 +92,17 @@ mod tests {
 
     #[test]
     fn after_what_its_sender_heard_is_good() {
-        heard_then_said().ring_get(0, (1, 2), (4, 2), Agreed).ring_get(1, (1, 2), (4, 2), Agreed).holds(&CHECKER);
+        heard_then_said()
+            .ring_get(0, (1, 2), (4, 2), Agreed)
+            .ring_get(1, (1, 2), (4, 2), Agreed)
+            .holds(&CHECKER);
     }
 
     #[test]
     fn without_what_its_sender_heard_or_said_is_bad() {
         let tale = Tale::default().ring(0, 4, &[0, 1]).ring(1, 4, &[0, 1]).ring_send(0, 1);
-        let tale = tale.ring_get(1, (0, 1), (4, 1), Agreed).ring_send(1, 2).ring_get(1, (1, 2), (4, 2), Agreed);
+        let tale =
+            tale.ring_get(1, (0, 1), (4, 1), Agreed).ring_send(1, 2).ring_get(1, (1, 2), (4, 2), Agreed);
         tale.ring_get(0, (1, 2), (4, 2), Agreed).broken(&CHECKER);
         let tale = Tale::default().ring(0, 4, &[0, 1]).ring(1, 4, &[0, 1]).ring_send(0, 1).ring_send(0, 2);
         let tale = tale.ring_get(0, (0, 1), (4, 1), Agreed).ring_get(0, (0, 2), (4, 2), Agreed);

@@ -27,7 +27,11 @@ fn judge_one(process: Process, segment: &RingSegment, all: &BTreeMap<u64, Seat>)
     let mut last: Option<&RingPlace> = None;
     for place in &segment.delivered {
         if last.is_some_and(|last| last.number >= place.number) {
-            return Err((process, Some(place.entry), format!("delivered number {} out of order", place.number)));
+            return Err((
+                process,
+                Some(place.entry),
+                format!("delivered number {} out of order", place.number),
+            ));
         }
         last = Some(place);
         while let Some((number, sender)) = next.next_if(|(number, _)| **number < place.number) {
@@ -56,13 +60,19 @@ mod tests {
     #[test]
     fn gaps_of_the_lost_after_the_signal_are_good() {
         one_has_both().ring_signal(1, 4, &[1]).ring_get(1, (1, 2), (4, 2), Agreed).holds(&CHECKER);
-        one_has_both().ring_get(1, (2, 1), (4, 1), Agreed).ring_get(1, (1, 2), (4, 2), Agreed).holds(&CHECKER);
+        one_has_both()
+            .ring_get(1, (2, 1), (4, 1), Agreed)
+            .ring_get(1, (1, 2), (4, 2), Agreed)
+            .holds(&CHECKER);
     }
 
     #[test]
     fn gaps_before_the_signal_or_of_those_who_stayed_and_wrong_order_are_bad() {
         one_has_both().ring_get(1, (1, 2), (4, 2), Agreed).broken(&CHECKER);
         one_has_both().ring_signal(1, 4, &[1, 2]).ring_get(1, (1, 2), (4, 2), Agreed).broken(&CHECKER);
-        one_has_both().ring_get(1, (1, 2), (4, 2), Agreed).ring_get(1, (2, 1), (4, 1), Agreed).broken(&CHECKER);
+        one_has_both()
+            .ring_get(1, (1, 2), (4, 2), Agreed)
+            .ring_get(1, (2, 1), (4, 1), Agreed)
+            .broken(&CHECKER);
     }
 }

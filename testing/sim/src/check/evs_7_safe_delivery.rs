@@ -32,17 +32,26 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
 /// The last crash of each seat.
 fn crashes(record: &Record) -> BTreeMap<Seat, usize> {
     let lines = record.entries.iter().enumerate();
-    lines.filter(|(_, line)| matches!(line.what, What::Crash(_))).map(|(entry, line)| (line.process.seat, entry)).collect()
+    lines
+        .filter(|(_, line)| matches!(line.what, What::Crash(_)))
+        .map(|(entry, line)| (line.process.seat, entry))
+        .collect()
 }
 
 /// Whether `seat` has had its time: the configuration is over for it, or the world is at rest.
 fn may_judge(record: &Record, story: &Story, seat: Seat, id: ConfigurationId) -> bool {
     let lives = story.lives.iter().filter(|(process, _)| process.seat == seat);
-    let last = lives.filter_map(|(_, life)| life.ring.segments.last()).map(|segment| segment.id.ring_seq).max();
+    let last =
+        lives.filter_map(|(_, life)| life.ring.segments.last()).map(|segment| segment.id.ring_seq).max();
     record.rests(seat) || last.is_some_and(|last| last > id.ring_seq)
 }
 
-fn judge_one(process: Process, segment: &RingSegment, seat: Seat, got: Option<&BTreeSet<u64>>) -> Result<(), Broken> {
+fn judge_one(
+    process: Process,
+    segment: &RingSegment,
+    seat: Seat,
+    got: Option<&BTreeSet<u64>>,
+) -> Result<(), Broken> {
     for place in segment.delivered.iter().filter(|place| place.service == Service::Safe) {
         let with = segment.transitional.as_ref().is_some_and(|(_, with)| with.contains(&seat));
         let bound = segment.is_regular(place.entry) || with;

@@ -4,13 +4,16 @@
 use super::{Broken, Checker, Story};
 use crate::record::Record;
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "initial-view", source: "Survey, property 3.3", judge };
+pub(super) const CHECKER: Checker = Checker { name: "initial-view", source: "Survey, property 3.3", judge };
 
 fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     for (process, life) in &story.lives {
         if let Some(got) = life.stray.first() {
-            return Err((*process, Some(got.entry), format!("{} was sent or delivered in no view", got.message)));
+            return Err((
+                *process,
+                Some(got.entry),
+                format!("{} was sent or delivered in no view", got.message),
+            ));
         }
     }
     Ok(())

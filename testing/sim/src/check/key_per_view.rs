@@ -21,7 +21,10 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
             What::View(view) => {
                 let (first, other) = *shown.entry(view.id).or_insert((view, line.process));
                 if first.members != view.members || first.key != view.key {
-                    return broken(format!("view {} has other members, or another key, than at {other}", view.id));
+                    return broken(format!(
+                        "view {} has other members, or another key, than at {other}",
+                        view.id
+                    ));
                 }
                 (view.id, view.key.as_str())
             }
@@ -55,7 +58,9 @@ mod tests {
         Tale::default().first(4, &[0, 1]).next(8, &[0, 1]).holds(&CHECKER);
         let rekey = |seat, key: &str| (seat, What::Rekeyed(view(4), key.to_owned()));
         let tale = |steps: [(u8, What); 2]| {
-            steps.into_iter().fold(Tale::default().first(4, &[0, 1]), |tale, (seat, what)| tale.add(seat, what))
+            steps
+                .into_iter()
+                .fold(Tale::default().first(4, &[0, 1]), |tale, (seat, what)| tale.add(seat, what))
         };
         tale([rekey(0, "a"), rekey(1, "a")]).holds(&CHECKER);
         tale([rekey(0, "a"), rekey(1, "b")]).broken(&CHECKER);

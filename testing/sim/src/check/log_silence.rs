@@ -4,13 +4,16 @@
 use super::{Broken, Checker, Story};
 use crate::record::{Leak, Record, What};
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "log-silence", source: "docs/THREATS.md, logs", judge };
+pub(super) const CHECKER: Checker = Checker { name: "log-silence", source: "docs/THREATS.md, logs", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     for (entry, line) in record.entries.iter().enumerate() {
         if let What::Leaked(Leak::Trace(layer)) = &line.what {
-            return Err((line.process, Some(entry), format!("a trace line of {layer} holds a secret or plaintext")));
+            return Err((
+                line.process,
+                Some(entry),
+                format!("a trace line of {layer} holds a secret or plaintext"),
+            ));
         }
     }
     Ok(())

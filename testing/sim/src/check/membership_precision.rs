@@ -16,7 +16,11 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     for (entry, line) in record.entries.iter().enumerate() {
         let What::Left(reason) = &line.what else { continue };
         if !matches!(reason.as_str(), "leave" | "left" | "expelled") {
-            return Err((line.process, Some(entry), format!("left its group though nothing failed: {reason}")));
+            return Err((
+                line.process,
+                Some(entry),
+                format!("left its group though nothing failed: {reason}"),
+            ));
         }
     }
     Ok(())

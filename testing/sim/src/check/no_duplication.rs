@@ -5,8 +5,7 @@ use super::{Broken, Checker, Story};
 use crate::record::{Record, What};
 use std::collections::BTreeSet;
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "no-duplication", source: "Survey, property 4.2", judge };
+pub(super) const CHECKER: Checker = Checker { name: "no-duplication", source: "Survey, property 4.2", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut seen = BTreeSet::new();

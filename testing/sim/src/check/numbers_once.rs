@@ -29,7 +29,10 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
                 }
                 let last = highest.insert(line.process.seat, id.ring_seq);
                 if last.is_some_and(|last| last >= id.ring_seq) {
-                    return broken(format!("ring number {} is not above the last one on this disk", id.ring_seq));
+                    return broken(format!(
+                        "ring number {} is not above the last one on this disk",
+                        id.ring_seq
+                    ));
                 }
             }
             _ => {}

@@ -21,7 +21,9 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
                     End::Crashed | End::Left => false,
                 };
                 let got: BTreeSet<MessageId> = theirs.messages();
-                if let (true, Some((entry, message))) = (bound, prefix.iter().find(|(_, message)| !got.contains(message))) {
+                if let (true, Some((entry, message))) =
+                    (bound, prefix.iter().find(|(_, message)| !got.contains(message)))
+                {
                     return Err(broken(*process, *entry, *message, *other));
                 }
             }
@@ -39,7 +41,8 @@ fn prefix(segment: &Segment) -> Option<Vec<(usize, MessageId)>> {
 }
 
 fn broken(process: Process, entry: usize, message: MessageId, other: Process) -> Broken {
-    let what = format!("delivered {message} as safe before the signal, but {other}, who has the view, never did");
+    let what =
+        format!("delivered {message} as safe before the signal, but {other}, who has the view, never did");
     (process, Some(entry), what)
 }
 

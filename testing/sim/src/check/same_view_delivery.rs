@@ -14,7 +14,8 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
         for got in &segment.delivered {
             let first = *delivered_in.entry(got.message).or_insert(segment.view.id);
             if first != segment.view.id {
-                let what = format!("{} was delivered in view {} and in view {first}", got.message, segment.view.id);
+                let what =
+                    format!("{} was delivered in view {} and in view {first}", got.message, segment.view.id);
                 return Err((process, Some(got.entry), what));
             }
         }

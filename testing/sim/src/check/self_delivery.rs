@@ -5,8 +5,7 @@ use super::{Broken, Checker, End, Story};
 use crate::record::Record;
 use folkmoot_base::Service;
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "self-delivery", source: "Survey, property 4.7", judge };
+pub(super) const CHECKER: Checker = Checker { name: "self-delivery", source: "Survey, property 4.7", judge };
 
 fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
     for (process, segment) in story.segments() {
@@ -17,7 +16,8 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
         let got = segment.messages();
         let reliable = segment.sent.iter().filter(|sent| sent.service >= Service::Reliable);
         if let Some(sent) = reliable.into_iter().find(|sent| !got.contains(&sent.message)) {
-            let what = format!("sent {} in view {} and never delivered it there", sent.message, segment.view.id);
+            let what =
+                format!("sent {} in view {} and never delivered it there", sent.message, segment.view.id);
             return Err((process, Some(sent.entry), what));
         }
     }

@@ -4,8 +4,7 @@
 use super::{Broken, Checker, Story};
 use crate::record::Record;
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "self-inclusion", source: "Survey, property 3.1", judge };
+pub(super) const CHECKER: Checker = Checker { name: "self-inclusion", source: "Survey, property 3.1", judge };
 
 fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     for (process, segment) in story.segments() {

@@ -14,7 +14,8 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
             let Some(sent) = story.sent_in.get(&got.message) else { continue };
             if *sent != Some(segment.view.id) {
                 let sent = sent.map_or("no view".to_owned(), |view| format!("view {view}"));
-                let what = format!("{} was sent in {sent}, delivered in view {}", got.message, segment.view.id);
+                let what =
+                    format!("{} was sent in {sent}, delivered in view {}", got.message, segment.view.id);
                 return Err((process, Some(got.entry), what));
             }
         }

@@ -179,7 +179,13 @@ impl Story {
 
 impl Life {
     fn new() -> Self {
-        Self { segments: Vec::new(), stray: Vec::new(), ring: RingLife::default(), crashed: false, in_view: false }
+        Self {
+            segments: Vec::new(),
+            stray: Vec::new(),
+            ring: RingLife::default(),
+            crashed: false,
+            in_view: false,
+        }
     }
 
     fn current(&mut self) -> Option<&mut Segment> {

@@ -1,9 +1,7 @@
 //! Small hand-written records for the tests of checkers.
 
 use super::{Checker, Story};
-use crate::record::{
-    Entry, MessageId, Process, Record, RingEvent, RingMessage, Seat, Shown, Standing, What,
-};
+use crate::record::{Entry, MessageId, Process, Record, RingEvent, RingMessage, Seat, Shown, Standing, What};
 use folkmoot_base::{ConfigurationId, GroupId, NodeId, Service, ViewId};
 use std::collections::BTreeSet;
 

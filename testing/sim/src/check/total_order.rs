@@ -69,7 +69,8 @@ fn judge_pair(mine: &Part<'_>, other: &Part<'_>) -> Result<(), Broken> {
         highest = Some(at);
         let skipped = missing.iter().find(|skipped| may_not_miss(mine, entry, skipped));
         if let Some(skipped) = skipped {
-            let what = format!("delivered {message}, but not {skipped}, which {} delivered before", other.process);
+            let what =
+                format!("delivered {message}, but not {skipped}, which {} delivered before", other.process);
             return Err((mine.process, Some(entry), what));
         }
     }

@@ -60,7 +60,11 @@ fn symmetry(_: &Record, story: &Story) -> Result<(), Broken> {
         let mine = new.view.transitional.contains(&other.seat);
         let theirs = their_new.view.transitional.contains(&process.seat);
         if same && mine != theirs {
-            return Err((process, Some(new.entry), format!("came along with {other} by the word of one of them only")));
+            return Err((
+                process,
+                Some(new.entry),
+                format!("came along with {other} by the word of one of them only"),
+            ));
         }
         Ok(())
     })

@@ -5,8 +5,7 @@
 use super::{Broken, Checker, Story};
 use crate::record::{Record, What};
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "acknowledged-survives", source: "DECISIONS O4", judge };
+pub(super) const CHECKER: Checker = Checker { name: "acknowledged-survives", source: "DECISIONS O4", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     for (entry, line) in record.entries.iter().enumerate() {

@@ -39,7 +39,8 @@ pub(super) fn play(arguments: &Arguments) -> u8 {
                     let options = Options { digest: arguments.digest, ..Options::default() };
                     let (outcome, _) = run(&Schedule::draw(seed), company, options);
                     take(&sum, &outcome, arguments, begun);
-                    let over = arguments.limit.is_some_and(|limit| begun.elapsed() > Duration::from_secs(limit));
+                    let over =
+                        arguments.limit.is_some_and(|limit| begun.elapsed() > Duration::from_secs(limit));
                     stop.fetch_or(over, Ordering::Relaxed);
                     seed = next.fetch_add(1, Ordering::Relaxed);
                 }
@@ -71,7 +72,10 @@ fn take(sum: &Mutex<Sum>, outcome: &Outcome, arguments: &Arguments, begun: Insta
     if sum.schedules % 100 == 0 || sum.schedules == arguments.schedules {
         let seconds = begun.elapsed().as_secs();
         let broken = sum.broken.len();
-        eprintln!("{:>7} of {} schedules, {broken} violations, {seconds} s", sum.schedules, arguments.schedules);
+        eprintln!(
+            "{:>7} of {} schedules, {broken} violations, {seconds} s",
+            sum.schedules, arguments.schedules
+        );
     }
 }
 

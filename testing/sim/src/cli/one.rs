@@ -47,7 +47,10 @@ pub(super) fn replay(arguments: &Arguments, seed: u64) -> u8 {
 /// Says what a run broke, where, and how to see it again.
 pub(super) fn print_violations(outcome: &Outcome) {
     for (violation, excerpt) in outcome.violations.iter().zip(&outcome.excerpts) {
-        eprintln!("seed {}: {} broken at {}: {}", outcome.seed, violation.property, violation.process, violation.what);
+        eprintln!(
+            "seed {}: {} broken at {}: {}",
+            outcome.seed, violation.property, violation.process, violation.what
+        );
         excerpt.iter().for_each(|line| eprintln!("    {line}"));
         eprintln!("  replay: cargo run --release -p folkmoot-sim -- --replay {} --transcript", outcome.seed);
     }

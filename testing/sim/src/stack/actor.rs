@@ -132,7 +132,9 @@ impl Actor {
             return;
         }
         self.voting = None;
-        let of = |seats: &BTreeMap<Seat, Digest>| seats.iter().find(|(_, known)| **known == subject).map(|(seat, _)| *seat);
+        let of = |seats: &BTreeMap<Seat, Digest>| {
+            seats.iter().find(|(_, known)| **known == subject).map(|(seat, _)| *seat)
+        };
         if let Some(seat) = of(&self.requests) {
             self.tell(Told::Acknowledged(format!("vote-to-admit seat{seat}")));
         }
@@ -219,7 +221,8 @@ impl Machine for Actor {
     fn picture(&self) -> Picture {
         let roster = self.stack.upper.member.transcript().roster();
         let members: BTreeSet<Seat> = self.names.seats(roster.members().map(|admission| &admission.member));
-        let removed: BTreeSet<Seat> = self.names.seats(roster.formers().map(|(admission, _)| &admission.member));
+        let removed: BTreeSet<Seat> =
+            self.names.seats(roster.formers().map(|(admission, _)| &admission.member));
         let mut holds: BTreeSet<String> =
             self.votes_held().iter().map(|seat| format!("vote-to-admit seat{seat}")).collect();
         holds.extend(members.iter().chain(&removed).map(|seat| format!("admitted seat{seat}")));

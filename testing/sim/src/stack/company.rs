@@ -29,7 +29,10 @@ impl Names {
     }
 
     /// The seats of members; strangers to the table get none.
-    pub(super) fn seats<'a, C: FromIterator<Seat>>(&self, members: impl IntoIterator<Item = &'a MemberId>) -> C {
+    pub(super) fn seats<'a, C: FromIterator<Seat>>(
+        &self,
+        members: impl IntoIterator<Item = &'a MemberId>,
+    ) -> C {
         members.into_iter().filter_map(|member| self.seat(member)).collect()
     }
 
@@ -77,7 +80,8 @@ impl Cast for Company {
         let identity = self.identities.get(usize::from(entrance.seat)).ok_or("no such seat")?.clone();
         let stored: Vec<(StoreKey, Bytes)> =
             entrance.disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        let mut config = folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.seat));
+        let mut config =
+            folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.seat));
         config.observe = true;
         config.danger = entrance.danger;
         config.seeds = match entrance.role {

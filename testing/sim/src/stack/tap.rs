@@ -283,7 +283,8 @@ impl Ground for Tap {
     fn poll_output(&mut self) -> Option<GroundOutput> {
         // What was handed in comes before the outputs of this turn, what the ring did comes after them: a crash among the
         // outputs then leaves no effect without its cause, and no number in use that is not on disk.
-        let submitted = |event: &folkmoot_node::RingEvent| matches!(event, folkmoot_node::RingEvent::Submitted { .. });
+        let submitted =
+            |event: &folkmoot_node::RingEvent| matches!(event, folkmoot_node::RingEvent::Submitted { .. });
         let (before, after) = self.node.take_events().into_iter().partition(submitted);
         self.ring_events(before);
         while let Some(output) = self.node.poll_output() {

@@ -213,7 +213,9 @@ impl World {
     pub(super) fn look_at_roster(&mut self, seat: Seat) {
         let now = self.now;
         let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
-        let Some(roster) = chair.machine.as_mut().and_then(|machine| machine.roster_if_changed()) else { return };
+        let Some(roster) = chair.machine.as_mut().and_then(|machine| machine.roster_if_changed()) else {
+            return;
+        };
         chair.roster.clone_from(&roster);
         let process = chair.process();
         self.record.push(now, process, What::Roster(roster));
