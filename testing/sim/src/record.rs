@@ -8,6 +8,9 @@ use folkmoot_base::{ConfigurationId, Service, ViewId};
 use std::collections::BTreeSet;
 use std::fmt;
 
+/// How long a message or a configuration may be under way once nothing fails any more, in microseconds.
+pub const PATIENCE: u64 = 10_000_000;
+
 /// A place at the table: the party with this index.
 pub type Seat = u8;
 
@@ -235,6 +238,12 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether what began at `entry` has had its time when the world ended: [`PATIENCE`].
+    pub fn is_old(&self, entry: usize) -> bool {
+        let at = self.entries.get(entry).map_or(0, |entry| entry.at);
+        at.saturating_add(PATIENCE) < self.counts.micros
+    }
+
     /// Whether the world came to rest with this seat in it: what it waits for now will not come any more.
     pub fn rests(&self, seat: Seat) -> bool {
         // Who is not expected in the one view may still be busy: nobody waited for it.

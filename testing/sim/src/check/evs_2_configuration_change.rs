@@ -37,7 +37,7 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
                 return Err(broken(*process, segment.entry, "is not in its own configuration".into()));
             }
             together(*process, segment, installed)?;
-            let stays = segment.end == End::Open && record.rests(process.seat);
+            let stays = segment.end == End::Open && record.is_old(segment.entry);
             let missing =
                 segment.nodes.iter().find(|seat| !installed.iter().any(|(other, _)| other.seat == **seat));
             if let (true, Some(seat)) = (stays, missing) {

@@ -1,5 +1,5 @@
 //! EVS 3, self delivery: who stays up delivers its own messages.
-//! Source: EVS §3, specification 3. Judged for what was handed to the ring more than [`PATIENCE`] before the end.
+//! Source: EVS §3, specification 3. Judged for what was handed to the ring long enough before the end.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Record, RingMessage};
@@ -7,23 +7,17 @@ use std::collections::BTreeMap;
 
 pub(super) const CHECKER: Checker = Checker { name: "evs-3-self-delivery", source: "EVS §3, 3", judge };
 
-/// How long a message may be under way once nothing fails any more, in microseconds.
-const PATIENCE: u64 = 10_000_000;
-
 fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
-    let end = record.entries.last().map_or(0, |entry| entry.at).max(record.counts.micros);
     for (process, life) in story.lives.iter().filter(|(_, life)| !life.crashed) {
         let mut got: BTreeMap<RingMessage, usize> = BTreeMap::new();
         for place in life.ring.segments.iter().flat_map(|segment| &segment.delivered) {
             *got.entry(place.message).or_default() += 1;
         }
         for (entry, message) in &life.ring.sent {
-            let at = record.entries.get(*entry).map_or(0, |entry| entry.at);
-            let old = record.rests(process.seat) || at.saturating_add(PATIENCE) < end;
             let count = got.entry(*message).or_default();
             match count.checked_sub(1) {
                 Some(left) => *count = left,
-                None if old => {
+                None if record.is_old(*entry) => {
                     return Err((*process, Some(*entry), "never delivered its own message".into()));
                 }
                 None => {}

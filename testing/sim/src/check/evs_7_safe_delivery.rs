@@ -2,7 +2,7 @@
 //! delivered after it by every node that goes on together, unless that node crashes.
 //! Source: EVS §3, specifications 7.1 and 7.2.
 
-use super::{Broken, Checker, RingSegment, Story};
+use super::{Broken, Checker, RingPlace, RingSegment, Story};
 use crate::record::{Process, Record, Seat, What};
 use folkmoot_base::{ConfigurationId, Service};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,8 +20,13 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
         for (process, segment) in &installed {
             for seat in &segment.nodes {
                 let crashed = crashes.get(seat).is_some_and(|last| *last > segment.entry);
-                if !crashed && may_judge(record, story, *seat, id) {
-                    judge_one(*process, segment, *seat, got.get(seat))?;
+                let over = has_moved_on(story, *seat, id);
+                let lacks = |place: &RingPlace| {
+                    let number = got.get(seat).is_some_and(|got| got.contains(&place.number));
+                    !number && (over || record.is_old(place.entry))
+                };
+                if !crashed {
+                    judge_one(*process, segment, *seat, &lacks)?;
                 }
             }
         }
@@ -38,24 +43,23 @@ fn crashes(record: &Record) -> BTreeMap<Seat, usize> {
         .collect()
 }
 
-/// Whether `seat` has had its time: the configuration is over for it, or the world is at rest.
-fn may_judge(record: &Record, story: &Story, seat: Seat, id: ConfigurationId) -> bool {
+/// Whether the configuration is over for `seat`.
+fn has_moved_on(story: &Story, seat: Seat, id: ConfigurationId) -> bool {
     let lives = story.lives.iter().filter(|(process, _)| process.seat == seat);
-    let last =
-        lives.filter_map(|(_, life)| life.ring.segments.last()).map(|segment| segment.id.ring_seq).max();
-    record.rests(seat) || last.is_some_and(|last| last > id.ring_seq)
+    let mut last = lives.filter_map(|(_, life)| life.ring.segments.last());
+    last.any(|segment| segment.id.ring_seq > id.ring_seq)
 }
 
 fn judge_one(
     process: Process,
     segment: &RingSegment,
     seat: Seat,
-    got: Option<&BTreeSet<u64>>,
+    lacks: &dyn Fn(&RingPlace) -> bool,
 ) -> Result<(), Broken> {
     for place in segment.delivered.iter().filter(|place| place.service == Service::Safe) {
         let with = segment.transitional.as_ref().is_some_and(|(_, with)| with.contains(&seat));
         let bound = segment.is_regular(place.entry) || with;
-        if bound && !got.is_some_and(|got| got.contains(&place.number)) {
+        if bound && lacks(place) {
             let what = format!("delivered safe number {}, but seat {seat} never did", place.number);
             return Err((process, Some(place.entry), what));
         }

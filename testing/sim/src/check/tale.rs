@@ -106,6 +106,7 @@ impl Tale {
 
     pub(crate) fn settled(mut self) -> Self {
         self.0.settled = true;
+        self.0.counts.micros = 1_000_000_000;
         self
     }
 
