@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// With --mutants: only checkers whose name, or dangers whose name, holds this.
     #[arg(long, requires = "mutants", value_name = "TEXT")]
     pub(crate) only: Option<String>,
+    /// Play all schedules with this broken at every seat (a name of `folkmoot_base::Danger`).
+    #[arg(long, value_name = "NAME", value_parser = danger)]
+    pub(crate) danger: Option<folkmoot_base::Danger>,
     /// Print the digest of each run's transcript: two processes must print the same.
     #[arg(long)]
     pub(crate) digest: bool,
@@ -63,6 +66,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         None => many::play(arguments),
     };
     ExitCode::from(code)
+}
+
+fn danger(name: &str) -> Result<folkmoot_base::Danger, String> {
+    folkmoot_sim::mutant::danger_called(name).ok_or_else(|| "no such danger is known here".to_owned())
 }
 
 /// Threads to use.

@@ -36,7 +36,8 @@ pub(super) fn play(arguments: &Arguments) -> u8 {
             scope.spawn(|| {
                 let mut seed = next.fetch_add(1, Ordering::Relaxed);
                 while seed < end && !stop.load(Ordering::Relaxed) {
-                    let options = Options { digest: arguments.digest, ..Options::default() };
+                    let danger = arguments.danger.map(|danger| (danger, None));
+                    let options = Options { digest: arguments.digest, danger, ..Options::default() };
                     let (outcome, _) = run(&Schedule::draw(seed), company, options);
                     take(&sum, &outcome, arguments, begun);
                     let over =

@@ -19,7 +19,8 @@ pub(super) fn replay(arguments: &Arguments, seed: u64) -> u8 {
             eprintln!("{index:>4}  {when:?}  {step:?}");
         }
     }
-    let options = Options { notes: arguments.transcript, digest: true, danger: None };
+    let danger = arguments.danger.map(|danger| (danger, None));
+    let options = Options { notes: arguments.transcript, digest: true, danger };
     let (outcome, record) = run(&schedule, company, options);
     if arguments.transcript {
         println!(
