@@ -5,7 +5,7 @@ use crate::machine::{Cast, Command, Role};
 use crate::net::{CALM, Weather};
 use crate::record::{Disk, Record, Seat, Standing};
 use crate::rng::Rng;
-use crate::schedule::{HOOK_PATIENCE, Schedule, Step, When};
+use crate::schedule::{Forgery, HOOK_PATIENCE, Schedule, Step, When};
 use crate::world::{Options, World};
 use folkmoot_base::Service;
 use std::collections::BTreeSet;
@@ -225,7 +225,10 @@ impl<'a> Player<'a> {
         self.world.command(by, Command::Expel(target));
     }
 
-    fn forge(&mut self, how: crate::schedule::Forgery, count: u8) {
+    fn forge(&mut self, how: Forgery, count: u8) {
+        if how == Forgery::Race {
+            return self.world.attacker.race(u16::from(count) * 4);
+        }
         for _ in 0..count {
             let lives: Vec<u16> = (0..self.schedule.seats).map(|seat| self.world.life(seat)).collect();
             let life_of = |seat: Seat| lives.get(usize::from(seat)).copied().unwrap_or(0);
@@ -254,6 +257,7 @@ impl<'a> Player<'a> {
                 chair.disarm();
             }
         }
+        self.world.attacker.race(0);
         self.world.net.heal();
         self.world.net.settle(Weather { delay_max: CALM.delay_max, ..CALM });
         for (_, seat) in std::mem::take(&mut self.unmute) {

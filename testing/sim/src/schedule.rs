@@ -71,6 +71,8 @@ pub enum Forgery {
     Lengthen,
     /// Sends random bytes.
     Noise,
+    /// Flips one bit of the next ones to be sent, and is faster than they are.
+    Race,
 }
 
 /// One thing that the schedule does.
@@ -337,9 +339,16 @@ fn draw_mute(rng: &mut Rng, who: u8) -> Step {
 }
 
 fn draw_forgery(rng: &mut Rng) -> Step {
-    const HOWS: [Forgery; 6] =
-        [Forgery::Replay, Forgery::Redirect, Forgery::Flip, Forgery::Cut, Forgery::Lengthen, Forgery::Noise];
-    let how = HOWS.get(rng.weighted(&[6, 2, 4, 1, 1, 1])).copied().unwrap_or(Forgery::Replay);
+    const HOWS: [Forgery; 7] = [
+        Forgery::Race,
+        Forgery::Replay,
+        Forgery::Redirect,
+        Forgery::Flip,
+        Forgery::Cut,
+        Forgery::Lengthen,
+        Forgery::Noise,
+    ];
+    let how = HOWS.get(rng.weighted(&[5, 6, 2, 4, 1, 1, 1])).copied().unwrap_or(Forgery::Replay);
     Step::Forge { how, count: 1 + small(rng, 30) }
 }
 

@@ -350,6 +350,9 @@ impl World {
         }
         let Some(to) = seat_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { return };
         let Locator::Memory(from) = locator(seat) else { return };
+        if let Some(forged) = self.attacker.overtakes(&bytes) {
+            self.forge(locator(seat), to, forged, 1);
+        }
         for at in self.net.carry(self.now, seat, to, bytes.len()) {
             self.schedule(at, Event::Arrive { to, from, bytes: bytes.clone(), forged: false });
         }

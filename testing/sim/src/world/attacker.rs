@@ -35,12 +35,13 @@ pub struct Forged {
 pub struct Attacker {
     rng: Rng,
     seen: VecDeque<Seen>,
+    races: u16,
 }
 
 impl Attacker {
     /// An attacker who has seen nothing yet.
     pub fn new(seed: u64) -> Self {
-        Self { rng: Rng::new(seed, "attacker", 0), seen: VecDeque::new() }
+        Self { rng: Rng::new(seed, "attacker", 0), seen: VecDeque::new(), races: 0 }
     }
 
     /// A datagram arrived. Only such are replayed: a replay that overtakes its original would be its delivery.
@@ -66,12 +67,8 @@ impl Attacker {
                 let to = u8::try_from(self.rng.below(usize::from(seats))).ok()?;
                 Forged { from, to, bytes }
             }
-            Forgery::Flip => {
-                let at = self.rng.below(changed.len());
-                let bit = self.rng.below(8);
-                *changed.get_mut(at)? ^= 1 << bit;
-                Forged { from, to, bytes: changed.into() }
-            }
+            Forgery::Flip => Forged { from, to, bytes: self.flip(&bytes) },
+            Forgery::Race => return None,
             Forgery::Cut => {
                 changed.truncate(self.rng.below(changed.len()));
                 Forged { from, to, bytes: changed.into() }
@@ -84,6 +81,27 @@ impl Attacker {
             Forgery::Noise => Forged { from, to, bytes: self.noise() },
         };
         Some(forged)
+    }
+
+    /// Races the next `count` datagrams.
+    pub fn race(&mut self, count: u16) {
+        self.races = count;
+    }
+
+    /// The flipped copy that overtakes a datagram being sent, if the attacker races.
+    pub fn overtakes(&mut self, bytes: &Bytes) -> Option<Bytes> {
+        self.races = self.races.checked_sub(1)?;
+        Some(self.flip(bytes))
+    }
+
+    fn flip(&mut self, bytes: &Bytes) -> Bytes {
+        let mut changed = bytes.to_vec();
+        let at = self.rng.below(changed.len());
+        let bit = self.rng.below(8);
+        if let Some(byte) = changed.get_mut(at) {
+            *byte ^= 1 << bit;
+        }
+        changed.into()
     }
 
     /// Random bytes; sometimes behind the first byte of something real, so that a parser gets further.
