@@ -4,7 +4,7 @@
 //! ```text
 //! founders come one by one   never-seen -> present          dora asks, one vote, two votes    asking -> present
 //! eve asks, two say no       join ends with 5               dora leaves the group             not-joined
-//! anna and cleo are cut      other-side, seen by ben        cleo is killed                    silent
+//! cleo is cut off             silent, seen from either side   cleo is killed                    silent
 //! frank's certificate ends   expired                        dora is expelled                  expelled; send ends with 7
 //! ```
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
@@ -117,18 +117,13 @@ impl Cast {
         self.anna.why("dora", "not-joined");
     }
 
-    /// The cable between Anna and Cleo is cut; Ben hears both, and can be on a ring with only one of them.
+    /// Cleo's cables are cut: from either side of the split the other is silent.
     fn a_cable_is_cut(&self) {
-        self.anna.cut(&[&self.cleo]);
-        self.cleo.cut(&[&self.anna]);
-        let other = |told: &Value| {
-            let people = told["people"].as_array().unwrap();
-            people.iter().any(|person| person["state"] == "other-side")
-        };
-        self.ben.until(&["status"], other);
-        for one in [&self.anna, &self.cleo] {
-            one.heal();
-        }
+        self.cleo.cut(&[&self.anna, &self.ben]);
+        self.anna.why("cleo", "silent");
+        self.cleo.why("anna", "silent");
+        self.ben.why("anna", "present");
+        self.cleo.heal();
         self.anna.why("cleo", "present");
         self.ben.why("anna", "present");
     }
