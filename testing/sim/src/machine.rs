@@ -146,6 +146,8 @@ pub struct Picture {
     pub removed: BTreeSet<Seat>,
     /// Control steps that it holds, by name: what it acknowledged must be among them after a restart.
     pub holds: BTreeSet<String>,
+    /// Votes that it could give, but has not given as far as it knows, by name: none that it acknowledged may be among them.
+    pub lacks: BTreeSet<String>,
     /// What it waits for, in plain words.
     pub activity: String,
 }

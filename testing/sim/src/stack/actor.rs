@@ -136,21 +136,16 @@ impl Actor {
             seats.iter().find(|(_, known)| **known == subject).map(|(seat, _)| *seat)
         };
         if let Some(seat) = of(&self.requests) {
-            self.tell(Told::Acknowledged(format!("vote-to-admit seat{seat}")));
+            self.tell(Told::Acknowledged(vote(subject, seat)));
         }
     }
 
-    /// Seats whose open requests have this member's vote, and seats without an open request: for them no vote is missed.
-    fn votes_held(&self) -> BTreeSet<Seat> {
+    /// Open requests without this member's vote.
+    fn votes_lacking(&self) -> BTreeSet<String> {
         let me = self.stack.upper.member.id();
-        let petitions = self.stack.upper.member.petitions();
-        let mut held: BTreeSet<Seat> = (0..crate::schedule::SEATS_MAX).collect();
-        for petition in petitions.iter().filter(|petition| !petition.approved.contains(&me)) {
-            if let Some(seat) = self.names.seat(&petition.member) {
-                held.remove(&seat);
-            }
-        }
-        held
+        let petitions = self.stack.upper.member.petitions().into_iter();
+        let open = petitions.filter(|petition| !petition.approved.contains(&me));
+        open.filter_map(|petition| Some(vote(petition.subject, self.names.seat(&petition.member)?))).collect()
     }
 
     /// A send that was just handed in failed: the newest. One that was held failed: the oldest.
@@ -193,6 +188,11 @@ impl Actor {
     }
 }
 
+fn vote(subject: Digest, seat: Seat) -> String {
+    let subject: String = subject.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("vote-to-admit {subject} seat{seat}")
+}
+
 impl Machine for Actor {
     fn handle(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) {
         self.sending = matches!(input, Input::Command(Command::Send(..)));
@@ -223,14 +223,13 @@ impl Machine for Actor {
         let members: BTreeSet<Seat> = self.names.seats(roster.members().map(|admission| &admission.member));
         let removed: BTreeSet<Seat> =
             self.names.seats(roster.formers().map(|(admission, _)| &admission.member));
-        let mut holds: BTreeSet<String> =
-            self.votes_held().iter().map(|seat| format!("vote-to-admit seat{seat}")).collect();
+        let mut holds = BTreeSet::new();
         holds.extend(members.iter().chain(&removed).map(|seat| format!("admitted seat{seat}")));
         holds.extend(removed.iter().map(|seat| format!("expelled seat{seat}")));
         let status = self.stack.upper.member.status(Instant(0));
         let ring = self.stack.ground.node.ring();
         let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
-        Picture { roster: members, removed, holds, activity }
+        Picture { roster: members, removed, holds, lacks: self.votes_lacking(), activity }
     }
 
     fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>> {

@@ -229,10 +229,14 @@ impl World {
         if chair.acknowledged.is_empty() {
             return;
         }
-        let holds = machine.picture().holds;
+        let picture = machine.picture();
         let process = chair.process();
         let steps = chair.acknowledged.iter().map(|(_, step)| step);
-        let forgotten: Vec<_> = steps.filter(|step| !holds.contains(*step)).cloned().collect();
+        let is_forgotten = |step: &&String| match step.starts_with("vote") {
+            true => picture.lacks.contains(*step),
+            false => !picture.holds.contains(*step),
+        };
+        let forgotten: Vec<_> = steps.filter(is_forgotten).cloned().collect();
         for step in forgotten {
             self.record.push(now, process, What::Forgot(step));
         }
