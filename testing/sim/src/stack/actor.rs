@@ -208,6 +208,7 @@ impl Machine for Actor {
         self.stack.handle(now, input, entropy);
         self.collect();
         self.sending = false;
+        self.voting = None;
     }
 
     fn poll_output(&mut self) -> Option<Output> {
