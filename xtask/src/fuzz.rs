@@ -1,5 +1,9 @@
 //! Runs the fuzz targets of testing/fuzz, and says of each how it went in one line.
+//!
+//! All targets at ten minutes each are hours of work, so runs are recorded one by one in docs/evidence/fuzz.tsv with the
+//! commit that they ran at: who is interrupted goes on with `--resume`.
 
+use crate::record::{RECORD, Ran, Record};
 use crate::run::{capture, root, run};
 use std::fs;
 use std::sync::Mutex;
@@ -9,24 +13,48 @@ const FOLDER: &str = "testing/fuzz/libfuzzer";
 /// Options of libFuzzer: memory in all, seconds for one input, numbers at the end.
 const OPTIONS: &str = "-rss_limit_mb=2048 -timeout=20 -print_final_stats=1";
 
-/// Runs each target for `seconds`, `jobs` at a time. Needs a nightly toolchain; installs cargo-fuzz where it is missing.
-pub(crate) fn fuzz(seconds: u32, jobs: usize, only: Option<&str>) -> Result<(), String> {
+/// What to run.
+pub(crate) struct Plan {
+    /// For each target.
+    pub(crate) seconds: u32,
+    /// Targets at a time.
+    pub(crate) jobs: usize,
+    /// These only; all where it is empty.
+    pub(crate) only: Vec<String>,
+    /// Write each run that ended well into the record.
+    pub(crate) record: bool,
+    /// Leave out what the record has for as long already, and write the rest into it.
+    pub(crate) resume: bool,
+}
+
+/// Runs each target for the plan's seconds. Needs a nightly toolchain; installs cargo-fuzz where it is missing.
+pub(crate) fn fuzz(plan: &Plan) -> Result<(), String> {
     if !capture("cargo fuzz --version").is_ok_and(|(success, _)| success) {
         run("cargo install cargo-fuzz --locked --quiet")?;
     }
-    let targets: Vec<String> =
-        targets()?.into_iter().filter(|name| only.is_none_or(|only| name == only)).collect();
+    let targets = chosen(plan)?;
     if targets.is_empty() {
-        return Err("no such target".to_owned());
+        eprintln!("every target is in {RECORD} already");
+        return Ok(());
     }
-    run(&format!("cargo +nightly fuzz build --fuzz-dir {FOLDER} {}", only.unwrap_or_default()))?;
+    let alone = if let [alone] = targets.as_slice() { alone } else { "" };
+    run(&format!("cargo +nightly fuzz build --fuzz-dir {FOLDER} {alone}"))?;
+    let record = (plan.record || plan.resume).then(Record::open).transpose()?;
+    let failed = run_all(plan, &targets, record.as_ref());
+    if failed.is_empty() { Ok(()) } else { Err(format!("findings in: {}", failed.join(", "))) }
+}
+
+/// Runs the targets, as many at a time as the plan says. Returns those with a finding.
+fn run_all(plan: &Plan, targets: &[String], record: Option<&Record>) -> Vec<String> {
     let queue = Mutex::new(targets.iter());
     let failed = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
+        for _ in 0..plan.jobs.max(1) {
             scope.spawn(|| {
                 while let Some(target) = next(&queue) {
-                    if let Err(reason) = one(target, seconds) {
+                    let outcome = one(target, plan.seconds)
+                        .and_then(|ran| record.map_or(Ok(()), |record| record.add(target, &ran)));
+                    if let Err(reason) = outcome {
                         eprintln!("{target:<20} FAILED\n{reason}");
                         note(&failed, target);
                     }
@@ -34,12 +62,22 @@ pub(crate) fn fuzz(seconds: u32, jobs: usize, only: Option<&str>) -> Result<(), 
             });
         }
     });
-    let failed = failed.into_inner().unwrap_or_default();
-    if failed.is_empty() { Ok(()) } else { Err(format!("findings in: {}", failed.join(", "))) }
+    failed.into_inner().unwrap_or_default()
+}
+
+/// The plan's targets, less those that the record has where it is resumed.
+fn chosen(plan: &Plan) -> Result<Vec<String>, String> {
+    let all = targets()?;
+    if let Some(unknown) = plan.only.iter().find(|name| !all.contains(name)) {
+        return Err(format!("no target is called {unknown:?}; there are {}", all.join(", ")));
+    }
+    let done = if plan.resume { Record::done(plan.seconds)? } else { Vec::new() };
+    let wanted = |name: &String| plan.only.is_empty() || plan.only.contains(name);
+    Ok(all.into_iter().filter(|name| wanted(name) && !done.contains(name)).collect())
 }
 
 /// Runs one target, seeds and what earlier runs found first, and prints its line.
-fn one(target: &str, seconds: u32) -> Result<(), String> {
+fn one(target: &str, seconds: u32) -> Result<Ran, String> {
     let found = format!("{FOLDER}/corpus/{target}");
     fs::create_dir_all(root().join(&found)).map_err(|error| format!("{found}: {error}"))?;
     let seeds = format!("testing/fuzz/corpus/{target}");
@@ -57,7 +95,7 @@ fn one(target: &str, seconds: u32) -> Result<(), String> {
         return Err(format!("no runs\n{}", tail(&text, 40)));
     }
     eprintln!("{target:<20} {runs:>10} runs {took:>5} s  {edges:>6} edges {peak:>5} MB  ok");
-    Ok(())
+    Ok(Ran { seconds: took, runs, edges, peak })
 }
 
 fn next<'a>(queue: &Mutex<std::slice::Iter<'a, String>>) -> Option<&'a String> {

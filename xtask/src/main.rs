@@ -2,6 +2,7 @@
 //! `tidy` checks the house, `release` runs the full numbers and writes their log, `fuzz` runs the fuzz targets.
 
 mod fuzz;
+mod record;
 mod release;
 mod run;
 mod tidy;
@@ -46,9 +47,15 @@ enum Chore {
         /// Targets at a time.
         #[arg(long, default_value_t = 1)]
         jobs: usize,
-        /// Only this one.
+        /// Only this one; may be given several times.
         #[arg(long)]
-        only: Option<String>,
+        only: Vec<String>,
+        /// Write what ended without a finding into docs/evidence/fuzz.tsv.
+        #[arg(long)]
+        record: bool,
+        /// As --record, and leave out what is in it for as many seconds already.
+        #[arg(long)]
+        resume: bool,
     },
 }
 
@@ -58,7 +65,9 @@ fn main() -> ExitCode {
         Chore::Fix => verify::fix(),
         Chore::Tidy => tidy::tidy(),
         Chore::Release { schedules, fuzz_seconds } => release::release(schedules, fuzz_seconds),
-        Chore::Fuzz { seconds, jobs, only } => fuzz::fuzz(seconds, jobs, only.as_deref()),
+        Chore::Fuzz { seconds, jobs, only, record, resume } => {
+            fuzz::fuzz(&fuzz::Plan { seconds, jobs, only, record, resume })
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -45,7 +45,8 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<String> {
         "env FOLKMOOT_CRASH_MOMENTS=50 cargo test -p folkmoot-cli --test crash -- --nocapture".into(),
         "cargo run --release -- demo --json".into(),
         "cargo run --release -- bench ring --nodes 3 --senders 3 --bytes 1350 --service agreed --seconds 3 --json".into(),
-        format!("cargo xtask fuzz --seconds {fuzz_seconds} --jobs 2"),
+        format!("cargo xtask fuzz --seconds {fuzz_seconds} --jobs 2 --resume"),
+        "cat docs/evidence/fuzz.tsv".into(),
     ]
 }
 
