@@ -53,7 +53,7 @@ pub(crate) enum Took {
     Complete,
 }
 
-/// What a view's attempts are bound to, taken down when the view comes: whatever the roster does later, it stays.
+/// What a view's attempts are bound to, taken down when the view comes: whatever the roster does later, the binding stays.
 pub(crate) struct Roll {
     pub(crate) view: View,
     /// The members with their certificates' digests.
@@ -62,19 +62,20 @@ pub(crate) struct Roll {
 }
 
 impl Roll {
-    /// KEY-01: a view is of this group, sorted, has this member, and the roster knows all of it.
-    pub(crate) fn new(core: &Core, view: View, credentials: &dyn Credentials) -> Result<Self, KeyingError> {
-        let bad = KeyingError::LocalView;
-        let sorted = view.members.windows(2).all(|pair| matches!(pair, [left, right] if left < right));
-        let known = |member: &MemberId| view.members.contains(member);
-        let came = &view.transitional_set;
-        let fits = known(&core.me) && came.contains(&core.me) && came.iter().all(known);
-        if view.id.group != core.group || !sorted || !fits {
-            return Err(bad);
+    /// KEY-12: the roster has all of the view; else those whom it does not have.
+    pub(crate) fn new(view: View, credentials: &dyn Credentials) -> Result<Self, Vec<MemberId>> {
+        let off = off_roster(&view.members, credentials);
+        if !off.is_empty() {
+            return Err(off);
         }
         let pair = |member: &MemberId| credentials.certificate(member).map(|digest| (*member, digest));
-        let certified = view.members.iter().map(pair).collect::<Option<_>>().ok_or(bad)?;
+        let certified = view.members.iter().filter_map(pair).collect();
         Ok(Self { view, certified, charter_version: credentials.charter_version() })
+    }
+
+    /// KEY-12: those of the view whom the roster has lost since.
+    pub(crate) fn off_roster(&self, credentials: &dyn Credentials) -> Vec<MemberId> {
+        off_roster(&self.view.members, credentials)
     }
 
     fn binding(&self, core: &Core, attempt: u32) -> Digest {
@@ -84,6 +85,19 @@ impl Roll {
     fn place(&self, member: &MemberId) -> Result<usize, KeyingError> {
         self.view.members.binary_search(member).map_err(|_| KeyingError::PeerNotInView(*member))
     }
+}
+
+/// KEY-01: a view is of this group, sorted, without doubles, and has this member.
+pub(crate) fn check_view(core: &Core, view: &View) -> Result<(), KeyingError> {
+    let sorted = view.members.windows(2).all(|pair| matches!(pair, [left, right] if left < right));
+    let known = |member: &MemberId| view.members.contains(member);
+    let came = &view.transitional_set;
+    let fits = known(&core.me) && came.contains(&core.me) && came.iter().all(known);
+    if view.id.group == core.group && sorted && fits { Ok(()) } else { Err(KeyingError::LocalView) }
+}
+
+fn off_roster(members: &[MemberId], credentials: &dyn Credentials) -> Vec<MemberId> {
+    members.iter().filter(|member| credentials.certificate(member).is_none()).copied().collect()
 }
 
 impl Attempt {
