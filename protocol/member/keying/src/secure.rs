@@ -11,7 +11,7 @@
 use crate::Machine;
 use crate::api::{Credentials, Output};
 use crate::attempt::{Attempt, Heard, Roll, Took, check_refresh, refresh};
-use crate::base::{Entropy, Instant, MemberId, Service};
+use crate::base::{Danger, Entropy, Instant, MemberId, Service};
 use crate::cascading::Cascading;
 use crate::core::Core;
 use crate::deadline::Deadline;
@@ -149,7 +149,7 @@ impl Secure {
         let Some((attempt, _)) = self.refresh.take() else { return };
         self.requested = false;
         let off = self.roll.off_roster(credentials);
-        if !off.is_empty() {
+        if !off.is_empty() && core.config.danger != Some(Danger::KeyingKeepsExpelled) {
             // KEY-12: no new key in a view that is about to end; whoever is gone may hold it.
             return core.trace(keyless(&off));
         }
