@@ -212,6 +212,16 @@ impl Desk {
             self.tell(Told::Back(seat));
         }
     }
+
+    /// Whom the entry that the member has just heard took off the roster: gone from its place on, whenever the notice comes.
+    fn look_at_roster(&mut self) {
+        let formers = self.member.transcript().roster().formers();
+        let gone: Vec<Seat> = self.names.seats(formers.map(|(admission, _)| &admission.member));
+        for seat in gone.into_iter().filter(|seat| self.gone & bit(*seat) == 0).collect::<Vec<_>>() {
+            self.gone |= bit(seat);
+            self.tell(Told::Gone(seat));
+        }
+    }
 }
 
 impl Upper for Desk {
@@ -222,7 +232,11 @@ impl Upper for Desk {
         if let ToMember::Notice { members, removed, .. } = &message {
             self.look_at_notice(members, removed);
         }
+        let entry = matches!(message, ToMember::Entry(_));
         self.member.node(now, message, entropy);
+        if entry {
+            self.look_at_roster();
+        }
         self.drain();
     }
 
