@@ -32,6 +32,8 @@ pub(crate) struct Attempt {
     confirmed: BTreeSet<usize>,
     /// Complained of for what they signed: once each, however much of it comes.
     accused: BTreeSet<MemberId>,
+    /// The stage that a trace line told last.
+    told: &'static str,
 }
 
 /// A message as it came.
@@ -127,9 +129,11 @@ impl Attempt {
             keys: None,
             confirmed: BTreeSet::new(),
             accused: BTreeSet::new(),
+            told: "",
         };
         let steps = attempt.module.start(entropy);
         let took = attempt.act(core, steps, credentials);
+        attempt.tell_stage(core);
         Ok((attempt, took))
     }
 
@@ -163,7 +167,18 @@ impl Attempt {
             &envelope.instance.nonce,
             &digest(&[envelope.body.as_ref()]),
         ]);
-        Ok(self.act(core, steps, credentials))
+        let took = self.act(core, steps, credentials);
+        self.tell_stage(core);
+        Ok(took)
+    }
+
+    /// A line for each stage: what all wait for now. Schedules of the simulator aim at these.
+    fn tell_stage(&mut self, core: &mut Core) {
+        let stage = self.stage();
+        if self.members.len() > 1 && stage != self.told {
+            self.told = stage;
+            core.trace(format!("attempt {} in view {}: {stage} awaited", self.number, self.view));
+        }
     }
 
     fn place(&self, sender: MemberId) -> Result<usize, KeyingError> {
@@ -306,9 +321,9 @@ impl Attempt {
         self.is_confirming() || self.module.stage().deciding
     }
 
-    /// The module's stage, for people.
+    /// The stage, for people: the module's, then confirmation.
     pub(crate) fn stage(&self) -> &'static str {
-        self.module.stage().name
+        if self.is_confirming() { "confirmation" } else { self.module.stage().name }
     }
 
     /// Whose step all wait for: the same at every member that delivered the same messages.

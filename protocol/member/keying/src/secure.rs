@@ -16,8 +16,8 @@ use crate::cascading::Cascading;
 use crate::core::Core;
 use crate::deadline::Deadline;
 use crate::error::KeyingError;
-use crate::message::REFRESH;
 use crate::keyless;
+use crate::message::REFRESH;
 use crate::running::complain;
 
 /// A secure view.

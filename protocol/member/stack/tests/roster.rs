@@ -78,7 +78,11 @@ fn two_expulsions_land_together_while_a_word_is_on_its_way() {
     }
     ends_well(&mut moot, &mut dice, &[0, 1], &[2, 3]);
     for number in [0, 1] {
-        assert_eq!(moot.texts(number).iter().filter(|text| *text == "held").count(), 2, "sent when it could be");
+        assert_eq!(
+            moot.texts(number).iter().filter(|text| *text == "held").count(),
+            2,
+            "sent when it could be"
+        );
     }
 }
 
@@ -238,9 +242,8 @@ fn play(seed: u64) -> Result<(), String> {
 
 fn change(moot: &mut Moot, away: &mut BTreeSet<usize>, seats: usize, dice: &mut Dice) {
     let (who, group) = (dice.below(seats), moot.group);
-    let rostered = |moot: &Moot, who: usize, by: usize| {
-        moot.chairs[by].member.transcript().roster().is_member(&id(who))
-    };
+    let rostered =
+        |moot: &Moot, who: usize, by: usize| moot.chairs[by].member.transcript().roster().is_member(&id(who));
     match dice.below(12) {
         0..=2 if who > 0 => moot.try_expel(who),
         3 | 4 if who >= 3 => moot.try_admit(who, dice.below(3)),

@@ -398,13 +398,15 @@ impl World {
         let (ghosts, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.ghosts).into_iter().partition(|(_, with)| part.contains(with));
         self.ghosts = rest;
-        let listed: BTreeSet<usize> = part.iter().copied().chain(ghosts.iter().map(|(gone, _)| *gone)).collect();
+        let listed: BTreeSet<usize> =
+            part.iter().copied().chain(ghosts.iter().map(|(gone, _)| *gone)).collect();
         let members: Vec<_> = listed.iter().map(|number| member(*number)).collect();
         let mut came = BTreeMap::new();
         for number in &part {
             let room = &self.rooms[self.room_of(*number)];
             let mut together = room.members.clone();
-            together.extend(ghosts.iter().filter(|(_, with)| room.members.contains(with)).map(|(gone, _)| *gone));
+            together
+                .extend(ghosts.iter().filter(|(_, with)| room.members.contains(with)).map(|(gone, _)| *gone));
             let together: Vec<_> = together.iter().map(|number| member(*number)).collect();
             came.insert(*number, together);
             if let Some(view) = room.view {

@@ -83,8 +83,7 @@ impl Moot {
             order: 0,
         };
         let chairs = (0..seats).map(chair).collect();
-        let mut moot =
-            Self { chairs, sides: vec![side], group, now: Instant(1), complaints: 0, ring_seq: 1 };
+        let mut moot = Self { chairs, sides: vec![side], group, now: Instant(1), complaints: 0, ring_seq: 1 };
         for number in 0..seats {
             moot.clock(number);
             moot.hear(number, ToMember::Configuration { nodes: Vec::new() });
@@ -168,8 +167,7 @@ impl Moot {
             ToNode::Send { service, payload, .. } => {
                 let circle = self.sides[at].circle.clone();
                 if circle.contains(&number) {
-                    let word =
-                        ToMember::Deliver { group: self.group, sender: id(number), service, payload };
+                    let word = ToMember::Deliver { group: self.group, sender: id(number), service, payload };
                     self.tell(&circle, &word);
                 }
             }
@@ -205,7 +203,9 @@ impl Moot {
 
     /// Orders an entry on that side.
     fn enter(&mut self, at: usize, entry: &Bytes) {
-        let Ok(appended) = self.sides[at].transcript.append(entry) else { panic!("the entry does not stand") };
+        let Ok(appended) = self.sides[at].transcript.append(entry) else {
+            panic!("the entry does not stand")
+        };
         if !appended.new {
             return;
         }

@@ -53,8 +53,13 @@ pub fn charter(count: usize, minority: Minority) -> Bytes {
 }
 
 pub fn gmc(transcript: &Transcript, who: usize, voters: &[usize], salt: u64) -> Gmc {
-    let body =
-        GmcBody::propose(transcript.roster().charter(), &PEOPLE[who], 3, NOW, &mut Dice(1 << 50 | salt << 20));
+    let body = GmcBody::propose(
+        transcript.roster().charter(),
+        &PEOPLE[who],
+        3,
+        NOW,
+        &mut Dice(1 << 50 | salt << 20),
+    );
     let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
     let votes: Vec<VoteProof> =
         voters.iter().map(|voter| Vote::sign(&PEOPLE[*voter], content).unwrap().proof()).collect();
