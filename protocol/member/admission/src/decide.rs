@@ -204,7 +204,10 @@ impl Admission {
         let slot = Slot { serial: self.ballots.serial, ballot };
         let proofs = self.ballots.proofs(ballot, &proposal, roster);
         match call.transcript.make_decision(&decision, slot, &proofs, call.identity) {
-            Ok(entry) => self.out.push_back(Output::Entry(entry)),
+            Ok(entry) => {
+                self.trace("entry of a decision handed over".to_owned());
+                self.out.push_back(Output::Entry(entry));
+            }
             Err(error) => self.trace(format!("decision not carried out: {error}")),
         }
     }

@@ -114,9 +114,19 @@ impl Member {
             (_, State::Confirming) => {
                 format!("confirming the key: awaiting {}", self.names(&seat.keying.awaited()))
             }
-            (_, State::Cascading) => "changing the view".into(),
+            (_, State::Cascading) => self.keyless(seat),
             (_, State::Secure) => "steady".into(),
         }
+    }
+
+    /// No key, and none coming in this view.
+    fn keyless(&self, seat: &Seat) -> String {
+        let off = |member: &&MemberId| !self.transcript.roster().is_member(member);
+        let off: Vec<MemberId> = seat.noticed.iter().filter(off).copied().collect();
+        if off.is_empty() {
+            return "changing the view".into();
+        }
+        format!("awaiting the view without {}", self.names(&off))
     }
 
     pub(crate) fn names(&self, members: &[MemberId]) -> String {
@@ -125,7 +135,8 @@ impl Member {
     }
 
     pub(crate) fn name(&self, member: &MemberId) -> String {
-        let admission = self.transcript.roster().member(member);
+        let roster = self.transcript.roster();
+        let admission = roster.member(member).or_else(|| roster.former(member).map(|(former, _)| former));
         admission.map_or_else(|| member.short(), |admission| admission.name.clone())
     }
 
