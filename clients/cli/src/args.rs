@@ -77,7 +77,7 @@ pub(crate) enum Command {
     Bench(Bench),
     /// Look for what commonly goes wrong on this machine and in this folder.
     Doctor,
-    /// Cut, delay or drop the running member's datagrams, for demonstrations.
+    /// Cut, delay or lose the running member's datagrams, for demonstrations.
     #[command(hide = true)]
     Fault(Fault),
 }
@@ -256,7 +256,10 @@ pub(crate) struct Fault {
     /// Hold what comes in for so long.
     #[arg(long, value_name = "MS")]
     pub(crate) delay: Option<u64>,
-    /// No faults any more.
+    /// Lose what is longer, both ways, as a path does that takes no long datagrams.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) longest: Option<usize>,
+    /// No faults any more, but for those named here.
     #[arg(long)]
     pub(crate) heal: bool,
 }

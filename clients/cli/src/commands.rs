@@ -1,7 +1,7 @@
 //! Commands that ask the running member.
 
 use crate::args::{Fault, Receive, Send, Vote};
-use crate::control::{Control, Request};
+use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::find;
 use crate::member::render::event_text;
@@ -208,8 +208,8 @@ pub(crate) async fn why(folder: &Path, who: &str, json: bool) -> Result<(), Fail
 
 /// `folkmoot fault`
 pub(crate) async fn fault(folder: &Path, fault: Fault) -> Result<(), Failure> {
-    let cut = fault.cut.iter().map(ToString::to_string).collect();
-    ask(folder, Request::Fault { cut, drop: fault.drop, delay_ms: fault.delay, heal: fault.heal })
-        .await
-        .map(|_| ())
+    let Fault { cut, drop, delay, longest, heal } = fault;
+    let cut = cut.iter().map(ToString::to_string).collect();
+    let faulty = Faulty { cut, drop, delay_ms: delay, longest, heal };
+    ask(folder, Request::Fault(faulty)).await.map(|_| ())
 }

@@ -59,7 +59,7 @@ pub(crate) enum Request {
     /// Send `count` messages, or as many as go in `seconds`, of which at most `window` are not yet back.
     Burst { count: u64, bytes: u32, service: Ordering, seconds: f64, window: u32 },
     /// Faults of the transport.
-    Fault { cut: Vec<String>, drop: Option<f64>, delay_ms: Option<u64>, heal: bool },
+    Fault(Faulty),
     /// Keep the sealed payloads that come; withheld from the member if so asked.
     Tap { withhold: bool },
     /// The sealed payloads that came; the tap closes.
@@ -70,6 +70,17 @@ pub(crate) enum Request {
     Feed { payloads: Vec<Sealed> },
     /// Try every key that the member ever held on these sealed payloads; they may have been sealed for these views.
     Attempt { payloads: Vec<Sealed>, views: Vec<Candidate> },
+}
+
+/// Faults that are wanted from now on; with `heal`, instead of those that were.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Faulty {
+    pub(crate) cut: Vec<String>,
+    pub(crate) drop: Option<f64>,
+    pub(crate) delay_ms: Option<u64>,
+    pub(crate) longest: Option<usize>,
+    pub(crate) heal: bool,
 }
 
 /// A view that a sealed payload may be for: its id in hexadecimal, as `view` answers it, and its members.
@@ -197,6 +208,9 @@ mod tests {
         {
             assert!(serde_json::from_str::<Request>(wrong).is_err(), "{wrong}");
         }
+        let heal = Request::Fault(Faulty { heal: true, ..Faulty::default() });
+        assert_eq!(serde_json::from_str::<Request>(r#"{"op":"fault","heal":true}"#).unwrap(), heal);
+        assert!(serde_json::from_str::<Request>(r#"{"op":"fault","heel":true}"#).is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::journal::{Journal, timed};
 use super::{Process, find, render};
 use crate::args::Ordering;
-use crate::control::{Answer, Candidate, Request, Sealed};
+use crate::control::{Answer, Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
@@ -52,7 +52,7 @@ impl Process {
                 Ok(Value::Null)
             }
             Request::Journal { from, to } => Ok(self.journal.report(from, to)),
-            Request::Fault { cut, drop, delay_ms, heal } => self.fault(&cut, drop, delay_ms, heal),
+            Request::Fault(faulty) => self.fault(&faulty),
             Request::Tap { withhold } => {
                 self.seat(move |seat| seat.tap(withhold)).await.map(|()| Value::Null)
             }
@@ -144,25 +144,22 @@ impl Process {
         Ok(json!({ "member": member.hex() }))
     }
 
-    fn fault(
-        &self,
-        cut: &[String],
-        drop: Option<f64>,
-        delay_ms: Option<u64>,
-        heal: bool,
-    ) -> Result<Value, Failure> {
+    fn fault(&self, wanted: &Faulty) -> Result<Value, Failure> {
         let faults = self.moot.faults();
-        if heal {
+        if wanted.heal {
             faults.heal();
         }
-        if !cut.is_empty() {
-            faults.cut(cut.iter().map(|at| locator(at)).collect::<Result<Vec<_>, _>>()?);
+        if !wanted.cut.is_empty() {
+            faults.cut(wanted.cut.iter().map(|at| locator(at)).collect::<Result<Vec<_>, _>>()?);
         }
-        if let Some(share) = drop {
+        if let Some(share) = wanted.drop {
             faults.drop_probability(share);
         }
-        if let Some(delay) = delay_ms {
+        if let Some(delay) = wanted.delay_ms {
             faults.delay(Duration::from_millis(delay));
+        }
+        if let Some(longest) = wanted.longest {
+            faults.longest(longest);
         }
         Ok(Value::Null)
     }

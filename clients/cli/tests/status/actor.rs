@@ -40,7 +40,7 @@ impl Place {
         }
     }
 
-    fn signed(&self) -> PathBuf {
+    pub(crate) fn signed(&self) -> PathBuf {
         self.0.join("charter.cms")
     }
 }
@@ -72,6 +72,13 @@ fn program(state: &Path) -> Command {
     command
 }
 
+/// What the process says once it can be spoken to. Lines before that are not its own.
+pub(crate) fn wait_for_ready(child: &mut Child) -> Value {
+    let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+    let mut told = lines.map_while(Result::ok).filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+    told.find(|event| event["event"] == "ready").expect("it did not start")
+}
+
 impl Actor {
     pub(crate) fn new(place: &Place, name: &str) -> Self {
         let state = place.0.join(name);
@@ -91,9 +98,7 @@ impl Actor {
             .arg(place.signed());
         command.args(at.iter().flat_map(|at| ["--at", at.as_str()])).args(more);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap();
+        let ready = wait_for_ready(&mut child);
         self.locator = ready["locator"].as_str().unwrap().to_owned();
         self.child = Some(child);
     }

@@ -49,8 +49,17 @@ impl Sight {
         }
     }
 
+    /// The others removed `member` from the view for its silence.
+    pub(crate) fn aside(&mut self, now: Instant, member: MemberId) {
+        self.set_aside.insert(member, now);
+    }
+
     fn absence(&self, member: &MemberId) -> Absence {
         let node = member.node();
+        // Who was set aside and then fell silent is silent: it does not come back by itself.
+        if let Some((since, _)) = self.silent.get(&node) {
+            return Absence::SilentSince(*since);
+        }
         if let Some(since) = self.set_aside.get(member) {
             return Absence::SetAside { since: *since };
         }
@@ -60,7 +69,7 @@ impl Sight {
         if self.up.contains_key(&node) {
             return Absence::OtherSide;
         }
-        self.silent.get(&node).map_or(Absence::NeverSeen, |(since, _)| Absence::SilentSince(*since))
+        Absence::NeverSeen
     }
 
     fn locator(&self, node: &NodeId) -> Option<Locator> {
@@ -165,5 +174,61 @@ impl Member {
             (true, false) => Presence::Arriving,
             (false, _) => Presence::Absent(self.sight.absence(member)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANNA: MemberId = MemberId([1; 32]);
+    const BEN: MemberId = MemberId([2; 32]);
+
+    fn peer(member: MemberId) -> Reached {
+        Reached { node: member.node(), at: Locator::Memory(1) }
+    }
+
+    fn sight(configuration: &[MemberId], up: &[MemberId]) -> Sight {
+        let mut sight = Sight {
+            configuration: configuration.iter().map(|member| member.node()).collect(),
+            ..Sight::default()
+        };
+        up.iter().for_each(|member| sight.up(peer(*member)));
+        sight
+    }
+
+    #[test]
+    fn a_node_that_answers_from_another_ring_is_on_the_other_side() {
+        assert_eq!(sight(&[ANNA], &[BEN]).absence(&BEN), Absence::OtherSide);
+        assert_eq!(sight(&[ANNA, BEN], &[BEN]).absence(&BEN), Absence::NotJoined);
+        assert_eq!(sight(&[ANNA], &[]).absence(&BEN), Absence::NeverSeen);
+    }
+
+    #[test]
+    fn who_was_set_aside_is_so_until_it_is_back_or_falls_silent() {
+        let mut sight = sight(&[ANNA, BEN], &[BEN]);
+        sight.notice(Instant(5), &[ANNA], &[BEN], Cause::Complaint);
+        assert_eq!(sight.absence(&BEN), Absence::SetAside { since: Instant(5) });
+        sight.down(Instant(7), BEN.node());
+        assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(7)));
+        sight.up(peer(BEN));
+        assert_eq!(sight.absence(&BEN), Absence::SetAside { since: Instant(5) });
+        sight.notice(Instant(9), &[ANNA, BEN], &[], Cause::Join);
+        assert_eq!(sight.absence(&BEN), Absence::NotJoined);
+    }
+
+    #[test]
+    fn a_member_knows_that_it_was_set_aside_itself() {
+        let mut sight = sight(&[ANNA], &[]);
+        sight.aside(Instant(3), ANNA);
+        assert_eq!(sight.absence(&ANNA), Absence::SetAside { since: Instant(3) });
+    }
+
+    #[test]
+    fn silence_is_noted_even_where_the_ring_has_not_noticed_yet() {
+        let mut sight = sight(&[ANNA, BEN], &[BEN]);
+        sight.down(Instant(4), BEN.node());
+        assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(4)));
+        assert_eq!(sight.locator(&BEN.node()), Some(Locator::Memory(1)), "where it was last");
     }
 }
