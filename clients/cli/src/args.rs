@@ -127,6 +127,13 @@ pub(crate) enum Charter {
         /// The one in the state folder if not given.
         file: Option<PathBuf>,
     },
+    /// Propose to change one rule of the group, and vote for it, through the running member.
+    Change {
+        /// threshold, minority, minority_may_admit, certificate_days, request_hours, timeouts.step_ms, ...
+        field: String,
+        /// As the charter writes it.
+        value: String,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -197,13 +204,15 @@ pub(crate) enum Vote {
     List,
     /// Vote yes.
     Approve {
-        /// The stranger's name, or first digits of the subject.
-        subject: String,
+        /// The stranger's name, or the proposal's words ("expel dora"), or first digits of the subject.
+        #[arg(required = true)]
+        subject: Vec<String>,
     },
     /// Vote no.
     Reject {
-        /// The stranger's name, or first digits of the subject.
-        subject: String,
+        /// As for approve.
+        #[arg(required = true)]
+        subject: Vec<String>,
     },
 }
 

@@ -39,6 +39,8 @@ pub(crate) enum Request {
     Vote { subject: String, approve: bool },
     /// Propose to expel.
     Expel { member: String },
+    /// Propose to change a field of the charter.
+    Change { field: String, value: String },
     /// Ask for admission.
     Apply,
     /// Look for a member.

@@ -56,6 +56,7 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
             Ok(())
         }
         Charter::Verify { file } => verify(&file.unwrap_or(StateFolder::open(folder)?.charter_path()), json),
+        Charter::Change { .. } => Err(Failure::bug("a change of the charter takes a running member")),
     }
 }
 

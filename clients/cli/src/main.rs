@@ -22,7 +22,7 @@ mod files;
 mod member;
 mod show;
 
-use args::{Bench, Cli, Command};
+use args::{Bench, Charter, Cli, Command};
 use clap::Parser;
 use exit::{Exit, Failure};
 use member::Printing;
@@ -65,6 +65,9 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Demo(options) => demo::run(&options, json).await,
         Command::Bench(Bench::Ring(options)) => bench::ring(&options, json).await,
         Command::Identity(command) => files::identity(&folder()?, &command, json),
+        Command::Charter(Charter::Change { field, value }) => {
+            commands::change(&folder()?, field, value, json).await
+        }
         Command::Charter(command) => files::charter(&folder()?, command, json),
         Command::Verify { file } => {
             let file = file.map_or_else(|| folder().map(|folder| folder.join("charter.cms")), Ok)?;

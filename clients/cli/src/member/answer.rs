@@ -1,13 +1,13 @@
 //! What the process answers to each request.
 
 use super::journal::{Journal, timed};
-use super::{Process, find, render};
+use super::{Process, render};
 use crate::args::Ordering;
 use crate::control::{Answer, Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
-use folkmoot::{Digest, Locator, MemberId, Session, ViewId};
+use folkmoot::{Locator, MemberId, Session, ViewId};
 use folkmoot_base::codec;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -44,6 +44,7 @@ impl Process {
             Request::View => Ok(self.view()),
             Request::Vote { subject, approve } => self.vote(&subject, approve).await,
             Request::Expel { member } => self.expel(&member).await,
+            Request::Change { field, value } => self.change(&field, &value).await,
             Request::Apply => null(self.moot.apply().await),
             Request::Dial { at } => null(self.moot.dial(locator(&at)?).await),
             Request::Leave => null(self.session.leave().await),
@@ -102,13 +103,6 @@ impl Process {
         })
     }
 
-    async fn petitions(&self) -> Result<Value, Failure> {
-        let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
-        let requests = petitions.iter().map(|petition| render::petition_json(petition, &self.names));
-        let proposals = proposals.iter().map(|proposal| render::proposal_json(proposal, &self.names));
-        Ok(requests.chain(proposals).collect::<Vec<_>>().into())
-    }
-
     fn view(&self) -> Value {
         let (view, members, epoch) = match &self.picture.view {
             Some((view, members, epoch)) => {
@@ -120,28 +114,6 @@ impl Process {
             "view": view.map(render::view_text), "id": view.map(|view| hex(&codec::encode(view))), "members": members, "epoch": epoch, "steady": self.picture.steady,
             "removed": self.picture.removed, "refused": self.picture.refused, "denied": self.picture.denied,
         })
-    }
-
-    async fn vote(&self, text: &str, approve: bool) -> Result<Value, Failure> {
-        let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
-        let requests = petitions
-            .iter()
-            .map(|petition| (petition.name.as_str(), hex(&petition.subject), petition.subject));
-        let proposals =
-            proposals.iter().map(|known| (known.text.as_str(), hex(&known.subject), known.subject));
-        let subject: Digest = find(text, requests.chain(proposals))?;
-        self.moot.vote(subject, approve).await?;
-        Ok(json!({ "subject": hex(&subject), "approve": approve }))
-    }
-
-    async fn expel(&self, text: &str) -> Result<Value, Failure> {
-        let people = self.moot.status().await?.people;
-        let member = find(
-            text,
-            people.iter().map(|person| (person.name.as_str(), person.member.hex(), person.member)),
-        )?;
-        self.moot.expel(member).await?;
-        Ok(json!({ "member": member.hex() }))
     }
 
     fn fault(&self, wanted: &Faulty) -> Result<Value, Failure> {

@@ -81,7 +81,12 @@ pub(crate) fn wait_for_ready(child: &mut Child) -> Value {
 
 impl Actor {
     pub(crate) fn new(place: &Place, name: &str) -> Self {
-        let state = place.0.join(name);
+        Self::called(place, name, name)
+    }
+
+    /// Called `name`, which others may be called, too.
+    pub(crate) fn called(place: &Place, folder: &str, name: &str) -> Self {
+        let state = place.0.join(folder);
         let mut actor = Self { id: String::new(), locator: String::new(), state, child: None };
         let made = actor.good(&["identity", "new", name]);
         actor.id = made["member"].as_str().unwrap().to_owned();
