@@ -219,7 +219,8 @@ pub(crate) async fn why(folder: &Path, who: &str, json: bool) -> Result<(), Fail
     if state == "present" {
         return Ok(());
     }
-    Err(Failure::new(Exit::No, format!("{name} is not in the view")))
+    // The data say it all.
+    Err(Failure::new(Exit::No, ""))
 }
 
 /// `folkmoot fault`

@@ -11,6 +11,7 @@
 
 use crate::args::Ordering;
 use crate::exit::{Exit, Failure};
+use folkmoot::StateFolder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -156,12 +157,7 @@ impl Control {
     /// Connects to the member that runs on `folder`.
     pub(crate) async fn connect(folder: &Path) -> Result<Self, Failure> {
         let path = folder.join("control.sock");
-        let stream = UnixStream::connect(&path).await.map_err(|error| {
-            let state = folder.display();
-            let hint =
-                format!("no member runs on {state} ({error}). Start one: folkmoot --state {state} chat");
-            Failure::new(Exit::Unreachable, hint)
-        })?;
+        let stream = UnixStream::connect(&path).await.map_err(|_| nobody_runs(folder))?;
         let (reader, writer) = stream.into_split();
         Ok(Self { reader: BufReader::new(reader), writer, path })
     }
@@ -193,6 +189,22 @@ impl Control {
     fn gone(&self, why: &str) -> Failure {
         Failure::new(Exit::Unreachable, format!("the member at {} is gone: {why}", self.path.display()))
     }
+}
+
+/// No member runs on `folder`: how one comes to run there, from where the folder stands.
+fn nobody_runs(folder: &Path) -> Failure {
+    let (state, files) = (folder.display(), StateFolder::at(folder));
+    let next = if !files.has_identity() {
+        format!("It holds no identity. Make one: folkmoot --state {state} identity new NAME")
+    } else if !files.charter_path().exists() {
+        format!(
+            "It holds no charter. As a founder: folkmoot --state {state} chat --charter FILE; \
+             as a stranger: folkmoot --state {state} join FILE --at LOCATOR"
+        )
+    } else {
+        format!("Start one: folkmoot --state {state} chat")
+    };
+    Failure::new(Exit::Unreachable, format!("no member runs on {state}. {next}"))
 }
 
 #[cfg(test)]

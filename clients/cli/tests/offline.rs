@@ -104,6 +104,62 @@ fn errors_are_data_for_programs_too() {
     let error: Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(error["exit"], "unreachable");
     assert!(error["error"].as_str().unwrap().contains("no member runs"));
+    let output = place.run("nobody", "frobnicate --json");
+    let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!((code(&output), &error["exit"]), (2, &"usage".into()), "a mistyped line, too");
+    let output = place.run("nobody", "--help --json");
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("Usage:"));
+}
+
+#[test]
+fn each_step_of_a_beginner_is_told_and_a_mistyped_folder_stays_away() {
+    let place = Place::new("begin");
+    founders(&place);
+    let told = |who: &str, line: &str| -> String {
+        let output = place.run(who, line);
+        assert!(!output.status.success(), "{who} {line}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    for line in ["status", "identity show", "member", "chat", "doctor", "export out"] {
+        let next = if line == "export out" { "no member has run" } else { "identity new NAME" };
+        assert!(
+            format!("{:?}", place.run("ana", line)).contains(next),
+            "{line}: {:?}",
+            place.run("ana", line)
+        );
+    }
+    for line in ["verify", "charter show", "charter verify"] {
+        assert!(told("ana", line).contains("name the file"), "{line}");
+    }
+    assert!(!place.path().join("ana").exists(), "asking makes no folder");
+    for line in ["verify charter.toml", "charter show charter.toml", "member --charter charter.toml"] {
+        assert!(told("anna", line).contains("charter sign charter.toml"), "{line}: {}", told("anna", line));
+    }
+    place.good("dora", "identity new dora");
+    assert!(told("dora", "charter sign charter.toml").contains("not among the founders: anna, ben, cleo"));
+    place.good("anna", "charter sign charter.toml");
+    place.good("ben", "charter sign charter.toml");
+    let early = told("anna", "member --charter charter.cms");
+    assert!(early.contains("lacks signatures: cleo runs: folkmoot charter sign charter.cms"), "{early}");
+    assert!(told("anna", "status").contains("chat --charter FILE"));
+    let files = "--founder anna/identity.pem --founder ben/identity.pem";
+    place.good("anna", &format!("charter new other {files} --out other.toml"));
+    let mixed = told("anna", "charter sign other.toml --out charter.cms");
+    assert!(mixed.contains("holds another charter"), "{mixed}");
+}
+
+#[test]
+fn an_address_in_use_is_told_apart() {
+    let place = Place::new("port");
+    place.good("anna", "identity new anna");
+    place.good("anna", "charter new club --votes 1 --founder anna/identity.pem");
+    place.good("anna", "charter sign charter.toml");
+    let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let line = format!("member --charter charter.cms --listen {}", taken.local_addr().unwrap());
+    let output = place.run("anna", &line);
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(code(&output), 3, "{complaint}");
+    assert!(complaint.contains("address already in use") && complaint.contains("--listen"), "{complaint}");
 }
 
 #[test]

@@ -78,13 +78,16 @@ pub async fn open_seated<U>(
 where
     U: Seat<Command: Send, Event: Send + Debug> + Send + 'static,
 {
-    let folder = StateFolder::open(&options.state)?;
-    let lock = folder.lock()?;
+    // A folder that holds no identity is a mistyped one: nothing is written there, not even a lock.
+    let folder = StateFolder::at(&options.state);
     let (identity, charter) = credentials(&folder)?;
+    let lock = folder.lock()?;
     let store = Store::open(&folder.store_path())?;
     let stored = store.load()?;
-    let transport = Transport::udp(options.listen)
-        .map_err(|error| RuntimeError::LocalTransport(format!("{}: {error}", options.listen)))?;
+    let transport = Transport::udp(options.listen).map_err(|error| {
+        let why = format!("nothing can listen at {}: {}", options.listen, crate::in_words(&error));
+        RuntimeError::LocalTransport(format!("{why}. Choose another address with --listen"))
+    })?;
     let (locator, faults) = (transport.local(), transport.faults());
     let clock = Clock::start().ahead(options.clock_ahead);
     let (node, member) = floors(&identity, &charter, locator, &options, &stored, clock.now())?;

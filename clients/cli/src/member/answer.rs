@@ -7,7 +7,7 @@ use crate::control::{Answer, Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
-use folkmoot::{Locator, MemberId, Session, ViewId};
+use folkmoot::{Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::codec;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -74,10 +74,8 @@ impl Process {
             self.moot.handle().look(|machine, now, _| (machine.upper.member.status(now), now)).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
-        if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut)
-            && status.people.iter().all(|person| person.member != status.me)
-        {
-            people.push(self.outsider());
+        if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
+            self.complete(people, &status);
         }
         if let Some(fields) = value.as_object_mut() {
             fields.insert("group".into(), self.moot.group().hex().into());
@@ -88,6 +86,26 @@ impl Process {
             fields.insert("denied".into(), json!(self.picture.denied));
         }
         Ok(value)
+    }
+
+    /// What the layers do not know of people: where this one listens, and that strangers share no ring with anybody.
+    fn complete(&self, people: &mut Vec<Value>, status: &MemberStatus) {
+        let inside = status.people.iter().any(|person| person.member == status.me);
+        let me = status.me.hex();
+        for person in people.iter_mut().filter_map(Value::as_object_mut) {
+            let is = |field: &str, text: &str| person.get(field).and_then(Value::as_str) == Some(text);
+            let (own, answers) = (is("member", &me), !inside && is("state", "other-side"));
+            if own {
+                person.insert("locator".into(), self.moot.locator().to_string().into());
+            }
+            if answers {
+                let why = "its node answers, and takes requests for admission to the members";
+                person.extend([("state".into(), "answers".into()), ("why".into(), why.into())]);
+            }
+        }
+        if !inside {
+            people.push(self.outsider());
+        }
     }
 
     /// This member itself, as long as the roster does not have it.

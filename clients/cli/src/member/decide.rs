@@ -20,9 +20,8 @@ impl Process {
             text.clone_into(&mut change.name);
         }
         let Candidate { kind, name, id, value } = find(text, matters, "nothing to vote on is called")?;
-        let before = self.picture.refused.take();
         self.moot.vote(value, approve).await?;
-        self.hear_refusal(before).await?;
+        self.hear_refusal().await?;
         Ok(json!({ "subject": id, "approve": approve, "kind": kind, "about": name }))
     }
 
@@ -54,16 +53,14 @@ impl Process {
             value: person.member,
         });
         let found = find(text, members.collect(), "no member is called")?;
-        let before = self.picture.refused.take();
         self.moot.expel(found.value).await?;
-        self.hear_refusal(before).await?;
+        self.hear_refusal().await?;
         Ok(json!({ "member": found.id, "name": found.name }))
     }
 
     pub(super) async fn change(&mut self, field: &str, value: &str) -> Result<Value, Failure> {
-        let before = self.picture.refused.take();
         self.moot.change_charter(field, value).await?;
-        self.hear_refusal(before).await?;
+        self.hear_refusal().await?;
         Ok(json!({ "field": field, "value": value }))
     }
 
@@ -75,23 +72,25 @@ impl Process {
         Ok(requests.chain(proposals).collect::<Vec<_>>().into())
     }
 
-    /// The member answers an order by an event, and that is here once the member can be looked at again.
-    async fn hear_refusal(&mut self, before: Option<String>) -> Result<(), Failure> {
+    /// The member refuses an order by an event, and that is here once the member can be looked at again. It is for whoever
+    /// gave the order, and nobody else.
+    async fn hear_refusal(&mut self) -> Result<(), Failure> {
+        let mut refused = None;
         for _ in 0..LOOKS_MAX {
             self.moot.status().await?;
             let mut news = false;
             while let Some(event) = self.at_hand().await? {
                 news = true;
-                self.hear(event).await?;
+                match event {
+                    Event::Refused { reason } => refused = Some(reason),
+                    event => self.hear(event).await?,
+                }
             }
             if !news {
                 break;
             }
         }
-        match std::mem::replace(&mut self.picture.refused, before) {
-            Some(reason) => Err(Failure::new(Exit::Refused, reason)),
-            None => Ok(()),
-        }
+        refused.map_or(Ok(()), |reason| Err(Failure::new(Exit::Refused, reason)))
     }
 
     /// The next event, if it is here already.

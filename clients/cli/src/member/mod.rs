@@ -92,6 +92,9 @@ pub(crate) async fn run(
     let socket = folder.join("control.sock");
     let server = serve::start(&socket, requests, events.clone())?;
     announce(&moot, folder, printing, run.quiet);
+    if !run.apply && printing != Printing::Json {
+        tell_outsider(&moot, folder).await?;
+    }
     if let Some(ready) = ready {
         // Whoever waited may have given up.
         let _ = ready.send(());
@@ -128,6 +131,17 @@ fn announce(moot: &Folkmoot, folder: &Path, printing: Printing, quiet: bool) {
         }
         Printing::People | Printing::Nothing => {}
     }
+}
+
+/// Who started as a member and is none would wait for ever without a word.
+async fn tell_outsider(moot: &Folkmoot, folder: &Path) -> Result<(), Failure> {
+    let status = moot.status().await?;
+    if status.people.iter().all(|person| person.member != status.me) {
+        let (name, folder) = (moot.name(), folder.display());
+        let how = format!("folkmoot --state {folder} join CHARTER --at LOCATOR");
+        eprintln!("{name} is no member of the group ({}). To ask for admission: {how}", status.activity);
+    }
+    Ok(())
 }
 
 impl Process {

@@ -236,8 +236,11 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
             "other-side",
             "its node answers but is on another ring: on the other side of a split, or about to merge",
         ),
-        Absence::NotJoined => {
-            plain("not-joined", "its node is here; the member has not joined the group, or has left it")
+        Absence::NotJoined => plain("not-joined", "its node is here; the member has not joined the group"),
+        Absence::Left { since } => {
+            let (seconds, since) = moment.ago(*since);
+            let why = format!("left the group at {since} ({seconds} s ago); it may come back without a vote");
+            ("left", why, json!({ "since": since, "seconds_ago": seconds }))
         }
         Absence::SetAside { since } => {
             let (seconds, since) = moment.ago(*since);

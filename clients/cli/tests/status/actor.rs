@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Longest wait for anything.
@@ -108,19 +107,14 @@ impl Actor {
         self.child = Some(child);
     }
 
-    /// `folkmoot join`, to its end.
-    pub(crate) fn join(&self, place: &Place, at: &str) -> JoinHandle<Output> {
+    /// `folkmoot join` or `folkmoot chat`, with somebody at the keyboard.
+    pub(crate) fn talk(&self, place: &Place, how: &str, at: &str) -> Talk {
         let mut command = program(&self.state);
-        command.arg("join").arg(place.signed()).args(["--at", at, "--listen", "127.0.0.1:0"]);
-        let mut child =
+        command.args([how, "--at", at, "--listen", "127.0.0.1:0"]);
+        command.args((how == "chat").then_some("--charter")).arg(place.signed());
+        let child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        std::thread::spawn(move || {
-            // As long as it is held here, nobody has closed the standard input.
-            let typing = child.stdin.take();
-            let output = child.wait_with_output().unwrap();
-            drop(typing);
-            output
-        })
+        Talk(child)
     }
 
     /// Runs a command to its end.
@@ -178,6 +172,28 @@ impl Actor {
             child.kill().unwrap();
             child.wait().unwrap();
         }
+    }
+}
+
+/// A talk that goes on.
+pub(crate) struct Talk(Child);
+
+impl Talk {
+    pub(crate) fn types(&mut self, line: &str) {
+        writeln!(self.0.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Nothing more is typed.
+    pub(crate) fn closes(&mut self) {
+        self.0.stdin.take();
+    }
+
+    /// Waits for its end. Until then nobody closes what is open.
+    pub(crate) fn end(mut self) -> Output {
+        let typing = self.0.stdin.take();
+        let output = self.0.wait_with_output().unwrap();
+        drop(typing);
+        output
     }
 }
 

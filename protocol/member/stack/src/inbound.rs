@@ -4,7 +4,7 @@ use crate::api::Event;
 use crate::change::Notice;
 use crate::message::Payload;
 use crate::{Member, Reached};
-use base::{Cause, Entropy, GroupId, Instant, MemberId, Service};
+use base::{Entropy, GroupId, Instant, MemberId, Service};
 use bytes::Bytes;
 use folkmoot_admission::Input;
 use folkmoot_attach::ToMember;
@@ -25,8 +25,8 @@ impl Member {
                 self.delivered(now, (group, sender, service), &payload, entropy);
             }
             ToMember::Removed { group, cause } => {
-                if group == self.home && cause == Cause::Complaint {
-                    self.sight.aside(now, self.me);
+                if group == self.home {
+                    self.sight.went(now, self.me, cause);
                 }
                 self.removed(now, group, cause);
             }

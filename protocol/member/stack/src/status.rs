@@ -22,7 +22,8 @@ pub(crate) struct Sight {
     pub(crate) configuration: Vec<NodeId>,
     up: BTreeMap<NodeId, Locator>,
     silent: BTreeMap<NodeId, (Instant, Option<Locator>)>,
-    set_aside: BTreeMap<MemberId, Instant>,
+    /// Who went since when, by itself or because of complaints, and is not back.
+    gone: BTreeMap<MemberId, (Instant, Cause)>,
 }
 
 impl Sight {
@@ -43,33 +44,30 @@ impl Sight {
     }
 
     pub(crate) fn notice(&mut self, now: Instant, members: &[MemberId], removed: &[MemberId], cause: Cause) {
-        self.set_aside.retain(|member, _| !members.contains(member));
-        if cause == Cause::Complaint {
-            self.set_aside.extend(removed.iter().map(|member| (*member, now)));
-        }
+        self.gone.retain(|member, _| !members.contains(member));
+        removed.iter().for_each(|member| self.went(now, *member, cause));
     }
 
-    /// The others removed `member` from the view for its silence.
-    pub(crate) fn aside(&mut self, now: Instant, member: MemberId) {
-        self.set_aside.insert(member, now);
+    /// `member` is out of the group, and its node is not what went.
+    pub(crate) fn went(&mut self, now: Instant, member: MemberId, cause: Cause) {
+        if matches!(cause, Cause::Complaint | Cause::Leave) {
+            self.gone.insert(member, (now, cause));
+        }
     }
 
     fn absence(&self, member: &MemberId) -> Absence {
-        let node = member.node();
-        // Who was set aside and then fell silent is silent: it does not come back by itself.
-        if let Some((since, _)) = self.silent.get(&node) {
-            return Absence::SilentSince(*since);
+        let (node, gone) = (member.node(), self.gone.get(member));
+        let silent = self.silent.get(&node).map(|(since, _)| *since);
+        match (gone, silent) {
+            // A node that stops after its member left is as it should be.
+            (Some((since, Cause::Leave)), _) => Absence::Left { since: *since },
+            // Who was set aside and then fell silent is silent: it does not come back by itself.
+            (_, Some(since)) => Absence::SilentSince(since),
+            (Some((since, _)), None) => Absence::SetAside { since: *since },
+            (None, None) if self.configuration.contains(&node) => Absence::NotJoined,
+            (None, None) if self.up.contains_key(&node) => Absence::OtherSide,
+            (None, None) => Absence::NeverSeen,
         }
-        if let Some(since) = self.set_aside.get(member) {
-            return Absence::SetAside { since: *since };
-        }
-        if self.configuration.contains(&node) {
-            return Absence::NotJoined;
-        }
-        if self.up.contains_key(&node) {
-            return Absence::OtherSide;
-        }
-        Absence::NeverSeen
     }
 
     fn locator(&self, node: &NodeId) -> Option<Locator> {
@@ -220,8 +218,19 @@ mod tests {
     #[test]
     fn a_member_knows_that_it_was_set_aside_itself() {
         let mut sight = sight(&[ANNA], &[]);
-        sight.aside(Instant(3), ANNA);
+        sight.went(Instant(3), ANNA, Cause::Complaint);
         assert_eq!(sight.absence(&ANNA), Absence::SetAside { since: Instant(3) });
+    }
+
+    #[test]
+    fn who_left_is_not_missed_when_its_node_stops() {
+        let mut sight = sight(&[ANNA, BEN], &[BEN]);
+        sight.notice(Instant(5), &[ANNA], &[BEN], Cause::Leave);
+        sight.down(Instant(7), BEN.node());
+        assert_eq!(sight.absence(&BEN), Absence::Left { since: Instant(5) });
+        sight.notice(Instant(8), &[ANNA, BEN], &[], Cause::Network);
+        sight.notice(Instant(9), &[ANNA], &[BEN], Cause::Network);
+        assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(7)));
     }
 
     #[test]
