@@ -1,23 +1,25 @@
 //! The program itself, without a running member: files, exit codes, what goes where.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+mod common;
+
+use common::place::Place;
+use common::program::code;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-struct Place(PathBuf);
+/// A folder where commands are run as a person would: by relative names, on plain text unless asked otherwise.
+struct Desk(Place);
 
-impl Place {
+impl Desk {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("folkmoot-cli-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(Place::new(name))
     }
 
     fn run(&self, who: &str, line: &str) -> Output {
         Command::new(env!("CARGO_BIN_EXE_folkmoot"))
-            .current_dir(&self.0)
+            .current_dir(self.path())
             .env_remove("FOLKMOOT_STATE")
             .args(["--state", who])
             .args(line.split(' '))
@@ -32,21 +34,11 @@ impl Place {
     }
 
     fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn founders(place: &Place) {
+fn founders(place: &Desk) {
     for name in ["anna", "ben", "cleo"] {
         place.good(name, &format!("identity new {name}"));
     }
@@ -56,7 +48,7 @@ fn founders(place: &Place) {
 
 #[test]
 fn founders_sign_one_after_another_or_each_the_text() {
-    let place = Place::new("sign");
+    let place = Desk::new("sign");
     founders(&place);
     let signed = place.good("anna", "charter sign charter.toml");
     assert_eq!(signed["missing"], serde_json::json!(["ben", "cleo"]));
@@ -74,7 +66,7 @@ fn founders_sign_one_after_another_or_each_the_text() {
 
 #[test]
 fn exit_codes_are_as_published() {
-    let place = Place::new("codes");
+    let place = Desk::new("codes");
     founders(&place);
     assert_eq!(code(&place.run("anna", "frobnicate")), 2);
     assert_eq!(code(&place.run("anna", "identity new again")), 3, "a key is never overwritten");
@@ -99,7 +91,7 @@ fn exit_codes_are_as_published() {
 
 #[test]
 fn errors_are_data_for_programs_too() {
-    let place = Place::new("json");
+    let place = Desk::new("json");
     let output = place.run("nobody", "status --json");
     let error: Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(error["exit"], "unreachable");
@@ -113,7 +105,7 @@ fn errors_are_data_for_programs_too() {
 
 #[test]
 fn each_step_of_a_beginner_is_told_and_a_mistyped_folder_stays_away() {
-    let place = Place::new("begin");
+    let place = Desk::new("begin");
     founders(&place);
     let told = |who: &str, line: &str| -> String {
         let output = place.run(who, line);
@@ -150,7 +142,7 @@ fn each_step_of_a_beginner_is_told_and_a_mistyped_folder_stays_away() {
 
 #[test]
 fn an_address_in_use_is_told_apart() {
-    let place = Place::new("port");
+    let place = Desk::new("port");
     place.good("anna", "identity new anna");
     place.good("anna", "charter new club --votes 1 --founder anna/identity.pem");
     place.good("anna", "charter sign charter.toml");
@@ -165,7 +157,7 @@ fn an_address_in_use_is_told_apart() {
 #[test]
 fn secrets_lie_in_a_private_folder_and_nothing_is_coloured_in_a_pipe() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new("modes");
+    let place = Desk::new("modes");
     place.good("anna", "identity new anna");
     let mode = |file: &str| std::fs::metadata(place.path().join(file)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("anna"), mode("anna/identity.key")), (0o700, 0o600));

@@ -1,11 +1,12 @@
 //! What is typed is sent and obeyed, and what the others do is shown meanwhile; who has nothing to type is told the outcome.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-#[path = "../status/actor.rs"]
-#[allow(dead_code)]
-mod actor;
+#[path = "../common/mod.rs"]
+mod common;
 
-use actor::{Actor, Place, code};
+use common::actor::Actor;
+use common::place::Place;
+use common::program::code;
 use serde_json::Value;
 use std::process::Output;
 
@@ -20,7 +21,7 @@ fn events(output: &Output, kind: &str) -> Vec<Value> {
 fn lines_are_sent_and_orders_obeyed_while_a_stranger_without_a_keyboard_waits() {
     let place = Place::new("chat");
     let [mut anna, ben, cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.charter(&[&anna, &ben, &cleo]);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), 365);
     anna.start(&place, &[], &[]);
     let dora = Actor::new(&place, "dora");
     let mut joining = dora.talk(&place, "join", &anna.locator);

@@ -1,6 +1,7 @@
 //! A member that withholds one step holds the others up for the step deadline, and no longer.
 
-use crate::actor::{Actor, Place};
+use crate::common::actor::Actor;
+use crate::common::place::Place;
 use crate::withhold;
 use folkmoot_base::limits::STEP_DEADLINE;
 use serde_json::Value;
@@ -17,7 +18,7 @@ fn who_withholds_one_step_is_arriving_then_set_aside_until_it_takes_it() {
     }
     let place = Place::new("aside");
     let [mut anna, mut ben, mut cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.charter(&[&anna, &ben, &cleo]);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), 365);
     anna.start(&place, &[], &[]);
     ben.start(&place, core::slice::from_ref(&anna.locator), &[]);
     anna.why("ben", "present");

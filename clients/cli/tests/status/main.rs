@@ -12,14 +12,19 @@
 //! ```
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-#[allow(dead_code)]
-mod actor;
 mod aside;
+#[path = "../common/mod.rs"]
+mod common;
 mod split;
 mod withhold;
 
-use actor::{Actor, Place, code};
+use common::actor::Actor;
+use common::place::Place;
+use common::program::code;
 use serde_json::{Value, json};
+
+/// Short enough for a clock set forward to pass.
+const CERTIFICATE_DAYS: u32 = 1;
 
 struct Cast {
     place: Place,
@@ -32,7 +37,7 @@ struct Cast {
 fn why_tells_every_reason() {
     let place = Place::new("status");
     let [anna, ben, cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.charter(&[&anna, &ben, &cleo]);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), CERTIFICATE_DAYS);
     let mut cast = Cast { place, anna, ben, cleo };
     cast.founders_come();
     let mut dora = cast.dora_asks();

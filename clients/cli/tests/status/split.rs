@@ -1,6 +1,7 @@
 //! The other side of a split that short datagrams still cross: links stay up, and no ring holds across it.
 
-use crate::actor::{Actor, Place};
+use crate::common::actor::Actor;
+use crate::common::place::Place;
 
 /// A ping of a link fits, nothing of the ring does.
 const LONGEST: &str = "64";
@@ -9,7 +10,7 @@ const LONGEST: &str = "64";
 fn who_answers_from_another_ring_is_on_the_other_side() {
     let place = Place::new("split");
     let [mut anna, mut ben, mut cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.charter(&[&anna, &ben, &cleo]);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), 365);
     anna.start(&place, &[], &[]);
     let known = [anna.locator.clone()];
     ben.start(&place, &known, &[]);

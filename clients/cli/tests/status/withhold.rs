@@ -1,7 +1,9 @@
 //! A member that takes every step but one: it never confirms a key. The shipped node and member with a sieve between them,
 //! in a process of its own: this test program once more, told by its environment what to be.
 
-use crate::actor::{Actor, Place, wait_for_ready};
+use crate::common::actor::Actor;
+use crate::common::place::Place;
+use crate::common::program::wait_for_ready;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Instant, Service, UnixTime};
 use folkmoot_keying::message::{CONFIRM, Envelope};

@@ -8,11 +8,12 @@
 //! ```
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-#[path = "../status/actor.rs"]
-#[allow(dead_code)]
-mod actor;
+#[path = "../common/mod.rs"]
+mod common;
 
-use actor::{Actor, Place, code};
+use common::actor::Actor;
+use common::place::Place;
+use common::program::{code, complaint};
 use serde_json::{Value, json};
 
 struct Cast {
@@ -25,7 +26,7 @@ struct Cast {
 fn votes_go_to_what_is_named_or_to_nothing() {
     let place = Place::new("votes");
     let [mut anna, mut ben, cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.charter(&[&anna, &ben, &cleo]);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), 365);
     anna.start(&place, &[], &[]);
     ben.start(&place, core::slice::from_ref(&anna.locator), &[]);
     anna.why("ben", "present");
@@ -59,9 +60,9 @@ impl Cast {
         let subjects = [&doras[0], &doras[1]].map(|dora| self.request(&self.anna, dora));
         let refused = self.anna.run(&["vote", "approve", "dora"]);
         assert_eq!(code(&refused), 2);
-        let complaint = complaint(&refused);
+        let listed = complaint(&refused);
         for subject in &subjects {
-            assert!(complaint.contains(&format!("request \"dora\" {}", &subject[..8])), "{complaint}");
+            assert!(listed.contains(&format!("request \"dora\" {}", &subject[..8])), "{listed}");
         }
         let list = self.anna.good(&["vote", "list"]);
         assert!(list.as_array().unwrap().iter().all(|one| one["have"] == 0), "{list}");
@@ -76,7 +77,7 @@ impl Cast {
         // Both are still called so: whoever asks about one of them is told of the other.
         let unclear = self.anna.run(&["why", "dora"]);
         assert_eq!(code(&unclear), 2);
-        assert!(self::complaint(&unclear).contains("asking \"dora\""), "{}", self::complaint(&unclear));
+        assert!(complaint(&unclear).contains("asking \"dora\""), "{}", complaint(&unclear));
         doras
     }
 
@@ -121,9 +122,4 @@ impl Cast {
         assert_eq!(code(&refused), 5);
         assert!(complaint(&refused).contains("no vote"), "{}", complaint(&refused));
     }
-}
-
-fn complaint(output: &std::process::Output) -> String {
-    let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-    error["error"].as_str().unwrap().to_owned()
 }
