@@ -25,9 +25,7 @@ impl Admission {
     pub(crate) fn propose(&mut self, call: &Call<'_>, decision: Decision) -> Result<(), AdmissionError> {
         let (me, digest) = (call.identity.member(), decision.digest());
         if self.ballots.was_rejected(&digest) {
-            let why = Closed::Rejected;
-            self.out.push_back(Output::Event(Event::ProposalClosed { proposal: digest, decision, why }));
-            return Ok(());
+            return Err(AdmissionError::LocalRejected);
         }
         call.transcript.would_stand(&decision).map_err(AdmissionError::LocalDecision)?;
         if self.ballots.get(&digest).is_none() {

@@ -113,7 +113,7 @@ impl Member {
             Door::Inside(admission) => admission.handle(now, input, transcript, identity, entropy),
         };
         match done {
-            Err(error) if said => self.event(Event::Refused { reason: error.to_string() }),
+            Err(error) if said => self.event(Event::Refused { reason: whole(&error) }),
             Err(error) => self.refuse("admission", &error),
             Ok(()) => {}
         }
@@ -205,4 +205,15 @@ impl Member {
             _ => {}
         }
     }
+}
+
+/// An error with its causes, for a person.
+fn whole(error: &dyn core::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
 }
