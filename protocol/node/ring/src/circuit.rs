@@ -73,6 +73,19 @@ pub(crate) struct Circuit {
     hurried: bool,
     hurry_at: Option<Instant>,
     loss_at: Instant,
+    /// Since when nothing new has reached everybody, though something should, and who is the last to lack it.
+    stuck: Option<Stuck>,
+}
+
+/// Something is numbered that somebody lacks.
+#[derive(Debug, Clone, Copy)]
+struct Stuck {
+    since: Instant,
+    /// When a token last said so.
+    seen: Instant,
+    aru: u64,
+    /// Index of who lowered `aru` last.
+    holder: u8,
 }
 
 impl Circuit {
@@ -97,6 +110,7 @@ impl Circuit {
             hurried: false,
             hurry_at: None,
             loss_at: now + config.timing.token_loss,
+            stuck: None,
         }
     }
 
@@ -187,6 +201,9 @@ impl Circuit {
         self.passed = None;
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
+        let since = self.stuck.filter(|stuck| token.aru <= stuck.aru).map_or(now, |stuck| stuck.since);
+        let stuck = Stuck { since, seen: now, aru: token.aru, holder: token.aru_holder };
+        self.stuck = (token.aru < token.seq).then_some(stuck);
         let line = self.last.aru.min(token.aru).min(self.stream.store.aru());
         self.stream.safe = self.stream.safe.max(line);
     }
@@ -372,14 +389,30 @@ impl Circuit {
         out.push_back(Output::Send { to: self.stream.id.representative, frame });
     }
 
-    /// Handles the timers that are due, but for the loss of the token, which is `Err`.
+    /// Who has been lacking what it should have for so long, as the tokens said that came.
+    pub(crate) fn laggard(&self, span: Duration) -> Option<NodeId> {
+        let stuck = self.stuck.filter(|stuck| stuck.seen.since(stuck.since) >= span)?;
+        self.stream.members.get(usize::from(stuck.holder)).copied()
+    }
+
+    /// Whether the last token said that somebody lacks something.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.stuck.is_some()
+    }
+
+    /// Whether the token came a short while ago.
+    pub(crate) fn is_fed(&self, now: Instant, config: &Config) -> bool {
+        now + config.timing.token_loss / 2 < self.loss_at
+    }
+
+    /// Handles the timers that are due, but for the loss of the token or of all progress, which is `Err`.
     pub(crate) fn timeout(
         &mut self,
         now: Instant,
         source: &mut dyn Source,
         config: &Config,
         out: &mut VecDeque<Output>,
-    ) -> Result<(), TokenLost> {
+    ) -> Result<(), Lost> {
         if self.is_alone() {
             return Ok(());
         }
@@ -387,7 +420,10 @@ impl Circuit {
             self.release(now, source, config, out);
         }
         if self.held.is_none() && self.loss_at <= now {
-            return Err(TokenLost);
+            return Err(Lost::Token);
+        }
+        if self.stuck.is_some_and(|stuck| stuck.since + config.timing.stall <= now) {
+            return Err(Lost::Progress);
         }
         if let Some(passed) = self.passed.as_mut().filter(|passed| passed.at <= now) {
             passed.span = passed.span.saturating_mul(2);
@@ -400,7 +436,7 @@ impl Circuit {
         Ok(())
     }
 
-    pub(crate) fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+    pub(crate) fn poll_timeout(&self, stall: Duration) -> Option<(Instant, Timer)> {
         if self.is_alone() {
             return None;
         }
@@ -410,10 +446,16 @@ impl Circuit {
         };
         let repeat = self.passed.as_ref().map(|passed| (passed.at, Timer::TokenRepeat));
         let hurry = self.hurry_at.map(|at| (at, Timer::Hurry));
-        [Some(first), repeat, hurry].into_iter().flatten().min()
+        let stuck = self.stuck.map(|stuck| (stuck.since + stall, Timer::TokenLoss));
+        [Some(first), repeat, hurry, stuck].into_iter().flatten().min()
     }
 }
 
-/// The token did not come in time.
+/// What did not come in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TokenLost;
+pub(crate) enum Lost {
+    /// The token.
+    Token,
+    /// The token came, but a packet did not reach everybody.
+    Progress,
+}
