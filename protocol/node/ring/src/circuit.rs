@@ -73,7 +73,7 @@ pub(crate) struct Circuit {
     hurried: bool,
     hurry_at: Option<Instant>,
     loss_at: Instant,
-    /// Since when nothing new has reached everybody, though something should, and who is the last to lack it.
+    /// Since when nothing new has reached everybody, though something should.
     stuck: Option<Stuck>,
 }
 
@@ -81,11 +81,7 @@ pub(crate) struct Circuit {
 #[derive(Debug, Clone, Copy)]
 struct Stuck {
     since: Instant,
-    /// When a token last said so.
-    seen: Instant,
     aru: u64,
-    /// Index of who lowered `aru` last.
-    holder: u8,
 }
 
 impl Circuit {
@@ -127,7 +123,7 @@ impl Circuit {
     }
 
     /// The last pass of the token from here, if there was one; all are later than those of the commit token.
-    pub(crate) fn last_pass(&self, late: bool) -> Option<Last> {
+    pub(crate) fn last_pass(&self, late: u8) -> Option<Last> {
         let rotations =
             u64::try_from(self.others.len()).unwrap_or(u64::MAX).saturating_add(1).saturating_mul(2);
         let step = rotations.saturating_add(self.passed_seq);
@@ -135,7 +131,8 @@ impl Circuit {
             ring: self.stream.ring(),
             step,
             next: self.next,
-            late: late.into(),
+            late,
+            aru: self.stream.store.aru(),
         })
     }
 
@@ -202,7 +199,7 @@ impl Circuit {
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
         let since = self.stuck.filter(|stuck| token.aru <= stuck.aru).map_or(now, |stuck| stuck.since);
-        let stuck = Stuck { since, seen: now, aru: token.aru, holder: token.aru_holder };
+        let stuck = Stuck { since, aru: token.aru };
         self.stuck = (token.aru < token.seq).then_some(stuck);
         let line = self.last.aru.min(token.aru).min(self.stream.store.aru());
         self.stream.safe = self.stream.safe.max(line);
@@ -387,12 +384,6 @@ impl Circuit {
         self.hurry_at = Some(now + config.timing.token_repeat);
         let frame = Control::Hurry(Hurry { ring: self.stream.ring() }).encode();
         out.push_back(Output::Send { to: self.stream.id.representative, frame });
-    }
-
-    /// Who has been lacking what it should have for so long, as the tokens said that came.
-    pub(crate) fn laggard(&self, span: Duration) -> Option<NodeId> {
-        let stuck = self.stuck.filter(|stuck| stuck.seen.since(stuck.since) >= span)?;
-        self.stream.members.get(usize::from(stuck.holder)).copied()
     }
 
     /// Whether the last token said that somebody lacks something.

@@ -114,7 +114,7 @@ impl Commit {
         if fresh { Step::Gather(Cause::MemberGathers(from)) } else { Step::Stay }
     }
 
-    pub(crate) fn last(&self, me: &NodeId, late: bool) -> Option<Last> {
+    pub(crate) fn last(&self, me: &NodeId, late: u8) -> Option<Last> {
         last(&self.token, 1, me, late)
     }
 
@@ -141,10 +141,10 @@ pub(crate) fn before(token: &CommitToken, ctx: &Context) -> Option<NodeId> {
 }
 
 /// How far `token` came here, in its first rotation or the second.
-pub(crate) fn last(token: &CommitToken, rotation: u8, me: &NodeId, late: bool) -> Option<Last> {
+pub(crate) fn last(token: &CommitToken, rotation: u8, me: &NodeId, late: u8) -> Option<Last> {
     let order = token.order();
     let place = order.iter().position(|node| node == me)?;
     let before = if rotation == 1 { 0 } else { order.len() };
     let step = u64::try_from(before.saturating_add(place)).ok()?;
-    Some(Last { ring: token.id.nonce, step, next: neighbours(&order, me)?.1, late: late.into() })
+    Some(Last { ring: token.id.nonce, step, next: neighbours(&order, me)?.1, late, aru: 0 })
 }

@@ -143,7 +143,7 @@ impl Context {
         let me = self.config.me;
         let hears = self.hears(now);
         let deaf = !join.hears(&me) && hears.binary_search(&to).is_ok();
-        if join.asks_for(&me) || deaf {
+        if (join.asks_for(&me) || deaf) && self.peers.may_answer(now, &to) {
             self.say(to, (&hears, members, true), current);
         }
     }

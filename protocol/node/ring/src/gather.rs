@@ -114,7 +114,8 @@ impl Gather {
             self.lasts.insert(from, last);
         }
         let step = self.review(now, news || first, ctx);
-        if matches!(step, Step::Stay) && !join.hears(&ctx.config.me) && self.hears.contains(&from) {
+        let deaf = !join.hears(&ctx.config.me) && self.hears.contains(&from);
+        if matches!(step, Step::Stay) && deaf && ctx.peers.may_answer(now, &from) {
             self.answer(from, ctx);
         }
         step
@@ -169,8 +170,9 @@ impl Gather {
         if self.hears.len() <= 1 && self.given_up.is_empty() && now < self.alone_at {
             return Step::Stay;
         }
-        if let Some(suspect) = ctx.suspects.judge(&self.lasts, &self.wants, me) {
-            self.given_up.insert(suspect);
+        let suspects = ctx.suspects.judge(&self.lasts, &self.wants, me);
+        if !suspects.is_empty() {
+            self.given_up.extend(suspects);
             return self.review(now, true, ctx);
         }
         if self.wants.first() == Some(&me) {

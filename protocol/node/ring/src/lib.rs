@@ -367,7 +367,11 @@ impl Ring {
 
     /// For the JOINs of the next gather: how far this ring or attempt came here.
     fn remember_how_far(&mut self, now: Instant, cause: Cause) {
-        let late = matches!(cause, Cause::TokenLost | Cause::CommitLost | Cause::RecoveryLost);
+        let late = match cause {
+            Cause::TokenLost | Cause::CommitLost | Cause::RecoveryLost => message::LATE,
+            Cause::Stalled => message::STALLED,
+            _ => 0,
+        };
         let me = self.ctx.config.me;
         let last = match self.state.as_ref() {
             Some(State::Operational(state)) => {
@@ -383,15 +387,14 @@ impl Ring {
         self.ctx.last = last.or(self.ctx.last);
     }
 
-    /// RING-20: who stopped what is left now, though the token went round.
+    /// RING-20: who stopped the recovery that is left now, though the token went round.
     fn blame(&mut self, now: Instant) {
         let span = self.ctx.config.timing.stall / 2;
+        let me = self.ctx.config.me;
         let blamed = match self.state.as_ref() {
-            Some(State::Operational(state)) => state.circuit.laggard(span).into_iter().collect(),
             Some(State::Recover(state)) => state.stoppers(now, span, &self.ctx),
             _ => Vec::new(),
         };
-        let me = self.ctx.config.me;
         self.ctx.blamed = blamed.into_iter().filter(|node| *node != me).collect();
     }
 

@@ -75,6 +75,11 @@ pub struct Join {
     pub last: Option<Last>,
 }
 
+/// In [`Last::late`]: nothing came any more.
+pub const LATE: u8 = 1;
+/// In [`Last::late`]: the token came, but nothing new reached everybody.
+pub const STALLED: u8 = 2;
+
 /// How far a ring or attempt came at one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Last {
@@ -84,8 +89,10 @@ pub struct Last {
     pub step: u64,
     /// To whom.
     pub next: NodeId,
-    /// 1 if the node left because nothing came any more, else 0.
+    /// Why the node left: [`LATE`], [`STALLED`], or 0 for anything else.
     pub late: u8,
+    /// It had all packets up to here.
+    pub aru: u64,
 }
 
 /// COMMIT.
@@ -268,7 +275,7 @@ impl Join {
             && is_sorted_set(&self.wants)
             && self.bound <= 1
             && self.ring_seq <= RING_SEQ_MAX
-            && self.last.is_none_or(|last| last.late <= 1)
+            && self.last.is_none_or(|last| last.late <= STALLED)
     }
 }
 

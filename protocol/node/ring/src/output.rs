@@ -109,7 +109,7 @@ pub enum Cause {
     CommitLost,
     /// The token did not come during recovery.
     RecoveryLost,
-    /// The token goes round, but nothing new has reached everybody for too long.
+    /// The token goes round, but nothing new has reached everybody, or the recovery has come no further, for too long.
     Stalled,
     /// The packets of the ring are numbered so high that a new ring must begin.
     NumbersSpent,
@@ -147,7 +147,7 @@ impl fmt::Display for Cause {
             }
             Self::CommitLost => out.write_str("the commit token did not come"),
             Self::RecoveryLost => out.write_str("the token did not come during recovery"),
-            Self::Stalled => out.write_str("the token comes, but somebody gets no packets"),
+            Self::Stalled => out.write_str("the token comes, but nothing new reaches everybody"),
             Self::NumbersSpent => out.write_str("the packet numbers of the ring are used up"),
             Self::Agreed => out.write_str("all who were heard agree who is in"),
             Self::Committed => out.write_str("all members are ready to recover"),

@@ -25,6 +25,9 @@ const STEADY: Duration = Duration::from_secs(30);
 /// The longest that a node is set aside because its link is unsteady.
 const UNSTEADY_MAX: Duration = Duration::from_secs(8);
 
+/// Least time between two answers to one node.
+const ANSWER_GAP: Duration = Duration::from_millis(20);
+
 #[derive(Debug, Clone, Default)]
 struct Peer {
     /// What it said last; none since it fell silent, or became eligible.
@@ -39,6 +42,8 @@ struct Peer {
     span: Duration,
     /// Since when it has been in a configuration with us.
     joined_at: Option<Instant>,
+    /// When we answered it last.
+    answered: Option<Instant>,
 }
 
 /// A link that went down under a configuration.
@@ -119,6 +124,16 @@ impl Peers {
         let news = peer.report != report;
         peer.report = report;
         news
+    }
+
+    /// Whether a JOIN of `node` may be answered now: two answers to one another must not become a storm.
+    pub(crate) fn may_answer(&mut self, now: Instant, node: &NodeId) -> bool {
+        let Some(peer) = self.eligible.get_mut(node) else { return false };
+        let may = peer.answered.is_none_or(|at| now.since(at) >= ANSWER_GAP);
+        if may {
+            peer.answered = Some(now);
+        }
+        may
     }
 
     /// It is silent: what it said before counts no more.

@@ -11,7 +11,7 @@
 //! **Obligations** (Moser et al. 1994): whoever has all ENDs must count on another member having installed, and delivered what
 //! its survivors sent even beyond a hole. From then on it must deliver the same, whatever becomes of this attempt.
 
-use crate::circuit::{Circuit, Source};
+use crate::circuit::{Circuit, Lost, Source};
 use crate::commit::{Repeat, last};
 use crate::context::{Context, Step};
 use crate::error::RingError;
@@ -256,12 +256,10 @@ impl Recover {
         }
     }
 
-    /// Who stops it: who has been lacking packets, or, if nobody lacks any, who does not say that it has no more.
+    /// Who stops it though nobody lacks a packet: who does not say that it has no more.
     pub(crate) fn stoppers(&self, now: Instant, span: Duration, ctx: &Context) -> Vec<NodeId> {
-        if self.circuit.is_stuck() {
-            return self.circuit.laggard(span).into_iter().collect();
-        }
-        if now.since(self.since) < span || !self.circuit.is_fed(now, &ctx.config) {
+        let fed = self.circuit.is_fed(now, &ctx.config) && !self.circuit.is_stuck();
+        if !fed || now.since(self.since) < span {
             return Vec::new();
         }
         let members = self.circuit.stream.members.iter().enumerate();
@@ -306,17 +304,19 @@ impl Recover {
         if is_stale(from, join, &self.token) { Step::Stay } else { Step::Gather(Cause::MemberGathers(from)) }
     }
 
-    pub(crate) fn last(&self, me: &NodeId, late: bool) -> Option<Last> {
+    pub(crate) fn last(&self, me: &NodeId, late: u8) -> Option<Last> {
         self.circuit.last_pass(late).or_else(|| last(&self.token, 2, me, late))
     }
 
     pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) -> Step {
         let mut source = Recovered { plan: &mut self.plan, old: self.old.as_ref() };
-        if self.circuit.timeout(now, &mut source, &ctx.config, &mut ctx.out).is_err() {
-            return Step::Gather(Cause::RecoveryLost);
+        match self.circuit.timeout(now, &mut source, &ctx.config, &mut ctx.out) {
+            Err(Lost::Token) => return Step::Gather(Cause::RecoveryLost),
+            Err(Lost::Progress) => return Step::Gather(Cause::Stalled),
+            Ok(()) => {}
         }
         if !self.circuit.is_alone() && self.since + ctx.config.timing.stall <= now {
-            return Step::Gather(Cause::RecoveryLost);
+            return Step::Gather(Cause::Stalled);
         }
         if let Some(repeat) = self.repeat.as_mut() {
             repeat.timeout(now, ctx);
