@@ -235,7 +235,8 @@ impl Gather {
         }
         self.waited = self.waited.saturating_add(1);
         let me = ctx.config.me;
-        let awaited = || if self.decided { &self.wants } else { &self.hears }.iter().filter(|node| **node != me);
+        let awaited =
+            || if self.decided { &self.wants } else { &self.hears }.iter().filter(|node| **node != me);
         let silent = |node: &&NodeId| self.heard.get(node).is_none_or(|at| now.since(*at) >= consensus);
         let mut out: Vec<NodeId> = awaited().filter(silent).copied().collect();
         out.iter().for_each(|node| ctx.peers.unheard(node));

@@ -82,7 +82,9 @@ impl Graph {
         let says = |from: &NodeId, to: &NodeId| from == me || report(from).is_some_and(|said| said.hears(to));
         let edges = hears.iter().take(64).map(|a| {
             let mutual = |b: &NodeId| a != b && says(a, b) && says(b, a);
-            (0..).zip(hears.iter().take(64)).fold(0, |set, (index, b): (u32, _)| set | u64::from(mutual(b)) << index)
+            (0..)
+                .zip(hears.iter().take(64))
+                .fold(0, |set, (index, b): (u32, _)| set | u64::from(mutual(b)) << index)
         });
         let place = hears.iter().take(64).position(|node| node == me);
         Self { me: place.map_or(0, |place| 1 << place), edges: edges.collect() }
@@ -233,7 +235,11 @@ mod tests {
         assert_eq!(found, (0..20).map(|group| node(group * 3)).collect::<Vec<_>>());
         // Anything at all: every second pair.
         let deaf: Vec<(u8, u8)> = (0..64_u8)
-            .flat_map(|a| (a + 1..64).filter(move |b| a.wrapping_mul(31) ^ b.wrapping_mul(17) & 4 == 0).map(move |b| (a, b)))
+            .flat_map(|a| {
+                (a + 1..64)
+                    .filter(move |b| a.wrapping_mul(31) ^ b.wrapping_mul(17) & 4 == 0)
+                    .map(move |b| (a, b))
+            })
             .collect();
         let said = table(64, &deaf);
         let found = wanted(&said, 9);

@@ -190,7 +190,9 @@ impl Ring {
             Some(State::Operational(state)) if data.ring == state.circuit.stream.ring() => {
                 state.data(from, data, ctx)
             }
-            Some(State::Recover(state)) if data.ring == state.circuit.stream.ring() => state.data(now, from, data),
+            Some(State::Recover(state)) if data.ring == state.circuit.stream.ring() => {
+                state.data(now, from, data)
+            }
             Some(State::Gather(state)) => {
                 state.data(from, data);
                 Ok(())

@@ -99,9 +99,10 @@ impl Peers {
 
     /// RING-14: whom `me` hears, sorted, itself among them: no more than a ring holds, and nobody in `without`.
     pub(crate) fn hears(&self, now: Instant, me: NodeId, without: &BTreeSet<NodeId>) -> Vec<NodeId> {
-        let heard = self.eligible.iter().filter(|(node, peer)| {
-            peer.report.is_some() && peer.until <= now && !without.contains(node)
-        });
+        let heard = self
+            .eligible
+            .iter()
+            .filter(|(node, peer)| peer.report.is_some() && peer.until <= now && !without.contains(node));
         let others = heard.map(|(node, _)| *node).take(NODES_MAX.saturating_sub(1));
         let hears: BTreeSet<NodeId> = others.chain([me]).collect();
         hears.into_iter().collect()

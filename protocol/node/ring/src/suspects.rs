@@ -40,8 +40,11 @@ impl Suspects {
         let failed = lasts.values().find(|last| last.late != 0 && Some(last.ring) != self.judged);
         let Some(failed) = failed else { return Vec::new() };
         self.judged = Some(failed.ring);
-        let same: BTreeMap<NodeId, Last> =
-            lasts.iter().filter(|(_, last)| last.ring == failed.ring).map(|(node, last)| (*node, *last)).collect();
+        let same: BTreeMap<NodeId, Last> = lasts
+            .iter()
+            .filter(|(_, last)| last.ring == failed.ring)
+            .map(|(node, last)| (*node, *last))
+            .collect();
         if same.values().any(|last| last.late == STALLED) {
             return fewer(&same).into_iter().filter(|node| *node != me).collect();
         }
@@ -49,12 +52,7 @@ impl Suspects {
     }
 
     /// A pass to or from somebody who is no longer wanted explains itself.
-    fn strike(
-        &mut self,
-        lasts: &BTreeMap<NodeId, Last>,
-        members: &[NodeId],
-        me: NodeId,
-    ) -> Option<NodeId> {
+    fn strike(&mut self, lasts: &BTreeMap<NodeId, Last>, members: &[NodeId], me: NodeId) -> Option<NodeId> {
         let (from, last) = lasts.iter().max_by_key(|(_, last)| last.step)?;
         if members.binary_search(from).is_err() || members.binary_search(&last.next).is_err() {
             return None;

@@ -10,7 +10,7 @@ use core::time::Duration;
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
 use folkmoot_base::{ConfigurationId, Instant, NodeId, Service};
 use folkmoot_ring::message::{
-    Class, CommitToken, Control, Entry, Head, Join, NOBODY, PACKET_BYTES_MAX, Token, put_piece,
+    Class, CommitToken, Control, Entry, Frame, Head, Join, NOBODY, PACKET_BYTES_MAX, Token, put_piece,
 };
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
 use harness::{Rng, node};
@@ -91,8 +91,8 @@ impl Pair {
         self.takes_quietly(Control::Commit(first));
         assert_eq!(self.ring.status().phase, Phase::Commit);
         let sent = self.outputs().into_iter().find_map(|output| match output {
-            Output::Send { frame, .. } => match folkmoot_ring::message::Frame::decode(frame) {
-                Ok(folkmoot_ring::message::Frame::Control(Control::Commit(token))) => Some(token),
+            Output::Send { frame, .. } => match Frame::decode(frame) {
+                Ok(Frame::Control(Control::Commit(token))) => Some(token),
                 _ => None,
             },
             _ => None,
@@ -320,6 +320,37 @@ fn ring_13_a_join_older_than_one_heard_is_stale() {
     let before = picture(&pair.ring);
     pair.takes(Control::Join(older));
     assert_ne!(picture(&pair.ring), before);
+}
+
+/// Somebody outside asks, whom the peer does not hear: it is told so at once, and the ring goes on.
+#[test]
+fn ring_18_who_asks_from_outside_is_told_that_the_ring_stands() {
+    let mut pair = Pair::together();
+    pair.ring.peer(pair.now, node(OUTSIDER), true);
+    pair.outputs();
+    let ask = join(1, &[ME, OUTSIDER]);
+    pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(ask.clone()).encode(), &mut Rng(1)).unwrap();
+    let said = |outputs: Vec<Output>| -> Vec<Join> {
+        let join = |output| match output {
+            Output::Send { to, frame } if to == node(OUTSIDER) => match Frame::decode(frame) {
+                Ok(Frame::Control(Control::Join(join))) => Some(join),
+                _ => None,
+            },
+            _ => None,
+        };
+        outputs.into_iter().filter_map(join).collect()
+    };
+    let [answer] = &said(pair.outputs())[..] else { panic!("not one answer") };
+    assert_eq!((answer.bound, &answer.wants), (1, &vec![node(PEER), node(ME)]));
+    assert_eq!(answer.hears, [node(PEER), node(ME), node(OUTSIDER)]);
+    assert_eq!(pair.ring.status().phase, Phase::Operational);
+    // Not more often than makes sense, and not to who stands elsewhere and hears us.
+    pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(ask).encode(), &mut Rng(1)).unwrap();
+    pair.now = pair.now + Duration::from_millis(100);
+    let stands = Join { wants: vec![node(OUTSIDER)], bound: 1, ..join(2, &[ME, OUTSIDER]) };
+    pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(stands).encode(), &mut Rng(1)).unwrap();
+    assert_eq!(said(pair.outputs()), []);
+    pair.passes();
 }
 
 /// What is submitted while the peer's illegal frames come is ordered all the same.
