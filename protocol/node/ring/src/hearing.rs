@@ -71,6 +71,15 @@ fn members(nodes: &[NodeId], set: u64) -> impl Iterator<Item = (usize, &NodeId)>
     nodes.iter().enumerate().take(64).filter(move |(index, _)| set >> index & 1 == 1)
 }
 
+/// The places in `nodes` of those of `some`; both are sorted.
+fn places(nodes: &[NodeId], some: &[NodeId]) -> u64 {
+    let mut some = some.iter().peekable();
+    nodes.iter().enumerate().fold(0, |set, (index, node)| {
+        while some.next_if(|other| *other < node).is_some() {}
+        if some.next_if_eq(&node).is_some() { set | 1_u64 << index } else { set }
+    })
+}
+
 /// Who hears one another, by index.
 struct Graph {
     me: u64,
@@ -79,15 +88,18 @@ struct Graph {
 
 impl Graph {
     fn new<'a>(me: &NodeId, hears: &[NodeId], report: &impl Fn(&NodeId) -> Option<&'a Report>) -> Self {
-        let says = |from: &NodeId, to: &NodeId| from == me || report(from).is_some_and(|said| said.hears(to));
-        let edges = hears.iter().take(64).map(|a| {
-            let mutual = |b: &NodeId| a != b && says(a, b) && says(b, a);
-            (0..)
-                .zip(hears.iter().take(64))
-                .fold(0, |set, (index, b): (u32, _)| set | u64::from(mutual(b)) << index)
-        });
-        let place = hears.iter().take(64).position(|node| node == me);
-        Self { me: place.map_or(0, |place| 1 << place), edges: edges.collect() }
+        let nodes = hears.get(..hears.len().min(64)).unwrap_or_default();
+        let said = |node: &NodeId| {
+            if node == me { u64::MAX } else { report(node).map_or(0, |r| places(nodes, &r.hears)) }
+        };
+        let said: Vec<u64> = nodes.iter().map(said).collect();
+        let mutual = |a: usize, says: u64| {
+            let back = said.iter().enumerate().filter(|(b, back)| *b != a && (**back >> a) & 1 == 1);
+            back.fold(0, |set, (b, _)| set | 1_u64 << b) & says
+        };
+        let edges = said.iter().enumerate().map(|(a, says)| mutual(a, *says)).collect();
+        let place = nodes.iter().position(|node| node == me);
+        Self { me: place.map_or(0, |place| 1 << place), edges }
     }
 
     /// The best set with `me` in it among `available`.

@@ -245,7 +245,7 @@ impl Ring {
         }
         let news = ctx.peers.heard_join(now, &from, join);
         let step = match self.state.as_mut() {
-            Some(State::Operational(state)) => state.join(now, from, join, ctx),
+            Some(State::Operational(state)) => state.join(now, from, join, news, ctx),
             Some(State::Commit(state)) => state.join(now, from, join, ctx),
             Some(State::Recover(state)) => state.join(now, from, join, ctx),
             Some(State::Gather(_)) | None => Step::Stay,

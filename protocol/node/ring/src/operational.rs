@@ -126,26 +126,37 @@ impl Operational {
     }
 
     /// A JOIN: of a member, unless it is older than the ring; of somebody outside, who is answered.
-    pub(crate) fn join(&mut self, now: Instant, from: NodeId, join: &Join, ctx: &mut Context) -> Step {
+    pub(crate) fn join(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        join: &Join,
+        news: bool,
+        ctx: &mut Context,
+    ) -> Step {
         if !self.has(&from) {
-            return self.outsider(now, from, join, ctx);
+            return self.outsider(now, from, join, news, ctx);
         }
         let here = join.bound == 1 && join.current == Some(self.circuit.stream.id);
         if here || is_stale(from, join, &self.formed_by) {
-            self.look_soon(now, ctx);
+            if news {
+                self.look_soon(now, ctx);
+            }
             return Step::Stay;
         }
         Step::Gather(Cause::MemberGathers(from))
     }
 
-    fn outsider(&mut self, now: Instant, from: NodeId, join: &Join, ctx: &mut Context) -> Step {
+    fn outsider(&mut self, now: Instant, from: NodeId, join: &Join, news: bool, ctx: &mut Context) -> Step {
         let asked = join.asks_for(&ctx.config.me);
-        if newcomer(now, &self.circuit.stream.members, asked, ctx).is_some() {
+        if (asked || news) && newcomer(now, &self.circuit.stream.members, asked, ctx).is_some() {
             return Step::Gather(Cause::ForeignJoin(from));
         }
         let current = Some(self.circuit.stream.id);
         ctx.answer_outsider(now, from, join, &self.circuit.stream.members, current);
-        self.look_soon(now, ctx);
+        if news {
+            self.look_soon(now, ctx);
+        }
         Step::Stay
     }
 

@@ -45,7 +45,7 @@ impl Entropy for Rng {
 
 pub fn node(i: usize) -> NodeId {
     let mut id = [0_u8; 32];
-    id[0] = i as u8 * 37 + 1;
+    id[0] = (i as u8).wrapping_mul(37).wrapping_add(1);
     id[1] = i as u8;
     NodeId(id)
 }
