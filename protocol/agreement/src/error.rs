@@ -56,4 +56,7 @@ pub enum AgreementError {
     /// The context has no key, list or share that this call needs.
     #[error("the context is not ready for this call")]
     LocalNotReady,
+    /// The plan says that this member brings a state, and it is not at hand or of another module.
+    #[error("the state that this member is to bring is not there")]
+    LocalKept,
 }

@@ -5,7 +5,9 @@ mod common;
 
 use common::{Group, Seeded, Toy, member, share};
 use folkmoot_agreement::gdh::{Context, Kind, Run, Token};
-use folkmoot_agreement::{AgreementError, Module, PrimeGroup, Ristretto, Step, begin};
+use folkmoot_agreement::{
+    AgreementError, Module, ModuleName, Origin, Plan, PrimeGroup, Ristretto, Step, begin,
+};
 use folkmoot_base::{Blob, MemberId};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -78,7 +80,7 @@ fn run_all(seed: u64, n: usize) -> Vec<Vec<u8>> {
     let members: Vec<_> = (0..n).map(|k| member(u16::try_from(k).unwrap())).collect();
     let mut draw = Seeded(seed);
     let mut runs: Vec<_> =
-        (0..n).map(|me| begin(folkmoot_agreement::ModuleName::Gdh, &members, me).unwrap()).collect();
+        (0..n).map(|me| begin(ModuleName::Gdh, &Plan::new(&members, me).unwrap(), None).unwrap()).collect();
     let mut log = VecDeque::new();
     let mut secrets = vec![Vec::new(); n];
     let mut apply = |me: usize, steps: Vec<Step>, log: &mut VecDeque<(usize, u8, Vec<u8>)>| {
@@ -264,4 +266,29 @@ fn member_lists_are_checked() {
     assert_eq!(Run::<Toy>::new(&[], 0).err(), local);
     assert_eq!(Run::<Toy>::new(&[member(1), member(1)], 0).err(), local);
     assert_eq!(Run::<Toy>::new(&[member(1)], 1).err(), local);
+}
+
+/// The base is the largest side, in its run's order; whoever brings nothing is a newcomer.
+#[test]
+fn plans_sort_members_by_what_they_bring() {
+    let members: Vec<_> = (0..6).map(member).collect();
+    let from = |run: u8, rank| Some(Origin { run: [run; 32], rank });
+    let origins = vec![None, from(1, 1), from(2, 0), from(1, 0), from(2, 1), from(1, 7)];
+    let plan = Plan::with_origins(&members, 0, origins).unwrap();
+    assert_eq!(plan.sides(), [vec![3, 1, 5], vec![2, 4], vec![0]]);
+    assert_eq!(plan.base(), [3, 1, 5]);
+    assert_eq!(plan.newcomers(), [0, 2, 4]);
+    assert!(!plan.in_base());
+    let fresh = Plan::new(&members, 0).unwrap();
+    assert!(fresh.base().is_empty());
+    assert_eq!(fresh.newcomers(), [0, 1, 2, 3, 4, 5]);
+    let short = Plan::with_origins(&members, 0, vec![None]).unwrap_err();
+    assert_eq!(short, AgreementError::LocalMembers);
+}
+
+#[test]
+fn what_a_member_is_to_bring_must_be_there() {
+    let origins = vec![Some(Origin { run: [1; 32], rank: 0 })];
+    let plan = Plan::with_origins(&[member(0)], 0, origins).unwrap();
+    assert_eq!(begin(ModuleName::Gdh, &plan, None).err(), Some(AgreementError::LocalKept));
 }

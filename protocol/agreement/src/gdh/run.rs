@@ -10,7 +10,7 @@
 use crate::base::{Blob, Entropy, MemberId};
 use crate::gdh::context::{Context, distinct, element};
 use crate::gdh::token::{Kind, Token};
-use crate::{AgreementError, Module, ModuleName, PrimeGroup, Stage, Step};
+use crate::{AgreementError, Count, Kept, Module, ModuleName, PrimeGroup, Stage, Step};
 use std::collections::BTreeSet;
 
 /// Up the chain.
@@ -62,11 +62,6 @@ impl<G: PrimeGroup> Run<G> {
             seen: Seen::Chain { next: 0 },
             chain: Vec::new(),
         })
-    }
-
-    /// What the run has cost so far.
-    pub fn count(&self) -> crate::gdh::Count {
-        self.context.count()
     }
 
     fn token(&self, kind: Kind, body: &[u8]) -> Token {
@@ -216,6 +211,15 @@ impl<G: PrimeGroup> Module for Run<G> {
             Seen::Factoring { missing } => missing.iter().copied().collect(),
             Seen::Done => Vec::new(),
         }
+    }
+
+    fn count(&self) -> Count {
+        self.context.count()
+    }
+
+    fn keep(&self) -> Option<Kept> {
+        let done = matches!(self.seen, Seen::Done);
+        done.then(|| Kept::new(ModuleName::Gdh, self.me, self.context.clone()))
     }
 
     fn stage(&self) -> Stage {
