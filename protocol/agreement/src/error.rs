@@ -47,6 +47,15 @@ pub enum AgreementError {
     /// The token is of another operation or of another epoch.
     #[error("the token is of another epoch")]
     PeerWrongEpoch,
+    /// A side's tree is not what its members kept, or no tree that could have come about.
+    #[error("the tree is not the one that its side kept")]
+    PeerWrongTree,
+    /// A member says that it comes from a run with a rank that was not its own there.
+    #[error("member {place} does not come from where it says")]
+    PeerWrongOrigin {
+        /// The member's place in the member list.
+        place: usize,
+    },
     /// Only the controller may do this.
     #[error("this member is not the controller")]
     LocalNotController,

@@ -8,7 +8,7 @@
 //!             keep ──> Kept, for the next run
 //! ```
 //! A [`Module`] is one run for one [`Plan`]: its members, and what each brings from an earlier run ([`Kept`]). It signs nothing, judges no view and knows no time: keying does.
-//! Modules: [`gdh`] (Cliques GDH). Others fill the same trait later.
+//! Modules: [`gdh`] (Cliques GDH), [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists).
 
 mod error;
 pub mod gdh;
@@ -17,6 +17,9 @@ mod module;
 mod plan;
 mod prime;
 mod ristretto;
+pub mod skinny;
+pub mod tgdh;
+mod tree;
 
 pub use error::AgreementError;
 pub use kept::Kept;

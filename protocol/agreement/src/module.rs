@@ -1,7 +1,7 @@
 //! The seam between keying and every agreement module.
 
 use crate::base::{Entropy, Secret};
-use crate::{AgreementError, Kept, Plan, Ristretto, gdh};
+use crate::{AgreementError, Kept, Plan, Ristretto, gdh, skinny, tgdh};
 
 /// What a run wants done. Order counts.
 #[derive(Debug)]
@@ -76,6 +76,10 @@ pub struct Count {
 pub enum ModuleName {
     /// Cliques GDH over ristretto255, IKA.2 pattern.
     Gdh,
+    /// Key trees over ristretto255.
+    Tgdh,
+    /// Key trees that are lists, over ristretto255.
+    Str,
 }
 
 impl ModuleName {
@@ -83,6 +87,8 @@ impl ModuleName {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Gdh => "gdh",
+            Self::Tgdh => "tgdh",
+            Self::Str => "str",
         }
     }
 
@@ -90,6 +96,8 @@ impl ModuleName {
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "gdh" => Some(Self::Gdh),
+            "tgdh" => Some(Self::Tgdh),
+            "str" => Some(Self::Str),
             _ => None,
         }
     }
@@ -110,5 +118,7 @@ pub fn begin(
     }
     match module {
         ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan.members(), plan.me())?)),
+        ModuleName::Tgdh => Ok(Box::new(tgdh::Run::<Ristretto>::new(plan, kept)?)),
+        ModuleName::Str => Ok(Box::new(skinny::Run::<Ristretto>::new(plan, kept)?)),
     }
 }
