@@ -50,11 +50,11 @@ pub enum AgreementError {
     /// A side's tree is not what its members kept, or no tree that could have come about.
     #[error("the tree is not the one that its side kept")]
     PeerWrongTree,
-    /// A member says that it comes from a run with a rank that was not its own there.
-    #[error("member {place} does not come from where it says")]
-    PeerWrongOrigin {
-        /// The member's place in the member list.
-        place: usize,
+    /// Provable to whoever finished that run: the member was not at that rank of it, or not in it.
+    #[error("member {from} claims a place in an earlier run that was not its own")]
+    PeerOrigin {
+        /// The member's place in the list.
+        from: usize,
     },
     /// Only the controller may do this.
     #[error("this member is not the controller")]

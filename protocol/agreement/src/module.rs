@@ -83,6 +83,9 @@ pub enum ModuleName {
 }
 
 impl ModuleName {
+    /// Every module that there is.
+    pub const ALL: &[Self] = &[Self::Gdh, Self::Tgdh, Self::Str];
+
     /// The name in charters and under signatures.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -94,12 +97,7 @@ impl ModuleName {
 
     /// Reads what [`Self::as_str`] writes.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "gdh" => Some(Self::Gdh),
-            "tgdh" => Some(Self::Tgdh),
-            "str" => Some(Self::Str),
-            _ => None,
-        }
+        Self::ALL.iter().copied().find(|module| module.as_str() == name)
     }
 }
 
@@ -117,7 +115,7 @@ pub fn begin(
         return Err(AgreementError::LocalKept);
     }
     match module {
-        ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan.members(), plan.me())?)),
+        ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan, kept)?)),
         ModuleName::Tgdh => Ok(Box::new(tgdh::Run::<Ristretto>::new(plan, kept)?)),
         ModuleName::Str => Ok(Box::new(skinny::Run::<Ristretto>::new(plan, kept)?)),
     }

@@ -37,7 +37,7 @@ impl<G: PrimeGroup> Own<G> {
         let side = plan.sides().iter().position(holds).ok_or(AgreementError::LocalMembers)?;
         let mut moved = Vec::new();
         let (mut tree, keys) = if plan.origin(me).is_some() {
-            let state = state::<G, F>(plan, side, kept)?;
+            let state = state::<G, F>(plan, kept)?;
             let stays = |rank: usize| place_of(plan, side, rank);
             let tree = state.tree.prune(&stays, &mut moved).ok_or(AgreementError::LocalKept)?;
             (tree, state.keys.clone())
@@ -102,30 +102,17 @@ fn count<G: PrimeGroup, F: Form>(
     can.min(line.iter().take_while(|rung| rung.blinded.is_some()).count())
 }
 
-/// The kept state, if it is this module's and whoever says that it comes from that run has the rank there that it says.
+/// The kept state, if it is this module's and all who say that they come from that run had the ranks that they say.
 fn state<'a, G: PrimeGroup, F: Form>(
     plan: &Plan,
-    side: usize,
     kept: Option<&'a Kept>,
 ) -> Result<&'a State<G>, AgreementError> {
     let kept = kept.filter(|kept| kept.module() == F::NAME).ok_or(AgreementError::LocalKept)?;
     let state = kept.state::<State<G>>().ok_or(AgreementError::LocalKept)?;
-    let claims = |place: usize| plan.origin(place).map(|origin| origin.rank);
-    if claims(plan.me()) != Some(kept.rank()) {
+    if plan.origin(plan.me()).map(|origin| origin.rank) != Some(kept.rank()) {
         return Err(AgreementError::LocalKept);
     }
-    for place in plan.sides().get(side).into_iter().flatten().copied() {
-        let rank = claims(place).and_then(|rank| usize::try_from(rank).ok());
-        let known = rank.and_then(|rank| state.members.get(rank));
-        if known.is_none() || known != plan.members().get(place) {
-            let own = place == plan.me();
-            return Err(if own {
-                AgreementError::LocalKept
-            } else {
-                AgreementError::PeerWrongOrigin { place }
-            });
-        }
-    }
+    plan.check_ranks(|rank| state.members.get(usize::try_from(rank).ok()?).copied())?;
     Ok(state)
 }
 

@@ -44,7 +44,7 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
     /// A run for `plan`, from what this member kept of the run that the plan says it comes from.
     ///
     /// # Errors
-    /// [`AgreementError::LocalKept`] if `kept` is not what the plan says; [`AgreementError::PeerWrongOrigin`] if another
+    /// [`AgreementError::LocalKept`] if `kept` is not what the plan says; [`AgreementError::PeerOrigin`] if another
     /// member says that it comes from there, with a rank that was not its own.
     pub fn new(plan: &Plan, kept: Option<&Kept>) -> Result<Self, AgreementError> {
         let own = Own::new::<F>(plan, kept)?;
