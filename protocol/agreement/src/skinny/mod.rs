@@ -14,7 +14,7 @@
 //! "Group key agreement efficient in communication", IEEE Trans. Computers 53(7), 2004. Departures:
 //! docs/protocol/agreement-str.md.
 
-use crate::tree::{self, Form, Kind, Node, Reader, write as elements};
+use crate::tree::{self, Form, Node, Reader, write as elements};
 use crate::{AgreementError, ModuleName, Plan, PrimeGroup};
 
 /// One run at one member.
@@ -46,7 +46,7 @@ impl Form for Str {
     }
 
     fn part<E: Clone + PartialEq>(side: usize, tree: Node<E>) -> Vec<Node<E>> {
-        if side == BASE { vec![tree] } else { leaves(&tree) }
+        if side == BASE { vec![tree] } else { tree.into_leaves() }
     }
 
     fn hang<E: Clone + PartialEq>(parts: Vec<Node<E>>) -> Option<Node<E>> {
@@ -59,7 +59,7 @@ impl Form for Str {
     }
 
     fn write<G: PrimeGroup>(side: usize, parts: &[Node<G::Element>]) -> Vec<u8> {
-        let shares = parts.iter().flat_map(leaves);
+        let shares = parts.iter().cloned().flat_map(Node::into_leaves);
         let mut values: Vec<_> = shares.filter_map(|leaf| leaf.blinded).collect();
         if side == BASE {
             let mut keys = Vec::new();
@@ -93,12 +93,5 @@ impl Form for Str {
             pair
         });
         Ok(vec![tree])
-    }
-}
-
-fn leaves<E: Clone + PartialEq>(tree: &Node<E>) -> Vec<Node<E>> {
-    match &tree.kind {
-        Kind::Leaf(_) => vec![tree.clone()],
-        Kind::Pair(pair) => [leaves(&pair.0), leaves(&pair.1)].concat(),
     }
 }

@@ -15,6 +15,8 @@
 //! group key agreement protocols", ACM TISSEC 7(3), 2004. Departures: docs/protocol/agreement-tgdh.md.
 
 mod hang;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 use crate::tree::{self, Form, Node};

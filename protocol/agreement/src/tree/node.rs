@@ -57,16 +57,23 @@ impl<E: Clone + PartialEq> Node<E> {
     /// Places and depths of the leaves, from left to right.
     pub(crate) fn leaves(&self) -> Vec<(usize, usize)> {
         let mut leaves = Vec::new();
-        self.walk(0, &mut leaves);
+        self.walk(0, &mut |_, place, depth| leaves.push((place, depth)));
         leaves
     }
 
-    fn walk(&self, depth: usize, leaves: &mut Vec<(usize, usize)>) {
+    /// The leaves alone, from left to right.
+    pub(crate) fn into_leaves(self) -> Vec<Self> {
+        let mut leaves = Vec::new();
+        self.walk(0, &mut |leaf, place, _| leaves.push(Self::leaf(place, leaf.blinded.clone())));
+        leaves
+    }
+
+    fn walk(&self, depth: usize, visit: &mut dyn FnMut(&Self, usize, usize)) {
         match &self.kind {
-            Kind::Leaf(place) => leaves.push((*place, depth)),
+            Kind::Leaf(place) => visit(self, *place, depth),
             Kind::Pair(pair) => {
-                pair.0.walk(depth.saturating_add(1), leaves);
-                pair.1.walk(depth.saturating_add(1), leaves);
+                pair.0.walk(depth.saturating_add(1), visit);
+                pair.1.walk(depth.saturating_add(1), visit);
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::tree::form::Form;
 use crate::tree::node::Node;
 use crate::tree::path::Path;
 use crate::{AgreementError, Kept, Plan, PrimeGroup};
+use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 /// What a finished run leaves. Ranks are the leaves' places, from left to right.
@@ -38,8 +39,11 @@ impl<G: PrimeGroup> Own<G> {
         let mut moved = Vec::new();
         let (mut tree, keys) = if plan.origin(me).is_some() {
             let state = state::<G, F>(plan, kept)?;
-            let stays = |rank: usize| place_of(plan, side, rank);
-            let tree = state.tree.prune(&stays, &mut moved).ok_or(AgreementError::LocalKept)?;
+            let rank = |place: &usize| Some((plan.origin(*place)?.rank as usize, *place));
+            let stay: BTreeMap<_, _> =
+                plan.sides().get(side).into_iter().flatten().filter_map(rank).collect();
+            let tree = state.tree.prune(&|rank| stay.get(&rank).copied(), &mut moved);
+            let tree = tree.ok_or(AgreementError::LocalKept)?;
             (tree, state.keys.clone())
         } else {
             (Node::leaf(me, None), Vec::new())
@@ -58,20 +62,28 @@ impl<G: PrimeGroup> Own<G> {
         Ok(Self { side, forest, path, renewer, before, count })
     }
 
-    /// What the renewer of a side tells of it must be what its members see, the renewed keys apart; those must all be
-    /// there, and the share must be another than before.
+    /// What the renewer of this side tells of it: the tree that its members see, and what it had to add.
+    ///
+    /// # Errors
+    /// [`AgreementError::PeerWrongTree`], [`AgreementError::PeerNotRenewed`].
     pub(crate) fn check(&self, forest: &[Node<G::Element>]) -> Result<(), AgreementError> {
-        let told = || {
-            let line = forest.iter().find_map(|tree| tree.line(self.renewer))?;
-            let mut expected = self.forest.clone();
-            let tree = expected.iter_mut().find(|tree| tree.line(self.renewer).is_some())?;
-            let values: Vec<_> =
-                line.iter().take(self.count).map_while(|rung| rung.blinded.cloned()).collect();
-            let fresh = values.len() == self.count && values.first() != self.before.as_ref();
-            tree.fill(self.renewer, values);
-            (fresh && expected == forest).then_some(())
-        };
-        told().ok_or(AgreementError::PeerWrongTree)
+        let mut expected = self.forest.clone();
+        let told = forest.iter().find_map(|tree| tree.line(self.renewer)).unwrap_or_default();
+        let told: Vec<_> = told.iter().take(self.count).map_while(|rung| rung.blinded.cloned()).collect();
+        if let Some(tree) = expected.iter_mut().find(|tree| tree.line(self.renewer).is_some()) {
+            if !self.is_renewed(tree, &told) {
+                return Err(AgreementError::PeerNotRenewed);
+            }
+            tree.fill(self.renewer, told.iter().cloned());
+        }
+        let fits = told.len() == self.count && expected == forest;
+        if fits { Ok(()) } else { Err(AgreementError::PeerWrongTree) }
+    }
+
+    /// Whether the renewer's share, if it is the first that is missing in `tree`, is another than before.
+    pub(crate) fn is_renewed(&self, tree: &Node<G::Element>, told: &[G::Element]) -> bool {
+        let leaf = tree.line(self.renewer).and_then(|line| line.first()?.blinded.cloned());
+        leaf.is_some() || told.first() != self.before.as_ref()
     }
 }
 
@@ -109,14 +121,6 @@ fn state<'a, G: PrimeGroup, F: Form>(
 ) -> Result<&'a State<G>, AgreementError> {
     let kept = kept.filter(|kept| kept.module() == F::NAME).ok_or(AgreementError::LocalKept)?;
     let state = kept.state::<State<G>>().ok_or(AgreementError::LocalKept)?;
-    if plan.origin(plan.me()).map(|origin| origin.rank) != Some(kept.rank()) {
-        return Err(AgreementError::LocalKept);
-    }
     plan.check_ranks(|rank| state.members.get(usize::try_from(rank).ok()?).copied())?;
     Ok(state)
-}
-
-fn place_of(plan: &Plan, side: usize, rank: usize) -> Option<usize> {
-    let has = |place: &&usize| plan.origin(**place).is_some_and(|origin| origin.rank as usize == rank);
-    plan.sides().get(side)?.iter().find(has).copied()
 }

@@ -39,9 +39,9 @@ impl<G: PrimeGroup> Path<G> {
         self.keys.truncate(known);
     }
 
-    /// Computes the keys of a part of a tree as far as the blinded keys beside the way are known, to have `most`.
-    pub(crate) fn advance(&mut self, part: &Node<G::Element>, most: usize) {
-        let line = part.line(self.me).unwrap_or_default();
+    /// Computes keys as far as the blinded keys beside the way are known, to have `most`.
+    fn advance(&mut self, tree: &Node<G::Element>, most: usize) {
+        let line = tree.line(self.me).unwrap_or_default();
         while self.keys.len() < most.min(line.len()) {
             let Some(element) = self.above(&line) else { return };
             self.keys.push(Zeroizing::new(G::to_scalar(&element)));
@@ -74,11 +74,13 @@ impl<G: PrimeGroup> Path<G> {
         Zeroizing::new(G::raise(element, key))
     }
 
-    /// The lowest `count` missing blinded keys on the way up; `None` if not that many keys are known.
+    /// The lowest `count` missing blinded keys on the way up; `None` if not that many keys can be computed.
     pub(crate) fn blind(&mut self, tree: &Node<G::Element>, count: usize) -> Option<Vec<G::Element>> {
         let line = tree.line(self.me)?;
         let known = line.iter().take_while(|rung| rung.blinded.is_some()).count();
-        let keys = self.keys.get(known..known.checked_add(count)?)?;
+        let most = known.checked_add(count)?;
+        self.advance(tree, most);
+        let keys = self.keys.get(known..most)?;
         self.count.exponentiations = self.count.exponentiations.saturating_add(count as u64);
         Some(keys.iter().map(|key| G::raise(&G::generator(), key)).collect())
     }

@@ -80,7 +80,7 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         Ok(self.proceed())
     }
 
-    /// AGR-33, AGR-43: as many keys as the sender's turn has, each an element.
+    /// AGR-33, AGR-43: as many keys as the sender's turn has. AGR-32, AGR-42: a share that is to be renewed is.
     fn keys(&mut self, from: usize, step: u8, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
         let refused = self.out_of_turn(from, step);
         let (tree, missing) = match &mut self.seen {
@@ -89,6 +89,9 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         };
         let turn = missing.get(&from).ok_or(refused)?;
         let values = Reader::new(body).elements::<G>(turn.count)?;
+        if from == self.own.renewer && !self.own.is_renewed(tree, &values) {
+            return Err(AgreementError::PeerNotRenewed);
+        }
         tree.fill(from, values);
         missing.remove(&from);
         if !missing.is_empty() {
@@ -98,19 +101,21 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         Ok(self.proceed())
     }
 
-    /// Computes what can be computed in the round that has begun, and sends what is this member's to send.
+    /// In the round that has begun: sends what is this member's to send; else computes what can be computed, while others
+    /// do that.
     fn proceed(&mut self) -> Vec<Step> {
         let Seen::Keys { step, tree, missing, ends } = &self.seen else { return Vec::new() };
-        self.own.path.finish(tree);
-        if missing.is_empty() {
-            let secret = self.own.path.secret();
-            self.seen = Seen::Done(tree.clone());
-            return secret.map(Step::Done).into_iter().collect();
+        if let Some(turn) = missing.get(&self.plan.me()) {
+            let values = self.own.path.blind(tree, turn.count);
+            let send = |values: Vec<_>| Step::Send { step: *step, decides: *ends, body: write::<G>(&values) };
+            return values.map(send).into_iter().collect();
         }
-        let mine = missing.get(&self.plan.me());
-        let values = mine.and_then(|turn| self.own.path.blind(tree, turn.count));
-        let send = |values: Vec<_>| Step::Send { step: *step, decides: *ends, body: write::<G>(&values) };
-        values.map(send).into_iter().collect()
+        self.own.path.finish(tree);
+        if !missing.is_empty() {
+            return Vec::new();
+        }
+        self.seen = Seen::Done(tree.clone());
+        self.own.path.secret().map(Step::Done).into_iter().collect()
     }
 
     /// What the speaker of a side says of it.
@@ -118,7 +123,6 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         let me = self.plan.me();
         let mut parts = self.own.forest.clone();
         let tree = parts.iter_mut().find(|tree| tree.line(me).is_some())?;
-        self.own.path.advance(tree, self.own.count);
         let values = self.own.path.blind(tree, self.own.count)?;
         tree.fill(me, values);
         let body = F::write::<G>(self.own.side, &parts);
@@ -207,11 +211,12 @@ impl<G: PrimeGroup, F: Form> Module for Run<G, F> {
 
     fn keep(&self) -> Option<Kept> {
         let Seen::Done(tree) = &self.seen else { return None };
-        let places: Vec<_> = tree.leaves().into_iter().map(|(place, _)| place).collect();
-        let rank = |place: usize| places.iter().position(|at| *at == place);
-        let members = places.iter().filter_map(|place| self.plan.members().get(*place).copied()).collect();
-        let tree = tree.prune(&rank, &mut Vec::new())?;
+        let leaves = tree.leaves();
+        let of = |(place, _): &(usize, usize)| self.plan.members().get(*place).copied();
+        let members = leaves.iter().filter_map(of).collect();
+        let ranks: BTreeMap<_, _> = leaves.iter().map(|(place, _)| *place).zip(0..).collect();
+        let tree = tree.prune(&|place| ranks.get(&place).copied(), &mut Vec::new())?;
         let state = State::<G> { members, tree, keys: self.own.path.keys().to_vec() };
-        Some(Kept::new(F::NAME, rank(self.plan.me())?, state))
+        Some(Kept::new(F::NAME, *ranks.get(&self.plan.me())?, state))
     }
 }
