@@ -41,12 +41,24 @@ pub enum AgreementError {
     /// The final token must carry the last partial token unchanged.
     #[error("the final token is not the last partial token")]
     PeerAltered,
+    /// The list leaves a partial key as it was: whoever had it still has the key.
+    #[error("the list does not renew a value")]
+    PeerNotRenewed,
     /// The sender of a token that only the controller may send is not the controller.
     #[error("the sender is not the controller")]
     PeerNotController,
     /// The token is of another operation or of another epoch.
     #[error("the token is of another epoch")]
     PeerWrongEpoch,
+    /// A side's tree is not what its members kept, or no tree that could have come about.
+    #[error("the tree is not the one that its side kept")]
+    PeerWrongTree,
+    /// Provable to whoever finished that run: the member was not at that rank of it, or not in it.
+    #[error("member {from} claims a place in an earlier run that was not its own")]
+    PeerOrigin {
+        /// The member's place in the list.
+        from: usize,
+    },
     /// Only the controller may do this.
     #[error("this member is not the controller")]
     LocalNotController,
@@ -56,4 +68,7 @@ pub enum AgreementError {
     /// The context has no key, list or share that this call needs.
     #[error("the context is not ready for this call")]
     LocalNotReady,
+    /// The plan says that this member brings a state, and it is not at hand or of another module.
+    #[error("the state that this member is to bring is not there")]
+    LocalKept,
 }

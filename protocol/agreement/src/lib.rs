@@ -1,22 +1,30 @@
 //! Many shares, one key: agreement modules as steps, without a network.
 //!
 //! ```text
-//!  members, me ──> begin ──> start ──> [Step::Send ...]          every step is multicast in one order to all members,
+//!  plan, kept ──> begin ──> start ──> [Step::Send ...]           every step is multicast in one order to all members,
 //!                    │                                           the sender included; all see who is awaited
 //!   ordered step ──> receive ──> [Step::Send ...]
 //!                        └─────> [Step::Done(secret)]            the same secret at every member, known to nobody else
+//!             keep ──> Kept, for the next run
 //! ```
-//! A [`Module`] is one run for one member list. It signs nothing, judges no view and knows no time: keying does.
-//! Modules: [`gdh`] (Cliques GDH). Others fill the same trait later.
+//! A [`Module`] is one run for one [`Plan`]: its members, and what each brings from an earlier run ([`Kept`]). It signs nothing, judges no view and knows no time: keying does.
+//! Modules: [`gdh`] (Cliques GDH), [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists).
 
 mod error;
 pub mod gdh;
+mod kept;
 mod module;
+mod plan;
 mod prime;
 mod ristretto;
+pub mod skinny;
+pub mod tgdh;
+mod tree;
 
 pub use error::AgreementError;
-pub use module::{Module, ModuleName, Stage, Step, begin};
+pub use kept::Kept;
+pub use module::{Count, Module, ModuleName, Stage, Step, begin};
+pub use plan::{Origin, Plan};
 pub use prime::PrimeGroup;
 pub use ristretto::Ristretto;
 

@@ -1,7 +1,7 @@
 //! The seam between keying and every agreement module.
 
-use crate::base::{Entropy, MemberId, Secret};
-use crate::{AgreementError, Ristretto, gdh};
+use crate::base::{Entropy, Secret};
+use crate::{AgreementError, Kept, Plan, Ristretto, gdh, skinny, tgdh};
 
 /// What a run wants done. Order counts.
 #[derive(Debug)]
@@ -53,6 +53,21 @@ pub trait Module: Send {
 
     /// Where the run stands.
     fn stage(&self) -> Stage;
+
+    /// What the run has cost this member so far.
+    fn count(&self) -> Count;
+
+    /// After [`Step::Done`]: what a later run starts from. Before that, or for a module that keeps nothing, `None`.
+    fn keep(&self) -> Option<Kept>;
+}
+
+/// What a run or an operation cost this member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    /// Exponentiations (scalar multiplications of any element, the generator included).
+    pub exponentiations: u64,
+    /// Inversions modulo the order; the papers count one as an exponentiation where it is one.
+    pub inversions: u64,
 }
 
 /// The modules that a charter can name.
@@ -61,31 +76,47 @@ pub trait Module: Send {
 pub enum ModuleName {
     /// Cliques GDH over ristretto255, IKA.2 pattern.
     Gdh,
+    /// Key trees over ristretto255.
+    Tgdh,
+    /// Key trees that are lists, over ristretto255.
+    Str,
 }
 
 impl ModuleName {
+    /// Every module that there is.
+    pub const ALL: &[Self] = &[Self::Gdh, Self::Tgdh, Self::Str];
+
     /// The name in charters and under signatures.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Gdh => "gdh",
+            Self::Tgdh => "tgdh",
+            Self::Str => "str",
         }
     }
 
     /// Reads what [`Self::as_str`] writes.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "gdh" => Some(Self::Gdh),
-            _ => None,
-        }
+        Self::ALL.iter().copied().find(|module| module.as_str() == name)
     }
 }
 
-/// Makes a run of `module` for `members`, in which this member has place `me`.
+/// Makes a run of `module` for the members of `plan`. `kept` is what this member's origin in the plan stands for; what
+/// it was made of stays as it was, so that a run that comes to nothing costs nothing.
 ///
 /// # Errors
-/// [`AgreementError::LocalMembers`] if the list is empty, has doubles, or has no place `me`.
-pub fn begin(module: ModuleName, members: &[MemberId], me: usize) -> Result<Box<dyn Module>, AgreementError> {
+/// [`AgreementError::LocalKept`] if the plan says that this member brings something and `kept` is not it.
+pub fn begin(
+    module: ModuleName,
+    plan: &Plan,
+    kept: Option<&Kept>,
+) -> Result<Box<dyn Module>, AgreementError> {
+    if plan.origin(plan.me()).is_some() && kept.is_none_or(|kept| kept.module() != module) {
+        return Err(AgreementError::LocalKept);
+    }
     match module {
-        ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(members, me)?)),
+        ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan, kept)?)),
+        ModuleName::Tgdh => Ok(Box::new(tgdh::Run::<Ristretto>::new(plan, kept)?)),
+        ModuleName::Str => Ok(Box::new(skinny::Run::<Ristretto>::new(plan, kept)?)),
     }
 }

@@ -1,14 +1,14 @@
-//! What GDH needs of a group: prime order, so that shares have inverses.
+//! What the modules need of a group: prime order, so that shares have inverses, and elements that serve as exponents.
 
 use crate::base::Entropy;
 use zeroize::Zeroize;
 
 /// A group of prime order with unclamped scalars. Decoding refuses everything but the one encoding of an element.
-pub trait PrimeGroup: Send + Sync + 'static {
+pub trait PrimeGroup: Clone + Send + Sync + 'static {
     /// An element. `Zeroize`: the group secret is one.
-    type Element: Clone + PartialEq + Zeroize + Send;
+    type Element: Clone + PartialEq + Zeroize + Send + Sync;
     /// An exponent modulo the order.
-    type Scalar: Clone + Zeroize + Send;
+    type Scalar: Clone + Zeroize + Send + Sync;
     /// Length of an encoded element, in bytes.
     const ELEMENT_BYTES: usize;
 
@@ -24,6 +24,14 @@ pub trait PrimeGroup: Send + Sync + 'static {
     fn multiply(left: &Self::Scalar, right: &Self::Scalar) -> Self::Scalar;
     /// `element ^ scalar`.
     fn raise(element: &Self::Element, scalar: &Self::Scalar) -> Self::Element;
+    /// `left · right` of elements (a point sum on a curve).
+    fn combine(left: &Self::Element, right: &Self::Element) -> Self::Element;
+    /// `1 / element`.
+    fn inverse(element: &Self::Element) -> Self::Element;
+    /// The neutral element.
+    fn identity() -> Self::Element;
+    /// The fixed map from secret elements to exponents (trees and Dutta–Barua joins); never zero.
+    fn to_scalar(element: &Self::Element) -> Self::Scalar;
     /// The one encoding, [`Self::ELEMENT_BYTES`] long.
     fn encode(element: &Self::Element) -> Vec<u8>;
     /// The element that `bytes` encodes, if any. The identity is decoded too: the caller refuses it by name.

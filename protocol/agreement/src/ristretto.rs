@@ -4,8 +4,9 @@ use crate::PrimeGroup;
 use crate::base::{Entropy, draw};
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_POINT;
 use curve25519_dalek::ristretto::CompressedRistretto;
-use curve25519_dalek::traits::IsIdentity as _;
+use curve25519_dalek::traits::{Identity as _, IsIdentity as _};
 use curve25519_dalek::{RistrettoPoint, Scalar};
+use sha2::{Digest as _, Sha512};
 use zeroize::Zeroize as _;
 
 /// The group for use (RFC 9496).
@@ -46,6 +47,29 @@ impl PrimeGroup for Ristretto {
 
     fn raise(element: &RistrettoPoint, scalar: &Scalar) -> RistrettoPoint {
         element * scalar
+    }
+
+    fn combine(left: &RistrettoPoint, right: &RistrettoPoint) -> RistrettoPoint {
+        left + right
+    }
+
+    fn inverse(element: &RistrettoPoint) -> RistrettoPoint {
+        -element
+    }
+
+    fn identity() -> RistrettoPoint {
+        RistrettoPoint::identity()
+    }
+
+    /// SHA-512 over a label and the encoding, reduced: off uniform by less than 2^-250. Zero becomes one.
+    fn to_scalar(element: &RistrettoPoint) -> Scalar {
+        let mut hash = Sha512::new();
+        hash.update(b"folkmoot element to exponent v1");
+        hash.update(element.compress().as_bytes());
+        let mut wide: [u8; 64] = hash.finalize().into();
+        let scalar = Scalar::from_bytes_mod_order_wide(&wide);
+        wide.zeroize();
+        if scalar == Scalar::ZERO { Scalar::ONE } else { scalar }
     }
 
     fn encode(element: &RistrettoPoint) -> Vec<u8> {

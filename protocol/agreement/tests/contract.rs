@@ -5,7 +5,9 @@ mod common;
 
 use common::{Group, Seeded, Toy, member, share};
 use folkmoot_agreement::gdh::{Context, Kind, Run, Token};
-use folkmoot_agreement::{AgreementError, Module, PrimeGroup, Ristretto, Step, begin};
+use folkmoot_agreement::{
+    AgreementError, Module, ModuleName, Origin, Plan, PrimeGroup, Ristretto, Step, begin,
+};
 use folkmoot_base::{Blob, MemberId};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -78,7 +80,7 @@ fn run_all(seed: u64, n: usize) -> Vec<Vec<u8>> {
     let members: Vec<_> = (0..n).map(|k| member(u16::try_from(k).unwrap())).collect();
     let mut draw = Seeded(seed);
     let mut runs: Vec<_> =
-        (0..n).map(|me| begin(folkmoot_agreement::ModuleName::Gdh, &members, me).unwrap()).collect();
+        (0..n).map(|me| begin(ModuleName::Gdh, &Plan::new(&members, me).unwrap(), None).unwrap()).collect();
     let mut log = VecDeque::new();
     let mut secrets = vec![Vec::new(); n];
     let mut apply = |me: usize, steps: Vec<Step>, log: &mut VecDeque<(usize, u8, Vec<u8>)>| {
@@ -191,7 +193,7 @@ fn agr_01_values_outside_the_group_are_refused() {
 fn agr_02_the_identity_is_refused() {
     assert_eq!(with_value(&1_u16.to_be_bytes()), AgreementError::PeerIdentity);
     let names = [member(0), member(1)];
-    let mut run = Run::<Ristretto>::new(&names, 1).unwrap();
+    let mut run = Run::<Ristretto>::new(&Plan::new(&names, 1).unwrap(), None).unwrap();
     run.start(&mut Seeded(1));
     let identity = run.receive(0, 1, &[0; 32], &mut Seeded(1)).unwrap_err();
     assert_eq!(identity, AgreementError::PeerIdentity);
@@ -231,7 +233,7 @@ fn agr_05_tokens_of_other_epochs_and_operations_are_refused() {
 #[test]
 fn agr_06_steps_of_a_run_come_in_turn_and_once() {
     let names: Vec<_> = (0..3).map(member).collect();
-    let mut zero = Run::<Toy>::new(&names, 0).unwrap();
+    let mut zero = Run::<Toy>::new(&Plan::new(&names, 0).unwrap(), None).unwrap();
     let partial = match zero.start(&mut share(5)).remove(0) {
         Step::Send { body, .. } => body,
         Step::Done(_) => panic!("not yet"),
@@ -251,7 +253,7 @@ fn agr_06_steps_of_a_run_come_in_turn_and_once() {
 #[test]
 fn agr_07_the_final_token_is_the_last_partial_token() {
     let names = [member(0), member(1)];
-    let mut zero = Run::<Toy>::new(&names, 0).unwrap();
+    let mut zero = Run::<Toy>::new(&Plan::new(&names, 0).unwrap(), None).unwrap();
     zero.start(&mut share(5));
     zero.receive(0, 1, &[0, 5], &mut share(7)).unwrap();
     assert_eq!(zero.receive(1, 2, &[0, 4], &mut share(7)).unwrap_err(), AgreementError::PeerAltered);
@@ -261,7 +263,32 @@ fn agr_07_the_final_token_is_the_last_partial_token() {
 #[test]
 fn member_lists_are_checked() {
     let local = Some(AgreementError::LocalMembers);
-    assert_eq!(Run::<Toy>::new(&[], 0).err(), local);
-    assert_eq!(Run::<Toy>::new(&[member(1), member(1)], 0).err(), local);
-    assert_eq!(Run::<Toy>::new(&[member(1)], 1).err(), local);
+    assert_eq!(Plan::new(&[], 0).err(), local);
+    assert_eq!(Plan::new(&[member(1), member(1)], 0).err(), local);
+    assert_eq!(Plan::new(&[member(1)], 1).err(), local);
+}
+
+/// The base is the largest side, in its run's order; whoever brings nothing is a newcomer.
+#[test]
+fn plans_sort_members_by_what_they_bring() {
+    let members: Vec<_> = (0..6).map(member).collect();
+    let from = |run: u8, rank| Some(Origin { run: [run; 32], rank });
+    let origins = vec![None, from(1, 1), from(2, 0), from(1, 0), from(2, 1), from(1, 7)];
+    let plan = Plan::with_origins(&members, 0, origins).unwrap();
+    assert_eq!(plan.sides(), [vec![3, 1, 5], vec![2, 4], vec![0]]);
+    assert_eq!(plan.base(), [3, 1, 5]);
+    assert_eq!(plan.newcomers(), [0, 2, 4]);
+    assert!(!plan.in_base());
+    let fresh = Plan::new(&members, 0).unwrap();
+    assert!(fresh.base().is_empty());
+    assert_eq!(fresh.newcomers(), [0, 1, 2, 3, 4, 5]);
+    let short = Plan::with_origins(&members, 0, vec![None]).unwrap_err();
+    assert_eq!(short, AgreementError::LocalMembers);
+}
+
+#[test]
+fn what_a_member_is_to_bring_must_be_there() {
+    let origins = vec![Some(Origin { run: [1; 32], rank: 0 })];
+    let plan = Plan::with_origins(&[member(0)], 0, origins).unwrap();
+    assert_eq!(begin(ModuleName::Gdh, &plan, None).err(), Some(AgreementError::LocalKept));
 }

@@ -2,20 +2,12 @@
 
 use crate::base::{Blob, Entropy, MemberId, Secret};
 use crate::gdh::token::{Kind, Token};
-use crate::{AgreementError, PrimeGroup};
+use crate::{AgreementError, Count, PrimeGroup};
 use std::collections::{BTreeMap, BTreeSet};
 use zeroize::{Zeroize, Zeroizing};
 
-/// What an operation cost this member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Count {
-    /// Exponentiations (scalar multiplications).
-    pub exponentiations: u64,
-    /// Inversions modulo the order; the papers count one as an exponentiation where it is one.
-    pub inversions: u64,
-}
-
 /// One member's state in one group. The share and the key erase themselves.
+#[derive(Clone)]
 pub struct Context<G: PrimeGroup> {
     pub(super) me: MemberId,
     pub(super) members: Vec<MemberId>,
@@ -28,6 +20,7 @@ pub struct Context<G: PrimeGroup> {
 }
 
 /// A merge or initial agreement under way.
+#[derive(Clone)]
 pub(super) struct Pending<G: PrimeGroup> {
     /// All members once it is done.
     pub(super) members: Vec<MemberId>,

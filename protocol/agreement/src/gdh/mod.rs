@@ -22,6 +22,6 @@ mod merge;
 mod run;
 mod token;
 
-pub use context::{Context, Count};
+pub use context::Context;
 pub use run::Run;
 pub use token::{Kind, Token};

@@ -6,6 +6,7 @@ use folkmoot_agreement::gdh::{Context, Token};
 use folkmoot_base::{Entropy, MemberId, draw};
 
 /// Order 509 inside the integers modulo 1019, generator 4.
+#[derive(Clone)]
 pub struct Toy;
 
 pub const P: u32 = 1019;
@@ -38,6 +39,19 @@ impl PrimeGroup for Toy {
     }
     fn raise(element: &u32, scalar: &u32) -> u32 {
         power(*element, *scalar, P)
+    }
+    fn combine(left: &u32, right: &u32) -> u32 {
+        left * right % P
+    }
+    fn inverse(element: &u32) -> u32 {
+        power(*element, P - 2, P)
+    }
+    fn identity() -> u32 {
+        1
+    }
+    fn to_scalar(element: &u32) -> u32 {
+        let scalar = element % Q;
+        if scalar == 0 { 1 } else { scalar }
     }
     fn encode(element: &u32) -> Vec<u8> {
         u16::try_from(*element).unwrap().to_be_bytes().to_vec()

@@ -3,7 +3,7 @@
 //! Agreeing until the module is done, confirming from then on, complete once every member's CONFIRM is delivered. What is
 //! accepted, and in which order, is the transcript; it goes into the key and into every CONFIRM.
 
-use crate::agreement::{AgreementError, Module, Step, begin};
+use crate::agreement::{AgreementError, Module, Plan, Step, begin};
 use crate::api::{Credentials, Epoch, Output, View};
 use crate::base::{Blob, Danger, Digest, Entropy, MemberId, Service, ViewId, codec, digest};
 use crate::core::Core;
@@ -113,7 +113,9 @@ impl Attempt {
     ) -> Result<(Self, Took), KeyingError> {
         let view = &roll.view;
         let me = roll.place(&core.me)?;
-        let module = begin(core.config.module, &view.members, me).map_err(|_| KeyingError::LocalView)?;
+        let module = Plan::new(&view.members, me)
+            .and_then(|plan| begin(core.config.module, &plan, None))
+            .map_err(|_| KeyingError::LocalView)?;
         let binding = roll.binding(core, number);
         let mut attempt = Self {
             view: view.id,

@@ -1,0 +1,139 @@
+//! Who takes part in a run, and what each brings along from an earlier one.
+//!
+//! Everything here is equal at all members before the run starts: it comes from the view and from what each member said of
+//! itself, in the one order, before the view was installed. So all know the same [`Plan::base`] and the same awaited members,
+//! and nobody has to guess what kind of change it was.
+
+use crate::AgreementError;
+use crate::base::{Digest, MemberId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which finished run a member still holds the state of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// Names the run: equal at all who finished it, distinct for any two runs.
+    pub run: Digest,
+    /// The member's place in that run's own order ([`crate::Kept::rank`]).
+    pub rank: u32,
+}
+
+/// One run's members.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    members: Vec<MemberId>,
+    me: usize,
+    origins: Vec<Option<Origin>>,
+    sides: Vec<Vec<usize>>,
+}
+
+impl Plan {
+    /// A run from nothing for `members`, this member at place `me`.
+    ///
+    /// # Errors
+    /// [`AgreementError::LocalMembers`] if the list is empty, has doubles, or has no place `me`.
+    pub fn new(members: &[MemberId], me: usize) -> Result<Self, AgreementError> {
+        Self::with_origins(members, me, vec![None; members.len()])
+    }
+
+    /// A run in which each member brings what its origin says; `None` brings nothing.
+    ///
+    /// # Errors
+    /// [`AgreementError::LocalMembers`] as [`Self::new`], and if there is not one origin for each member.
+    pub fn with_origins(
+        members: &[MemberId],
+        me: usize,
+        origins: Vec<Option<Origin>>,
+    ) -> Result<Self, AgreementError> {
+        let distinct: BTreeSet<_> = members.iter().collect();
+        if me >= members.len() || distinct.len() != members.len() || origins.len() != members.len() {
+            return Err(AgreementError::LocalMembers);
+        }
+        let sides = sides(&origins);
+        Ok(Self { members: members.to_vec(), me, origins, sides })
+    }
+
+    /// The members, in the view's order. Places are positions in it.
+    pub fn members(&self) -> &[MemberId] {
+        &self.members
+    }
+
+    /// This member's place.
+    pub fn me(&self) -> usize {
+        self.me
+    }
+
+    /// How many take part.
+    pub fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    /// What the member at `place` brings.
+    pub fn origin(&self, place: usize) -> Option<Origin> {
+        self.origins.get(place).copied().flatten()
+    }
+
+    /// Places by what they bring: those of one earlier run together, in that run's order; everybody else alone. The base
+    /// first, which is the largest, of equals the one with the lowest place; the others behind it by the same rule.
+    pub fn sides(&self) -> &[Vec<usize>] {
+        &self.sides
+    }
+
+    /// The side that the others come to, in its run's order. Empty if nobody brings anything.
+    pub fn base(&self) -> &[usize] {
+        match self.sides.first() {
+            Some(side) if side.first().is_some_and(|place| self.origin(*place).is_some()) => side,
+            _ => &[],
+        }
+    }
+
+    /// Everybody who is not of the base, in order of place.
+    pub fn newcomers(&self) -> Vec<usize> {
+        let base = self.base();
+        (0..self.members.len()).filter(|place| !base.contains(place)).collect()
+    }
+
+    /// AGR-60: on this member's own side, each claims the rank that it had. `held_by` reads the state that this member
+    /// brings: who had that rank.
+    pub(crate) fn check_ranks(
+        &self,
+        held_by: impl Fn(u32) -> Option<MemberId>,
+    ) -> Result<(), AgreementError> {
+        let own = self.origin(self.me).map(|origin| origin.run);
+        for (place, (member, origin)) in self.members.iter().zip(&self.origins).enumerate() {
+            let Some(origin) = origin.filter(|origin| Some(origin.run) == own) else { continue };
+            if held_by(origin.rank) == Some(*member) {
+                continue;
+            }
+            let mine = place == self.me;
+            return Err(if mine {
+                AgreementError::LocalKept
+            } else {
+                AgreementError::PeerOrigin { from: place }
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether this member is of the base.
+    pub fn in_base(&self) -> bool {
+        self.base().contains(&self.me)
+    }
+}
+
+fn sides(origins: &[Option<Origin>]) -> Vec<Vec<usize>> {
+    let mut runs: BTreeMap<Digest, Vec<(u32, usize)>> = BTreeMap::new();
+    let mut sides: Vec<(bool, Vec<usize>)> = Vec::new();
+    for (place, origin) in origins.iter().enumerate() {
+        match origin {
+            Some(Origin { run, rank }) => runs.entry(*run).or_default().push((*rank, place)),
+            None => sides.push((false, vec![place])),
+        }
+    }
+    for mut side in runs.into_values() {
+        side.sort_unstable();
+        sides.push((true, side.into_iter().map(|(_, place)| place).collect()));
+    }
+    // Who brings a state goes before who brings none; then the larger; then the lower lowest place.
+    sides.sort_by_key(|(brings, side)| (!brings, usize::MAX - side.len(), side.iter().min().copied()));
+    sides.into_iter().map(|(_, side)| side).collect()
+}
