@@ -27,7 +27,7 @@ pub const AIMS: [(&str, Aim); 3] =
     [("confirmation", Aim::Confirmation), ("expulsion", Aim::Expulsion), ("roster", Aim::Roster)];
 
 /// Where things are in the middle when the roster changes.
-const MIDDLES: [Hook; 10] = [
+const MIDDLES: [Hook; 8] = [
     Hook { layer: "ring", word: "gather" },
     Hook { layer: "ring", word: "recover" },
     Hook { layer: "ring", word: "operational" },
@@ -36,9 +36,11 @@ const MIDDLES: [Hook; 10] = [
     Hook { layer: "keying", word: "list" },
     Hook { layer: "keying", word: "confirmation" },
     Hook { layer: "keying", word: "secure" },
-    Hook { layer: "admission", word: "handed over" },
-    Hook { layer: "admission", word: "closed" },
 ];
+
+/// An entry on its way to its place, and there.
+const PLACES: [Hook; 2] =
+    [Hook { layer: "admission", word: "handed over" }, Hook { layer: "admission", word: "closed" }];
 
 impl Aim {
     /// Puts the aimed steps after the first one, which lets the founders meet.
@@ -47,6 +49,11 @@ impl Aim {
         let aimed: Vec<_> = (1..=ROUNDS).flat_map(|round| self.steps(round, &mut rng)).collect();
         let at = schedule.steps.len().min(1);
         schedule.steps.splice(at..at, aimed);
+        if self == Self::Roster {
+            // Enough of them that some are left after several are gone, and enough votes.
+            schedule.seats = schedule.seats.max(5);
+            schedule.founders = schedule.founders.max(4);
+        }
     }
 
     /// One try.
@@ -76,8 +83,7 @@ fn confirmation(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
 }
 
 fn expulsion(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
-    let handed_over = Hook { layer: "admission", word: "handed over" };
-    let placed = Hook { layer: "admission", word: "closed" };
+    let [handed_over, placed] = PLACES;
     let chorus = Step::Chorus(Service::Agreed);
     vec![
         (When::After(0), Step::Expel { by: 0, who: round, yes: 0xff }),
@@ -93,10 +99,11 @@ fn roster(rng: &mut Rng) -> Vec<(When, Step)> {
     let mut steps = Vec::new();
     for _ in 0..rng.range(1, 3) {
         let (by, who) = (seat(rng), seat(rng));
-        steps.push((middle(rng), Step::Expel { by, who, yes: 0xff }));
+        let when = if rng.chance(500_000) { When::After(rng.range(0, 20_000)) } else { middle(rng) };
+        steps.push((when, Step::Expel { by, who, yes: 0xff }));
     }
-    for _ in 0..rng.range(1, 4) {
-        let step = match rng.weighted(&[3, 3, 2, 1, 2, 2, 3]) {
+    for _ in 0..rng.range(2, 6) {
+        let step = match rng.weighted(&[3, 3, 4, 1, 2, 2, 3]) {
             0 => Step::Leave(seat(rng)),
             1 => Step::Join(seat(rng)),
             2 => split(rng),
@@ -116,10 +123,13 @@ fn seat(rng: &mut Rng) -> u8 {
 }
 
 fn middle(rng: &mut Rng) -> When {
-    match rng.pick(&MIDDLES) {
-        Some(hook) if rng.chance(700_000) => When::On(*hook, rng.range(0, 2_500)),
-        _ => When::After(rng.range(0, 300_000)),
-    }
+    let hook = match rng.weighted(&[4, 4, 2]) {
+        0 => rng.pick(&MIDDLES),
+        1 => rng.pick(&PLACES),
+        _ => None,
+    };
+    let within = rng.range(0, 3_000);
+    hook.map_or_else(|| When::After(rng.range(0, 300_000)), |hook| When::On(*hook, within))
 }
 
 #[cfg(test)]

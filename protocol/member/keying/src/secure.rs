@@ -133,7 +133,8 @@ impl Secure {
             // Two asked at once: the first in the order counts.
             return Ok(());
         }
-        if muted {
+        // KEY-12: not in a view that has lost somebody; the next one brings a key of its own.
+        if muted || !self.roll.off_roster(credentials).is_empty() {
             return Ok(());
         }
         let (attempt, took) = Attempt::begin(core, &self.roll, envelope.attempt, credentials, entropy)?;

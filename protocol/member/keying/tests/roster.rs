@@ -148,6 +148,7 @@ fn key_12_no_new_key_in_a_view_that_has_lost_somebody() {
         deliver(&mut table, usize::MAX);
         for to in [0, 1] {
             assert_eq!(table.keys()[to], keys[to], "the entry came after {k} messages");
+            assert!(k > 0 || table.keyings[to].poll_timeout().is_none(), "not even begun");
             table.give(to, Input::TransitionalSignal).unwrap();
             table.give(to, Input::FlushRequest).unwrap();
             table.give(to, Input::SecureFlushOk).unwrap();

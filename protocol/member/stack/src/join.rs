@@ -153,6 +153,7 @@ impl Member {
         if !appended.new {
             return;
         }
+        self.tell_change(&appended);
         self.follow_roster(now, &appended.change);
         let heads = self.transcript.heads_digest();
         let groups: Vec<GroupId> = self.seats.keys().copied().collect();
@@ -162,7 +163,6 @@ impl Member {
             }
             self.settle(now, group, entropy);
         }
-        self.tell_change(&appended);
         self.ask_door(now, admission::Input::Appended(appended), entropy);
         if let Err(error) = self.open_door() {
             self.trace("admission", error.to_string());

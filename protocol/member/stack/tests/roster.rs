@@ -208,7 +208,7 @@ fn mem_03_the_expelled_is_out_by_its_own_transcript() {
 /// Random schedules: expulsions, admissions, leaves, joins, sends, splits and meetings, heard and said in any order.
 #[test]
 fn whatever_happens_all_who_stay_meet() {
-    let many = std::env::var("FOLKMOOT_SCHEDULES").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let many = std::env::var("FOLKMOOT_SCHEDULES").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
     for seed in 0..many {
         play(seed).unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
     }
