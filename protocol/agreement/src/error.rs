@@ -47,6 +47,12 @@ pub enum AgreementError {
     /// The token is of another operation or of another epoch.
     #[error("the token is of another epoch")]
     PeerWrongEpoch,
+    /// Provable to whoever finished that run: the member was not at that rank of it, or not in it.
+    #[error("member {from} claims a place in an earlier run that was not its own")]
+    PeerOrigin {
+        /// The member's place in the list.
+        from: usize,
+    },
     /// Only the controller may do this.
     #[error("this member is not the controller")]
     LocalNotController,

@@ -79,6 +79,9 @@ pub enum ModuleName {
 }
 
 impl ModuleName {
+    /// Every module that there is.
+    pub const ALL: &[Self] = &[Self::Gdh];
+
     /// The name in charters and under signatures.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -88,10 +91,7 @@ impl ModuleName {
 
     /// Reads what [`Self::as_str`] writes.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "gdh" => Some(Self::Gdh),
-            _ => None,
-        }
+        Self::ALL.iter().copied().find(|module| module.as_str() == name)
     }
 }
 
@@ -109,6 +109,6 @@ pub fn begin(
         return Err(AgreementError::LocalKept);
     }
     match module {
-        ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan.members(), plan.me())?)),
+        ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan, kept)?)),
     }
 }

@@ -92,6 +92,28 @@ impl Plan {
         (0..self.members.len()).filter(|place| !base.contains(place)).collect()
     }
 
+    /// AGR-60: on this member's own side, each claims the rank that it had. `held_by` reads the state that this member
+    /// brings: who had that rank.
+    pub(crate) fn check_ranks(
+        &self,
+        held_by: impl Fn(u32) -> Option<MemberId>,
+    ) -> Result<(), AgreementError> {
+        let own = self.origin(self.me).map(|origin| origin.run);
+        for (place, (member, origin)) in self.members.iter().zip(&self.origins).enumerate() {
+            let Some(origin) = origin.filter(|origin| Some(origin.run) == own) else { continue };
+            if held_by(origin.rank) == Some(*member) {
+                continue;
+            }
+            let mine = place == self.me;
+            return Err(if mine {
+                AgreementError::LocalKept
+            } else {
+                AgreementError::PeerOrigin { from: place }
+            });
+        }
+        Ok(())
+    }
+
     /// Whether this member is of the base.
     pub fn in_base(&self) -> bool {
         self.base().contains(&self.me)

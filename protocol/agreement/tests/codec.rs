@@ -5,7 +5,7 @@ mod common;
 
 use common::{Seeded, member};
 use folkmoot_agreement::gdh::{Context, Run, Token};
-use folkmoot_agreement::{Module, Ristretto};
+use folkmoot_agreement::{Module, Plan, Ristretto};
 use folkmoot_base::codec;
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ proptest! {
     fn garbage_is_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), step in any::<u8>(), from in 0..5_usize) {
         let _ = codec::decode::<Token>(&bytes);
         let members = [member(1), member(2), member(3)];
-        let mut run = Run::<Ristretto>::new(&members, 1).unwrap();
+        let mut run = Run::<Ristretto>::new(&Plan::new(&members, 1).unwrap(), None).unwrap();
         run.start(&mut Seeded(1));
         if bytes.len() != 32 {
             prop_assert!(run.receive(from, step, &bytes, &mut Seeded(2)).is_err());

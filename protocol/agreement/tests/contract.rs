@@ -193,7 +193,7 @@ fn agr_01_values_outside_the_group_are_refused() {
 fn agr_02_the_identity_is_refused() {
     assert_eq!(with_value(&1_u16.to_be_bytes()), AgreementError::PeerIdentity);
     let names = [member(0), member(1)];
-    let mut run = Run::<Ristretto>::new(&names, 1).unwrap();
+    let mut run = Run::<Ristretto>::new(&Plan::new(&names, 1).unwrap(), None).unwrap();
     run.start(&mut Seeded(1));
     let identity = run.receive(0, 1, &[0; 32], &mut Seeded(1)).unwrap_err();
     assert_eq!(identity, AgreementError::PeerIdentity);
@@ -233,7 +233,7 @@ fn agr_05_tokens_of_other_epochs_and_operations_are_refused() {
 #[test]
 fn agr_06_steps_of_a_run_come_in_turn_and_once() {
     let names: Vec<_> = (0..3).map(member).collect();
-    let mut zero = Run::<Toy>::new(&names, 0).unwrap();
+    let mut zero = Run::<Toy>::new(&Plan::new(&names, 0).unwrap(), None).unwrap();
     let partial = match zero.start(&mut share(5)).remove(0) {
         Step::Send { body, .. } => body,
         Step::Done(_) => panic!("not yet"),
@@ -253,7 +253,7 @@ fn agr_06_steps_of_a_run_come_in_turn_and_once() {
 #[test]
 fn agr_07_the_final_token_is_the_last_partial_token() {
     let names = [member(0), member(1)];
-    let mut zero = Run::<Toy>::new(&names, 0).unwrap();
+    let mut zero = Run::<Toy>::new(&Plan::new(&names, 0).unwrap(), None).unwrap();
     zero.start(&mut share(5));
     zero.receive(0, 1, &[0, 5], &mut share(7)).unwrap();
     assert_eq!(zero.receive(1, 2, &[0, 4], &mut share(7)).unwrap_err(), AgreementError::PeerAltered);
@@ -263,9 +263,9 @@ fn agr_07_the_final_token_is_the_last_partial_token() {
 #[test]
 fn member_lists_are_checked() {
     let local = Some(AgreementError::LocalMembers);
-    assert_eq!(Run::<Toy>::new(&[], 0).err(), local);
-    assert_eq!(Run::<Toy>::new(&[member(1), member(1)], 0).err(), local);
-    assert_eq!(Run::<Toy>::new(&[member(1)], 1).err(), local);
+    assert_eq!(Plan::new(&[], 0).err(), local);
+    assert_eq!(Plan::new(&[member(1), member(1)], 0).err(), local);
+    assert_eq!(Plan::new(&[member(1)], 1).err(), local);
 }
 
 /// The base is the largest side, in its run's order; whoever brings nothing is a newcomer.

@@ -106,7 +106,8 @@ pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
 pub fn agreement_run(data: &[u8]) {
     for me in 0..3 {
         let members = [1, 2, 3].map(member);
-        let mut run = begin(ModuleName::Gdh, &Plan::new(&members, me).expect("a place in the list"), None).expect("a run");
+        let mut run = begin(ModuleName::Gdh, &Plan::new(&members, me).expect("a place in the list"), None)
+            .expect("a run");
         let mut dice = Dice(me as u64);
         let first = run.start(&mut dice);
         own(run.as_mut(), me, first, &mut dice);
@@ -132,7 +133,8 @@ fn own(run: &mut dyn Module, me: usize, steps: Vec<Step>, dice: &mut Dice) {
 /// Seeds: an honest run.
 pub(crate) fn agreement_seeds() -> Vec<Vec<u8>> {
     let members = [1, 2, 3].map(member);
-    let mut runs = [0, 1, 2].map(|me| begin(ModuleName::Gdh, &Plan::new(&members, me).expect("a place"), None).expect("a run"));
+    let mut runs = [0, 1, 2]
+        .map(|me| begin(ModuleName::Gdh, &Plan::new(&members, me).expect("a place"), None).expect("a run"));
     let mut dice = [0, 1, 2].map(Dice);
     let mut queue: VecDeque<(usize, Step)> = VecDeque::new();
     for me in 0..3 {

@@ -8,9 +8,9 @@
 //! equal to the last PARTIAL. 2n messages in all for n members (n = 1: none).
 
 use crate::base::{Blob, Entropy, MemberId};
-use crate::gdh::context::{Context, distinct, element};
+use crate::gdh::context::{Context, element};
 use crate::gdh::token::{Kind, Token};
-use crate::{AgreementError, Count, Kept, Module, ModuleName, PrimeGroup, Stage, Step};
+use crate::{AgreementError, Count, Kept, Module, ModuleName, Plan, PrimeGroup, Stage, Step};
 use std::collections::BTreeSet;
 
 /// Up the chain.
@@ -51,9 +51,13 @@ impl<G: PrimeGroup> Run<G> {
     ///
     /// # Errors
     /// [`AgreementError::LocalMembers`] if the list is empty, has doubles, or has no place `me`.
-    pub fn new(members: &[MemberId], me: usize) -> Result<Self, AgreementError> {
-        distinct(members)?;
+    pub fn new(plan: &Plan, kept: Option<&Kept>) -> Result<Self, AgreementError> {
+        let (members, me) = (plan.members(), plan.me());
         let id = *members.get(me).ok_or(AgreementError::LocalMembers)?;
+        if plan.origin(me).is_some() {
+            let before = kept.and_then(Kept::state::<Context<G>>).ok_or(AgreementError::LocalKept)?;
+            plan.check_ranks(|rank| before.members().get(usize::try_from(rank).ok()?).copied())?;
+        }
         Ok(Self {
             members: members.to_vec(),
             me,
