@@ -41,6 +41,9 @@ pub enum AgreementError {
     /// The final token must carry the last partial token unchanged.
     #[error("the final token is not the last partial token")]
     PeerAltered,
+    /// The list leaves a partial key as it was: whoever had it still has the key.
+    #[error("the list does not renew a value")]
+    PeerNotRenewed,
     /// The sender of a token that only the controller may send is not the controller.
     #[error("the sender is not the controller")]
     PeerNotController,

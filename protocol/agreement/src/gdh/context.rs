@@ -71,6 +71,13 @@ impl<G: PrimeGroup> Context<G> {
         Ok(Secret::new(G::encode(key)))
     }
 
+    /// What the next operation starts from: all but the key, which it does not need.
+    pub(super) fn without_key(&self) -> Self {
+        let mut context = self.clone();
+        (context.key, context.pending) = (None, None);
+        context
+    }
+
     /// What the calls so far have cost.
     pub fn count(&self) -> Count {
         self.count
