@@ -75,4 +75,6 @@ macro_rules! modules {
 
 modules! {
     gdh: ModuleName::Gdh, contributory true;
+    bd: ModuleName::Bd, contributory true;
+    dutta_barua: ModuleName::DuttaBarua, contributory true;
 }

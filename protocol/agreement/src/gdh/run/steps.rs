@@ -2,8 +2,9 @@
 
 use super::{FACT_OUT, FINAL, KEY_LIST, NEW_MEMBER, PARTIAL, Run, Seen, send};
 use crate::base::Entropy;
-use crate::gdh::context::{element, elements};
+use crate::gdh::context::elements;
 use crate::gdh::token::Kind;
+use crate::prime::element;
 use crate::{AgreementError, PrimeGroup, Step};
 
 impl<G: PrimeGroup> Run<G> {
