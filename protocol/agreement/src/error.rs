@@ -50,6 +50,9 @@ pub enum AgreementError {
     /// What the member opened is not what it sent.
     #[error("the opened share does not fit what was sent")]
     PeerNotOpened,
+    /// What was sealed for this member does not open. Only this member can tell.
+    #[error("what was sealed for this member does not open")]
+    PeerNotOpening,
     /// The sender of a token that only the controller may send is not the controller.
     #[error("the sender is not the controller")]
     PeerNotController,

@@ -1,7 +1,7 @@
 //! The seam between keying and every agreement module.
 
 use crate::base::{Entropy, Secret};
-use crate::{AgreementError, Kept, Plan, Ristretto, bd, dutta_barua, gdh};
+use crate::{AgreementError, Kept, Plan, Ristretto, bd, ckd, dutta_barua, gdh};
 
 /// What a run wants done. Order counts.
 #[derive(Debug)]
@@ -76,6 +76,8 @@ pub struct Count {
 pub enum ModuleName {
     /// Cliques GDH over ristretto255, IKA.2 pattern.
     Gdh,
+    /// Centralised key distribution, AES-256-GCM under pair keys over ristretto255.
+    Ckd,
     /// Burmester–Desmedt over ristretto255.
     Bd,
     /// Dutta–Barua over ristretto255: KeyAgree and Join.
@@ -84,12 +86,13 @@ pub enum ModuleName {
 
 impl ModuleName {
     /// Every module that there is.
-    pub const ALL: &[Self] = &[Self::Gdh, Self::Bd, Self::DuttaBarua];
+    pub const ALL: &[Self] = &[Self::Gdh, Self::Ckd, Self::Bd, Self::DuttaBarua];
 
     /// The name in charters and under signatures.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Gdh => "gdh",
+            Self::Ckd => "ckd",
             Self::Bd => "bd",
             Self::DuttaBarua => "dutta-barua",
         }
@@ -116,6 +119,7 @@ pub fn begin(
     }
     match module {
         ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan, kept)?)),
+        ModuleName::Ckd => Ok(Box::new(ckd::Run::<Ristretto>::new(plan, kept)?)),
         ModuleName::Bd => Ok(Box::new(bd::run::<Ristretto>(plan)?)),
         ModuleName::DuttaBarua => Ok(Box::new(dutta_barua::run::<Ristretto>(plan, kept)?)),
     }

@@ -75,6 +75,7 @@ macro_rules! modules {
 
 modules! {
     gdh: ModuleName::Gdh, contributory true;
+    ckd: ModuleName::Ckd, contributory false;
     bd: ModuleName::Bd, contributory true;
     dutta_barua: ModuleName::DuttaBarua, contributory true;
 }
