@@ -84,9 +84,30 @@ pub enum ModuleName {
     DuttaBarua,
 }
 
+/// Most members for which GDH is the default.
+const GDH_MEMBERS_MAX: usize = 8;
+
 impl ModuleName {
     /// Every module that there is.
     pub const ALL: &[Self] = &[Self::Gdh, Self::Ckd, Self::Bd, Self::DuttaBarua];
+
+    /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight, then TGDH, in a build that
+    /// has it. Both are contributory.
+    pub fn by_size(members: usize) -> Self {
+        match Self::from_name("tgdh") {
+            Some(tgdh) if members > GDH_MEMBERS_MAX => tgdh,
+            _ => Self::Gdh,
+        }
+    }
+
+    /// Whether every member has a share of its own in every key. Not so where one makes the key, nor in a Dutta–Barua join,
+    /// where most of the old members only listen; a charter takes these by name.
+    pub fn contributory(self) -> bool {
+        match self {
+            Self::Gdh | Self::Bd => true,
+            Self::Ckd | Self::DuttaBarua => false,
+        }
+    }
 
     /// The name in charters and under signatures.
     pub fn as_str(self) -> &'static str {

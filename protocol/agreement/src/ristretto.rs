@@ -2,7 +2,7 @@
 
 use crate::PrimeGroup;
 use crate::base::{Entropy, draw};
-use curve25519_dalek::constants::RISTRETTO_BASEPOINT_POINT;
+use curve25519_dalek::constants::{RISTRETTO_BASEPOINT_POINT, RISTRETTO_BASEPOINT_TABLE};
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::{Identity as _, IsIdentity as _};
 use curve25519_dalek::{RistrettoPoint, Scalar};
@@ -45,8 +45,13 @@ impl PrimeGroup for Ristretto {
         left * right
     }
 
+    /// The generator by its table: that a base is the generator is no secret.
     fn raise(element: &RistrettoPoint, scalar: &Scalar) -> RistrettoPoint {
-        element * scalar
+        if *element == RISTRETTO_BASEPOINT_POINT {
+            RISTRETTO_BASEPOINT_TABLE * scalar
+        } else {
+            element * scalar
+        }
     }
 
     fn combine(left: &RistrettoPoint, right: &RistrettoPoint) -> RistrettoPoint {
