@@ -59,6 +59,9 @@ pub enum AgreementError {
     /// The token is of another operation or of another epoch.
     #[error("the token is of another epoch")]
     PeerWrongEpoch,
+    /// A side's tree is not what its members kept, or no tree that could have come about.
+    #[error("the tree is not the one that its side kept")]
+    PeerWrongTree,
     /// Provable to whoever finished that run: the member was not at that rank of it, or not in it.
     #[error("member {from} claims a place in an earlier run that was not its own")]
     PeerOrigin {

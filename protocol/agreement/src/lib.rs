@@ -8,7 +8,8 @@
 //!             keep ──> Kept, for the next run
 //! ```
 //! A [`Module`] is one run for one [`Plan`]: its members, and what each brings from an earlier run ([`Kept`]). It signs nothing, judges no view and knows no time: keying does.
-//! Modules: [`gdh`] (Cliques GDH), [`bd`] (Burmester–Desmedt), [`dutta_barua`], [`ckd`] (one makes the key for all).
+//! Modules: [`gdh`] (Cliques GDH), [`bd`] (Burmester–Desmedt), [`dutta_barua`], [`ckd`] (one makes the key for all),
+//! [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists).
 
 pub mod bd;
 mod circle;
@@ -21,6 +22,9 @@ mod module;
 mod plan;
 mod prime;
 mod ristretto;
+pub mod skinny;
+pub mod tgdh;
+mod tree;
 
 pub use error::AgreementError;
 pub use kept::Kept;

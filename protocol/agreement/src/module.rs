@@ -1,7 +1,7 @@
 //! The seam between keying and every agreement module.
 
 use crate::base::{Entropy, Secret};
-use crate::{AgreementError, Kept, Plan, Ristretto, bd, ckd, dutta_barua, gdh};
+use crate::{AgreementError, Kept, Plan, Ristretto, bd, ckd, dutta_barua, gdh, skinny, tgdh};
 
 /// What a run wants done. Order counts.
 #[derive(Debug)]
@@ -82,6 +82,10 @@ pub enum ModuleName {
     Bd,
     /// Dutta–Barua over ristretto255: KeyAgree and Join.
     DuttaBarua,
+    /// Key trees over ristretto255.
+    Tgdh,
+    /// Key trees that are lists, over ristretto255.
+    Str,
 }
 
 /// Most members for which GDH is the default.
@@ -89,22 +93,19 @@ const GDH_MEMBERS_MAX: usize = 8;
 
 impl ModuleName {
     /// Every module that there is.
-    pub const ALL: &[Self] = &[Self::Gdh, Self::Ckd, Self::Bd, Self::DuttaBarua];
+    pub const ALL: &[Self] = &[Self::Gdh, Self::Ckd, Self::Bd, Self::DuttaBarua, Self::Tgdh, Self::Str];
 
-    /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight, then TGDH, in a build that
-    /// has it. Both are contributory.
+    /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight, then TGDH. Both are
+    /// contributory.
     pub fn by_size(members: usize) -> Self {
-        match Self::from_name("tgdh") {
-            Some(tgdh) if members > GDH_MEMBERS_MAX => tgdh,
-            _ => Self::Gdh,
-        }
+        if members > GDH_MEMBERS_MAX { Self::Tgdh } else { Self::Gdh }
     }
 
     /// Whether every member has a share of its own in every key. Not so where one makes the key, nor in a Dutta–Barua join,
     /// where most of the old members only listen; a charter takes these by name.
     pub fn contributory(self) -> bool {
         match self {
-            Self::Gdh | Self::Bd => true,
+            Self::Gdh | Self::Bd | Self::Tgdh | Self::Str => true,
             Self::Ckd | Self::DuttaBarua => false,
         }
     }
@@ -116,6 +117,8 @@ impl ModuleName {
             Self::Ckd => "ckd",
             Self::Bd => "bd",
             Self::DuttaBarua => "dutta-barua",
+            Self::Tgdh => "tgdh",
+            Self::Str => "str",
         }
     }
 
@@ -143,5 +146,7 @@ pub fn begin(
         ModuleName::Ckd => Ok(Box::new(ckd::Run::<Ristretto>::new(plan, kept)?)),
         ModuleName::Bd => Ok(Box::new(bd::run::<Ristretto>(plan)?)),
         ModuleName::DuttaBarua => Ok(Box::new(dutta_barua::run::<Ristretto>(plan, kept)?)),
+        ModuleName::Tgdh => Ok(Box::new(tgdh::Run::<Ristretto>::new(plan, kept)?)),
+        ModuleName::Str => Ok(Box::new(skinny::Run::<Ristretto>::new(plan, kept)?)),
     }
 }

@@ -78,4 +78,6 @@ modules! {
     ckd: ModuleName::Ckd, contributory false;
     bd: ModuleName::Bd, contributory true;
     dutta_barua: ModuleName::DuttaBarua, contributory true;
+    tgdh: ModuleName::Tgdh, contributory true;
+    str: ModuleName::Str, contributory true;
 }
