@@ -24,7 +24,7 @@ impl<G: PrimeGroup> Run<G> {
         }
         let before = self.before(self.at).ok_or(AgreementError::LocalNotReady)?.clone();
         let left = Zeroizing::new(self.raise(&before, &share));
-        let link = G::combine(&right, &G::inverse(&left));
+        let link = G::combine(&right, &Zeroizing::new(G::inverse(&left)));
         Ok(vec![send(LINK, G::encode(&link))])
     }
 
