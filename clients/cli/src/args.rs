@@ -5,6 +5,9 @@ use folkmoot::{Locator, Service};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+/// Where help lists what every command takes.
+const EVERYWHERE: &str = "With every command";
+
 /// Secure peer groups: members vote who joins, share a key that changes with every change of members, and hear every
 /// message in one order. No server is trusted.
 #[derive(Debug, Parser)]
@@ -15,10 +18,10 @@ use std::path::PathBuf;
 )]
 pub(crate) struct Cli {
     /// The member's folder: identity, charter, store [default: $XDG_STATE_HOME/folkmoot or ~/.local/state/folkmoot].
-    #[arg(long, global = true, env = "FOLKMOOT_STATE", value_name = "DIR")]
+    #[arg(long, global = true, env = "FOLKMOOT_STATE", value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) state: Option<PathBuf>,
     /// One JSON value a line on the standard output, for programs.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -69,7 +72,7 @@ pub(crate) enum Command {
     },
     /// Write charter, certificates and votes as files that OpenSSL reads; while no member runs on the folder.
     Export {
-        /// A folder to write to.
+        /// A folder to write to; made if it is not there.
         to: PathBuf,
     },
     /// Measure.
@@ -77,7 +80,7 @@ pub(crate) enum Command {
     Bench(Bench),
     /// Look for what commonly goes wrong on this machine and in this folder.
     Doctor,
-    /// Cut, delay or drop the running member's datagrams, for demonstrations.
+    /// Cut, delay or lose the running member's datagrams, for demonstrations.
     #[command(hide = true)]
     Fault(Fault),
 }
@@ -97,16 +100,16 @@ pub(crate) enum Identity {
 pub(crate) enum Charter {
     /// Write a charter for the founders to read and sign.
     New {
-        /// The group's name.
+        /// The group's name, in quotes if it has spaces.
         name: String,
         /// A founder's identity.pem; once for each founder, in the order that they shall be listed.
         #[arg(long = "founder", required = true, value_name = "FILE")]
         founders: Vec<PathBuf>,
         /// Votes that admit a stranger.
-        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+        #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
         votes: u32,
         /// Where to write it.
-        #[arg(long, short, default_value = "charter.toml")]
+        #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,
     },
     /// Sign a charter as one of its founders: first the text, then what the founder before has signed.
@@ -114,7 +117,7 @@ pub(crate) enum Charter {
         /// charter.toml, or a charter.cms that lacks signatures.
         file: PathBuf,
         /// Where to write the signed charter [default: the file with the ending .cms].
-        #[arg(long, short)]
+        #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
     },
     /// Show the text of a signed charter.
@@ -127,6 +130,13 @@ pub(crate) enum Charter {
         /// The one in the state folder if not given.
         file: Option<PathBuf>,
     },
+    /// Propose to change one rule of the group, and vote for it, through the running member.
+    Change {
+        /// threshold, minority, minority_may_admit, certificate_days, request_hours, timeouts.step_ms, ...
+        field: String,
+        /// As the charter writes it.
+        value: String,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -134,7 +144,7 @@ pub(crate) struct Run {
     /// Where to listen.
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
-    /// Where another member listens; may be given more than once.
+    /// Where another member listens, as udp/192.0.2.7:4803; may be given more than once.
     #[arg(long = "at", value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
     /// The signed charter; kept in the folder the first time.
@@ -161,7 +171,7 @@ pub(crate) struct Run {
 pub(crate) struct Join {
     /// The group's signed charter.
     pub(crate) charter: PathBuf,
-    /// Where a member listens; may be given more than once.
+    /// Where a member listens, as udp/192.0.2.7:4803; may be given more than once.
     #[arg(long = "at", required = true, value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
     /// Where to listen.
@@ -176,18 +186,18 @@ pub(crate) struct Send {
     /// How it is ordered.
     #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
     pub(crate) service: Ordering,
-    /// How long to wait for a key, in seconds.
-    #[arg(long, default_value_t = 10)]
+    /// How long to wait for a key.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) timeout: u64,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Receive {
     /// End after so many messages.
-    #[arg(long)]
+    #[arg(long, value_name = "NUMBER")]
     pub(crate) count: Option<u64>,
     /// End after so many seconds; the exit code is 6 if messages were still to come.
-    #[arg(long)]
+    #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
 }
 
@@ -197,13 +207,15 @@ pub(crate) enum Vote {
     List,
     /// Vote yes.
     Approve {
-        /// The stranger's name, or first digits of the subject.
-        subject: String,
+        /// The stranger's name, or the proposal's words ("expel dora"), or first digits of the subject.
+        #[arg(required = true)]
+        subject: Vec<String>,
     },
     /// Vote no.
     Reject {
-        /// The stranger's name, or first digits of the subject.
-        subject: String,
+        /// The stranger's name, or the proposal's words ("expel dora"), or first digits of the subject.
+        #[arg(required = true)]
+        subject: Vec<String>,
     },
 }
 
@@ -216,22 +228,22 @@ pub(crate) enum Bench {
 #[derive(Debug, Args)]
 pub(crate) struct BenchRing {
     /// Members.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub(crate) nodes: u16,
     /// How many of them send.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub(crate) senders: u16,
     /// Bytes of each message.
-    #[arg(long, default_value_t = 1350, value_parser = clap::value_parser!(u32).range(24..=16_777_216))]
+    #[arg(long, value_name = "BYTES", default_value_t = 1350, value_parser = clap::value_parser!(u32).range(24..=16_777_216))]
     pub(crate) bytes: u32,
     /// How they are ordered.
     #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
     pub(crate) service: Ordering,
     /// How long to measure, after a second to warm up.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=600))]
     pub(crate) seconds: u32,
     /// Messages of each sender that may be on their way at once.
-    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) window: u32,
 }
 
@@ -241,7 +253,7 @@ pub(crate) struct Demo {
     #[arg(long)]
     pub(crate) keep: bool,
     /// Messages that each member sends in the order step.
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) messages: u32,
 }
 
@@ -256,7 +268,10 @@ pub(crate) struct Fault {
     /// Hold what comes in for so long.
     #[arg(long, value_name = "MS")]
     pub(crate) delay: Option<u64>,
-    /// No faults any more.
+    /// Lose what is longer, both ways, as a path does that takes no long datagrams.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) longest: Option<usize>,
+    /// No faults any more, but for those named here.
     #[arg(long)]
     pub(crate) heal: bool,
 }

@@ -8,11 +8,17 @@ use crate::member::{self, Printing};
 use crate::show::{Paint, harmless, hex, line, paint};
 use serde_json::Value;
 use std::path::Path;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 /// Lines and events that wait to be handled.
 const WAITING_MAX: usize = 256;
+/// Longest wait for the others to know that we leave, and how often that is looked at.
+const PARTING: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(20);
 
 /// `folkmoot join`: becomes a stranger at the group's door, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
@@ -32,10 +38,13 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
 
 /// `folkmoot chat`: through the member that runs on the folder, or one started for it.
 pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Failure> {
-    if let Ok(control) = Control::connect(folder).await {
-        return talk(folder, control, run.apply, json).await;
-    }
     let apply = run.apply;
+    if let Ok(mut control) = Control::connect(folder).await {
+        if apply {
+            control.ask(&Request::Apply).await?;
+        }
+        return talk(folder, control, apply, json).await;
+    }
     let (ready, started) = oneshot::channel();
     let home = folder.to_owned();
     let mut member = tokio::spawn(async move {
@@ -44,30 +53,36 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
     });
     tokio::select! {
         ended = &mut member => return ended.map_err(Failure::bug)?,
-        _ = started => {}
+        Ok(()) = started => {}
     }
     let control = Control::connect(folder).await?;
-    if apply {
-        eprintln!("asked for admission; waiting for the members' votes (Ctrl-C gives up)");
-    }
     let result = tokio::select! {
         ended = &mut member => return ended.map_err(Failure::bug)?,
         result = talk(folder, control, apply, json) => result,
     };
-    // Part in good order: the others need not wait until they miss us.
-    if let Ok(mut control) = Control::connect(folder).await {
-        let _ = control.ask(&Request::Leave).await;
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        let _ = control.ask(&Request::Stop).await;
-    }
+    // Whoever cannot be reached any more is gone already.
+    let _ = part(folder).await;
     member.await.map_err(Failure::bug)??;
     result
+}
+
+/// Leaves in good order, so that the others need not wait until they miss us, and ends the member.
+async fn part(folder: &Path) -> Result<(), Failure> {
+    let mut control = Control::connect(folder).await?;
+    control.ask(&Request::Leave).await?;
+    let end = Instant::now() + PARTING;
+    while is_inside(&mut control).await? && Instant::now() < end {
+        tokio::time::sleep(LOOK).await;
+    }
+    control.ask(&Request::Stop).await.map(|_| ())
 }
 
 /// What there is to handle.
 enum Turn {
     Typed(Option<String>),
     Heard(Option<Value>),
+    /// All that was typed is sent.
+    Said,
 }
 
 /// Talks until the end of the input, or of the member; with `asks` also until the voters say no.
@@ -85,29 +100,79 @@ async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Re
             }
         }
     });
+    // Whoever asks and has nothing more to say still wants to know what comes of it.
+    let mut asking = asks && !is_shared(orders.ask(&Request::View).await?.get("members"));
+    if asking {
+        eprintln!("asked for admission; waiting for the members' votes (Ctrl-C gives up)");
+    }
     let mut typed = typing();
+    let (says, mut saying) = speaking(Control::connect(folder).await?);
+    let (mut says, mut said) = (Some(says), false);
     if !json {
         eprintln!("{}", paint(Paint::Dim, "type to talk; /who, /votes, /yes NAME, /no NAME, /quit"));
     }
-    loop {
+    while asking || !said {
         let turn = tokio::select! {
-            line = typed.recv() => Turn::Typed(line),
+            line = typed.recv(), if says.is_some() => Turn::Typed(line),
             event = heard.recv() => Turn::Heard(event),
+            _ = &mut saying, if says.is_none() && !said => Turn::Said,
         };
         match turn {
             Turn::Heard(None) => return Ok(()),
-            Turn::Heard(Some(event)) => hear(&event, asks, json)?,
-            Turn::Typed(None) => return Ok(()),
-            Turn::Typed(Some(text)) if text.trim() == "/quit" => return Ok(()),
-            Turn::Typed(Some(text)) if text.trim().is_empty() => {}
-            Turn::Typed(Some(text)) => {
-                // A mistyped word must not end the talk.
-                if let Err(failure) = order(&mut orders, &text).await {
-                    eprintln!("{}", paint(Paint::Red, &harmless(&failure.text)));
-                }
+            Turn::Heard(Some(event)) => {
+                hear(&event, asks, json)?;
+                asking = asking && !is_shared(event.get("members"));
             }
+            Turn::Typed(None) => says = None,
+            Turn::Typed(Some(text)) if text.trim() == "/quit" => return Ok(()),
+            Turn::Typed(Some(text)) => obey(&mut orders, says.as_ref(), text).await,
+            Turn::Said => said = true,
         }
     }
+    Ok(())
+}
+
+/// Does what was typed. A mistyped word must not end the talk.
+async fn obey(orders: &mut Control, says: Option<&mpsc::Sender<String>>, text: String) {
+    let result = match text.trim() {
+        "" => Ok(()),
+        order if order.starts_with('/') => obey_order(orders, order).await,
+        _ => says.map_or(Ok(()), |says| says.try_send(text).map_err(|_| too_much())),
+    };
+    if let Err(failure) = result {
+        complain(&failure);
+    }
+}
+
+fn too_much() -> Failure {
+    Failure::new(Exit::TimedOut, format!("not sent: {WAITING_MAX} lines wait for a key already"))
+}
+
+fn complain(failure: &Failure) {
+    eprintln!("{}", paint(Paint::Red, &harmless(&failure.text)));
+}
+
+/// Sends line after line. Each waits for a key, and what the others say is heard meanwhile.
+fn speaking(mut control: Control) -> (mpsc::Sender<String>, JoinHandle<()>) {
+    let (says, mut said) = mpsc::channel::<String>(WAITING_MAX);
+    let task = tokio::spawn(async move {
+        while let Some(text) = said.recv().await {
+            let request = Request::Send { payload: hex(text.as_bytes()), service: Ordering::Agreed };
+            if let Err(failure) = control.ask(&request).await {
+                complain(&failure);
+            }
+        }
+    });
+    (says, task)
+}
+
+async fn is_inside(orders: &mut Control) -> Result<bool, Failure> {
+    Ok(orders.ask(&Request::View).await?.get("view").is_some_and(Value::is_string))
+}
+
+/// Whether these are the members of a view with others: who was admitted may have one of its own before.
+fn is_shared(members: Option<&Value>) -> bool {
+    members.and_then(Value::as_array).is_some_and(|members| members.len() > 1)
 }
 
 fn typing() -> mpsc::Receiver<String> {
@@ -146,29 +211,32 @@ fn denied(reason: &str) -> Failure {
     Failure::new(Exit::Refused, text)
 }
 
-async fn order(orders: &mut Control, typed: &str) -> Result<(), Failure> {
-    let (word, rest) = typed.trim().split_once(' ').unwrap_or((typed.trim(), ""));
+async fn obey_order(orders: &mut Control, typed: &str) -> Result<(), Failure> {
+    let (word, rest) = typed.split_once(' ').unwrap_or((typed, ""));
     let subject = rest.trim().to_owned();
     match word {
-        "/who" | "/votes" => {
-            let request = if word == "/who" { Request::Status } else { Request::Petitions };
-            let answer = orders.ask(&request).await?;
-            let list = answer.get("people").unwrap_or(&answer).as_array().cloned().unwrap_or_default();
-            for one in &list {
-                let text = |field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
-                line(&format!("  {}  {}{}", text("name"), text("state"), text("kind")));
-            }
-            if list.is_empty() {
-                line("  nobody and nothing");
-            }
-            Ok(())
+        "/who" => list(&orders.ask(&Request::Status).await?, "nobody"),
+        "/votes" => list(&orders.ask(&Request::Petitions).await?, "nothing to vote on"),
+        "/yes" | "/no" if subject.is_empty() => {
+            return Err(Failure::new(Exit::Usage, format!("{word} whom or what? /votes lists it")));
         }
-        "/yes" => orders.ask(&Request::Vote { subject, approve: true }).await.map(|_| ()),
-        "/no" => orders.ask(&Request::Vote { subject, approve: false }).await.map(|_| ()),
-        _ if word.starts_with('/') => Err(Failure::new(Exit::Usage, format!("{word} is no command"))),
+        "/yes" => drop(orders.ask(&Request::Vote { subject, approve: true }).await?),
+        "/no" => drop(orders.ask(&Request::Vote { subject, approve: false }).await?),
         _ => {
-            let request = Request::Send { payload: hex(typed.as_bytes()), service: Ordering::Agreed };
-            orders.ask(&request).await.map(|_| ())
+            let hint = format!("{word} is no command; /who, /votes, /yes NAME, /no NAME, /quit");
+            return Err(Failure::new(Exit::Usage, hint));
         }
+    }
+    Ok(())
+}
+
+fn list(answer: &Value, none: &str) {
+    let list = answer.get("people").unwrap_or(answer).as_array().cloned().unwrap_or_default();
+    for one in &list {
+        let text = |field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
+        line(&format!("  {}  {}{}", text("name"), text("state"), text("kind")));
+    }
+    if list.is_empty() {
+        line(&format!("  {none}"));
     }
 }

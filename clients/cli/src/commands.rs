@@ -1,9 +1,9 @@
 //! Commands that ask the running member.
 
 use crate::args::{Fault, Receive, Send, Vote};
-use crate::control::{Control, Request};
+use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
-use crate::member::find;
+use crate::member::find::{Candidate, find};
 use crate::member::render::event_text;
 use crate::show::{Paint, data, harmless, hex, line, paint, short, table};
 use serde_json::{Value, json};
@@ -89,12 +89,13 @@ pub(crate) async fn receive(folder: &Path, receive: &Receive, json: bool) -> Res
 pub(crate) async fn vote(folder: &Path, vote: Vote, json: bool) -> Result<(), Failure> {
     let (subject, approve) = match vote {
         Vote::List => return list(folder, json).await,
-        Vote::Approve { subject } => (subject, true),
-        Vote::Reject { subject } => (subject, false),
+        Vote::Approve { subject } => (subject.join(" "), true),
+        Vote::Reject { subject } => (subject.join(" "), false),
     };
     let answer = ask(folder, Request::Vote { subject, approve }).await?;
     let word = if approve { "yes" } else { "no" };
-    data(json, &answer, || format!("voted {word} on {}", short(text(&answer, "subject"))));
+    let (kind, about, subject) = (text(&answer, "kind"), text(&answer, "about"), text(&answer, "subject"));
+    data(json, &answer, || format!("voted {word}: {kind} {:?} ({})", harmless(about), short(subject)));
     Ok(())
 }
 
@@ -133,11 +134,21 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
 /// `folkmoot expel`
 pub(crate) async fn expel(folder: &Path, member: String, json: bool) -> Result<(), Failure> {
     let answer = ask(folder, Request::Expel { member }).await?;
-    let who = short(text(&answer, "member")).to_owned();
-    data(json, &answer, || {
-        format!("proposed to expel {who}, and voted for it; the other voters see it in: folkmoot vote list")
-    });
+    let (name, id) = (harmless(text(&answer, "name")), short(text(&answer, "member")));
+    data(json, &answer, || proposed(&format!("expel {name} ({id})")));
     Ok(())
+}
+
+/// `folkmoot charter change`
+pub(crate) async fn change(folder: &Path, field: String, value: String, json: bool) -> Result<(), Failure> {
+    let what = format!("set {field} = {value} in the charter");
+    let answer = ask(folder, Request::Change { field, value }).await?;
+    data(json, &answer, || proposed(&what));
+    Ok(())
+}
+
+fn proposed(what: &str) -> String {
+    format!("proposed to {what}, with your vote if you have one; the others see it in: folkmoot vote list")
 }
 
 /// `folkmoot status`
@@ -186,8 +197,13 @@ fn people(status: &Value, keep: impl Fn(&str) -> bool) -> String {
 pub(crate) async fn why(folder: &Path, who: &str, json: bool) -> Result<(), Failure> {
     let status = ask(folder, Request::Status).await?;
     let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
-    let found =
-        find(who, list.map(|person| (text(person, "name"), text(person, "member").to_owned(), person)));
+    let people = list.map(|person| Candidate {
+        kind: text(person, "state").to_owned(),
+        name: text(person, "name").to_owned(),
+        id: text(person, "member").to_owned(),
+        value: person,
+    });
+    let found = find(who, people.collect(), "nobody is called").map(|found| found.value);
     let unknown = json!({
         "member": null, "name": who, "state": "unknown", "why": "nobody here knows that name or key",
     });
@@ -203,13 +219,14 @@ pub(crate) async fn why(folder: &Path, who: &str, json: bool) -> Result<(), Fail
     if state == "present" {
         return Ok(());
     }
-    Err(Failure::new(Exit::No, format!("{name} is not in the view")))
+    // The data say it all.
+    Err(Failure::new(Exit::No, ""))
 }
 
 /// `folkmoot fault`
 pub(crate) async fn fault(folder: &Path, fault: Fault) -> Result<(), Failure> {
-    let cut = fault.cut.iter().map(ToString::to_string).collect();
-    ask(folder, Request::Fault { cut, drop: fault.drop, delay_ms: fault.delay, heal: fault.heal })
-        .await
-        .map(|_| ())
+    let Fault { cut, drop, delay, longest, heal } = fault;
+    let cut = cut.iter().map(ToString::to_string).collect();
+    let faulty = Faulty { cut, drop, delay_ms: delay, longest, heal };
+    ask(folder, Request::Fault(faulty)).await.map(|_| ())
 }

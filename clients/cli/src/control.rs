@@ -11,6 +11,7 @@
 
 use crate::args::Ordering;
 use crate::exit::{Exit, Failure};
+use folkmoot::StateFolder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub(crate) enum Request {
     Vote { subject: String, approve: bool },
     /// Propose to expel.
     Expel { member: String },
+    /// Propose to change a field of the charter.
+    Change { field: String, value: String },
     /// Ask for admission.
     Apply,
     /// Look for a member.
@@ -59,7 +62,7 @@ pub(crate) enum Request {
     /// Send `count` messages, or as many as go in `seconds`, of which at most `window` are not yet back.
     Burst { count: u64, bytes: u32, service: Ordering, seconds: f64, window: u32 },
     /// Faults of the transport.
-    Fault { cut: Vec<String>, drop: Option<f64>, delay_ms: Option<u64>, heal: bool },
+    Fault(Faulty),
     /// Keep the sealed payloads that come; withheld from the member if so asked.
     Tap { withhold: bool },
     /// The sealed payloads that came; the tap closes.
@@ -70,6 +73,17 @@ pub(crate) enum Request {
     Feed { payloads: Vec<Sealed> },
     /// Try every key that the member ever held on these sealed payloads; they may have been sealed for these views.
     Attempt { payloads: Vec<Sealed>, views: Vec<Candidate> },
+}
+
+/// Faults that are wanted from now on; with `heal`, instead of those that were.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Faulty {
+    pub(crate) cut: Vec<String>,
+    pub(crate) drop: Option<f64>,
+    pub(crate) delay_ms: Option<u64>,
+    pub(crate) longest: Option<usize>,
+    pub(crate) heal: bool,
 }
 
 /// A view that a sealed payload may be for: its id in hexadecimal, as `view` answers it, and its members.
@@ -143,12 +157,7 @@ impl Control {
     /// Connects to the member that runs on `folder`.
     pub(crate) async fn connect(folder: &Path) -> Result<Self, Failure> {
         let path = folder.join("control.sock");
-        let stream = UnixStream::connect(&path).await.map_err(|error| {
-            let state = folder.display();
-            let hint =
-                format!("no member runs on {state} ({error}). Start one: folkmoot --state {state} chat");
-            Failure::new(Exit::Unreachable, hint)
-        })?;
+        let stream = UnixStream::connect(&path).await.map_err(|_| nobody_runs(folder))?;
         let (reader, writer) = stream.into_split();
         Ok(Self { reader: BufReader::new(reader), writer, path })
     }
@@ -182,6 +191,22 @@ impl Control {
     }
 }
 
+/// No member runs on `folder`: how one comes to run there, from where the folder stands.
+fn nobody_runs(folder: &Path) -> Failure {
+    let (state, files) = (folder.display(), StateFolder::at(folder));
+    let next = if !files.has_identity() {
+        format!("It holds no identity. Make one: folkmoot --state {state} identity new NAME")
+    } else if !files.charter_path().exists() {
+        format!(
+            "It holds no charter. As a founder: folkmoot --state {state} chat --charter FILE; \
+             as a stranger: folkmoot --state {state} join FILE --at LOCATOR"
+        )
+    } else {
+        format!("Start one: folkmoot --state {state} chat")
+    };
+    Failure::new(Exit::Unreachable, format!("no member runs on {state}. {next}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,6 +222,9 @@ mod tests {
         {
             assert!(serde_json::from_str::<Request>(wrong).is_err(), "{wrong}");
         }
+        let heal = Request::Fault(Faulty { heal: true, ..Faulty::default() });
+        assert_eq!(serde_json::from_str::<Request>(r#"{"op":"fault","heal":true}"#).unwrap(), heal);
+        assert!(serde_json::from_str::<Request>(r#"{"op":"fault","heel":true}"#).is_err());
     }
 
     #[test]

@@ -68,22 +68,22 @@ fn socket(folder: &Path) -> Result<String, String> {
 }
 
 fn identity(folder: &Path) -> Result<String, String> {
-    let open = StateFolder::open(folder).map_err(|error| error.to_string())?;
-    open.read_key().map_err(|error| error.to_string())?;
+    StateFolder::at(folder).read_key().map_err(|error| error.to_string())?;
     Ok("there, and readable by you alone".into())
 }
 
 fn charter(folder: &Path) -> Result<String, String> {
-    let der = StateFolder::open(folder)
-        .and_then(|folder| folder.read_charter())
-        .map_err(|error| error.to_string())?;
+    let der = StateFolder::at(folder).read_charter().map_err(|error| error.to_string())?;
     let signed =
         folkmoot_identity::SignedCharter::complete_from_der(&der).map_err(|error| error.to_string())?;
     Ok(format!("{}, signed by all its founders", signed.charter().name().as_str()))
 }
 
 fn in_use(folder: &Path) -> Result<String, String> {
-    let open = StateFolder::open(folder).map_err(|error| error.to_string())?;
+    let open = StateFolder::at(folder);
+    if !open.has_identity() {
+        return Ok("no member runs on it".into());
+    }
     match open.lock() {
         Ok(_) => Ok("no member runs on it".into()),
         Err(folkmoot::StateError::LocalInUse { .. }) => Ok("a member runs on it".into()),

@@ -49,18 +49,24 @@ impl Failure {
 
     /// A file or folder that does not serve.
     pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::new(Exit::Configuration, format!("{}: {error}", path.display()))
+        Self::new(Exit::Configuration, format!("{}: {}", path.display(), folkmoot::tools::in_words(error)))
     }
 
-    /// Says it on the standard error, and gives the code.
+    /// Says it on the standard error, if there is anything to say, and gives the code.
     pub(crate) fn report(&self, json: bool) -> ExitCode {
-        if json {
-            eprintln!("{}", serde_json::json!({ "error": self.text, "exit": self.exit }));
-        } else {
-            eprintln!("folkmoot: {}", self.text);
+        match (self.text.as_str(), json) {
+            ("", _) => {}
+            (text, true) => eprintln!("{}", serde_json::json!({ "error": text, "exit": self.exit })),
+            (text, false) => eprintln!("folkmoot: {text}"),
         }
         ExitCode::from(self.exit as u8)
     }
+}
+
+/// An error with its causes.
+pub(crate) fn whole(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 impl From<Error> for Failure {

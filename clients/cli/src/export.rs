@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// `folkmoot export`
 pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure> {
-    let folder = StateFolder::open(folder)?;
+    let folder = StateFolder::at(folder);
     let transcript = read(&folder)?;
     let signed =
         transcript.signed_charter().ok_or_else(|| Failure::bug("a transcript without its charter"))?;
@@ -39,22 +39,27 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     data(json, &value, || {
         let left_out = match unnamed.len() {
             0 => String::new(),
-            count => format!("; {count} votes left out, whose voters' identity certificates are not here"),
+            count => {
+                format!("; left out {} by voters whose identity certificate is not here", many(count, "vote"))
+            }
         };
-        format!("{}: charter, {certificates} certificates, {votes} votes{left_out}", to.display())
+        let (certificates, votes) = (many(certificates, "certificate"), many(votes, "vote"));
+        format!("{}: charter, {certificates}, {votes}{left_out}", to.display())
     });
     Ok(())
 }
 
+fn many(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// The transcript in the folder. Nobody else may have it open meanwhile.
 fn read(folder: &StateFolder) -> Result<Transcript, Failure> {
-    let _lock = folder.lock()?;
     if !folder.store_path().exists() {
-        return Err(Failure::new(
-            Exit::Configuration,
-            "no member has run on this folder yet: nothing to export",
-        ));
+        let hint = format!("no member has run on {} yet: nothing to export", folder.path().display());
+        return Err(Failure::new(Exit::Configuration, hint));
     }
+    let _lock = folder.lock()?;
     let refuse = |error: folkmoot::StoreError| Failure::new(Exit::Configuration, error.to_string());
     let stored = Store::open(&folder.store_path()).and_then(|store| store.load()).map_err(refuse)?;
     let entries = stored.into_iter().filter(|(key, _)| key.table == transcript::TABLE);

@@ -1,7 +1,7 @@
 //! What can be done without a running member: identities and charters.
 
 use crate::args::{Charter, Identity};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, whole};
 use crate::show::{Paint, data, paint, short};
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{GroupName, StateFolder, UnixTime};
@@ -15,8 +15,8 @@ const TERM_SECONDS: u64 = 3_653 * 86_400;
 const SKEW_SECONDS: u64 = 3_600;
 
 /// `folkmoot identity`
-pub(crate) fn identity(folder: &Path, command: &Identity, json: bool) -> Result<(), Failure> {
-    let folder = StateFolder::open(folder)?;
+pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<(), Failure> {
+    let folder = StateFolder::at(path);
     if let Identity::New { name } = command {
         let now = wall_clock();
         let (from, to) =
@@ -25,7 +25,7 @@ pub(crate) fn identity(folder: &Path, command: &Identity, json: bool) -> Result<
         let made = folkmoot_identity::Identity::new(name, &mut entropy, from, to)
             .map_err(|error| Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}")))?;
         let key = made.key_pem().map_err(Failure::bug)?;
-        folder.write_identity(key.expose(), &made.certificate_pem())?;
+        StateFolder::open(path)?.write_identity(key.expose(), &made.certificate_pem())?;
     }
     if !folder.has_identity() {
         folder.read_key()?;
@@ -49,14 +49,32 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
     match command {
         Charter::New { name, founders, votes, out } => write(&name, &founders, votes, &out, json),
         Charter::Sign { file, out } => sign(folder, &file, out, json),
-        Charter::Show { file } => {
-            let signed = open(&file.unwrap_or(StateFolder::open(folder)?.charter_path()))?;
-            let text = String::from_utf8_lossy(signed.charter().bytes()).into_owned();
-            data(json, &json!({ "charter": text, "group": signed.charter().group().hex() }), || text.clone());
-            Ok(())
-        }
-        Charter::Verify { file } => verify(&file.unwrap_or(StateFolder::open(folder)?.charter_path()), json),
+        Charter::Show { file } => show(&given_or_kept(file, folder)?, json),
+        Charter::Verify { file } => verify(&given_or_kept(file, folder)?, json),
+        Charter::Change { .. } => Err(Failure::bug("a change of the charter takes a running member")),
     }
+}
+
+/// The file that was named, or the charter in the state folder.
+pub(crate) fn given_or_kept(file: Option<PathBuf>, folder: &Path) -> Result<PathBuf, Failure> {
+    let kept = StateFolder::at(folder).charter_path();
+    match file {
+        Some(file) => Ok(file),
+        None if kept.exists() => Ok(kept),
+        None => {
+            let hint = format!("{} holds no charter; name the file, as charter.cms", folder.display());
+            Err(Failure::new(Exit::Configuration, hint))
+        }
+    }
+}
+
+fn show(file: &Path, json: bool) -> Result<(), Failure> {
+    let signed = open(file)?;
+    let text = String::from_utf8_lossy(signed.charter().bytes()).into_owned();
+    data(json, &json!({ "charter": text, "group": signed.charter().group().hex() }), || {
+        text.trim_end().to_owned()
+    });
+    Ok(())
 }
 
 /// `folkmoot verify`, `folkmoot charter verify`
@@ -78,22 +96,33 @@ pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
         let (name, group, votes) = (charter.name().as_str(), charter.group().short(), charter.threshold());
         format!("{name} ({group}), founded by {}; {votes} votes admit\n{verdict}", founders.join(", "))
     });
-    if missing.is_empty() {
-        return Ok(());
+    match unsigned(&signed, file) {
+        Some(next) => Err(Failure::new(Exit::No, next)),
+        None => Ok(()),
     }
-    let next = format!(
-        "the charter lacks signatures. Each of {} runs: folkmoot charter sign {}",
-        missing.join(", "),
-        file.display()
-    );
-    Err(Failure::new(Exit::No, next))
+}
+
+/// What is to be done before a charter stands; nothing if all have signed.
+fn unsigned(signed: &SignedCharter, file: &Path) -> Option<String> {
+    let missing: Vec<&str> = signed.missing().map(|founder| founder.name.as_str()).collect();
+    let who = match missing.as_slice() {
+        [] => return None,
+        [one] => format!("{one} runs"),
+        more => format!("each of {} runs", more.join(", ")),
+    };
+    Some(format!("the charter lacks signatures: {who}: folkmoot charter sign {}", file.display()))
 }
 
 /// Reads a signed charter and keeps it in the folder; it must be complete.
 pub(crate) fn adopt(folder: &Path, file: &Path) -> Result<(), Failure> {
+    let folder = StateFolder::at(folder);
+    folder.read_key()?;
     let signed = open(file)?;
+    if let Some(next) = unsigned(&signed, file) {
+        return Err(Failure::new(Exit::Refused, next));
+    }
     signed.verify().map_err(|error| stands_not(file, &error))?;
-    StateFolder::open(folder)?.write_charter(signed.der()).map_err(Failure::from)
+    folder.write_charter(signed.der()).map_err(Failure::from)
 }
 
 fn write(name: &str, founders: &[PathBuf], votes: u32, out: &Path, json: bool) -> Result<(), Failure> {
@@ -125,15 +154,15 @@ fn write(name: &str, founders: &[PathBuf], votes: u32, out: &Path, json: bool) -
 fn sign(folder: &Path, file: &Path, out: Option<PathBuf>, json: bool) -> Result<(), Failure> {
     let me = own(folder)?;
     let out = out.unwrap_or_else(|| file.with_extension("cms"));
-    let bytes = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
-    let mut signed = match std::str::from_utf8(&bytes) {
-        Ok(text) => SignedCharter::sign(text, &[&me]).map_err(|error| stands_not(file, &error))?,
-        Err(_) => SignedCharter::from_der(&bytes).map_err(|error| stands_not(file, &error))?,
-    };
-    signed.add_signature(&me).map_err(|error| stands_not(file, &error))?;
+    let mut signed = signed_by(&me, file)?;
     if out.exists() {
         // Founders may each sign the text: what others have signed into the same file stays.
-        signed.merge(&open(&out)?).map_err(|error| stands_not(&out, &error))?;
+        let others = open(&out)?;
+        if others.charter() != signed.charter() {
+            let hint = format!("{} holds another charter; choose another file with --out", out.display());
+            return Err(Failure::new(Exit::Usage, hint));
+        }
+        signed.merge(&others).map_err(|error| stands_not(&out, &error))?;
     }
     std::fs::write(&out, signed.der()).map_err(|error| Failure::file(&out, &error))?;
     let missing: Vec<&str> = signed.missing().map(|founder| founder.name.as_str()).collect();
@@ -148,8 +177,35 @@ fn sign(folder: &Path, file: &Path, out: Option<PathBuf>, json: bool) -> Result<
     Ok(())
 }
 
+/// The charter in `file`, text or signed before, with the signature of `me`.
+fn signed_by(me: &folkmoot_identity::Identity, file: &Path) -> Result<SignedCharter, Failure> {
+    let bytes = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
+    let founder = |charter: &folkmoot_identity::Charter| {
+        let names: Vec<&str> = charter.founders().iter().map(|founder| founder.name.as_str()).collect();
+        charter.founder(&me.member()).map(|_| ()).ok_or_else(|| {
+            let why = format!(
+                "{} ({}) is not among the founders: {}",
+                me.name(),
+                me.member().short(),
+                names.join(", ")
+            );
+            Failure::new(Exit::Refused, why)
+        })
+    };
+    if let Ok(text) = std::str::from_utf8(&bytes) {
+        let charter =
+            folkmoot_identity::Charter::from_toml(text).map_err(|error| stands_not(file, &error))?;
+        founder(&charter)?;
+        return SignedCharter::sign(text, &[me]).map_err(|error| stands_not(file, &error));
+    }
+    let mut signed = SignedCharter::from_der(&bytes).map_err(|error| stands_not(file, &error))?;
+    founder(signed.charter())?;
+    signed.add_signature(me).map_err(|error| stands_not(file, &error))?;
+    Ok(signed)
+}
+
 fn own(folder: &Path) -> Result<folkmoot_identity::Identity, Failure> {
-    let folder = StateFolder::open(folder)?;
+    let folder = StateFolder::at(folder);
     let (key, certificate) = (folder.read_key()?, folder.read_certificate()?);
     let certificate = String::from_utf8_lossy(&certificate);
     folkmoot_identity::Identity::from_pem(&key, &certificate).map_err(|error| {
@@ -165,9 +221,18 @@ fn certificate(file: &Path) -> Result<IdentityCertificate, Failure> {
 
 fn open(file: &Path) -> Result<SignedCharter, Failure> {
     let der = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
-    SignedCharter::from_der(&der).map_err(|error| stands_not(file, &error))
+    SignedCharter::from_der(&der).map_err(|error| match std::str::from_utf8(&der) {
+        Ok(text) if folkmoot_identity::Charter::from_toml(text).is_ok() => {
+            let hint = format!(
+                "{0} is not signed yet: each founder runs: folkmoot charter sign {0}",
+                file.display()
+            );
+            Failure::new(Exit::Refused, hint)
+        }
+        _ => stands_not(file, &error),
+    })
 }
 
 fn stands_not(file: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::new(Exit::Refused, format!("{} does not stand: {error}", file.display()))
+    Failure::new(Exit::Refused, format!("{} does not stand: {}", file.display(), whole(error)))
 }

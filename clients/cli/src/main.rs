@@ -22,7 +22,7 @@ mod files;
 mod member;
 mod show;
 
-use args::{Bench, Cli, Command};
+use args::{Bench, Charter, Cli, Command};
 use clap::Parser;
 use exit::{Exit, Failure};
 use member::Printing;
@@ -30,7 +30,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misread(&error),
+    };
     log();
     let json = cli.json;
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
@@ -46,6 +49,18 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(json),
     }
+}
+
+/// A command line that says nothing sensible, or asks for help. Programs hear of errors as data here, too.
+fn misread(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    if error.use_stderr() && std::env::args().any(|word| word == "--json") {
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        return Failure::new(Exit::Usage, text.trim()).report(true);
+    }
+    // Nobody may be there to read it.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// Logs what FOLKMOOT_LOG asks for (as `debug` or `folkmoot_runtime=trace`) to the standard error.
@@ -65,9 +80,15 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Demo(options) => demo::run(&options, json).await,
         Command::Bench(Bench::Ring(options)) => bench::ring(&options, json).await,
         Command::Identity(command) => files::identity(&folder()?, &command, json),
+        Command::Charter(Charter::Change { field, value }) => {
+            commands::change(&folder()?, field, value, json).await
+        }
         Command::Charter(command) => files::charter(&folder()?, command, json),
         Command::Verify { file } => {
-            let file = file.map_or_else(|| folder().map(|folder| folder.join("charter.cms")), Ok)?;
+            let file = match file {
+                Some(file) => file,
+                None => files::given_or_kept(None, &folder()?)?,
+            };
             files::verify(&file, json)
         }
         Command::Export { to } => export::export(&folder()?, &to, json),

@@ -181,7 +181,7 @@ impl Folkmoot {
         self.running.stop().await
     }
 
-    /// The fault switch of the transport: cut, delay and drop, for demonstrations and tests.
+    /// The fault switch of the transport: cut, delay, drop, lose what is long, for demonstrations and tests.
     pub fn faults(&self) -> Faults {
         self.faults.clone()
     }

@@ -44,6 +44,6 @@ pub use folkmoot_transport::Faults;
 #[doc(hidden)]
 pub mod tools {
     pub use folkmoot_runtime::{
-        Attempts, Command, Machine, MemberHandle, OsEntropy, Seated, Store, Tapped, wall_clock,
+        Attempts, Command, Machine, MemberHandle, OsEntropy, Seated, Store, Tapped, in_words, wall_clock,
     };
 }

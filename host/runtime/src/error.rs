@@ -69,7 +69,7 @@ pub enum StateError {
         mode: u32,
     },
     /// There is no identity yet.
-    #[error("{path} holds no identity. Run: folkmoot identity new NAME")]
+    #[error("{path} holds no identity. Run: folkmoot --state {path} identity new NAME")]
     LocalNoIdentity {
         /// Which folder.
         path: PathBuf,
@@ -115,7 +115,7 @@ pub enum RuntimeError {
     #[error(transparent)]
     State(#[from] StateError),
     /// The transport.
-    #[error("the transport failed: {0}")]
+    #[error("transport: {0}")]
     LocalTransport(String),
     /// The stacks did not start from what the folder holds.
     #[error("the member cannot start: {0}")]

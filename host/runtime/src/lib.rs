@@ -29,9 +29,9 @@ pub use engine::{
 pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
-pub use open::{Machine, MemberHandle, Opened, Options, RunningMember, open};
+pub use open::{Machine, MemberHandle, Opened, Options, RunningMember, open, open_seated};
 pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
 pub use stacks::{Command, Event, Member, Node, Petition, Proposal, SendError};
-pub use state::{Lock, StateFolder};
+pub use state::{Lock, StateFolder, in_words};
 pub use store::{FORMAT, Store, Writer};
 pub use wire::Wire;

@@ -2,9 +2,11 @@
 
 use crate::stacks::{Member, Node};
 use crate::{
-    Clock, Handle, Lock, OsEntropy, Running, RuntimeError, Seated, StateError, StateFolder, Store, start,
+    Clock, Handle, Lock, OsEntropy, Running, RuntimeError, Seat, Seated, StateError, StateFolder, Store,
+    start,
 };
 use bytes::Bytes;
+use core::fmt::Debug;
 use folkmoot_attach::Embedded;
 use folkmoot_base::{GroupId, Instant, Locator, MemberId, StoreKey};
 use folkmoot_identity::{Identity, SignedCharter};
@@ -39,9 +41,9 @@ pub struct Options {
 
 /// What [`open`] gives.
 #[derive(Debug)]
-pub struct Opened {
+pub struct Opened<U: Seat<Event: Debug> = Seated> {
     /// The member at work.
-    pub running: RunningMember,
+    pub running: Running<Node, U>,
     /// Its id.
     pub me: MemberId,
     /// Its name, from the identity certificate.
@@ -61,30 +63,49 @@ pub struct Opened {
 /// # Errors
 /// [`RuntimeError`]: the folder, the store, the socket, or what they hold.
 pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
-    let folder = StateFolder::open(&options.state)?;
-    let lock = folder.lock()?;
+    open_seated(options, |member| member).await
+}
+
+/// As [`open`], with what `seat` makes of the member in its place: tests put one there that leaves out a step.
+///
+/// # Errors
+/// As [`open`].
+#[doc(hidden)]
+pub async fn open_seated<U>(
+    options: Options,
+    seat: impl FnOnce(Seated) -> U,
+) -> Result<Opened<U>, RuntimeError>
+where
+    U: Seat<Command: Send, Event: Send + Debug> + Send + 'static,
+{
+    // A folder that holds no identity is a mistyped one: nothing is written there, not even a lock.
+    let folder = StateFolder::at(&options.state);
     let (identity, charter) = credentials(&folder)?;
+    let lock = folder.lock()?;
     let store = Store::open(&folder.store_path())?;
     let stored = store.load()?;
-    let transport = Transport::udp(options.listen)
-        .map_err(|error| RuntimeError::LocalTransport(format!("{}: {error}", options.listen)))?;
+    let transport = Transport::udp(options.listen).map_err(|error| {
+        let why = format!("nothing can listen at {}: {}", options.listen, crate::in_words(&error));
+        RuntimeError::LocalTransport(format!("{why}. Choose another address with --listen"))
+    })?;
     let (locator, faults) = (transport.local(), transport.faults());
     let clock = Clock::start().ahead(options.clock_ahead);
-    let machine = machine(&identity, &charter, locator, &options, &stored, clock.now())?;
+    let (node, member) = floors(&identity, &charter, locator, &options, &stored, clock.now())?;
+    let machine = Embedded::new(node, seat(Seated::new(member)));
     let running = start(machine, transport, store, clock)?;
     let (me, name, group) = (identity.member(), identity.name().to_owned(), charter.charter().group());
     Ok(Opened { running, me, name, group, locator, faults, lock })
 }
 
 /// Both floors, as the store left them and the charter wants them.
-fn machine(
+fn floors(
     identity: &Identity,
     charter: &SignedCharter,
     locator: Locator,
     options: &Options,
     stored: &[(StoreKey, Bytes)],
     now: Instant,
-) -> Result<Machine, RuntimeError> {
+) -> Result<(Node, Member), RuntimeError> {
     let mut entropy = OsEntropy::new().map_err(RuntimeError::LocalStart)?;
     let der = Bytes::copy_from_slice(charter.der());
     let timeouts = charter.charter().timeouts();
@@ -100,7 +121,7 @@ fn machine(
     let refuse = |error: &dyn std::fmt::Display| RuntimeError::LocalStart(error.to_string());
     let node = Node::new(node, stored, now, &mut entropy).map_err(|error| refuse(&error))?;
     let member = Member::new(member, stored).map_err(|error| refuse(&error))?;
-    Ok(Embedded::new(node, Seated::new(member)))
+    Ok((node, member))
 }
 
 /// The identity and the complete charter of a folder, both verified.

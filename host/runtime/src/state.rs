@@ -36,12 +36,20 @@ impl StateFolder {
     /// # Errors
     /// [`StateError::LocalFile`].
     pub fn open(path: &Path) -> Result<Self, StateError> {
+        if path.exists() && !path.is_dir() {
+            return Err(StateError::LocalFile { path: path.to_owned(), detail: "is no folder".into() });
+        }
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(path)
             .map_err(|error| file(path, &error))?;
         Ok(Self { path: path.to_owned() })
+    }
+
+    /// The folder at `path`, there or not: for reading. Nothing is made.
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
     }
 
     /// Where it is.
@@ -200,5 +208,11 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
 }
 
 fn file(path: &Path, error: &std::io::Error) -> StateError {
-    StateError::LocalFile { path: path.to_owned(), detail: error.to_string() }
+    StateError::LocalFile { path: path.to_owned(), detail: in_words(error) }
+}
+
+/// What the system said, without its number.
+pub fn in_words(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words).to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! Faults on demand, for demos and tests: cut, drop, delay. Off, they cost one relaxed load.
+//! Faults on demand, for demos and tests: cut, drop, delay, lose what is long. Off, they cost one relaxed load.
 
 use crate::DELAYED_MAX;
 use bytes::Bytes;
@@ -25,6 +25,7 @@ struct Now {
     cut: BTreeSet<Locator>,
     drop_probability: f64,
     delay: Duration,
+    longest: Option<usize>,
     dice: u64,
 }
 
@@ -45,6 +46,11 @@ impl Faults {
         self.set(|now| now.delay = delay);
     }
 
+    /// Datagrams of more bytes are lost, both ways: a path that drops what is long and says nothing.
+    pub fn longest(&self, bytes: usize) {
+        self.set(|now| now.longest = Some(bytes));
+    }
+
     /// No faults. What is being held still comes when it is due.
     pub fn heal(&self) {
         self.set(|now| *now = Now::default());
@@ -58,18 +64,17 @@ impl Faults {
     fn set(&self, change: impl FnOnce(&mut Now)) {
         let mut now = self.lock();
         change(&mut now);
-        let any = !now.cut.is_empty() || now.drop_probability > 0.0 || !now.delay.is_zero();
-        self.0.any.store(any, Ordering::Relaxed);
+        self.0.any.store(now.any(), Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Now> {
         self.0.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a datagram to `to` may leave.
-    pub(crate) fn lets_out(&self, to: Locator) -> bool {
+    /// Whether this datagram to `to` may leave.
+    pub(crate) fn lets_out(&self, to: Locator, datagram: &Bytes) -> bool {
         let mut now = self.lock();
-        !now.cut.contains(&to) && !now.drops()
+        now.lets_pass(&to, datagram) && !now.drops()
     }
 
     /// Moves what came to `batch`, or holds it; how many were cut, and how many did not fit.
@@ -82,7 +87,7 @@ impl Faults {
         let now = self.lock();
         let (mut faulted, mut dropped) = (0_u64, 0_u64);
         for (from, datagram) in fresh.drain(..) {
-            if now.cut.contains(&from) {
+            if !now.lets_pass(&from, &datagram) {
                 faulted = faulted.saturating_add(1);
             } else if now.delay.is_zero() {
                 batch.push((from, datagram));
@@ -95,6 +100,15 @@ impl Faults {
 }
 
 impl Now {
+    fn any(&self) -> bool {
+        let lossy = self.drop_probability > 0.0 || self.longest.is_some();
+        lossy || !self.cut.is_empty() || !self.delay.is_zero()
+    }
+
+    fn lets_pass(&self, other: &Locator, datagram: &Bytes) -> bool {
+        !self.cut.contains(other) && self.longest.is_none_or(|longest| datagram.len() <= longest)
+    }
+
     fn drops(&mut self) -> bool {
         if self.drop_probability <= 0.0 {
             return false;

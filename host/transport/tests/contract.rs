@@ -115,6 +115,24 @@ async fn a_cut_holds_both_ways_until_healed() {
 }
 
 #[tokio::test]
+async fn what_is_too_long_for_the_path_is_lost_both_ways_and_the_rest_passes() {
+    for (mut a, mut b) in pairs() {
+        a.faults().longest(100);
+        a.send(&datagrams(b.local(), [10, 101, 100]));
+        b.send(&datagrams(a.local(), [101, 100]));
+        let lengths = |came: Vec<(Locator, Bytes)>| -> Vec<usize> {
+            came.iter().map(|(_, datagram)| datagram.len()).collect()
+        };
+        assert_eq!(lengths(gather(&mut b, 3).await), [10, 100]);
+        assert_eq!(lengths(gather(&mut a, 2).await), [100]);
+        assert_eq!(a.counters().faulted, 2);
+        a.faults().heal();
+        a.send(&datagrams(b.local(), [101]));
+        assert_eq!(gather(&mut b, 1).await.len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn dropping_drops_about_as_many_as_asked() {
     for (mut a, mut b) in pairs() {
         a.faults().drop_probability(0.5);

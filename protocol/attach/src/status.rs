@@ -36,8 +36,13 @@ pub enum Absence {
     SilentSince(Instant),
     /// Its node is reachable but on another ring: other side of a split, or being merged.
     OtherSide,
-    /// Its node is here; the member has not joined the group, or left it.
+    /// Its node is here; the member has not joined the group.
     NotJoined,
+    /// It left the group by itself.
+    Left {
+        /// Since when.
+        since: Instant,
+    },
     /// Set aside after complaints of silence; it may return by itself.
     SetAside {
         /// Since when.

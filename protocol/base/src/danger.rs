@@ -40,6 +40,8 @@ pub enum Danger {
     KeyingNoConfirm,
     /// Keying: the controller keeps its old share and the old key when somebody leaves.
     KeyingReusesKey,
+    /// Keying: a key is put into use although the roster has lost somebody of its view since the run began (KEY-12).
+    KeyingKeepsExpelled,
     /// Session: goes on sealing under the old epoch after a removal (K3 off).
     SessionSealsAfterRemoval,
     /// Session: no replay window.

@@ -5,6 +5,8 @@ mod mutants;
 mod one;
 
 use clap::Parser;
+use folkmoot_sim::aim::{AIMS, Aim};
+use folkmoot_sim::schedule::Schedule;
 use std::process::ExitCode;
 
 /// Plays drawn schedules on the shipped stacks and checks every promise.
@@ -44,6 +46,9 @@ pub(crate) struct Arguments {
     /// Play all schedules with this broken at every seat (a name of `folkmoot_base::Danger`).
     #[arg(long, value_name = "NAME", value_parser = danger)]
     pub(crate) danger: Option<folkmoot_base::Danger>,
+    /// Play or replay with steps put in front that aim at narrow moments: confirmation, expulsion or roster.
+    #[arg(long, value_name = "MOMENT", value_parser = aim, conflicts_with = "mutants")]
+    pub(crate) aim: Option<Aim>,
     /// Print the digest of each run's transcript: two processes must print the same.
     #[arg(long)]
     pub(crate) digest: bool,
@@ -70,6 +75,18 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 fn danger(name: &str) -> Result<folkmoot_base::Danger, String> {
     folkmoot_sim::mutant::danger_called(name).ok_or_else(|| "no such danger is known here".to_owned())
+}
+
+fn aim(name: &str) -> Result<Aim, String> {
+    let named = AIMS.into_iter().find(|(known, _)| *known == name);
+    named.map(|(_, aim)| aim).ok_or_else(|| "no such moment is known here".to_owned())
+}
+
+/// The schedule of `seed`, aimed as the command line says.
+fn schedule(arguments: &Arguments, seed: u64) -> Schedule {
+    let mut schedule = Schedule::draw(seed);
+    arguments.aim.unwrap_or(Aim::Anywhere).take(&mut schedule);
+    schedule
 }
 
 /// Threads to use.

@@ -9,6 +9,7 @@
 //! A run is a seed: the same seed gives the same record, byte for byte. README.md tells how to use it and what each
 //! part promises.
 
+pub mod aim;
 pub mod check;
 pub mod disk;
 pub mod machine;

@@ -122,6 +122,10 @@ pub enum Told {
     Acknowledged(String),
     /// A value that may be used once was used.
     Used(&'static str, Vec<u8>),
+    /// The member says that it has the key of this view.
+    Confirmed(ViewId),
+    /// The member hears that this seat has the key of this view.
+    Heard(ViewId, Seat),
 }
 
 /// What goes out.

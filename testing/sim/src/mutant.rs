@@ -1,5 +1,6 @@
 //! Mutants: for each checker a layer that is broken on purpose, and that it must catch, or it is no checker.
 
+use crate::aim::Aim;
 use crate::check::{ALL, LIVENESS};
 use crate::machine::Crooked;
 use crate::schedule::Schedule;
@@ -18,18 +19,24 @@ pub struct Mutant {
     pub crooked: Option<Crooked>,
     /// Only in calm schedules.
     pub calm: bool,
+    /// Where the schedules aim, since what is broken shows in one narrow moment only.
+    pub aim: Aim,
 }
 
 const fn at_all(checker: &'static str, danger: Danger) -> Mutant {
-    Mutant { checker, danger, at: None, crooked: None, calm: false }
+    Mutant { checker, danger, at: None, crooked: None, calm: false, aim: Aim::Anywhere }
 }
 
 const fn at_one(checker: &'static str, danger: Danger) -> Mutant {
-    Mutant { checker, danger, at: Some(0), crooked: None, calm: false }
+    Mutant { at: Some(0), ..at_all(checker, danger) }
 }
 
 const fn calm(mutant: Mutant) -> Mutant {
     Mutant { calm: true, ..mutant }
+}
+
+const fn aimed(aim: Aim, mutant: Mutant) -> Mutant {
+    Mutant { aim, ..mutant }
 }
 
 const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
@@ -37,7 +44,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 34] = [
+pub const MUTANTS: [Mutant; 37] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -62,7 +69,10 @@ pub const MUTANTS: [Mutant; 34] = [
     at_all("safe-delivery", Danger::RingSafeAsAgreed),
     at_all("self-delivery", Danger::RingDropsOwn),
     at_all("key-per-view", Danger::KeyingReusesKey),
+    at_all("key-confirmation", Danger::KeyingNoConfirm),
+    aimed(Aim::Confirmation, at_all("key-decision", Danger::KeyingKeyListAgreed)),
     at_all("key-confinement", Danger::KeyingReusesKey),
+    aimed(Aim::Expulsion, at_all("key-confinement", Danger::SessionSealsAfterRemoval)),
     at_all("no-disturbance", Danger::LinkPlain),
     at_all("numbers-once", Danger::RingForgetsNumber),
     at_all("acknowledged-survives", Danger::AdmissionForgetsVote),
@@ -75,11 +85,8 @@ pub const MUTANTS: [Mutant; 34] = [
 ];
 
 /// Dangers without a checker of their own: another layer stands behind each (README.md says which).
-pub const GUARDED_TWICE: [Danger; 9] = [
-    Danger::SessionSealsAfterRemoval,
-    Danger::KeyingNoConfirm,
-    Danger::KeyingFlushInKeyList,
-    Danger::KeyingKeyListAgreed,
+pub const GUARDED_TWICE: [Danger; 6] = [
+    Danger::KeyingKeepsExpelled,
     Danger::NodeServesGuests,
     Danger::FlushNoWait,
     Danger::FlushAnyView,
@@ -98,6 +105,7 @@ impl Mutant {
     pub fn schedule(&self, seed: u64) -> Schedule {
         let mut schedule = if self.calm { Schedule::draw_calm(seed) } else { Schedule::draw(seed) };
         schedule.crooked = self.crooked.map(|how| (0, how));
+        self.aim.take(&mut schedule);
         schedule
     }
 }

@@ -163,6 +163,10 @@ pub enum What {
     Forgot(String),
     /// A number that must be used once: kind, and value.
     Used(&'static str, Vec<u8>),
+    /// The member said that it has the key of this view.
+    Confirmed(ViewId),
+    /// It heard that this seat has the key of this view.
+    Heard(ViewId, Seat),
     /// A frame that was forged, or replayed after it had been taken, had an effect: which.
     Disturbed(String),
     /// A leak.

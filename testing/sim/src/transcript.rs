@@ -55,6 +55,8 @@ fn describe(what: &What) -> (&'static str, String) {
         What::Used(kind, value) => {
             ("used", format!("{kind} {}", value.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
         }
+        What::Confirmed(view) => ("confirms", view.to_string()),
+        What::Heard(view, seat) => ("hears", format!("seat{seat} confirm {view}")),
         What::Disturbed(effect) => ("DISTURBED", effect.clone()),
         What::Leaked(leak) => ("LEAK", leaked(leak)),
         What::Roster(roster) => ("roster", format!("{roster:?}")),

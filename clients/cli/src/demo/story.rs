@@ -3,7 +3,7 @@
 use super::tale::Tale;
 use crate::args::Ordering;
 use crate::children::{Member, Shared, Workshop, call, call_raw, shared, until};
-use crate::control::{Candidate, Request, Sealed};
+use crate::control::{Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, short};
 use serde_json::{Value, json};
@@ -264,7 +264,7 @@ impl Story {
         tale.step("heal", "The cable is mended");
         let begun = Instant::now();
         for member in [&self.anna, &self.ben, &self.dora] {
-            member.ask(&Request::Fault { cut: Vec::new(), drop: None, delay_ms: None, heal: true }).await?;
+            member.ask(&Request::Fault(Faulty { heal: true, ..Faulty::default() })).await?;
         }
         let [west, east] = sides;
         let one = shared(&[&self.anna, &self.ben, &self.dora], Some(west), VIEW).await?;
@@ -432,7 +432,7 @@ async fn say(member: &Member, text: &str) -> Result<(), Failure> {
 
 async fn cut(member: &Member, others: &[&Member]) -> Result<(), Failure> {
     let cut = others.iter().map(|other| other.locator.clone()).collect();
-    member.ask(&Request::Fault { cut, drop: None, delay_ms: None, heal: false }).await.map(|_| ())
+    member.ask(&Request::Fault(Faulty { cut, ..Faulty::default() })).await.map(|_| ())
 }
 
 fn told(shared: &Shared) -> String {

@@ -1,13 +1,13 @@
 //! What the process answers to each request.
 
 use super::journal::{Journal, timed};
-use super::{Process, find, render};
+use super::{Process, render};
 use crate::args::Ordering;
-use crate::control::{Answer, Candidate, Request, Sealed};
+use crate::control::{Answer, Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
-use folkmoot::{Digest, Locator, MemberId, Session, ViewId};
+use folkmoot::{Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::codec;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -44,6 +44,7 @@ impl Process {
             Request::View => Ok(self.view()),
             Request::Vote { subject, approve } => self.vote(&subject, approve).await,
             Request::Expel { member } => self.expel(&member).await,
+            Request::Change { field, value } => self.change(&field, &value).await,
             Request::Apply => null(self.moot.apply().await),
             Request::Dial { at } => null(self.moot.dial(locator(&at)?).await),
             Request::Leave => null(self.session.leave().await),
@@ -52,7 +53,7 @@ impl Process {
                 Ok(Value::Null)
             }
             Request::Journal { from, to } => Ok(self.journal.report(from, to)),
-            Request::Fault { cut, drop, delay_ms, heal } => self.fault(&cut, drop, delay_ms, heal),
+            Request::Fault(faulty) => self.fault(&faulty),
             Request::Tap { withhold } => {
                 self.seat(move |seat| seat.tap(withhold)).await.map(|()| Value::Null)
             }
@@ -73,10 +74,8 @@ impl Process {
             self.moot.handle().look(|machine, now, _| (machine.upper.member.status(now), now)).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
-        if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut)
-            && status.people.iter().all(|person| person.member != status.me)
-        {
-            people.push(self.outsider());
+        if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
+            self.complete(people, &status);
         }
         if let Some(fields) = value.as_object_mut() {
             fields.insert("group".into(), self.moot.group().hex().into());
@@ -87,6 +86,26 @@ impl Process {
             fields.insert("denied".into(), json!(self.picture.denied));
         }
         Ok(value)
+    }
+
+    /// What the layers do not know of people: where this one listens, and that strangers share no ring with anybody.
+    fn complete(&self, people: &mut Vec<Value>, status: &MemberStatus) {
+        let inside = status.people.iter().any(|person| person.member == status.me);
+        let me = status.me.hex();
+        for person in people.iter_mut().filter_map(Value::as_object_mut) {
+            let is = |field: &str, text: &str| person.get(field).and_then(Value::as_str) == Some(text);
+            let (own, answers) = (is("member", &me), !inside && is("state", "other-side"));
+            if own {
+                person.insert("locator".into(), self.moot.locator().to_string().into());
+            }
+            if answers {
+                let why = "its node answers, and takes requests for admission to the members";
+                person.extend([("state".into(), "answers".into()), ("why".into(), why.into())]);
+            }
+        }
+        if !inside {
+            people.push(self.outsider());
+        }
     }
 
     /// This member itself, as long as the roster does not have it.
@@ -102,13 +121,6 @@ impl Process {
         })
     }
 
-    async fn petitions(&self) -> Result<Value, Failure> {
-        let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
-        let requests = petitions.iter().map(|petition| render::petition_json(petition, &self.names));
-        let proposals = proposals.iter().map(|proposal| render::proposal_json(proposal, &self.names));
-        Ok(requests.chain(proposals).collect::<Vec<_>>().into())
-    }
-
     fn view(&self) -> Value {
         let (view, members, epoch) = match &self.picture.view {
             Some((view, members, epoch)) => {
@@ -122,47 +134,22 @@ impl Process {
         })
     }
 
-    async fn vote(&self, text: &str, approve: bool) -> Result<Value, Failure> {
-        let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
-        let requests = petitions
-            .iter()
-            .map(|petition| (petition.name.as_str(), hex(&petition.subject), petition.subject));
-        let proposals =
-            proposals.iter().map(|known| (known.text.as_str(), hex(&known.subject), known.subject));
-        let subject: Digest = find(text, requests.chain(proposals))?;
-        self.moot.vote(subject, approve).await?;
-        Ok(json!({ "subject": hex(&subject), "approve": approve }))
-    }
-
-    async fn expel(&self, text: &str) -> Result<Value, Failure> {
-        let people = self.moot.status().await?.people;
-        let member = find(
-            text,
-            people.iter().map(|person| (person.name.as_str(), person.member.hex(), person.member)),
-        )?;
-        self.moot.expel(member).await?;
-        Ok(json!({ "member": member.hex() }))
-    }
-
-    fn fault(
-        &self,
-        cut: &[String],
-        drop: Option<f64>,
-        delay_ms: Option<u64>,
-        heal: bool,
-    ) -> Result<Value, Failure> {
+    fn fault(&self, wanted: &Faulty) -> Result<Value, Failure> {
         let faults = self.moot.faults();
-        if heal {
+        if wanted.heal {
             faults.heal();
         }
-        if !cut.is_empty() {
-            faults.cut(cut.iter().map(|at| locator(at)).collect::<Result<Vec<_>, _>>()?);
+        if !wanted.cut.is_empty() {
+            faults.cut(wanted.cut.iter().map(|at| locator(at)).collect::<Result<Vec<_>, _>>()?);
         }
-        if let Some(share) = drop {
+        if let Some(share) = wanted.drop {
             faults.drop_probability(share);
         }
-        if let Some(delay) = delay_ms {
+        if let Some(delay) = wanted.delay_ms {
             faults.delay(Duration::from_millis(delay));
+        }
+        if let Some(longest) = wanted.longest {
+            faults.longest(longest);
         }
         Ok(Value::Null)
     }

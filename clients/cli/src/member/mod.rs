@@ -6,13 +6,15 @@
 //! ```
 
 mod answer;
+mod decide;
+pub(crate) mod find;
 pub(crate) mod journal;
 pub(crate) mod render;
 mod serve;
 
 use crate::args::Run;
 use crate::control::EVENTS_BEHIND_MAX;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::show;
 use folkmoot::{Event, Folkmoot, MemberId, Options, Session, ViewId};
 use journal::Journal;
@@ -90,6 +92,9 @@ pub(crate) async fn run(
     let socket = folder.join("control.sock");
     let server = serve::start(&socket, requests, events.clone())?;
     announce(&moot, folder, printing, run.quiet);
+    if !run.apply && printing != Printing::Json {
+        tell_outsider(&moot, folder).await?;
+    }
     if let Some(ready) = ready {
         // Whoever waited may have given up.
         let _ = ready.send(());
@@ -126,6 +131,17 @@ fn announce(moot: &Folkmoot, folder: &Path, printing: Printing, quiet: bool) {
         }
         Printing::People | Printing::Nothing => {}
     }
+}
+
+/// Who started as a member and is none would wait for ever without a word.
+async fn tell_outsider(moot: &Folkmoot, folder: &Path) -> Result<(), Failure> {
+    let status = moot.status().await?;
+    if status.people.iter().all(|person| person.member != status.me) {
+        let (name, folder) = (moot.name(), folder.display());
+        let how = format!("folkmoot --state {folder} join CHARTER --at LOCATOR");
+        eprintln!("{name} is no member of the group ({}). To ask for admission: {how}", status.activity);
+    }
+    Ok(())
 }
 
 impl Process {
@@ -181,7 +197,21 @@ impl Process {
             Event::Admitted { .. } | Event::Request(_) => self.learn_names().await?,
             _ => {}
         }
-        self.show(&event);
+        if self.printing != Printing::Nothing || self.events.receiver_count() > 0 {
+            let mut value = render::event_json(&event, &self.names);
+            self.add_about(&event, &mut value).await?;
+            self.show(&value);
+        }
+        Ok(())
+    }
+
+    /// Votes are told with the name of what they are on.
+    async fn add_about(&self, event: &Event, value: &mut Value) -> Result<(), Failure> {
+        if let Event::Votes { subject, .. } = event
+            && let (Some(fields), Some(about)) = (value.as_object_mut(), self.about(subject).await?)
+        {
+            fields.insert("about".into(), about.into());
+        }
         Ok(())
     }
 
@@ -192,24 +222,19 @@ impl Process {
         Ok(())
     }
 
-    fn show(&self, event: &Event) {
-        let heard = self.events.receiver_count() > 0;
-        if !heard && self.printing == Printing::Nothing {
-            return;
-        }
-        let value = render::event_json(event, &self.names);
+    fn show(&self, event: &Value) {
         match self.printing {
-            Printing::Json => show::line(&value.to_string()),
+            Printing::Json => show::line(&event.to_string()),
             Printing::People => {
-                if let Some(text) = render::event_text(&value) {
+                if let Some(text) = render::event_text(event) {
                     show::line(&text);
                 }
             }
             Printing::Nothing => {}
         }
-        if heard {
+        if self.events.receiver_count() > 0 {
             // The last subscriber may have gone in between.
-            let _ = self.events.send(value.to_string());
+            let _ = self.events.send(event.to_string());
         }
     }
 }
@@ -233,31 +258,5 @@ async fn stop_signal(while_stdin: bool) {
         _ = tokio::signal::ctrl_c() => {}
         () = terminate => {}
         () = parent => {}
-    }
-}
-
-/// The text names somebody: by name, or by the first digits of the id.
-pub(crate) fn find<'a, T>(
-    text: &str,
-    candidates: impl Iterator<Item = (&'a str, String, T)>,
-) -> Result<T, Failure> {
-    let digits = text.to_ascii_lowercase();
-    let mut found: Vec<T> = candidates
-        .filter(|(name, id, _)| *name == text || (text.len() >= 4 && id.starts_with(&digits)))
-        .map(|(_, _, value)| value)
-        .collect();
-    match (found.pop(), found.len()) {
-        (Some(value), 0) => Ok(value),
-        (Some(_), more) => {
-            let hint = format!(
-                "{text:?} fits {} of them; give more digits of the id (folkmoot status shows them)",
-                more + 1
-            );
-            Err(Failure::new(Exit::Usage, hint))
-        }
-        (None, _) => Err(Failure::new(
-            Exit::No,
-            format!("nothing here is called {text:?}; folkmoot status and vote list show what is"),
-        )),
     }
 }

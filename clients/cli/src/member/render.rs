@@ -81,9 +81,10 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         }
         "key-pending" => news("agreeing a new key; what you send waits for it".into()),
         "request" => {
-            let (who, have, need) = (text("name"), number("have"), number("need"));
+            let (who, subject) = (text("name"), text("subject"));
+            let (word, have, need) = (word(&who, &subject), number("have"), number("need"));
             news(format!(
-                "{who} asks to join ({have} of {need} votes). To admit: /yes {who} in chat, or folkmoot vote approve {who}"
+                "{who} asks to join ({have} of {need} votes). To admit: /yes {word} in chat, or folkmoot vote approve {word}"
             ))
         }
         "proposal" => {
@@ -95,7 +96,9 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             ))
         }
         "votes" => {
-            news(format!("{} of {} votes for {}", number("have"), number("need"), short(&text("subject"))))
+            let (about, subject) = (text("about"), text("subject"));
+            let about = if about.is_empty() { short(&subject) } else { &about };
+            news(format!("{} of {} votes: {about}", number("have"), number("need")))
         }
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
@@ -106,6 +109,12 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "missed" => news(format!("{} events missed: this reader is too slow", number("count"))),
         _ => None,
     }
+}
+
+/// A word for a command line that means what has this name: a stranger's name goes into no shell unless it is plain.
+fn word<'a>(name: &'a str, subject: &'a str) -> &'a str {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.chars().all(plain) && !name.starts_with('-') { name } else { short(subject) }
 }
 
 /// The whole name of a view; equal at two members exactly if they share it.
@@ -227,8 +236,11 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
             "other-side",
             "its node answers but is on another ring: on the other side of a split, or about to merge",
         ),
-        Absence::NotJoined => {
-            plain("not-joined", "its node is here; the member has not joined the group, or has left it")
+        Absence::NotJoined => plain("not-joined", "its node is here; the member has not joined the group"),
+        Absence::Left { since } => {
+            let (seconds, since) = moment.ago(*since);
+            let why = format!("left the group at {since} ({seconds} s ago); it may come back without a vote");
+            ("left", why, json!({ "since": since, "seconds_ago": seconds }))
         }
         Absence::SetAside { since } => {
             let (seconds, since) = moment.ago(*since);
@@ -266,4 +278,30 @@ pub(crate) fn cause_word(cause: Cause) -> &'static str {
 
 fn ids(members: &[MemberId]) -> Vec<String> {
     members.iter().map(MemberId::hex).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_a_shell_would_act_on_is_not_offered_for_pasting() {
+        let asks = |name: &str| {
+            let event =
+                json!({ "event": "request", "name": name, "subject": "a1b2c3d4e5", "have": 0, "need": 2 });
+            event_text(&event).unwrap_or_default()
+        };
+        assert!(asks("dora").ends_with("folkmoot vote approve dora"), "{}", asks("dora"));
+        for name in ["d; reboot", "$(reboot)", "--help", "two words"] {
+            assert!(asks(name).ends_with("folkmoot vote approve a1b2c3d4"), "{}", asks(name));
+        }
+    }
+
+    #[test]
+    fn votes_are_told_with_what_they_are_on() {
+        let mut event = json!({ "event": "votes", "subject": "a1b2c3d4e5", "have": 1, "need": 2 });
+        assert_eq!(event_text(&event).as_deref(), Some("* 1 of 2 votes: a1b2c3d4"));
+        event["about"] = "expel dora".into();
+        assert_eq!(event_text(&event).as_deref(), Some("* 1 of 2 votes: expel dora"));
+    }
 }

@@ -1,19 +1,16 @@
 //! One member as a real process on its own state folder: started, heard, asked, killed, started again from its disk.
 
+use crate::common::program::{ask, good, member};
 use crate::disk::Disk;
 use crate::heard::Heard;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{Child, ChildStdin};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a process may take to open its folder and socket.
 const START: Duration = Duration::from_secs(20);
-/// Longest wait for an answer on the control socket.
-const ANSWER: Duration = Duration::from_secs(40);
 
 /// One life of a process: what it printed until it was killed, or stopped in good order.
 pub(crate) struct Life {
@@ -42,39 +39,6 @@ pub(crate) struct Actor {
     process: Option<Process>,
 }
 
-/// Runs the program once, to its end.
-pub(crate) fn call(state: &Path, args: &[&str]) -> Output {
-    program(state).args(args).stdin(Stdio::null()).output().unwrap()
-}
-
-/// As [`call`]; it must succeed and print one JSON value.
-pub(crate) fn good(state: &Path, args: &[&str]) -> Value {
-    let output = call(state, args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
-}
-
-fn program(state: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_folkmoot"));
-    command.env_remove("FOLKMOOT_STATE").arg("--json").arg("--state").arg(state);
-    command
-}
-
-/// Asks the member that runs on `state`; `Err` if it has no socket, goes away before it answers, or says no.
-pub(crate) fn ask(state: &Path, request: &Value) -> Result<Value, String> {
-    let gone = |error: std::io::Error| error.to_string();
-    let mut stream = UnixStream::connect(state.join("control.sock")).map_err(gone)?;
-    stream.set_read_timeout(Some(ANSWER)).map_err(gone)?;
-    stream.write_all(format!("{request}\n").as_bytes()).map_err(gone)?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).map_err(gone)?;
-    let answer: Value = serde_json::from_str(&line).map_err(|error| format!("{line:?}: {error}"))?;
-    match answer.get("ok") {
-        Some(ok) => Ok(ok.clone()),
-        None => Err(answer["error"].to_string()),
-    }
-}
-
 impl Actor {
     /// Makes the identity; starts nothing.
     pub(crate) fn new(place: &Path, name: &str) -> Self {
@@ -94,18 +58,8 @@ impl Actor {
     /// Starts the process without waiting for it.
     pub(crate) fn spawn(&mut self, charter: &Path, at: &[String], apply: bool) {
         assert!(self.process.is_none(), "{} runs already", self.name);
-        // After a restart a member comes back where the others know it.
-        let listen = self.locator.strip_prefix("udp/").unwrap_or("127.0.0.1:0").to_owned();
-        let log = std::fs::OpenOptions::new().create(true).append(true).open(self.log()).unwrap();
-        let mut command = program(&self.state);
-        command.args(["member", "--while-stdin", "--listen", &listen, "--charter"]).arg(charter);
-        for locator in at.iter().filter(|locator| **locator != self.locator) {
-            command.args(["--at", locator]);
-        }
-        if apply {
-            command.arg("--apply");
-        }
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let more: &[&str] = if apply { &["--apply"] } else { &[] };
+        let mut child = member(&self.state, charter, &self.locator, at, more);
         let stdin = child.stdin.take();
         let heard = Heard::listen(child.stdout.take().unwrap());
         self.process = Some(Process { child, stdin, heard });

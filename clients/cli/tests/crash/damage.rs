@@ -1,6 +1,7 @@
 //! A member's store is cut, flipped, emptied, replaced: it does not start and says why; the others talk on all the time.
 
-use crate::actor::{Actor, call};
+use crate::actor::Actor;
+use crate::common::program::call;
 use crate::stage::Stage;
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@
 //! `FOLKMOOT_CRASH_SEED` which ones; both are printed.
 //!
 //! ```text
-//! stage    the group: three founders, one guest       actor   one process: start, ask, kill
+//! stage    the group: three founders, one guest       actor   one process: start, ask, kill, look at its disk
 //! moments  join, vote, send, view: who dies, when     heard   what it printed     disk   what it kept
 //! checks   what must hold of all logs and all disks   damage  truncated and flipped stores
 //! ```
@@ -13,6 +13,8 @@
 
 mod actor;
 mod checks;
+#[path = "../common/mod.rs"]
+mod common;
 mod damage;
 mod disk;
 mod draw;

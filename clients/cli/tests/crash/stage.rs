@@ -1,44 +1,17 @@
 //! The group under test: three founders, of whom two admit, and a guest who comes and goes.
 
-use crate::actor::{Actor, ask, good};
+use crate::actor::Actor;
+use crate::common::place::Place;
+use crate::common::program::ask;
 use crate::heard::View;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Longest wait for a common view and key.
 pub(crate) const GATHER: Duration = Duration::from_secs(30);
 /// Place of the guest in the cast.
 pub(crate) const GUEST: usize = 3;
-/// Silence after which a node is given up: short, so that the test is.
-const SILENCE_MS: u32 = 700;
-
-/// A folder of folders, removed at the end unless a check failed.
-pub(crate) struct Place(PathBuf);
-
-impl Place {
-    pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fm-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("state folders and logs: {}", self.0.display());
-        } else {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-}
-
 /// The group.
 pub(crate) struct Stage {
     /// Anna, Ben and Cleo; then the guest, if there is one.
@@ -57,7 +30,8 @@ impl Stage {
     pub(crate) fn new(name: &str) -> Result<Self, String> {
         let place = Place::new(name);
         let cast: Vec<Actor> = ["anna", "ben", "cleo"].map(|name| Actor::new(place.path(), name)).into();
-        let charter = found(&place, &cast);
+        place.found(&cast.iter().map(|one| one.state.as_path()).collect::<Vec<_>>(), 365);
+        let charter = place.signed();
         let mut stage = Self { cast, gone: Vec::new(), admitted: false, charter, place, last: None };
         for founder in 0..GUEST {
             stage.start(founder)?;
@@ -145,23 +119,6 @@ impl Stage {
 pub(crate) fn meanwhile(actor: &Actor, request: Value) -> std::thread::JoinHandle<Result<Value, String>> {
     let state = actor.state.clone();
     std::thread::spawn(move || ask(&state, &request))
-}
-
-fn found(place: &Place, founders: &[Actor]) -> PathBuf {
-    let (text, signed) = (place.path().join("charter.toml"), place.path().join("charter.cms"));
-    let certificates: Vec<String> =
-        founders.iter().map(|one| one.state.join("identity.pem").display().to_string()).collect();
-    let path = text.display().to_string();
-    let mut line = vec!["charter", "new", "crash", "--votes", "2", "--out", &path];
-    line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
-    good(&founders[0].state, &line);
-    let draft = std::fs::read_to_string(&text).unwrap();
-    assert!(!draft.contains("[timeouts]"), "{draft}");
-    std::fs::write(&text, format!("{draft}\n[timeouts]\nsilence_ms = {SILENCE_MS}\n")).unwrap();
-    for founder in founders {
-        good(&founder.state, &["charter", "sign", &path]);
-    }
-    signed
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

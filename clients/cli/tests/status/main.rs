@@ -2,17 +2,29 @@
 //! reason. Exit codes on the way are those of docs/cli.md.
 //!
 //! ```text
-//! founders come one by one   never-seen -> present          dora asks, one vote, two votes    asking -> present
-//! eve asks, two say no       join ends with 5               dora leaves the group             not-joined
-//! cleo is cut off             silent, seen from either side   cleo is killed                    silent
+//! founders come one by one   never-seen -> present          dora asks, one vote, two votes    not-admitted -> asking -> present
+//! eve asks, two say no       join ends with 5; denied       dora leaves the group             left
+//! cleo is cut off            silent, seen from either side  cleo is killed                    silent
 //! frank's certificate ends   expired                        dora is expelled                  expelled; send ends with 7
+//!
+//! split.rs   only short datagrams pass        other-side, seen from either side
+//! aside.rs   cleo withholds one step          arriving -> set-aside; killed: silent; honest again: present
 //! ```
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-mod actor;
+mod aside;
+#[path = "../common/mod.rs"]
+mod common;
+mod split;
+mod withhold;
 
-use actor::{Actor, Place, code};
+use common::actor::Actor;
+use common::place::Place;
+use common::program::code;
 use serde_json::{Value, json};
+
+/// Short enough for a clock set forward to pass.
+const CERTIFICATE_DAYS: u32 = 1;
 
 struct Cast {
     place: Place,
@@ -25,7 +37,7 @@ struct Cast {
 fn why_tells_every_reason() {
     let place = Place::new("status");
     let [anna, ben, cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.charter(&[&anna, &ben, &cleo]);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), CERTIFICATE_DAYS);
     let mut cast = Cast { place, anna, ben, cleo };
     cast.founders_come();
     let mut dora = cast.dora_asks();
@@ -59,16 +71,20 @@ impl Cast {
         assert_eq!(roster.as_array().unwrap().len(), 3);
     }
 
-    fn guest(&self, name: &str) -> Actor {
+    fn guest(&self, name: &str, more: &[&str]) -> Actor {
         let mut guest = Actor::new(&self.place, name);
-        guest.start(&self.place, &[self.anna.locator.clone(), self.ben.locator.clone()], &["--apply"]);
+        guest.start(&self.place, &[self.anna.locator.clone(), self.ben.locator.clone()], more);
         guest
     }
 
     fn dora_asks(&mut self) -> Actor {
-        let dora = self.guest("dora");
+        let dora = self.guest("dora", &[]);
+        dora.why("dora", "not-admitted");
+        dora.ask(&json!({ "op": "apply" }));
         let asks = self.anna.why("dora", "asking");
         assert_eq!((asks["votes"]["have"].as_u64(), asks["votes"]["need"].as_u64()), (Some(0), Some(2)));
+        let none = "has 0 of the 2 votes needed to be admitted (nobody has voted)";
+        assert_eq!(asks["why"], none);
         assert_eq!(code(&dora.run(&["send", "let me in", "--timeout", "1"])), 6, "no key within that time");
         dora.why("dora", "asking");
         self.anna.good(&["vote", "approve", "dora"]);
@@ -85,23 +101,28 @@ impl Cast {
 
     /// Three vote and two admit: two who say no are enough. `join` says so and ends.
     fn eve_is_refused(&self) {
-        let eve = Actor::new(&self.place, "eve");
-        let joining = eve.join(&self.place, &self.anna.locator);
+        let mut eve = Actor::new(&self.place, "eve");
+        let joining = eve.talk(&self.place, "join", &self.anna.locator);
         for voter in [&self.anna, &self.ben] {
             voter.why("eve", "asking");
             voter.good(&["vote", "reject", "eve"]);
         }
-        let output = joining.join().unwrap();
+        let output = joining.end();
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(code(&output), 5, "{complaint}");
         assert!(complaint.contains("the voters said no") && complaint.contains("refused"), "{complaint}");
         let asks = self.anna.why("eve", "asking");
         assert_eq!(asks["votes"]["rejected"], json!(["anna", "ben"]));
+        // The answer stands: it is told again to whoever asks again.
+        eve.start(&self.place, core::slice::from_ref(&self.anna.locator), &["--apply"]);
+        let told = eve.why("eve", "denied");
+        assert!(told["why"].as_str().unwrap().contains("the voters said no"), "{told}");
+        eve.kill();
     }
 
     /// Certificates of this charter end after a day; Anna's clock is set two days forward.
     fn frank_runs_out(&mut self) {
-        let mut frank = self.guest("frank");
+        let mut frank = self.guest("frank", &["--apply"]);
         for voter in [&self.anna, &self.ben] {
             voter.why("frank", "asking");
             voter.good(&["vote", "approve", "frank"]);
@@ -114,7 +135,17 @@ impl Cast {
 
     fn dora_leaves(&mut self, dora: &mut Actor) {
         dora.ask(&json!({ "op": "leave" }));
-        self.anna.why("dora", "not-joined");
+        self.anna.why("dora", "left");
+        dora.why("dora", "left");
+        // Nobody misses who left: her process may stop, and come back without a word.
+        dora.kill();
+        self.anna.until(&["status"], |status| status["activity"] == "steady");
+        self.anna.why("dora", "left");
+        let known = [self.anna.locator.clone()];
+        dora.start(&self.place, &known, &[]);
+        self.anna.why("dora", "present");
+        dora.ask(&json!({ "op": "leave" }));
+        self.anna.why("dora", "left");
     }
 
     /// Cleo's cables are cut: from either side of the split the other is silent.
@@ -161,7 +192,8 @@ impl Cast {
         self.anna.kill();
         self.anna.start(&self.place, &known, &["--clock-ahead", "172800"]);
         let told = self.anna.why("frank", "expired");
-        assert!(told["since"].as_str().unwrap().ends_with('Z'), "{told}");
+        let since = told["since"].as_str().unwrap();
+        assert_eq!(told["why"], format!("its certificate ended at {since}; it may ask for admission again"));
         self.ben.why("frank", "expired");
         assert_eq!(code(&self.ben.run(&["why", "frank"])), 1);
         assert_eq!(code(&self.ben.run(&["why", "anna"])), 0);

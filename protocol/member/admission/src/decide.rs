@@ -25,9 +25,7 @@ impl Admission {
     pub(crate) fn propose(&mut self, call: &Call<'_>, decision: Decision) -> Result<(), AdmissionError> {
         let (me, digest) = (call.identity.member(), decision.digest());
         if self.ballots.was_rejected(&digest) {
-            let why = Closed::Rejected;
-            self.out.push_back(Output::Event(Event::ProposalClosed { proposal: digest, decision, why }));
-            return Ok(());
+            return Err(AdmissionError::LocalRejected);
         }
         call.transcript.would_stand(&decision).map_err(AdmissionError::LocalDecision)?;
         if self.ballots.get(&digest).is_none() {
@@ -204,7 +202,10 @@ impl Admission {
         let slot = Slot { serial: self.ballots.serial, ballot };
         let proofs = self.ballots.proofs(ballot, &proposal, roster);
         match call.transcript.make_decision(&decision, slot, &proofs, call.identity) {
-            Ok(entry) => self.out.push_back(Output::Entry(entry)),
+            Ok(entry) => {
+                self.trace("entry of a decision handed over".to_owned());
+                self.out.push_back(Output::Entry(entry));
+            }
             Err(error) => self.trace(format!("decision not carried out: {error}")),
         }
     }

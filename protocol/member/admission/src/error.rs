@@ -101,8 +101,11 @@ pub enum AdmissionError {
     #[error("no open request or proposal has that name")]
     LocalUnknown,
     /// We voted on it, and only a no can be changed.
-    #[error("voted already")]
+    #[error("voted already: a yes stands, and so does a word on a proposal")]
     LocalVotedAlready,
+    /// The voters have said no to that since their last decision.
+    #[error("the voters have said no to that; it can be proposed again after their next decision")]
+    LocalRejected,
     /// We have not been told the time yet.
     #[error("no clock yet")]
     LocalNoClock,
@@ -110,7 +113,7 @@ pub enum AdmissionError {
     #[error("{0} is no member")]
     LocalNotMember(MemberId),
     /// What we proposed or asked for would not stand.
-    #[error("would not stand")]
+    #[error("it would not stand")]
     LocalDecision(#[source] EntryError),
     /// Our request or certificate cannot be made.
     #[error("own request")]

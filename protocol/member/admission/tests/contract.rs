@@ -128,6 +128,19 @@ fn a_stranger_that_restarts_asks_the_same() {
 }
 
 #[test]
+fn what_the_voters_rejected_is_not_proposed_again_in_silence() {
+    let mut bus = Bus::new(3, 2);
+    let target = bus.seats[2].identity.member();
+    bus.command(0, Command::Expel(target)).unwrap();
+    let proposal = bus.seats[1].admission.status(&bus.seats[1].transcript).proposals[0].proposal;
+    for voter in [1, 2] {
+        bus.command(voter, Command::Vote { motion: proposal, approve: false }).unwrap();
+    }
+    assert!(bus.seats[0].admission.status(&bus.seats[0].transcript).proposals.is_empty());
+    assert_eq!(bus.command(0, Command::Expel(target)), Err(AdmissionError::LocalRejected));
+}
+
+#[test]
 fn a_quorum_expels() {
     let mut bus = Bus::new(4, 2);
     let target = bus.seats[3].identity.member();

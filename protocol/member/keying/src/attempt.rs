@@ -32,6 +32,8 @@ pub(crate) struct Attempt {
     confirmed: BTreeSet<usize>,
     /// Complained of for what they signed: once each, however much of it comes.
     accused: BTreeSet<MemberId>,
+    /// The stage that a trace line told last.
+    told: &'static str,
 }
 
 /// A message as it came.
@@ -53,7 +55,7 @@ pub(crate) enum Took {
     Complete,
 }
 
-/// What a view's attempts are bound to, taken down when the view comes: whatever the roster does later, it stays.
+/// What a view's attempts are bound to, taken down when the view comes: whatever the roster does later, the binding stays.
 pub(crate) struct Roll {
     pub(crate) view: View,
     /// The members with their certificates' digests.
@@ -62,19 +64,20 @@ pub(crate) struct Roll {
 }
 
 impl Roll {
-    /// KEY-01: a view is of this group, sorted, has this member, and the roster knows all of it.
-    pub(crate) fn new(core: &Core, view: View, credentials: &dyn Credentials) -> Result<Self, KeyingError> {
-        let bad = KeyingError::LocalView;
-        let sorted = view.members.windows(2).all(|pair| matches!(pair, [left, right] if left < right));
-        let known = |member: &MemberId| view.members.contains(member);
-        let came = &view.transitional_set;
-        let fits = known(&core.me) && came.contains(&core.me) && came.iter().all(known);
-        if view.id.group != core.group || !sorted || !fits {
-            return Err(bad);
+    /// KEY-12: the roster has all of the view; else those whom it does not have.
+    pub(crate) fn new(view: View, credentials: &dyn Credentials) -> Result<Self, Vec<MemberId>> {
+        let off = off_roster(&view.members, credentials);
+        if !off.is_empty() {
+            return Err(off);
         }
         let pair = |member: &MemberId| credentials.certificate(member).map(|digest| (*member, digest));
-        let certified = view.members.iter().map(pair).collect::<Option<_>>().ok_or(bad)?;
+        let certified = view.members.iter().filter_map(pair).collect();
         Ok(Self { view, certified, charter_version: credentials.charter_version() })
+    }
+
+    /// KEY-12: those of the view whom the roster has lost since.
+    pub(crate) fn off_roster(&self, credentials: &dyn Credentials) -> Vec<MemberId> {
+        off_roster(&self.view.members, credentials)
     }
 
     fn binding(&self, core: &Core, attempt: u32) -> Digest {
@@ -84,6 +87,19 @@ impl Roll {
     fn place(&self, member: &MemberId) -> Result<usize, KeyingError> {
         self.view.members.binary_search(member).map_err(|_| KeyingError::PeerNotInView(*member))
     }
+}
+
+/// KEY-01: a view is of this group, sorted, without doubles, and has this member.
+pub(crate) fn check_view(core: &Core, view: &View) -> Result<(), KeyingError> {
+    let sorted = view.members.windows(2).all(|pair| matches!(pair, [left, right] if left < right));
+    let known = |member: &MemberId| view.members.contains(member);
+    let came = &view.transitional_set;
+    let fits = known(&core.me) && came.contains(&core.me) && came.iter().all(known);
+    if view.id.group == core.group && sorted && fits { Ok(()) } else { Err(KeyingError::LocalView) }
+}
+
+fn off_roster(members: &[MemberId], credentials: &dyn Credentials) -> Vec<MemberId> {
+    members.iter().filter(|member| credentials.certificate(member).is_none()).copied().collect()
 }
 
 impl Attempt {
@@ -115,9 +131,11 @@ impl Attempt {
             keys: None,
             confirmed: BTreeSet::new(),
             accused: BTreeSet::new(),
+            told: "",
         };
         let steps = attempt.module.start(entropy);
         let took = attempt.act(core, steps, credentials);
+        attempt.tell_stage(core);
         Ok((attempt, took))
     }
 
@@ -151,7 +169,18 @@ impl Attempt {
             &envelope.instance.nonce,
             &digest(&[envelope.body.as_ref()]),
         ]);
-        Ok(self.act(core, steps, credentials))
+        let took = self.act(core, steps, credentials);
+        self.tell_stage(core);
+        Ok(took)
+    }
+
+    /// A line for each stage: what all wait for now. Schedules of the simulator aim at these.
+    fn tell_stage(&mut self, core: &mut Core) {
+        let stage = self.stage();
+        if self.members.len() > 1 && stage != self.told {
+            self.told = stage;
+            core.trace(format!("attempt {} in view {}: {stage} awaited", self.number, self.view));
+        }
     }
 
     fn place(&self, sender: MemberId) -> Result<usize, KeyingError> {
@@ -294,9 +323,9 @@ impl Attempt {
         self.is_confirming() || self.module.stage().deciding
     }
 
-    /// The module's stage, for people.
+    /// The stage, for people: the module's, then confirmation.
     pub(crate) fn stage(&self) -> &'static str {
-        self.module.stage().name
+        if self.is_confirming() { "confirmation" } else { self.module.stage().name }
     }
 
     /// Whose step all wait for: the same at every member that delivered the same messages.

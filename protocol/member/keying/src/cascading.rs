@@ -1,4 +1,5 @@
-//! Cascading: flush is answered, the next view is awaited (CM). Also where every machine starts.
+//! Cascading: the next view is awaited (CM). Flush is answered; or there was no view yet; or the view that is installed gets
+//! no key, since somebody of it is not on the roster: then flush will ask, and is answered at once.
 //!
 //! Sends nothing. Messages of the cancelled run are ignored; those of a refresh of the secure view left behind are heard.
 
@@ -14,18 +15,34 @@ use crate::secure::Secure;
 pub(crate) struct Cascading {
     /// The secure view whose flush was answered.
     behind: Option<Secure>,
+    /// A view is installed that gets no key: its flush is still to be answered.
+    owes_flush: bool,
 }
 
 impl Cascading {
     /// A machine before its first view.
     pub(crate) fn start() -> Self {
-        Self { behind: None }
+        Self { behind: None, owes_flush: false }
+    }
+
+    /// A view is installed, and gets no key: whoever goes next, a change is certain to come.
+    pub(crate) fn keyless() -> Self {
+        Self { behind: None, owes_flush: true }
     }
 
     /// Answers the flush.
     pub(crate) fn answer(core: &mut Core, behind: Option<Secure>) -> Machine {
         core.emit(Output::FlushOk);
-        Machine::Cascading(Self { behind })
+        Machine::Cascading(Self { behind, owes_flush: false })
+    }
+
+    /// KEY-12: a view without a key has nothing to finish.
+    pub(crate) fn flush_request(&mut self, core: &mut Core) -> Result<(), KeyingError> {
+        if !core::mem::take(&mut self.owes_flush) {
+            return Err(KeyingError::LocalOutOfTurn("flush request"));
+        }
+        core.emit(Output::FlushOk);
+        Ok(())
     }
 
     pub(crate) fn signal(&mut self, core: &mut Core) {

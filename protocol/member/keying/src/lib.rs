@@ -30,7 +30,7 @@ pub use error::KeyingError;
 use folkmoot_agreement as agreement;
 use folkmoot_base as base;
 
-use crate::attempt::{Heard, Roll};
+use crate::attempt::{Heard, Roll, check_view};
 use crate::cascading::Cascading;
 use crate::core::Core;
 use crate::message::Envelope;
@@ -76,7 +76,8 @@ impl Keying {
         group.0.to_vec()
     }
 
-    /// Takes one input. A refused input leaves the state as it was; signed nonsense is complained of all the same.
+    /// Takes one input. A refused input leaves the state as it was, but for a view: it is installed below, gets no key here,
+    /// and its flush is answered. Signed nonsense is complained of all the same.
     ///
     /// # Errors
     /// [`KeyingError`]: `Peer…` names whose fault it is; count it and go on.
@@ -123,10 +124,15 @@ impl Keying {
         if !matches!(self.machine, Machine::Cascading(_)) || self.newest == Some(view.id) {
             return Err(KeyingError::LocalOutOfTurn("view"));
         }
-        let roll = Roll::new(&self.core, view, credentials)?;
-        self.newest = Some(roll.view.id);
-        self.core.came_along(&roll.view);
-        self.machine = Running::begin(&mut self.core, now, roll, credentials, entropy)?;
+        // Flush has installed it, whatever becomes of it here: its flush will be asked for, and must be answered.
+        self.newest = Some(view.id);
+        self.machine = Machine::Cascading(Cascading::keyless());
+        check_view(&self.core, &view)?;
+        self.core.came_along(&view);
+        match Roll::new(view, credentials) {
+            Ok(roll) => self.machine = Running::begin(&mut self.core, now, roll, credentials, entropy)?,
+            Err(off) => self.core.trace(keyless(&off)),
+        }
         Ok(())
     }
 
@@ -201,11 +207,20 @@ impl Keying {
     }
 }
 
+/// KEY-12, in words.
+pub(crate) fn keyless(off: &[MemberId]) -> String {
+    let names: Vec<String> = off.iter().map(MemberId::short).collect();
+    format!("no key for this view: the roster does not have {}", names.join(", "))
+}
+
 fn flush_request(core: &mut Core, machine: Machine) -> (Machine, Result<(), KeyingError>) {
     match machine {
         Machine::Running(running) => (running.flush_request(core), Ok(())),
         Machine::Secure(secure) => (secure.flush_request(core), Ok(())),
-        Machine::Cascading(_) => (machine, Err(KeyingError::LocalOutOfTurn("flush request"))),
+        Machine::Cascading(mut cascading) => {
+            let result = cascading.flush_request(core);
+            (Machine::Cascading(cascading), result)
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::core::Core;
 use crate::deadline::Deadline;
 use crate::error::KeyingError;
 use crate::secure::Secure;
-use crate::{Machine, cascading::Cascading};
+use crate::{Machine, cascading::Cascading, keyless};
 
 /// An attempt under way. Which of the two states it is in, the attempt knows.
 pub(crate) struct Running {
@@ -103,8 +103,19 @@ impl Running {
                 }
                 Machine::Running(self)
             }
-            Took::Complete => self.install(core),
+            Took::Complete => self.complete(core, credentials),
         }
+    }
+
+    /// KEY-12: a view whose members the roster does not have any more is not installed: all who go together see the entry
+    /// at one place before the last confirmation, or all see it later.
+    fn complete(self, core: &mut Core, credentials: &dyn Credentials) -> Machine {
+        let off = self.roll.off_roster(credentials);
+        if off.is_empty() || core.config.danger == Some(Danger::KeyingKeepsExpelled) {
+            return self.install(core);
+        }
+        core.trace(keyless(&off));
+        if self.held { Cascading::answer(core, None) } else { Machine::Cascading(Cascading::keyless()) }
     }
 
     fn install(self, core: &mut Core) -> Machine {

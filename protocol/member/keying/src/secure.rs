@@ -11,11 +11,12 @@
 use crate::Machine;
 use crate::api::{Credentials, Output};
 use crate::attempt::{Attempt, Heard, Roll, Took, check_refresh, refresh};
-use crate::base::{Entropy, Instant, MemberId, Service};
+use crate::base::{Danger, Entropy, Instant, MemberId, Service};
 use crate::cascading::Cascading;
 use crate::core::Core;
 use crate::deadline::Deadline;
 use crate::error::KeyingError;
+use crate::keyless;
 use crate::message::REFRESH;
 use crate::running::complain;
 
@@ -114,7 +115,7 @@ impl Secure {
             return Ok(());
         }
         if took == Took::Complete {
-            self.complete(core);
+            self.complete(core, credentials);
         }
         Ok(())
     }
@@ -132,21 +133,27 @@ impl Secure {
             // Two asked at once: the first in the order counts.
             return Ok(());
         }
-        if muted {
+        // KEY-12: not in a view that has lost somebody; the next one brings a key of its own.
+        if muted || !self.roll.off_roster(credentials).is_empty() {
             return Ok(());
         }
         let (attempt, took) = Attempt::begin(core, &self.roll, envelope.attempt, credentials, entropy)?;
         core.trace(format!("refresh {} begins", envelope.attempt));
         self.refresh = Some((attempt, Deadline::new(now, core.config.step_deadline)));
         if took == Took::Complete {
-            self.complete(core);
+            self.complete(core, credentials);
         }
         Ok(())
     }
 
-    fn complete(&mut self, core: &mut Core) {
+    fn complete(&mut self, core: &mut Core, credentials: &dyn Credentials) {
         let Some((attempt, _)) = self.refresh.take() else { return };
         self.requested = false;
+        let off = self.roll.off_roster(credentials);
+        if !off.is_empty() && core.config.danger != Some(Danger::KeyingKeepsExpelled) {
+            // KEY-12: no new key in a view that is about to end; whoever is gone may hold it.
+            return core.trace(keyless(&off));
+        }
         self.number = attempt.number;
         if let Some(epoch) = attempt.epoch() {
             core.remember(&self.roll.view.members, epoch);

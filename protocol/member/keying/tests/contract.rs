@@ -47,11 +47,17 @@ fn views_of_the_same_members_have_different_keys() {
 #[test]
 fn key_01_views_that_do_not_fit_are_refused() {
     let mut table = Table::new(1, None);
+    let mut order = 0;
     let mut refused = |change: &dyn Fn(&mut folkmoot_keying::View)| {
-        let mut view = view(1, 3);
+        order += 1;
+        let mut view = view(order, 3);
         change(&mut view);
         assert_eq!(table.give(0, Input::View(view)), Err(KeyingError::LocalView));
         assert_eq!(table.keyings[0].state(), State::Cascading);
+        // Flush has installed it all the same: its flush is answered, once, and the machine is not stuck.
+        table.give(0, Input::FlushRequest).unwrap();
+        assert!(matches!(table.outputs[0].last(), Some(Output::FlushOk)));
+        assert_eq!(table.give(0, Input::FlushRequest), Err(KeyingError::LocalOutOfTurn("flush request")));
     };
     refused(&|view| view.members.swap(0, 1));
     refused(&|view| view.members[1] = member(0));
@@ -62,7 +68,6 @@ fn key_01_views_that_do_not_fit_are_refused() {
         view.transitional_set.remove(0);
     });
     refused(&|view| view.transitional_set.push(member(9)));
-    refused(&|view| view.members.push(member(201)));
     refused(&|view| view.id.group = GroupId([1; 32]));
 }
 

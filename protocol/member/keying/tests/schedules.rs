@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::model::{Signal, play};
+use common::model::{Signal, Told, play};
 use folkmoot_base::Danger;
 
 /// Schedules for each line; `FOLKMOOT_SCHEDULES=20000` for the long run.
@@ -13,16 +13,16 @@ fn schedules() -> u64 {
 }
 
 fn all_pass(mode: Signal) {
-    let (mut views, mut refreshed) = (0, 0);
+    let mut sum = Told::default();
     for seed in 0..schedules() {
-        let (some, more) =
-            play(seed, mode, None).unwrap_or_else(|fault| panic!("seed {seed}, {mode:?}: {fault}"));
-        views += some;
-        refreshed += more;
+        let told = play(seed, mode, None).unwrap_or_else(|fault| panic!("seed {seed}, {mode:?}: {fault}"));
+        sum.views += told.views;
+        sum.refreshed += told.refreshed;
+        sum.keyless += told.keyless;
     }
     assert!(
-        views > 3_000 && refreshed > 300,
-        "the schedules do something: {views} views, {refreshed} refreshes"
+        sum.views > 3_000 && sum.refreshed > 300 && sum.keyless > 30,
+        "the schedules do something: {sum:?}"
     );
 }
 
@@ -70,4 +70,9 @@ fn without_confirmation_a_view_is_installed_before_all_have_the_key() {
 #[test]
 fn a_reused_key_is_seen() {
     assert!(faults(Danger::KeyingReusesKey, Signal::OnRemoval, &["one key for two epochs"]).is_some());
+}
+
+#[test]
+fn a_key_shared_with_the_expelled_is_seen() {
+    assert!(faults(Danger::KeyingKeepsExpelled, Signal::OnRemoval, &["off the roster"]).is_some());
 }

@@ -81,8 +81,12 @@ impl Member {
 
     /// Out of the group: keys are erased, held messages are reported, and a group still wanted is asked for again.
     pub(crate) fn removed(&mut self, now: Instant, group: GroupId, cause: Cause) {
+        let known = self.seats.contains_key(&group);
         self.drop_seat(group);
-        self.event(Event::Removed { group, cause });
+        // Our transcript may have said so before our node: once is enough.
+        if known || cause == Cause::Leave {
+            self.event(Event::Removed { group, cause });
+        }
         // Not for a leave: `leave` has done it, and a join asked for since then stands.
         if matches!(cause, Cause::Expelled | Cause::Expired) {
             self.wanted.remove(&group);
@@ -268,10 +272,10 @@ impl Member {
     /// A view and its key, together: messages of it may come and go from here on.
     fn install(&mut self, group: GroupId, view: keying::SecureView) {
         let keying::SecureView { id, members, transitional_set, cause, epoch } = view;
-        let minority = self.side(&members);
         let Some(seat) = self.seats.get_mut(&group) else { return };
-        seat.minority = minority;
         if let Err(error) = seat.session.open_epoch(id, &members, &epoch.key) {
+            // Nothing may be sealed for this view under the key of another.
+            seat.session.stop();
             return self.trace("session", format!("no epoch was opened: {error}"));
         }
         if self.config.danger_keeps_keys {
@@ -281,16 +285,10 @@ impl Member {
         seat.session.close_previous();
         let epoch = epoch.name.to_string();
         seat.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone() });
+        seat.follow(self.transcript.roster());
         self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
         self.held_received(group);
         self.release_held(group);
-    }
-
-    /// What the charter lets these members do together: anything, if a quorum of the electorate is among them.
-    fn side(&self, members: &[MemberId]) -> Minority {
-        let roster = self.transcript.roster();
-        let present = members.iter().copied().collect();
-        if roster.electorate().is_quorum(&present) { Minority::Continue } else { roster.charter().minority() }
     }
 
     /// A new key in the same view. The one before opens what was sealed before its sender heard.
@@ -304,6 +302,7 @@ impl Member {
         if self.config.danger_keeps_keys {
             self.spoils.keep(view, &installed.members, &epoch.key);
         }
+        seat.follow(self.transcript.roster());
         self.held_received(group);
         self.release_held(group);
     }

@@ -14,7 +14,9 @@ impl Member {
     pub(crate) fn hear_node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
         match message {
             ToMember::Notice { group, view, members, removed, cause } => {
-                self.sight.notice(now, &members, &removed, cause);
+                if group == self.home {
+                    self.sight.notice(now, &members, &removed, cause);
+                }
                 self.notice(now, group, Notice { view, members, removed, cause }, entropy);
                 self.ask_door(now, Input::Regrouped, entropy);
             }
@@ -22,7 +24,12 @@ impl Member {
             ToMember::Deliver { group, sender, service, payload } => {
                 self.delivered(now, (group, sender, service), &payload, entropy);
             }
-            ToMember::Removed { group, cause } => self.removed(now, group, cause),
+            ToMember::Removed { group, cause } => {
+                if group == self.home {
+                    self.sight.went(now, self.me, cause);
+                }
+                self.removed(now, group, cause);
+            }
             ToMember::Refused { reason, .. } => self.event(Event::Refused { reason }),
             ToMember::Entry(entry) => self.entry(now, &entry, entropy),
             ToMember::Guest { from, payload } => self.ask_door(now, Input::Guest { from, payload }, entropy),

@@ -113,7 +113,7 @@ impl Member {
             Door::Inside(admission) => admission.handle(now, input, transcript, identity, entropy),
         };
         match done {
-            Err(error) if said => self.event(Event::Refused { reason: error.to_string() }),
+            Err(error) if said => self.event(Event::Refused { reason: whole(&error) }),
             Err(error) => self.refuse("admission", &error),
             Ok(()) => {}
         }
@@ -153,6 +153,8 @@ impl Member {
         if !appended.new {
             return;
         }
+        self.tell_change(&appended);
+        self.follow_roster(now, &appended.change);
         let heads = self.transcript.heads_digest();
         let groups: Vec<GroupId> = self.seats.keys().copied().collect();
         for group in groups {
@@ -161,12 +163,35 @@ impl Member {
             }
             self.settle(now, group, entropy);
         }
-        self.tell_change(&appended);
         self.ask_door(now, admission::Input::Appended(appended), entropy);
         if let Err(error) = self.open_door() {
             self.trace("admission", error.to_string());
         }
         self.ask_again(now);
+    }
+
+    /// What an entry means for the seats, at its own place in the order. A notice comes with it, or a little later.
+    fn follow_roster(&mut self, now: Instant, change: &Change) {
+        let (me, roster) = (self.me, self.transcript.roster());
+        for seat in self.seats.values_mut() {
+            seat.follow(roster);
+        }
+        // MEM-03: out by our own transcript, whatever our node says about it, or when.
+        if let Change::Removed { member, cause, .. } = *change
+            && member == me
+            && !roster.is_member(&me)
+        {
+            let seats: Vec<(GroupId, bool)> =
+                self.seats.iter().map(|(group, seat)| (*group, seat.asked && !seat.joined)).collect();
+            for (group, on_its_way) in seats {
+                self.removed(now, group, cause);
+                if on_its_way {
+                    // Should we be admitted again before the join has its place, nobody would be there to answer for it.
+                    self.tell_node(ToNode::Leave { member: me, group });
+                }
+            }
+        }
+        self.release_all();
     }
 
     fn tell_change(&mut self, appended: &Appended) {
@@ -180,4 +205,15 @@ impl Member {
             _ => {}
         }
     }
+}
+
+/// An error with its causes, for a person.
+fn whole(error: &dyn core::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
 use folkmoot_flush::{self as flush, Flush};
-use folkmoot_identity::Minority;
+use folkmoot_identity::{Minority, Roster};
 use folkmoot_keying::{self as keying, Keying, KeyingError};
 use folkmoot_session::{self as session, Session};
 use std::collections::VecDeque;
@@ -74,6 +74,19 @@ impl Seat {
             asked: false,
             ask_at: now,
         })
+    }
+
+    /// What the roster now means for the installed view: MEM-03, nothing is sealed any more for who is off it (K3, at the
+    /// entry's place, since its notice may come later); MEM-04, what the charter lets these members do together: anything,
+    /// if a quorum of the electorate is among them.
+    pub(crate) fn follow(&mut self, roster: &Roster) {
+        let Some(installed) = &self.installed else { return };
+        if installed.members.iter().any(|member| !roster.is_member(member)) {
+            self.session.stop();
+        }
+        let present = installed.members.iter().copied().collect();
+        let whole = roster.electorate().is_quorum(&present);
+        self.minority = if whole { Minority::Continue } else { roster.charter().minority() };
     }
 
     /// Whether a message would be sealed and sent now.

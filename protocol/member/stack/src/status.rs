@@ -22,7 +22,8 @@ pub(crate) struct Sight {
     pub(crate) configuration: Vec<NodeId>,
     up: BTreeMap<NodeId, Locator>,
     silent: BTreeMap<NodeId, (Instant, Option<Locator>)>,
-    set_aside: BTreeMap<MemberId, Instant>,
+    /// Who went since when, by itself or because of complaints, and is not back.
+    gone: BTreeMap<MemberId, (Instant, Cause)>,
 }
 
 impl Sight {
@@ -43,24 +44,30 @@ impl Sight {
     }
 
     pub(crate) fn notice(&mut self, now: Instant, members: &[MemberId], removed: &[MemberId], cause: Cause) {
-        self.set_aside.retain(|member, _| !members.contains(member));
-        if cause == Cause::Complaint {
-            self.set_aside.extend(removed.iter().map(|member| (*member, now)));
+        self.gone.retain(|member, _| !members.contains(member));
+        removed.iter().for_each(|member| self.went(now, *member, cause));
+    }
+
+    /// `member` is out of the group, and its node is not what went.
+    pub(crate) fn went(&mut self, now: Instant, member: MemberId, cause: Cause) {
+        if matches!(cause, Cause::Complaint | Cause::Leave) {
+            self.gone.insert(member, (now, cause));
         }
     }
 
     fn absence(&self, member: &MemberId) -> Absence {
-        let node = member.node();
-        if let Some(since) = self.set_aside.get(member) {
-            return Absence::SetAside { since: *since };
+        let (node, gone) = (member.node(), self.gone.get(member));
+        let silent = self.silent.get(&node).map(|(since, _)| *since);
+        match (gone, silent) {
+            // A node that stops after its member left is as it should be.
+            (Some((since, Cause::Leave)), _) => Absence::Left { since: *since },
+            // Who was set aside and then fell silent is silent: it does not come back by itself.
+            (_, Some(since)) => Absence::SilentSince(since),
+            (Some((since, _)), None) => Absence::SetAside { since: *since },
+            (None, None) if self.configuration.contains(&node) => Absence::NotJoined,
+            (None, None) if self.up.contains_key(&node) => Absence::OtherSide,
+            (None, None) => Absence::NeverSeen,
         }
-        if self.configuration.contains(&node) {
-            return Absence::NotJoined;
-        }
-        if self.up.contains_key(&node) {
-            return Absence::OtherSide;
-        }
-        self.silent.get(&node).map_or(Absence::NeverSeen, |(since, _)| Absence::SilentSince(*since))
     }
 
     fn locator(&self, node: &NodeId) -> Option<Locator> {
@@ -114,9 +121,19 @@ impl Member {
             (_, State::Confirming) => {
                 format!("confirming the key: awaiting {}", self.names(&seat.keying.awaited()))
             }
-            (_, State::Cascading) => "changing the view".into(),
+            (_, State::Cascading) => self.keyless(seat),
             (_, State::Secure) => "steady".into(),
         }
+    }
+
+    /// No key, and none coming in this view.
+    fn keyless(&self, seat: &Seat) -> String {
+        let off = |member: &&MemberId| !self.transcript.roster().is_member(member);
+        let off: Vec<MemberId> = seat.noticed.iter().filter(off).copied().collect();
+        if off.is_empty() {
+            return "changing the view".into();
+        }
+        format!("awaiting the view without {}", self.names(&off))
     }
 
     pub(crate) fn names(&self, members: &[MemberId]) -> String {
@@ -125,7 +142,8 @@ impl Member {
     }
 
     pub(crate) fn name(&self, member: &MemberId) -> String {
-        let admission = self.transcript.roster().member(member);
+        let roster = self.transcript.roster();
+        let admission = roster.member(member).or_else(|| roster.former(member).map(|(former, _)| former));
         admission.map_or_else(|| member.short(), |admission| admission.name.clone())
     }
 
@@ -165,5 +183,72 @@ impl Member {
             (true, false) => Presence::Arriving,
             (false, _) => Presence::Absent(self.sight.absence(member)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANNA: MemberId = MemberId([1; 32]);
+    const BEN: MemberId = MemberId([2; 32]);
+
+    fn peer(member: MemberId) -> Reached {
+        Reached { node: member.node(), at: Locator::Memory(1) }
+    }
+
+    fn sight(configuration: &[MemberId], up: &[MemberId]) -> Sight {
+        let mut sight = Sight {
+            configuration: configuration.iter().map(|member| member.node()).collect(),
+            ..Sight::default()
+        };
+        up.iter().for_each(|member| sight.up(peer(*member)));
+        sight
+    }
+
+    #[test]
+    fn a_node_that_answers_from_another_ring_is_on_the_other_side() {
+        assert_eq!(sight(&[ANNA], &[BEN]).absence(&BEN), Absence::OtherSide);
+        assert_eq!(sight(&[ANNA, BEN], &[BEN]).absence(&BEN), Absence::NotJoined);
+        assert_eq!(sight(&[ANNA], &[]).absence(&BEN), Absence::NeverSeen);
+    }
+
+    #[test]
+    fn who_was_set_aside_is_so_until_it_is_back_or_falls_silent() {
+        let mut sight = sight(&[ANNA, BEN], &[BEN]);
+        sight.notice(Instant(5), &[ANNA], &[BEN], Cause::Complaint);
+        assert_eq!(sight.absence(&BEN), Absence::SetAside { since: Instant(5) });
+        sight.down(Instant(7), BEN.node());
+        assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(7)));
+        sight.up(peer(BEN));
+        assert_eq!(sight.absence(&BEN), Absence::SetAside { since: Instant(5) });
+        sight.notice(Instant(9), &[ANNA, BEN], &[], Cause::Join);
+        assert_eq!(sight.absence(&BEN), Absence::NotJoined);
+    }
+
+    #[test]
+    fn a_member_knows_that_it_was_set_aside_itself() {
+        let mut sight = sight(&[ANNA], &[]);
+        sight.went(Instant(3), ANNA, Cause::Complaint);
+        assert_eq!(sight.absence(&ANNA), Absence::SetAside { since: Instant(3) });
+    }
+
+    #[test]
+    fn who_left_is_not_missed_when_its_node_stops() {
+        let mut sight = sight(&[ANNA, BEN], &[BEN]);
+        sight.notice(Instant(5), &[ANNA], &[BEN], Cause::Leave);
+        sight.down(Instant(7), BEN.node());
+        assert_eq!(sight.absence(&BEN), Absence::Left { since: Instant(5) });
+        sight.notice(Instant(8), &[ANNA, BEN], &[], Cause::Network);
+        sight.notice(Instant(9), &[ANNA], &[BEN], Cause::Network);
+        assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(7)));
+    }
+
+    #[test]
+    fn silence_is_noted_even_where_the_ring_has_not_noticed_yet() {
+        let mut sight = sight(&[ANNA, BEN], &[BEN]);
+        sight.down(Instant(4), BEN.node());
+        assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(4)));
+        assert_eq!(sight.locator(&BEN.node()), Some(Locator::Memory(1)), "where it was last");
     }
 }

@@ -73,6 +73,15 @@ pub(crate) struct Circuit {
     hurried: bool,
     hurry_at: Option<Instant>,
     loss_at: Instant,
+    /// Since when nothing new has reached everybody, though something should.
+    stuck: Option<Stuck>,
+}
+
+/// Something is numbered that somebody lacks.
+#[derive(Debug, Clone, Copy)]
+struct Stuck {
+    since: Instant,
+    aru: u64,
 }
 
 impl Circuit {
@@ -97,6 +106,7 @@ impl Circuit {
             hurried: false,
             hurry_at: None,
             loss_at: now + config.timing.token_loss,
+            stuck: None,
         }
     }
 
@@ -113,7 +123,7 @@ impl Circuit {
     }
 
     /// The last pass of the token from here, if there was one; all are later than those of the commit token.
-    pub(crate) fn last_pass(&self, late: bool) -> Option<Last> {
+    pub(crate) fn last_pass(&self, late: u8) -> Option<Last> {
         let rotations =
             u64::try_from(self.others.len()).unwrap_or(u64::MAX).saturating_add(1).saturating_mul(2);
         let step = rotations.saturating_add(self.passed_seq);
@@ -121,7 +131,8 @@ impl Circuit {
             ring: self.stream.ring(),
             step,
             next: self.next,
-            late: late.into(),
+            late,
+            aru: self.stream.store.aru(),
         })
     }
 
@@ -187,6 +198,9 @@ impl Circuit {
         self.passed = None;
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
+        let since = self.stuck.filter(|stuck| token.aru <= stuck.aru).map_or(now, |stuck| stuck.since);
+        let stuck = Stuck { since, aru: token.aru };
+        self.stuck = (token.aru < token.seq).then_some(stuck);
         let line = self.last.aru.min(token.aru).min(self.stream.store.aru());
         self.stream.safe = self.stream.safe.max(line);
     }
@@ -372,14 +386,24 @@ impl Circuit {
         out.push_back(Output::Send { to: self.stream.id.representative, frame });
     }
 
-    /// Handles the timers that are due, but for the loss of the token, which is `Err`.
+    /// Whether the last token said that somebody lacks something.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.stuck.is_some()
+    }
+
+    /// Whether the token came a short while ago.
+    pub(crate) fn is_fed(&self, now: Instant, config: &Config) -> bool {
+        now + config.timing.token_loss / 2 < self.loss_at
+    }
+
+    /// Handles the timers that are due, but for the loss of the token or of all progress, which is `Err`.
     pub(crate) fn timeout(
         &mut self,
         now: Instant,
         source: &mut dyn Source,
         config: &Config,
         out: &mut VecDeque<Output>,
-    ) -> Result<(), TokenLost> {
+    ) -> Result<(), Lost> {
         if self.is_alone() {
             return Ok(());
         }
@@ -387,7 +411,10 @@ impl Circuit {
             self.release(now, source, config, out);
         }
         if self.held.is_none() && self.loss_at <= now {
-            return Err(TokenLost);
+            return Err(Lost::Token);
+        }
+        if self.stuck.is_some_and(|stuck| stuck.since + config.timing.stall <= now) {
+            return Err(Lost::Progress);
         }
         if let Some(passed) = self.passed.as_mut().filter(|passed| passed.at <= now) {
             passed.span = passed.span.saturating_mul(2);
@@ -400,7 +427,7 @@ impl Circuit {
         Ok(())
     }
 
-    pub(crate) fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+    pub(crate) fn poll_timeout(&self, stall: Duration) -> Option<(Instant, Timer)> {
         if self.is_alone() {
             return None;
         }
@@ -410,10 +437,16 @@ impl Circuit {
         };
         let repeat = self.passed.as_ref().map(|passed| (passed.at, Timer::TokenRepeat));
         let hurry = self.hurry_at.map(|at| (at, Timer::Hurry));
-        [Some(first), repeat, hurry].into_iter().flatten().min()
+        let stuck = self.stuck.map(|stuck| (stuck.since + stall, Timer::TokenLoss));
+        [Some(first), repeat, hurry, stuck].into_iter().flatten().min()
     }
 }
 
-/// The token did not come in time.
+/// What did not come in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TokenLost;
+pub(crate) enum Lost {
+    /// The token.
+    Token,
+    /// The token came, but a packet did not reach everybody.
+    Progress,
+}

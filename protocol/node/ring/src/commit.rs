@@ -7,12 +7,12 @@
 //! seen; ends in a gather when it is not seen in time, or when a member gathers.
 
 use crate::context::{Context, Step};
-use crate::gather::Sets;
 use crate::message::{CommitToken, Control, Entry, Join, Last, neighbours};
 use crate::output::{Cause, Output, Timer};
 use crate::stream::Stream;
 use bytes::Bytes;
 use folkmoot_base::{Instant, NodeId};
+use std::collections::BTreeSet;
 
 /// A COMMIT that is repeated until the next stage is seen.
 #[derive(Debug)]
@@ -59,7 +59,8 @@ pub(crate) fn entry(old: Option<&Stream>) -> Entry {
 #[derive(Debug)]
 pub(crate) struct Commit {
     pub(crate) old: Option<Stream>,
-    pub(crate) sets: Sets,
+    /// Given up in the gather before.
+    pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
     mine: Entry,
     repeat: Repeat,
@@ -71,7 +72,7 @@ impl Commit {
     pub(crate) fn new(
         now: Instant,
         mut token: CommitToken,
-        sets: Sets,
+        given_up: BTreeSet<NodeId>,
         old: Option<Stream>,
         ctx: &mut Context,
     ) -> Self {
@@ -79,7 +80,7 @@ impl Commit {
         let mine = entry(old.as_ref());
         token.entries.push(mine);
         let repeat = Repeat::start(now, &token, ctx);
-        Self { old, sets, token, mine, repeat, deadline: now + ctx.config.timing.commit }
+        Self { old, given_up, token, mine, repeat, deadline: now + ctx.config.timing.commit }
     }
 
     fn represents(&self, ctx: &Context) -> bool {
@@ -102,14 +103,18 @@ impl Commit {
         Step::Stay
     }
 
-    /// A JOIN: stale ones say nothing that was not said before this attempt.
-    pub(crate) fn join(&self, from: NodeId, join: &Join) -> Step {
-        let member = self.token.members.binary_search(&from).is_ok();
-        let fresh = join.ring_seq >= self.token.id.ring_seq || !self.sets.cover(join);
-        if member && fresh { Step::Gather(Cause::MemberGathers(from)) } else { Step::Stay }
+    /// A JOIN: a member's ends the attempt, unless it says what led to it. Outsiders are answered.
+    pub(crate) fn join(&self, now: Instant, from: NodeId, join: &Join, ctx: &mut Context) -> Step {
+        if !self.has(&from) {
+            let current = self.old.as_ref().map(|old| old.id);
+            ctx.answer_outsider(now, from, join, &self.token.members, current);
+            return Step::Stay;
+        }
+        let fresh = join.ring_seq >= self.token.id.ring_seq || join.wants != self.token.members;
+        if fresh { Step::Gather(Cause::MemberGathers(from)) } else { Step::Stay }
     }
 
-    pub(crate) fn last(&self, me: &NodeId, late: bool) -> Option<Last> {
+    pub(crate) fn last(&self, me: &NodeId, late: u8) -> Option<Last> {
         last(&self.token, 1, me, late)
     }
 
@@ -136,10 +141,10 @@ pub(crate) fn before(token: &CommitToken, ctx: &Context) -> Option<NodeId> {
 }
 
 /// How far `token` came here, in its first rotation or the second.
-pub(crate) fn last(token: &CommitToken, rotation: u8, me: &NodeId, late: bool) -> Option<Last> {
+pub(crate) fn last(token: &CommitToken, rotation: u8, me: &NodeId, late: u8) -> Option<Last> {
     let order = token.order();
     let place = order.iter().position(|node| node == me)?;
     let before = if rotation == 1 { 0 } else { order.len() };
     let step = u64::try_from(before.saturating_add(place)).ok()?;
-    Some(Last { ring: token.id.nonce, step, next: neighbours(&order, me)?.1, late: late.into() })
+    Some(Last { ring: token.id.nonce, step, next: neighbours(&order, me)?.1, late, aru: 0 })
 }

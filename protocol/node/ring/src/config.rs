@@ -49,8 +49,14 @@ pub struct Timing {
     pub commit_repeat: Duration,
     /// A commit token that does not come in this time ends the attempt.
     pub commit: Duration,
-    /// From a newly eligible node to the gather, so that several arrivals share one.
+    /// From a newly eligible node to the word that tells of us, so that several arrivals share one.
     pub merge_delay: Duration,
+    /// Between two words to those who can be reached but are not in our ring.
+    pub report_repeat: Duration,
+    /// How long a larger set must have been known before a ring is split for it.
+    pub split_delay: Duration,
+    /// Without anything new at everybody for this long, though the token goes round, the ring or attempt is given up.
+    pub stall: Duration,
     /// First back-off of a node that was set aside; doubles each time.
     pub set_aside: Duration,
     /// Longest back-off.
@@ -70,6 +76,9 @@ impl Default for Timing {
             commit_repeat: Duration::from_millis(40),
             commit: Duration::from_millis(500),
             merge_delay: Duration::from_millis(25),
+            report_repeat: Duration::from_millis(500),
+            split_delay: Duration::from_millis(1_000),
+            stall: Duration::from_millis(2_000),
             set_aside: Duration::from_millis(500),
             set_aside_max: Duration::from_secs(30),
         }

@@ -1,15 +1,17 @@
 //! What all states of one node share.
 
 use crate::config::Config;
-use crate::message::{CommitToken, Last};
+use crate::hearing::Report;
+use crate::merging::Merging;
+use crate::message::{CommitToken, Control, Join, Last};
 use crate::output::{Cause, Change, Output, Phase};
 use crate::peers::Peers;
 use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
 use crate::suspects::Suspects;
 use crate::{STORE_KEY_RING_SEQ, STORE_TABLE};
 use bytes::Bytes;
-use folkmoot_base::{Danger, NodeId, Persist};
-use std::collections::VecDeque;
+use folkmoot_base::{ConfigurationId, Danger, Instant, NodeId, Persist};
+use std::collections::{BTreeSet, VecDeque};
 
 /// What all states share.
 #[derive(Debug)]
@@ -22,8 +24,14 @@ pub(crate) struct Context {
     pub(crate) ring_seq: u64,
     /// The highest ring number of an attempt that this node took part in.
     pub(crate) attempted: u64,
-    /// Of the last JOIN made.
+    /// Of the last JOIN made, and what it said.
     pub(crate) join_number: u64,
+    said: Option<Report>,
+    /// Whom we heard when everybody was told last.
+    pub(crate) told: Vec<NodeId>,
+    /// Who stopped the ring or attempt that was left last: given up in the next gather.
+    pub(crate) blamed: BTreeSet<NodeId>,
+    pub(crate) merging: Merging,
     /// How far the ring or attempt came that was left last.
     pub(crate) last: Option<Last>,
     pub(crate) suspects: Suspects,
@@ -42,6 +50,10 @@ impl Context {
             ring_seq,
             attempted: ring_seq,
             join_number: 0,
+            said: None,
+            told: Vec::new(),
+            blamed: BTreeSet::new(),
+            merging: Merging::default(),
             last: None,
             suspects: Suspects::default(),
             refused: 0,
@@ -68,6 +80,74 @@ impl Context {
         self.attempted = self.attempted.max(ring_seq);
     }
 
+    /// The next JOIN gets a higher number, whatever it says: it begins a gather.
+    pub(crate) fn begin_gather(&mut self) {
+        self.said = None;
+    }
+
+    /// JOIN to everybody eligible. `word` is whom we hear, whom we want, and whether we are bound to them.
+    pub(crate) fn say_to_all(&mut self, word: Word<'_>, current: Option<ConfigurationId>) {
+        self.told = word.0.to_vec();
+        let frame = self.join(word, current);
+        for to in self.peers.eligible() {
+            self.out.push_back(Output::Send { to: *to, frame: frame.clone() });
+        }
+    }
+
+    /// JOIN to those who are eligible and not among whom we are bound to.
+    pub(crate) fn say_to_outsiders(&mut self, word: Word<'_>, current: Option<ConfigurationId>) {
+        let frame = self.join(word, current);
+        for to in self.peers.eligible().filter(|to| word.1.binary_search(to).is_err()) {
+            self.out.push_back(Output::Send { to: *to, frame: frame.clone() });
+        }
+    }
+
+    /// JOIN to one node.
+    pub(crate) fn say(&mut self, to: NodeId, word: Word<'_>, current: Option<ConfigurationId>) {
+        let frame = self.join(word, current);
+        self.out.push_back(Output::Send { to, frame });
+    }
+
+    fn join(&mut self, (hears, wants, bound): Word<'_>, current: Option<ConfigurationId>) -> Bytes {
+        let word = Report { hears: hears.to_vec(), wants: wants.to_vec(), bound };
+        if self.said.as_ref() != Some(&word) {
+            self.join_number = self.join_number.saturating_add(1);
+            self.said = Some(word.clone());
+        }
+        let join = Join {
+            hears: word.hears,
+            wants: word.wants,
+            bound: bound.into(),
+            number: self.join_number,
+            ring_seq: self.ring_seq,
+            current,
+            last: self.last,
+        };
+        Control::Join(join).encode()
+    }
+
+    /// Whom we hear, nobody given up.
+    pub(crate) fn hears(&self, now: Instant) -> Vec<NodeId> {
+        self.peers.hears(now, self.config.me, &BTreeSet::new())
+    }
+
+    /// RING-18: a node outside asks for us, or does not hear us though we hear it: it is told that we are bound to `members`.
+    pub(crate) fn answer_outsider(
+        &mut self,
+        now: Instant,
+        to: NodeId,
+        join: &Join,
+        members: &[NodeId],
+        current: Option<ConfigurationId>,
+    ) {
+        let me = self.config.me;
+        let hears = self.hears(now);
+        let deaf = !join.hears(&me) && hears.binary_search(&to).is_ok();
+        if (join.asks_for(&me) || deaf) && self.peers.may_answer(now, &to) {
+            self.say(to, (&hears, members, true), current);
+        }
+    }
+
     pub(crate) fn trace(&mut self, phase: Phase, cause: Cause) {
         self.out.push_back(Output::Trace(Change { phase, cause }));
     }
@@ -82,6 +162,9 @@ impl Context {
         }
     }
 }
+
+/// Whom a node hears, whom it wants, and whether it is bound to them.
+pub(crate) type Word<'a> = (&'a [NodeId], &'a [NodeId], bool);
 
 /// What a state asks for after an input.
 #[derive(Debug)]

@@ -1,196 +1,194 @@
-//! Gather: agree with all who can be heard on who is in the next configuration.
+//! Gather: agree with those who hear one another on who is in the next configuration.
 //!
-//! Entered with a [`Cause`] from any state; left for Commit when everyone proposed proposes the same set.
+//! Entered with a [`Cause`] from any state; left for Commit when all whom this node wants want exactly the same.
 //!
 //! ```text
-//! Operational --token late, member lost, peer arrived, JOIN--> Gather --all JOINs equal--> Commit --> Recover
-//!                                         again ^--------------'  consensus timeout: the silent are failed
+//! Operational --token late, member lost, larger set, JOIN--> Gather --all JOINs agree--> Commit --> Recover
+//!                                      again ^--------------'  silent: given up; not one clique: choice
 //! ```
 //! Sends JOIN to every eligible node; hears JOIN, COMMIT and late packets of the old configuration. Messages wait in the
-//! queue. Ends because within one gather the sets of the proposed and of the failed only grow, up to `NODES_MAX` each; a
-//! node alone forms a ring alone.
+//! queue. Wants all whom it hears, and if not all of them hear one another, after a little patience, the best set of those who do
+//! (hearing.rs). Ends because who is given up stays given up for this gather, and a node alone forms a ring alone.
 //! Source: Amir et al., "The Totem Single-Ring Ordering and Membership Protocol", ACM TOCS 13(4), 1995, membership.
-//! Departures: docs/protocol/ring.md.
+//! Departures: docs/protocol/ring.md, docs/decisions/0009-cliques.md.
 
 use crate::context::{Context, Step};
-use crate::message::{CommitToken, Control, Data, Join, Last, neighbours};
-use crate::output::{Cause, Output, Timer};
+use crate::hearing::choice;
+use crate::message::{CommitToken, Data, Join, Last, neighbours};
+use crate::output::{Cause, Timer};
 use crate::stream::Stream;
-use folkmoot_base::limits::NODES_MAX;
+use core::time::Duration;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What two nodes of a gather must have equal.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Sets {
-    pub(crate) proposed: BTreeSet<NodeId>,
-    pub(crate) failed: BTreeSet<NodeId>,
-}
-
-impl Sets {
-    /// What a gather that begins now proposes.
-    pub(crate) fn first(now: Instant, ctx: &Context) -> Self {
-        let others = ctx.peers.proposed(now).take(NODES_MAX.saturating_sub(1));
-        Self { proposed: others.chain([ctx.config.me]).collect(), failed: BTreeSet::new() }
-    }
-
-    /// RING-10: whether no more nodes are proposed with `join` than a ring holds.
-    pub(crate) fn has_room_for(&self, join: &Join) -> bool {
-        let new = join.proposed.iter().filter(|node| !self.proposed.contains(node)).count();
-        new.saturating_add(self.proposed.len()) <= NODES_MAX
-    }
-
-    pub(crate) fn members(&self) -> Vec<NodeId> {
-        self.proposed.difference(&self.failed).copied().collect()
-    }
-
-    /// Whether `join` says nothing that is not said here.
-    pub(crate) fn cover(&self, join: &Join) -> bool {
-        join.proposed.iter().all(|node| self.proposed.contains(node))
-            && join.failed.iter().all(|node| self.failed.contains(node))
-    }
-
-    fn equal(&self, join: &Join) -> bool {
-        self.proposed.iter().eq(join.proposed.iter()) && self.failed.iter().eq(join.failed.iter())
-    }
-}
+/// Least time between two JOINs to all: what changes within it is said at once.
+const JOIN_GAP: Duration = Duration::from_millis(5);
 
 /// Agreeing who is in.
 #[derive(Debug)]
 pub(crate) struct Gather {
     pub(crate) old: Option<Stream>,
-    pub(crate) sets: Sets,
-    /// Who sent the same sets.
-    agreed: BTreeSet<NodeId>,
-    /// Who sent anything since the consensus timer was set.
-    heard: BTreeSet<NodeId>,
+    /// Given up in this gather: silent, of another mind, or suspected.
+    pub(crate) given_up: BTreeSet<NodeId>,
+    hears: Vec<NodeId>,
+    pub(crate) wants: Vec<NodeId>,
+    /// Whose JOIN came in this gather, and when last.
+    heard: BTreeMap<NodeId, Instant>,
+    /// Not all whom we hear hear one another, and links that may be on their way had their time.
+    decided: bool,
     /// How far the last attempt came at the others.
     lasts: BTreeMap<NodeId, Last>,
+    began: Instant,
+    sent_at: Instant,
     join_at: Instant,
     consensus_at: Instant,
+    /// Consensus times that have passed since what we say changed.
+    waited: u32,
     alone_at: Instant,
-    /// When those who were named by others, but are gone as far as we know, fail.
-    lost_at: Option<Instant>,
+    decide_at: Option<Instant>,
     /// Set while all agree and the representative's commit token is awaited.
     commit_at: Option<Instant>,
 }
 
 impl Gather {
     pub(crate) fn new(now: Instant, ctx: &mut Context, old: Option<Stream>) -> Self {
-        let timing = &ctx.config.timing;
-        let sets = Sets::first(now, ctx);
-        let gather = Self {
+        let timing = ctx.config.timing;
+        let given_up = core::mem::take(&mut ctx.blamed);
+        let hears = ctx.peers.hears(now, ctx.config.me, &given_up);
+        let mut gather = Self {
             old,
-            sets,
-            agreed: BTreeSet::from([ctx.config.me]),
-            heard: BTreeSet::new(),
+            given_up,
+            wants: hears.clone(),
+            hears,
+            heard: BTreeMap::new(),
+            decided: false,
             lasts: ctx.last.iter().map(|last| (ctx.config.me, *last)).collect(),
-            join_at: now + timing.join_repeat,
+            began: now,
+            sent_at: now,
+            join_at: now,
             consensus_at: now + timing.consensus,
+            waited: 0,
             alone_at: now + timing.alone,
-            lost_at: None,
+            decide_at: None,
             commit_at: None,
         };
-        ctx.join_number = ctx.join_number.saturating_add(1);
-        gather.send(ctx);
+        ctx.begin_gather();
+        gather.send(now, ctx);
         gather
     }
 
-    /// JOIN to all who are eligible: to those who failed too, so that they know.
-    fn send(&self, ctx: &mut Context) {
-        let join = Join {
-            proposed: self.sets.proposed.iter().copied().collect(),
-            failed: self.sets.failed.iter().copied().collect(),
-            number: ctx.join_number,
-            ring_seq: ctx.ring_seq,
-            current: self.old.as_ref().map(|old| old.id),
-            last: ctx.last,
-        };
-        let frame = Control::Join(join).encode();
-        for to in ctx.peers.eligible() {
-            ctx.out.push_back(Output::Send { to: *to, frame: frame.clone() });
-        }
-    }
-
-    /// The sets grew: nobody agrees yet, everybody hears of it, and the clock starts again.
-    fn changed(&mut self, now: Instant, ctx: &mut Context) {
-        self.agreed = BTreeSet::from([ctx.config.me]);
-        self.heard.clear();
+    /// JOIN to all who are eligible: to those who were given up too, so that they know.
+    fn send(&mut self, now: Instant, ctx: &mut Context) {
+        self.sent_at = now;
         self.join_at = now + ctx.config.timing.join_repeat;
-        self.consensus_at = now + ctx.config.timing.consensus;
-        self.commit_at = None;
-        let lost = self.lost(ctx).next().is_some();
-        self.lost_at = lost.then(|| self.lost_at.unwrap_or(now + ctx.config.timing.consensus / 4));
-        ctx.join_number = ctx.join_number.saturating_add(1);
-        self.send(ctx);
+        let current = self.old.as_ref().map(|old| old.id);
+        ctx.say_to_all((&self.hears, &self.wants, false), current);
     }
 
-    /// A JOIN; its sender is eligible, and there is room for all whom it proposes.
-    pub(crate) fn join(&mut self, now: Instant, from: NodeId, join: &Join, ctx: &mut Context) -> Step {
-        ctx.learn(join.ring_seq);
-        if !self.sets.proposed.contains(&from) && !join.asks_for(&ctx.config.me) {
-            return Step::Stay; // Neither asks for the other: two gathers side by side.
+    /// JOIN to all, soon.
+    fn send_soon(&mut self, now: Instant, ctx: &mut Context) {
+        let at = self.sent_at + JOIN_GAP;
+        if at <= now {
+            return self.send(now, ctx);
         }
-        self.heard.insert(from);
+        self.join_at = self.join_at.min(at);
+    }
+
+    fn answer(&self, to: NodeId, ctx: &mut Context) {
+        let current = self.old.as_ref().map(|old| old.id);
+        ctx.say(to, (&self.hears, &self.wants, false), current);
+    }
+
+    /// A JOIN; its sender is eligible, and what it says is kept. `news`: it says something new.
+    pub(crate) fn join(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        join: &Join,
+        news: bool,
+        ctx: &mut Context,
+    ) -> Step {
+        ctx.learn(join.ring_seq);
+        let first = self.heard.insert(from, now).is_none();
         if let Some(last) = join.last {
             self.lasts.insert(from, last);
         }
-        if self.sets.equal(join) {
-            self.agreed.insert(from);
-            return self.consensus(now, ctx);
+        let step = self.review(now, news || first, ctx);
+        let deaf = !join.hears(&ctx.config.me) && self.hears.contains(&from);
+        if matches!(step, Step::Stay) && deaf && ctx.peers.may_answer(now, &from) {
+            self.answer(from, ctx);
         }
-        if self.sets.failed.contains(&from) || (self.sets.cover(join) && self.sets.proposed.contains(&from)) {
-            return Step::Stay;
+        step
+    }
+
+    /// Something may have changed: whom we hear, what others say, what time it is.
+    fn review(&mut self, now: Instant, news: bool, ctx: &mut Context) -> Step {
+        let hears = ctx.peers.hears(now, ctx.config.me, &self.given_up);
+        let changed = hears != self.hears;
+        self.hears = hears;
+        self.decide(now, news || changed, ctx);
+        let me = ctx.config.me;
+        let wants = if self.decided {
+            choice(&me, &self.hears, |node| ctx.peers.report(node))
+        } else {
+            self.hears.clone()
+        };
+        if changed || wants != self.wants {
+            self.wants = wants;
+            self.waited = 0;
+            self.consensus_at = now + ctx.config.timing.consensus;
+            self.commit_at = None;
+            self.send_soon(now, ctx);
         }
-        self.merge(from, join, ctx);
-        self.changed(now, ctx);
-        self.heard.insert(from);
         self.consensus(now, ctx)
     }
 
-    fn merge(&mut self, from: NodeId, join: &Join, ctx: &Context) {
-        self.sets.proposed.insert(from);
-        self.sets.proposed.extend(join.proposed.iter().copied());
-        if join.failed.binary_search(&ctx.config.me).is_ok() {
-            self.sets.failed.insert(from);
-        } else {
-            self.sets.failed.extend(join.failed.iter().copied());
+    /// Sets the time of the choice: none while somebody has not been heard, or while all say the same.
+    fn decide(&mut self, now: Instant, news: bool, ctx: &Context) {
+        let others = || self.hears.iter().filter(|node| **node != ctx.config.me);
+        let same = |node: &NodeId| ctx.peers.report(node).is_some_and(|report| report.hears == self.hears);
+        if others().any(|node| !self.heard.contains_key(node)) || others().all(same) {
+            self.decide_at = None;
+        } else if news || self.decide_at.is_none() {
+            let patience = ctx.config.timing.consensus / 4;
+            self.decide_at = Some((now + patience).min(self.began + patience.saturating_mul(4)));
         }
-    }
-
-    /// Who was named by others, but is known here to be gone: a link may be on its way, so it is waited for a little.
-    fn lost<'a>(&'a self, ctx: &'a Context) -> impl Iterator<Item = NodeId> + 'a {
-        let members = self.sets.proposed.difference(&self.sets.failed);
-        members.filter(|node| ctx.peers.is_lost(node)).copied()
+        self.decided |= self.decide_at.is_some_and(|at| at <= now);
     }
 
     /// If all agree: the representative makes the commit token, the others wait for it.
     fn consensus(&mut self, now: Instant, ctx: &mut Context) -> Step {
-        let members = self.sets.members();
-        if members.iter().any(|node| !self.agreed.contains(node)) {
+        let me = ctx.config.me;
+        let agrees = |node: &NodeId| {
+            let said = ctx.peers.report(node).filter(|_| self.heard.contains_key(node));
+            *node == me || said.is_some_and(|said| said.wants == self.wants)
+        };
+        if !self.wants.iter().all(agrees) {
+            self.commit_at = None;
             return Step::Stay;
         }
-        if members.len() <= 1 && self.sets.failed.is_empty() && now < self.alone_at {
+        if self.hears.len() <= 1 && self.given_up.is_empty() && now < self.alone_at {
             return Step::Stay;
         }
-        if let Some(suspect) = ctx.suspects.judge(&self.lasts, &members, ctx.config.me) {
-            self.fail(now, vec![suspect], ctx);
-            return self.consensus(now, ctx);
+        let suspects = ctx.suspects.judge(&self.lasts, &self.wants, me);
+        if !suspects.is_empty() {
+            self.given_up.extend(suspects);
+            return self.review(now, true, ctx);
         }
-        if members.first() == Some(&ctx.config.me) {
-            return Step::Propose(members);
+        if self.wants.first() == Some(&me) {
+            return Step::Propose(self.wants.clone());
         }
         if self.commit_at.is_none() {
             self.commit_at = Some(now + ctx.config.timing.commit);
             // Whoever lacks our word of these sets gets it at once, not with the next repetition.
-            self.send(ctx);
+            self.send_soon(now, ctx);
         }
         Step::Stay
     }
 
-    /// COMMIT in its first rotation, for exactly the set that is proposed here (RING-09).
+    /// COMMIT in its first rotation, for exactly the set that is wanted here (RING-09).
     pub(crate) fn commit(&self, from: NodeId, token: CommitToken, ctx: &Context) -> Step {
-        if token.members != self.sets.members() || !is_turn(&token, from, ctx) {
+        if token.members != self.wants || !is_turn(&token, from, ctx) {
             return Step::Stay;
         }
         Step::Commit(Box::new(token))
@@ -206,63 +204,55 @@ impl Gather {
         legal
     }
 
+    /// A node came or went: who came hears from us, who went changes what we say, at the next timeout, which is now.
     pub(crate) fn peer(&mut self, now: Instant, node: NodeId, eligible: bool, ctx: &mut Context) {
-        let new = if eligible {
-            self.sets.proposed.len() < NODES_MAX && self.sets.proposed.insert(node)
-        } else {
-            self.sets.proposed.contains(&node) && self.sets.failed.insert(node)
-        };
-        if new {
-            self.changed(now, ctx);
-        } else if eligible {
-            self.send(ctx);
+        if eligible {
+            return self.answer(node, ctx);
         }
+        self.heard.remove(&node);
+        self.join_at = now;
     }
 
     pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) -> Step {
         if self.commit_at.is_some_and(|at| at <= now) {
             return Step::Gather(Cause::CommitLost);
         }
-        if self.lost_at.is_some_and(|at| at <= now) {
-            self.lost_at = None;
-            let lost: Vec<NodeId> = self.lost(ctx).collect();
-            self.fail(now, lost, ctx);
-        }
         if self.consensus_at <= now {
-            self.give_up_silent(now, ctx);
-        } else if self.join_at <= now {
-            self.join_at = now + ctx.config.timing.join_repeat;
-            self.send(ctx);
+            self.give_up(now, ctx);
         }
-        self.consensus(now, ctx)
+        if self.join_at <= now {
+            self.send(now, ctx);
+        }
+        self.review(now, false, ctx)
     }
 
-    /// The silent fail; if nobody is silent, those who do not agree.
-    fn give_up_silent(&mut self, now: Instant, ctx: &mut Context) {
-        self.consensus_at = now + ctx.config.timing.consensus;
-        let members = self.sets.members();
-        let others = || members.iter().filter(|node| **node != ctx.config.me);
-        let mut out: Vec<NodeId> = others().filter(|node| !self.heard.contains(node)).copied().collect();
-        if out.is_empty() {
-            out = others().filter(|node| !self.agreed.contains(node)).copied().collect();
+    /// The silent are given up; and after twice the time, if nobody is silent, those who do not agree.
+    fn give_up(&mut self, now: Instant, ctx: &mut Context) {
+        let consensus = ctx.config.timing.consensus;
+        self.consensus_at = now + consensus;
+        if self.commit_at.is_some() {
+            return; // All agree; who commits says no more JOIN.
         }
-        self.heard.clear();
-        self.fail(now, out, ctx);
-    }
-
-    fn fail(&mut self, now: Instant, nodes: Vec<NodeId>, ctx: &mut Context) {
-        if !nodes.is_empty() {
-            self.sets.failed.extend(nodes);
-            self.changed(now, ctx);
+        self.waited = self.waited.saturating_add(1);
+        let me = ctx.config.me;
+        let awaited =
+            || if self.decided { &self.wants } else { &self.hears }.iter().filter(|node| **node != me);
+        let silent = |node: &&NodeId| self.heard.get(node).is_none_or(|at| now.since(*at) >= consensus);
+        let mut out: Vec<NodeId> = awaited().filter(silent).copied().collect();
+        out.iter().for_each(|node| ctx.peers.unheard(node));
+        if out.is_empty() && self.waited >= 2 {
+            let agrees = |node: &NodeId| ctx.peers.report(node).is_some_and(|said| said.wants == self.wants);
+            out = self.wants.iter().filter(|node| **node != me && !agrees(node)).copied().collect();
         }
+        self.given_up.extend(out);
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<(Instant, Timer)> {
-        let alone = self.sets.members().len() <= 1 && self.sets.failed.is_empty();
+        let alone = self.hears.len() <= 1 && self.given_up.is_empty();
         let first = if alone { (self.alone_at, Timer::Alone) } else { (self.consensus_at, Timer::Consensus) };
         let commit = self.commit_at.map(|at| (at, Timer::Commit));
-        let lost = self.lost_at.map(|at| (at, Timer::Consensus));
-        [Some(first), Some((self.join_at, Timer::Join)), commit, lost].into_iter().flatten().min()
+        let decide = self.decide_at.filter(|_| !self.decided).map(|at| (at, Timer::Consensus));
+        [Some(first), Some((self.join_at, Timer::Join)), commit, decide].into_iter().flatten().min()
     }
 }
 

@@ -23,6 +23,8 @@ mod config;
 mod context;
 mod error;
 mod gather;
+mod hearing;
+mod merging;
 pub mod message;
 mod operational;
 mod output;
@@ -41,11 +43,10 @@ use bytes::Bytes;
 use commit::Commit;
 use context::{Context, Step};
 use folkmoot_base::{ConfigurationId, Entropy, Instant, NodeId, Service, draw};
-use gather::{Gather, Sets};
+use gather::Gather;
 use message::{CommitToken, Control, Data, Frame, Join, Token};
 use operational::Operational;
 use recover::Recover;
-use std::collections::BTreeSet;
 use stream::Stream;
 
 /// The table of the store that the ring owns.
@@ -166,7 +167,7 @@ impl Ring {
         }
         let frame = Frame::decode(frame).map_err(|source| RingError::PeerMalformed { peer: from, source })?;
         match frame {
-            Frame::Data(data) => self.take_data(from, data),
+            Frame::Data(data) => self.take_data(now, from, data),
             Frame::Control(Control::Token(token)) => self.take_token(now, from, token, entropy),
             Frame::Control(Control::Join(join)) => self.take_join(now, from, &join, entropy),
             Frame::Control(Control::Commit(token)) => {
@@ -183,13 +184,15 @@ impl Ring {
         }
     }
 
-    fn take_data(&mut self, from: NodeId, data: Data) -> Result<(), RingError> {
+    fn take_data(&mut self, now: Instant, from: NodeId, data: Data) -> Result<(), RingError> {
         let ctx = &mut self.ctx;
         match self.state.as_mut() {
             Some(State::Operational(state)) if data.ring == state.circuit.stream.ring() => {
                 state.data(from, data, ctx)
             }
-            Some(State::Recover(state)) if data.ring == state.circuit.stream.ring() => state.data(from, data),
+            Some(State::Recover(state)) if data.ring == state.circuit.stream.ring() => {
+                state.data(now, from, data)
+            }
             Some(State::Gather(state)) => {
                 state.data(from, data);
                 Ok(())
@@ -232,33 +235,24 @@ impl Ring {
         entropy: &mut dyn Entropy,
     ) -> Result<(), RingError> {
         let ctx = &mut self.ctx;
-        if !join.asks_for(&from) {
-            return Err(RingError::PeerIllegal { peer: from, rule: "RING-04" });
+        if let Some(rule) = join.broken_rule(&from) {
+            return Err(RingError::PeerIllegal { peer: from, rule });
         }
         let known = ctx.peers.join_number(&from);
-        if join.number < known {
-            return Ok(()); // RING-13
+        let member = self.state.as_ref().is_some_and(|state| state.has(&from));
+        if join.number < known || (join.number == known && member) {
+            return Ok(()); // RING-13; or older than the attempt or ring.
         }
-        let step = match self.state.as_ref() {
-            Some(state) if join.number <= known && state.has(&from) => Step::Stay, // Older than the attempt or ring.
-            Some(State::Operational(state)) => state.join(from, join, ctx),
-            Some(State::Commit(state)) => state.join(from, join),
-            Some(State::Recover(state)) => state.join(from, join),
+        let news = ctx.peers.heard_join(now, &from, join);
+        let step = match self.state.as_mut() {
+            Some(State::Operational(state)) => state.join(now, from, join, news, ctx),
+            Some(State::Commit(state)) => state.join(now, from, join, ctx),
+            Some(State::Recover(state)) => state.join(now, from, join, ctx),
             Some(State::Gather(_)) | None => Step::Stay,
         };
-        // Judged before anything changes: what this JOIN would make of the gather that it meets or begins.
-        let fits = match self.state.as_ref() {
-            Some(State::Gather(state)) => state.sets.has_room_for(join),
-            Some(_) if matches!(step, Step::Gather(_)) => Sets::first(now, ctx).has_room_for(join),
-            _ => true,
-        };
-        if !fits {
-            return Err(RingError::PeerIllegal { peer: from, rule: "RING-10" });
-        }
-        ctx.peers.heard_join(&from, join.number);
         self.apply(now, step, entropy);
         let Some(State::Gather(state)) = self.state.as_mut() else { return Ok(()) };
-        let step = state.join(now, from, join, &mut self.ctx);
+        let step = state.join(now, from, join, news, &mut self.ctx);
         self.apply(now, step, entropy);
         Ok(())
     }
@@ -301,7 +295,10 @@ impl Ring {
             None => false,
         };
         if lost {
-            self.gather(now, Cause::MemberLost(node));
+            return self.gather(now, Cause::MemberLost(node));
+        }
+        if let Some(State::Operational(state)) = self.state.as_mut() {
+            state.look_soon(now, &self.ctx);
         }
     }
 
@@ -329,7 +326,7 @@ impl Ring {
             State::Operational(state) => state.poll_timeout(&self.ctx),
             State::Gather(state) => state.poll_timeout(),
             State::Commit(state) => state.poll_timeout(),
-            State::Recover(state) => state.poll_timeout(),
+            State::Recover(state) => state.poll_timeout(&self.ctx),
         }
     }
 
@@ -363,6 +360,8 @@ impl Ring {
     fn gather(&mut self, now: Instant, cause: Cause) {
         self.ctx.trace(Phase::Gather, cause);
         self.remember_how_far(now, cause);
+        self.blame(now);
+        self.ctx.merging.gather(matches!(cause, Cause::PeerArrived(_) | Cause::ForeignJoin(_)));
         let old = self.leave().and_then(State::into_old);
         let gather = Gather::new(now, &mut self.ctx, old);
         self.state = Some(State::Gather(Box::new(gather)));
@@ -370,7 +369,11 @@ impl Ring {
 
     /// For the JOINs of the next gather: how far this ring or attempt came here.
     fn remember_how_far(&mut self, now: Instant, cause: Cause) {
-        let late = matches!(cause, Cause::TokenLost | Cause::CommitLost | Cause::RecoveryLost);
+        let late = match cause {
+            Cause::TokenLost | Cause::CommitLost | Cause::RecoveryLost => message::LATE,
+            Cause::Stalled => message::STALLED,
+            _ => 0,
+        };
         let me = self.ctx.config.me;
         let last = match self.state.as_ref() {
             Some(State::Operational(state)) => {
@@ -384,6 +387,17 @@ impl Ring {
             Some(State::Gather(_)) | None => return,
         };
         self.ctx.last = last.or(self.ctx.last);
+    }
+
+    /// RING-20: who stopped the recovery that is left now, though the token went round.
+    fn blame(&mut self, now: Instant) {
+        let span = self.ctx.config.timing.stall / 2;
+        let me = self.ctx.config.me;
+        let blamed = match self.state.as_ref() {
+            Some(State::Recover(state)) => state.stoppers(now, span, &self.ctx),
+            _ => Vec::new(),
+        };
+        self.ctx.blamed = blamed.into_iter().filter(|node| *node != me).collect();
     }
 
     fn leave(&mut self) -> Option<State> {
@@ -408,23 +422,23 @@ impl Ring {
     }
 
     fn commit(&mut self, now: Instant, token: CommitToken) {
-        let (old, sets) = match self.leave() {
-            Some(State::Gather(state)) => (state.old, state.sets),
-            Some(State::Commit(state)) => (state.old, state.sets),
+        let (old, given_up) = match self.leave() {
+            Some(State::Gather(state)) => (state.old, state.given_up),
+            Some(State::Commit(state)) => (state.old, state.given_up),
             other => {
                 self.state = other;
                 return;
             }
         };
         self.ctx.trace(Phase::Commit, Cause::Agreed);
-        let commit = Commit::new(now, token, sets, old, &mut self.ctx);
+        let commit = Commit::new(now, token, given_up, old, &mut self.ctx);
         self.state = Some(State::Commit(Box::new(commit)));
     }
 
     fn recover(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
-        let (old, silent) = match self.leave() {
-            Some(State::Gather(state)) => (state.old, state.sets.failed),
-            Some(State::Commit(state)) => (state.old, state.sets.failed),
+        let (old, given_up) = match self.leave() {
+            Some(State::Gather(state)) => (state.old, state.given_up),
+            Some(State::Commit(state)) => (state.old, state.given_up),
             other => {
                 self.state = other;
                 return;
@@ -432,7 +446,7 @@ impl Ring {
         };
         let alone = token.members.len() <= 1;
         self.ctx.trace(Phase::Recover, if alone { Cause::Alone } else { Cause::Committed });
-        let recover = Recover::new(now, token, old, silent, &mut self.ctx);
+        let recover = Recover::new(now, token, old, given_up, &mut self.ctx);
         self.state = Some(State::Recover(Box::new(recover)));
         if alone {
             self.install(now, None, entropy);
@@ -449,9 +463,11 @@ impl Ring {
             }
         };
         let timing = self.ctx.config.timing;
-        let silent: BTreeSet<NodeId> = state.silent.clone();
+        let given_up = state.given_up.clone();
+        let before = state.old.as_ref().map(|old| old.members.to_vec()).unwrap_or_default();
         let (circuit, formed_by) = state.install(&mut self.ctx);
-        self.ctx.peers.formed(now, &formed_by.members, &silent, &timing, entropy);
+        self.ctx.peers.formed(now, &formed_by.members, &given_up, &timing, entropy);
+        self.ctx.merging.formed(now, &before, &formed_by.members);
         self.ctx.trace(Phase::Operational, Cause::Recovered);
         let operational = Operational::begin(now, circuit, formed_by, token, &mut self.ctx);
         self.state = Some(State::Operational(Box::new(operational)));

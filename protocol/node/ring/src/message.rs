@@ -6,6 +6,7 @@
 //! | TOKEN | member → the next in the ring | after its visit |
 //! | HURRY | member with something to send → representative | the ring is idle |
 //! | JOIN | gathering node → every eligible node | gather, every `join_repeat` |
+//! | JOIN | any node → an eligible node outside its ring | when what it says changes, then every `report_repeat`; in answer |
 //! | COMMIT | member → the next in the ring; twice round | the set is agreed |
 //!
 //! ```text
@@ -58,11 +59,13 @@ pub enum Control {
 /// JOIN.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Join {
-    /// All that the sender has heard of, sorted, the sender among them.
-    pub proposed: Vec<NodeId>,
-    /// Those of them that it has given up, sorted.
-    pub failed: Vec<NodeId>,
-    /// Grows in each life of the sender with each gather and each change of its sets, so that late ones are known as such.
+    /// Whom the sender hears, sorted, the sender among them: no hearsay.
+    pub hears: Vec<NodeId>,
+    /// With whom of them it wants to be, or is, in one configuration; sorted, the sender among them.
+    pub wants: Vec<NodeId>,
+    /// 1 if it is in a configuration of exactly these, or in an attempt at one; 0 while it gathers.
+    pub bound: u8,
+    /// Grows in each life of the sender with each gather and each change of what it says, so that late ones are known as such.
     pub number: u64,
     /// The highest ring number that it knows.
     pub ring_seq: u64,
@@ -71,6 +74,11 @@ pub struct Join {
     /// How far the ring or attempt came that it left for this gather.
     pub last: Option<Last>,
 }
+
+/// In [`Last::late`]: nothing came any more.
+pub const LATE: u8 = 1;
+/// In [`Last::late`]: the token came, but nothing new reached everybody.
+pub const STALLED: u8 = 2;
 
 /// How far a ring or attempt came at one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -81,8 +89,10 @@ pub struct Last {
     pub step: u64,
     /// To whom.
     pub next: NodeId,
-    /// 1 if the node left because nothing came any more, else 0.
+    /// Why the node left: [`LATE`], [`STALLED`], or 0 for anything else.
     pub late: u8,
+    /// It had all packets up to here.
+    pub aru: u64,
 }
 
 /// COMMIT.
@@ -241,17 +251,31 @@ fn is_sorted_set(nodes: &[NodeId]) -> bool {
 }
 
 impl Join {
-    /// Whether it asks for `node`: proposes it, and has not given it up.
+    /// Whether its sender hears `node`.
+    pub fn hears(&self, node: &NodeId) -> bool {
+        self.hears.binary_search(node).is_ok()
+    }
+
+    /// Whether it asks for `node`: its sender gathers, and wants `node` with it.
     pub fn asks_for(&self, node: &NodeId) -> bool {
-        self.proposed.binary_search(node).is_ok() && self.failed.binary_search(node).is_err()
+        self.bound == 0 && self.wants.binary_search(node).is_ok()
+    }
+
+    /// RING-04, RING-10: whether `node` can have said this: it is in both sets, and wants nobody whom it does not hear.
+    pub fn broken_rule(&self, node: &NodeId) -> Option<&'static str> {
+        let own = self.hears(node) && self.wants.binary_search(node).is_ok();
+        if !own {
+            return Some("RING-04");
+        }
+        (!self.wants.iter().all(|wanted| self.hears(wanted))).then_some("RING-10")
     }
 
     fn is_legal(&self) -> bool {
-        is_sorted_set(&self.proposed)
-            && is_sorted_set(&self.failed)
+        is_sorted_set(&self.hears)
+            && is_sorted_set(&self.wants)
+            && self.bound <= 1
             && self.ring_seq <= RING_SEQ_MAX
-            && self.last.is_none_or(|last| last.late <= 1)
-            && self.failed.iter().all(|node| self.proposed.binary_search(node).is_ok())
+            && self.last.is_none_or(|last| last.late <= STALLED)
     }
 }
 

@@ -1,16 +1,17 @@
 //! Operational: the token goes round, messages are numbered and delivered.
 //!
-//! Left for Gather when the token is lost, a member is lost or gathers, or somebody outside can be reached.
+//! Left for Gather when the token is lost, packets do not reach everybody, a member is lost or gathers, or a larger set of
+//! nodes hears one another (merging.rs). Tells those who are eligible but outside whom this node hears, so that they know.
 
-use crate::circuit::Circuit;
+use crate::circuit::{Circuit, Lost};
 use crate::config::PACKET_SEQ_MAX;
 use crate::context::{Context, Step};
 use crate::error::RingError;
+use crate::merging::newcomer;
 use crate::message::{CommitToken, Data, Head, Hurry, Join, Token};
 use crate::output::{Cause, Timer};
 use crate::recover::is_stale;
 use crate::store::Stored;
-use folkmoot_base::limits::NODES_MAX;
 use folkmoot_base::{Danger, Instant, NodeId};
 
 /// A configuration, installed.
@@ -19,7 +20,14 @@ pub(crate) struct Operational {
     pub(crate) circuit: Circuit,
     pub(crate) formed_by: CommitToken,
     pub(crate) since: Instant,
+    /// When to look for newcomers, and to tell of us.
+    look_at: Option<Instant>,
+    /// How often all are still to be told again: one word may be lost.
+    repeats: u8,
 }
+
+/// How often a change of whom we hear is told to the members again.
+const REPEATS: u8 = 3;
 
 impl Operational {
     /// Begins; `token` is the one at whose visit the configuration was installed.
@@ -30,7 +38,8 @@ impl Operational {
         token: Option<Token>,
         ctx: &mut Context,
     ) -> Self {
-        let mut operational = Self { circuit, formed_by, since: now };
+        let look_at = Some(now + ctx.config.timing.merge_delay);
+        let mut operational = Self { circuit, formed_by, since: now, look_at, repeats: 0 };
         operational.circuit.stream.deliver_ready(&mut ctx.out);
         match token {
             Some(token) => operational.visit(now, token, ctx),
@@ -116,31 +125,87 @@ impl Operational {
         }
     }
 
-    /// A JOIN: of a member, unless it is older than the ring; of somebody outside, if it asks for us.
-    pub(crate) fn join(&self, from: NodeId, join: &Join, ctx: &Context) -> Step {
-        if self.has(&from) {
-            let stale = is_stale(from, join, &self.formed_by);
-            return if stale { Step::Stay } else { Step::Gather(Cause::MemberGathers(from)) };
+    /// A JOIN: of a member, unless it is older than the ring; of somebody outside, who is answered.
+    pub(crate) fn join(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        join: &Join,
+        news: bool,
+        ctx: &mut Context,
+    ) -> Step {
+        if !self.has(&from) {
+            return self.outsider(now, from, join, news, ctx);
         }
+        let here = join.bound == 1 && join.current == Some(self.circuit.stream.id);
+        if here || is_stale(from, join, &self.formed_by) {
+            if news {
+                self.look_soon(now, ctx);
+            }
+            return Step::Stay;
+        }
+        Step::Gather(Cause::MemberGathers(from))
+    }
+
+    fn outsider(&mut self, now: Instant, from: NodeId, join: &Join, news: bool, ctx: &mut Context) -> Step {
         let asked = join.asks_for(&ctx.config.me);
-        if asked { Step::Gather(Cause::ForeignJoin(from)) } else { Step::Stay }
+        if (asked || news) && newcomer(now, &self.circuit.stream.members, asked, ctx).is_some() {
+            return Step::Gather(Cause::ForeignJoin(from));
+        }
+        let current = Some(self.circuit.stream.id);
+        ctx.answer_outsider(now, from, join, &self.circuit.stream.members, current);
+        if news {
+            self.look_soon(now, ctx);
+        }
+        Step::Stay
+    }
+
+    /// Whom we can reach has changed, or what others say of themselves.
+    pub(crate) fn look_soon(&mut self, now: Instant, ctx: &Context) {
+        let soon = now + ctx.config.timing.merge_delay;
+        self.look_at = Some(self.look_at.map_or(soon, |at| at.min(soon)));
     }
 
     pub(crate) fn has(&self, node: &NodeId) -> bool {
         self.circuit.stream.members.binary_search(node).is_ok()
     }
 
-    fn next_merge(&self, ctx: &Context) -> Option<(Instant, NodeId)> {
+    /// Tells whom we hear: all if that changed, and those outside again and again. Then looks for a larger set.
+    fn look(&mut self, now: Instant, ctx: &mut Context) -> Step {
         let members = &self.circuit.stream.members;
-        if members.len() >= NODES_MAX { None } else { ctx.peers.next_retry(members) }
+        let hears = ctx.hears(now);
+        if hears != ctx.told {
+            self.repeats = REPEATS;
+        }
+        let outsiders = ctx.peers.has_outsiders(members);
+        let word = (&*hears, &**members, true);
+        if self.repeats > 0 {
+            ctx.say_to_all(word, Some(self.circuit.stream.id));
+        } else if outsiders {
+            ctx.say_to_outsiders(word, Some(self.circuit.stream.id));
+        }
+        let again = self.repeats > 0 || outsiders;
+        self.repeats = self.repeats.saturating_sub(1);
+        let found = newcomer(now, members, false, ctx);
+        let timing = &ctx.config.timing;
+        let repeat = again.then(|| now + timing.report_repeat);
+        let wakes = [repeat, ctx.peers.next_return(now), ctx.merging.wake(now, timing.split_delay)];
+        self.look_at = wakes.into_iter().flatten().min();
+        found.map_or(Step::Stay, |node| Step::Gather(Cause::PeerArrived(node)))
     }
 
     pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) -> Step {
-        if let Some((_, node)) = self.next_merge(ctx).filter(|(at, _)| *at <= now) {
-            return Step::Gather(Cause::PeerArrived(node));
+        if self.look_at.is_some_and(|at| at <= now) {
+            let step = self.look(now, ctx);
+            if !matches!(step, Step::Stay) {
+                return step;
+            }
         }
-        if self.circuit.timeout(now, &mut ctx.queue, &ctx.config, &mut ctx.out).is_err() {
-            return Step::Gather(Cause::TokenLost);
+        if let Err(lost) = self.circuit.timeout(now, &mut ctx.queue, &ctx.config, &mut ctx.out) {
+            return Step::Gather(match lost {
+                Lost::Token => Cause::TokenLost,
+                Lost::Progress => Cause::Stalled,
+            });
         }
         self.circuit.stream.deliver_ready(&mut ctx.out);
         ctx.watch_queue();
@@ -148,7 +213,7 @@ impl Operational {
     }
 
     pub(crate) fn poll_timeout(&self, ctx: &Context) -> Option<(Instant, Timer)> {
-        let merge = self.next_merge(ctx).map(|(at, _)| (at, Timer::Merge));
-        [self.circuit.poll_timeout(), merge].into_iter().flatten().min()
+        let look = self.look_at.map(|at| (at, Timer::Merge));
+        [self.circuit.poll_timeout(ctx.config.timing.stall), look].into_iter().flatten().min()
     }
 }

@@ -99,7 +99,7 @@ pub enum Cause {
     TokenLost,
     /// The link to a member is gone, or the member is no longer rostered.
     MemberLost(NodeId),
-    /// A node that is not in the configuration can be reached.
+    /// A node that is not in the configuration can be reached, and makes it larger.
     PeerArrived(NodeId),
     /// A member wants a new configuration.
     MemberGathers(NodeId),
@@ -109,6 +109,8 @@ pub enum Cause {
     CommitLost,
     /// The token did not come during recovery.
     RecoveryLost,
+    /// The token goes round, but nothing new has reached everybody, or the recovery has come no further, for too long.
+    Stalled,
     /// The packets of the ring are numbered so high that a new ring must begin.
     NumbersSpent,
     /// All who were heard agree who is in.
@@ -145,6 +147,7 @@ impl fmt::Display for Cause {
             }
             Self::CommitLost => out.write_str("the commit token did not come"),
             Self::RecoveryLost => out.write_str("the token did not come during recovery"),
+            Self::Stalled => out.write_str("the token comes, but nothing new reaches everybody"),
             Self::NumbersSpent => out.write_str("the packet numbers of the ring are used up"),
             Self::Agreed => out.write_str("all who were heard agree who is in"),
             Self::Committed => out.write_str("all members are ready to recover"),
@@ -173,7 +176,7 @@ pub enum Timer {
     Hurry,
     /// Send JOIN once more.
     Join,
-    /// Set the silent aside.
+    /// Give up the silent, or choose among those who do not all hear one another.
     Consensus,
     /// Form a ring alone.
     Alone,
@@ -181,7 +184,7 @@ pub enum Timer {
     Commit,
     /// Send the commit token once more.
     CommitRepeat,
-    /// Gather with who has arrived, or with who was set aside.
+    /// Tell those outside of us, and look for a larger set.
     Merge,
 }
 

@@ -1,61 +1,91 @@
-//! Who may take part, and who was set aside for how long.
+//! Who may take part, what they said of whom they hear, and who is set aside for how long.
 //!
-//! A node that can be reached but keeps silent in a gather (an asymmetric cut, a broken step) is set aside: until its
-//! back-off ends, we start no further gather because of it. The back-off doubles each time, and ends when the link to it
-//! comes anew or once it has shared configurations with us for some time. Its own JOINs, if they ask for us, are answered: it backs off too.
+//! A node is heard when a JOIN of it has come since it became eligible. Who keeps silent in a gather, or spoils it, is set
+//! aside: for a while we do not count on it, whatever it says. The back-off doubles each time, and ends when the link to it
+//! comes anew or once it has shared configurations with us for some time. A link that goes down again and again is a
+//! back-off too: else a node at the edge of reach would take all others through one configuration after the other.
 
 use crate::config::Timing;
+use crate::hearing::Report;
+use crate::message::Join;
 use core::time::Duration;
 use folkmoot_base::limits::NODES_MAX;
 use folkmoot_base::{Entropy, Instant, NodeId, draw};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nodes of which more is remembered than that they are eligible.
-const LOST_MAX: usize = 4 * NODES_MAX;
+/// Nodes of which it is remembered that they went.
+const PARTINGS_MAX: usize = 4 * NODES_MAX;
 
 /// Who has been together with us for so many of its last back-offs begins with the shortest back-off again.
 const TOGETHER_SPANS: u32 = 4;
 
-#[derive(Debug, Clone, Copy, Default)]
+/// Links that held for so long, or went so long ago, are not unsteady.
+const STEADY: Duration = Duration::from_secs(30);
+
+/// The longest that a node is set aside because its link is unsteady.
+const UNSTEADY_MAX: Duration = Duration::from_secs(8);
+
+/// Least time between two answers to one node.
+const ANSWER_GAP: Duration = Duration::from_millis(20);
+
+#[derive(Debug, Clone, Default)]
 struct Peer {
-    /// When to gather because of it, if it is in no configuration with us.
-    retry_at: Instant,
-    /// From here on a gather that begins for another reason proposes it.
-    propose_at: Instant,
+    /// What it said last; none since it fell silent, or became eligible.
+    report: Option<Report>,
     /// The last number heard in a JOIN of its present life.
     join_number: u64,
+    /// Until when it does not count.
+    until: Instant,
     /// How often in a row it was set aside.
     set_aside: u32,
     /// The last back-off.
     span: Duration,
     /// Since when it has been in a configuration with us.
     joined_at: Option<Instant>,
+    /// When we answered it last.
+    answered: Option<Instant>,
+}
+
+/// A link that went down under a configuration.
+#[derive(Debug, Clone, Copy)]
+struct Parting {
+    at: Instant,
+    /// How often in a row.
+    count: u32,
+    /// The number of the last JOIN before.
+    join_number: u64,
 }
 
 /// The eligible nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Peers {
     eligible: BTreeMap<NodeId, Peer>,
-    lost: BTreeSet<NodeId>,
+    partings: BTreeMap<NodeId, Parting>,
 }
 
 impl Peers {
     /// Says whether anything changed.
     pub(crate) fn set(&mut self, now: Instant, node: NodeId, eligible: bool, timing: &Timing) -> bool {
         if !eligible {
-            let known = self.eligible.remove(&node).is_some();
-            if known && self.lost.len() < LOST_MAX {
-                self.lost.insert(node);
-            }
-            return known;
+            return self.lose(now, node);
         }
         if self.eligible.contains_key(&node) {
             return false;
         }
-        self.lost.remove(&node);
-        let jitter = Duration::from_millis(node.0.first().map_or(0, |byte| u64::from(byte % 16)));
-        let retry_at = now + timing.merge_delay + jitter;
-        self.eligible.insert(node, Peer { retry_at, ..Peer::default() });
+        let until = self.partings.get(&node).map_or(now, |parting| now + unsteady(parting.count, timing));
+        self.eligible.insert(node, Peer { until, ..Peer::default() });
+        true
+    }
+
+    fn lose(&mut self, now: Instant, node: NodeId) -> bool {
+        let Some(peer) = self.eligible.remove(&node) else { return false };
+        let Some(joined_at) = peer.joined_at else { return true };
+        self.partings.retain(|_, parting| now.since(parting.at) < STEADY);
+        let before = self.partings.get(&node).map_or(0, |parting| parting.count);
+        let count = if now.since(joined_at) < STEADY { before.saturating_add(1) } else { 1 };
+        if self.partings.len() < PARTINGS_MAX || before > 0 {
+            self.partings.insert(node, Parting { at: now, count, join_number: peer.join_number });
+        }
         true
     }
 
@@ -63,24 +93,54 @@ impl Peers {
         self.eligible.contains_key(node)
     }
 
-    /// Was eligible once and is no more: naming it in a gather is no reason to wait for it.
-    pub(crate) fn is_lost(&self, node: &NodeId) -> bool {
-        self.lost.contains(node)
-    }
-
     pub(crate) fn eligible(&self) -> impl Iterator<Item = &NodeId> {
         self.eligible.keys()
     }
 
-    /// Those who are proposed from the start: eligible, and not set aside just now.
-    pub(crate) fn proposed(&self, now: Instant) -> impl Iterator<Item = NodeId> + '_ {
-        self.eligible.iter().filter(move |(_, peer)| peer.propose_at <= now).map(|(node, _)| *node)
+    /// RING-14: whom `me` hears, sorted, itself among them: no more than a ring holds, and nobody in `without`.
+    pub(crate) fn hears(&self, now: Instant, me: NodeId, without: &BTreeSet<NodeId>) -> Vec<NodeId> {
+        let heard = self
+            .eligible
+            .iter()
+            .filter(|(node, peer)| peer.report.is_some() && peer.until <= now && !without.contains(node));
+        let others = heard.map(|(node, _)| *node).take(NODES_MAX.saturating_sub(1));
+        let hears: BTreeSet<NodeId> = others.chain([me]).collect();
+        hears.into_iter().collect()
     }
 
-    /// Remembers the number of a JOIN of `node`.
-    pub(crate) fn heard_join(&mut self, node: &NodeId, number: u64) {
+    pub(crate) fn report(&self, node: &NodeId) -> Option<&Report> {
+        self.eligible.get(node)?.report.as_ref()
+    }
+
+    /// Keeps what a JOIN of `node` says; whether that is new.
+    pub(crate) fn heard_join(&mut self, now: Instant, node: &NodeId, join: &Join) -> bool {
+        let Some(peer) = self.eligible.get_mut(node) else { return false };
+        let reborn = |parting: &Parting| join.current.is_none() && join.number <= parting.join_number;
+        if peer.join_number == 0 && self.partings.get(node).is_some_and(reborn) {
+            peer.until = now; // Another process: its link was not unsteady.
+            self.partings.remove(node);
+        }
+        peer.join_number = peer.join_number.max(join.number);
+        let report = Some(Report::of(join));
+        let news = peer.report != report;
+        peer.report = report;
+        news
+    }
+
+    /// Whether a JOIN of `node` may be answered now: two answers to one another must not become a storm.
+    pub(crate) fn may_answer(&mut self, now: Instant, node: &NodeId) -> bool {
+        let Some(peer) = self.eligible.get_mut(node) else { return false };
+        let may = peer.answered.is_none_or(|at| now.since(at) >= ANSWER_GAP);
+        if may {
+            peer.answered = Some(now);
+        }
+        may
+    }
+
+    /// It is silent: what it said before counts no more.
+    pub(crate) fn unheard(&mut self, node: &NodeId) {
         if let Some(peer) = self.eligible.get_mut(node) {
-            peer.join_number = peer.join_number.max(number);
+            peer.report = None;
         }
     }
 
@@ -89,29 +149,26 @@ impl Peers {
         self.eligible.get(node).map_or(0, |peer| peer.join_number)
     }
 
-    /// A configuration is formed: who is in it starts fresh, who is not waits a little, or longer if it was set aside.
+    /// A configuration is formed: who is in it starts fresh, who was given up on the way to it is set aside.
     pub(crate) fn formed(
         &mut self,
         now: Instant,
         members: &[NodeId],
-        silent: &BTreeSet<NodeId>,
+        given_up: &BTreeSet<NodeId>,
         timing: &Timing,
         entropy: &mut dyn Entropy,
     ) {
         for (node, peer) in &mut self.eligible {
             if members.binary_search(node).is_ok() {
-                peer.retry_at = Instant(0);
-                peer.propose_at = Instant(0);
+                peer.until = now;
                 peer.joined_at = Some(peer.joined_at.unwrap_or(now));
                 continue;
             }
-            // Together for a moment only is what a cut that two of three see looks like: partners in turn.
             let joined = peer.joined_at.take().map(|at| now.since(at));
             if joined.is_some_and(|span| span > peer.span.saturating_mul(TOGETHER_SPANS)) {
                 peer.set_aside = 0;
             }
-            if !silent.contains(node) {
-                peer.retry_at = peer.retry_at.max(now + timing.merge_delay);
+            if !given_up.contains(node) {
                 continue;
             }
             peer.set_aside = peer.set_aside.saturating_add(1);
@@ -120,19 +177,28 @@ impl Peers {
             let [roll] = draw::<1>(entropy);
             let span = span.saturating_mul(192_u32.saturating_add(u32::from(roll) / 2)) / 256;
             peer.span = span;
-            peer.retry_at = now + span;
-            peer.propose_at = now + span / 2;
+            peer.until = now + span;
         }
     }
 
-    /// The eligible node outside `members` that is due first.
-    pub(crate) fn next_retry(&self, members: &[NodeId]) -> Option<(Instant, NodeId)> {
-        let outside = self.eligible.iter().filter(|(node, _)| members.binary_search(node).is_err());
-        outside.map(|(node, peer)| (peer.retry_at, *node)).min()
+    /// Whether somebody eligible is not among `members`.
+    pub(crate) fn has_outsiders(&self, members: &[NodeId]) -> bool {
+        self.eligible.keys().any(|node| members.binary_search(node).is_err())
+    }
+
+    /// When the next of those who are set aside counts again.
+    pub(crate) fn next_return(&self, now: Instant) -> Option<Instant> {
+        self.eligible.values().map(|peer| peer.until).filter(|until| *until > now).min()
     }
 
     pub(crate) fn set_aside(&self) -> Vec<(NodeId, Instant)> {
         let aside = self.eligible.iter().filter(|(_, peer)| peer.set_aside > 0 && peer.joined_at.is_none());
-        aside.map(|(node, peer)| (*node, peer.retry_at)).collect()
+        aside.map(|(node, peer)| (*node, peer.until)).collect()
     }
+}
+
+/// How long to wait for a node whose link went down `count` times in a row: the first time may happen to anybody.
+fn unsteady(count: u32, timing: &Timing) -> Duration {
+    let Some(doublings) = count.checked_sub(2) else { return Duration::ZERO };
+    timing.set_aside.saturating_mul(1 << doublings.min(16)).min(UNSTEADY_MAX)
 }

@@ -11,7 +11,7 @@
 //! **Obligations** (Moser et al. 1994): whoever has all ENDs must count on another member having installed, and delivered what
 //! its survivors sent even beyond a hole. From then on it must deliver the same, whatever becomes of this attempt.
 
-use crate::circuit::{Circuit, Source};
+use crate::circuit::{Circuit, Lost, Source};
 use crate::commit::{Repeat, last};
 use crate::context::{Context, Step};
 use crate::error::RingError;
@@ -19,6 +19,7 @@ use crate::message::{Class, CommitToken, Data, Entry, Head, Join, Last, Token};
 use crate::output::{Cause, Output, Timer};
 use crate::stream::{Stream, bit};
 use bytes::BufMut;
+use core::time::Duration;
 use folkmoot_base::{Danger, Instant, NodeId};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -127,9 +128,22 @@ pub(crate) struct Recover {
     pub(crate) old: Option<Stream>,
     pub(crate) circuit: Circuit,
     pub(crate) plan: Plan,
-    pub(crate) silent: BTreeSet<NodeId>,
+    /// Given up in the gather before.
+    pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
     repeat: Option<Repeat>,
+    /// How far it has come, and since when.
+    stage: Stage,
+    since: Instant,
+}
+
+/// How far a recovery has come: nothing of it goes back.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Stage {
+    ends: u64,
+    processed: u64,
+    safe: u64,
+    left: u32,
 }
 
 impl Recover {
@@ -138,14 +152,14 @@ impl Recover {
         now: Instant,
         mut token: CommitToken,
         old: Option<Stream>,
-        silent: BTreeSet<NodeId>,
+        given_up: BTreeSet<NodeId>,
         ctx: &mut Context,
     ) -> Self {
         token.rotation = 2;
         let plan = Plan::new(old.as_ref(), &token, ctx.config.me);
         let circuit = Circuit::new(token.id, token.members.clone().into(), now, &ctx.config);
         let repeat = (!circuit.is_alone()).then(|| Repeat::start(now, &token, ctx));
-        Self { old, circuit, plan, silent, token, repeat }
+        Self { old, circuit, plan, given_up, token, repeat, stage: Stage::default(), since: now }
     }
 
     /// The second rotation is complete: the representative makes the first token.
@@ -175,7 +189,7 @@ impl Recover {
     fn visit(&mut self, now: Instant, token: Token, ctx: &mut Context) {
         let mut source = Recovered { plan: &mut self.plan, old: self.old.as_ref() };
         self.circuit.serve(now, token, &mut source, &ctx.config, &mut ctx.out);
-        self.process();
+        self.process(now);
     }
 
     pub(crate) fn token(
@@ -189,7 +203,7 @@ impl Recover {
             return Ok((Step::Stay, None));
         }
         self.repeat = None;
-        self.process();
+        self.process(now);
         if self.is_complete(ctx) {
             return Ok((Step::Install, Some(token)));
         }
@@ -210,15 +224,15 @@ impl Recover {
         (0..members).all(|index| self.plan.ends & bit(index) != 0)
     }
 
-    pub(crate) fn data(&mut self, from: NodeId, data: Data) -> Result<(), RingError> {
+    pub(crate) fn data(&mut self, now: Instant, from: NodeId, data: Data) -> Result<(), RingError> {
         self.circuit.data(from, data)?;
         self.repeat = None;
-        self.process();
+        self.process(now);
         Ok(())
     }
 
     /// Processes the new ring's packets whose turn it is; messages of members that have already installed wait.
-    fn process(&mut self) {
+    fn process(&mut self, now: Instant) {
         while let Some(packet) = self.circuit.stream.next_ready(false) {
             match packet.class {
                 Class::Recovered => self.recovered(&packet),
@@ -228,6 +242,28 @@ impl Recover {
         }
         let done = self.circuit.stream.safe.min(self.circuit.stream.delivered);
         self.circuit.stream.store.discard(done);
+        self.watch(now);
+    }
+
+    /// Notes whether this recovery has come any further.
+    fn watch(&mut self, now: Instant) {
+        let source = Recovered { plan: &mut self.plan, old: self.old.as_ref() };
+        let left = source.backlog();
+        let stream = &self.circuit.stream;
+        let stage = Stage { ends: self.plan.ends, processed: stream.delivered, safe: stream.safe, left };
+        if stage != self.stage {
+            (self.stage, self.since) = (stage, now);
+        }
+    }
+
+    /// Who stops it though nobody lacks a packet: who does not say that it has no more.
+    pub(crate) fn stoppers(&self, now: Instant, span: Duration, ctx: &Context) -> Vec<NodeId> {
+        let fed = self.circuit.is_fed(now, &ctx.config) && !self.circuit.is_stuck();
+        if !fed || now.since(self.since) < span {
+            return Vec::new();
+        }
+        let members = self.circuit.stream.members.iter().enumerate();
+        members.filter(|(index, _)| self.plan.ends & bit(*index) == 0).map(|(_, node)| *node).collect()
     }
 
     fn recovered(&mut self, packet: &Data) {
@@ -255,19 +291,32 @@ impl Recover {
         }
     }
 
-    /// A JOIN: one of a member that is younger than the attempt ends it.
-    pub(crate) fn join(&self, from: NodeId, join: &Join) -> Step {
+    /// A JOIN: one of a member that is younger than the attempt ends it. Outsiders are answered.
+    pub(crate) fn join(&self, now: Instant, from: NodeId, join: &Join, ctx: &mut Context) -> Step {
+        if self.token.members.binary_search(&from).is_err() {
+            let current = self.old.as_ref().map(|old| old.id);
+            ctx.answer_outsider(now, from, join, &self.token.members, current);
+            return Step::Stay;
+        }
+        if join.bound == 1 && join.current == Some(self.token.id) {
+            return Step::Stay; // It has installed what we recover for.
+        }
         if is_stale(from, join, &self.token) { Step::Stay } else { Step::Gather(Cause::MemberGathers(from)) }
     }
 
-    pub(crate) fn last(&self, me: &NodeId, late: bool) -> Option<Last> {
+    pub(crate) fn last(&self, me: &NodeId, late: u8) -> Option<Last> {
         self.circuit.last_pass(late).or_else(|| last(&self.token, 2, me, late))
     }
 
     pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) -> Step {
         let mut source = Recovered { plan: &mut self.plan, old: self.old.as_ref() };
-        if self.circuit.timeout(now, &mut source, &ctx.config, &mut ctx.out).is_err() {
-            return Step::Gather(Cause::RecoveryLost);
+        match self.circuit.timeout(now, &mut source, &ctx.config, &mut ctx.out) {
+            Err(Lost::Token) => return Step::Gather(Cause::RecoveryLost),
+            Err(Lost::Progress) => return Step::Gather(Cause::Stalled),
+            Ok(()) => {}
+        }
+        if !self.circuit.is_alone() && self.since + ctx.config.timing.stall <= now {
+            return Step::Gather(Cause::Stalled);
         }
         if let Some(repeat) = self.repeat.as_mut() {
             repeat.timeout(now, ctx);
@@ -275,9 +324,11 @@ impl Recover {
         Step::Stay
     }
 
-    pub(crate) fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+    pub(crate) fn poll_timeout(&self, ctx: &Context) -> Option<(Instant, Timer)> {
+        let stall = ctx.config.timing.stall;
         let repeat = self.repeat.as_ref().map(Repeat::poll_timeout);
-        [self.circuit.poll_timeout(), repeat].into_iter().flatten().min()
+        let stuck = (!self.circuit.is_alone()).then_some((self.since + stall, Timer::TokenLoss));
+        [self.circuit.poll_timeout(stall), repeat, stuck].into_iter().flatten().min()
     }
 
     /// Ends the old configuration and begins the new: all outputs of the step at once. The new ring goes on.

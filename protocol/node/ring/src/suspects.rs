@@ -5,8 +5,12 @@
 //! change with the attempt's nonce, so the strikes of the one who is to blame outrun those of the others. With
 //! [`STRIKES`] and more than anybody else it is given up in this gather, and so set aside. Two alone cannot tell; after twice
 //! as many strikes they part.
+//!
+//! When an attempt or ring ends because nothing new reached everybody though the token went round, the JOINs tell how far each
+//! came. Those who lack the first missing packet cannot hear, or those who have it cannot be heard: the fewer of the two are
+//! given up at once (of two as many, those who lack it).
 
-use crate::message::{Last, RingNonce};
+use crate::message::{Last, RingNonce, STALLED};
 use folkmoot_base::NodeId;
 use std::collections::BTreeMap;
 
@@ -26,18 +30,30 @@ impl Suspects {
         self.strikes.clear();
     }
 
-    /// Judges the failed attempt that `lasts` tell of, once, and names who must be given up. A pass to or from somebody who is
-    /// no longer proposed explains itself.
+    /// Judges the failed attempt that `lasts` tell of, once, and names who must be given up.
     pub(crate) fn judge(
         &mut self,
         lasts: &BTreeMap<NodeId, Last>,
         members: &[NodeId],
         me: NodeId,
-    ) -> Option<NodeId> {
-        let late = lasts.values().find(|last| last.late == 1 && Some(last.ring) != self.judged)?;
-        self.judged = Some(late.ring);
-        let same = lasts.iter().filter(|(_, last)| last.ring == late.ring);
-        let (from, last) = same.max_by_key(|(_, last)| last.step)?;
+    ) -> Vec<NodeId> {
+        let failed = lasts.values().find(|last| last.late != 0 && Some(last.ring) != self.judged);
+        let Some(failed) = failed else { return Vec::new() };
+        self.judged = Some(failed.ring);
+        let same: BTreeMap<NodeId, Last> = lasts
+            .iter()
+            .filter(|(_, last)| last.ring == failed.ring)
+            .map(|(node, last)| (*node, *last))
+            .collect();
+        if same.values().any(|last| last.late == STALLED) {
+            return fewer(&same).into_iter().filter(|node| *node != me).collect();
+        }
+        self.strike(&same, members, me).into_iter().collect()
+    }
+
+    /// A pass to or from somebody who is no longer wanted explains itself.
+    fn strike(&mut self, lasts: &BTreeMap<NodeId, Last>, members: &[NodeId], me: NodeId) -> Option<NodeId> {
+        let (from, last) = lasts.iter().max_by_key(|(_, last)| last.step)?;
         if members.binary_search(from).is_err() || members.binary_search(&last.next).is_err() {
             return None;
         }
@@ -57,4 +73,12 @@ impl Suspects {
         self.forget();
         Some(suspect)
     }
+}
+
+/// The fewer of those who lack the first packet that somebody lacks and those who have it.
+fn fewer(lasts: &BTreeMap<NodeId, Last>) -> Vec<NodeId> {
+    let least = lasts.values().map(|last| last.aru).min().unwrap_or(0);
+    let (lack, have): (Vec<_>, Vec<_>) = lasts.iter().partition(|(_, last)| last.aru == least);
+    let fewer = if have.len() < lack.len() { have } else { lack };
+    fewer.into_iter().map(|(node, _)| *node).collect()
 }

@@ -33,10 +33,11 @@ fn entry(seed: u64) -> Entry {
 }
 
 fn controls() -> impl Strategy<Value = Control> {
-    let join = (1..=NODES_MAX, any::<u8>(), any::<u32>()).prop_map(|(n, failed, seq)| {
-        let proposed = nodes(n);
-        let failed = proposed.iter().take(usize::from(failed) % n).copied().collect();
-        Control::Join(Join { proposed, failed, number: 9, ring_seq: seq.into(), current: None, last: None })
+    let join = (1..=NODES_MAX, any::<u8>(), any::<u32>(), 0..=1_u8).prop_map(|(n, wanted, seq, bound)| {
+        let hears = nodes(n);
+        let wants = hears.iter().take(usize::from(wanted) % n).copied().collect();
+        let ring_seq = seq.into();
+        Control::Join(Join { hears, wants, bound, number: 9, ring_seq, current: None, last: None })
     });
     let commit = (1..=NODES_MAX, any::<u32>(), any::<u64>()).prop_map(|(n, seq, seed)| {
         let members = nodes(n);

@@ -6,8 +6,8 @@ mod harness;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::{MESSAGE_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
-use folkmoot_base::{Instant, Service};
-use folkmoot_ring::message::{Control, Frame};
+use folkmoot_base::{Instant, NodeId, Service};
+use folkmoot_ring::message::{Control, Frame, Join};
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError, SubmitError};
 use harness::{Event, Rng, World, check, node};
 
@@ -131,24 +131,6 @@ fn a_safe_message_that_half_have_is_not_delivered_as_safe() {
     }
 }
 
-/// Two who hear each other only over a third: one of them goes with the third, and it does not flap.
-#[test]
-fn an_asymmetric_cut_backs_off() {
-    let mut world = whole(3, 7);
-    world.drop_frame = Some(|from, to, _| (from, to) == (0, 2) || (from, to) == (2, 0));
-    world.ms(20_000);
-    let changes = |world: &World| -> usize {
-        world.processes.iter().flat_map(|p| &p.log).filter(|(_, e)| matches!(e, Event::Regular(..))).count()
-    };
-    let before = changes(&world);
-    world.ms(60_000);
-    let later = changes(&world) - before;
-    assert!(later < 60, "{later} configurations in a minute");
-    world.drop_frame = None;
-    world.settle(Duration::from_secs(40)).expect("the back-off ends");
-    check::all(&world).unwrap();
-}
-
 #[test]
 fn an_idle_ring_is_quiet_and_wakes_at_once() {
     let mut world = whole(3, 8);
@@ -185,9 +167,10 @@ fn the_ring_number_is_on_disk_before_a_frame_shows_it() {
     let mut ring = Ring::new(Config::new(node(0)), 41, Instant(0));
     ring.peer(Instant(0), node(1), true);
     while ring.poll_output().is_some() {}
-    let join = folkmoot_ring::message::Join {
-        proposed: vec![node(0), node(1)],
-        failed: vec![],
+    let join = Join {
+        hears: vec![node(0), node(1)],
+        wants: vec![node(0), node(1)],
+        bound: 0,
         number: 1,
         ring_seq: 77,
         current: None,
@@ -214,40 +197,27 @@ fn ring_03_frames_of_ineligible_nodes_are_refused_and_counted() {
 }
 
 #[test]
-fn ring_04_a_join_that_does_not_propose_its_sender_is_refused() {
-    let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
-    ring.peer(Instant(0), node(1), true);
-    for (proposed, failed) in [(vec![node(0)], vec![]), (vec![node(0), node(1)], vec![node(1)])] {
-        let join = folkmoot_ring::message::Join {
-            proposed,
-            failed,
-            number: 1,
-            ring_seq: 1,
-            current: None,
-            last: None,
-        };
-        let refused = ring.frame(Instant(0), node(1), Control::Join(join).encode(), &mut Rng(1));
-        assert_eq!(refused, Err(RingError::PeerIllegal { peer: node(1), rule: "RING-04" }));
+fn ring_04_a_join_that_leaves_its_sender_out_is_refused() {
+    let (both, me) = (vec![node(0), node(1)], vec![node(0)]);
+    for (hears, wants) in [(me.clone(), me.clone()), (both, me)] {
+        assert_eq!(rule_broken_by(hears, wants), "RING-04");
     }
 }
 
 #[test]
-fn ring_10_no_gather_grows_beyond_what_a_ring_holds() {
+fn ring_10_a_join_that_wants_whom_it_does_not_hear_is_refused() {
+    assert_eq!(rule_broken_by(vec![node(1)], vec![node(0), node(1)]), "RING-10");
+}
+
+/// The rule that a JOIN of node 1 breaks.
+fn rule_broken_by(hears: Vec<NodeId>, wants: Vec<NodeId>) -> &'static str {
     let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
     ring.peer(Instant(0), node(1), true);
-    let mut proposed: Vec<_> = (0..63_u8).map(|i| folkmoot_base::NodeId([i + 100; 32])).collect();
-    proposed.push(node(1));
-    proposed.sort();
-    let join = folkmoot_ring::message::Join {
-        proposed,
-        failed: vec![],
-        number: 1,
-        ring_seq: 1,
-        current: None,
-        last: None,
-    };
-    let refused = ring.frame(Instant(0), node(1), Control::Join(join).encode(), &mut Rng(1));
-    assert_eq!(refused, Err(RingError::PeerIllegal { peer: node(1), rule: "RING-10" }));
+    let join = Join { hears, wants, bound: 0, number: 1, ring_seq: 1, current: None, last: None };
+    match ring.frame(Instant(0), node(1), Control::Join(join).encode(), &mut Rng(1)) {
+        Err(RingError::PeerIllegal { peer, rule }) if peer == node(1) => rule,
+        other => panic!("taken: {other:?}"),
+    }
 }
 
 /// A restart from an older disk: the nonce keeps its configurations apart, and peers teach it the number.

@@ -7,10 +7,10 @@ mod harness;
 
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::limits::{MESSAGE_BYTES_MAX, NODES_MAX};
+use folkmoot_base::limits::MESSAGE_BYTES_MAX;
 use folkmoot_base::{ConfigurationId, Instant, NodeId, Service};
 use folkmoot_ring::message::{
-    Class, CommitToken, Control, Entry, Head, Join, NOBODY, PACKET_BYTES_MAX, Token, put_piece,
+    Class, CommitToken, Control, Entry, Frame, Head, Join, NOBODY, PACKET_BYTES_MAX, Token, put_piece,
 };
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
 use harness::{Rng, node};
@@ -33,17 +33,10 @@ fn picture(ring: &Ring) -> String {
     format!("{ring:?}").replace(&format!("refused: {}", ring.status().refused_frames), "")
 }
 
-fn join(number: u64, proposed: &[usize]) -> Join {
-    let proposed = proposed.iter().map(|i| node(*i)).collect();
-    Join { proposed, failed: vec![], number, ring_seq: 5, current: None, last: None }
-}
-
-/// A JOIN of the peer that names as many as a ring holds, this node among them.
-fn crowd(number: u64) -> Join {
-    let strangers = (2..NODES_MAX).map(|i| NodeId([i as u8 + 100; 32]));
-    let mut proposed: Vec<NodeId> = strangers.chain([node(PEER), node(ME)]).collect();
-    proposed.sort();
-    Join { proposed, ring_seq: 400, ..join(number, &[]) }
+/// A JOIN of the peer, gathering, that wants all whom it hears.
+fn join(number: u64, hears: &[usize]) -> Join {
+    let hears: Vec<NodeId> = hears.iter().map(|i| node(*i)).collect();
+    Join { wants: hears.clone(), hears, bound: 0, number, ring_seq: 5, current: None, last: None }
 }
 
 fn data(head: Head, pieces: &[(&[u8], bool, bool)]) -> Bytes {
@@ -98,8 +91,8 @@ impl Pair {
         self.takes_quietly(Control::Commit(first));
         assert_eq!(self.ring.status().phase, Phase::Commit);
         let sent = self.outputs().into_iter().find_map(|output| match output {
-            Output::Send { frame, .. } => match folkmoot_ring::message::Frame::decode(frame) {
-                Ok(folkmoot_ring::message::Frame::Control(Control::Commit(token))) => Some(token),
+            Output::Send { frame, .. } => match Frame::decode(frame) {
+                Ok(Frame::Control(Control::Commit(token))) => Some(token),
                 _ => None,
             },
             _ => None,
@@ -275,20 +268,6 @@ fn ring_09_only_the_agreed_set_is_committed_at_our_turn_and_with_our_entry() {
     assert_eq!(pair.ring.status().phase, Phase::Recover);
 }
 
-#[test]
-fn ring_10_a_join_of_too_many_neither_begins_a_gather_nor_changes_one() {
-    for mut pair in [Pair::alone(), Pair::together(), Pair::recovering(Entry::default())] {
-        let phase = pair.ring.status().phase;
-        pair.ring.peer(pair.now, node(OUTSIDER), true);
-        assert_eq!(pair.breaks(PEER, Control::Join(crowd(2)).encode()), "RING-10");
-        assert_eq!(pair.ring.status().phase, phase);
-        // Nor does its number make a later one late.
-        pair.takes(Control::Join(Join { ring_seq: 400, ..join(2, &[PEER, ME]) }));
-        assert_eq!(pair.ring.status().phase, Phase::Gather);
-        assert_eq!(pair.breaks(PEER, Control::Join(crowd(3)).encode()), "RING-10");
-    }
-}
-
 /// The same packet counts if its sender comes from our old configuration, and does not otherwise.
 #[test]
 fn ring_11_recovered_packets_count_from_survivors_only() {
@@ -332,15 +311,46 @@ fn ring_13_a_join_older_than_one_heard_is_stale() {
     let mut pair = Pair::alone();
     pair.takes(Control::Join(join(5, &[PEER, ME])));
     assert_eq!(pair.ring.status().phase, Phase::Gather);
-    let failing = Join { failed: vec![node(OUTSIDER)], ..join(4, &[PEER, ME, OUTSIDER]) };
-    pair.ignores(Control::Join(failing.clone()));
+    let older = join(4, &[PEER]);
+    pair.ignores(Control::Join(older.clone()));
     // A new life of the link counts anew.
     pair.ring.peer(pair.now, node(PEER), false);
     pair.ring.peer(pair.now, node(PEER), true);
     pair.outputs();
     let before = picture(&pair.ring);
-    pair.takes(Control::Join(failing));
+    pair.takes(Control::Join(older));
     assert_ne!(picture(&pair.ring), before);
+}
+
+/// Somebody outside asks, whom the peer does not hear: it is told so at once, and the ring goes on.
+#[test]
+fn ring_18_who_asks_from_outside_is_told_that_the_ring_stands() {
+    let mut pair = Pair::together();
+    pair.ring.peer(pair.now, node(OUTSIDER), true);
+    pair.outputs();
+    let ask = join(1, &[ME, OUTSIDER]);
+    pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(ask.clone()).encode(), &mut Rng(1)).unwrap();
+    let said = |outputs: Vec<Output>| -> Vec<Join> {
+        let join = |output| match output {
+            Output::Send { to, frame } if to == node(OUTSIDER) => match Frame::decode(frame) {
+                Ok(Frame::Control(Control::Join(join))) => Some(join),
+                _ => None,
+            },
+            _ => None,
+        };
+        outputs.into_iter().filter_map(join).collect()
+    };
+    let [answer] = &said(pair.outputs())[..] else { panic!("not one answer") };
+    assert_eq!((answer.bound, &answer.wants), (1, &vec![node(PEER), node(ME)]));
+    assert_eq!(answer.hears, [node(PEER), node(ME), node(OUTSIDER)]);
+    assert_eq!(pair.ring.status().phase, Phase::Operational);
+    // Not more often than makes sense, and not to who stands elsewhere and hears us.
+    pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(ask).encode(), &mut Rng(1)).unwrap();
+    pair.now = pair.now + Duration::from_millis(100);
+    let stands = Join { wants: vec![node(OUTSIDER)], bound: 1, ..join(2, &[ME, OUTSIDER]) };
+    pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(stands).encode(), &mut Rng(1)).unwrap();
+    assert_eq!(said(pair.outputs()), []);
+    pair.passes();
 }
 
 /// What is submitted while the peer's illegal frames come is ordered all the same.

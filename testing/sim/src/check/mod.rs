@@ -20,6 +20,8 @@ mod evs_7_safe_delivery;
 mod fifo_order;
 mod initial_view;
 mod key_confinement;
+mod key_confirmation;
+mod key_decision;
 mod key_per_view;
 mod liveness;
 mod local_monotonicity;
@@ -88,7 +90,7 @@ impl Checker {
 }
 
 /// All checkers.
-pub const ALL: [Checker; 30] = [
+pub const ALL: [Checker; 32] = [
     evs_1_basic_delivery::CHECKER,
     evs_2_configuration_change::CHECKER,
     evs_3_self_delivery::CHECKER,
@@ -113,6 +115,8 @@ pub const ALL: [Checker; 30] = [
     safe_delivery::CHECKER,
     self_delivery::CHECKER,
     key_per_view::CHECKER,
+    key_confirmation::CHECKER,
+    key_decision::CHECKER,
     key_confinement::CHECKER,
     disturbance::CHECKER,
     numbers_once::CHECKER,

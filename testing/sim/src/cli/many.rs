@@ -1,9 +1,8 @@
 //! Many schedules, on all cores.
 
-use super::{Arguments, DONE, FOUND, jobs};
+use super::{Arguments, DONE, FOUND, jobs, schedule};
 use folkmoot_sim::record::Counts;
 use folkmoot_sim::run::{Outcome, run};
-use folkmoot_sim::schedule::Schedule;
 use folkmoot_sim::stack::company;
 use folkmoot_sim::world::Options;
 use serde_json::json;
@@ -38,7 +37,7 @@ pub(super) fn play(arguments: &Arguments) -> u8 {
                 while seed < end && !stop.load(Ordering::Relaxed) {
                     let danger = arguments.danger.map(|danger| (danger, None));
                     let options = Options { digest: arguments.digest, danger, ..Options::default() };
-                    let (outcome, _) = run(&Schedule::draw(seed), company, options);
+                    let (outcome, _) = run(&schedule(arguments, seed), company, options);
                     take(&sum, &outcome, arguments, begun);
                     let over =
                         arguments.limit.is_some_and(|limit| begun.elapsed() > Duration::from_secs(limit));
@@ -67,7 +66,7 @@ fn take(sum: &Mutex<Sum>, outcome: &Outcome, arguments: &Arguments, begun: Insta
         sum.digests.insert(outcome.seed, digest.clone());
     }
     if !outcome.violations.is_empty() && (sum.broken.len() as u64) < PRINTED_MAX {
-        super::one::print_violations(outcome);
+        super::one::print_violations(arguments, outcome);
     }
     sum.broken.extend(outcome.violations.iter().map(|violation| (outcome.seed, violation.property)));
     if sum.schedules % 100 == 0 || sum.schedules == arguments.schedules {

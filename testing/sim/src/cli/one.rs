@@ -1,6 +1,7 @@
 //! One seed again: its transcript, what it broke, and the shortest schedule that still breaks it.
 
 use super::{Arguments, DONE, FOUND};
+use folkmoot_sim::aim::AIMS;
 use folkmoot_sim::run::{Outcome, run};
 use folkmoot_sim::schedule::Schedule;
 use folkmoot_sim::stack::company;
@@ -9,7 +10,7 @@ use folkmoot_sim::world::Options;
 
 /// Plays `seed` again; the exit code.
 pub(super) fn replay(arguments: &Arguments, seed: u64) -> u8 {
-    let mut schedule = Schedule::draw(seed);
+    let mut schedule = super::schedule(arguments, seed);
     if let Some(steps) = arguments.steps {
         schedule.steps.truncate(steps);
     }
@@ -32,7 +33,7 @@ pub(super) fn replay(arguments: &Arguments, seed: u64) -> u8 {
     if let Some(digest) = &outcome.digest {
         println!("digest {digest}");
     }
-    print_violations(&outcome);
+    print_violations(arguments, &outcome);
     let counts = outcome.counts;
     println!(
         "{} steps, {} deliveries, {} views, {} datagrams, {:.3} virtual seconds",
@@ -46,14 +47,17 @@ pub(super) fn replay(arguments: &Arguments, seed: u64) -> u8 {
 }
 
 /// Says what a run broke, where, and how to see it again.
-pub(super) fn print_violations(outcome: &Outcome) {
+pub(super) fn print_violations(arguments: &Arguments, outcome: &Outcome) {
+    let aim = AIMS.iter().find(|(_, aim)| arguments.aim == Some(*aim));
+    let aim = aim.map_or_else(String::new, |(name, _)| format!(" --aim {name}"));
     for (violation, excerpt) in outcome.violations.iter().zip(&outcome.excerpts) {
         eprintln!(
             "seed {}: {} broken at {}: {}",
             outcome.seed, violation.property, violation.process, violation.what
         );
         excerpt.iter().for_each(|line| eprintln!("    {line}"));
-        eprintln!("  replay: cargo run --release -p folkmoot-sim -- --replay {} --transcript", outcome.seed);
+        let seed = outcome.seed;
+        eprintln!("  replay: cargo run --release -p folkmoot-sim -- --replay {seed}{aim} --transcript");
     }
 }
 

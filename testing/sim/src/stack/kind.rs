@@ -8,10 +8,21 @@ use crate::machine::Mute;
 pub(super) enum Kind<'a> {
     /// A sealed application message: its header, and all of it.
     Sealed(&'a [u8], &'a [u8]),
-    /// A step that can be left out; with the agreement's instance, if it is one of keying.
-    Step(Mute, Option<&'a [u8]>),
+    /// A step that can be left out; with what names the run, if it is one of keying.
+    Step(Mute, Option<Run<'a>>),
     /// Anything else.
     Other,
+}
+
+/// What names a run of the agreement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run<'a> {
+    /// The view, encoded with its version.
+    pub(super) view: &'a [u8],
+    /// Zero for the run that makes the view secure.
+    pub(super) is_first: bool,
+    /// The sender's instance.
+    pub(super) instance: &'a [u8],
 }
 
 const OPEN: u8 = 1;
@@ -22,8 +33,9 @@ const FLUSH_HEADER_BYTES: usize = 18;
 const KEYING: u8 = 1;
 const SEALED: u8 = 2;
 const SEALED_HEADER_BYTES: usize = 19;
-/// Version 1, view 96, attempt 4.
-const INSTANCE_AT: usize = 101;
+/// Version 1, view 96.
+const VIEW_BYTES: usize = 97;
+const ATTEMPT_BYTES: usize = 4;
 const INSTANCE_BYTES: usize = 24;
 const CONFIRM: u8 = 200;
 
@@ -56,7 +68,10 @@ fn of_data(data: &[u8]) -> Kind<'_> {
 }
 
 fn of_envelope(envelope: &[u8]) -> Option<Kind<'_>> {
-    let (instance, rest) = envelope.get(INSTANCE_AT..)?.split_at_checked(INSTANCE_BYTES)?;
+    let (view, rest) = envelope.split_at_checked(VIEW_BYTES)?;
+    let (attempt, rest) = rest.split_at_checked(ATTEMPT_BYTES)?;
+    let (instance, rest) = rest.split_at_checked(INSTANCE_BYTES)?;
+    let is_first = attempt.iter().all(|byte| *byte == 0);
     let step = match *rest.first()? {
         1 => Mute::PartialToken,
         2 => Mute::FinalToken,
@@ -65,5 +80,5 @@ fn of_envelope(envelope: &[u8]) -> Option<Kind<'_>> {
         CONFIRM => Mute::Confirm,
         _ => return None,
     };
-    Some(Kind::Step(step, Some(instance)))
+    Some(Kind::Step(step, Some(Run { view, is_first, instance })))
 }

@@ -6,13 +6,13 @@
 //! step, and a node that was broken into.
 
 use super::company::Names;
-use super::kind::{self, Kind};
+use super::kind::{self, Kind, Run};
 use crate::machine::{Crooked, Entrance, Mute, Told};
 use crate::record::{RingEvent, RingMessage, Seat};
 use crate::rng::Rng;
 use bytes::Bytes;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
-use folkmoot_base::{Digest, Entropy, Instant, Locator, MemberId, NodeId, UnixTime};
+use folkmoot_base::{Digest, Entropy, Instant, Locator, MemberId, NodeId, UnixTime, ViewId};
 use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
 use std::cell::RefCell;
@@ -188,14 +188,27 @@ impl Desk {
                 self.tell(Told::Stair(payload.slice_ref(sealed)));
                 true
             }
-            Kind::Step(step, instance) => {
-                if let Some(instance) = instance.filter(|instance| *instance != self.instance) {
-                    self.instance = instance.to_vec();
-                    self.tell(Told::Used("instance id", instance.to_vec()));
+            Kind::Step(step, run) => {
+                if let Some(run) = run.filter(|run| run.instance != self.instance) {
+                    self.instance = run.instance.to_vec();
+                    self.tell(Told::Used("instance id", run.instance.to_vec()));
                 }
-                self.mute != Some(step)
+                let muted = self.mute == Some(step);
+                if let Some(view) = confirmed(step, run).filter(|_| !muted) {
+                    self.tell(Told::Confirmed(view));
+                }
+                !muted
             }
             Kind::Other => true,
+        }
+    }
+
+    /// Who has the key of which view, by what the member is about to hear.
+    fn look_up(&mut self, sender: &MemberId, payload: &Bytes) {
+        if let Kind::Step(step, run) = kind::of(payload)
+            && let (Some(view), Some(seat)) = (confirmed(step, run), self.names.seat(sender))
+        {
+            self.tell(Told::Heard(view, seat));
         }
     }
 
@@ -212,6 +225,16 @@ impl Desk {
             self.tell(Told::Back(seat));
         }
     }
+
+    /// Whom the entry that the member has just heard took off the roster: gone from its place on, whenever the notice comes.
+    fn look_at_roster(&mut self) {
+        let formers = self.member.transcript().roster().formers();
+        let gone: Vec<Seat> = self.names.seats(formers.map(|(admission, _)| &admission.member));
+        for seat in gone.into_iter().filter(|seat| self.gone & bit(*seat) == 0).collect::<Vec<_>>() {
+            self.gone |= bit(seat);
+            self.tell(Told::Gone(seat));
+        }
+    }
 }
 
 impl Upper for Desk {
@@ -222,7 +245,14 @@ impl Upper for Desk {
         if let ToMember::Notice { members, removed, .. } = &message {
             self.look_at_notice(members, removed);
         }
+        if let ToMember::Deliver { sender, payload, .. } = &message {
+            self.look_up(sender, payload);
+        }
+        let entry = matches!(message, ToMember::Entry(_));
         self.member.node(now, message, entropy);
+        if entry {
+            self.look_at_roster();
+        }
         self.drain();
     }
 
@@ -249,6 +279,12 @@ impl Upper for Desk {
     fn poll_timeout(&self) -> Option<Instant> {
         self.member.poll_timeout()
     }
+}
+
+/// The view that a CONFIRM makes secure.
+fn confirmed(step: Mute, run: Option<Run<'_>>) -> Option<ViewId> {
+    let run = run.filter(|run| step == Mute::Confirm && run.is_first)?;
+    folkmoot_base::codec::decode(run.view).ok()
 }
 
 fn named(sender: Seat, digest: Digest) -> RingMessage {

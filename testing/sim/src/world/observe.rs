@@ -66,6 +66,8 @@ impl World {
                 What::Acknowledged(step)
             }
             Told::Used(kind, value) => What::Used(kind, value),
+            Told::Confirmed(view) => What::Confirmed(view),
+            Told::Heard(view, other) => What::Heard(view, other),
         };
         self.disturbed_by(seat, origin, &entry);
         self.record.push(self.now, process, entry);

@@ -8,6 +8,7 @@ use folkmoot_base::{
     ConfigurationId, Digest, Entropy, GroupId, MemberId, NodeId, ViewId, digest, hmac_sha256,
 };
 use folkmoot_keying::Credentials;
+use std::collections::BTreeSet;
 
 pub const GROUP: GroupId = GroupId([9; 32]);
 
@@ -58,6 +59,9 @@ pub fn view_id(order: u64) -> ViewId {
 /// Stand-in signatures: a MAC under a key that belongs to the member. The real ones are identity's matter.
 pub struct Seat(pub usize);
 
+/// A member over a roster that has lost some.
+pub struct Over<'a>(pub Seat, pub &'a BTreeSet<usize>);
+
 fn stamp(member: &MemberId, message: &[u8]) -> [u8; 64] {
     let mac = hmac_sha256(&digest(&[b"test key", &member.0]), &[message]);
     let mut out = [0; 64];
@@ -78,5 +82,20 @@ impl Credentials for Seat {
     }
     fn charter_version(&self) -> u64 {
         1
+    }
+}
+
+impl Credentials for Over<'_> {
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.0.sign(message)
+    }
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
+        !self.1.contains(&number(member)) && self.0.verify(member, message, signature)
+    }
+    fn certificate(&self, member: &MemberId) -> Option<Digest> {
+        self.0.certificate(member).filter(|_| !self.1.contains(&number(member)))
+    }
+    fn charter_version(&self) -> u64 {
+        self.0.charter_version()
     }
 }

@@ -1,6 +1,6 @@
 //! The model: one ordered log for each view; who moves on together reads all of it; flush requests come at any time.
 
-use super::{GROUP, Seat, Seeded, member, number, view_id};
+use super::{GROUP, Over, Seat, Seeded, member, number, view_id};
 use bytes::Bytes;
 use folkmoot_base::{Cause, Danger, Instant, MemberId, Service, ViewId};
 use folkmoot_keying::{Config, Input, Keying, Output, SecureView, State, View};
@@ -15,17 +15,14 @@ pub enum Signal {
     Always,
 }
 
+#[derive(Clone)]
 struct Entry {
     id: u64,
     sender: MemberId,
     service: Service,
     bytes: Bytes,
-}
-
-impl Clone for Entry {
-    fn clone(&self) -> Self {
-        Self { id: self.id, sender: self.sender, service: self.service, bytes: self.bytes.clone() }
-    }
+    /// An entry of the transcript, not a message: it takes this member off the roster.
+    expels: Option<usize>,
 }
 
 /// Those who were in one view together and still are.
@@ -37,6 +34,8 @@ struct Room {
     stable: usize,
     signal: Option<usize>,
     changing: bool,
+    /// Somebody is off the roster, and the notice that says so is still to come.
+    owed: bool,
 }
 
 struct Node {
@@ -52,6 +51,8 @@ struct Node {
     signals: u32,
     installed: BTreeMap<ViewId, SecureView>,
     refreshed: BTreeMap<ViewId, Vec<[u8; 32]>>,
+    /// Whom its roster has lost.
+    off: BTreeSet<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -62,6 +63,7 @@ enum Action {
     Stabilise(usize),
     Form(usize),
     Refresh(usize),
+    Notice(usize),
     Change,
 }
 
@@ -72,6 +74,9 @@ pub struct World {
     nodes: Vec<Node>,
     rooms: Vec<Room>,
     target: Vec<BTreeSet<usize>>,
+    /// Expelled after the words for the next view were given, with one who gave them too: the view lists them all the same.
+    ghosts: Vec<(usize, usize)>,
+    expelled: BTreeSet<usize>,
     next_view: u64,
     next_entry: u64,
     changes: usize,
@@ -87,6 +92,7 @@ pub struct World {
     keyed: BTreeSet<(usize, ViewId)>,
     pub secure_views: usize,
     pub refreshed: usize,
+    pub keyless: usize,
 }
 
 mod change;
@@ -109,11 +115,21 @@ fn fresh(number: usize, stored: Option<Vec<u8>>, danger: Option<Danger>) -> Node
         signals: 0,
         installed: BTreeMap::new(),
         refreshed: BTreeMap::new(),
+        off: BTreeSet::new(),
     }
 }
 
+/// What a schedule came to.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub views: usize,
+    pub refreshed: usize,
+    /// Views that got no key.
+    pub keyless: usize,
+}
+
 /// Plays one schedule: changes stop at last, and then everybody must be secure.
-pub fn play(seed: u64, mode: Signal, danger: Option<Danger>) -> Result<(usize, usize), String> {
+pub fn play(seed: u64, mode: Signal, danger: Option<Danger>) -> Result<Told, String> {
     let mut draw = Seeded(seed);
     let size = draw.between(1, 6);
     let mut world = World {
@@ -125,6 +141,8 @@ pub fn play(seed: u64, mode: Signal, danger: Option<Danger>) -> Result<(usize, u
         nodes: (0..size).map(|number| fresh(number, None, danger)).collect(),
         rooms: (0..size).map(alone).collect(),
         target: vec![(0..size).collect()],
+        ghosts: Vec::new(),
+        expelled: BTreeSet::new(),
         next_view: 1,
         next_entry: 0,
         now: Instant(0),
@@ -136,9 +154,10 @@ pub fn play(seed: u64, mode: Signal, danger: Option<Danger>) -> Result<(usize, u
         keyed: BTreeSet::new(),
         secure_views: 0,
         refreshed: 0,
+        keyless: 0,
     };
     world.run()?;
-    Ok((world.secure_views, world.refreshed))
+    Ok(Told { views: world.secure_views, refreshed: world.refreshed, keyless: world.keyless })
 }
 
 fn alone(number: usize) -> Room {
@@ -149,6 +168,7 @@ fn alone(number: usize) -> Room {
         stable: 0,
         signal: None,
         changing: true,
+        owed: false,
     }
 }
 
@@ -178,6 +198,7 @@ impl World {
                     self.refreshes -= 1;
                     self.give(node, Input::Refresh, None)?;
                 }
+                Action::Notice(room) => self.notice(room),
                 Action::Change => self.change(),
             }
         }
@@ -219,6 +240,9 @@ impl World {
             if room.signal.is_none() && room.stable < room.log.len() {
                 actions.extend([Action::Stabilise(place); 2]);
             }
+            if room.owed {
+                actions.push(Action::Notice(place));
+            }
         }
         actions.extend((0..self.target.len()).filter(|part| self.formable(*part)).map(Action::Form));
         if self.changes > 0 && (actions.is_empty() || self.next_entry.is_multiple_of(3)) {
@@ -246,6 +270,10 @@ impl World {
         let entry = room.log[node.read].clone();
         node.read += 1;
         node.delivered.insert(entry.id);
+        if let Some(gone) = entry.expels {
+            node.off.insert(gone);
+            return Ok(());
+        }
         let message = Input::Message { sender: entry.sender, bytes: entry.bytes };
         self.give(number, message, Some(entry.id))
     }
@@ -253,7 +281,7 @@ impl World {
     fn give(&mut self, number: usize, input: Input, by: Option<u64>) -> Checked {
         let mut entropy = Seeded(self.draw.next());
         let node = &mut self.nodes[number];
-        let result = node.keying.handle(self.now, input, &Seat(number), &mut entropy);
+        let result = node.keying.handle(self.now, input, &Over(Seat(number), &node.off), &mut entropy);
         match result {
             Ok(()) | Err(folkmoot_keying::KeyingError::WireStale) => {}
             Err(error) => return Err(format!("member {number} refuses: {error}")),
@@ -276,9 +304,8 @@ impl World {
                 if self.nodes[number].answered {
                     return Err(format!("member {number} sends after its flush is answered"));
                 }
-                let entry = Entry { id: self.next_entry, sender: member(number), service, bytes };
-                self.next_entry += 1;
                 let at = self.room_of(number);
+                let entry = self.entry(number, service, bytes, None);
                 self.rooms[at].log.push(entry);
             }
             Output::FlushOk => self.nodes[number].answered = true,
@@ -304,6 +331,8 @@ impl World {
                 let rank = list.len();
                 self.refreshed += 1;
                 self.use_key(key, (view, rank))?;
+                let members = self.nodes[number].installed[&view].members.clone();
+                self.rostered(number, &members)?;
             }
             Output::Complain { .. } => return Err("a complaint though nobody was silent".into()),
             Output::Trace(_) => {}
@@ -319,7 +348,22 @@ impl World {
         Ok(())
     }
 
+    fn entry(&mut self, sender: usize, service: Service, bytes: Bytes, expels: Option<usize>) -> Entry {
+        let id = self.next_entry;
+        self.next_entry += 1;
+        Entry { id, sender: member(sender), service, bytes, expels }
+    }
+
+    fn rostered(&self, number: usize, members: &[MemberId]) -> Checked {
+        let off = &self.nodes[number].off;
+        match members.iter().find(|member| off.contains(&number_of(member))) {
+            Some(gone) => Err(format!("member {number} has a key with {gone:?}, who is off the roster")),
+            None => Ok(()),
+        }
+    }
+
     fn install(&mut self, number: usize, view: SecureView, by: Option<u64>) -> Checked {
+        self.rostered(number, &view.members)?;
         self.secure_views += 1;
         self.nodes[number].signals = 0;
         let at = self.room_of(number);
@@ -350,11 +394,20 @@ impl World {
         self.moved_together(&part)?;
         let id = view_id(self.next_view);
         self.next_view += 1;
-        let members: Vec<_> = part.iter().map(|number| member(*number)).collect();
+        self.meet(&part);
+        let (ghosts, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.ghosts).into_iter().partition(|(_, with)| part.contains(with));
+        self.ghosts = rest;
+        let listed: BTreeSet<usize> =
+            part.iter().copied().chain(ghosts.iter().map(|(gone, _)| *gone)).collect();
+        let members: Vec<_> = listed.iter().map(|number| member(*number)).collect();
         let mut came = BTreeMap::new();
         for number in &part {
             let room = &self.rooms[self.room_of(*number)];
-            let together: Vec<_> = room.members.iter().map(|number| member(*number)).collect();
+            let mut together = room.members.clone();
+            together
+                .extend(ghosts.iter().filter(|(_, with)| room.members.contains(with)).map(|(gone, _)| *gone));
+            let together: Vec<_> = together.iter().map(|number| member(*number)).collect();
             came.insert(*number, together);
             if let Some(view) = room.view {
                 self.left.push((*number, view));
@@ -368,7 +421,9 @@ impl World {
             stable: 0,
             signal: None,
             changing: false,
+            owed: !ghosts.is_empty(),
         });
+        self.keyless += usize::from(!ghosts.is_empty());
         for number in &part {
             let node = &mut self.nodes[*number];
             (node.read, node.signalled, node.requested, node.answered) = (0, false, false, false);
@@ -378,6 +433,12 @@ impl World {
             self.give(number, Input::View(view), None)?;
         }
         Ok(())
+    }
+
+    /// Those who meet have made their transcripts equal before.
+    fn meet(&mut self, part: &BTreeSet<usize>) {
+        let off: BTreeSet<usize> = part.iter().flat_map(|number| self.nodes[*number].off.clone()).collect();
+        part.iter().for_each(|number| self.nodes[*number].off.clone_from(&off));
     }
 
     /// Who moves on together installed the same, with the same refreshes.

@@ -1,12 +1,12 @@
 //! Members at one table: one view, one log, everybody hears everything; a liar or a mute may sit among them.
 
-use super::{GROUP, Seat, Seeded, member, view_id};
+use super::{GROUP, Over, Seat, Seeded, member, view_id};
 use bytes::Bytes;
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::{Blob, Cause, Danger, Digest, Instant, MemberId, Service, ViewId, codec, digest};
 use folkmoot_keying::message::{Envelope, binding};
 use folkmoot_keying::{Config, Input, Keying, KeyingError, Output, View};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 pub struct Table {
     pub keyings: Vec<Keying>,
@@ -17,6 +17,8 @@ pub struct Table {
     pub errors: Vec<Vec<KeyingError>>,
     pub now: Instant,
     pub draw: Seeded,
+    /// Whom the roster has lost, at all alike: an entry has its place in the order.
+    pub off: BTreeSet<usize>,
 }
 
 pub fn view(order: u64, n: usize) -> View {
@@ -61,11 +63,12 @@ impl Table {
             errors: vec![Vec::new(); n],
             now: Instant(0),
             draw: Seeded(5),
+            off: BTreeSet::new(),
         }
     }
 
     pub fn give(&mut self, to: usize, input: Input) -> Result<(), KeyingError> {
-        let result = self.keyings[to].handle(self.now, input, &Seat(to), &mut self.draw);
+        let result = self.keyings[to].handle(self.now, input, &Over(Seat(to), &self.off), &mut self.draw);
         while let Some(output) = self.keyings[to].poll_output() {
             if let Output::Send { service, bytes } = &output {
                 self.services.push((step(bytes), *service));

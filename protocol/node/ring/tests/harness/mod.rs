@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod check;
+pub mod peace;
 pub mod play;
 
 use bytes::Bytes;
@@ -10,7 +11,7 @@ use core::time::Duration;
 use folkmoot_base::{Danger, Entropy, Instant, NodeId, Service};
 use folkmoot_ring::message::{Control, Frame, Token};
 use folkmoot_ring::{Config, Delivery, Output, Phase, Ring, WINDOW_PACKETS, stored_ring_seq};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// SplitMix64.
 #[derive(Debug, Clone)]
@@ -44,7 +45,7 @@ impl Entropy for Rng {
 
 pub fn node(i: usize) -> NodeId {
     let mut id = [0_u8; 32];
-    id[0] = i as u8 * 37 + 1;
+    id[0] = (i as u8).wrapping_mul(37).wrapping_add(1);
     id[1] = i as u8;
     NodeId(id)
 }
@@ -106,6 +107,8 @@ pub struct World {
     /// Drop this kind of frame (second byte) from this node.
     pub mute: Option<(usize, u8)>,
     pub drop_frame: Option<fn(usize, usize, &Bytes) -> bool>,
+    /// (i, j): the roster of i does not have j.
+    pub refuses: BTreeSet<(usize, usize)>,
     queue: BTreeMap<(u64, u64), Happening>,
     count: u64,
     pub crash_mid: u64,
@@ -129,6 +132,7 @@ impl World {
             errors: Vec::new(),
             mute: None,
             drop_frame: None,
+            refuses: BTreeSet::new(),
             queue: BTreeMap::new(),
             count: 0,
             crash_mid: 0,
@@ -252,7 +256,20 @@ impl World {
         }
     }
 
+    /// Whether the roster of i has j, from now on.
+    pub fn roster(&mut self, i: usize, j: usize, has: bool) {
+        if has {
+            self.refuses.remove(&(i, j))
+        } else {
+            self.refuses.insert((i, j))
+        };
+        if self.nodes[i].session.contains_key(&j) {
+            self.peer(i, j, has);
+        }
+    }
+
     fn peer(&mut self, i: usize, j: usize, eligible: bool) {
+        let eligible = eligible && !self.refuses.contains(&(i, j));
         let now = Instant(self.now);
         self.note(|| format!("n{i}: link to n{j} {}", if eligible { "up" } else { "down" }));
         if let Some(ring) = self.nodes[i].ring.as_mut() {

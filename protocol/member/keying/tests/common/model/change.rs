@@ -2,6 +2,7 @@
 
 use super::super::number;
 use super::{Entry, Room, Signal, World, alone, fresh};
+use bytes::Bytes;
 use folkmoot_base::Service;
 use std::collections::BTreeSet;
 
@@ -9,8 +10,10 @@ impl World {
     pub(super) fn change(&mut self) {
         self.changes -= 1;
         let alive: Vec<_> = (0..self.nodes.len()).filter(|number| self.nodes[*number].alive).collect();
-        let dead: Vec<_> = (0..self.nodes.len()).filter(|number| !self.nodes[*number].alive).collect();
-        match self.draw.below(6) {
+        // Who was expelled does not come back.
+        let gone = |number: &usize| !self.nodes[*number].alive && !self.expelled.contains(number);
+        let dead: Vec<_> = (0..self.nodes.len()).filter(gone).collect();
+        match self.draw.below(8) {
             0 if alive.len() > 1 => {
                 let gone = alive[self.draw.below(alive.len())];
                 self.leave(gone);
@@ -19,6 +22,13 @@ impl World {
                 let gone = alive[self.draw.below(alive.len())];
                 self.die(gone);
                 self.cut();
+            }
+            6 | 7 if alive.len() > 1 => {
+                // Those whose word for the next view is given are the interesting ones.
+                let given: Vec<_> = alive.iter().copied().filter(|one| self.nodes[*one].answered).collect();
+                let from = if given.is_empty() { &alive } else { &given };
+                let gone = from[self.draw.below(from.len())];
+                self.expel(gone);
             }
             2 if !dead.is_empty() => {
                 let back = dead[self.draw.below(dead.len())];
@@ -79,6 +89,40 @@ impl World {
         self.cut();
     }
 
+    /// An entry takes somebody off the roster: now, and the notice with it, or later; or just before the next view.
+    fn expel(&mut self, gone: usize) {
+        self.expelled.insert(gone);
+        let at = self.room_of(gone);
+        let entry = self.entry(gone, Service::Agreed, Bytes::new(), Some(gone));
+        let room = &mut self.rooms[at];
+        let alone = room.members.len() == 1;
+        if alone || room.view.is_none() || self.draw.below(3) == 0 {
+            room.log.push(entry);
+            return self.leave(gone);
+        }
+        let ghost = room.changing && self.nodes[gone].answered;
+        room.log.push(entry);
+        room.members.remove(&gone);
+        let with = room.members.first().copied();
+        self.die(gone);
+        let room = &mut self.rooms[at];
+        match with.filter(|_| ghost) {
+            Some(with) => self.ghosts.push((gone, with)),
+            None => room.owed = true,
+        }
+    }
+
+    /// The notice that somebody is off the roster.
+    pub(super) fn notice(&mut self, at: usize) {
+        let room = &mut self.rooms[at];
+        room.owed = false;
+        room.changing = true;
+        if room.signal.is_none() {
+            room.stable = room.log.len();
+            room.signal = Some(room.log.len());
+        }
+    }
+
     /// Splits rooms along the target; each piece has its own rest of the log and its own signal.
     fn cut(&mut self) {
         let target = self.target.clone();
@@ -114,6 +158,6 @@ impl World {
             signal = Some(log.len());
         }
         stable = stable.max(signal.unwrap_or(0));
-        Room { view: room.view, members, log, stable, signal, changing }
+        Room { view: room.view, members, log, stable, signal, changing, owed: room.owed }
     }
 }

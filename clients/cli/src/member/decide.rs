@@ -1,0 +1,115 @@
+//! Votes and proposals: what a person orders, found by name, given to the member, and its refusal.
+
+use super::find::{Candidate, find};
+use super::{Process, render};
+use crate::exit::{Exit, Failure};
+use crate::show::hex;
+use folkmoot::{Absence, Digest, Event, Person, Presence};
+use serde_json::{Value, json};
+
+/// The end of a proposal to change the charter; what comes before it names it, too.
+const CHANGE_END: &str = " in the charter";
+/// Looks at the member after an order, until all that it said before the last is heard.
+const LOOKS_MAX: usize = 300;
+
+impl Process {
+    /// A name alone is a request's: nobody shall vote for an expulsion by naming the one who is to go.
+    pub(super) async fn vote(&mut self, text: &str, approve: bool) -> Result<Value, Failure> {
+        let mut matters = self.matters().await?;
+        if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
+            text.clone_into(&mut change.name);
+        }
+        let Candidate { kind, name, id, value } = find(text, matters, "nothing to vote on is called")?;
+        self.moot.vote(value, approve).await?;
+        self.hear_refusal().await?;
+        Ok(json!({ "subject": id, "approve": approve, "kind": kind, "about": name }))
+    }
+
+    async fn matters(&self) -> Result<Vec<Candidate<Digest>>, Failure> {
+        let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
+        let requests = petitions.into_iter().map(|one| ("request", one.name, one.subject));
+        let proposals = proposals.into_iter().map(|one| ("proposal", one.text, one.subject));
+        let candidate = |(kind, name, subject): (&str, String, Digest)| Candidate {
+            kind: kind.to_owned(),
+            name,
+            id: hex(&subject),
+            value: subject,
+        };
+        Ok(requests.chain(proposals).map(candidate).collect())
+    }
+
+    /// What is voted on under `subject`, as long as it is open.
+    pub(super) async fn about(&self, subject: &Digest) -> Result<Option<String>, Failure> {
+        let found = self.matters().await?.into_iter().find(|one| one.value == *subject);
+        Ok(found.map(|one| one.name))
+    }
+
+    pub(super) async fn expel(&mut self, text: &str) -> Result<Value, Failure> {
+        let people = self.moot.status().await?.people;
+        let members = people.into_iter().filter(on_roster).map(|person| Candidate {
+            kind: "member".to_owned(),
+            name: person.name,
+            id: person.member.hex(),
+            value: person.member,
+        });
+        let found = find(text, members.collect(), "no member is called")?;
+        self.moot.expel(found.value).await?;
+        self.hear_refusal().await?;
+        Ok(json!({ "member": found.id, "name": found.name }))
+    }
+
+    pub(super) async fn change(&mut self, field: &str, value: &str) -> Result<Value, Failure> {
+        self.moot.change_charter(field, value).await?;
+        self.hear_refusal().await?;
+        Ok(json!({ "field": field, "value": value }))
+    }
+
+    /// Open requests and proposals.
+    pub(super) async fn petitions(&self) -> Result<Value, Failure> {
+        let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
+        let requests = petitions.iter().map(|petition| render::petition_json(petition, &self.names));
+        let proposals = proposals.iter().map(|proposal| render::proposal_json(proposal, &self.names));
+        Ok(requests.chain(proposals).collect::<Vec<_>>().into())
+    }
+
+    /// The member refuses an order by an event, and that is here once the member can be looked at again. It is for whoever
+    /// gave the order, and nobody else.
+    async fn hear_refusal(&mut self) -> Result<(), Failure> {
+        let mut refused = None;
+        for _ in 0..LOOKS_MAX {
+            self.moot.status().await?;
+            let mut news = false;
+            while let Some(event) = self.at_hand().await? {
+                news = true;
+                match event {
+                    Event::Refused { reason } => refused = Some(reason),
+                    event => self.hear(event).await?,
+                }
+            }
+            if !news {
+                break;
+            }
+        }
+        refused.map_or(Ok(()), |reason| Err(Failure::new(Exit::Refused, reason)))
+    }
+
+    /// The next event, if it is here already.
+    async fn at_hand(&mut self) -> Result<Option<Event>, Failure> {
+        tokio::select! {
+            biased;
+            event = tokio::task::unconstrained(self.moot.next()) => event.map_err(Failure::from),
+            () = std::future::ready(()) => Ok(None),
+        }
+    }
+}
+
+/// Whether somebody holds a valid certificate.
+fn on_roster(person: &Person) -> bool {
+    let outside = |why: &Absence| {
+        matches!(
+            why,
+            Absence::AwaitingVotes { .. } | Absence::Expelled | Absence::Expired(_) | Absence::Unknown
+        )
+    };
+    !matches!(&person.presence, Presence::Absent(why) if outside(why))
+}

@@ -1,0 +1,128 @@
+//! What a person means by a word: a name, the first digits of an id, or the whole id.
+
+use crate::exit::{Exit, Failure};
+use crate::show::{harmless, short};
+
+/// Digits of an id that may stand for it.
+const DIGITS_MIN: usize = 4;
+/// Digits of a whole id.
+const DIGITS_ALL: usize = 64;
+/// Candidates listed in an answer.
+const LISTED_MAX: usize = 8;
+
+/// One thing that may be meant.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate<T> {
+    /// What it is, for the list of an answer: "request", "proposal", a state.
+    pub(crate) kind: String,
+    /// What it is called; strangers choose their names.
+    pub(crate) name: String,
+    /// Its id, in hexadecimal.
+    pub(crate) id: String,
+    pub(crate) value: T,
+}
+
+impl<T> Candidate<T> {
+    /// A whole id is nothing but an id, lest somebody be called like another's.
+    fn is_meant(&self, text: &str, digits: &str) -> bool {
+        let whole = digits.len() == DIGITS_ALL && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let begins = digits.len() >= DIGITS_MIN && self.id.starts_with(digits);
+        begins || (!whole && self.name == text)
+    }
+
+    fn listed(&self) -> String {
+        format!("{} {:?} {}", self.kind, harmless(&self.name), short(&self.id))
+    }
+}
+
+/// The one candidate that `text` means; `nothing` says what there is none of, and what to look at.
+pub(crate) fn find<T>(
+    text: &str,
+    candidates: Vec<Candidate<T>>,
+    nothing: &str,
+) -> Result<Candidate<T>, Failure> {
+    let digits = text.to_ascii_lowercase();
+    let open = list(candidates.iter());
+    let mut meant: Vec<Candidate<T>> =
+        candidates.into_iter().filter(|candidate| candidate.is_meant(text, &digits)).collect();
+    if meant.len() > 1 {
+        let hint = format!(
+            "{text:?} fits more than one: {}. Give the first digits of the one you mean",
+            list(meant.iter())
+        );
+        return Err(Failure::new(Exit::Usage, hint));
+    }
+    meant.pop().ok_or_else(|| {
+        let open = if open.is_empty() { String::new() } else { format!(". There is: {open}") };
+        Failure::new(Exit::No, format!("{nothing} {text:?}{open}"))
+    })
+}
+
+fn list<'a, T: 'a>(candidates: impl Iterator<Item = &'a Candidate<T>>) -> String {
+    let mut all: Vec<String> = candidates.map(Candidate::listed).collect();
+    let more = all.len().saturating_sub(LISTED_MAX);
+    all.truncate(LISTED_MAX);
+    if more > 0 {
+        all.push(format!("{more} more"));
+    }
+    all.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(kind: &'static str, name: &str, id: &str) -> Candidate<&'static str> {
+        let id = id.repeat(DIGITS_ALL).get(..DIGITS_ALL).unwrap_or_default().to_owned();
+        Candidate { kind: kind.into(), name: name.into(), id, value: kind }
+    }
+
+    fn look(text: &str, candidates: &[Candidate<&'static str>]) -> Result<&'static str, Failure> {
+        find(text, candidates.to_vec(), "nothing is called").map(|found| found.value)
+    }
+
+    #[test]
+    fn each_kind_by_name_and_by_first_digits() {
+        let open = [
+            candidate("request", "dora", "a1"),
+            candidate("expulsion", "expel dora", "b2"),
+            candidate("change", "set threshold = 3 in the charter", "c3"),
+        ];
+        for one in &open {
+            assert_eq!(look(&one.name, &open), Ok(one.value));
+            assert_eq!(look(&one.id[..4], &open), Ok(one.value));
+            assert_eq!(look(&one.id.to_uppercase(), &open), Ok(one.value));
+        }
+        assert_eq!(look("a1a", &open).unwrap_err().exit, Exit::No, "three digits are too few");
+    }
+
+    #[test]
+    fn an_ambiguous_word_is_refused_with_a_list() {
+        let open = [candidate("request", "dora", "a1"), candidate("request", "dora", "b2")];
+        let refused = look("dora", &open).unwrap_err();
+        assert_eq!(refused.exit, Exit::Usage);
+        assert!(refused.text.contains(r#"request "dora" a1a1a1a1, request "dora" b2b2b2b2"#), "{refused}");
+        assert_eq!(look("b2b2", &open), Ok("request"));
+    }
+
+    #[test]
+    fn who_is_called_like_a_proposal_or_an_id_decides_nothing() {
+        let proposal = candidate("expulsion", "expel ben", "b2");
+        let open = [candidate("request", "expel ben", "a1"), proposal.clone()];
+        assert_eq!(look("expel ben", &open).unwrap_err().exit, Exit::Usage);
+        let open =
+            [candidate("request", &proposal.id, "a1"), candidate("request", "b2b2", "c3"), proposal.clone()];
+        assert_eq!(look(&proposal.id, &open), Ok("expulsion"));
+        assert_eq!(look("b2b2", &open).unwrap_err().exit, Exit::Usage);
+    }
+
+    #[test]
+    fn what_is_open_is_told_to_whoever_missed_it_and_long_lists_end() {
+        let open: Vec<_> = (0..20).map(|_| candidate("request", "\u{1b}[2J", "a1")).collect();
+        let refused = look("dora", &open).unwrap_err();
+        assert_eq!(refused.exit, Exit::No);
+        assert!(refused.text.contains("There is: request") && refused.text.ends_with("12 more"), "{refused}");
+        assert!(!refused.text.contains('\u{1b}'));
+        assert_eq!(look("dora", &[]).unwrap_err().text, r#"nothing is called "dora""#);
+    }
+}

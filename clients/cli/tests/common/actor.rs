@@ -1,0 +1,132 @@
+//! One member as a real process, asked through the command line as a person would.
+
+use super::place::Place;
+use super::program::{self, call, good, member, program, wait_for_ready};
+use serde_json::Value;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest wait for anything.
+const LIMIT: Duration = Duration::from_secs(40);
+
+pub(crate) struct Actor {
+    pub(crate) id: String,
+    pub(crate) locator: String,
+    pub(crate) state: PathBuf,
+    child: Option<Child>,
+}
+
+impl Actor {
+    pub(crate) fn new(place: &Place, name: &str) -> Self {
+        Self::called(place, name, name)
+    }
+
+    /// Called `name`, which others may be called, too.
+    pub(crate) fn called(place: &Place, folder: &str, name: &str) -> Self {
+        let state = place.path().join(folder);
+        let made = good(&state, &["identity", "new", name]);
+        let id = made["member"].as_str().unwrap().to_owned();
+        Self { id, locator: String::new(), state, child: None }
+    }
+
+    /// Starts the process, where it was before, and waits until it can be spoken to.
+    pub(crate) fn start(&mut self, place: &Place, at: &[String], more: &[&str]) {
+        let more: Vec<&str> = ["--quiet"].iter().chain(more).copied().collect();
+        let mut child = member(&self.state, &place.signed(), &self.locator, at, &more);
+        let ready = wait_for_ready(&mut child);
+        self.locator = ready["locator"].as_str().unwrap().to_owned();
+        self.child = Some(child);
+    }
+
+    /// `folkmoot join` or `folkmoot chat`, with somebody at the keyboard.
+    pub(crate) fn talk(&self, place: &Place, how: &str, at: &str) -> Talk {
+        let mut command = program(&self.state);
+        command.args([how, "--at", at, "--listen", "127.0.0.1:0"]);
+        command.args((how == "chat").then_some("--charter")).arg(place.signed());
+        let child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Talk(child)
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
+        call(&self.state, args)
+    }
+
+    /// A command that must succeed.
+    pub(crate) fn good(&self, args: &[&str]) -> Value {
+        good(&self.state, args)
+    }
+
+    /// A command again and again, until its data are as they shall be.
+    pub(crate) fn until(&self, args: &[&str], done: impl Fn(&Value) -> bool) -> Value {
+        let end = Instant::now() + LIMIT;
+        loop {
+            let output = self.run(args);
+            let told = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+            if done(&told) {
+                return told;
+            }
+            let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(Instant::now() < end, "{} {args:?}: {told} {complaint}", self.state.display());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Waits until `folkmoot why` says that `who` is `state`; the exit code is 0 only for those present.
+    pub(crate) fn why(&self, who: &str, state: &str) -> Value {
+        self.until(&["why", who], |told| told["state"] == state)
+    }
+
+    /// A request on the control socket that must be obeyed.
+    pub(crate) fn ask(&self, request: &Value) -> Value {
+        program::ask(&self.state, request).unwrap_or_else(|why| panic!("{request}: {why}"))
+    }
+
+    pub(crate) fn cut(&self, others: &[&Self]) {
+        let others = others.iter().flat_map(|other| ["--cut", &other.locator]);
+        self.good(&["fault"].into_iter().chain(others).collect::<Vec<_>>());
+    }
+
+    pub(crate) fn heal(&self) {
+        self.good(&["fault", "--heal"]);
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+/// A talk that goes on.
+pub(crate) struct Talk(Child);
+
+impl Talk {
+    pub(crate) fn types(&mut self, line: &str) {
+        writeln!(self.0.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Nothing more is typed.
+    pub(crate) fn closes(&mut self) {
+        self.0.stdin.take();
+    }
+
+    /// Waits for its end. Until then nobody closes what is open.
+    pub(crate) fn end(mut self) -> Output {
+        let typing = self.0.stdin.take();
+        let output = self.0.wait_with_output().unwrap();
+        drop(typing);
+        output
+    }
+}
+
+impl Drop for Actor {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,57 @@
+//! The folder where everybody lives, and the founding of a group there.
+
+use super::program::good;
+use std::path::{Path, PathBuf};
+
+/// Silence after which a node is given up: short, so that the tests are.
+const SILENCE_MS: u32 = 700;
+
+/// A folder of folders, removed at the end unless a check failed.
+pub(crate) struct Place(PathBuf);
+
+impl Place {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fm-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The charter, signed by all.
+    pub(crate) fn signed(&self) -> PathBuf {
+        self.0.join("charter.cms")
+    }
+
+    /// The founders with these state folders sign a charter: two votes admit, silence is noticed soon, certificates last
+    /// for so many days.
+    pub(crate) fn found(&self, founders: &[&Path], days: u32) {
+        let text = self.0.join("charter.toml").display().to_string();
+        let mut line = vec!["charter", "new", "test", "--votes", "2", "--out", &text];
+        let files: Vec<String> =
+            founders.iter().map(|state| state.join("identity.pem").display().to_string()).collect();
+        line.extend(files.iter().flat_map(|file| ["--founder", file.as_str()]));
+        good(founders[0], &line);
+        let draft = std::fs::read_to_string(&text).unwrap();
+        let usual = "certificate_days = 365\n";
+        assert!(draft.contains(usual) && !draft.contains("[timeouts]"), "{draft}");
+        let draft = draft.replace(usual, &format!("certificate_days = {days}\n"));
+        std::fs::write(&text, format!("{draft}\n[timeouts]\nsilence_ms = {SILENCE_MS}\n")).unwrap();
+        for founder in founders {
+            good(founder, &["charter", "sign", &text]);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("state folders and logs: {}", self.0.display());
+        } else {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Schedules that aim: steps put in front of a drawn schedule, for moments so narrow that chance seldom meets them.
+
+use crate::rng::Rng;
+use crate::schedule::{Hook, Schedule, Step, When};
+use folkmoot_base::Service;
+
+/// How often a schedule takes aim.
+const ROUNDS: u8 = 8;
+/// By then a ring that was cut has formed anew, in parts or whole.
+const LONG_MICROS: u64 = 2_500_000;
+
+/// The moments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aim {
+    /// None in particular.
+    Anywhere,
+    /// The network splits while the confirmations of a key are on their way.
+    Confirmation,
+    /// The network splits when an expulsion is handed over, and all send when its entry has its place.
+    Expulsion,
+    /// Expulsions, often two together, in the middle of whatever goes on; others leave, join, crash and come apart.
+    Roster,
+}
+
+/// All of them, as the command line names them.
+pub const AIMS: [(&str, Aim); 3] =
+    [("confirmation", Aim::Confirmation), ("expulsion", Aim::Expulsion), ("roster", Aim::Roster)];
+
+/// Where things are in the middle when the roster changes.
+const MIDDLES: [Hook; 8] = [
+    Hook { layer: "ring", word: "gather" },
+    Hook { layer: "ring", word: "recover" },
+    Hook { layer: "ring", word: "operational" },
+    Hook { layer: "group", word: "merged" },
+    Hook { layer: "keying", word: "token" },
+    Hook { layer: "keying", word: "list" },
+    Hook { layer: "keying", word: "confirmation" },
+    Hook { layer: "keying", word: "secure" },
+];
+
+/// An entry on its way to its place, and there.
+const PLACES: [Hook; 2] =
+    [Hook { layer: "admission", word: "handed over" }, Hook { layer: "admission", word: "closed" }];
+
+impl Aim {
+    /// Puts the aimed steps after the first one, which lets the founders meet.
+    pub fn take(self, schedule: &mut Schedule) {
+        let mut rng = Rng::new(schedule.seed, "aim", 0);
+        let aimed: Vec<_> = (1..=ROUNDS).flat_map(|round| self.steps(round, &mut rng)).collect();
+        let at = schedule.steps.len().min(1);
+        schedule.steps.splice(at..at, aimed);
+        if self == Self::Roster {
+            // Enough of them that some are left after several are gone, and enough votes.
+            schedule.seats = schedule.seats.max(5);
+            schedule.founders = schedule.founders.max(4);
+        }
+    }
+
+    /// One try.
+    fn steps(self, round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
+        match self {
+            Self::Anywhere => Vec::new(),
+            Self::Confirmation => confirmation(round, rng),
+            Self::Expulsion => expulsion(round, rng),
+            Self::Roster => roster(rng),
+        }
+    }
+}
+
+fn split(rng: &mut Rng) -> Step {
+    Step::Split(u8::try_from(rng.range(1, 127)).unwrap_or(1))
+}
+
+/// Together, a change, an agreement, and a cut in its last round that lasts until the ring has broken.
+fn confirmation(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
+    let hook = Hook { layer: "keying", word: "confirmation" };
+    vec![
+        (When::After(LONG_MICROS), Step::Leave(round)),
+        (When::On(hook, rng.range(0, 1_000 * u64::from(round))), split(rng)),
+        (When::After(LONG_MICROS), Step::Heal),
+        (When::After(0), Step::Join(0)),
+    ]
+}
+
+fn expulsion(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
+    let [handed_over, placed] = PLACES;
+    let chorus = Step::Chorus(Service::Agreed);
+    vec![
+        (When::After(0), Step::Expel { by: 0, who: round, yes: 0xff }),
+        (When::On(handed_over, rng.range(0, 3_000)), split(rng)),
+        (When::On(placed, 0), chorus.clone()),
+        (When::After(1_000), chorus.clone()),
+        (When::After(2_000), chorus),
+        (When::After(400_000), Step::Heal),
+    ]
+}
+
+fn roster(rng: &mut Rng) -> Vec<(When, Step)> {
+    let mut steps = Vec::new();
+    for _ in 0..rng.range(1, 3) {
+        let (by, who) = (seat(rng), seat(rng));
+        let when = if rng.chance(500_000) { When::After(rng.range(0, 20_000)) } else { middle(rng) };
+        steps.push((when, Step::Expel { by, who, yes: 0xff }));
+    }
+    for _ in 0..rng.range(2, 6) {
+        let step = match rng.weighted(&[3, 3, 4, 1, 2, 2, 3]) {
+            0 => Step::Leave(seat(rng)),
+            1 => Step::Join(seat(rng)),
+            2 => split(rng),
+            3 => Step::Crash { who: seat(rng), after: Some(seat(rng)) },
+            4 => Step::Restart(seat(rng)),
+            5 => Step::Admit { who: seat(rng), contact: seat(rng), yes: 0xff },
+            _ => Step::Chorus(Service::Agreed),
+        };
+        steps.push((middle(rng), step));
+    }
+    steps.push((When::After(rng.range(0, 2 * LONG_MICROS)), Step::Heal));
+    steps
+}
+
+fn seat(rng: &mut Rng) -> u8 {
+    u8::try_from(rng.range(0, 7)).unwrap_or(0)
+}
+
+fn middle(rng: &mut Rng) -> When {
+    let hook = match rng.weighted(&[4, 4, 2]) {
+        0 => rng.pick(&MIDDLES),
+        1 => rng.pick(&PLACES),
+        _ => None,
+    };
+    let within = rng.range(0, 3_000);
+    hook.map_or_else(|| When::After(rng.range(0, 300_000)), |hook| When::On(*hook, within))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_aimed_schedule_is_its_seed_with_more_steps() {
+        for (_, aim) in AIMS {
+            let aimed = |seed| {
+                let mut schedule = Schedule::draw(seed);
+                aim.take(&mut schedule);
+                schedule
+            };
+            let plain = Schedule::draw(9);
+            assert_eq!(aimed(9), aimed(9));
+            assert!(aimed(9).steps.len() >= plain.steps.len() + usize::from(ROUNDS) * 3);
+            assert_eq!(aimed(9).steps.first(), plain.steps.first());
+            assert!(aimed(9).steps.ends_with(&plain.steps[1..]));
+        }
+    }
+}
