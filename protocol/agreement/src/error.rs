@@ -44,6 +44,15 @@ pub enum AgreementError {
     /// The list leaves a partial key as it was: whoever had it still has the key.
     #[error("the list does not renew a value")]
     PeerNotRenewed,
+    /// Provable to whoever has the old key: the value is not what the old key gives at this position.
+    #[error("the value is not the one that the old key gives")]
+    PeerNotLent,
+    /// What the member opened is not what it sent.
+    #[error("the opened share does not fit what was sent")]
+    PeerNotOpened,
+    /// What was sealed for this member does not open. Only this member can tell.
+    #[error("what was sealed for this member does not open")]
+    PeerNotOpening,
     /// The sender of a token that only the controller may send is not the controller.
     #[error("the sender is not the controller")]
     PeerNotController,

@@ -32,7 +32,8 @@ impl Kept {
     }
 
     /// This member's place in the run's own order, which the module made up (for GDH: by age). Told to the others
-    /// as [`crate::Origin::rank`].
+    /// as [`crate::Origin::rank`]. A module may say more in the same number, as long as ranks sort by place
+    /// (Dutta–Barua: the size of the run).
     pub fn rank(&self) -> u32 {
         self.rank
     }

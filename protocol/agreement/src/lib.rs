@@ -8,8 +8,13 @@
 //!             keep ──> Kept, for the next run
 //! ```
 //! A [`Module`] is one run for one [`Plan`]: its members, and what each brings from an earlier run ([`Kept`]). It signs nothing, judges no view and knows no time: keying does.
-//! Modules: [`gdh`] (Cliques GDH), [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists).
+//! Modules: [`gdh`] (Cliques GDH), [`bd`] (Burmester–Desmedt), [`dutta_barua`], [`ckd`] (one makes the key for all),
+//! [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists).
 
+pub mod bd;
+mod circle;
+pub mod ckd;
+pub mod dutta_barua;
 mod error;
 pub mod gdh;
 mod kept;

@@ -1,7 +1,7 @@
 //! The seam between keying and every agreement module.
 
 use crate::base::{Entropy, Secret};
-use crate::{AgreementError, Kept, Plan, Ristretto, gdh, skinny, tgdh};
+use crate::{AgreementError, Kept, Plan, Ristretto, bd, ckd, dutta_barua, gdh, skinny, tgdh};
 
 /// What a run wants done. Order counts.
 #[derive(Debug)]
@@ -76,20 +76,47 @@ pub struct Count {
 pub enum ModuleName {
     /// Cliques GDH over ristretto255, IKA.2 pattern.
     Gdh,
+    /// Centralised key distribution, AES-256-GCM under pair keys over ristretto255.
+    Ckd,
+    /// Burmester–Desmedt over ristretto255.
+    Bd,
+    /// Dutta–Barua over ristretto255: KeyAgree and Join.
+    DuttaBarua,
     /// Key trees over ristretto255.
     Tgdh,
     /// Key trees that are lists, over ristretto255.
     Str,
 }
 
+/// Most members for which GDH is the default.
+const GDH_MEMBERS_MAX: usize = 8;
+
 impl ModuleName {
     /// Every module that there is.
-    pub const ALL: &[Self] = &[Self::Gdh, Self::Tgdh, Self::Str];
+    pub const ALL: &[Self] = &[Self::Gdh, Self::Ckd, Self::Bd, Self::DuttaBarua, Self::Tgdh, Self::Str];
+
+    /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight, then TGDH. Both are
+    /// contributory.
+    pub fn by_size(members: usize) -> Self {
+        if members > GDH_MEMBERS_MAX { Self::Tgdh } else { Self::Gdh }
+    }
+
+    /// Whether every member has a share of its own in every key. Not so where one makes the key, nor in a Dutta–Barua join,
+    /// where most of the old members only listen; a charter takes these by name.
+    pub fn contributory(self) -> bool {
+        match self {
+            Self::Gdh | Self::Bd | Self::Tgdh | Self::Str => true,
+            Self::Ckd | Self::DuttaBarua => false,
+        }
+    }
 
     /// The name in charters and under signatures.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Gdh => "gdh",
+            Self::Ckd => "ckd",
+            Self::Bd => "bd",
+            Self::DuttaBarua => "dutta-barua",
             Self::Tgdh => "tgdh",
             Self::Str => "str",
         }
@@ -116,6 +143,9 @@ pub fn begin(
     }
     match module {
         ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan, kept)?)),
+        ModuleName::Ckd => Ok(Box::new(ckd::Run::<Ristretto>::new(plan, kept)?)),
+        ModuleName::Bd => Ok(Box::new(bd::run::<Ristretto>(plan)?)),
+        ModuleName::DuttaBarua => Ok(Box::new(dutta_barua::run::<Ristretto>(plan, kept)?)),
         ModuleName::Tgdh => Ok(Box::new(tgdh::Run::<Ristretto>::new(plan, kept)?)),
         ModuleName::Str => Ok(Box::new(skinny::Run::<Ristretto>::new(plan, kept)?)),
     }

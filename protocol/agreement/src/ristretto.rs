@@ -2,7 +2,7 @@
 
 use crate::PrimeGroup;
 use crate::base::{Entropy, draw};
-use curve25519_dalek::constants::RISTRETTO_BASEPOINT_POINT;
+use curve25519_dalek::constants::{RISTRETTO_BASEPOINT_POINT, RISTRETTO_BASEPOINT_TABLE};
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::{Identity as _, IsIdentity as _};
 use curve25519_dalek::{RistrettoPoint, Scalar};
@@ -45,8 +45,13 @@ impl PrimeGroup for Ristretto {
         left * right
     }
 
+    /// The generator by its table: that a base is the generator is no secret.
     fn raise(element: &RistrettoPoint, scalar: &Scalar) -> RistrettoPoint {
-        element * scalar
+        if *element == RISTRETTO_BASEPOINT_POINT {
+            RISTRETTO_BASEPOINT_TABLE * scalar
+        } else {
+            element * scalar
+        }
     }
 
     fn combine(left: &RistrettoPoint, right: &RistrettoPoint) -> RistrettoPoint {
@@ -63,13 +68,21 @@ impl PrimeGroup for Ristretto {
 
     /// SHA-512 over a label and the encoding, reduced: off uniform by less than 2^-250. Zero becomes one.
     fn to_scalar(element: &RistrettoPoint) -> Scalar {
-        let mut hash = Sha512::new();
-        hash.update(b"folkmoot element to exponent v1");
-        hash.update(element.compress().as_bytes());
-        let mut wide: [u8; 64] = hash.finalize().into();
-        let scalar = Scalar::from_bytes_mod_order_wide(&wide);
-        wide.zeroize();
-        if scalar == Scalar::ZERO { Scalar::ONE } else { scalar }
+        hashed(b"folkmoot element to exponent v1", element)
+    }
+
+    /// As [`Self::to_scalar`], under its own label.
+    fn lent_scalar(key: &RistrettoPoint) -> Scalar {
+        hashed(b"folkmoot dutta-barua lent share v1", key)
+    }
+
+    fn encode_scalar(scalar: &Scalar) -> Vec<u8> {
+        scalar.as_bytes().to_vec()
+    }
+
+    fn decode_scalar(bytes: &[u8]) -> Option<Scalar> {
+        let scalar = Option::<Scalar>::from(Scalar::from_canonical_bytes(bytes.try_into().ok()?))?;
+        (scalar != Scalar::ZERO).then_some(scalar)
     }
 
     fn encode(element: &RistrettoPoint) -> Vec<u8> {
@@ -79,4 +92,14 @@ impl PrimeGroup for Ristretto {
     fn decode(bytes: &[u8]) -> Option<RistrettoPoint> {
         CompressedRistretto::from_slice(bytes).ok()?.decompress()
     }
+}
+
+fn hashed(label: &[u8], element: &RistrettoPoint) -> Scalar {
+    let mut encoded = element.compress();
+    let mut wide: [u8; 64] =
+        Sha512::new().chain_update(label).chain_update(encoded.as_bytes()).finalize().into();
+    let scalar = Scalar::from_bytes_mod_order_wide(&wide);
+    wide.zeroize();
+    encoded.zeroize();
+    if scalar == Scalar::ZERO { Scalar::ONE } else { scalar }
 }

@@ -292,3 +292,33 @@ fn what_a_member_is_to_bring_must_be_there() {
     let plan = Plan::with_origins(&[member(0)], 0, origins).unwrap();
     assert_eq!(begin(ModuleName::Gdh, &plan, None).err(), Some(AgreementError::LocalKept));
 }
+
+#[test]
+fn modules_have_names_and_defaults() {
+    let names: BTreeSet<_> = ModuleName::ALL.iter().map(|module| module.as_str()).collect();
+    assert_eq!(names.len(), ModuleName::ALL.len());
+    for module in ModuleName::ALL {
+        assert_eq!(ModuleName::from_name(module.as_str()), Some(*module));
+    }
+    assert_eq!(ModuleName::from_name("GDH"), None);
+    let above = ModuleName::from_name("tgdh").unwrap_or(ModuleName::Gdh);
+    for (members, module) in
+        [(0, ModuleName::Gdh), (1, ModuleName::Gdh), (8, ModuleName::Gdh), (9, above), (64, above)]
+    {
+        assert_eq!(ModuleName::by_size(members), module, "{members} members");
+        assert!(ModuleName::by_size(members).contributory());
+    }
+    assert!(!ModuleName::Ckd.contributory() && !ModuleName::DuttaBarua.contributory());
+}
+
+/// The generator's table gives what multiplying gives.
+#[test]
+fn the_generator_is_raised_as_any_other() {
+    let mut draw = Seeded(5);
+    for _ in 0..16 {
+        let (scalar, other) = (Ristretto::draw(&mut draw), Ristretto::draw(&mut draw));
+        let there = Ristretto::raise(&Ristretto::generator(), &Ristretto::multiply(&scalar, &other));
+        let stepwise = Ristretto::raise(&Ristretto::raise(&Ristretto::generator(), &scalar), &other);
+        assert!(there == stepwise);
+    }
+}

@@ -4,7 +4,6 @@ use crate::frames::{member, view_id};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_agreement::{Module, ModuleName, Plan, Step, begin};
 use folkmoot_base::{Cause, Digest, GroupId, Instant, MemberId, Secret, Service};
 use folkmoot_flush::message::{self as flush_message, Control as FlushControl};
 use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
@@ -100,56 +99,6 @@ pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
         script([(0, word.clone()), (4, vec![]), (6, vec![]), (0, ok(2)), (0, received(2)), (7, vec![1])]);
     let lost = script([(4, vec![]), (0, ok(3)), (5, vec![]), (4, vec![]), (6, vec![]), (0, ok(3))]);
     [vec![word, ok(2), received(2)], vec![change, lost]]
-}
-
-/// Agreement: steps of three members at each of them; own steps come back.
-pub fn agreement_run(data: &[u8]) {
-    for me in 0..3 {
-        let members = [1, 2, 3].map(member);
-        let mut run = begin(ModuleName::Gdh, &Plan::new(&members, me).expect("a place in the list"), None)
-            .expect("a run");
-        let mut dice = Dice(me as u64);
-        let first = run.start(&mut dice);
-        own(run.as_mut(), me, first, &mut dice);
-        for (op, body) in steps(data) {
-            let (from, step) = (usize::from(op % 4), op >> 2);
-            if let Ok(steps) = run.receive(from, step, body, &mut dice) {
-                own(run.as_mut(), me, steps, &mut dice);
-            }
-            assert!(run.awaited().iter().all(|place| *place < 3));
-        }
-    }
-}
-
-fn own(run: &mut dyn Module, me: usize, steps: Vec<Step>, dice: &mut Dice) {
-    let mut steps = VecDeque::from(steps);
-    while let Some(step) = steps.pop_front() {
-        if let Step::Send { step, body, .. } = step {
-            steps.extend(run.receive(me, step, &body, dice).unwrap_or_default());
-        }
-    }
-}
-
-/// Seeds: an honest run.
-pub(crate) fn agreement_seeds() -> Vec<Vec<u8>> {
-    let members = [1, 2, 3].map(member);
-    let mut runs = [0, 1, 2]
-        .map(|me| begin(ModuleName::Gdh, &Plan::new(&members, me).expect("a place"), None).expect("a run"));
-    let mut dice = [0, 1, 2].map(Dice);
-    let mut queue: VecDeque<(usize, Step)> = VecDeque::new();
-    for me in 0..3 {
-        queue.extend(runs[me].start(&mut dice[me]).into_iter().map(|step| (me, step)));
-    }
-    let mut said = Vec::new();
-    while let Some((from, step)) = queue.pop_front() {
-        let Step::Send { step, body, .. } = step else { continue };
-        said.push((u8::try_from(from).unwrap() | step << 2, body.clone()));
-        for me in 0..3 {
-            let steps = runs[me].receive(from, step, &body, &mut dice[me]).expect("an honest step");
-            queue.extend(steps.into_iter().map(|step| (me, step)));
-        }
-    }
-    vec![script(said)]
 }
 
 /// Every signature is good: what is in the envelopes is to be judged, not who wrote them.

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! libfuzzer/fuzz_targets/NAME.rs --+                     plain values: values, papers, frames
-//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, doors, stacks
+//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, own wishes. Time and entropy are the
 //! same in every run, so an input that fails fails again. `cargo run -p folkmoot-fuzz --bin seeds` writes the corpus anew.
@@ -21,6 +21,7 @@ mod keys;
 mod links;
 mod orders;
 mod papers;
+mod runs;
 mod script;
 mod seeds;
 mod stacks;
@@ -49,7 +50,8 @@ targets! {
     frames: link_message, ring_frame, group_message, flush_frame, keying_envelope, admission_message, node_sync;
     links: link_stranger, link_wire, link_liar;
     orders: ring_gathering, ring_operational, group_ordered;
-    keys: flush_machine, agreement_run, keying_machine, session_machine;
+    keys: flush_machine, keying_machine, session_machine;
+    runs: agreement_run;
     doors: admission_desk, admission_applicant;
     stacks: node_peer, member_words, embedded_stranger, embedded_pair;
     stored: stored_state;

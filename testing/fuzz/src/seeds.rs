@@ -2,7 +2,7 @@
 
 use crate::script::script;
 use crate::world::world;
-use crate::{doors, frames, keys, links, orders, stacks, stored, values};
+use crate::{doors, frames, keys, links, orders, runs, stacks, stored, values};
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName};
 use folkmoot_identity::Decision;
@@ -33,7 +33,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("group_ordered", ordered),
         ("flush_frame", flush),
         ("flush_machine", flushing),
-        ("agreement_run", keys::agreement_seeds()),
+        ("agreement_run", runs::agreement_seeds()),
         ("keying_envelope", envelopes),
         ("keying_machine", keying),
         ("session_machine", keys::session_seeds()),

@@ -14,6 +14,7 @@ const DEAR: &[(&str, usize)] = &[
     ("identity_pem", 3),
     ("transcript", 5),
     ("link_liar", 13),
+    ("agreement_run", 7),
     ("admission_desk", 7),
     ("admission_applicant", 3),
     ("node_peer", 61),

@@ -2,6 +2,7 @@
 
 use crate::base::{Blob, Entropy, MemberId, Secret};
 use crate::gdh::token::{Kind, Token};
+use crate::prime::element;
 use crate::{AgreementError, Count, PrimeGroup};
 use std::collections::{BTreeMap, BTreeSet};
 use zeroize::{Zeroize, Zeroizing};
@@ -69,6 +70,13 @@ impl<G: PrimeGroup> Context<G> {
     pub fn key(&self) -> Result<Secret<Vec<u8>>, AgreementError> {
         let key = self.key.as_ref().ok_or(AgreementError::LocalNotReady)?;
         Ok(Secret::new(G::encode(key)))
+    }
+
+    /// What the next operation starts from: all but the key, which it does not need.
+    pub(super) fn without_key(&self) -> Self {
+        let mut context = self.clone();
+        (context.key, context.pending) = (None, None);
+        context
     }
 
     /// What the calls so far have cost.
@@ -215,18 +223,6 @@ pub(super) fn distinct(members: &[MemberId]) -> Result<(), AgreementError> {
         return Err(AgreementError::LocalMembers);
     }
     Ok(())
-}
-
-/// Decodes one value: an element of the group, not the identity (AGR-01, AGR-02).
-pub(super) fn element<G: PrimeGroup>(bytes: &[u8]) -> Result<G::Element, AgreementError> {
-    if bytes.len() != G::ELEMENT_BYTES {
-        return Err(AgreementError::PeerMalformed);
-    }
-    let element = G::decode(bytes).ok_or(AgreementError::PeerNotInGroup)?;
-    if G::is_identity(&element) {
-        return Err(AgreementError::PeerIdentity);
-    }
-    Ok(element)
 }
 
 /// Decodes all values.

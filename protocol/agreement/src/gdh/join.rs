@@ -60,4 +60,10 @@ impl<G: PrimeGroup> Context<G> {
         self.pending = Some(Pending::new(members.to_vec()));
         Ok(self.token(Kind::KeyUpdate, members, &raised))
     }
+
+    /// Every other old member on NEW_MEMBER, which it sees because tokens are multicast: the joiner's partial key, so that
+    /// whoever is controller after it has left holds them all.
+    pub(super) fn note_partial(&mut self, joiner: MemberId, partial: G::Element) {
+        self.partials.insert(joiner, partial);
+    }
 }

@@ -20,14 +20,22 @@ impl<G: PrimeGroup> Context<G> {
         if leavers.is_empty() || leavers.iter().any(|gone| *gone == self.me || !self.members.contains(gone)) {
             return Err(AgreementError::LocalMembers);
         }
-        self.members.retain(|member| !leavers.contains(member));
-        for gone in leavers {
-            if let Some(mut partial) = self.partials.remove(gone) {
+        let remaining: Vec<_> =
+            self.members.iter().copied().filter(|member| !leavers.contains(member)).collect();
+        self.remain(&remaining);
+        if self.is_controller() { self.refresh(entropy).map(Some) } else { Ok(None) }
+    }
+
+    /// Forgets everybody who is not in `remaining`, and computes nothing (clq_leave, told only to remove).
+    pub(super) fn remain(&mut self, remaining: &[MemberId]) {
+        self.members.retain(|member| remaining.contains(member));
+        for (member, partial) in &mut self.partials {
+            if !remaining.contains(member) {
                 partial.zeroize();
             }
         }
+        self.partials.retain(|member, _| remaining.contains(member));
         self.key = None;
-        if self.is_controller() { self.refresh(entropy).map(Some) } else { Ok(None) }
     }
 
     /// The controller alone (clq_refresh_key): LEAVE of nobody.

@@ -1,8 +1,9 @@
 //! MERGE of many newcomers; IKA.2 is the same with the first member in the controller's place.
 
 use crate::base::{Entropy, MemberId};
-use crate::gdh::context::{Context, Pending, distinct, element};
+use crate::gdh::context::{Context, Pending, distinct};
 use crate::gdh::token::{Kind, Token};
+use crate::prime::element;
 use crate::{AgreementError, PrimeGroup};
 use zeroize::Zeroizing;
 

@@ -1,5 +1,6 @@
 //! Reading the bodies of steps.
 
+use crate::prime::element;
 use crate::{AgreementError, PrimeGroup};
 
 /// What is left of a body.
@@ -26,11 +27,7 @@ impl<'a> Reader<'a> {
 
     /// One element of the group, not the identity (AGR-30, AGR-40).
     pub(crate) fn element<G: PrimeGroup>(&mut self) -> Result<G::Element, AgreementError> {
-        let element = G::decode(self.take(G::ELEMENT_BYTES)?).ok_or(AgreementError::PeerNotInGroup)?;
-        if G::is_identity(&element) {
-            return Err(AgreementError::PeerIdentity);
-        }
-        Ok(element)
+        element::<G>(self.take(G::ELEMENT_BYTES)?)
     }
 
     /// Exactly `count` elements and nothing behind them.

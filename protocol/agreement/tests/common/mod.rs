@@ -3,7 +3,7 @@
 
 use folkmoot_agreement::PrimeGroup;
 use folkmoot_agreement::gdh::{Context, Token};
-use folkmoot_base::{Entropy, MemberId, draw};
+use folkmoot_base::{Entropy, MemberId, digest, draw};
 
 /// Order 509 inside the integers modulo 1019, generator 4.
 #[derive(Clone)]
@@ -52,6 +52,18 @@ impl PrimeGroup for Toy {
     fn to_scalar(element: &u32) -> u32 {
         let scalar = element % Q;
         if scalar == 0 { 1 } else { scalar }
+    }
+    fn lent_scalar(key: &u32) -> u32 {
+        let hash = digest(&[&Self::encode(key)]);
+        let scalar = hash.iter().fold(0, |rest, byte| (rest * 256 + u32::from(*byte)) % Q);
+        if scalar == 0 { 1 } else { scalar }
+    }
+    fn encode_scalar(scalar: &u32) -> Vec<u8> {
+        u16::try_from(*scalar).unwrap().to_be_bytes().to_vec()
+    }
+    fn decode_scalar(bytes: &[u8]) -> Option<u32> {
+        let scalar = u32::from(u16::from_be_bytes(bytes.try_into().ok()?));
+        (1..Q).contains(&scalar).then_some(scalar)
     }
     fn encode(element: &u32) -> Vec<u8> {
         u16::try_from(*element).unwrap().to_be_bytes().to_vec()

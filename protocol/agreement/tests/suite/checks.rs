@@ -174,7 +174,7 @@ pub fn contributes(make: Make<'_>, seed: u64) -> Verdict {
     for view in history {
         let outcome = |changed: Option<u16>| {
             let mut world = World::new(make, seed);
-            changed.iter().for_each(|number| world.stream(*number, 0xc0ffee));
+            changed.iter().for_each(|number| world.stream(*number, Seeded(0xc0ffee)));
             for earlier in history {
                 world.complete(earlier, |_| true)?;
                 if earlier == view {

@@ -75,6 +75,9 @@ macro_rules! modules {
 
 modules! {
     gdh: ModuleName::Gdh, contributory true;
+    ckd: ModuleName::Ckd, contributory false;
+    bd: ModuleName::Bd, contributory true;
+    dutta_barua: ModuleName::DuttaBarua, contributory true;
     tgdh: ModuleName::Tgdh, contributory true;
     str: ModuleName::Str, contributory true;
 }

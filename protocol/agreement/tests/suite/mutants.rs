@@ -10,6 +10,8 @@ use folkmoot_base::{Digest, Entropy, Secret, digest};
 enum Breach {
     /// The same draws in every run.
     Constant,
+    /// The same secret in every run.
+    Same,
     /// The secret is a digest of what was sent.
     Public,
     /// The secret is a digest of the first step.
@@ -46,6 +48,7 @@ impl Mutant {
     fn spoil_one(&self, step: Step) -> Step {
         match (self.breach, step) {
             (Breach::Undecided, Step::Send { step, body, .. }) => Step::Send { step, decides: false, body },
+            (Breach::Same, Step::Done(_)) => Step::Done(Secret::new(vec![7; 32])),
             (Breach::Public | Breach::Dictated, Step::Done(_)) => {
                 Step::Done(Secret::new(self.said.unwrap_or_default().to_vec()))
             }
@@ -138,7 +141,8 @@ fn script(make: crate::world::Make<'_>) -> Verdict {
 #[test]
 fn every_breach_is_found_by_its_check() {
     let four = |make: crate::world::Make<'_>| checks::sizes(make, &[4]);
-    assert!(judged(Breach::Constant, four).contains("came twice"));
+    assert!(judged(Breach::Constant, four).contains("does not renew"));
+    assert!(judged(Breach::Same, four).contains("came twice"));
     assert!(judged(Breach::Public, script).contains("gets the secret"));
     assert!(judged(Breach::Split, script).contains("differ on the secret"));
     assert!(judged(Breach::Deaf, script).contains("differ on who is awaited"));

@@ -2,7 +2,7 @@
 
 use crate::common::{Seeded, member};
 use folkmoot_agreement::{AgreementError, Kept, Module, Origin, Plan, Step};
-use folkmoot_base::{MemberId, digest};
+use folkmoot_base::{Entropy, MemberId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Makes one run: a module's `begin`, or a mutant's.
@@ -21,6 +21,7 @@ macro_rules! ensure {
         }
     };
 }
+#[allow(unused_imports, reason = "some tests use the world and none of its verdicts")]
 pub(crate) use ensure;
 
 /// What a member brings along.
@@ -44,7 +45,7 @@ pub struct World<'a> {
     pub make: Make<'a>,
     /// Chooses what happens. The members' own entropy is apart, so that one can be changed alone.
     pub dice: Seeded,
-    streams: BTreeMap<u16, Seeded>,
+    streams: BTreeMap<u16, Box<dyn Entropy>>,
     pub holdings: BTreeMap<u16, Holding>,
     /// Every state that anybody ever held, and every run that anybody was in.
     pub captured: Vec<(u16, Holding)>,
@@ -76,12 +77,13 @@ impl<'a> World<'a> {
     }
 
     /// Gives one member entropy of its own choosing.
-    pub fn stream(&mut self, number: u16, seed: u64) {
-        self.streams.insert(number, Seeded(seed));
+    pub fn stream(&mut self, number: u16, entropy: impl Entropy + 'static) {
+        self.streams.insert(number, Box::new(entropy));
     }
 
-    pub fn entropy(&mut self, number: u16) -> &mut Seeded {
-        self.streams.entry(number).or_insert_with(|| Seeded(u64::from(number) << 32 | 0x5eed))
+    pub fn entropy(&mut self, number: u16) -> &mut dyn Entropy {
+        let seeded = || Box::new(Seeded(u64::from(number) << 32 | 0x5eed));
+        self.streams.entry(number).or_insert_with(|| seeded() as Box<dyn Entropy>).as_mut()
     }
 
     /// Begins and starts a run at each of `members`.

@@ -62,6 +62,16 @@ impl PrimeGroup for Wide {
     fn to_scalar(element: &u64) -> u64 {
         (element % Q).max(1)
     }
+    fn lent_scalar(key: &u64) -> u64 {
+        Self::to_scalar(key)
+    }
+    fn encode_scalar(scalar: &u64) -> Vec<u8> {
+        scalar.to_be_bytes().to_vec()
+    }
+    fn decode_scalar(bytes: &[u8]) -> Option<u64> {
+        let scalar = u64::from_be_bytes(bytes.try_into().ok()?);
+        (1..Q).contains(&scalar).then_some(scalar)
+    }
     fn encode(element: &u64) -> Vec<u8> {
         element.to_be_bytes().to_vec()
     }

@@ -1,0 +1,209 @@
+//! One run for one plan.
+
+use super::seal::Key;
+use crate::base::{Digest, Entropy, MemberId, Secret, digest};
+use crate::{AgreementError, Count, Kept, Module, ModuleName, Plan, PrimeGroup, Stage, Step};
+use std::collections::{BTreeMap, BTreeSet};
+use zeroize::Zeroizing;
+
+/// From the controller to those it has no pair key with.
+pub(super) const OFFER: u8 = 1;
+/// From each of them.
+pub(super) const ANSWER: u8 = 2;
+/// From the controller: decides.
+pub(super) const KEYS: u8 = 3;
+
+/// What all have seen so far in the one order. Ranks.
+pub(super) enum Seen {
+    /// The controller is to offer.
+    Start,
+    /// The offer is out; these have not answered.
+    Answering { missing: BTreeSet<usize> },
+    /// All have a pair key.
+    Paired,
+    /// The key is out.
+    Done,
+}
+
+/// What a run leaves: who was in it, by age, and the pair keys by member. An ordinary member has one, under its own name.
+struct State {
+    order: Vec<MemberId>,
+    pairs: BTreeMap<MemberId, Key>,
+}
+
+/// One run at one member.
+pub struct Run<G: PrimeGroup> {
+    /// By rank: who.
+    pub(super) order: Vec<MemberId>,
+    /// By rank: the place in the plan.
+    places: Vec<usize>,
+    pub(super) me: usize,
+    /// From this rank on, members have no pair key with the controller.
+    pub(super) first_unpaired: usize,
+    pub(super) seen: Seen,
+    /// This run's exponent, while it is needed.
+    pub(super) exponent: Option<Zeroizing<G::Scalar>>,
+    /// The offer as it was sent.
+    pub(super) offer: Option<G::Element>,
+    pub(super) pairs: BTreeMap<MemberId, Key>,
+    /// The pair keys after the run.
+    pub(super) next: BTreeMap<MemberId, Key>,
+    pub(super) key: Option<Key>,
+    count: Count,
+}
+
+impl<G: PrimeGroup> Run<G> {
+    /// A run for `plan`.
+    ///
+    /// # Errors
+    /// [`AgreementError::LocalKept`] and [`AgreementError::PeerOrigin`], as [`crate::begin`].
+    pub fn new(plan: &Plan, kept: Option<&Kept>) -> Result<Self, AgreementError> {
+        let base = plan.base();
+        let places: Vec<_> = base.iter().copied().chain(plan.newcomers()).collect();
+        let order: Vec<_> = places.iter().filter_map(|place| plan.members().get(*place).copied()).collect();
+        let me = places.iter().position(|place| *place == plan.me()).ok_or(AgreementError::LocalMembers)?;
+        // Rank 0 of the run before was its controller; if it is still there, the base has its pair keys.
+        let stays = base.first().and_then(|place| plan.origin(*place)).is_some_and(|origin| origin.rank == 0);
+        let mut pairs = BTreeMap::new();
+        if plan.origin(plan.me()).is_some() {
+            let before = kept.and_then(Kept::state::<State>).ok_or(AgreementError::LocalKept)?;
+            plan.check_ranks(|rank| before.order.get(usize::try_from(rank).ok()?).copied())?;
+            if stays && plan.in_base() {
+                pairs.clone_from(&before.pairs);
+                pairs.retain(|member, _| order.get(..base.len()).unwrap_or_default().contains(member));
+            }
+        }
+        let first_unpaired = if stays { base.len() } else { 1 };
+        Ok(Self {
+            me,
+            first_unpaired,
+            seen: if first_unpaired < order.len() { Seen::Start } else { Seen::Paired },
+            order,
+            places,
+            exponent: None,
+            offer: None,
+            pairs,
+            next: BTreeMap::new(),
+            key: None,
+            count: Count::default(),
+        })
+    }
+
+    pub(super) fn member(&self, rank: usize) -> Result<MemberId, AgreementError> {
+        self.order.get(rank).copied().ok_or(AgreementError::LocalMembers)
+    }
+
+    /// All members by age, in one digest.
+    pub(super) fn roll(&self) -> Digest {
+        let ids: Vec<&[u8]> = self.order.iter().map(|member| member.0.as_slice()).collect();
+        digest(&[&[b"folkmoot ckd members v1".as_slice()], ids.as_slice()].concat())
+    }
+
+    pub(super) fn raise(&mut self, element: &G::Element, scalar: &G::Scalar) -> G::Element {
+        self.count.exponentiations = self.count.exponentiations.saturating_add(1);
+        G::raise(element, scalar)
+    }
+
+    fn awaited_ranks(&self) -> Vec<usize> {
+        match &self.seen {
+            Seen::Start | Seen::Paired => vec![0],
+            Seen::Answering { missing } => missing.iter().copied().collect(),
+            Seen::Done => Vec::new(),
+        }
+    }
+}
+
+impl<G: PrimeGroup> Module for Run<G> {
+    fn name(&self) -> ModuleName {
+        ModuleName::Ckd
+    }
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Vec<Step> {
+        if self.me != 0 {
+            return Vec::new();
+        }
+        if matches!(self.seen, Seen::Paired) {
+            // What this needs was checked when the run was made.
+            return self.distribute(entropy).unwrap_or_default();
+        }
+        let offer = self.draw_exponent(entropy);
+        vec![send(OFFER, G::encode(&offer))]
+    }
+
+    fn receive(
+        &mut self,
+        from: usize,
+        step: u8,
+        body: &[u8],
+        entropy: &mut dyn Entropy,
+    ) -> Result<Vec<Step>, AgreementError> {
+        let rank = self.places.iter().position(|place| *place == from);
+        let rank = rank.ok_or(AgreementError::PeerOutOfTurn { from, step })?;
+        self.turn(rank, from, step)?;
+        match step {
+            OFFER => self.take_offer(body, entropy),
+            ANSWER => self.take_answer(rank, body, entropy),
+            _ => self.take_keys(body),
+        }
+    }
+
+    fn awaited(&self) -> Vec<usize> {
+        let mut places: Vec<_> =
+            self.awaited_ranks().iter().filter_map(|rank| self.places.get(*rank).copied()).collect();
+        places.sort_unstable();
+        places
+    }
+
+    fn stage(&self) -> Stage {
+        match self.seen {
+            Seen::Start => Stage { name: "offer", deciding: false },
+            Seen::Answering { .. } => Stage { name: "answers", deciding: false },
+            Seen::Paired => Stage { name: "keys", deciding: true },
+            Seen::Done => Stage { name: "done", deciding: true },
+        }
+    }
+
+    fn count(&self) -> Count {
+        self.count
+    }
+
+    fn keep(&self) -> Option<Kept> {
+        let state = State { order: self.order.clone(), pairs: self.next.clone() };
+        matches!(self.seen, Seen::Done).then(|| Kept::new(ModuleName::Ckd, self.me, state))
+    }
+}
+
+impl<G: PrimeGroup> Run<G> {
+    /// AGR-20: who may say what now.
+    fn turn(&self, rank: usize, from: usize, step: u8) -> Result<(), AgreementError> {
+        let (due, taken) = match (step, &self.seen) {
+            (OFFER, Seen::Start) | (KEYS, Seen::Paired) => (rank == 0, false),
+            (OFFER, _) => (false, rank == 0 && self.offer.is_some()),
+            (ANSWER, Seen::Answering { missing }) => {
+                (missing.contains(&rank), self.pairing(rank) && !missing.contains(&rank))
+            }
+            (ANSWER, Seen::Paired | Seen::Done) => (false, self.offer.is_some() && self.pairing(rank)),
+            (ANSWER, Seen::Start) => (false, false),
+            (KEYS, seen) => (false, rank == 0 && matches!(seen, Seen::Done)),
+            (other, _) => return Err(AgreementError::PeerUnknownStep(other)),
+        };
+        match () {
+            () if due => Ok(()),
+            () if taken => Err(AgreementError::PeerRepeated { from, step }),
+            () => Err(AgreementError::PeerOutOfTurn { from, step }),
+        }
+    }
+
+    /// Whether the member at `rank` pairs in this run.
+    fn pairing(&self, rank: usize) -> bool {
+        rank >= self.first_unpaired && rank < self.order.len()
+    }
+}
+
+pub(super) fn send(step: u8, body: Vec<u8>) -> Step {
+    Step::Send { step, decides: step == KEYS, body }
+}
+
+pub(super) fn done(key: &Key) -> Step {
+    Step::Done(Secret::new(key.to_vec()))
+}

@@ -1,0 +1,116 @@
+//! What each step changes.
+
+use super::run::{ANSWER, KEYS, Run, Seen, done, send};
+use super::seal::{Once, SALT_BYTES, SEALED_BYTES, pair};
+use crate::base::{Entropy, draw};
+use crate::prime::element;
+use crate::{AgreementError, PrimeGroup, Step};
+use std::collections::BTreeSet;
+use zeroize::Zeroizing;
+
+impl<G: PrimeGroup> Run<G> {
+    /// Draws this run's exponent; what to send of it.
+    pub(super) fn draw_exponent(&mut self, entropy: &mut dyn Entropy) -> G::Element {
+        let exponent = Zeroizing::new(G::draw(entropy));
+        let value = self.raise(&G::generator(), &exponent);
+        self.exponent = Some(exponent);
+        value
+    }
+
+    pub(super) fn take_offer(
+        &mut self,
+        body: &[u8],
+        entropy: &mut dyn Entropy,
+    ) -> Result<Vec<Step>, AgreementError> {
+        let offer = element::<G>(body)?;
+        let missing: BTreeSet<_> = (self.first_unpaired..self.order.len()).collect();
+        let mut steps = Vec::new();
+        if missing.contains(&self.me) {
+            let answer = self.draw_exponent(entropy);
+            self.pair_with(self.me, &offer, &offer, &answer)?;
+            steps.push(send(ANSWER, G::encode(&answer)));
+        }
+        self.offer = Some(offer);
+        self.seen = Seen::Answering { missing };
+        Ok(steps)
+    }
+
+    pub(super) fn take_answer(
+        &mut self,
+        rank: usize,
+        body: &[u8],
+        entropy: &mut dyn Entropy,
+    ) -> Result<Vec<Step>, AgreementError> {
+        let answer = element::<G>(body)?;
+        if self.me == 0 {
+            let offer = self.offer.clone().ok_or(AgreementError::LocalNotReady)?;
+            self.pair_with(rank, &answer, &offer, &answer)?;
+        }
+        if let Seen::Answering { missing } = &mut self.seen {
+            missing.remove(&rank);
+            if !missing.is_empty() {
+                return Ok(Vec::new());
+            }
+        }
+        self.seen = Seen::Paired;
+        self.exponent = None;
+        if self.me == 0 { self.distribute(entropy) } else { Ok(Vec::new()) }
+    }
+
+    /// The pair key of the controller and the member at `rank`, from what the other one sent.
+    fn pair_with(
+        &mut self,
+        rank: usize,
+        theirs: &G::Element,
+        offer: &G::Element,
+        answer: &G::Element,
+    ) -> Result<(), AgreementError> {
+        let exponent = self.exponent.clone().ok_or(AgreementError::LocalNotReady)?;
+        let shared = Zeroizing::new(self.raise(theirs, &exponent));
+        let (controller, member) = (self.member(0)?, self.member(rank)?);
+        let bound = [&controller.0[..], &member.0, &G::encode(offer), &G::encode(answer)];
+        self.pairs.insert(member, pair(&Zeroizing::new(G::encode(&shared)), &bound));
+        Ok(())
+    }
+
+    /// The controller: a fresh key, sealed to each of the others. Alone, it has it at once.
+    pub(super) fn distribute(&mut self, entropy: &mut dyn Entropy) -> Result<Vec<Step>, AgreementError> {
+        let key = Zeroizing::new(draw(entropy));
+        let salt: [u8; SALT_BYTES] = draw(entropy);
+        let roll = self.roll();
+        let mut body = salt.to_vec();
+        for member in self.order.iter().skip(1) {
+            let pair = self.pairs.get(member).ok_or(AgreementError::LocalNotReady)?;
+            let once = Once::new(pair, &salt, &roll, &member.0);
+            body.extend(once.seal(&key).ok_or(AgreementError::LocalNotReady)?);
+            self.next.insert(*member, once.next);
+        }
+        let alone = self.order.len() == 1;
+        let step = if alone { done(&key) } else { send(KEYS, body) };
+        self.key = Some(key);
+        if alone {
+            self.seen = Seen::Done;
+        }
+        Ok(vec![step])
+    }
+
+    pub(super) fn take_keys(&mut self, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
+        let others = self.order.len().saturating_sub(1);
+        let (salt, sealed) = body.split_at_checked(SALT_BYTES).ok_or(AgreementError::PeerMalformed)?;
+        if sealed.len() != others.saturating_mul(SEALED_BYTES) {
+            return Err(AgreementError::PeerWrongList);
+        }
+        if let Some(mine) = self.me.checked_sub(1) {
+            let member = self.member(self.me)?;
+            let pair = self.pairs.get(&member).ok_or(AgreementError::LocalNotReady)?;
+            let once = Once::new(pair, salt, &self.roll(), &member.0);
+            let sealed = sealed.chunks(SEALED_BYTES).nth(mine).ok_or(AgreementError::PeerWrongList)?;
+            self.key = Some(once.open(sealed).ok_or(AgreementError::PeerNotOpening)?);
+            self.next.insert(member, once.next);
+        }
+        let key = self.key.as_ref().ok_or(AgreementError::LocalNotReady)?;
+        let steps = vec![done(key)];
+        self.seen = Seen::Done;
+        Ok(steps)
+    }
+}
