@@ -53,15 +53,18 @@ impl Node {
         if self.group.is_settled() {
             self.patience.since = None;
         }
+        let awaited = self.group.awaited();
         if self.patience.since.is_some_and(|since| now.since(since) >= SETTLE_DEADLINE) {
             self.patience.since = Some(now);
-            for node in self.group.awaited() {
+            for node in &awaited {
                 self.trace("group", format!("{node} has not said who lives on it: left out for a while"));
-                self.patience.bar(now, node);
+                self.patience.bar(now, *node);
             }
         }
-        // Who behaved for as long as it had been left out is forgiven.
-        self.patience.barred.retain(|_, barred| now < barred.until + barred.span);
+        // Who behaved for as long as it had been left out is forgiven; who is awaited again has not behaved yet.
+        let behaves =
+            |node: &NodeId, barred: &Barred| now >= barred.until + barred.span && !awaited.contains(node);
+        self.patience.barred.retain(|node, barred| !behaves(node, barred));
         self.judge_all(now);
     }
 }

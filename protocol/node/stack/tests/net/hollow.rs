@@ -1,0 +1,134 @@
+//! A node that keeps links and ring going and says which transcript it has, but no State and nothing else of the group layer.
+
+use super::{Party, charter, locator, person};
+use bytes::Bytes;
+use folkmoot_attach::{Ground, GroundOutput, ToNode};
+use folkmoot_base::{Entropy, EntryId, Instant, Locator, NodeId, UnixTime, codec};
+use folkmoot_identity::Transcript;
+use folkmoot_link::{Channel, IdentityCredentials, Input, Links, Output as LinkOutput};
+use folkmoot_node::{Node, Phase, Sync};
+use folkmoot_ring::{Config, Output as RingOutput, Ring};
+use std::collections::VecDeque;
+
+pub struct Hollow {
+    links: Links<IdentityCredentials>,
+    ring: Ring,
+    heads: Vec<EntryId>,
+    contacts: Vec<Locator>,
+    next_dial: Instant,
+    out: VecDeque<GroundOutput>,
+}
+
+impl Hollow {
+    pub fn new(
+        founders: usize,
+        who: usize,
+        contacts: &[usize],
+        now: Instant,
+        entropy: &mut dyn Entropy,
+    ) -> Self {
+        let transcript = Transcript::genesis(&charter(founders)).unwrap();
+        let credentials = IdentityCredentials::new(person(who).clone());
+        Self {
+            links: Links::new(folkmoot_link::Config::new(transcript.group()), credentials, entropy),
+            ring: Ring::new(Config::new(person(who).node()), 0, now),
+            heads: transcript.heads().iter().copied().collect(),
+            contacts: contacts.iter().map(|contact| locator(*contact)).collect(),
+            next_dial: now,
+            out: VecDeque::new(),
+        }
+    }
+
+    fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        loop {
+            if let Some(output) = self.ring.poll_output() {
+                self.ring_said(now, output);
+            } else if let Some(output) = self.links.poll_output() {
+                self.link_said(now, output, entropy);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn ring_said(&mut self, now: Instant, output: RingOutput) {
+        let (to, frame) = match output {
+            RingOutput::Send { to, frame } => (vec![to], frame),
+            RingOutput::Multicast { to, frame } => (to.to_vec(), frame),
+            _ => return,
+        };
+        for to in to {
+            let _ = self.links.send(now, to, Channel::Ring, &[&frame]);
+        }
+    }
+
+    fn link_said(&mut self, now: Instant, output: LinkOutput, entropy: &mut dyn Entropy) {
+        match output {
+            LinkOutput::Transmit { to, datagram } => self.out.push_back(GroundOutput::Transmit(to, datagram)),
+            LinkOutput::Up { node, .. } => {
+                self.links.handle(now, Input::Standing { node, member: true }, entropy).unwrap();
+                self.say_heads(now, node);
+                self.ring.peer(now, node, true);
+            }
+            LinkOutput::Down { node, .. } => self.ring.peer(now, node, false),
+            LinkOutput::Frame { from, channel: Channel::Ring, frame } => {
+                let _ = self.ring.frame(now, from, frame, entropy);
+            }
+            LinkOutput::Frame { from, channel: Channel::Transcript, .. } => self.say_heads(now, from),
+            _ => {}
+        }
+    }
+
+    fn say_heads(&mut self, now: Instant, to: NodeId) {
+        let heads = codec::encode(&Sync::Heads(self.heads.clone()));
+        let _ = self.links.send(now, to, Channel::Transcript, &[&heads]);
+    }
+}
+
+impl Ground for Hollow {
+    fn member(&mut self, _: Instant, _: ToNode, _: &mut dyn Entropy) {}
+
+    fn datagram(&mut self, now: Instant, from: Locator, bytes: Bytes, entropy: &mut dyn Entropy) {
+        let _ = self.links.handle(now, Input::Datagram { from, bytes }, entropy);
+        self.settle(now, entropy);
+    }
+
+    fn clock(&mut self, _: Instant, _: UnixTime, _: &mut dyn Entropy) {}
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        if self.links.poll_timeout().is_some_and(|(at, _)| at <= now) {
+            let _ = self.links.handle(now, Input::Timeout, entropy);
+        }
+        if self.ring.poll_timeout().is_some_and(|(at, _)| at <= now) {
+            self.ring.timeout(now, entropy);
+        }
+        if self.next_dial <= now {
+            self.next_dial = now + core::time::Duration::from_millis(500);
+            for at in self.contacts.clone() {
+                let _ = self.links.handle(now, Input::Dial { at, node: None }, entropy);
+            }
+        }
+        self.settle(now, entropy);
+    }
+
+    fn poll_output(&mut self) -> Option<GroundOutput> {
+        self.out.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let link = self.links.poll_timeout().map(|(at, _)| at);
+        let ring = self.ring.poll_timeout().map(|(at, _)| at);
+        [link, ring, Some(self.next_dial)].into_iter().flatten().min()
+    }
+}
+
+impl Party for Hollow {
+    fn ring(&self) -> (Phase, Vec<NodeId>) {
+        let status = self.ring.status();
+        (status.phase, status.members)
+    }
+
+    fn node(&self) -> Option<&Node> {
+        None
+    }
+}
