@@ -5,7 +5,7 @@
 mod common;
 
 use common::actor::Actor;
-use common::place::Place;
+use common::place::{Place, Times};
 use common::program::code;
 use serde_json::Value;
 use std::process::Output;
@@ -21,7 +21,7 @@ fn events(output: &Output, kind: &str) -> Vec<Value> {
 fn lines_are_sent_and_orders_obeyed_while_a_stranger_without_a_keyboard_waits() {
     let place = Place::new("chat");
     let [mut anna, ben, cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), 365);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), Times::PATIENT);
     anna.start(&place, &[], &[]);
     let dora = Actor::new(&place, "dora");
     let mut joining = dora.talk(&place, "join", &anna.locator);

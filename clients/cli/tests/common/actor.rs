@@ -1,7 +1,7 @@
 //! One member as a real process, asked through the command line as a person would.
 
 use super::place::Place;
-use super::program::{self, call, good, member, program, wait_for_ready};
+use super::program::{self, call, code, good, member, program, wait_for_ready};
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longest wait for anything.
-const LIMIT: Duration = Duration::from_secs(40);
+const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Actor {
     pub(crate) id: String,
@@ -62,22 +62,29 @@ impl Actor {
 
     /// A command again and again, until its data are as they shall be.
     pub(crate) fn until(&self, args: &[&str], done: impl Fn(&Value) -> bool) -> Value {
-        let end = Instant::now() + LIMIT;
+        self.until_told(args, done).0
+    }
+
+    fn until_told(&self, args: &[&str], done: impl Fn(&Value) -> bool) -> (Value, i32) {
+        let begun = Instant::now();
         loop {
             let output = self.run(args);
             let told = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
             if done(&told) {
-                return told;
+                println!("{} {args:?} after {:?}", self.state.display(), begun.elapsed());
+                return (told, code(&output));
             }
             let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(Instant::now() < end, "{} {args:?}: {told} {complaint}", self.state.display());
+            assert!(begun.elapsed() < LIMIT, "{} {args:?}: {told} {complaint}", self.state.display());
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 
     /// Waits until `folkmoot why` says that `who` is `state`; the exit code is 0 only for those present.
     pub(crate) fn why(&self, who: &str, state: &str) -> Value {
-        self.until(&["why", who], |told| told["state"] == state)
+        let (told, code) = self.until_told(&["why", who], |told| told["state"] == state);
+        assert_eq!(code, i32::from(state != "present"), "{told}");
+        told
     }
 
     /// A request on the control socket that must be obeyed.

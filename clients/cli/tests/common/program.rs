@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 /// Longest wait for an answer on the control socket.
-const ANSWER: Duration = Duration::from_secs(40);
+const ANSWER: Duration = Duration::from_secs(60);
 
 pub(crate) fn program(state: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_folkmoot"));

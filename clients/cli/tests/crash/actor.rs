@@ -9,8 +9,8 @@ use std::process::{Child, ChildStdin};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a process may take to open its folder and socket.
-const START: Duration = Duration::from_secs(20);
+/// How long a process may take to open its folder and socket, or to close them.
+const START: Duration = Duration::from_secs(60);
 
 /// One life of a process: what it printed until it was killed, or stopped in good order.
 pub(crate) struct Life {
@@ -123,7 +123,7 @@ impl Actor {
     pub(crate) fn stop(&mut self) {
         let Some(mut process) = self.process.take() else { return };
         drop(process.stdin.take());
-        let end = Instant::now() + Duration::from_secs(10);
+        let end = Instant::now() + START;
         while process.child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < end, "{} does not stop: {}", self.name, self.last_words());
             std::thread::sleep(Duration::from_millis(5));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// Longest wait for a request, a proposal or an event to show.
-const SHOW: Duration = Duration::from_secs(20);
+const SHOW: Duration = Duration::from_secs(60);
 const PETITIONS: &str = r#"{"op":"petitions"}"#;
 
 /// The run: draws, does, prints, counts.

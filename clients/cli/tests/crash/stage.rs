@@ -1,7 +1,7 @@
 //! The group under test: three founders, of whom two admit, and a guest who comes and goes.
 
 use crate::actor::Actor;
-use crate::common::place::Place;
+use crate::common::place::{Place, Times};
 use crate::common::program::ask;
 use crate::heard::View;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Longest wait for a common view and key.
-pub(crate) const GATHER: Duration = Duration::from_secs(30);
+pub(crate) const GATHER: Duration = Duration::from_secs(60);
 /// Place of the guest in the cast.
 pub(crate) const GUEST: usize = 3;
 /// The group.
@@ -30,7 +30,7 @@ impl Stage {
     pub(crate) fn new(name: &str) -> Result<Self, String> {
         let place = Place::new(name);
         let cast: Vec<Actor> = ["anna", "ben", "cleo"].map(|name| Actor::new(place.path(), name)).into();
-        place.found(&cast.iter().map(|one| one.state.as_path()).collect::<Vec<_>>(), 365);
+        place.found(&cast.iter().map(|one| one.state.as_path()).collect::<Vec<_>>(), Times::SHORT);
         let charter = place.signed();
         let mut stage = Self { cast, gone: Vec::new(), admitted: false, charter, place, last: None };
         for founder in 0..GUEST {

@@ -1,7 +1,7 @@
 //! A member that withholds one step holds the others up for the step deadline, and no longer.
 
 use crate::common::actor::Actor;
-use crate::common::place::Place;
+use crate::common::place::{Place, Times};
 use crate::withhold;
 use folkmoot_base::limits::STEP_DEADLINE;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const NAME: &str = "aside::who_withholds_one_step_is_arriving_then_set_aside_until_it_takes_it";
 /// Far above the step deadline (docs/GUARANTEES.md, "Liveness") and far below a group that is stopped.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(60);
 
 #[test]
 fn who_withholds_one_step_is_arriving_then_set_aside_until_it_takes_it() {
@@ -18,7 +18,7 @@ fn who_withholds_one_step_is_arriving_then_set_aside_until_it_takes_it() {
     }
     let place = Place::new("aside");
     let [mut anna, mut ben, mut cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), 365);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), Times::SHORT);
     anna.start(&place, &[], &[]);
     ben.start(&place, core::slice::from_ref(&anna.locator), &[]);
     anna.why("ben", "present");

@@ -19,12 +19,9 @@ mod split;
 mod withhold;
 
 use common::actor::Actor;
-use common::place::Place;
+use common::place::{Place, Times};
 use common::program::code;
 use serde_json::{Value, json};
-
-/// Short enough for a clock set forward to pass.
-const CERTIFICATE_DAYS: u32 = 1;
 
 struct Cast {
     place: Place,
@@ -37,7 +34,7 @@ struct Cast {
 fn why_tells_every_reason() {
     let place = Place::new("status");
     let [anna, ben, cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), CERTIFICATE_DAYS);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), Times { days: 1, ..Times::SHORT });
     let mut cast = Cast { place, anna, ben, cleo };
     cast.founders_come();
     let mut dora = cast.dora_asks();
@@ -53,10 +50,7 @@ impl Cast {
     fn founders_come(&mut self) {
         self.anna.start(&self.place, &[], &[]);
         self.anna.why("ben", "never-seen");
-        let answer = self.anna.run(&["why", "nobody-of-that-name"]);
-        assert_eq!(code(&answer), 1);
-        let told: Value = serde_json::from_slice(&answer.stdout).unwrap();
-        assert_eq!(told["state"], "unknown");
+        self.anna.why("nobody-of-that-name", "unknown");
         let known = [self.anna.locator.clone()];
         self.ben.start(&self.place, &known, &[]);
         self.cleo.start(&self.place, &known, &[]);
@@ -185,7 +179,7 @@ impl Cast {
         self.anna.why("dora", "expelled");
         self.ben.why("dora", "expelled");
         dora.until(&["why", "dora"], |told| told["state"] == "expelled");
-        let refused = dora.run(&["send", "still here", "--timeout", "5"]);
+        let refused = dora.run(&["send", "still here", "--timeout", "40"]);
         assert_eq!(code(&refused), 7, "{}", String::from_utf8_lossy(&refused.stderr));
         // The same group two days later: Frank's certificate has ended.
         let known = [self.ben.locator.clone()];
@@ -195,7 +189,6 @@ impl Cast {
         let since = told["since"].as_str().unwrap();
         assert_eq!(told["why"], format!("its certificate ended at {since}; it may ask for admission again"));
         self.ben.why("frank", "expired");
-        assert_eq!(code(&self.ben.run(&["why", "frank"])), 1);
-        assert_eq!(code(&self.ben.run(&["why", "anna"])), 0);
+        self.ben.why("anna", "present");
     }
 }

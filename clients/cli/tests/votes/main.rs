@@ -12,7 +12,7 @@
 mod common;
 
 use common::actor::Actor;
-use common::place::Place;
+use common::place::{Place, Times};
 use common::program::{code, complaint};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ struct Cast {
 fn votes_go_to_what_is_named_or_to_nothing() {
     let place = Place::new("votes");
     let [mut anna, mut ben, cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
-    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), 365);
+    place.found(&[&anna, &ben, &cleo].map(|one| one.state.as_path()), Times::PATIENT);
     anna.start(&place, &[], &[]);
     ben.start(&place, core::slice::from_ref(&anna.locator), &[]);
     anna.why("ben", "present");
