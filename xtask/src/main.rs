@@ -38,6 +38,9 @@ enum Chore {
         /// Seconds for each fuzz target.
         #[arg(long, default_value_t = 600)]
         fuzz_seconds: u32,
+        /// The numbers of these issues only; may be given more than once.
+        #[arg(long = "issue", value_name = "NUMBER")]
+        issues: Vec<u32>,
     },
     /// Runs every fuzz target (needs a nightly toolchain; installs cargo-fuzz if it is missing).
     Fuzz {
@@ -64,7 +67,9 @@ fn main() -> ExitCode {
         Chore::Verify { keep_going } => verify::verify(keep_going),
         Chore::Fix => verify::fix(),
         Chore::Tidy => tidy::tidy(),
-        Chore::Release { schedules, fuzz_seconds } => release::release(schedules, fuzz_seconds),
+        Chore::Release { schedules, fuzz_seconds, issues } => {
+            release::release(schedules, fuzz_seconds, &issues)
+        }
         Chore::Fuzz { seconds, jobs, only, record, resume } => {
             fuzz::fuzz(&fuzz::Plan { seconds, jobs, only, record, resume })
         }

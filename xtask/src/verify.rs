@@ -43,11 +43,22 @@ fn steps() -> Vec<(&'static str, Step)> {
         ("lints", || run("cargo clippy --workspace --all-targets -- -D warnings").map(drop)),
         ("dependencies", dependencies),
         ("tests", || run("cargo test --workspace --quiet --no-fail-fast").map(drop)),
-        ("simulator: 300 schedules", || {
-            run("cargo run --release -p folkmoot-sim -- --schedules 300 --seed 1").map(drop)
-        }),
-        ("demo", || run("cargo run --release -- demo").map(drop)),
+        // Together: each alone would choose other features of what both use, and build that twice.
+        ("release build", || run("cargo build --release -p folkmoot-sim -p folkmoot-cli").map(drop)),
+        ("simulator: 300 schedules", || run(&format!("{SIM} --schedules 300 --seed 1")).map(drop)),
+        ("simulator: every other module", modules),
+        ("demo", || run("target/release/folkmoot demo").map(drop)),
     ]
+}
+
+const SIM: &str = "target/release/folkmoot-sim";
+
+/// A build's worth of schedules for each module that the run before did not have, and for votes on modules and ciphers.
+fn modules() -> Result<(), String> {
+    for module in crate::release::MODULES {
+        run(&format!("{SIM} --keying {module} --schedules 300 --seed 1"))?;
+    }
+    run(&format!("{SIM} --aim charter --schedules 60 --seed 1")).map(drop)
 }
 
 /// Licences, sources and duplicates by cargo-deny; advisories need the network and are left to `cargo deny check`.

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot::{Locator, Service};
+use folkmoot_base::{Cipher, Keying, ModuleName};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -108,6 +109,12 @@ pub(crate) enum Charter {
         /// Votes that admit a stranger.
         #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
         votes: u32,
+        /// What agrees on keys: by-size, gdh, tgdh, str, bd; or, not every member having a share, ckd, dutta-barua, mls.
+        #[arg(long, value_name = "MODULE", default_value = "by-size", value_parser = keying)]
+        keying: Keying,
+        /// What seals messages: aes-256-gcm or chacha20-poly1305.
+        #[arg(long, value_name = "CIPHER", default_value = "aes-256-gcm", value_parser = cipher)]
+        cipher: Cipher,
         /// Where to write it.
         #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,
@@ -132,11 +139,23 @@ pub(crate) enum Charter {
     },
     /// Propose to change one rule of the group, and vote for it, through the running member.
     Change {
-        /// threshold, minority, minority_may_admit, certificate_days, request_hours, timeouts.step_ms, ...
+        /// threshold, keying, cipher, contributory, minority, minority_may_admit, certificate_days, request_hours, timeouts.step_ms, ...
         field: String,
         /// As the charter writes it.
         value: String,
     },
+}
+
+fn keying(word: &str) -> Result<Keying, &'static str> {
+    Keying::from_name(word).ok_or("by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls")
+}
+
+fn module(word: &str) -> Result<ModuleName, &'static str> {
+    ModuleName::from_name(word).ok_or("gdh, tgdh, str, bd, ckd, dutta-barua or mls")
+}
+
+fn cipher(word: &str) -> Result<Cipher, &'static str> {
+    Cipher::from_name(word).ok_or("aes-256-gcm or chacha20-poly1305")
 }
 
 #[derive(Debug, Clone, Args)]
@@ -223,6 +242,21 @@ pub(crate) enum Vote {
 pub(crate) enum Bench {
     /// Messages a second and latency of the ordered, sealed path; each member in its own process on loopback.
     Ring(BenchRing),
+    /// What a change of members costs with each module of key agreement, counted without a network.
+    Keying(BenchKeying),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchKeying {
+    /// Count messages, bytes, rounds and exponentiations.
+    #[arg(long, required = true)]
+    pub(crate) counts: bool,
+    /// Sizes of the group, separated by commas.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [2, 4, 8, 16, 32, 64], value_parser = clap::value_parser!(u16).range(2..=512))]
+    pub(crate) sizes: Vec<u16>,
+    /// One module only.
+    #[arg(long, value_name = "MODULE", value_parser = module)]
+    pub(crate) module: Option<ModuleName>,
 }
 
 #[derive(Debug, Args)]

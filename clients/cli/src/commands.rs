@@ -162,8 +162,11 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
             text(&status, "locator")
         );
         let key = status.get("epoch").and_then(Value::as_str).unwrap_or("none yet");
+        let part = |key: &str| status.get(key).and_then(Value::as_str);
+        let suite = part("module").zip(part("cipher"));
+        let suite = suite.map_or_else(String::new, |(module, cipher)| format!(" ({module}, {cipher})"));
         let view = status.get("view").and_then(Value::as_str).unwrap_or("none yet");
-        let about = format!("view {view}  key {key}  {}", text(&status, "activity"));
+        let about = format!("view {view}  key {key}{suite}  {}", text(&status, "activity"));
         format!("{}\n{about}\n{}", paint(Paint::Bold, &head), people(&status, |_| true))
     });
     Ok(())

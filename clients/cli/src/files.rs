@@ -47,7 +47,14 @@ pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<()
 /// `folkmoot charter`
 pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(), Failure> {
     match command {
-        Charter::New { name, founders, votes, out } => write(&name, &founders, votes, &out, json),
+        Charter::New { name, founders, votes, keying, cipher, out } => {
+            let draft = |founders, name, entropy: &mut OsEntropy| CharterDraft {
+                keying,
+                cipher,
+                ..CharterDraft::new(name, votes, founders, entropy)
+            };
+            write(&name, &founders, draft, &out, json)
+        }
         Charter::Sign { file, out } => sign(folder, &file, out, json),
         Charter::Show { file } => show(&given_or_kept(file, folder)?, json),
         Charter::Verify { file } => verify(&given_or_kept(file, folder)?, json),
@@ -125,14 +132,20 @@ pub(crate) fn adopt(folder: &Path, file: &Path) -> Result<(), Failure> {
     folder.write_charter(signed.der()).map_err(Failure::from)
 }
 
-fn write(name: &str, founders: &[PathBuf], votes: u32, out: &Path, json: bool) -> Result<(), Failure> {
+fn write(
+    name: &str,
+    founders: &[PathBuf],
+    draft: impl Fn(Vec<Founder>, GroupName, &mut OsEntropy) -> CharterDraft,
+    out: &Path,
+    json: bool,
+) -> Result<(), Failure> {
     let name = GroupName::new(name).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     let founders = founders
         .iter()
         .map(|file| certificate(file).map(|certificate| Founder::from(&certificate)))
         .collect::<Result<Vec<_>, _>>()?;
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
-    let text = CharterDraft::new(name, votes, founders, &mut entropy).to_toml();
+    let text = draft(founders, name, &mut entropy).to_toml();
     folkmoot_identity::Charter::from_toml(&text)
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     if out.exists() {

@@ -68,6 +68,9 @@ pub enum AgreementError {
         /// The member's place in the list.
         from: usize,
     },
+    /// A message that its standard or this module's rules forbid.
+    #[error("the message is not valid")]
+    PeerInvalid,
     /// Only the controller may do this.
     #[error("this member is not the controller")]
     LocalNotController,
@@ -80,4 +83,7 @@ pub enum AgreementError {
     /// The plan says that this member brings a state, and it is not at hand or of another module.
     #[error("the state that this member is to bring is not there")]
     LocalKept,
+    /// This build has no such module.
+    #[error("the module is not built in")]
+    LocalNotBuilt,
 }

@@ -1,8 +1,10 @@
 //! What a finished run leaves for the next one.
 
 use crate::ModuleName;
+use crate::base::MemberId;
 use core::any::Any;
 use core::fmt;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a finished run leaves: the state that a later change starts from. Secrets in it erase themselves when the last
@@ -10,15 +12,33 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Kept {
     module: ModuleName,
-    rank: u32,
+    me: MemberId,
+    /// All who finished the run, with their ranks.
+    ranks: Arc<BTreeMap<MemberId, u32>>,
     /// One type for each module and group; the module knows which.
     state: Arc<dyn Any + Send + Sync>,
 }
 
 impl Kept {
-    /// Wraps a module's own state.
-    pub(crate) fn new(module: ModuleName, rank: usize, state: impl Any + Send + Sync) -> Self {
-        Self { module, rank: u32::try_from(rank).unwrap_or(u32::MAX), state: Arc::new(state) }
+    /// Wraps a module's own state. `ranks` are those of all members; `None` if `me` is not among them.
+    pub(crate) fn new(
+        module: ModuleName,
+        me: MemberId,
+        ranks: impl IntoIterator<Item = (MemberId, u32)>,
+        state: impl Any + Send + Sync,
+    ) -> Option<Self> {
+        let ranks: BTreeMap<_, _> = ranks.into_iter().collect();
+        ranks.contains_key(&me).then(|| Self { module, me, ranks: Arc::new(ranks), state: Arc::new(state) })
+    }
+
+    /// The same, where ranks are places in a list.
+    pub(crate) fn of_order(
+        module: ModuleName,
+        me: MemberId,
+        order: &[MemberId],
+        state: impl Any + Send + Sync,
+    ) -> Option<Self> {
+        Self::new(module, me, order.iter().copied().zip(0..), state)
     }
 
     /// The module's own state, if it is of this type.
@@ -35,12 +55,17 @@ impl Kept {
     /// as [`crate::Origin::rank`]. A module may say more in the same number, as long as ranks sort by place
     /// (Dutta–Barua: the size of the run).
     pub fn rank(&self) -> u32 {
-        self.rank
+        self.rank_of(&self.me).unwrap_or_default()
+    }
+
+    /// The same of another member of the run; `None` for whoever was not in it.
+    pub fn rank_of(&self, member: &MemberId) -> Option<u32> {
+        self.ranks.get(member).copied()
     }
 }
 
 impl fmt::Debug for Kept {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Kept({}, place {})", self.module.as_str(), self.rank)
+        write!(out, "Kept({}, place {})", self.module.as_str(), self.rank())
     }
 }

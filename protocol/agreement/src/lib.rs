@@ -9,7 +9,7 @@
 //! ```
 //! A [`Module`] is one run for one [`Plan`]: its members, and what each brings from an earlier run ([`Kept`]). It signs nothing, judges no view and knows no time: keying does.
 //! Modules: [`gdh`] (Cliques GDH), [`bd`] (Burmester–Desmedt), [`dutta_barua`], [`ckd`] (one makes the key for all),
-//! [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists).
+//! [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists), `mls` (RFC 9420, behind the feature of that name).
 
 pub mod bd;
 mod circle;
@@ -18,6 +18,8 @@ pub mod dutta_barua;
 mod error;
 pub mod gdh;
 mod kept;
+#[cfg(feature = "mls")]
+pub mod mls;
 mod module;
 mod plan;
 mod prime;
@@ -27,8 +29,9 @@ pub mod tgdh;
 mod tree;
 
 pub use error::AgreementError;
+pub use folkmoot_base::ModuleName;
 pub use kept::Kept;
-pub use module::{Count, Module, ModuleName, Stage, Step, begin};
+pub use module::{Count, Module, Stage, Step, begin};
 pub use plan::{Origin, Plan};
 pub use prime::PrimeGroup;
 pub use ristretto::Ristretto;

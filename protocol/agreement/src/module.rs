@@ -1,6 +1,8 @@
 //! The seam between keying and every agreement module.
 
-use crate::base::{Entropy, Secret};
+use crate::base::{Entropy, ModuleName, Secret};
+#[cfg(feature = "mls")]
+use crate::mls;
 use crate::{AgreementError, Kept, Plan, Ristretto, bd, ckd, dutta_barua, gdh, skinny, tgdh};
 
 /// What a run wants done. Order counts.
@@ -70,69 +72,13 @@ pub struct Count {
     pub inversions: u64,
 }
 
-/// The modules that a charter can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum ModuleName {
-    /// Cliques GDH over ristretto255, IKA.2 pattern.
-    Gdh,
-    /// Centralised key distribution, AES-256-GCM under pair keys over ristretto255.
-    Ckd,
-    /// Burmester–Desmedt over ristretto255.
-    Bd,
-    /// Dutta–Barua over ristretto255: KeyAgree and Join.
-    DuttaBarua,
-    /// Key trees over ristretto255.
-    Tgdh,
-    /// Key trees that are lists, over ristretto255.
-    Str,
-}
-
-/// Most members for which GDH is the default.
-const GDH_MEMBERS_MAX: usize = 8;
-
-impl ModuleName {
-    /// Every module that there is.
-    pub const ALL: &[Self] = &[Self::Gdh, Self::Ckd, Self::Bd, Self::DuttaBarua, Self::Tgdh, Self::Str];
-
-    /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight, then TGDH. Both are
-    /// contributory.
-    pub fn by_size(members: usize) -> Self {
-        if members > GDH_MEMBERS_MAX { Self::Tgdh } else { Self::Gdh }
-    }
-
-    /// Whether every member has a share of its own in every key. Not so where one makes the key, nor in a Dutta–Barua join,
-    /// where most of the old members only listen; a charter takes these by name.
-    pub fn contributory(self) -> bool {
-        match self {
-            Self::Gdh | Self::Bd | Self::Tgdh | Self::Str => true,
-            Self::Ckd | Self::DuttaBarua => false,
-        }
-    }
-
-    /// The name in charters and under signatures.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Gdh => "gdh",
-            Self::Ckd => "ckd",
-            Self::Bd => "bd",
-            Self::DuttaBarua => "dutta-barua",
-            Self::Tgdh => "tgdh",
-            Self::Str => "str",
-        }
-    }
-
-    /// Reads what [`Self::as_str`] writes.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|module| module.as_str() == name)
-    }
-}
-
 /// Makes a run of `module` for the members of `plan`. `kept` is what this member's origin in the plan stands for; what
 /// it was made of stays as it was, so that a run that comes to nothing costs nothing.
 ///
 /// # Errors
-/// [`AgreementError::LocalKept`] if the plan says that this member brings something and `kept` is not it.
+/// [`AgreementError::LocalKept`] if the plan says that this member brings something and `kept` is not it;
+/// [`AgreementError::PeerOrigin`] if what the plan says of another cannot be; [`AgreementError::LocalNotBuilt`] if this build
+/// lacks the module.
 pub fn begin(
     module: ModuleName,
     plan: &Plan,
@@ -148,5 +94,9 @@ pub fn begin(
         ModuleName::DuttaBarua => Ok(Box::new(dutta_barua::run::<Ristretto>(plan, kept)?)),
         ModuleName::Tgdh => Ok(Box::new(tgdh::Run::<Ristretto>::new(plan, kept)?)),
         ModuleName::Str => Ok(Box::new(skinny::Run::<Ristretto>::new(plan, kept)?)),
+        #[cfg(feature = "mls")]
+        ModuleName::Mls => Ok(Box::new(mls::Run::new(plan, kept, mls::Suite::Classical)?)),
+        #[cfg(not(feature = "mls"))]
+        ModuleName::Mls => Err(AgreementError::LocalNotBuilt),
     }
 }

@@ -24,6 +24,7 @@ pub struct Plan {
     me: usize,
     origins: Vec<Option<Origin>>,
     sides: Vec<Vec<usize>>,
+    context: Digest,
 }
 
 impl Plan {
@@ -49,7 +50,18 @@ impl Plan {
             return Err(AgreementError::LocalMembers);
         }
         let sides = sides(&origins);
-        Ok(Self { members: members.to_vec(), me, origins, sides })
+        Ok(Self { members: members.to_vec(), me, origins, sides, context: [0; 32] })
+    }
+
+    /// The same, bound to `context`: everything that names the run, in one digest.
+    #[must_use]
+    pub fn with_context(self, context: Digest) -> Self {
+        Self { context, ..self }
+    }
+
+    /// What the run is bound to; zeros unless set.
+    pub fn context(&self) -> &Digest {
+        &self.context
     }
 
     /// The members, in the view's order. Places are positions in it.

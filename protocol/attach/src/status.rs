@@ -1,6 +1,6 @@
 //! Structured state for people and programs: who is in, who is not, and why.
 
-use folkmoot_base::{Instant, Locator, MemberId, NodeId, UnixTime, ViewId};
+use folkmoot_base::{Cipher, Instant, Locator, MemberId, ModuleName, NodeId, UnixTime, ViewId};
 
 /// A happening, for logs, metrics, the console and tests. Holds no secret and no content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +91,10 @@ pub struct MemberStatus {
     pub view: Option<ViewId>,
     /// Short name of the key epoch: a digest that reveals nothing of the key.
     pub epoch: Option<String>,
+    /// What agreed on its key.
+    pub module: Option<ModuleName>,
+    /// What seals under it.
+    pub cipher: Option<Cipher>,
     /// What is going on: "steady", or the state of the layer that is waiting, in plain words.
     pub activity: String,
     /// Everybody on the roster, in requests, or known to have been removed.

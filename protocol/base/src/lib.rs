@@ -13,6 +13,7 @@ mod locator;
 mod secret;
 mod service;
 mod store;
+mod suite;
 mod time;
 mod view;
 
@@ -24,5 +25,6 @@ pub use locator::{Locator, LocatorError};
 pub use secret::Secret;
 pub use service::Service;
 pub use store::{Persist, StoreKey};
+pub use suite::{Cipher, Keying, ModuleName};
 pub use time::{Instant, UnixTime};
 pub use view::{Cause, ConfigurationId, ViewId};

@@ -6,9 +6,9 @@
 //! nonce = "00112233445566778899aabbccddeeff"
 //! threshold = 2                        # votes that admit
 //! scheme = "plain"
-//! keying = "gdh"
-//! cipher = "aes-256-gcm"
-//! contributory = true
+//! keying = "by-size"                   # or a module: gdh, tgdh, str, bd; ckd, dutta-barua, mls
+//! cipher = "aes-256-gcm"               # or chacha20-poly1305
+//! contributory = true                  # every member has a share in every key; false allows the last three modules
 //! minority = "continue"                # or "read-only", "stop": what the smaller side of a split may do
 //! minority_may_admit = true
 //! certificate_days = 365
@@ -24,7 +24,7 @@
 use crate::envelope::NAME_BYTES_MAX;
 use crate::{CharterError, IdentityCertificate};
 use bytes::Bytes;
-use folkmoot_base::{Digest, GroupId, GroupName, MemberId, digest};
+use folkmoot_base::{Cipher, Digest, GroupId, GroupName, Keying, MemberId, digest};
 use folkmoot_signing::VerifyingKey;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -38,6 +38,8 @@ pub const THRESHOLD_MAX: u32 = 128;
 const DAYS_MAX: u32 = 3_650;
 const HOURS_MAX: u32 = 8_760;
 const TIMEOUT_MS_MAX: u32 = 3_600_000;
+const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
+const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
 
 /// What the smaller side of a split may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -112,6 +114,9 @@ pub struct Charter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rules {
     threshold: u32,
+    keying: Keying,
+    cipher: Cipher,
+    contributory: bool,
     minority: Minority,
     minority_may_admit: bool,
     certificate_days: u32,
@@ -161,6 +166,9 @@ impl Charter {
         let founders = founders(&parsed.founders)?;
         let rules = Rules {
             threshold: parsed.threshold,
+            keying: Keying::from_name(&parsed.keying).ok_or(value("keying", KEYINGS))?,
+            cipher: Cipher::from_name(&parsed.cipher).ok_or(value("cipher", CIPHERS))?,
+            contributory: parsed.contributory,
             minority: parsed.minority,
             minority_may_admit: parsed.minority_may_admit,
             certificate_days: parsed.certificate_days,
@@ -185,8 +193,8 @@ impl Charter {
         })
     }
 
-    /// The charter after a vote set `field` to `word`. Fields: threshold, minority, minority_may_admit, certificate_days,
-    /// request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms}.
+    /// The charter after a vote set `field` to `word`. Fields: threshold, keying, cipher, contributory, minority,
+    /// minority_may_admit, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms}.
     ///
     /// # Errors
     /// [`CharterError::PeerChange`].
@@ -249,14 +257,19 @@ impl Charter {
         self.rules.threshold
     }
 
-    /// The keying module's name.
-    pub fn keying(&self) -> &'static str {
-        "gdh"
+    /// Which module agrees on keys.
+    pub fn keying(&self) -> Keying {
+        self.rules.keying
     }
 
-    /// The cipher's name.
-    pub fn cipher(&self) -> &'static str {
-        "aes-256-gcm"
+    /// What seals under them.
+    pub fn cipher(&self) -> Cipher {
+        self.rules.cipher
+    }
+
+    /// Whether only modules are allowed in which every member has a share in every key.
+    pub fn contributory(&self) -> bool {
+        self.rules.contributory
     }
 
     /// What the smaller side of a split may do.
@@ -295,6 +308,12 @@ impl Rules {
         if !(1..=THRESHOLD_MAX).contains(&self.threshold) {
             return Err(("threshold", "between 1 and 128"));
         }
+        if self.contributory && !self.keying.contributory() {
+            return Err((
+                "keying",
+                "in that module not every member has a share: contributory must be false",
+            ));
+        }
         if !(1..=DAYS_MAX).contains(&self.certificate_days) {
             return Err(("certificate_days", "between 1 and 3650"));
         }
@@ -312,6 +331,9 @@ impl Rules {
     fn set(&mut self, field: &str, word: &str) -> Result<(), &'static str> {
         match field {
             "threshold" => self.threshold = number(word)?,
+            "keying" => self.keying = Keying::from_name(word).ok_or(KEYINGS)?,
+            "cipher" => self.cipher = Cipher::from_name(word).ok_or(CIPHERS)?,
+            "contributory" => self.contributory = truth(word)?,
             "minority" => self.minority = Minority::from_word(word).ok_or("continue, read-only or stop")?,
             "minority_may_admit" => self.minority_may_admit = truth(word)?,
             "certificate_days" => self.certificate_days = number(word)?,
@@ -332,15 +354,6 @@ fn check_fixed(text: &Text) -> Result<(), CharterError> {
     }
     if text.scheme != "plain" {
         return Err(value("scheme", "this release knows \"plain\""));
-    }
-    if text.keying != "gdh" {
-        return Err(value("keying", "this release knows \"gdh\""));
-    }
-    if text.cipher != "aes-256-gcm" {
-        return Err(value("cipher", "this release knows \"aes-256-gcm\""));
-    }
-    if !text.contributory {
-        return Err(value("contributory", "gdh is contributory: say true"));
     }
     Ok(())
 }

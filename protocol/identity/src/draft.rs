@@ -1,7 +1,7 @@
 //! A charter to be written: values in, the text to sign out.
 
 use crate::{Founder, Minority, Timeouts};
-use folkmoot_base::{Entropy, GroupName, draw};
+use folkmoot_base::{Cipher, Entropy, GroupName, Keying, draw};
 use std::fmt::Write as _;
 
 /// What [`crate::Charter::from_toml`] will read, to be written.
@@ -15,6 +15,10 @@ pub struct CharterDraft {
     pub threshold: u32,
     /// Who signs.
     pub founders: Vec<Founder>,
+    /// Which module agrees on keys.
+    pub keying: Keying,
+    /// What seals under them.
+    pub cipher: Cipher,
     /// What the smaller side of a split may do.
     pub minority: Minority,
     /// Whether it may admit.
@@ -28,13 +32,16 @@ pub struct CharterDraft {
 }
 
 impl CharterDraft {
-    /// A draft with a fresh nonce and defaults: minorities continue and admit, certificates hold a year, requests three days.
+    /// A draft with a fresh nonce and defaults: the module by size, minorities continue and admit, certificates hold a year,
+    /// requests three days.
     pub fn new(name: GroupName, threshold: u32, founders: Vec<Founder>, entropy: &mut dyn Entropy) -> Self {
         Self {
             name,
             nonce: draw(entropy),
             threshold,
             founders,
+            keying: Keying::default(),
+            cipher: Cipher::default(),
             minority: Minority::Continue,
             minority_may_admit: true,
             certificate_days: 365,
@@ -56,9 +63,9 @@ impl CharterDraft {
         line("nonce", quote(&hex(&self.nonce)));
         line("threshold", self.threshold.to_string());
         line("scheme", quote("plain"));
-        line("keying", quote("gdh"));
-        line("cipher", quote("aes-256-gcm"));
-        line("contributory", true.to_string());
+        line("keying", quote(self.keying.as_str()));
+        line("cipher", quote(self.cipher.as_str()));
+        line("contributory", self.keying.contributory().to_string());
         line("minority", quote(self.minority.word()));
         line("minority_may_admit", self.minority_may_admit.to_string());
         line("certificate_days", self.certificate_days.to_string());

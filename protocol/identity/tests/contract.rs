@@ -12,7 +12,7 @@
 mod common;
 
 use common::{END, START, Seed, World, person};
-use folkmoot_base::UnixTime;
+use folkmoot_base::{Cipher, Keying, ModuleName, UnixTime};
 use folkmoot_identity::{
     CertificateError, Charter, CharterError, CmsError, Gmc, GmcBody, Identity, IdentityCertificate, Motion,
     Request, RequestError, SignedCharter, Slot, Verdict, Vote, VoteContent, VoteError, VoteKind,
@@ -148,9 +148,10 @@ fn id_31_charters_have_limits_and_no_unknown_keys() {
         ("threshold = 2", ""),
         ("name = \"book club\"", "name = \"\""),
         ("\"plain\"", "\"asm\""),
-        ("\"gdh\"", "\"tgdh\""),
+        ("\"by-size\"", "\"rot13\""),
+        ("\"by-size\"", "\"mls\""),
         ("aes-256-gcm", "rot13"),
-        ("contributory = true", "contributory = false"),
+        ("contributory = true", "contributory = 1"),
         ("\"continue\"", "\"panic\""),
         ("certificate_days = 365", "certificate_days = 0"),
         ("request_hours = 72", "request_hours = 100000"),
@@ -183,9 +184,9 @@ fn id_31_what_this_release_cannot_do_is_refused_with_the_reason() {
     for (from, to, key, reason) in [
         ("version = 1", "version = 2", "version", "this release reads version 1"),
         ("\"plain\"", "\"frost\"", "scheme", "this release knows \"plain\""),
-        ("\"gdh\"", "\"tgdh\"", "keying", "this release knows \"gdh\""),
-        ("\"aes-256-gcm\"", "\"aes-128-gcm\"", "cipher", "this release knows \"aes-256-gcm\""),
-        ("contributory = true", "contributory = false", "contributory", "gdh is contributory: say true"),
+        ("\"by-size\"", "\"gdh2\"", "keying", "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls"),
+        ("\"by-size\"", "\"ckd\"", "keying", NO_SHARE),
+        ("\"aes-256-gcm\"", "\"aes-128-gcm\"", "cipher", "aes-256-gcm or chacha20-poly1305"),
     ] {
         let asked = toml.replacen(from, to, 1);
         assert_ne!(asked, toml, "{from}");
@@ -194,11 +195,41 @@ fn id_31_what_this_release_cannot_do_is_refused_with_the_reason() {
         assert_eq!(SignedCharter::sign(&asked, &all).unwrap_err(), refused, "made");
         assert!(refused.to_string().contains(key) && refused.to_string().contains(reason));
     }
-    for (field, word) in [("scheme", "frost"), ("keying", "tgdh"), ("cipher", "x"), ("contributory", "false")]
-    {
+    for (field, word) in [("scheme", "frost"), ("keying", "mls"), ("cipher", "x"), ("contributory", "true")] {
         let refused = world.charter().with_change(field, word).unwrap_err();
         assert!(matches!(refused, CharterError::PeerChange { .. }), "{field} cannot be voted on");
     }
+}
+
+const NO_SHARE: &str = "in that module not every member has a share: contributory must be false";
+
+/// Every module and cipher can be founded with, and be voted in; those without a share for everybody only where the charter
+/// allows that, and it cannot forbid what it uses.
+#[test]
+fn id_35_modules_and_ciphers_are_chosen_by_name() {
+    let founded = World::new().charter().clone();
+    assert!(founded.contributory() && founded.keying() == Keying::BySize);
+    let toml = std::str::from_utf8(founded.bytes()).unwrap();
+    let free = founded.with_change("contributory", "false").unwrap();
+    for module in ModuleName::ALL {
+        let word = module.as_str();
+        let change = free.with_change("keying", word).unwrap();
+        assert_eq!(change.keying(), Keying::Module(*module));
+        assert_eq!(founded.with_change("keying", word).is_ok(), module.contributory(), "{word}");
+        assert_eq!(change.with_change("contributory", "true").is_ok(), module.contributory(), "{word}");
+        let text = toml
+            .replace("\"by-size\"", &format!("\"{word}\""))
+            .replace("contributory = true", &format!("contributory = {}", module.contributory()));
+        assert_eq!(Charter::from_toml(&text).unwrap().keying(), Keying::Module(*module));
+    }
+    for cipher in Cipher::ALL {
+        let text = toml.replace("aes-256-gcm", cipher.as_str());
+        assert_eq!(Charter::from_toml(&text).unwrap().cipher(), *cipher);
+    }
+    assert_eq!(
+        founded.with_change("cipher", "chacha20-poly1305").unwrap().cipher(),
+        Cipher::ChaCha20Poly1305
+    );
 }
 
 #[test]

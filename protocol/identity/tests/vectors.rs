@@ -93,6 +93,6 @@ fn the_golden_entry_is_taken() {
     assert_eq!(transcript.roster().len(), 4);
 }
 
-const GROUP: &str = "263bd09ddb8a530361fc3f6765e70a9737bb649e7a842d1af3dc92ee36cbb1f6";
-const REQUEST: &str = "59b80ca530ff0da05be181abad0e357198068e0d94c914c0983b0bb69dfe7e68";
-const ENTRY: &str = "2851226d7b4a08f4d777bc3d4eca38800fdc0cb371ec67e918467ccbb612506d";
+const GROUP: &str = "661fd8145ca7c4f874c4518876e8d65e9791024fba59cff8d39c2c1c3194993a";
+const REQUEST: &str = "98cfdf8e78fbb0c59de40b43f99a7fee2dda11e8006040d252654230aad53c80";
+const ENTRY: &str = "ff365be3d06b73d159fb5fb37667250583fbec8f1c2bb8beae01ec7232546a40";

@@ -4,10 +4,10 @@ use crate::frames::{member, view_id};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Cause, Digest, GroupId, Instant, MemberId, Secret, Service};
+use folkmoot_base::{Cause, Cipher, Digest, GroupId, Instant, MemberId, Secret, Service};
 use folkmoot_flush::message::{self as flush_message, Control as FlushControl};
 use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
-use folkmoot_keying::{Config as KeyingConfig, Credentials, Input, Keying, Output, View};
+use folkmoot_keying::{Config as KeyingConfig, Credentials, Input, Keying, Output, Terms, View};
 use folkmoot_session::{Config as SessionConfig, Opened, Session};
 use std::collections::VecDeque;
 
@@ -30,7 +30,10 @@ impl Flushing {
         };
         flushing.notice();
         let view = view_id(GROUP, 1);
-        for control in [FlushControl::FlushOk { view, heads: HEADS }, FlushControl::FlushReceived { view }] {
+        for control in [
+            FlushControl::FlushOk { view, heads: HEADS, brings: Vec::new().into() },
+            FlushControl::FlushReceived { view },
+        ] {
             flushing.frame(member(2), flush_message::encode(&control));
         }
         flushing
@@ -79,7 +82,7 @@ pub fn flush_machine(data: &[u8]) {
             3 => flushing.frame(member(1), owned(body)),
             4 => flushing.notice(),
             5 => flushing.flush.transitional(&[member(2)]),
-            6 => drop(flushing.flush.flush_ok(Instant(1))),
+            6 => drop(flushing.flush.flush_ok(Instant(1), bytes::Bytes::new())),
             _ => drop(flushing.flush.send(Service::Agreed, body)),
         }
         flushing.settle();
@@ -91,7 +94,12 @@ pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
     let tag = flush_message::ViewTag::of(&view_id(GROUP, 1));
     let word = [&flush_message::data_header(&tag, Service::Agreed)[..], b"\x02a word"].concat();
     let ok = |order| {
-        flush_message::encode(&FlushControl::FlushOk { view: view_id(GROUP, order), heads: HEADS }).to_vec()
+        flush_message::encode(&FlushControl::FlushOk {
+            view: view_id(GROUP, order),
+            heads: HEADS,
+            brings: Vec::new().into(),
+        })
+        .to_vec()
     };
     let received =
         |order| flush_message::encode(&FlushControl::FlushReceived { view: view_id(GROUP, order) }).to_vec();
@@ -117,8 +125,8 @@ impl Credentials for Trusting {
         Some(member.0)
     }
 
-    fn charter_version(&self) -> u64 {
-        1
+    fn terms(&self) -> Terms {
+        Terms { charter_version: 1, ..Terms::default() }
     }
 }
 
@@ -130,6 +138,8 @@ struct Keyed {
     order: u64,
     dice: Dice,
     said: Vec<Bytes>,
+    /// What it said that it holds when it answered its last flush.
+    word: Bytes,
     secure: usize,
 }
 
@@ -138,14 +148,20 @@ impl Keyed {
         let me = member(number);
         let keying = Keying::new(me, GROUP, KeyingConfig::default(), None).expect("an empty store");
         let dice = Dice(u64::from(number) << 40);
-        Self { keying, me, now: Instant(1), order: 0, dice, said: Vec::new(), secure: 0 }
+        Self { keying, me, now: Instant(1), order: 0, dice, said: Vec::new(), word: Bytes::new(), secure: 0 }
     }
 
-    fn view(&mut self) {
+    /// The next view; `theirs` is what the other says that it holds.
+    fn view(&mut self, theirs: Bytes) {
         self.order += 1;
+        let mut brought = vec![self.word.clone(), theirs];
+        if self.me == member(2) {
+            brought.reverse();
+        }
         let view = View {
             id: view_id(GROUP, self.order),
             members: vec![member(1), member(2)],
+            brought,
             transitional_set: vec![self.me],
             cause: Cause::Join,
         };
@@ -166,6 +182,7 @@ impl Keyed {
                         self.said.push(bytes.clone());
                         inputs.push_back(Input::Message { sender: self.me, bytes });
                     }
+                    Output::FlushOk { brings } => self.word = brings,
                     Output::SecureFlushRequest => inputs.push_back(Input::SecureFlushOk),
                     Output::SecureView(view) => {
                         assert_eq!(view.members, [member(1), member(2)]);
@@ -182,7 +199,7 @@ impl Keyed {
 pub fn keying_machine(data: &[u8]) {
     for number in [1, 2] {
         let mut keyed = Keyed::new(number);
-        keyed.view();
+        keyed.view(Bytes::new());
         for (op, body) in steps(data) {
             match op % 8 {
                 0..=2 => keyed.take(Input::Message { sender: member(3 - number), bytes: owned(body) }),
@@ -192,7 +209,7 @@ pub fn keying_machine(data: &[u8]) {
                     keyed.take(Input::Timeout);
                 }
                 5 => keyed.take(Input::FlushRequest),
-                6 => keyed.view(),
+                6 => keyed.view(owned(body)),
                 _ => keyed.take(Input::Refresh),
             }
         }
@@ -200,27 +217,50 @@ pub fn keying_machine(data: &[u8]) {
     let _ = Keying::new(member(1), GROUP, KeyingConfig::default(), Some(data));
 }
 
-/// Seeds: envelopes of an honest run of two, and that run as steps for each.
+/// Seeds: envelopes of two honest members over two views, the second from what they hold of the first, with a refresh; and
+/// what each was given.
 pub(crate) fn keying_seeds() -> [Vec<Vec<u8>>; 2] {
     let mut both = [Keyed::new(1), Keyed::new(2)];
-    both.iter_mut().for_each(Keyed::view);
-    let mut carried = [0, 0];
-    for _ in 0..64 {
+    let mut given: [Vec<(u8, Vec<u8>)>; 2] = Default::default();
+    both.iter_mut().for_each(|keyed| keyed.view(Bytes::new()));
+    carry(&mut both, &mut given);
+    for (keyed, given) in both.iter_mut().zip(&mut given) {
+        keyed.take(Input::FlushRequest);
+        given.push((5, vec![]));
+    }
+    let words = [both[1].word.clone(), both[0].word.clone()];
+    for ((keyed, given), word) in both.iter_mut().zip(&mut given).zip(words) {
+        assert!(!word.is_empty(), "who shares a key holds something");
+        given.push((6, word.to_vec()));
+        keyed.view(word);
+    }
+    carry(&mut both, &mut given);
+    assert_eq!([both[0].secure, both[1].secure], [2, 2], "two honest members share a key in each view");
+    both[0].take(Input::Refresh);
+    given[0].push((7, vec![]));
+    carry(&mut both, &mut given);
+    given.iter_mut().for_each(|given| given.extend([(4, vec![40, 0]), (5, vec![]), (6, vec![])]));
+    let said = both.iter().flat_map(|keyed| keyed.said.iter().map(|bytes| bytes.to_vec())).collect();
+    [said, given.into_iter().map(script).collect()]
+}
+
+/// Each hears what the other says, until both are silent.
+fn carry(both: &mut [Keyed; 2], given: &mut [Vec<(u8, Vec<u8>)>; 2]) {
+    let done = |given: &[(u8, Vec<u8>)]| given.iter().filter(|(op, _)| *op == 0).count();
+    loop {
+        let mut silent = true;
         for from in [0, 1] {
-            if let Some(bytes) = both[from].said.get(carried[from]).cloned() {
-                carried[from] += 1;
-                both[1 - from]
-                    .take(Input::Message { sender: member(u8::try_from(from).unwrap() + 1), bytes });
+            let to = 1 - from;
+            if let Some(bytes) = both[from].said.get(done(&given[to])).cloned() {
+                silent = false;
+                given[to].push((0, bytes.to_vec()));
+                both[to].take(Input::Message { sender: both[from].me, bytes });
             }
         }
+        if silent {
+            return;
+        }
     }
-    assert_eq!([both[0].secure, both[1].secure], [1, 1], "two honest members share a key");
-    let lives = both.iter().map(|keyed| {
-        let words = keyed.said.iter().map(|bytes| (0, bytes.to_vec()));
-        script(words.chain([(7, vec![]), (4, vec![40, 0]), (5, vec![]), (6, vec![])]))
-    });
-    let lives = lives.collect();
-    [both.iter().flat_map(|keyed| keyed.said.iter().map(|bytes| bytes.to_vec())).collect(), lives]
 }
 
 const WORDS: [&[u8]; 3] = [b"", b"a word", &[7; 100]];
@@ -229,7 +269,7 @@ fn session(number: u8) -> Session {
     let mut session = Session::new(member(number), GROUP, SessionConfig::default());
     let members = [member(1), member(2)];
     let key = Secret::new([8; 32]);
-    session.open_epoch(view_id(GROUP, 1), &members, &key).expect("the first epoch");
+    session.open_epoch(view_id(GROUP, 1), &members, &key, Cipher::Aes256Gcm).expect("the first epoch");
     session
 }
 
@@ -255,7 +295,8 @@ pub fn session_machine(data: &[u8]) {
             }
             5 => {
                 let key = Secret::new([op; 32]);
-                let _ = session.open_epoch(view_id(GROUP, 2), &[member(1), member(2)], &key);
+                let _ =
+                    session.open_epoch(view_id(GROUP, 2), &[member(1), member(2)], &key, Cipher::Aes256Gcm);
                 while let Some((_, opened)) = session.poll_received() {
                     assert!(opened.is_err(), "nobody has sealed under this key");
                 }

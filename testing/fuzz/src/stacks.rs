@@ -264,7 +264,7 @@ pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let admit = world().transcript.make_admit(world().gmc().der(), &world().founders[1]).expect("two votes");
     let view = crate::frames::view_id(world().group(), 1);
     let heads = world().transcript.heads_digest();
-    let ok = folkmoot_flush::message::Control::FlushOk { view, heads };
+    let ok = folkmoot_flush::message::Control::FlushOk { view, heads, brings: Vec::new().into() };
     let received = folkmoot_flush::message::Control::FlushReceived { view };
     let flush = |control| wrap(2, &folkmoot_flush::message::encode(control));
     let tag = folkmoot_flush::message::ViewTag::of(&view);

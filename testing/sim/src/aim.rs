@@ -20,11 +20,23 @@ pub enum Aim {
     Expulsion,
     /// Expulsions, often two together, in the middle of whatever goes on; others leave, join, crash and come apart.
     Roster,
+    /// One ordeal after the other: cuts that last, rosters that differ.
+    Ordeal,
+    /// Somebody joins while the key of another's join is being agreed: a change that takes nobody away, so no signal comes.
+    Cascade,
+    /// Votes for other modules and ciphers in the middle of whatever goes on.
+    Charter,
 }
 
 /// All of them, as the command line names them.
-pub const AIMS: [(&str, Aim); 3] =
-    [("confirmation", Aim::Confirmation), ("expulsion", Aim::Expulsion), ("roster", Aim::Roster)];
+pub const AIMS: [(&str, Aim); 6] = [
+    ("confirmation", Aim::Confirmation),
+    ("expulsion", Aim::Expulsion),
+    ("roster", Aim::Roster),
+    ("ordeal", Aim::Ordeal),
+    ("cascade", Aim::Cascade),
+    ("charter", Aim::Charter),
+];
 
 /// Where things are in the middle when the roster changes.
 const MIDDLES: [Hook; 8] = [
@@ -46,7 +58,7 @@ impl Aim {
     /// Puts the aimed steps after the first one, which lets the founders meet.
     pub fn take(self, schedule: &mut Schedule) {
         let mut rng = Rng::new(schedule.seed, "aim", 0);
-        let aimed: Vec<_> = (1..=ROUNDS).flat_map(|round| self.steps(round, &mut rng)).collect();
+        let aimed: Vec<_> = (1..=ROUNDS).flat_map(|round| self.steps(schedule, round, &mut rng)).collect();
         let at = schedule.steps.len().min(1);
         schedule.steps.splice(at..at, aimed);
         if self == Self::Roster {
@@ -57,12 +69,15 @@ impl Aim {
     }
 
     /// One try.
-    fn steps(self, round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
+    fn steps(self, schedule: &Schedule, round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
         match self {
             Self::Anywhere => Vec::new(),
             Self::Confirmation => confirmation(round, rng),
             Self::Expulsion => expulsion(round, rng),
             Self::Roster => roster(rng),
+            Self::Ordeal => crate::ordeal::draw(schedule, rng),
+            Self::Cascade => cascade(round, rng),
+            Self::Charter => charter(round, rng),
         }
     }
 }
@@ -80,6 +95,35 @@ fn confirmation(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
         (When::After(LONG_MICROS), Step::Heal),
         (When::After(0), Step::Join(0)),
     ]
+}
+
+/// Three leave; two come back at once, and the third while that is being keyed.
+fn cascade(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
+    let word = ["token", "list", "confirmation"].get(rng.below(3)).copied().unwrap_or_default();
+    let mut steps: Vec<_> =
+        (round..).take(3).map(|who| (When::After(LONG_MICROS / 2), Step::Leave(who))).collect();
+    steps.push((When::After(LONG_MICROS), Step::Join(0)));
+    steps.push((When::After(0), Step::Join(0)));
+    steps.push((When::On(Hook { layer: "keying", word }, rng.range(0, 2_000)), Step::Join(0)));
+    steps
+}
+
+/// The first makes room for modules that are not contributory; then one after the other, while members come and go and talk.
+fn charter(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
+    let what = if round == 1 { 0 } else { u8::try_from(rng.range(1, 10)).unwrap_or(1) };
+    let mut steps = vec![(middle(rng), Step::Change { by: seat(rng), what })];
+    for _ in 0..rng.range(1, 4) {
+        let step = match rng.weighted(&[2, 2, 1, 1, 6]) {
+            0 => Step::Leave(seat(rng)),
+            1 => Step::Join(seat(rng)),
+            2 => split(rng),
+            3 => Step::Restart(seat(rng)),
+            _ => Step::Chorus(Service::Agreed),
+        };
+        steps.push((middle(rng), step));
+    }
+    steps.push((When::After(rng.range(0, LONG_MICROS)), Step::Heal));
+    steps
 }
 
 fn expulsion(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {

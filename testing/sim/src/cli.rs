@@ -5,6 +5,7 @@ mod mutants;
 mod one;
 
 use clap::Parser;
+use folkmoot_base::Keying;
 use folkmoot_sim::aim::{AIMS, Aim};
 use folkmoot_sim::schedule::Schedule;
 use std::process::ExitCode;
@@ -46,9 +47,13 @@ pub(crate) struct Arguments {
     /// Play all schedules with this broken at every seat (a name of `folkmoot_base::Danger`).
     #[arg(long, value_name = "NAME", value_parser = danger)]
     pub(crate) danger: Option<folkmoot_base::Danger>,
-    /// Play or replay with steps put in front that aim at narrow moments: confirmation, expulsion or roster.
+    /// Play or replay with steps put in front that aim at narrow moments: confirmation, expulsion, roster, ordeal,
+    /// cascade or charter.
     #[arg(long, value_name = "MOMENT", value_parser = aim, conflicts_with = "mutants")]
     pub(crate) aim: Option<Aim>,
+    /// What agrees on keys: by-size (which is gdh for so few), gdh, tgdh, str, bd, ckd, dutta-barua or mls.
+    #[arg(long, value_name = "MODULE", value_parser = keying, conflicts_with = "mutants")]
+    pub(crate) keying: Option<Keying>,
     /// Print the digest of each run's transcript: two processes must print the same.
     #[arg(long)]
     pub(crate) digest: bool,
@@ -77,6 +82,10 @@ fn danger(name: &str) -> Result<folkmoot_base::Danger, String> {
     folkmoot_sim::mutant::danger_called(name).ok_or_else(|| "no such danger is known here".to_owned())
 }
 
+fn keying(name: &str) -> Result<Keying, String> {
+    Keying::from_name(name).ok_or_else(|| "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls".to_owned())
+}
+
 fn aim(name: &str) -> Result<Aim, String> {
     let named = AIMS.into_iter().find(|(known, _)| *known == name);
     named.map(|(_, aim)| aim).ok_or_else(|| "no such moment is known here".to_owned())
@@ -85,6 +94,7 @@ fn aim(name: &str) -> Result<Aim, String> {
 /// The schedule of `seed`, aimed as the command line says.
 fn schedule(arguments: &Arguments, seed: u64) -> Schedule {
     let mut schedule = Schedule::draw(seed);
+    schedule.keying = arguments.keying.unwrap_or_default();
     arguments.aim.unwrap_or(Aim::Anywhere).take(&mut schedule);
     schedule
 }

@@ -66,7 +66,9 @@ pub enum Command {
     Approve(Seat),
     /// Propose to expel this seat.
     Expel(Seat),
-    /// Say yes to the proposal to expel this seat.
+    /// Propose this change of the charter ([`crate::schedule::CHANGES`]).
+    Change(u8),
+    /// Say yes to the proposal to expel this seat, or to make the change that [`motion`] names.
     Agree(Seat),
     /// Look for this seat's node where it is: somebody told the person.
     Dial(Seat),
@@ -75,6 +77,14 @@ pub enum Command {
     /// From now on the node is crooked, or honest again.
     Crooked(Option<Crooked>),
 }
+
+/// Stands for the proposal to make a change of the charter, where others are named by the seat to be expelled.
+pub fn motion(change: u8) -> Seat {
+    change.saturating_add(MOTIONS)
+}
+
+/// No table has so many seats.
+const MOTIONS: Seat = 100;
 
 /// What comes in.
 #[derive(Debug, Clone)]
@@ -152,6 +162,8 @@ pub struct Picture {
     pub holds: BTreeSet<String>,
     /// Votes that it could give, but has not given as far as it knows, by name: none that it acknowledged may be among them.
     pub lacks: BTreeSet<String>,
+    /// Seats whose nodes are on its node's ring.
+    pub ring: BTreeSet<Seat>,
     /// What it waits for, in plain words.
     pub activity: String,
 }

@@ -116,6 +116,21 @@ impl Net {
         self.cuts.insert((from, to));
     }
 
+    /// Cuts both directions.
+    pub fn part(&mut self, a: Seat, b: Seat) {
+        self.cuts.extend([(a, b), (b, a)]);
+    }
+
+    /// Whether each can reach the other now.
+    pub fn reach(&self, a: Seat, b: Seat) -> bool {
+        a == b || (self.reaches(a, b) && self.reaches(b, a))
+    }
+
+    /// The usual weather, cuts or not.
+    pub fn clear_up(&mut self) {
+        self.burst = None;
+    }
+
     /// Everybody reaches everybody.
     pub fn heal(&mut self) {
         self.sides.clear();
@@ -156,6 +171,9 @@ mod tests {
         net.cut(0, 1);
         assert!(net.carry(0, 0, 1, 100).is_empty());
         assert_eq!(net.carry(0, 1, 0, 100).len(), 1);
+        net.part(1, 2);
+        assert!(net.carry(0, 1, 2, 100).is_empty() && net.carry(0, 2, 1, 100).is_empty());
+        assert!(!net.reach(1, 0) && !net.reach(1, 2) && net.reach(0, 2) && net.reach(1, 1));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The player: maps each step of a schedule to whoever fits at that moment, then stops the faults and lets the world
 //! come to rest.
 
-use crate::machine::{Cast, Command, Role};
+use crate::machine::{Cast, Command, Role, motion};
 use crate::net::{CALM, Weather};
+use crate::peace;
 use crate::record::{Disk, Record, Seat, Standing};
 use crate::rng::Rng;
 use crate::schedule::{Forgery, HOOK_PATIENCE, Schedule, Step, When};
@@ -16,6 +17,10 @@ pub const SETTLE_MICROS: u64 = 120_000_000;
 const LOOK_MICROS: u64 = 100_000;
 /// How long it must stay at rest.
 const REST_MICROS: u64 = 300_000;
+/// Virtual time in which everybody must find peace while cuts last, in microseconds.
+const ENDURE_MICROS: u64 = 60_000_000;
+/// How long peace must hold.
+const PEACE_MICROS: u64 = 5_000_000;
 /// Inputs after which a run is ended: no schedule needs as many.
 pub const INPUTS_MAX: u64 = 6_000_000;
 
@@ -102,9 +107,17 @@ impl<'a> Player<'a> {
                 let seats = self.schedule.seats;
                 self.world.net.cut(from % seats, to % seats);
             }
+            Step::Part(a, b) => {
+                let seats = self.schedule.seats;
+                if a % seats != b % seats {
+                    self.world.net.part(a % seats, b % seats);
+                }
+            }
+            Step::Endure => self.endure(),
             Step::Burst(weather, micros) => self.burst(weather, micros),
             Step::Admit { who, contact, yes } => self.admit(who, contact, yes),
             Step::Expel { by, who, yes } => self.expel(by, who, yes),
+            Step::Change { by, what } => self.change(by, what),
             Step::Mute { who, step, micros } => {
                 if let Some(seat) = self.living(who) {
                     self.world.command(seat, Command::Mute(Some(step)));
@@ -225,6 +238,14 @@ impl<'a> Player<'a> {
         self.world.command(by, Command::Expel(target));
     }
 
+    fn change(&mut self, by: u8, what: u8) {
+        let Some(by) = self.insider(by) else { return };
+        for voter in 0..self.schedule.seats {
+            self.world.wish_expel(voter, motion(what));
+        }
+        self.world.command(by, Command::Change(what));
+    }
+
     fn forge(&mut self, how: Forgery, count: u8) {
         if how == Forgery::Race {
             return self.world.attacker.race(u16::from(count) * 4);
@@ -250,19 +271,53 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Everything that was broken by the schedule is whole again; the dead come back, most of them.
-    fn stop_faults(&mut self) {
+    /// Everything but cuts stops.
+    fn quieten(&mut self) {
         for chair in &mut self.world.chairs {
             if chair.is_armed() {
                 chair.disarm();
             }
         }
         self.world.attacker.race(0);
-        self.world.net.heal();
-        self.world.net.settle(Weather { delay_max: CALM.delay_max, ..CALM });
+        self.world.net.clear_up();
         for (_, seat) in std::mem::take(&mut self.unmute) {
             self.world.command(seat, Command::Mute(None));
         }
+    }
+
+    /// Plays on until there has been peace for a while, with the cuts as they are; notes what is missing if that does not come.
+    fn endure(&mut self) {
+        self.quieten();
+        let limit = self.world.now.saturating_add(ENDURE_MICROS);
+        let mut since = None;
+        let mut why = "no time was left".to_owned();
+        while self.world.now < limit && self.world.record.counts.inputs < INPUTS_MAX {
+            self.play_until(self.world.now.saturating_add(LOOK_MICROS));
+            match peace::of(&self.world) {
+                Ok(views) => {
+                    let (begun, before) = since.get_or_insert_with(|| (self.world.now, views.clone()));
+                    if *before != views {
+                        why = "views change again and again".to_owned();
+                        since = None;
+                    } else if self.world.now.saturating_sub(*begun) >= PEACE_MICROS {
+                        return;
+                    }
+                }
+                Err(unrest) => {
+                    why = unrest;
+                    since = None;
+                }
+            }
+        }
+        let at = self.world.now;
+        self.world.record.unrest.get_or_insert(format!("at {}.{:06}: {why}", at / 1_000_000, at % 1_000_000));
+    }
+
+    /// Everything that was broken by the schedule is whole again; the dead come back, most of them.
+    fn stop_faults(&mut self) {
+        self.quieten();
+        self.world.net.heal();
+        self.world.net.settle(Weather { delay_max: CALM.delay_max, ..CALM });
         for seat in self.dead() {
             if self.rng.chance(700_000) {
                 self.restart_seat(seat);
@@ -358,6 +413,7 @@ pub fn standings(world: &World) -> Vec<Standing> {
             expected: rostered && !removed.contains(&seat) && !chair.wishes.away,
             view: chair.view.clone(),
             roster: picture.roster,
+            ring: picture.ring,
             activity: picture.activity,
             unacknowledged: chair.pending.iter().copied().collect(),
         });

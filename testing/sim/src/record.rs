@@ -201,6 +201,8 @@ pub struct Standing {
     pub view: Option<Shown>,
     /// Its roster.
     pub roster: BTreeSet<Seat>,
+    /// Seats whose nodes are on its node's ring; more than the view's members where somebody has not joined.
+    pub ring: BTreeSet<Seat>,
     /// What it waits for, in plain words.
     pub activity: String,
     /// Messages that it asked to send and that are neither delivered to itself nor refused.
@@ -233,6 +235,8 @@ pub struct Record {
     pub calm: bool,
     /// Whether the faults had stopped and the world had come to rest when it ended.
     pub settled: bool,
+    /// What was missing for peace, the first time that it did not come while cuts lasted.
+    pub unrest: Option<String>,
     /// How each living member stood at the end.
     pub standings: Vec<Standing>,
     /// Counters.

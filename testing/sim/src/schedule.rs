@@ -7,7 +7,7 @@ use crate::machine::{Crooked, MUTES, Mute};
 use crate::net::{CALM, Weather};
 use crate::payload::SERVICES;
 use crate::rng::Rng;
-use folkmoot_base::Service;
+use folkmoot_base::{Keying, Service};
 
 /// Most seats.
 pub const SEATS_MAX: u8 = 7;
@@ -119,6 +119,10 @@ pub enum Step {
     Heal,
     /// One direction between two seats is cut.
     Cut(u8, u8),
+    /// Both directions between two seats are cut.
+    Part(u8, u8),
+    /// Everything but cuts stops, and everybody must find peace while the cuts last ([`crate::peace`]).
+    Endure,
     /// Other weather for a while.
     Burst(Weather, u64),
     /// A stranger asks; these seats will say yes.
@@ -138,6 +142,13 @@ pub enum Step {
         who: u8,
         /// Who will say yes.
         yes: u8,
+    },
+    /// A member proposes a change of the charter, one of [`CHANGES`]; all will say yes.
+    Change {
+        /// Who proposes.
+        by: u8,
+        /// Which.
+        what: u8,
     },
     /// A member leaves out one protocol step for a while.
     Mute {
@@ -177,6 +188,8 @@ pub struct Schedule {
     pub founders: u8,
     /// Votes that admit.
     pub votes: u8,
+    /// What the charter says agrees on keys.
+    pub keying: Keying,
     /// The usual weather.
     pub weather: Weather,
     /// A seat whose node is crooked throughout, and how (only in runs that ask for one).
@@ -186,6 +199,20 @@ pub struct Schedule {
     /// What happens.
     pub steps: Vec<(When, Step)>,
 }
+
+/// Changes of the charter that schedules make: field and value.
+pub const CHANGES: [(&str, &str); 10] = [
+    ("contributory", "false"),
+    ("keying", "gdh"),
+    ("keying", "tgdh"),
+    ("keying", "str"),
+    ("keying", "bd"),
+    ("keying", "ckd"),
+    ("keying", "dutta-barua"),
+    ("keying", "mls"),
+    ("cipher", "aes-256-gcm"),
+    ("cipher", "chacha20-poly1305"),
+];
 
 impl Schedule {
     /// Draws the schedule of `seed`.
@@ -220,7 +247,12 @@ impl Schedule {
             let step = draw_step(&mut rng, &focus);
             steps.push((draw_when(&mut rng), step));
         }
-        Self { seed, seats, founders, votes, weather, crooked: None, calm, steps }
+        let keying = Keying::default();
+        let mut schedule = Self { seed, seats, founders, votes, keying, weather, crooked: None, calm, steps };
+        if !calm {
+            crate::ordeal::add(&mut schedule);
+        }
+        schedule
     }
 }
 

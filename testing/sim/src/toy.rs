@@ -111,6 +111,7 @@ mod tests {
             founders: 3,
             votes: 1,
             weather: CALM,
+            keying: folkmoot_base::Keying::default(),
             crooked: None,
             calm: false,
             steps,

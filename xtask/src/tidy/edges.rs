@@ -55,7 +55,8 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
     ),
-    ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-identity"]),
+    // Agreement for its bench alone, which counts what the modules do.
+    ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-agreement", "folkmoot-identity"]),
     (
         "folkmoot-sim",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-node", "folkmoot-member"],

@@ -2,7 +2,7 @@
 
 use crate::show::{Paint, harmless, hex, paint, short, utc};
 use folkmoot::{Absence, Cause, Event, MemberId, MemberStatus, Person, Petition, Presence, Proposal, ViewId};
-use folkmoot_base::Instant;
+use folkmoot_base::{Cipher, Instant, ModuleName};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -180,7 +180,8 @@ pub(crate) fn status_json(
     let people: Vec<Value> = status.people.iter().map(person).collect();
     json!({
         "me": status.me.hex(), "node": status.node.hex(), "view": status.view.as_ref().map(view_text),
-        "epoch": status.epoch, "activity": status.activity, "people": people,
+        "epoch": status.epoch, "module": status.module.map(ModuleName::as_str),
+        "cipher": status.cipher.map(Cipher::as_str), "activity": status.activity, "people": people,
     })
 }
 

@@ -8,6 +8,7 @@
 //! frank's certificate ends   expired                        dora is expelled                  expelled; send ends with 7
 //!
 //! split.rs   only short datagrams pass        other-side, seen from either side
+//!            anna and cleo are cut            ben is on a ring with one; the other is other-side
 //! aside.rs   cleo withholds one step          arriving -> set-aside; killed: silent; honest again: present
 //! ```
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]

@@ -4,6 +4,7 @@
 //! ```text
 //! two strangers called dora   by name: refused, both listed    by digits: admitted
 //! eve is expelled             by her name alone: nothing       by the proposal's words: expelled
+//! module and cipher change    one after the other, in the group that stands: a new key each time, no new view
 //! the threshold is changed    by the proposal's words          to what cannot be: refused, and why
 //! ```
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
@@ -33,6 +34,7 @@ fn votes_go_to_what_is_named_or_to_nothing() {
     let cast = Cast { place, anna, ben };
     let doras = cast.two_of_one_name();
     cast.a_name_alone_expels_nobody();
+    cast.the_module_and_the_cipher_are_changed(&doras[0]);
     cast.the_charter_is_changed();
     cast.who_has_no_vote_is_told_so(&doras[0]);
 }
@@ -100,6 +102,41 @@ impl Cast {
         self.anna.why("eve", "expelled");
         let refused = self.anna.run(&["expel", "eve"]);
         assert_eq!(code(&refused), 1, "no member any more");
+    }
+
+    /// Anna proposes, once her charter allows it; Ben agrees.
+    fn change(&self, field: &str, value: &str) {
+        self.anna.until(&["charter", "change", field, value], |told| !told.is_null());
+        let words = format!("set {field} = {value} in the charter");
+        self.open(&self.ben, |one| one["name"] == words.as_str());
+        self.ben.good(&["vote", "approve", &words]);
+    }
+
+    fn the_module_and_the_cipher_are_changed(&self, dora: &Actor) {
+        let all = [&self.anna, &self.ben, dora];
+        let three = |told: &Value| {
+            let present = |one: &&Value| one["state"] == "present";
+            told["people"].as_array().is_some_and(|people| people.iter().filter(present).count() == 3)
+        };
+        let before = self.anna.until(&["status"], three);
+        assert_eq!((&before["module"], &before["cipher"]), (&json!("gdh"), &json!("aes-256-gcm")));
+        let refused = self.anna.run(&["charter", "change", "keying", "mls"]);
+        assert_eq!(code(&refused), 5);
+        assert!(complaint(&refused).contains("contributory must be false"), "{}", complaint(&refused));
+        self.change("contributory", "false");
+        self.change("keying", "mls");
+        self.change("cipher", "chacha20-poly1305");
+        let moved = |told: &Value| told["module"] == "mls" && told["cipher"] == "chacha20-poly1305";
+        let after = all.map(|one| one.until(&["status"], moved));
+        for told in &after {
+            assert_eq!(
+                (&told["view"], &told["epoch"]),
+                (&before["view"], &after[0]["epoch"]),
+                "no new view, one key"
+            );
+        }
+        assert_ne!(before["epoch"], after[0]["epoch"]);
+        dora.good(&["send", "under the new key"]);
     }
 
     fn the_charter_is_changed(&self) {

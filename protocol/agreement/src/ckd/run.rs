@@ -169,7 +169,8 @@ impl<G: PrimeGroup> Module for Run<G> {
 
     fn keep(&self) -> Option<Kept> {
         let state = State { order: self.order.clone(), pairs: self.next.clone() };
-        matches!(self.seen, Seen::Done).then(|| Kept::new(ModuleName::Ckd, self.me, state))
+        let me = self.order.get(self.me).filter(|_| matches!(self.seen, Seen::Done))?;
+        Kept::of_order(ModuleName::Ckd, *me, &self.order, state)
     }
 }
 

@@ -30,9 +30,10 @@ impl<G: PrimeGroup> State<G> {
     /// With the rank of `me`. Those who were not in the run must see, too, whether anybody of it is missing: so the upper
     /// half of a rank is the size of the run, and the lower half the place in its order.
     pub(crate) fn kept(self, me: MemberId) -> Option<Kept> {
-        let place = self.order.iter().position(|member| *member == me)?;
-        let rank = rank(self.order.len(), place)?;
-        Some(Kept::new(ModuleName::DuttaBarua, usize::try_from(rank).ok()?, self))
+        let size = self.order.len();
+        let ranked = |(place, member): (usize, &MemberId)| Some((*member, rank(size, place)?));
+        let ranks: Vec<_> = self.order.iter().enumerate().filter_map(ranked).collect();
+        Kept::new(ModuleName::DuttaBarua, me, ranks, self)
     }
 
     fn held_by(&self, claimed: u32) -> Option<MemberId> {

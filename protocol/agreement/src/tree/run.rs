@@ -213,10 +213,11 @@ impl<G: PrimeGroup, F: Form> Module for Run<G, F> {
         let Seen::Done(tree) = &self.seen else { return None };
         let leaves = tree.leaves();
         let of = |(place, _): &(usize, usize)| self.plan.members().get(*place).copied();
-        let members = leaves.iter().filter_map(of).collect();
+        let members: Vec<_> = leaves.iter().filter_map(of).collect();
         let ranks: BTreeMap<_, _> = leaves.iter().map(|(place, _)| *place).zip(0..).collect();
         let tree = tree.prune(&|place| ranks.get(&place).copied(), &mut Vec::new())?;
-        let state = State::<G> { members, tree, keys: self.own.path.keys().to_vec() };
-        Some(Kept::new(F::NAME, *ranks.get(&self.plan.me())?, state))
+        let me = *self.plan.members().get(self.plan.me())?;
+        let state = State::<G> { members: members.clone(), tree, keys: self.own.path.keys().to_vec() };
+        Kept::of_order(F::NAME, me, &members, state)
     }
 }

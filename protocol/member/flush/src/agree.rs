@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use folkmoot_base::limits::{MEMBERS_MAX, STEP_DEADLINE};
-use folkmoot_base::{Cause, Digest, Instant, MemberId, ViewId};
+use folkmoot_base::{Blob, Cause, Digest, Instant, MemberId, ViewId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long words may be missing before we complain. Twice a step: a member that holds its flush because its key
@@ -13,8 +13,17 @@ const BACK_OFF_MAX: u32 = 8;
 /// Changes after which a word for a view that nobody announced is forgotten, and most such views.
 pub(crate) const EARLY_VIEWS_MAX: usize = 200;
 
-/// Words by member: the digest of heads that came last with it.
-pub(crate) type Words = BTreeMap<MemberId, Digest>;
+/// What a member says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// Digest of the heads of its transcript.
+    pub(crate) heads: Digest,
+    /// What its layer above brings along.
+    pub(crate) brings: Blob,
+}
+
+/// Words by member: what each said last.
+pub(crate) type Words = BTreeMap<MemberId, Word>;
 
 /// The newest notice, not yet installed.
 #[derive(Debug)]
@@ -36,9 +45,9 @@ impl Pending {
 
     /// The digest that all gave, once all have given the same.
     pub(crate) fn agreed(&self) -> Option<Digest> {
-        let first = *self.words.values().next()?;
+        let first = self.words.values().next()?.heads;
         let complete = self.words.len() == self.members.len();
-        (complete && self.words.values().all(|heads| *heads == first)).then_some(first)
+        (complete && self.words.values().all(|word| word.heads == first)).then_some(first)
     }
 
     pub(crate) fn missing(&self) -> Vec<MemberId> {
@@ -71,7 +80,7 @@ impl Pending {
     /// FLU-06: those whose heads are not those of the most; of two as frequent, those of the smallest member count.
     fn minority(&self) -> Vec<MemberId> {
         let mut counts: Vec<(Digest, usize)> = Vec::new();
-        for heads in self.words.values() {
+        for Word { heads, .. } in self.words.values() {
             match counts.iter_mut().find(|(digest, _)| digest == heads) {
                 Some((_, count)) => *count = count.saturating_add(1),
                 None => counts.push((*heads, 1)),
@@ -79,7 +88,7 @@ impl Pending {
         }
         let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let Some((kept, _)) = counts.into_iter().find(|(_, count)| *count == most) else { return Vec::new() };
-        self.words.iter().filter(|(_, heads)| **heads != kept).map(|(member, _)| *member).collect()
+        self.words.iter().filter(|(_, word)| word.heads != kept).map(|(member, _)| *member).collect()
     }
 }
 
@@ -92,7 +101,7 @@ pub(crate) struct Early {
 
 impl Early {
     /// Keeps a word; `false` if there is no room.
-    pub(crate) fn keep(&mut self, view: ViewId, member: MemberId, heads: Digest) -> bool {
+    pub(crate) fn keep(&mut self, view: ViewId, member: MemberId, word: Word) -> bool {
         if !self.views.contains_key(&view) && self.views.len() >= EARLY_VIEWS_MAX {
             return false;
         }
@@ -100,7 +109,7 @@ impl Early {
         if words.len() >= MEMBERS_MAX && !words.contains_key(&member) {
             return false;
         }
-        words.insert(member, heads);
+        words.insert(member, word);
         true
     }
 

@@ -34,6 +34,9 @@ pub enum FlushError {
     /// No sending now: no view yet, or between our flush and the next view, or after leaving.
     #[error("sending is not allowed now")]
     LocalNotAllowed,
+    /// What the layer above brings along is longer than it may be.
+    #[error("{0} bytes are too many to bring along")]
+    LocalTooLong(usize),
     /// Nobody asked for a flush, or it was given already.
     #[error("no flush request is open")]
     LocalNotAsked,

@@ -3,6 +3,7 @@
 use crate::View;
 use crate::agree::Pending;
 use crate::message::ViewTag;
+use bytes::Bytes;
 use folkmoot_base::{Danger, Digest, MemberId, ViewId};
 use std::collections::BTreeSet;
 
@@ -69,7 +70,7 @@ pub(crate) fn install(
     me: MemberId,
     danger: Option<Danger>,
 ) -> (Installed, View) {
-    let Pending { view: id, members, cause, .. } = pending;
+    let Pending { view: id, members, cause, words, .. } = pending;
     let mut together: BTreeSet<MemberId> =
         before.map_or_else(BTreeSet::new, |before| before.with_me.intersection(&members).copied().collect());
     together.insert(me);
@@ -79,7 +80,9 @@ pub(crate) fn install(
     let departed =
         before.map_or_else(Vec::new, |before| before.members.difference(&together).copied().collect());
     let shown = |member: &&MemberId| danger != Some(Danger::FlushOmitsSelf) || **member != me;
+    let brings = |member| words.get(member).map_or_else(Bytes::new, |word| word.brings.0.clone());
     let view = View {
+        brought: members.iter().filter(shown).map(brings).collect(),
         id,
         members: members.iter().filter(shown).copied().collect(),
         arrived: members.difference(&together).copied().collect(),

@@ -21,11 +21,11 @@ mod output;
 pub use error::FlushError;
 pub use output::{Output, View};
 
-use agree::{Early, Pending};
+use agree::{Early, Pending, Word};
 use bytes::Bytes;
-use folkmoot_base::{Cause, Danger, Digest, GroupId, Instant, MemberId, Service, ViewId};
+use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Service, ViewId};
 use installed::{Installed, install};
-use message::{Control, Frame, ViewTag};
+use message::{BRINGS_BYTES_MAX, Control, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Bytes in front of each message's payload.
@@ -79,8 +79,10 @@ pub struct Flush {
     asked: bool,
     /// The layer above has answered, or there is no view yet: our word is given by ourselves from now on.
     authorised: bool,
+    /// What the layer above brings into the next view, from its flush on.
+    brings: Blob,
     /// The word that we gave last, and whether it is still on its way.
-    said: Option<(ViewId, Digest)>,
+    said: Option<(ViewId, Word)>,
     saying: bool,
     leaving: bool,
     left: bool,
@@ -101,6 +103,7 @@ impl Flush {
             early: Early::default(),
             asked: false,
             authorised: false,
+            brings: Blob::from(Bytes::new()),
             said: None,
             saying: false,
             leaving: false,
@@ -182,7 +185,9 @@ impl Flush {
             Frame::Data { tag, service: wanted, payload } => {
                 self.data(sender, tag, (wanted, service), payload)
             }
-            Frame::Control(Control::FlushOk { view, heads }) => self.word(now, sender, view, heads),
+            Frame::Control(Control::FlushOk { view, heads, brings }) => {
+                self.word(now, sender, view, Word { heads, brings })
+            }
             Frame::Control(Control::FlushReceived { view }) => {
                 if let Some(installed) = self.installed.as_mut().filter(|installed| installed.id == view) {
                     installed.received(sender);
@@ -198,14 +203,19 @@ impl Flush {
         self.speak(now);
     }
 
-    /// The layer above sends no more in the installed view.
+    /// The layer above sends no more in the installed view. `brings` goes with our word to all, who find it in
+    /// [`View::brought`]: whatever becomes of the change, it is said again for each newer notice until a view is installed.
     ///
     /// # Errors
-    /// [`FlushError::LocalNotAsked`] without an open request, or a second time.
-    pub fn flush_ok(&mut self, now: Instant) -> Result<(), FlushError> {
+    /// [`FlushError::LocalNotAsked`] without an open request, or a second time; [`FlushError::LocalTooLong`].
+    pub fn flush_ok(&mut self, now: Instant, brings: Bytes) -> Result<(), FlushError> {
         if !self.asked || self.left {
             return Err(FlushError::LocalNotAsked);
         }
+        if brings.len() > BRINGS_BYTES_MAX {
+            return Err(FlushError::LocalTooLong(brings.len()));
+        }
+        self.brings = brings.into();
         self.asked = false;
         self.authorised = true;
         self.speak(now);
@@ -350,13 +360,7 @@ impl Flush {
         Ok(())
     }
 
-    fn word(
-        &mut self,
-        now: Instant,
-        sender: MemberId,
-        view: ViewId,
-        heads: Digest,
-    ) -> Result<(), FlushError> {
+    fn word(&mut self, now: Instant, sender: MemberId, view: ViewId, word: Word) -> Result<(), FlushError> {
         if view.group != self.config.group {
             return Err(FlushError::PeerUnknownView(sender));
         }
@@ -367,12 +371,12 @@ impl Flush {
             if !pending.members.contains(&sender) {
                 return Err(FlushError::PeerNotPresent(sender));
             }
-            pending.words.insert(sender, heads);
+            pending.words.insert(sender, word);
             if let Some(heads) = pending.agreed() {
                 self.install(heads);
                 return Ok(());
             }
-        } else if self.newest.is_none_or(|newest| newest < view) && !self.early.keep(view, sender, heads) {
+        } else if self.newest.is_none_or(|newest| newest < view) && !self.early.keep(view, sender, word) {
             return Err(FlushError::PeerUnknownView(sender));
         }
         self.speak(now);
@@ -386,13 +390,14 @@ impl Flush {
             return;
         }
         pending.wait(now);
-        let word = (pending.view, self.heads);
-        if self.saying || self.said == Some(word) {
+        let (view, heads, brings) = (pending.view, self.heads, self.brings.clone());
+        let said = Some((view, Word { heads, brings: brings.clone() }));
+        if self.saying || self.said == said {
             return;
         }
-        self.said = Some(word);
+        self.said = said;
         self.saying = true;
-        let bytes = message::encode(&Control::FlushOk { view: word.0, heads: word.1 });
+        let bytes = message::encode(&Control::FlushOk { view, heads, brings });
         self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
     }
 
@@ -404,6 +409,7 @@ impl Flush {
         self.changing = false;
         self.asked = false;
         self.authorised = false;
+        self.brings = Blob::from(Bytes::new());
         self.cause = None;
         if danger == Some(Danger::FlushRepeatsView) {
             self.out.push_back(Output::View(view.clone()));

@@ -2,7 +2,7 @@
 //!
 //! | frame | from → to | means |
 //! |---|---|---|
-//! | FLUSH_OK | each member, for the newest notice → all | I send no more in the view before; my transcript's heads digest |
+//! | FLUSH_OK | each member, for the newest notice → all | I send no more in the view before; my transcript's heads digest; what the layer above brings along |
 //! | FLUSH_RECV | each member, once in a view → all | I have installed it |
 //! | Data | a member → all | a message of the layer above, in that view |
 //!
@@ -14,10 +14,12 @@
 use crate::DATA_HEADER_BYTES;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{DecodeError, Digest, Service, ViewId, digest};
+use folkmoot_base::{Blob, DecodeError, Digest, Service, ViewId, digest};
 
 const DATA: u8 = 0xD1;
 const TAG_BYTES: usize = 16;
+/// The most that the layer above may bring along.
+pub const BRINGS_BYTES_MAX: usize = 64;
 
 /// A view in few bytes: the head of a digest of its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub enum Control {
         view: ViewId,
         /// Digest of the heads of the sender's transcript.
         heads: Digest,
+        /// What the sender's layer above brings into the view, up to [`BRINGS_BYTES_MAX`]; this layer does not look at it.
+        brings: Blob,
     },
     /// I have installed this view.
     #[tls_codec(discriminant = 2)]
@@ -92,7 +96,13 @@ pub fn data_header(tag: &ViewTag, service: Service) -> [u8; DATA_HEADER_BYTES] {
 /// Any [`DecodeError`]: FLU-01.
 pub fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
     if bytes.first() != Some(&DATA) {
-        return codec::decode(bytes).map(Frame::Control);
+        let control = codec::decode(bytes)?;
+        return match &control {
+            Control::FlushOk { brings: Blob(brings), .. } if brings.len() > BRINGS_BYTES_MAX => {
+                Err(DecodeError::TooLong { got: brings.len(), most: BRINGS_BYTES_MAX })
+            }
+            _ => Ok(Frame::Control(control)),
+        };
     }
     let header = bytes.get(..DATA_HEADER_BYTES).ok_or(DecodeError::Malformed)?;
     let tag = header.get(1..=TAG_BYTES).and_then(|tag| tag.try_into().ok()).ok_or(DecodeError::Malformed)?;

@@ -53,6 +53,8 @@ pub struct View {
     pub id: ViewId,
     /// All members, sorted.
     pub members: Vec<MemberId>,
+    /// What each member's layer above brought along with its last word, in the order of `members`.
+    pub brought: Vec<Bytes>,
     /// Those who came from my previous view with me, sorted; I am in it. Only I, if this is my first view.
     pub transitional_set: Vec<MemberId>,
     /// Members who did not come from my previous view with me: joined, or merged.

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use folkmoot_base::{ConfigurationId, DecodeError, GroupId, NodeId, Service, ViewId};
 use folkmoot_flush::DATA_HEADER_BYTES;
-use folkmoot_flush::message::{Control, Frame, ViewTag, data_header, decode, encode};
+use folkmoot_flush::message::{BRINGS_BYTES_MAX, Control, Frame, ViewTag, data_header, decode, encode};
 use proptest::prelude::*;
 
 fn view() -> impl Strategy<Value = ViewId> {
@@ -21,7 +21,8 @@ fn view() -> impl Strategy<Value = ViewId> {
 
 fn control() -> impl Strategy<Value = Control> {
     prop_oneof![
-        (view(), any::<[u8; 32]>()).prop_map(|(view, heads)| Control::FlushOk { view, heads }),
+        (view(), any::<[u8; 32]>(), prop::collection::vec(any::<u8>(), 0..=BRINGS_BYTES_MAX))
+            .prop_map(|(view, heads, brings)| Control::FlushOk { view, heads, brings: brings.into() }),
         view().prop_map(|view| Control::FlushReceived { view }),
     ]
 }

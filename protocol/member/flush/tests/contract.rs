@@ -211,7 +211,7 @@ fn outputs(flush: &mut Flush) -> Vec<Output> {
 }
 
 fn word(view: ViewId, heads: u8) -> Bytes {
-    message::encode(&Control::FlushOk { view, heads: [heads; 32] })
+    message::encode(&Control::FlushOk { view, heads: [heads; 32], brings: Bytes::new().into() })
 }
 
 fn hear(flush: &mut Flush, from: usize, bytes: &Bytes) -> Result<(), FlushError> {
@@ -244,12 +244,12 @@ fn a_member_alone_installs_at_its_own_word() {
 #[test]
 fn flu_05_no_send_between_flush_and_view_and_no_second_flush() {
     let mut flush = pair();
-    assert_eq!(flush.flush_ok(T0), Err(FlushError::LocalNotAsked));
+    assert_eq!(flush.flush_ok(T0, Bytes::new()), Err(FlushError::LocalNotAsked));
     flush.notice(T0, id(2), ids(&[0, 1, 2]), &[], Cause::Join).unwrap();
     assert_eq!(outputs(&mut flush), [Output::FlushRequest]);
     assert_eq!(flush.send(Service::Safe, b"still allowed"), Ok(()));
-    assert_eq!(flush.flush_ok(T0), Ok(()));
-    assert_eq!(flush.flush_ok(T0), Err(FlushError::LocalNotAsked));
+    assert_eq!(flush.flush_ok(T0, Bytes::new()), Ok(()));
+    assert_eq!(flush.flush_ok(T0, Bytes::new()), Err(FlushError::LocalNotAsked));
     assert_eq!(flush.send(Service::Safe, b"no"), Err(FlushError::LocalNotAllowed));
     assert_eq!(flush.phase(), Phase::Agree);
     flush.notice(T0, id(3), ids(&[0, 1]), &[bus::member(2)], Cause::Leave).unwrap();
@@ -353,7 +353,7 @@ fn flu_07_early_words_are_kept_within_bounds_and_late_ones_ignored() {
 fn flu_08_a_view_of_somebody_lost_is_not_installed() {
     let mut flush = pair();
     flush.notice(T0, id(2), ids(&[0, 1, 2]), &[], Cause::Join).unwrap();
-    flush.flush_ok(T0).unwrap();
+    flush.flush_ok(T0, Bytes::new()).unwrap();
     hear(&mut flush, 0, &word(id(2), 0)).unwrap();
     flush.transitional(&ids(&[2]));
     hear(&mut flush, 1, &word(id(2), 0)).unwrap();
@@ -490,4 +490,39 @@ fn the_mutant_without_a_signal_at_leaves_is_seen() {
         bus.settle();
         assert_eq!(count(&bus, 0, &Event::Signal), signals);
     }
+}
+
+fn bringing(view: ViewId, brings: &'static [u8]) -> Bytes {
+    message::encode(&Control::FlushOk { view, heads: [0; 32], brings: Bytes::from_static(brings).into() })
+}
+
+#[test]
+fn flu_09_all_learn_what_each_brings_and_nobody_brings_much() {
+    let mut flush = pair();
+    flush.notice(T0, id(2), ids(&[0, 1, 2]), &[], Cause::Join).unwrap();
+    let long = Bytes::from(vec![0; message::BRINGS_BYTES_MAX + 1]);
+    assert_eq!(flush.flush_ok(T0, long.clone()), Err(FlushError::LocalTooLong(long.len())));
+    flush.flush_ok(T0, Bytes::from_static(b"mine")).unwrap();
+    let mine = outputs(&mut flush).into_iter().find_map(|output| match output {
+        Output::Multicast { bytes, .. } => Some(bytes),
+        _ => None,
+    });
+    let mine = mine.unwrap();
+    assert_eq!(mine, bringing(id(2), b"mine"));
+    hear(&mut flush, 0, &mine).unwrap();
+    hear(&mut flush, 1, &bringing(id(2), b"first")).unwrap();
+    hear(&mut flush, 1, &bringing(id(2), b"last")).unwrap();
+    let much = message::encode(&Control::FlushOk { view: id(2), heads: [0; 32], brings: long.into() });
+    assert!(matches!(hear(&mut flush, 2, &much), Err(FlushError::PeerMalformed { .. })));
+    hear(&mut flush, 2, &bringing(id(2), b"")).unwrap();
+    let view = outputs(&mut flush).into_iter().find_map(|output| match output {
+        Output::View(view) => Some(view),
+        _ => None,
+    });
+    assert_eq!(view.unwrap().brought, [&b"mine"[..], b"last", b""]);
+    // Said anew for each notice until a view is installed, and not for the change after that.
+    flush.notice(T0, id(3), ids(&[0, 1]), &[bus::member(2)], Cause::Leave).unwrap();
+    flush.flush_ok(T0, Bytes::new()).unwrap();
+    let said = outputs(&mut flush);
+    assert!(said.contains(&Output::Multicast { service: Service::Agreed, bytes: bringing(id(3), b"") }));
 }

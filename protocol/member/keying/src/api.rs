@@ -1,17 +1,16 @@
 //! What goes in and what comes out.
 
-use crate::agreement::ModuleName;
 use crate::base::limits::STEP_DEADLINE;
-use crate::base::{Cause, Danger, Digest, MemberId, Persist, Secret, Service, ViewId};
+use crate::base::{
+    Cause, Cipher, Danger, Digest, Keying, MemberId, ModuleName, Persist, Secret, Service, ViewId,
+};
 use bytes::Bytes;
 use core::fmt;
 use core::time::Duration;
 
-/// How this machine is set up. The charter says the module.
+/// How this machine is set up.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Which agreement module to run.
-    pub module: ModuleName,
     /// How long to wait for another's step before complaining.
     pub step_deadline: Duration,
     /// What a mutant does wrong; `None` outside tests.
@@ -20,7 +19,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { module: ModuleName::Gdh, step_deadline: STEP_DEADLINE, danger: None }
+        Self { step_deadline: STEP_DEADLINE, danger: None }
     }
 }
 
@@ -32,8 +31,19 @@ pub trait Credentials {
     fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool;
     /// SHA-256 of the member's certificate or admission entry; `None` if the roster does not have the member.
     fn certificate(&self, member: &MemberId) -> Option<Digest>;
-    /// The charter in force: its version number. Equal at all members over equal transcripts.
-    fn charter_version(&self) -> u64;
+    /// What the charter in force says of keys. Equal at all members at one place of the order.
+    fn terms(&self) -> Terms;
+}
+
+/// What a charter says of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Terms {
+    /// Which charter: its version number.
+    pub charter_version: u64,
+    /// How the module is chosen.
+    pub keying: Keying,
+    /// What the key will be used with.
+    pub cipher: Cipher,
 }
 
 /// A view as flush installs it.
@@ -45,6 +55,8 @@ pub struct View {
     pub members: Vec<MemberId>,
     /// Who came along from this member's previous view, this member included.
     pub transitional_set: Vec<MemberId>,
+    /// What each member said that it holds ([`Output::FlushOk`]), in the order of `members`.
+    pub brought: Vec<Bytes>,
     /// Why it changed.
     pub cause: Cause,
 }
@@ -77,7 +89,10 @@ pub enum Input {
 #[derive(Debug)]
 pub enum Output {
     /// Answer flush: no more is sent in this view.
-    FlushOk,
+    FlushOk {
+        /// What this member holds, for all: it comes back in [`View::brought`].
+        brings: Bytes,
+    },
     /// Multicast in the view, with this service.
     Send {
         /// AGREED, or SAFE for what decides.
@@ -131,6 +146,10 @@ pub struct SecureView {
 pub struct Epoch {
     /// A digest that reveals nothing of the key: equal at all who hold it.
     pub name: EpochName,
+    /// The module that agreed on it.
+    pub module: ModuleName,
+    /// What it is to be used with, and with nothing else.
+    pub cipher: Cipher,
     /// The group key.
     pub key: Secret<[u8; 32]>,
 }

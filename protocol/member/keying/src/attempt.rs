@@ -3,12 +3,15 @@
 //! Agreeing until the module is done, confirming from then on, complete once every member's CONFIRM is delivered. What is
 //! accepted, and in which order, is the transcript; it goes into the key and into every CONFIRM.
 
-use crate::agreement::{AgreementError, Module, Plan, Step, begin};
-use crate::api::{Credentials, Epoch, Output, View};
-use crate::base::{Blob, Danger, Digest, Entropy, MemberId, Service, ViewId, codec, digest};
+use crate::agreement::{AgreementError, Kept, Module, Plan, Step, begin};
+use crate::api::{Credentials, Epoch, Output, Terms, View};
+use crate::base::{
+    Blob, Cipher, Danger, Digest, Entropy, MemberId, ModuleName, Service, ViewId, codec, digest,
+};
 use crate::core::Core;
 use crate::derive::Keys;
 use crate::error::KeyingError;
+use crate::held::origins;
 use crate::message::{CONFIRM, Envelope, Instance, REFRESH, binding};
 use bytes::Bytes;
 use std::collections::{BTreeSet, VecDeque};
@@ -21,6 +24,7 @@ pub(crate) struct Attempt {
     members: Vec<MemberId>,
     me: usize,
     binding: Digest,
+    cipher: Cipher,
     module: Box<dyn Module>,
     transcript: Digest,
     /// The instance of each member that has spoken.
@@ -60,7 +64,7 @@ pub(crate) struct Roll {
     pub(crate) view: View,
     /// The members with their certificates' digests.
     certified: Vec<(MemberId, Digest)>,
-    charter_version: u64,
+    terms: Terms,
 }
 
 impl Roll {
@@ -72,7 +76,7 @@ impl Roll {
         }
         let pair = |member: &MemberId| credentials.certificate(member).map(|digest| (*member, digest));
         let certified = view.members.iter().filter_map(pair).collect();
-        Ok(Self { view, certified, charter_version: credentials.charter_version() })
+        Ok(Self { view, certified, terms: credentials.terms() })
     }
 
     /// KEY-12: those of the view whom the roster has lost since.
@@ -80,8 +84,33 @@ impl Roll {
         off_roster(&self.view.members, credentials)
     }
 
-    fn binding(&self, core: &Core, attempt: u32) -> Digest {
-        binding(&self.view.id, attempt, &self.certified, self.charter_version, core.config.module.as_str())
+    /// KEY-14: the same view under the charter of this place in the order: what a refresh is bound to.
+    pub(crate) fn renewed(&self, credentials: &dyn Credentials) -> Self {
+        Self { view: self.view.clone(), certified: self.certified.clone(), terms: credentials.terms() }
+    }
+
+    /// The charter's for so many members.
+    pub(crate) fn module(&self) -> ModuleName {
+        self.terms.keying.module(self.view.members.len())
+    }
+
+    fn binding(&self, attempt: u32) -> Digest {
+        let Terms { charter_version, cipher, .. } = self.terms;
+        let names = [self.module().as_str(), cipher.as_str()];
+        binding(&self.view.id, attempt, &self.certified, &self.view.brought, charter_version, names)
+    }
+
+    /// Who takes part in attempt `number`, and what each brings: into a view what it said, into a refresh what all hold.
+    fn plan(&self, core: &Core, number: u32, me: usize) -> Result<Plan, AgreementError> {
+        let members = &self.view.members;
+        let nothing = || vec![None; members.len()];
+        let module = self.module();
+        let origins = if number == 0 {
+            origins(&self.view.brought, module)
+        } else {
+            core.held.as_ref().and_then(|held| held.origins(members, module)).unwrap_or_else(nothing)
+        };
+        Ok(Plan::with_origins(members, me, origins)?.with_context(self.binding(number)))
     }
 
     fn place(&self, member: &MemberId) -> Result<usize, KeyingError> {
@@ -95,7 +124,8 @@ pub(crate) fn check_view(core: &Core, view: &View) -> Result<(), KeyingError> {
     let known = |member: &MemberId| view.members.contains(member);
     let came = &view.transitional_set;
     let fits = known(&core.me) && came.contains(&core.me) && came.iter().all(known);
-    if view.id.group == core.group && sorted && fits { Ok(()) } else { Err(KeyingError::LocalView) }
+    let told = view.brought.len() == view.members.len();
+    if view.id.group == core.group && sorted && fits && told { Ok(()) } else { Err(KeyingError::LocalView) }
 }
 
 fn off_roster(members: &[MemberId], credentials: &dyn Credentials) -> Vec<MemberId> {
@@ -113,16 +143,19 @@ impl Attempt {
     ) -> Result<(Self, Took), KeyingError> {
         let view = &roll.view;
         let me = roll.place(&core.me)?;
-        let module = Plan::new(&view.members, me)
-            .and_then(|plan| begin(core.config.module, &plan, None))
-            .map_err(|_| KeyingError::LocalView)?;
-        let binding = roll.binding(core, number);
+        let kept = core.held.as_ref().map(|held| &held.kept);
+        let module = roll
+            .plan(core, number, me)
+            .and_then(|plan| begin(roll.module(), &plan, kept))
+            .map_err(KeyingError::LocalPlan)?;
+        let binding = roll.binding(number);
         let mut attempt = Self {
             view: view.id,
             number,
             members: view.members.clone(),
             me,
             binding,
+            cipher: roll.terms.cipher,
             module,
             transcript: digest(&[b"folkmoot keying transcript v1", &binding]),
             instances: vec![None; view.members.len()],
@@ -257,6 +290,7 @@ impl Attempt {
 
     fn accuse(&mut self, core: &mut Core, sender: MemberId) {
         if self.accused.insert(sender) {
+            core.distrust();
             core.emit(Output::Complain { view: self.view, suspects: vec![sender] });
         }
     }
@@ -267,7 +301,9 @@ impl Attempt {
             match step {
                 Step::Send { step, decides, body } => self.send(core, step, decides, body, credentials),
                 Step::Done(secret) => {
-                    let mut keys = Keys::derive(secret.expose(), core.group, self.binding, self.transcript);
+                    let suite = (self.module.name(), self.cipher);
+                    let mut keys =
+                        Keys::derive(secret.expose(), core.group, self.binding, self.transcript, suite);
                     if core.config.danger == Some(Danger::KeyingReusesKey) {
                         reuse(&mut keys, core, &self.members);
                     }
@@ -306,6 +342,11 @@ impl Attempt {
         let mut envelope = Envelope { view, attempt, instance, step, body, signature: [0; 64] };
         envelope.signature = credentials.sign(&envelope.signed_content(&self.binding, self.me));
         codec::encode(&envelope).into()
+    }
+
+    /// What the next run can start from, once the module is done.
+    pub(crate) fn keep(&self) -> Option<Kept> {
+        self.module.keep()
     }
 
     /// The key, once the module is done.
@@ -356,19 +397,18 @@ pub(crate) fn refresh(
         body: Blob::default(),
         signature: [0; 64],
     };
-    envelope.signature = credentials.sign(&envelope.signed_content(&roll.binding(core, number), place));
+    envelope.signature = credentials.sign(&envelope.signed_content(&roll.binding(number), place));
     Ok(codec::encode(&envelope).into())
 }
 
 /// KEY-09: a REFRESH is a member's, signed, for the next attempt, with no body.
 pub(crate) fn check_refresh(
-    core: &Core,
     roll: &Roll,
     sender: MemberId,
     envelope: &Envelope,
     credentials: &dyn Credentials,
 ) -> Result<(), KeyingError> {
-    let content = envelope.signed_content(&roll.binding(core, envelope.attempt), roll.place(&sender)?);
+    let content = envelope.signed_content(&roll.binding(envelope.attempt), roll.place(&sender)?);
     let signed = credentials.verify(&sender, &content, &envelope.signature);
     if signed && envelope.body.0.is_empty() { Ok(()) } else { Err(KeyingError::PeerForged(sender)) }
 }

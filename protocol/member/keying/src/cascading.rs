@@ -4,7 +4,7 @@
 //! Sends nothing. Messages of the cancelled run are ignored; those of a refresh of the secure view left behind are heard.
 
 use crate::Machine;
-use crate::api::{Credentials, Output};
+use crate::api::Credentials;
 use crate::attempt::Heard;
 use crate::base::{Entropy, Instant};
 use crate::core::Core;
@@ -32,7 +32,7 @@ impl Cascading {
 
     /// Answers the flush.
     pub(crate) fn answer(core: &mut Core, behind: Option<Secure>) -> Machine {
-        core.emit(Output::FlushOk);
+        core.flush_ok();
         Machine::Cascading(Self { behind, owes_flush: false })
     }
 
@@ -41,7 +41,7 @@ impl Cascading {
         if !core::mem::take(&mut self.owes_flush) {
             return Err(KeyingError::LocalOutOfTurn("flush request"));
         }
-        core.emit(Output::FlushOk);
+        core.flush_ok();
         Ok(())
     }
 

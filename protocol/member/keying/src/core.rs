@@ -1,8 +1,10 @@
 //! What outlives states: outputs, the instance counter, and the relation of views since the last secure one.
 
+use crate::agreement::{AgreementError, Kept, Origin};
 use crate::api::{Config, Epoch, Output, SecureView, View};
-use crate::base::{Danger, Digest, Entropy, GroupId, MemberId, Persist, digest, draw};
+use crate::base::{Danger, Digest, Entropy, GroupId, MemberId, ModuleName, Persist, digest, draw};
 use crate::error::KeyingError;
+use crate::held::{Held, origins};
 use crate::message::Instance;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,6 +22,10 @@ pub(crate) struct Core {
     signal_due: bool,
     /// Who came along since the last secure view; `None` before the first view after it.
     together: Option<Vec<MemberId>>,
+    /// What the next run can start from.
+    pub(crate) held: Option<Held>,
+    /// A run that started from it came to nothing by somebody's fault or silence: the next view starts from nothing.
+    distrusted: bool,
     /// The last secure view's members and key, in the mutant that reuses it; else nothing.
     pub(crate) last: Option<(Vec<MemberId>, Epoch)>,
 }
@@ -41,6 +47,8 @@ impl Core {
             instances: BTreeMap::new(),
             signal_due: false,
             together: None,
+            held: None,
+            distrusted: false,
             last: None,
         })
     }
@@ -66,6 +74,54 @@ impl Core {
         if core::mem::take(&mut self.signal_due) {
             self.emit(Output::SecureTransitional);
         }
+    }
+
+    /// Answers the flush, and says what this member holds.
+    pub(crate) fn flush_ok(&mut self) {
+        let held = self.held.as_ref().filter(|_| !self.distrusted);
+        let brings = held.map(Held::brings).unwrap_or_default();
+        self.emit(Output::FlushOk { brings });
+    }
+
+    /// A run is confirmed: the next one can start from it, and from nothing older.
+    pub(crate) fn hold(&mut self, run: Digest, kept: Option<Kept>) {
+        self.held = kept.map(|kept| Held { run, kept });
+        self.distrusted = false;
+    }
+
+    /// KEY-13: whoever says that it holds our last run has the place in it that it had. Else it is complained of, and the view
+    /// gets no key here.
+    pub(crate) fn believes(&mut self, view: &View, module: ModuleName) -> bool {
+        let Some(held) = &self.held else { return true };
+        let ours = |origin: &Option<Origin>| origin.filter(|origin| origin.run == held.run);
+        let false_word = |(member, origin): (&MemberId, &Option<Origin>)| {
+            (held.kept.rank_of(member) != Some(ours(origin)?.rank)).then_some(*member)
+        };
+        let told = origins(&view.brought, module);
+        let liars: Vec<_> = view.members.iter().zip(&told).filter_map(false_word).collect();
+        if liars.is_empty() {
+            return true;
+        }
+        self.complain_of_words(view, liars);
+        false
+    }
+
+    /// KEY-13: what somebody says it holds cannot be, by what all were told; all who see that complain.
+    pub(crate) fn disbelieves(&mut self, view: &View, error: &KeyingError) {
+        let KeyingError::LocalPlan(AgreementError::PeerOrigin { from }) = error else { return };
+        let suspect = view.members.get(*from).copied().filter(|suspect| *suspect != self.me);
+        self.complain_of_words(view, suspect.into_iter().collect());
+    }
+
+    fn complain_of_words(&mut self, view: &View, liars: Vec<MemberId>) {
+        let names: Vec<String> = liars.iter().map(MemberId::short).collect();
+        self.trace(format!("no key for this view: {} cannot hold what it says", names.join(", ")));
+        self.emit(Output::Complain { view: view.id, suspects: liars });
+    }
+
+    /// A run came to nothing, and not because the view changed.
+    pub(crate) fn distrust(&mut self) {
+        self.distrusted = true;
     }
 
     /// A view of the substrate: who came along shrinks with each until one is secure.

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::api::{Epoch, EpochName};
-use crate::base::{Digest, GroupId, MemberId, Secret, hmac_sha256};
+use crate::base::{Cipher, Digest, GroupId, MemberId, ModuleName, Secret, hmac_sha256};
 use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::Zeroizing;
@@ -22,12 +22,19 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    pub(crate) fn derive(secret: &[u8], group: GroupId, binding: Digest, transcript: Digest) -> Self {
+    /// `suite` is under the binding already.
+    pub(crate) fn derive(
+        secret: &[u8],
+        group: GroupId,
+        binding: Digest,
+        transcript: Digest,
+        (module, cipher): (ModuleName, Cipher),
+    ) -> Self {
         let hkdf = Hkdf::<Sha256>::new(Some(&transcript), secret);
         let key = expand(&hkdf, &[b"group key", &binding]);
         let confirm = expand(&hkdf, &[b"confirm", &binding]);
         let name = name(&key);
-        let epoch = Epoch { name, key: Secret::new(*key) };
+        let epoch = Epoch { name, module, cipher, key: Secret::new(*key) };
         Self { epoch, confirm: Secret::new(*confirm), group, binding, transcript }
     }
 

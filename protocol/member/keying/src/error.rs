@@ -52,6 +52,9 @@ pub enum KeyingError {
     /// The view does not contain this member, has doubles, is not sorted, or has members unknown to the roster.
     #[error("the view does not fit this member and its roster")]
     LocalView,
+    /// No run can be made for this view of what its members bring.
+    #[error("no run can be made for the view: {0}")]
+    LocalPlan(AgreementError),
     /// The input does not fit the state.
     #[error("{0} does not fit the state")]
     LocalOutOfTurn(&'static str),

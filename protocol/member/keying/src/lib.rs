@@ -20,11 +20,12 @@ mod core;
 mod deadline;
 mod derive;
 mod error;
+mod held;
 pub mod message;
 mod running;
 mod secure;
 
-pub use api::{Config, Credentials, Epoch, EpochName, Input, Output, SecureView, State, View};
+pub use api::{Config, Credentials, Epoch, EpochName, Input, Output, SecureView, State, Terms, View};
 pub use error::KeyingError;
 
 use folkmoot_agreement as agreement;
@@ -130,7 +131,12 @@ impl Keying {
         check_view(&self.core, &view)?;
         self.core.came_along(&view);
         match Roll::new(view, credentials) {
-            Ok(roll) => self.machine = Running::begin(&mut self.core, now, roll, credentials, entropy)?,
+            Ok(roll) if self.core.believes(&roll.view, roll.module()) => {
+                let view = roll.view.clone();
+                let begun = Running::begin(&mut self.core, now, roll, credentials, entropy);
+                self.machine = begun.inspect_err(|error| self.core.disbelieves(&view, error))?;
+            }
+            Ok(_) => {}
             Err(off) => self.core.trace(keyless(&off)),
         }
         Ok(())

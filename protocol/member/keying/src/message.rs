@@ -10,18 +10,20 @@
 //! | 201 REFRESH | AGREED | whoever wants a new key in this view | none |
 //!
 //! The signature covers ("folkmoot keying v1", binding, instance, place, step, body), where binding is SHA-256 over GroupId,
-//! ViewId, attempt, members and their certificates' digests in order, charter version and module name (DECISIONS N4).
+//! ViewId, attempt, members, their certificates' digests and what they bring in order, charter version, module and cipher
+//! (DECISIONS N4).
 
 use crate::base::codec::{self, Serialize as _, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::base::limits::MEMBERS_MAX;
 use crate::base::{Blob, DecodeError, Digest, GroupId, MemberId, ViewId, digest};
+use bytes::Bytes;
 
 /// CONFIRM.
 pub const CONFIRM: u8 = 200;
 /// REFRESH.
 pub const REFRESH: u8 = 201;
-/// The longest message: a key list of the largest group, with room for a module of larger elements.
-pub const MESSAGE_BYTES_MAX: usize = MEMBERS_MAX * 64 + 1_024;
+/// The longest message: an MLS commit to which everybody in the largest group comes new. Each module holds its steps to less.
+pub const MESSAGE_BYTES_MAX: usize = MEMBERS_MAX * 1_024 + 8_192;
 
 const LABEL: &[u8] = b"folkmoot keying v1";
 
@@ -78,13 +80,14 @@ impl Envelope {
     }
 }
 
-/// Everything that a run is bound to, in one digest.
+/// Everything that a run is bound to, in one digest. `names`: module and cipher.
 pub fn binding(
     view: &ViewId,
     attempt: u32,
     members: &[(MemberId, Digest)],
+    brought: &[Bytes],
     charter_version: u64,
-    module: &str,
+    names: [&str; 2],
 ) -> Digest {
     let GroupId(group) = view.group;
     let mut out = b"folkmoot keying binding v1".to_vec();
@@ -97,7 +100,12 @@ pub fn binding(
         out.extend_from_slice(&member.0);
         out.extend_from_slice(certificate);
     }
+    for said in brought {
+        out.extend_from_slice(&digest(&[said]));
+    }
     out.extend_from_slice(&charter_version.to_be_bytes());
-    out.extend_from_slice(module.as_bytes());
+    for name in names {
+        out.extend_from_slice(&digest(&[name.as_bytes()]));
+    }
     digest(&[&out])
 }

@@ -121,6 +121,7 @@ impl Running {
     fn install(self, core: &mut Core) -> Machine {
         if let Some(epoch) = self.attempt.epoch() {
             core.install(&self.roll.view, epoch);
+            core.hold(epoch.name.0, self.attempt.keep());
         }
         Machine::Secure(Secure::new(core, self.roll, self.held))
     }
@@ -144,6 +145,7 @@ pub(crate) fn complain(core: &mut Core, attempt: &Attempt) {
     let suspects: Vec<_> = attempt.awaited().into_iter().filter(|member| *member != me).collect();
     if !suspects.is_empty() {
         core.trace(format!("{} silent in {}", suspects.len(), attempt.stage()));
+        core.distrust();
         core.emit(Output::Complain { view: attempt.view, suspects });
     }
 }

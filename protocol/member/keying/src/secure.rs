@@ -115,7 +115,7 @@ impl Secure {
             return Ok(());
         }
         if took == Took::Complete {
-            self.complete(core, credentials);
+            self.complete(core, muted, credentials);
         }
         Ok(())
     }
@@ -128,25 +128,26 @@ impl Secure {
         muted: bool,
         (credentials, entropy): (&dyn Credentials, &mut dyn Entropy),
     ) -> Result<(), KeyingError> {
-        check_refresh(core, &self.roll, sender, envelope, credentials)?;
         if self.refresh.is_some() || Some(envelope.attempt) != self.number.checked_add(1) {
             // Two asked at once: the first in the order counts.
             return Ok(());
         }
+        check_refresh(&self.roll, sender, envelope, credentials)?;
         // KEY-12: not in a view that has lost somebody; the next one brings a key of its own.
         if muted || !self.roll.off_roster(credentials).is_empty() {
             return Ok(());
         }
-        let (attempt, took) = Attempt::begin(core, &self.roll, envelope.attempt, credentials, entropy)?;
+        let roll = self.roll.renewed(credentials);
+        let (attempt, took) = Attempt::begin(core, &roll, envelope.attempt, credentials, entropy)?;
         core.trace(format!("refresh {} begins", envelope.attempt));
         self.refresh = Some((attempt, Deadline::new(now, core.config.step_deadline)));
         if took == Took::Complete {
-            self.complete(core, credentials);
+            self.complete(core, false, credentials);
         }
         Ok(())
     }
 
-    fn complete(&mut self, core: &mut Core, credentials: &dyn Credentials) {
+    fn complete(&mut self, core: &mut Core, muted: bool, credentials: &dyn Credentials) {
         let Some((attempt, _)) = self.refresh.take() else { return };
         self.requested = false;
         let off = self.roll.off_roster(credentials);
@@ -157,6 +158,10 @@ impl Secure {
         self.number = attempt.number;
         if let Some(epoch) = attempt.epoch() {
             core.remember(&self.roll.view.members, epoch);
+            // Who is muted has told all what it holds, and holds that until the next view.
+            if !muted {
+                core.hold(epoch.name.0, attempt.keep());
+            }
             core.emit(Output::Refreshed { view: self.roll.view.id, epoch: epoch.clone() });
         }
     }

@@ -56,7 +56,7 @@ fn key_01_views_that_do_not_fit_are_refused() {
         assert_eq!(table.keyings[0].state(), State::Cascading);
         // Flush has installed it all the same: its flush is answered, once, and the machine is not stuck.
         table.give(0, Input::FlushRequest).unwrap();
-        assert!(matches!(table.outputs[0].last(), Some(Output::FlushOk)));
+        assert!(matches!(table.outputs[0].last(), Some(Output::FlushOk { .. })));
         assert_eq!(table.give(0, Input::FlushRequest), Err(KeyingError::LocalOutOfTurn("flush request")));
     };
     refused(&|view| view.members.swap(0, 1));
@@ -262,9 +262,14 @@ fn key_09_refresh_gives_a_new_key_in_the_same_view() {
     let asked: Vec<_> = table.log.iter().map(|(_, bytes)| step(bytes)).collect();
     assert_eq!(asked, [REFRESH, REFRESH], "asked once each");
     let mut forged = Envelope::decode(&table.log[0].1).unwrap();
+    forged.signature[9] ^= 1;
+    let altered = folkmoot_base::codec::encode(&forged).into();
+    assert_eq!(table.say(0, 1, &altered), Err(KeyingError::PeerForged(member(1))));
+    // Not for the next attempt: passed over, whoever signed it.
     forged.attempt = 2;
-    let forged = folkmoot_base::codec::encode(&forged).into();
-    assert_eq!(table.say(0, 1, &forged), Err(KeyingError::PeerForged(member(1))));
+    let early = folkmoot_base::codec::encode(&forged).into();
+    assert_eq!(table.say(0, 1, &early), Ok(()));
+    assert!(table.keyings[0].awaited().is_empty(), "nothing has begun");
     table.honest();
     let second: BTreeSet<_> = table.keys().into_iter().collect();
     assert!(second.len() == 1 && !second.contains(&first[0]));
@@ -349,7 +354,7 @@ fn rule_h_holds_the_flush_until_the_signal_in_every_state() {
             table
                 .outputs
                 .iter()
-                .filter(|outputs| outputs.iter().any(|o| matches!(o, Output::FlushOk)))
+                .filter(|outputs| outputs.iter().any(|o| matches!(o, Output::FlushOk { .. })))
                 .count()
         };
         assert_eq!(answered(&table), 0, "after {messages} messages");

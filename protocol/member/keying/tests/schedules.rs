@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::model::{Signal, Told, play};
-use folkmoot_base::Danger;
+use common::model::{Signal, Told, play, play_with};
+use folkmoot_base::{Danger, ModuleName};
 
 /// Schedules for each line; `FOLKMOOT_SCHEDULES=20000` for the long run.
 fn schedules() -> u64 {
@@ -34,6 +34,23 @@ fn signal_only_when_a_member_goes() {
 #[test]
 fn signal_at_every_change() {
     all_pass(Signal::Always);
+}
+
+/// Every module under the same changes; how many schedules follows from what its runs cost.
+#[test]
+fn every_module_under_every_change() {
+    for module in ModuleName::ALL {
+        let mut sum = Told::default();
+        for seed in 0..schedules() / 12 {
+            let mode = if seed % 2 == 0 { Signal::OnRemoval } else { Signal::Always };
+            let told = play_with(*module, seed, mode, None);
+            let told =
+                told.unwrap_or_else(|fault| panic!("{} seed {seed}, {mode:?}: {fault}", module.as_str()));
+            sum.views += told.views;
+            sum.refreshed += told.refreshed;
+        }
+        assert!(sum.views > 200 && sum.refreshed > 20, "{}: {sum:?}", module.as_str());
+    }
 }
 
 /// The faults that a mutant shows over the schedules, the first of each kind that matters.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  kept group keys × contexts (view, members) they are derived under ──> sender keys ┐
-//!  views that may stand in the additional data, true one among them ────────────────┴─> AES-256-GCM opens, or not
+//!  views that may stand in the additional data, true one among them ────────────────┴─> the cipher opens, or not
 //! ```
 //! The header is taken from the message, and the true view and members are among the candidates, so that nothing but the
 //! key is missing. Epoch tag, window and the sender's word are not asked: they are no secrets, and would only spare tries.
@@ -10,7 +10,7 @@
 use crate::epoch::{self, Context};
 use crate::message::Header;
 use bytes::Bytes;
-use folkmoot_base::{MemberId, Secret, ViewId};
+use folkmoot_base::{Cipher, MemberId, Secret, ViewId};
 
 /// A group key that was kept, with the view and members it was agreed for.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct KeptKey {
     pub members: Vec<MemberId>,
     /// The key.
     pub key: Secret<[u8; 32]>,
+    /// For which cipher.
+    pub cipher: Cipher,
 }
 
 /// How an attempt went.
@@ -38,8 +40,8 @@ pub fn danger_attempt(kept: &[KeptKey], sealed: &Bytes, candidates: &[(ViewId, V
     let mut attempt = Attempt::default();
     let Ok(header) = Header::decode(sealed) else { return attempt };
     for held in kept {
-        let own = Context::new(&held.view, &held.members);
-        let others = candidates.iter().map(|(view, members)| Context::new(view, members));
+        let own = Context::new(&held.view, &held.members, held.cipher);
+        let others = candidates.iter().map(|(view, members)| Context::new(view, members, held.cipher));
         let contexts: Vec<Context> = core::iter::once(own).chain(others).collect();
         for context in &contexts {
             for key in epoch::sender_keys(&held.key, context) {

@@ -2,15 +2,15 @@
 //!
 //! ```text
 //!  group key ─ HKDF-SHA-256(salt "folkmoot session v1") ─┬─ "epoch tag" ‖ context          ─> 8 bytes
-//!                                                        └─ "sender" ‖ context ‖ place u16 ─> AES-256-GCM key
-//!  context = GroupId ‖ ViewId ‖ SHA-256(members)
+//!                                                        └─ "sender" ‖ context ‖ place u16 ─> the cipher's key
+//!  context = GroupId ‖ ViewId ‖ SHA-256(members) ‖ the cipher's name
 //! ```
 
-use crate::base::{Danger, Digest, MemberId, Secret, ViewId, digest};
+use crate::base::{Cipher, Danger, Digest, MemberId, Secret, ViewId, digest};
 use crate::error::{OpenError, SealError, SessionError};
 use crate::message::{EpochTag, HEADER_BYTES, Header, TAG_BYTES};
 use crate::window::Window;
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use bytes::{Buf as _, Bytes, BytesMut};
 use hkdf::Hkdf;
 use sha2::Sha256;
@@ -34,7 +34,7 @@ impl Epoch {
         me: &MemberId,
         view: &ViewId,
         members: &[MemberId],
-        key: &Secret<[u8; 32]>,
+        (key, cipher): (&Secret<[u8; 32]>, Cipher),
         danger: Option<Danger>,
     ) -> Result<Self, SessionError> {
         let mut sorted = members.to_vec();
@@ -45,10 +45,14 @@ impl Epoch {
         if sorted.len() != members.len() || u16::try_from(members.len()).is_err() {
             return Err(SessionError::LocalMembers);
         }
-        let context = Context::new(view, members);
+        let context = Context::new(view, members, cipher);
         let hkdf = extract(key);
         let mut tag = EpochTag::default();
-        expand(&hkdf, &[b"epoch tag", &context.bound, &context.list], &mut tag);
+        expand(
+            &hkdf,
+            &[b"epoch tag", &context.bound, &context.list, context.cipher.as_str().as_bytes()],
+            &mut tag,
+        );
         let mut senders = Vec::with_capacity(members.len());
         for place in 0..context.places {
             senders.push((sender_key(&hkdf, &context, place)?, Window::new()));
@@ -118,13 +122,14 @@ pub(crate) struct Context {
     /// Digest of the member list.
     list: Digest,
     places: u16,
+    cipher: Cipher,
 }
 
 impl Context {
-    pub(crate) fn new(view: &ViewId, members: &[MemberId]) -> Self {
+    pub(crate) fn new(view: &ViewId, members: &[MemberId], cipher: Cipher) -> Self {
         let list: Vec<&[u8]> = members.iter().map(|member| member.0.as_slice()).collect();
         let places = u16::try_from(members.len()).unwrap_or(u16::MAX);
-        Self { bound: bound(view), list: digest(&list), places }
+        Self { bound: bound(view), list: digest(&list), places, cipher }
     }
 }
 
@@ -167,10 +172,18 @@ fn expand(hkdf: &Hkdf<Sha256>, info: &[&[u8]], out: &mut [u8]) {
 
 fn sender_key(hkdf: &Hkdf<Sha256>, context: &Context, place: u16) -> Result<LessSafeKey, SessionError> {
     let mut key = [0_u8; 32];
-    expand(hkdf, &[b"sender", &context.bound, &context.list, &place.to_be_bytes()], &mut key);
-    let unbound = UnboundKey::new(&AES_256_GCM, &key);
+    let cipher = context.cipher.as_str().as_bytes();
+    expand(hkdf, &[b"sender", &context.bound, &context.list, &place.to_be_bytes(), cipher], &mut key);
+    let unbound = UnboundKey::new(algorithm(context.cipher), &key);
     key.zeroize();
     Ok(LessSafeKey::new(unbound.map_err(|_| SessionError::LocalMembers)?))
+}
+
+fn algorithm(cipher: Cipher) -> &'static Algorithm {
+    match cipher {
+        Cipher::Aes256Gcm => &AES_256_GCM,
+        Cipher::ChaCha20Poly1305 => &CHACHA20_POLY1305,
+    }
 }
 
 fn nonce(counter: u64) -> Nonce {

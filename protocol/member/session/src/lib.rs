@@ -24,7 +24,7 @@ pub use message::{HEADER_BYTES, TAG_BYTES, VERSION};
 pub use window::WINDOW;
 
 use base::limits::MESSAGE_BYTES_MAX;
-use base::{Danger, GroupId, MemberId, Secret, ViewId};
+use base::{Cipher, Danger, GroupId, MemberId, Secret, ViewId};
 use bytes::Bytes;
 use epoch::Epoch;
 use folkmoot_base as base;
@@ -99,7 +99,8 @@ impl Session {
     }
 
     /// Opens an epoch: its key becomes the one to seal under, the epoch before it remains for opening until
-    /// [`Self::close_previous`]. Call with the view and members of keying's `SecureView` or `Refreshed`, then drain
+    /// [`Self::close_previous`]. Call with the view and members of keying's `SecureView` or `Refreshed`, key and cipher of its
+    /// epoch, then drain
     /// [`Self::poll_received`], then [`Self::take_held`].
     ///
     /// # Errors
@@ -109,11 +110,12 @@ impl Session {
         view: ViewId,
         members: &[MemberId],
         key: &Secret<[u8; 32]>,
+        cipher: Cipher,
     ) -> Result<(), SessionError> {
         if view.group != self.group {
             return Err(SessionError::LocalOtherGroup);
         }
-        let epoch = Epoch::new(&self.me, &view, members, key, self.config.danger)?;
+        let epoch = Epoch::new(&self.me, &view, members, (key, cipher), self.config.danger)?;
         let tag = epoch.tag;
         let open = [&self.current, &self.previous].into_iter().flatten().any(|known| known.tag == tag);
         if open || self.closed.contains(&tag) {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{key, members, sessions, view};
+use common::{AES, key, members, sessions, view};
 use folkmoot_base::{MemberId, Secret, ViewId};
 use folkmoot_session::{KeptKey, danger_attempt};
 
@@ -14,12 +14,12 @@ fn history() -> (Vec<bytes::Bytes>, Vec<(ViewId, Vec<MemberId>)>) {
     let mut sealed = Vec::new();
     for order in 1..=2 {
         for session in &mut sessions {
-            session.open_epoch(view(order), &members(3), &key(u8::try_from(order).unwrap())).unwrap();
+            session.open_epoch(view(order), &members(3), &key(u8::try_from(order).unwrap()), AES).unwrap();
         }
         sealed.push(sessions[0].seal(b"for three").unwrap());
     }
     for session in &mut sessions[..2] {
-        session.open_epoch(view(3), &members(2), &key(3)).unwrap();
+        session.open_epoch(view(3), &members(2), &key(3), AES).unwrap();
         sealed.push(session.seal(b"for two").unwrap());
     }
     (sealed, vec![(view(3), members(2)), (view(2), members(3))])
@@ -28,7 +28,12 @@ fn history() -> (Vec<bytes::Bytes>, Vec<(ViewId, Vec<MemberId>)>) {
 fn kept(orders: &[u8]) -> Vec<KeptKey> {
     orders
         .iter()
-        .map(|order| KeptKey { view: view(u64::from(*order)), members: members(3), key: key(*order) })
+        .map(|order| KeptKey {
+            view: view(u64::from(*order)),
+            members: members(3),
+            key: key(*order),
+            cipher: AES,
+        })
         .collect()
 }
 
@@ -58,7 +63,7 @@ fn nothing_sealed_after_the_removal_opens() {
 fn with_the_missing_key_the_same_attempt_opens() {
     let (sealed, candidates) = history();
     for message in &sealed[2..] {
-        let stolen = KeptKey { view: view(2), members: members(3), key: Secret::new([3; 32]) };
+        let stolen = KeptKey { view: view(2), members: members(3), key: Secret::new([3; 32]), cipher: AES };
         assert!(danger_attempt(&[stolen], message, &candidates).opened);
     }
 }

@@ -4,8 +4,8 @@
 mod common;
 
 use bytes::Bytes;
-use common::{GROUP, config, key, member, members, message, opened, sessions, view};
-use folkmoot_base::{Danger, GroupId};
+use common::{AES, GROUP, config, key, member, members, message, opened, sessions, view};
+use folkmoot_base::{Cipher, Danger, GroupId};
 use folkmoot_session::{
     Config, HEADER_BYTES, HoldError, OpenError, Opened, SealError, Session, SessionError, TAG_BYTES, WINDOW,
 };
@@ -39,11 +39,11 @@ proptest! {
             match step {
                 0 => {
                     order += 1;
-                    session.open_epoch(view(order), &members(2), &key(1)).unwrap();
+                    session.open_epoch(view(order), &members(2), &key(1), AES).unwrap();
                 }
                 1 => session.stop(),
                 2 => session.close_previous(),
-                3 => prop_assert!(order == 0 || session.open_epoch(view(order), &members(2), &key(1)).is_err()),
+                3 => prop_assert!(order == 0 || session.open_epoch(view(order), &members(2), &key(1), AES).is_err()),
                 _ => if let Ok(sealed) = session.seal(b"x") {
                     prop_assert!(seen.insert(sealed[..HEADER_BYTES].to_vec()), "a nonce came twice");
                 },
@@ -95,7 +95,7 @@ fn ses_03_another_view_list_or_key_opens_nothing() {
     for (view, list, key) in
         [(view(2), members(2), key(1)), (view(1), members(3), key(1)), (view(1), members(2), key(2))]
     {
-        other.open_epoch(view, &list, &key).unwrap();
+        other.open_epoch(view, &list, &key, AES).unwrap();
         assert_eq!(other.open(member(1), sealed.clone()), Ok(Opened::Held), "an unknown epoch, never tried");
         // Even under the right tag it does not open.
         let mine = other.seal(b"").unwrap();
@@ -134,7 +134,7 @@ fn ses_07_nothing_is_sealed_after_stop() {
     assert!(sessions[1].open(member(1), before).is_ok(), "opening goes on");
     sessions[0].hold(Bytes::from_static(b"after")).unwrap();
     assert_eq!(sessions[0].take_held(), None);
-    sessions[0].open_epoch(view(2), &members(1), &key(2)).unwrap();
+    sessions[0].open_epoch(view(2), &members(1), &key(2), AES).unwrap();
     assert_eq!(sessions[0].take_held().as_deref(), Some(b"after".as_slice()));
 }
 
@@ -143,13 +143,13 @@ fn ses_07_ex_members_open_nothing_later() {
     let mut sessions = opened(3, None);
     for session in &mut sessions[..2] {
         session.stop();
-        session.open_epoch(view(2), &members(2), &key(2)).unwrap();
+        session.open_epoch(view(2), &members(2), &key(2), AES).unwrap();
     }
     let sealed = sessions[0].seal(b"without you").unwrap();
     assert_eq!(sessions[2].open(member(1), sealed.clone()), Ok(Opened::Held));
     assert!(sessions[2].poll_received().is_none());
     // The old key under the new view and list does not help.
-    sessions[2].open_epoch(view(2), &members(3), &key(1)).unwrap();
+    sessions[2].open_epoch(view(2), &members(3), &key(1), AES).unwrap();
     assert_eq!(sessions[2].open(member(1), sealed), Ok(Opened::Held));
 }
 
@@ -157,7 +157,7 @@ fn ses_07_ex_members_open_nothing_later() {
 fn ses_08_epochs_end_in_time() {
     let mut session =
         Session::new(member(1), GROUP, Config { seals_per_epoch_max: 8, held_bytes_max: 100, danger: None });
-    session.open_epoch(view(1), &members(1), &key(1)).unwrap();
+    session.open_epoch(view(1), &members(1), &key(1), AES).unwrap();
     for sealed in 0..8 {
         assert_eq!(session.poll_refresh(), sealed == 6, "asked for once, at three quarters");
         session.seal(b"x").unwrap();
@@ -165,7 +165,7 @@ fn ses_08_epochs_end_in_time() {
     assert_eq!(session.seal(b"x"), Err(SealError::EpochSpent));
     session.hold(Bytes::from_static(b"x")).unwrap();
     assert_eq!(session.take_held(), None);
-    session.open_epoch(view(1), &members(1), &key(2)).unwrap();
+    session.open_epoch(view(1), &members(1), &key(2), AES).unwrap();
     assert!(session.take_held().is_some());
     assert!(session.seal(b"x").is_ok());
 }
@@ -174,7 +174,7 @@ fn ses_08_epochs_end_in_time() {
 fn the_previous_epoch_opens_until_closed() {
     let mut sessions = opened(2, None);
     let old = [sessions[0].seal(b"a").unwrap(), sessions[0].seal(b"b").unwrap()];
-    sessions[1].open_epoch(view(1), &members(2), &key(2)).unwrap();
+    sessions[1].open_epoch(view(1), &members(2), &key(2), AES).unwrap();
     assert!(sessions[1].open(member(1), old[0].clone()).is_ok());
     sessions[1].close_previous();
     assert_eq!(sessions[1].open(member(1), old[1].clone()), Err(OpenError::WireClosedEpoch));
@@ -187,21 +187,21 @@ fn the_previous_epoch_opens_until_closed() {
 fn ses_05_an_epoch_opens_once() {
     let mut session = opened(2, None).remove(0);
     let again = Err(SessionError::LocalReused);
-    assert_eq!(session.open_epoch(view(1), &members(2), &key(1)), again);
-    session.open_epoch(view(2), &members(2), &key(1)).unwrap();
+    assert_eq!(session.open_epoch(view(1), &members(2), &key(1), AES), again);
+    session.open_epoch(view(2), &members(2), &key(1), AES).unwrap();
     session.close_previous();
-    assert_eq!(session.open_epoch(view(1), &members(2), &key(1)), again);
+    assert_eq!(session.open_epoch(view(1), &members(2), &key(1), AES), again);
     let bad = Err(SessionError::LocalMembers);
-    assert_eq!(session.open_epoch(view(3), &[member(9)], &key(1)), bad);
-    assert_eq!(session.open_epoch(view(3), &[member(1), member(1)], &key(1)), bad);
+    assert_eq!(session.open_epoch(view(3), &[member(9)], &key(1), AES), bad);
+    assert_eq!(session.open_epoch(view(3), &[member(1), member(1)], &key(1), AES), bad);
     let mut other = Session::new(member(1), GroupId([8; 32]), config(None));
-    assert_eq!(other.open_epoch(view(1), &members(2), &key(1)), Err(SessionError::LocalOtherGroup));
+    assert_eq!(other.open_epoch(view(1), &members(2), &key(1), AES), Err(SessionError::LocalOtherGroup));
 }
 
 #[test]
 fn ses_09_data_of_an_epoch_not_open_is_held_and_bounded() {
     let mut sessions = opened(2, None);
-    sessions[0].open_epoch(view(2), &members(2), &key(2)).unwrap();
+    sessions[0].open_epoch(view(2), &members(2), &key(2), AES).unwrap();
     let early = [sessions[0].seal(b"1").unwrap(), sessions[0].seal(b"2").unwrap()];
     for sealed in &early {
         assert_eq!(sessions[1].open(member(1), sealed.clone()), Ok(Opened::Held));
@@ -211,7 +211,7 @@ fn ses_09_data_of_an_epoch_not_open_is_held_and_bounded() {
         full |= sessions[1].open(member(1), Bytes::from(vec![1; 64])) == Err(OpenError::WireHeldFull);
     }
     assert!(full, "bounded");
-    sessions[1].open_epoch(view(2), &members(2), &key(2)).unwrap();
+    sessions[1].open_epoch(view(2), &members(2), &key(2), AES).unwrap();
     assert!(sessions[1].dropped() > 0, "what waited for other epochs is gone, and counted");
     let (sender, text) = sessions[1].poll_received().unwrap();
     assert_eq!((sender, text.unwrap().as_ref()), (member(1), b"1".as_slice()));
@@ -229,7 +229,7 @@ fn ses_10_held_sends_are_bounded_and_keep_their_order() {
     }
     assert_eq!(session.hold(Bytes::from(vec![0; 100])), Err(HoldError::Full));
     assert_eq!(usize::from(held), 4_096 / 164);
-    session.open_epoch(view(1), &members(1), &key(1)).unwrap();
+    session.open_epoch(view(1), &members(1), &key(1), AES).unwrap();
     for expected in 0..held / 2 {
         assert_eq!(session.take_held().unwrap()[0], expected);
     }
@@ -256,4 +256,35 @@ fn mutants_break_exactly_what_they_name() {
     assert!(sealed.windows(8).any(|part| part == b"readable"));
     sealed[HEADER_BYTES] ^= 1;
     assert!(plain[1].open(member(1), sealed.into()).is_ok());
+}
+
+#[test]
+fn ses_11_every_cipher_seals_and_none_opens_anothers() {
+    for cipher in Cipher::ALL {
+        let mut both = sessions(2, None);
+        both.iter_mut().for_each(|one| one.open_epoch(view(1), &members(2), &key(1), *cipher).unwrap());
+        let sealed = both[0].seal(b"a word").unwrap();
+        for other in Cipher::ALL.iter().filter(|other| *other != cipher) {
+            let mut stranger = Session::new(member(2), GROUP, config(None));
+            stranger.open_epoch(view(1), &members(2), &key(1), *other).unwrap();
+            // Another epoch to it: it waits for a key that never comes.
+            assert_eq!(stranger.open(member(1), sealed.clone()), Ok(Opened::Held), "{cipher:?}");
+            let mut disguised = sealed.to_vec();
+            disguised[1..9].copy_from_slice(&stranger.seal(b"").unwrap()[1..9]);
+            assert_eq!(stranger.open(member(1), disguised.into()), Err(OpenError::WireForged));
+        }
+        assert_eq!(message(both[1].open(member(1), sealed).unwrap()), "a word");
+    }
+}
+
+/// A group that moves from one cipher to the other: what was sealed before opens until the end of the epoch before.
+#[test]
+fn ses_11_a_group_moves_from_one_cipher_to_the_other() {
+    let mut both = opened(2, None);
+    let before = both[0].seal(b"before").unwrap();
+    let chacha = Cipher::ChaCha20Poly1305;
+    both.iter_mut().for_each(|one| one.open_epoch(view(1), &members(2), &key(2), chacha).unwrap());
+    let after = both[0].seal(b"after").unwrap();
+    assert_eq!(message(both[1].open(member(1), before).unwrap()), "before");
+    assert_eq!(message(both[1].open(member(1), after).unwrap()), "after");
 }

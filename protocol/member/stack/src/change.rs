@@ -158,8 +158,8 @@ impl Member {
                 self.data(now, group, sender, service, &payload, entropy);
             }
             flush::Output::View(view) => {
-                let flush::View { id, members, transitional_set, cause, .. } = view;
-                let view = keying::View { id, members, transitional_set, cause };
+                let flush::View { id, members, transitional_set, brought, cause, .. } = view;
+                let view = keying::View { id, members, transitional_set, brought, cause };
                 self.ask_keying(now, group, keying::Input::View(view), entropy);
             }
             flush::Output::Left { cause } => self.removed(now, group, cause),
@@ -229,7 +229,7 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         match output {
-            keying::Output::FlushOk => self.flush_ok(now, group),
+            keying::Output::FlushOk { brings } => self.flush_ok(now, group, brings),
             keying::Output::Send { service, bytes } => self.send_keying(group, service, &bytes),
             keying::Output::Complain { view, suspects } => self.complain(group, view, &suspects),
             keying::Output::Persist(persist) => {
@@ -243,15 +243,29 @@ impl Member {
                 self.ask_keying(now, group, keying::Input::SecureFlushOk, entropy);
             }
             keying::Output::SecureTransitional => self.event(Event::Transitional { group }),
-            keying::Output::SecureView(view) => self.install(group, view),
-            keying::Output::Refreshed { view, epoch } => self.refreshed(group, view, &epoch),
+            keying::Output::SecureView(view) => {
+                self.install(group, view);
+                self.follow_charter(now, group, entropy);
+            }
+            keying::Output::Refreshed { view, epoch } => {
+                self.refreshed(group, view, &epoch);
+                self.follow_charter(now, group, entropy);
+            }
             keying::Output::Trace(text) => self.trace("keying", text),
         }
     }
 
-    fn flush_ok(&mut self, now: Instant, group: GroupId) {
+    /// MEM-05: a vote for another module or cipher takes effect with a new key, in the view that stands.
+    pub(crate) fn follow_charter(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
+        let charter = self.transcript.roster().charter();
+        if self.seats.get(&group).is_some_and(|seat| seat.is_behind(charter)) {
+            self.ask_keying(now, group, keying::Input::Refresh, entropy);
+        }
+    }
+
+    fn flush_ok(&mut self, now: Instant, group: GroupId, brings: Bytes) {
         let Some(seat) = self.seats.get_mut(&group) else { return };
-        if let Err(error) = seat.flush.flush_ok(now) {
+        if let Err(error) = seat.flush.flush_ok(now, brings) {
             self.trace("flush", error.to_string());
         }
     }
@@ -273,18 +287,19 @@ impl Member {
     fn install(&mut self, group: GroupId, view: keying::SecureView) {
         let keying::SecureView { id, members, transitional_set, cause, epoch } = view;
         let Some(seat) = self.seats.get_mut(&group) else { return };
-        if let Err(error) = seat.session.open_epoch(id, &members, &epoch.key) {
+        if let Err(error) = seat.session.open_epoch(id, &members, &epoch.key, epoch.cipher) {
             // Nothing may be sealed for this view under the key of another.
             seat.session.stop();
             return self.trace("session", format!("no epoch was opened: {error}"));
         }
         if self.config.danger_keeps_keys {
-            self.spoils.keep(id, &members, &epoch.key);
+            self.spoils.keep(id, &members, &epoch);
         }
         // No message of the old view can come any more: flush has installed the new one.
         seat.session.close_previous();
+        let suite = (epoch.module, epoch.cipher);
         let epoch = epoch.name.to_string();
-        seat.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone() });
+        seat.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone(), suite });
         seat.follow(self.transcript.roster());
         self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
         self.held_received(group);
@@ -296,11 +311,12 @@ impl Member {
         let Some(seat) = self.seats.get_mut(&group) else { return };
         let Some(installed) = &mut seat.installed else { return };
         installed.epoch = epoch.name.to_string();
-        if let Err(error) = seat.session.open_epoch(view, &installed.members, &epoch.key) {
+        installed.suite = (epoch.module, epoch.cipher);
+        if let Err(error) = seat.session.open_epoch(view, &installed.members, &epoch.key, epoch.cipher) {
             return self.trace("session", format!("no epoch was opened: {error}"));
         }
         if self.config.danger_keeps_keys {
-            self.spoils.keep(view, &installed.members, &epoch.key);
+            self.spoils.keep(view, &installed.members, epoch);
         }
         seat.follow(self.transcript.roster());
         self.held_received(group);

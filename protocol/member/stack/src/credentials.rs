@@ -3,7 +3,7 @@
 use folkmoot_base::{Digest, MemberId};
 use folkmoot_identity::transcript::Transcript;
 use folkmoot_identity::{Identity, VerifyingKey};
-use folkmoot_keying::Credentials;
+use folkmoot_keying::{Credentials, Terms};
 
 /// The domain label of every keying message (DECISIONS N4).
 const LABEL: &[u8] = b"folkmoot keying v1";
@@ -33,7 +33,12 @@ impl Credentials for Who<'_> {
         self.transcript.roster().member(member).map(|admission| admission.entry.0)
     }
 
-    fn charter_version(&self) -> u64 {
-        u64::from(self.transcript.roster().charter().version())
+    fn terms(&self) -> Terms {
+        let charter = self.transcript.roster().charter();
+        Terms {
+            charter_version: u64::from(charter.version()),
+            keying: charter.keying(),
+            cipher: charter.cipher(),
+        }
     }
 }

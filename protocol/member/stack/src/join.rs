@@ -161,6 +161,7 @@ impl Member {
             if let Some(seat) = self.seats.get_mut(&group) {
                 seat.flush.heads(now, heads);
             }
+            self.follow_charter(now, group, entropy);
             self.settle(now, group, entropy);
         }
         self.ask_door(now, admission::Input::Appended(appended), entropy);

@@ -1,12 +1,12 @@
 //! One group as this member has it: the three machines of the upper floor, and what it waits for.
 
 use crate::credentials::Who;
-use base::{Danger, Digest, Entropy, GroupId, Instant, MemberId, Service, ViewId};
+use base::{Cipher, Danger, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Service, ViewId};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
 use folkmoot_flush::{self as flush, Flush};
-use folkmoot_identity::{Minority, Roster};
+use folkmoot_identity::{Charter, Minority, Roster};
 use folkmoot_keying::{self as keying, Keying, KeyingError};
 use folkmoot_session::{self as session, Session};
 use std::collections::VecDeque;
@@ -20,6 +20,8 @@ pub(crate) struct Installed {
     pub(crate) view: ViewId,
     pub(crate) members: Vec<MemberId>,
     pub(crate) epoch: String,
+    /// What agreed on its key, and what the key is used with.
+    pub(crate) suite: (ModuleName, Cipher),
 }
 
 /// One group.
@@ -56,7 +58,7 @@ pub(crate) struct Parts<'a> {
 impl Seat {
     pub(crate) fn new(parts: &Parts<'_>, now: Instant) -> Result<Self, KeyingError> {
         let &Parts { me, group, heads, danger, .. } = parts;
-        let keys = keying::Config { step_deadline: parts.step_deadline, danger, ..keying::Config::default() };
+        let keys = keying::Config { step_deadline: parts.step_deadline, danger };
         let sessions = session::Config {
             danger,
             seals_per_epoch_max: parts.seals_per_epoch_max,
@@ -87,6 +89,13 @@ impl Seat {
         let present = installed.members.iter().copied().collect();
         let whole = roster.electorate().is_quorum(&present);
         self.minority = if whole { Minority::Continue } else { roster.charter().minority() };
+    }
+
+    /// MEM-05: whether the key in use was agreed on, or is used, in another way than the charter now says.
+    pub(crate) fn is_behind(&self, charter: &Charter) -> bool {
+        self.installed.as_ref().is_some_and(|installed| {
+            installed.suite != (charter.keying().module(installed.members.len()), charter.cipher())
+        })
     }
 
     /// Whether a message would be sealed and sent now.

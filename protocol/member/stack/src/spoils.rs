@@ -3,10 +3,11 @@
 
 use crate::Member;
 use crate::message::{Data, Payload};
-use base::{MemberId, Secret, ViewId};
+use base::{Cipher, MemberId, Secret, ViewId};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_flush::message::{self as flush, Frame};
+use folkmoot_keying::Epoch;
 use folkmoot_session::{Attempt, Config, KeptKey, Opened, Session, danger_attempt};
 
 /// One epoch: its name on the wire, and what opens it.
@@ -16,12 +17,13 @@ struct Kept {
     view: ViewId,
     members: Vec<MemberId>,
     key: Secret<[u8; 32]>,
+    cipher: Cipher,
 }
 
 impl Kept {
     fn session(&self, me: MemberId) -> Option<Session> {
         let mut session = Session::new(me, self.view.group, Config::default());
-        session.open_epoch(self.view, &self.members, &self.key).ok()?;
+        session.open_epoch(self.view, &self.members, &self.key, self.cipher).ok()?;
         Some(session)
     }
 }
@@ -36,8 +38,9 @@ fn tag(sealed: &Bytes) -> Option<Bytes> {
 pub struct Spoils(Vec<Kept>);
 
 impl Spoils {
-    pub(crate) fn keep(&mut self, view: ViewId, members: &[MemberId], key: &Secret<[u8; 32]>) {
-        let mut kept = Kept { tag: Bytes::new(), view, members: members.to_vec(), key: key.clone() };
+    pub(crate) fn keep(&mut self, view: ViewId, members: &[MemberId], epoch: &Epoch) {
+        let (key, cipher) = (epoch.key.clone(), epoch.cipher);
+        let mut kept = Kept { tag: Bytes::new(), view, members: members.to_vec(), key, cipher };
         let first = members.first().and_then(|member| kept.session(*member));
         let named = first.and_then(|mut session| session.seal(b"").ok()).and_then(|sealed| tag(&sealed));
         kept.tag = named.unwrap_or_default();
@@ -78,6 +81,7 @@ impl Spoils {
             view: kept.view,
             members: kept.members.clone(),
             key: kept.key.clone(),
+            cipher: kept.cipher,
         });
         danger_attempt(&kept.collect::<Vec<_>>(), sealed, candidates)
     }

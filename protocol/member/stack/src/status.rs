@@ -86,6 +86,8 @@ impl Member {
             node: self.me.node(),
             view: installed.map(|installed| installed.view),
             epoch: installed.map(|installed| installed.epoch.clone()),
+            module: installed.map(|installed| installed.suite.0),
+            cipher: installed.map(|installed| installed.suite.1),
             activity: self.activity(seat),
             people: self.people(seat),
         }

@@ -22,6 +22,8 @@ pub(crate) struct Seat {
 #[derive(Debug, Clone)]
 struct Notice {
     view: ViewId,
+    /// Made since the last merge, not kept over it.
+    fresh: bool,
     digest: [u8; 32],
     members: BTreeMap<MemberId, Stamp>,
 }
@@ -161,7 +163,7 @@ impl Circle {
 
     /// Keeps `view` as the newest notice although it was not made here, or not now: nobody of it came or went.
     pub(crate) fn keep_notice(&mut self, view: ViewId) {
-        self.record(view);
+        self.record(view, false);
     }
 
     /// Makes a notice, and says who of the notice before did not stay.
@@ -173,13 +175,13 @@ impl Circle {
             let gone = notice.members.iter().filter(|(member, stamp)| !stayed(member, stamp));
             gone.map(|(member, _)| *member).collect()
         });
-        self.record(view);
+        self.record(view, true);
         removed
     }
 
-    fn record(&mut self, view: ViewId) {
+    fn record(&mut self, view: ViewId, fresh: bool) {
         let members = self.seats.iter().map(|(member, seat)| (*member, seat.stamp)).collect();
-        self.notice = Some(Notice { view, digest: self.fingerprint(), members });
+        self.notice = Some(Notice { view, fresh, digest: self.fingerprint(), members });
         self.lost.clear();
         self.serial = self.serial.saturating_add(1);
         self.recent.push_back((view.configuration, view.order, self.serial));
@@ -199,13 +201,13 @@ impl Circle {
         view: &ViewId,
         suspect: MemberId,
     ) -> Option<bool> {
-        let newest = self.notice.as_ref()?.view;
+        let newest = self.notice.as_ref()?;
         let named = |(configuration, order, _): &&(ConfigurationId, u64, u64)| {
             *configuration == view.configuration && *order == view.order
         };
         let serial = match self.recent.iter().rev().find(named) {
             Some((_, _, serial)) => *serial,
-            None if view.configuration == newest.configuration => return None,
+            None if newest.fresh && view.configuration == newest.view.configuration => return None,
             None => self.serial,
         };
         let of_view = |member: &MemberId| self.seats.get(member).is_some_and(|seat| seat.since <= serial);

@@ -255,6 +255,21 @@ fn grp_12_complaints_count_among_those_of_the_view_they_name() {
     assert_eq!(bus.hosts[0].upper.newest().1, members(&[0, 1, 3]));
 }
 
+/// What a simulated run found (seed 11707 of its day): keying still runs in a view from before the newest notice, and the
+/// configuration changes without anybody coming or going, so that the notice is kept. All of that view wait for one another.
+#[test]
+fn grp_12_a_view_from_before_a_merge_that_kept_the_notice_counts_as_the_newest() {
+    let mut bus = joined(4);
+    let (newest, earlier) = (bus.hosts[0].upper.newest().0, bus.hosts[0].upper.notices()[2].0);
+    bus.reconfigure(&[0, 0, 0, 0], 0);
+    bus.settle();
+    assert_eq!(bus.hosts[0].upper.newest().0, newest, "nobody came or went");
+    for complainer in [0, 1, 2] {
+        complain(&mut bus, complainer, 3, earlier);
+    }
+    assert_eq!(bus.hosts[0].upper.newest().1, members(&[0, 1, 2]));
+}
+
 #[test]
 fn a_refresh_is_a_notice_with_the_same_members() {
     let mut bus = joined(2);

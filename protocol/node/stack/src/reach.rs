@@ -1,7 +1,7 @@
 //! Where others are: locators kept, exchanged among members, and dialled while their nodes are absent (DECISIONS D2, D3).
 
 use crate::message::{LOCATORS_MAX, Sync};
-use crate::{Config, Node, Place};
+use crate::{Config, Node, Peer, Place};
 use base::{Blob, Entropy, Instant, Locator, NodeId, Persist, StoreKey, draw};
 use bytes::Bytes;
 use core::time::Duration;
@@ -67,8 +67,8 @@ impl Reach {
 
 impl Node {
     /// Dials rostered nodes that are absent, each at its own pace, and the seeds that nobody answers at. Also says the heads
-    /// again to peers that are not eligible yet, and asks them for theirs, in case a message was lost: the other side may be
-    /// content and silent.
+    /// again to peers that are not on our ring, and asks them for theirs, in case a message was lost: the other side may be
+    /// content and silent, and where not all hear one another two rings may stand for long.
     pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let due: Vec<(NodeId, Locator)> = self.due(now);
         for (node, at) in due.into_iter().take(DIALS_MAX) {
@@ -81,15 +81,20 @@ impl Node {
             self.seek(now);
         }
         self.reach.round = self.reach.round.wrapping_add(1);
-        let waiting: Vec<NodeId> =
-            self.peers.iter().filter(|(_, peer)| !peer.eligible).map(|(node, _)| *node).collect();
-        for node in waiting {
+        for node in self.elsewhere() {
             self.send_heads(now, node);
             self.fetch(now, node);
         }
         let jitter = u32::from(u16::from_be_bytes(draw(entropy)));
         let jitter = self.reach.first.saturating_mul(jitter) / (4 * 65_536);
         self.reach.next = now + self.reach.first + jitter;
+    }
+
+    /// Peers whose transcripts the ring does not keep equal to ours: not eligible, or on another ring.
+    fn elsewhere(&self) -> Vec<NodeId> {
+        let here = self.ring.status().members;
+        let elsewhere = |(node, peer): &(&NodeId, &Peer)| !peer.eligible || !here.contains(node);
+        self.peers.iter().filter(elsewhere).map(|(node, _)| *node).collect()
     }
 
     fn due(&mut self, now: Instant) -> Vec<(NodeId, Locator)> {

@@ -1,5 +1,6 @@
 //! Liveness: once the faults have stopped, all who are alive and admitted meet in one view of exactly them, under one key
-//! and one roster, and everything they sent has come back to them, within the bound.
+//! and one roster, and everything they sent has come back to them, within the bound. And while cuts last, of whatever shape,
+//! everybody finds peace (peace.rs).
 //! Source: Survey §7, Membership Precision, Self Delivery, Termination of Delivery; Robust §4.6 invariant 6.
 
 use super::{Broken, Checker, Story};
@@ -10,6 +11,9 @@ pub(super) const CHECKER: Checker =
     Checker { name: "liveness", source: "Survey §7, properties 8.1 to 8.4", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
+    if let Some(unrest) = &record.unrest {
+        return Err((first(record), None, format!("no peace while the cuts lasted, {unrest}")));
+    }
     if record.settled && at_rest(&record.standings) {
         return Ok(());
     }
@@ -17,8 +21,11 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     for one in &record.standings {
         what.push_str(&format!("\n    {}", line(one)));
     }
-    let process = record.standings.first().map_or(Process { seat: 0, life: 0 }, |one| one.process);
-    Err((process, None, what))
+    Err((first(record), None, what))
+}
+
+fn first(record: &Record) -> Process {
+    record.standings.first().map_or(Process { seat: 0, life: 0 }, |one| one.process)
 }
 
 fn line(one: &Standing) -> String {
@@ -46,6 +53,7 @@ mod tests {
             process: p(seat),
             expected: true,
             view: Some(shown),
+            ring: members.clone(),
             roster: members,
             activity: "steady".into(),
             unacknowledged: Vec::new(),
@@ -66,6 +74,9 @@ mod tests {
         tale().standing(standing(1, &[0, 1], "b")).broken(&CHECKER);
         let waiting = Standing { unacknowledged: vec![m(1, 0)], ..standing(1, &[0, 1], "a") };
         tale().standing(waiting).broken(&CHECKER);
+        let mut restless = tale().standing(standing(1, &[0, 1], "a"));
+        restless.0.unrest = Some("views change".into());
+        restless.broken(&CHECKER);
         let homeless = Standing { view: None, ..standing(1, &[0, 1], "a") };
         tale().standing(homeless).broken(&CHECKER);
     }

@@ -49,7 +49,10 @@ pub(super) fn replay(arguments: &Arguments, seed: u64) -> u8 {
 /// Says what a run broke, where, and how to see it again.
 pub(super) fn print_violations(arguments: &Arguments, outcome: &Outcome) {
     let aim = AIMS.iter().find(|(_, aim)| arguments.aim == Some(*aim));
-    let aim = aim.map_or_else(String::new, |(name, _)| format!(" --aim {name}"));
+    let mut more = aim.map_or_else(String::new, |(name, _)| format!(" --aim {name}"));
+    if let Some(keying) = arguments.keying {
+        more.push_str(&format!(" --keying {}", keying.as_str()));
+    }
     for (violation, excerpt) in outcome.violations.iter().zip(&outcome.excerpts) {
         eprintln!(
             "seed {}: {} broken at {}: {}",
@@ -57,7 +60,7 @@ pub(super) fn print_violations(arguments: &Arguments, outcome: &Outcome) {
         );
         excerpt.iter().for_each(|line| eprintln!("    {line}"));
         let seed = outcome.seed;
-        eprintln!("  replay: cargo run --release -p folkmoot-sim -- --replay {seed}{aim} --transcript");
+        eprintln!("  replay: cargo run --release -p folkmoot-sim -- --replay {seed}{more} --transcript");
     }
 }
 

@@ -2,10 +2,13 @@
 
 use super::company::Names;
 use super::tap::{Desk, MARK, Seen, Tap, unmark};
-use crate::machine::{Command, Entrance, Input, Machine, Output, Picture, Role, Spoils, Told, locator};
+use crate::machine::{
+    Command, Entrance, Input, Machine, Output, Picture, Role, Spoils, Told, locator, motion,
+};
 use crate::record::{MessageId, Seat, Shown};
+use crate::schedule::CHANGES;
 use folkmoot_attach::{self as attach, Embedded, Trace};
-use folkmoot_base::{Digest, Entropy, GroupId, Instant};
+use folkmoot_base::{Digest, Entropy, GroupId, Instant, NodeId};
 use folkmoot_member::{Event, SendError};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -106,7 +109,7 @@ impl Actor {
             }
             Event::Proposal { subject, text, .. } => {
                 let seat = text.strip_prefix("expel seat").and_then(|seat| seat.parse::<Seat>().ok());
-                if let Some(seat) = seat {
+                if let Some(seat) = seat.or_else(|| change_in(&text)) {
                     self.proposals.insert(seat, subject);
                     self.tell(Told::Proposed(seat));
                 }
@@ -174,6 +177,11 @@ impl Actor {
             Command::Agree(seat) => {
                 folkmoot_member::Command::Vote { subject: *self.proposals.get(&seat)?, approve: true }
             }
+            Command::Change(what) => {
+                let (field, value) = CHANGES.get(usize::from(what))?;
+                let (field, value) = ((*field).to_owned(), (*value).to_owned());
+                folkmoot_member::Command::ChangeCharter { field, value }
+            }
             Command::Expel(seat) => folkmoot_member::Command::Expel { member: self.names.member(seat)? },
             Command::Dial(seat) => folkmoot_member::Command::Dial(locator(seat)),
             Command::Mute(step) => {
@@ -186,6 +194,13 @@ impl Actor {
             }
         })
     }
+}
+
+/// The change of the charter that a proposal names, in its words.
+fn change_in(text: &str) -> Option<Seat> {
+    let named = |(field, value): &(&str, &str)| text == format!("set {field} = {value} in the charter");
+    let place = CHANGES.iter().position(named)?;
+    u8::try_from(place).ok().map(motion)
 }
 
 fn vote(subject: Digest, seat: Seat) -> String {
@@ -230,7 +245,9 @@ impl Machine for Actor {
         let status = self.stack.upper.member.status(Instant(0));
         let ring = self.stack.ground.node.ring();
         let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
-        Picture { roster: members, removed, holds, lacks: self.votes_lacking(), activity }
+        let on_ring: Vec<_> = ring.members.iter().map(NodeId::member).collect();
+        let ring = self.names.seats(&on_ring);
+        Picture { roster: members, removed, holds, lacks: self.votes_lacking(), ring, activity }
     }
 
     fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>> {

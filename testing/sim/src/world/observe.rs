@@ -1,7 +1,7 @@
 //! What the world sees in outputs: events become entries, persons react, and wires, stairs, logs and disks are watched.
 
 use super::{Event, Origin, Stair, Wish, World};
-use crate::machine::Told;
+use crate::machine::{Told, motion};
 use crate::payload;
 use crate::record::{Leak, Seat, What};
 use crate::schedule::Hook;
@@ -120,7 +120,9 @@ impl World {
 
     fn proposed(&mut self, seat: Seat, other: Seat) {
         let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
-        if chair.shown_proposals.insert(other) && chair.wishes.expel.contains(&other) {
+        // A change of the charter may be made, undone and made again.
+        let fresh = chair.shown_proposals.insert(other) || other >= motion(0);
+        if fresh && chair.wishes.expel.contains(&other) {
             self.speak(seat, Wish::Agree(other));
         }
     }

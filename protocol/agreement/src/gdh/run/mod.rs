@@ -209,7 +209,8 @@ impl<G: PrimeGroup> Module for Run<G> {
 
     fn keep(&self) -> Option<Kept> {
         let done = matches!(self.seen, Seen::Done) && self.context.key().is_ok();
-        done.then(|| Kept::new(ModuleName::Gdh, self.me, self.context.without_key()))
+        let me = self.order.get(self.me).filter(|_| done)?;
+        Kept::of_order(ModuleName::Gdh, *me, &self.order, self.context.without_key())
     }
 
     fn stage(&self) -> Stage {

@@ -87,7 +87,7 @@ impl Member {
     /// Answers an open request.
     pub fn answer(&mut self, now: Instant) {
         if let Some(flush) = &mut self.flush {
-            let _ = flush.flush_ok(now);
+            let _ = flush.flush_ok(now, Bytes::new());
         }
     }
 

@@ -7,7 +7,7 @@ pub mod table;
 use folkmoot_base::{
     ConfigurationId, Digest, Entropy, GroupId, MemberId, NodeId, ViewId, digest, hmac_sha256,
 };
-use folkmoot_keying::Credentials;
+use folkmoot_keying::{Credentials, Terms};
 use std::collections::BTreeSet;
 
 pub const GROUP: GroupId = GroupId([9; 32]);
@@ -59,8 +59,8 @@ pub fn view_id(order: u64) -> ViewId {
 /// Stand-in signatures: a MAC under a key that belongs to the member. The real ones are identity's matter.
 pub struct Seat(pub usize);
 
-/// A member over a roster that has lost some.
-pub struct Over<'a>(pub Seat, pub &'a BTreeSet<usize>);
+/// A member over a roster that has lost some, under a charter.
+pub struct Over<'a>(pub Seat, pub &'a BTreeSet<usize>, pub Terms);
 
 fn stamp(member: &MemberId, message: &[u8]) -> [u8; 64] {
     let mac = hmac_sha256(&digest(&[b"test key", &member.0]), &[message]);
@@ -80,8 +80,8 @@ impl Credentials for Seat {
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
         (number(member) < 200).then(|| digest(&[b"certificate", &member.0]))
     }
-    fn charter_version(&self) -> u64 {
-        1
+    fn terms(&self) -> Terms {
+        Terms { charter_version: 1, ..Terms::default() }
     }
 }
 
@@ -95,7 +95,7 @@ impl Credentials for Over<'_> {
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
         self.0.certificate(member).filter(|_| !self.1.contains(&number(member)))
     }
-    fn charter_version(&self) -> u64 {
-        self.0.charter_version()
+    fn terms(&self) -> Terms {
+        self.2
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{GROUP, Over, Seat, Seeded, member, number, view_id};
 use bytes::Bytes;
-use folkmoot_base::{Cause, Danger, Instant, MemberId, Service, ViewId};
-use folkmoot_keying::{Config, Input, Keying, Output, SecureView, State, View};
+use folkmoot_base::{Cause, Danger, Instant, Keying as KeyingRule, MemberId, ModuleName, Service, ViewId};
+use folkmoot_keying::{Config, Input, Keying, Output, SecureView, State, Terms, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// When the transitional signal comes.
@@ -46,6 +46,8 @@ struct Node {
     signalled: bool,
     requested: bool,
     answered: bool,
+    /// What it said with its last word.
+    brings: Bytes,
     asked: bool,
     delivered: BTreeSet<u64>,
     signals: u32,
@@ -71,6 +73,7 @@ pub struct World {
     draw: Seeded,
     danger: Option<Danger>,
     mode: Signal,
+    terms: Terms,
     nodes: Vec<Node>,
     rooms: Vec<Room>,
     target: Vec<BTreeSet<usize>>,
@@ -110,6 +113,7 @@ fn fresh(number: usize, stored: Option<Vec<u8>>, danger: Option<Danger>) -> Node
         signalled: false,
         requested: true,
         answered: true,
+        brings: Bytes::new(),
         asked: false,
         delivered: BTreeSet::new(),
         signals: 0,
@@ -130,6 +134,16 @@ pub struct Told {
 
 /// Plays one schedule: changes stop at last, and then everybody must be secure.
 pub fn play(seed: u64, mode: Signal, danger: Option<Danger>) -> Result<Told, String> {
+    play_with(ModuleName::Gdh, seed, mode, danger)
+}
+
+/// The same with another module.
+pub fn play_with(
+    module: ModuleName,
+    seed: u64,
+    mode: Signal,
+    danger: Option<Danger>,
+) -> Result<Told, String> {
     let mut draw = Seeded(seed);
     let size = draw.between(1, 6);
     let mut world = World {
@@ -138,6 +152,7 @@ pub fn play(seed: u64, mode: Signal, danger: Option<Danger>) -> Result<Told, Str
         draw,
         danger,
         mode,
+        terms: Terms { charter_version: 1, keying: KeyingRule::Module(module), ..Terms::default() },
         nodes: (0..size).map(|number| fresh(number, None, danger)).collect(),
         rooms: (0..size).map(alone).collect(),
         target: vec![(0..size).collect()],
@@ -281,7 +296,8 @@ impl World {
     fn give(&mut self, number: usize, input: Input, by: Option<u64>) -> Checked {
         let mut entropy = Seeded(self.draw.next());
         let node = &mut self.nodes[number];
-        let result = node.keying.handle(self.now, input, &Over(Seat(number), &node.off), &mut entropy);
+        let result =
+            node.keying.handle(self.now, input, &Over(Seat(number), &node.off, self.terms), &mut entropy);
         match result {
             Ok(()) | Err(folkmoot_keying::KeyingError::WireStale) => {}
             Err(error) => return Err(format!("member {number} refuses: {error}")),
@@ -308,7 +324,10 @@ impl World {
                 let entry = self.entry(number, service, bytes, None);
                 self.rooms[at].log.push(entry);
             }
-            Output::FlushOk => self.nodes[number].answered = true,
+            Output::FlushOk { brings } => {
+                self.nodes[number].answered = true;
+                self.nodes[number].brings = brings;
+            }
             Output::SecureFlushRequest => self.nodes[number].asked = true,
             Output::SecureTransitional => {
                 self.nodes[number].signals += 1;
@@ -428,8 +447,10 @@ impl World {
             let node = &mut self.nodes[*number];
             (node.read, node.signalled, node.requested, node.answered) = (0, false, false, false);
         }
+        let brought: Vec<Bytes> = listed.iter().map(|number| self.nodes[*number].brings.clone()).collect();
         for (number, transitional_set) in came {
-            let view = View { id, members: members.clone(), transitional_set, cause: Cause::Network };
+            let (members, brought) = (members.clone(), brought.clone());
+            let view = View { id, members, transitional_set, brought, cause: Cause::Network };
             self.give(number, Input::View(view), None)?;
         }
         Ok(())

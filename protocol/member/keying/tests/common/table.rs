@@ -2,10 +2,9 @@
 
 use super::{GROUP, Over, Seat, Seeded, member, view_id};
 use bytes::Bytes;
-use folkmoot_agreement::ModuleName;
 use folkmoot_base::{Blob, Cause, Danger, Digest, Instant, MemberId, Service, ViewId, codec, digest};
 use folkmoot_keying::message::{Envelope, binding};
-use folkmoot_keying::{Config, Input, Keying, KeyingError, Output, View};
+use folkmoot_keying::{Config, Credentials as _, Input, Keying, KeyingError, Output, Terms, View};
 use std::collections::{BTreeSet, VecDeque};
 
 pub struct Table {
@@ -19,21 +18,28 @@ pub struct Table {
     pub draw: Seeded,
     /// Whom the roster has lost, at all alike: an entry has its place in the order.
     pub off: BTreeSet<usize>,
+    /// What the charter says, at all alike.
+    pub terms: Terms,
 }
 
 pub fn view(order: u64, n: usize) -> View {
     let members: Vec<_> = (0..n).map(member).collect();
-    View { id: view_id(order), members: members.clone(), transitional_set: members, cause: Cause::Join }
+    View {
+        id: view_id(order),
+        brought: vec![Bytes::new(); members.len()],
+        transitional_set: members.clone(),
+        members,
+        cause: Cause::Join,
+    }
 }
 
 pub fn bound(id: &ViewId, attempt: u32, n: usize) -> Digest {
     let pairs: Vec<_> = (0..n).map(|k| (member(k), digest(&[b"certificate", &member(k).0]))).collect();
-    binding(id, attempt, &pairs, 1, ModuleName::Gdh.as_str())
+    binding(id, attempt, &pairs, &vec![Bytes::new(); n], 1, ["gdh", "aes-256-gcm"])
 }
 
 /// Signs an altered message anew, as its sender can.
 pub fn signed(mut envelope: Envelope, from: usize, n: usize) -> Bytes {
-    use folkmoot_keying::Credentials as _;
     let binding = bound(&envelope.view, envelope.attempt, n);
     envelope.signature = Seat(from).sign(&envelope.signed_content(&binding, from));
     codec::encode(&envelope).into()
@@ -64,11 +70,13 @@ impl Table {
             now: Instant(0),
             draw: Seeded(5),
             off: BTreeSet::new(),
+            terms: Seat(0).terms(),
         }
     }
 
     pub fn give(&mut self, to: usize, input: Input) -> Result<(), KeyingError> {
-        let result = self.keyings[to].handle(self.now, input, &Over(Seat(to), &self.off), &mut self.draw);
+        let result =
+            self.keyings[to].handle(self.now, input, &Over(Seat(to), &self.off, self.terms), &mut self.draw);
         while let Some(output) = self.keyings[to].poll_output() {
             if let Output::Send { service, bytes } = &output {
                 self.services.push((step(bytes), *service));
@@ -92,6 +100,28 @@ impl Table {
 
     pub fn say(&mut self, to: usize, from: usize, bytes: &Bytes) -> Result<(), KeyingError> {
         self.give(to, Input::Message { sender: member(from), bytes: bytes.clone() })
+    }
+
+    /// The view of these, all of whom came along, with what each said when it answered its last flush.
+    pub fn view_of(&self, order: u64, members: &[usize]) -> View {
+        let said = |of: &usize| {
+            let brings = self.outputs[*of].iter().rev().find_map(|output| match output {
+                Output::FlushOk { brings } => Some(brings.clone()),
+                _ => None,
+            });
+            brings.unwrap_or_default()
+        };
+        let brought = members.iter().map(said).collect();
+        let members: Vec<_> = members.iter().map(|number| member(*number)).collect();
+        View { members: members.clone(), transitional_set: members, brought, ..view(order, 1) }
+    }
+
+    /// Gives these their view.
+    pub fn install(&mut self, order: u64, members: &[usize]) {
+        for to in members {
+            let view = self.view_of(order, members);
+            self.give(*to, Input::View(view)).unwrap();
+        }
     }
 
     /// Delivers everything, through `filter`, which may alter or drop.

@@ -2,10 +2,12 @@
 #![allow(dead_code, unreachable_pub)]
 
 use bytes::Bytes;
-use folkmoot_base::{ConfigurationId, Danger, GroupId, MemberId, NodeId, Secret, ViewId};
+use folkmoot_base::{Cipher, ConfigurationId, Danger, GroupId, MemberId, NodeId, Secret, ViewId};
 use folkmoot_session::{Config, Opened, Session};
 
 pub const GROUP: GroupId = GroupId([7; 32]);
+
+pub const AES: Cipher = Cipher::Aes256Gcm;
 
 pub fn member(number: u8) -> MemberId {
     MemberId([number; 32])
@@ -37,7 +39,7 @@ pub fn members(n: u8) -> Vec<MemberId> {
 pub fn opened(n: u8, danger: Option<Danger>) -> Vec<Session> {
     let mut sessions = sessions(n, danger);
     for session in &mut sessions {
-        session.open_epoch(view(1), &members(n), &key(1)).unwrap();
+        session.open_epoch(view(1), &members(n), &key(1), AES).unwrap();
     }
     sessions
 }

@@ -1,0 +1,162 @@
+//! What a charter can name of cryptography: modules that agree on keys, and ciphers that seal under them.
+
+/// The modules of key agreement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ModuleName {
+    /// Cliques GDH over ristretto255, IKA.2 pattern.
+    Gdh,
+    /// Centralised key distribution, AES-256-GCM under pair keys over ristretto255.
+    Ckd,
+    /// Burmester–Desmedt over ristretto255.
+    Bd,
+    /// Dutta–Barua over ristretto255: KeyAgree and Join.
+    DuttaBarua,
+    /// Key trees over ristretto255.
+    Tgdh,
+    /// Key trees that are lists, over ristretto255.
+    Str,
+    /// MLS, RFC 9420.
+    Mls,
+}
+
+/// Most members for which GDH is the default.
+const GDH_MEMBERS_MAX: usize = 8;
+
+impl ModuleName {
+    /// Every module that there is.
+    pub const ALL: &[Self] =
+        &[Self::Gdh, Self::Ckd, Self::Bd, Self::DuttaBarua, Self::Tgdh, Self::Str, Self::Mls];
+
+    /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight, then TGDH. Both are
+    /// contributory.
+    pub fn by_size(members: usize) -> Self {
+        if members > GDH_MEMBERS_MAX { Self::Tgdh } else { Self::Gdh }
+    }
+
+    /// Whether every member has a share of its own in every key. Not so where one makes the key, nor in a Dutta–Barua join,
+    /// where most of the old members only listen; a charter takes these by name.
+    pub fn contributory(self) -> bool {
+        match self {
+            Self::Gdh | Self::Bd | Self::Tgdh | Self::Str => true,
+            Self::Ckd | Self::DuttaBarua | Self::Mls => false,
+        }
+    }
+
+    /// The name in charters and under signatures.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gdh => "gdh",
+            Self::Ckd => "ckd",
+            Self::Bd => "bd",
+            Self::DuttaBarua => "dutta-barua",
+            Self::Tgdh => "tgdh",
+            Self::Str => "str",
+            Self::Mls => "mls",
+        }
+    }
+
+    /// Reads what [`Self::as_str`] writes.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|module| module.as_str() == name)
+    }
+}
+
+/// How a charter chooses the module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keying {
+    /// By the number of members of each view: [`ModuleName::by_size`].
+    #[default]
+    BySize,
+    /// This one.
+    Module(ModuleName),
+}
+
+impl Keying {
+    /// The word for [`Self::BySize`].
+    const BY_SIZE: &'static str = "by-size";
+
+    /// The module of a view of so many members.
+    pub fn module(self, members: usize) -> ModuleName {
+        match self {
+            Self::BySize => ModuleName::by_size(members),
+            Self::Module(module) => module,
+        }
+    }
+
+    /// Whether each module that it may choose is contributory.
+    pub fn contributory(self) -> bool {
+        match self {
+            Self::BySize => true,
+            Self::Module(module) => module.contributory(),
+        }
+    }
+
+    /// The word in charters.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BySize => Self::BY_SIZE,
+            Self::Module(module) => module.as_str(),
+        }
+    }
+
+    /// Reads what [`Self::as_str`] writes.
+    pub fn from_name(name: &str) -> Option<Self> {
+        if name == Self::BY_SIZE { Some(Self::BySize) } else { ModuleName::from_name(name).map(Self::Module) }
+    }
+}
+
+/// The ciphers that seal messages: authenticated, with associated data, keys of 32 and nonces of 12 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Cipher {
+    /// AES-256-GCM: the fastest where the processor helps.
+    #[default]
+    Aes256Gcm,
+    /// ChaCha20-Poly1305 (RFC 8439): even and fast in software.
+    ChaCha20Poly1305,
+}
+
+impl Cipher {
+    /// Every cipher that there is.
+    pub const ALL: &[Self] = &[Self::Aes256Gcm, Self::ChaCha20Poly1305];
+
+    /// The word in charters and under derived keys.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Aes256Gcm => "aes-256-gcm",
+            Self::ChaCha20Poly1305 => "chacha20-poly1305",
+        }
+    }
+
+    /// Reads what [`Self::as_str`] writes.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|cipher| cipher.as_str() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_reads_as_what_wrote_it_and_no_other_does() {
+        for module in ModuleName::ALL {
+            assert_eq!(ModuleName::from_name(module.as_str()), Some(*module));
+            assert_eq!(Keying::from_name(module.as_str()), Some(Keying::Module(*module)));
+        }
+        assert_eq!(Keying::from_name(Keying::BySize.as_str()), Some(Keying::BySize));
+        for cipher in Cipher::ALL {
+            assert_eq!(Cipher::from_name(cipher.as_str()), Some(*cipher));
+        }
+        for word in ["", "GDH", "gdh ", "by_size", "aes"] {
+            assert!(Keying::from_name(word).is_none() && Cipher::from_name(word).is_none(), "{word}");
+        }
+    }
+
+    #[test]
+    fn whoever_names_no_module_gets_contributory_ones() {
+        for members in [1, 8, 9, 1_000] {
+            assert!(Keying::BySize.module(members).contributory());
+        }
+        assert_ne!(Keying::BySize.module(8), Keying::BySize.module(9));
+    }
+}

@@ -1,0 +1,57 @@
+//! What a member holds from its last run, and what it tells the others of it.
+//!
+//! ```text
+//!  1 | run 32 | rank u32 | module's name ...        goes with the member's word that it has flushed; nothing: holds nothing
+//! ```
+//! Whoever is to be in a view says before it what it holds; so all know alike, when the view is there, from which run the
+//! next one starts, and who comes new to it. Nobody infers it from the kind of change. Bytes that say nothing sensible say
+//! that their sender holds nothing, which is always possible.
+
+use crate::agreement::{Kept, ModuleName, Origin};
+use crate::base::{Digest, MemberId};
+use bytes::Bytes;
+use std::collections::BTreeSet;
+
+const VERSION: u8 = 1;
+
+/// The state of the last run that was confirmed.
+pub(crate) struct Held {
+    /// The run: its key epoch's public name.
+    pub(crate) run: Digest,
+    pub(crate) kept: Kept,
+}
+
+impl Held {
+    /// What goes with the word.
+    pub(crate) fn brings(&self) -> Bytes {
+        let head = [VERSION].into_iter().chain(self.run).chain(self.kept.rank().to_be_bytes());
+        head.chain(self.kept.module().as_str().bytes()).collect()
+    }
+
+    /// What each of `members` holds of this run, if all do and `module` can start from it.
+    pub(crate) fn origins(&self, members: &[MemberId], module: ModuleName) -> Option<Vec<Option<Origin>>> {
+        if self.kept.module() != module {
+            return None;
+        }
+        let origin = |member| Some(Some(Origin { run: self.run, rank: self.kept.rank_of(member)? }));
+        members.iter().map(origin).collect()
+    }
+}
+
+/// What all of a view hold that a run of `module` can start from. A run of which two claim one place is nobody's: one of them
+/// lies, and only those of that run know which, so that it is not worth a quarrel. All see the same.
+pub(crate) fn origins(brought: &[Bytes], module: ModuleName) -> Vec<Option<Origin>> {
+    let said: Vec<_> = brought.iter().map(|said| origin(said, module)).collect();
+    let mut places = BTreeSet::new();
+    let twice = said.iter().flatten().filter(|origin| !places.insert(**origin));
+    let void: BTreeSet<Digest> = twice.map(|origin| origin.run).collect();
+    said.into_iter().map(|origin| origin.filter(|origin| !void.contains(&origin.run))).collect()
+}
+
+fn origin(brought: &[u8], module: ModuleName) -> Option<Origin> {
+    let (version, rest) = brought.split_first()?;
+    let (run, rest) = rest.split_first_chunk::<32>()?;
+    let (rank, name) = rest.split_first_chunk::<4>()?;
+    let known = *version == VERSION && name == module.as_str().as_bytes();
+    known.then(|| Origin { run: *run, rank: u32::from_be_bytes(*rank) })
+}
