@@ -14,6 +14,9 @@ pub(crate) fn release(schedules: u32, fuzz_seconds: u32, issues: &[u32]) -> Resu
     let commit = commit.trim().to_owned();
     let mut log = format!("commit {commit}\n");
     let mut failed = Vec::new();
+    let folder = root().join("docs/evidence");
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let path = folder.join(format!("release-{commit}.log"));
     let wanted = |issue: &u32| issues.is_empty() || issues.contains(issue);
     for (_, line) in lines(schedules, fuzz_seconds).into_iter().filter(|(issue, _)| wanted(issue)) {
         eprintln!("$ {line}");
@@ -28,14 +31,12 @@ pub(crate) fn release(schedules: u32, fuzz_seconds: u32, issues: &[u32]) -> Resu
             start.elapsed().as_secs_f64()
         )
         .map_err(|error| error.to_string())?;
+        // After each line: hours of evidence do not depend on the last minute.
+        fs::write(&path, &log).map_err(|error| error.to_string())?;
         if !good {
             failed.push(line);
         }
     }
-    let folder = root().join("docs/evidence");
-    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let path = folder.join(format!("release-{commit}.log"));
-    fs::write(&path, log).map_err(|error| error.to_string())?;
     eprintln!("wrote docs/evidence/release-{commit}.log");
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join("; "))) }
 }

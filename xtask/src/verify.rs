@@ -1,7 +1,8 @@
 //! What CI runs, in the order in which a failure is cheapest to find.
 
-use crate::run::{capture, has, run};
+use crate::run::{capture, has, root, run};
 use crate::tidy::tidy;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Checks and tests everything; changes no file of the project.
@@ -45,20 +46,29 @@ fn steps() -> Vec<(&'static str, Step)> {
         ("tests", || run("cargo test --workspace --quiet --no-fail-fast").map(drop)),
         // Together: each alone would choose other features of what both use, and build that twice.
         ("release build", || run("cargo build --release -p folkmoot-sim -p folkmoot-cli").map(drop)),
-        ("simulator: 300 schedules", || run(&format!("{SIM} --schedules 300 --seed 1")).map(drop)),
+        ("simulator: 300 schedules", || simulate("--schedules 300")),
         ("simulator: every other module", modules),
-        ("demo", || run("target/release/folkmoot demo").map(drop)),
+        ("demo", || run(&format!("{} demo", built("folkmoot"))).map(drop)),
     ]
 }
 
-const SIM: &str = "target/release/folkmoot-sim";
+/// A program of the release build, wherever cargo was told to put that: this program lies beside it.
+fn built(program: &str) -> String {
+    let here = std::env::current_exe().unwrap_or_default();
+    let target = here.ancestors().nth(2).map_or_else(|| root().join("target"), Path::to_path_buf);
+    target.join("release").join(program).display().to_string()
+}
 
-/// A build's worth of schedules for each module that the run before did not have, and for votes on modules and ciphers.
+fn simulate(options: &str) -> Result<(), String> {
+    run(&format!("{} --seed 1 {options}", built("folkmoot-sim"))).map(drop)
+}
+
+/// Schedules for each module that the default does not choose, and with votes on modules and ciphers.
 fn modules() -> Result<(), String> {
     for module in crate::release::MODULES {
-        run(&format!("{SIM} --keying {module} --schedules 300 --seed 1"))?;
+        simulate(&format!("--keying {module} --schedules 300"))?;
     }
-    run(&format!("{SIM} --aim charter --schedules 60 --seed 1")).map(drop)
+    simulate("--aim charter --schedules 60")
 }
 
 /// Licences, sources and duplicates by cargo-deny; advisories need the network and are left to `cargo deny check`.

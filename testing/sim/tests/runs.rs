@@ -3,6 +3,8 @@
 //! numbers run in `cargo xtask verify` and `cargo xtask release`; here are a few, so that a change shows at once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+use folkmoot_sim::aim::Aim;
+use folkmoot_sim::record::What;
 use folkmoot_sim::schedule::Schedule;
 use folkmoot_sim::stack::company;
 use folkmoot_sim::world::Options;
@@ -27,4 +29,23 @@ fn a_run_is_its_seed_in_fresh_processes() {
     let (first, second) = (digests(), digests());
     assert_eq!(first, second);
     assert_eq!(first.lines().count(), 8);
+}
+
+/// An aim whose proposals nobody votes for any more would still break nothing.
+#[test]
+fn schedules_that_aim_at_the_charter_change_it() {
+    let granted = |seed| {
+        let mut schedule = Schedule::draw(seed);
+        Aim::Charter.take(&mut schedule);
+        let (outcome, record) =
+            folkmoot_sim::run(&schedule, company, Options { notes: true, ..Options::default() });
+        assert!(outcome.violations.is_empty(), "seed {seed}: {:#?}", outcome.violations);
+        let is_granted = |text: &str| text.contains("in the charter is closed: Granted");
+        record
+            .entries
+            .iter()
+            .filter(|entry| matches!(&entry.what, What::Note(_, text) if is_granted(text)))
+            .count()
+    };
+    assert!((1..=4).map(granted).sum::<usize>() > 4);
 }

@@ -144,11 +144,9 @@ impl Attempt {
         let view = &roll.view;
         let me = roll.place(&core.me)?;
         let kept = core.held.as_ref().map(|held| &held.kept);
-        let module = roll
-            .plan(core, number, me)
-            .and_then(|plan| begin(roll.module(), &plan, kept))
-            .map_err(KeyingError::LocalPlan)?;
-        let binding = roll.binding(number);
+        let plan = roll.plan(core, number, me).map_err(KeyingError::LocalPlan)?;
+        let binding = *plan.context();
+        let module = begin(roll.module(), &plan, kept).map_err(KeyingError::LocalPlan)?;
         let mut attempt = Self {
             view: view.id,
             number,

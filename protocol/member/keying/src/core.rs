@@ -109,8 +109,9 @@ impl Core {
     /// KEY-13: what somebody says it holds cannot be, by what all were told; all who see that complain.
     pub(crate) fn disbelieves(&mut self, view: &View, error: &KeyingError) {
         let KeyingError::LocalPlan(AgreementError::PeerOrigin { from }) = error else { return };
-        let suspect = view.members.get(*from).copied().filter(|suspect| *suspect != self.me);
-        self.complain_of_words(view, suspect.into_iter().collect());
+        if let Some(suspect) = view.members.get(*from).copied().filter(|suspect| *suspect != self.me) {
+            self.complain_of_words(view, vec![suspect]);
+        }
     }
 
     fn complain_of_words(&mut self, view: &View, liars: Vec<MemberId>) {

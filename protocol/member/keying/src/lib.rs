@@ -132,9 +132,7 @@ impl Keying {
         self.core.came_along(&view);
         match Roll::new(view, credentials) {
             Ok(roll) if self.core.believes(&roll.view, roll.module()) => {
-                let view = roll.view.clone();
-                let begun = Running::begin(&mut self.core, now, roll, credentials, entropy);
-                self.machine = begun.inspect_err(|error| self.core.disbelieves(&view, error))?;
+                self.machine = Running::begin(&mut self.core, now, roll, credentials, entropy)?;
             }
             Ok(_) => {}
             Err(off) => self.core.trace(keyless(&off)),

@@ -41,7 +41,8 @@ impl Running {
         credentials: &dyn Credentials,
         entropy: &mut dyn Entropy,
     ) -> Result<Machine, KeyingError> {
-        let (attempt, took) = Attempt::begin(core, &roll, 0, credentials, entropy)?;
+        let begun = Attempt::begin(core, &roll, 0, credentials, entropy);
+        let (attempt, took) = begun.inspect_err(|error| core.disbelieves(&roll.view, error))?;
         let deadline = Deadline::new(now, core.config.step_deadline);
         let running = Self { roll, attempt, held: false, signalled: false, deadline };
         Ok(running.after(core, took, credentials))
