@@ -32,6 +32,8 @@ pub const GUESTS_MAX: usize = 32;
 pub const REQUESTS_MAX: usize = 128;
 /// Messages after which a key epoch must end; far below what the AEAD allows.
 pub const SEALS_PER_EPOCH_MAX: u64 = 1 << 32;
+/// How old a key grows before the members make another, unless the charter says otherwise.
+pub const EPOCH_AGE: Duration = Duration::from_secs(3_600);
 /// How long a member waits for another's step before it complains.
 pub const STEP_DEADLINE: Duration = Duration::from_millis(3_000);
 

@@ -80,6 +80,8 @@ pub struct Timeouts {
     pub lookup_ms: Option<u32>,
     /// By how much clocks may differ (T7).
     pub skew_ms: Option<u32>,
+    /// How old a key grows before the members make another.
+    pub refresh_ms: Option<u32>,
 }
 
 /// One of those who sign the charter.
@@ -194,7 +196,8 @@ impl Charter {
     }
 
     /// The charter after a vote set `field` to `word`. Fields: threshold, keying, cipher, contributory, minority,
-    /// minority_may_admit, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms}.
+    /// minority_may_admit, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms,
+    /// refresh_ms}.
     ///
     /// # Errors
     /// [`CharterError::PeerChange`].
@@ -321,7 +324,7 @@ impl Rules {
             return Err(("request_hours", "between 1 and 8760"));
         }
         let times = &self.timeouts;
-        let set = [times.step_ms, times.silence_ms, times.lookup_ms, times.skew_ms];
+        let set = [times.step_ms, times.silence_ms, times.lookup_ms, times.skew_ms, times.refresh_ms];
         if set.into_iter().flatten().any(|ms| !(1..=TIMEOUT_MS_MAX).contains(&ms)) {
             return Err(("timeouts", "between 1 and 3600000 ms"));
         }
@@ -342,6 +345,7 @@ impl Rules {
             "timeouts.silence_ms" => self.timeouts.silence_ms = Some(number(word)?),
             "timeouts.lookup_ms" => self.timeouts.lookup_ms = Some(number(word)?),
             "timeouts.skew_ms" => self.timeouts.skew_ms = Some(number(word)?),
+            "timeouts.refresh_ms" => self.timeouts.refresh_ms = Some(number(word)?),
             _ => return Err("not a field that can be changed"),
         }
         Ok(())

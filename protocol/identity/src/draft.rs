@@ -88,6 +88,7 @@ impl CharterDraft {
             ("silence_ms", times.silence_ms),
             ("lookup_ms", times.lookup_ms),
             ("skew_ms", times.skew_ms),
+            ("refresh_ms", times.refresh_ms),
         ];
         for (key, ms) in all {
             if let Some(ms) = ms {

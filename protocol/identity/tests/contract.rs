@@ -266,6 +266,7 @@ fn id_34_one_field_changes_and_the_group_stays() {
         ("timeouts.silence_ms", "500"),
         ("timeouts.lookup_ms", "500"),
         ("timeouts.skew_ms", "500"),
+        ("timeouts.refresh_ms", "60000"),
     ] {
         charter.with_change(field, word).unwrap();
     }

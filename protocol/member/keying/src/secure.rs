@@ -128,7 +128,10 @@ impl Secure {
         muted: bool,
         (credentials, entropy): (&dyn Credentials, &mut dyn Entropy),
     ) -> Result<(), KeyingError> {
-        if self.refresh.is_some() || Some(envelope.attempt) != self.number.checked_add(1) {
+        if Some(envelope.attempt) != self.number.checked_add(1) {
+            return Err(KeyingError::WireStale);
+        }
+        if self.refresh.is_some() {
             // Two asked at once: the first in the order counts.
             return Ok(());
         }

@@ -142,6 +142,7 @@ impl Member {
         if seat.keying.poll_timeout().is_some_and(|at| at <= now) {
             self.ask_keying(now, group, keying::Input::Timeout, entropy);
         }
+        self.renew(now, group, entropy);
         self.settle(now, group, entropy);
     }
 
@@ -244,11 +245,11 @@ impl Member {
             }
             keying::Output::SecureTransitional => self.event(Event::Transitional { group }),
             keying::Output::SecureView(view) => {
-                self.install(group, view);
+                self.install(now, group, view);
                 self.follow_charter(now, group, entropy);
             }
             keying::Output::Refreshed { view, epoch } => {
-                self.refreshed(group, view, &epoch);
+                self.refreshed(now, group, view, &epoch);
                 self.follow_charter(now, group, entropy);
             }
             keying::Output::Trace(text) => self.trace("keying", text),
@@ -259,6 +260,17 @@ impl Member {
     pub(crate) fn follow_charter(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         let charter = self.transcript.roster().charter();
         if self.seats.get(&group).is_some_and(|seat| seat.is_behind(charter)) {
+            self.ask_keying(now, group, keying::Input::Refresh, entropy);
+        }
+    }
+
+    /// MEM-06: no key grows older than the charter lets it.
+    fn renew(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
+        let charter = self.transcript.roster().charter();
+        let Some(seat) = self.seats.get_mut(&group) else { return };
+        if seat.renew_at(&self.me, charter).is_some_and(|at| at <= now) {
+            seat.keyed_at = now;
+            self.trace("keying", "the key has its age: another is asked for".to_owned());
             self.ask_keying(now, group, keying::Input::Refresh, entropy);
         }
     }
@@ -284,7 +296,7 @@ impl Member {
     }
 
     /// A view and its key, together: messages of it may come and go from here on.
-    fn install(&mut self, group: GroupId, view: keying::SecureView) {
+    fn install(&mut self, now: Instant, group: GroupId, view: keying::SecureView) {
         let keying::SecureView { id, members, transitional_set, cause, epoch } = view;
         let Some(seat) = self.seats.get_mut(&group) else { return };
         if let Err(error) = seat.session.open_epoch(id, &members, &epoch.key, epoch.cipher) {
@@ -299,6 +311,7 @@ impl Member {
         seat.session.close_previous();
         let suite = (epoch.module, epoch.cipher);
         let epoch = epoch.name.to_string();
+        seat.keyed_at = now;
         seat.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone(), suite });
         seat.follow(self.transcript.roster());
         self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
@@ -307,9 +320,10 @@ impl Member {
     }
 
     /// A new key in the same view. The one before opens what was sealed before its sender heard.
-    fn refreshed(&mut self, group: GroupId, view: ViewId, epoch: &keying::Epoch) {
+    fn refreshed(&mut self, now: Instant, group: GroupId, view: ViewId, epoch: &keying::Epoch) {
         let Some(seat) = self.seats.get_mut(&group) else { return };
         let Some(installed) = &mut seat.installed else { return };
+        seat.keyed_at = now;
         installed.epoch = epoch.name.to_string();
         installed.suite = (epoch.module, epoch.cipher);
         if let Err(error) = seat.session.open_epoch(view, &installed.members, &epoch.key, epoch.cipher) {

@@ -186,7 +186,8 @@ impl Upper for Member {
 
     fn poll_timeout(&self) -> Option<Instant> {
         let able = self.configured && self.transcript.roster().is_member(&self.me);
-        let seats = self.seats.values().filter_map(|seat| seat.poll_timeout(able)).min();
+        let charter = self.transcript.roster().charter();
+        let seats = self.seats.values().filter_map(|seat| seat.poll_timeout(able, &self.me, charter)).min();
         [seats, self.door.poll_timeout()].into_iter().flatten().min()
     }
 }

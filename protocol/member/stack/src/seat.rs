@@ -32,6 +32,9 @@ pub(crate) struct Seat {
     /// Services of the messages that the session holds, in the same order.
     pub(crate) held: VecDeque<Service>,
     pub(crate) installed: Option<Installed>,
+    /// When the key in use was made, or another was last asked for because of its age.
+    pub(crate) keyed_at: Instant,
+    step_deadline: Duration,
     /// What the charter lets this side do: `Continue` unless the installed view has no quorum of the electorate.
     pub(crate) minority: Minority,
     /// Members of the newest notice.
@@ -70,6 +73,8 @@ impl Seat {
             session: Session::new(me, group, sessions),
             held: VecDeque::new(),
             installed: None,
+            keyed_at: now,
+            step_deadline: parts.step_deadline,
             minority: Minority::Continue,
             noticed: Vec::new(),
             joined: false,
@@ -96,6 +101,18 @@ impl Seat {
         self.installed.as_ref().is_some_and(|installed| {
             installed.suite != (charter.keying().module(installed.members.len()), charter.cipher())
         })
+    }
+
+    /// MEM-06: when this member asks for another key because of the age of this one. The first of the view asks; each of the
+    /// others only if those before it did not.
+    pub(crate) fn renew_at(&self, me: &MemberId, charter: &Charter) -> Option<Instant> {
+        let installed = self.installed.as_ref()?;
+        let place = installed.members.iter().position(|member| member == me)?;
+        let turn = self.step_deadline.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX));
+        let set = charter.timeouts().refresh_ms;
+        let age = set.map_or(base::limits::EPOCH_AGE, |ms| Duration::from_millis(ms.into()));
+        let secure = self.keying.state() == keying::State::Secure;
+        secure.then_some(self.keyed_at + age.saturating_add(turn))
     }
 
     /// Whether a message would be sealed and sent now.
@@ -140,8 +157,9 @@ impl Seat {
     }
 
     /// When to wake. `able`: whether the node could order a join now; if not, asking waits for that.
-    pub(crate) fn poll_timeout(&self, able: bool) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self, able: bool, me: &MemberId, charter: &Charter) -> Option<Instant> {
         let ask = (able && !self.joined).then_some(self.ask_at);
-        [self.flush.poll_timeout(), self.keying.poll_timeout(), ask].into_iter().flatten().min()
+        let renew = self.renew_at(me, charter);
+        [self.flush.poll_timeout(), self.keying.poll_timeout(), ask, renew].into_iter().flatten().min()
     }
 }
