@@ -99,7 +99,10 @@ impl Node {
 
     fn apply(&mut self, now: Instant, change: &Change, entropy: &mut dyn Entropy) {
         match change {
-            Change::Admitted { member, .. } => self.stand(now, member.node(), true, entropy),
+            Change::Admitted { member, .. } => {
+                self.stand(now, member.node(), true, entropy);
+                self.reach.seek_soon(now);
+            }
             Change::Removed { member, cause, .. } => self.end(now, *member, *cause, entropy),
             _ => {}
         }

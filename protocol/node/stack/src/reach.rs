@@ -16,6 +16,9 @@ const BACK_OFF_MAX: u32 = 8;
 
 /// How many look-ups pass between two questions to the others where absent nodes are.
 const SEEK_ROUNDS: u32 = 4;
+/// After an admission, what fraction of a look-up's time passes before that question: long enough for most to have heard by
+/// themselves, short enough that whoever can answer is still there.
+const SEEK_SOON: u32 = 4;
 
 /// What is known of where nodes are.
 #[derive(Debug)]
@@ -53,6 +56,12 @@ impl Reach {
     /// When to look up again.
     pub(crate) fn next(&self) -> Instant {
         self.next
+    }
+
+    /// Somebody is rostered who may have been told of before, when that was hearsay about a stranger: ask again soon.
+    pub(crate) fn seek_soon(&mut self, now: Instant) {
+        self.round = 0;
+        self.next = self.next.min(now + self.first / SEEK_SOON);
     }
 
     /// A link went down: look for the node soon.

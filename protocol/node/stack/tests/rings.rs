@@ -32,6 +32,25 @@ fn a_newcomer_whom_one_roster_lacks_stops_nobody() {
     }
 }
 
+/// What a simulated run found (seed 19591 of its day): two newcomers know of nobody but their contact, who tells each where
+/// the other is before it can know that the other is a member. The contact is lost soon after.
+#[test]
+fn newcomers_find_one_another_before_their_contact_is_lost() {
+    for moment in 0..12 {
+        let mut net = Net::of(1, 4_000 + moment);
+        net.start(1, 1, &[0]);
+        net.start(1, 2, &[0]);
+        net.ms(1_000);
+        net.admit(1, 0);
+        net.admit(2, 0);
+        net.ms(200 + moment * 50);
+        net.part(0, 1);
+        net.part(0, 2);
+        let took = net.until(seconds(8), |net| net.together(&[1, 2]));
+        assert!(took.is_some(), "moment {moment}\n{}", net.told());
+    }
+}
+
 /// Admissions on both sides of a cut: each side has a newcomer whom the other does not know.
 #[test]
 fn rosters_that_differ_both_ways_are_united() {
