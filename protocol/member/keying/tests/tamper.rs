@@ -178,7 +178,13 @@ struct Found {
 
 /// One member signs one altered body. Nobody is secure with another key than others; who refuses the step complains of the
 /// liar at once, and of nobody else; who is not secure in the end has complained of somebody.
-fn lie(module: ModuleName, change: &str, which: usize, alter: impl Fn(&mut Vec<u8>), found: &mut Found) -> bool {
+fn lie(
+    module: ModuleName,
+    change: &str,
+    which: usize,
+    alter: impl Fn(&mut Vec<u8>),
+    found: &mut Found,
+) -> bool {
     let mut scene = Scene::set(module, change);
     let (mut steps, mut liar) = (0, None);
     while let Some((from, bytes)) = scene.table.log.pop_front() {

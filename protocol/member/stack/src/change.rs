@@ -128,6 +128,9 @@ impl Member {
                 self.hear_flush(now, group, output, entropy);
             } else if let Some(output) = seat.keying.poll_output() {
                 self.hear_keying(now, group, output, entropy);
+            } else if seat.session.poll_refresh() {
+                // MEM-06: the key is nearly used up.
+                self.ask_keying(now, group, keying::Input::Refresh, entropy);
             } else {
                 return;
             }

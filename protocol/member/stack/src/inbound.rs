@@ -47,6 +47,8 @@ impl Member {
             ToMember::Congested(congested) => {
                 self.congested = congested;
                 self.release_all();
+                let groups: Vec<GroupId> = self.seats.keys().copied().collect();
+                groups.into_iter().for_each(|group| self.settle(now, group, entropy));
             }
         }
     }
@@ -82,6 +84,7 @@ impl Member {
                 }
                 self.settle(now, group, entropy);
                 self.release_held(group);
+                self.settle(now, group, entropy);
             }
             None => self.refuse("member", &format!("MEM-01 {sender}: unknown kind of payload")),
         }

@@ -34,9 +34,7 @@ impl Member {
         if let Err(error) = self.try_send(group, service, payload) {
             self.event(Event::SendFailed { error });
         }
-        if self.seats.get_mut(&group).is_some_and(|seat| seat.session.poll_refresh()) {
-            self.refresh(now, group, entropy);
-        }
+        self.settle(now, group, entropy);
     }
 
     fn try_send(&mut self, group: GroupId, service: Service, payload: Bytes) -> Result<(), SendError> {

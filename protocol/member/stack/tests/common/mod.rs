@@ -54,13 +54,18 @@ pub struct Moot {
 impl Moot {
     /// `founders` of them found the group; all have a member; all founders join.
     pub fn new(seats: usize, founders: usize, minority: Minority, danger: Option<Danger>) -> Self {
+        Self::with(seats, founders, minority, |config| config.danger = danger)
+    }
+
+    /// With another set-up of every member.
+    pub fn with(seats: usize, founders: usize, minority: Minority, set: impl Fn(&mut Config)) -> Self {
         let charter = charter(founders, minority);
         let transcript = Transcript::genesis(&charter).unwrap();
         let group = transcript.group();
         let chair = |number: usize| {
             let mut config = Config::new(PEOPLE[number].clone(), charter.clone());
-            config.danger = danger;
             config.danger_keeps_keys = true;
+            set(&mut config);
             Chair {
                 member: Member::new(config, &[]).unwrap(),
                 events: Vec::new(),
@@ -484,6 +489,38 @@ impl Moot {
             }
         }
         Ok(())
+    }
+
+    /// How many messages this member sealed in each epoch, by the epoch's name on the wire.
+    pub fn sealed_by_epoch(&self, number: usize) -> BTreeMap<Bytes, u64> {
+        const SEALED: u8 = 2;
+        let mut counts = BTreeMap::new();
+        for (_, payload) in &self.chairs[number].sealed {
+            let data = payload.slice((1 + folkmoot_flush::DATA_HEADER_BYTES).min(payload.len())..);
+            if data.len() > 10 && data[0] == SEALED && data[1] == folkmoot_session::VERSION {
+                *counts.entry(data.slice(2..10)).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// When somebody next has something to do of itself.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.chairs.iter().filter_map(|chair| chair.member.poll_timeout()).min()
+    }
+
+    pub fn wake(&mut self, number: usize) {
+        let chair = &mut self.chairs[number];
+        chair.member.timeout(self.now, &mut chair.dice);
+        self.drain(number);
+    }
+
+    /// Wakes all whose time has come, and says whose that was.
+    pub fn wake_due(&mut self) -> Vec<usize> {
+        let due = |chair: &Chair| chair.member.poll_timeout().is_some_and(|at| at <= self.now);
+        let due: Vec<usize> = (0..self.chairs.len()).filter(|number| due(&self.chairs[*number])).collect();
+        due.iter().for_each(|number| self.wake(*number));
+        due
     }
 
     fn views(&self) -> Vec<(ViewId, Vec<MemberId>)> {
