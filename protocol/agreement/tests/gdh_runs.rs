@@ -93,7 +93,7 @@ fn upto(n: u16) -> Vec<u16> {
     (1..=n).collect()
 }
 
-const SIZES: [u16; 8] = [2, 3, 4, 5, 9, 17, 33, 64];
+const SIZES: core::ops::RangeInclusive<u16> = 2..=64;
 
 /// §2.4's tables less the long-term rows, n with the one who comes or goes: controller and joiner n, others 1; then n − 1.
 #[test]

@@ -240,7 +240,7 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     use folkmoot_group::message::{Control, GroupState, Heads, Joined, Stamp, State, encode, encode_data};
     let heads = Heads { heads: vec![EntryId([1; 32])], landmarks: vec![EntryId([0; 32])] };
     let joined = Joined { member: member(2), stamp: Stamp { ring_seq: 1, order: 1 } };
-    let groups = vec![GroupState { group: GROUP, noticed: None, members: vec![joined] }];
+    let groups = vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members: vec![joined] }];
     let empty = Heads { landmarks: vec![], ..heads.clone() };
     let view = crate::frames::view_id(GROUP, 4);
     let state = Control::State(State { configuration: configuration(1), heads: empty.clone(), groups });

@@ -47,7 +47,8 @@ impl Scene {
             table.honest();
             table.give(1, Input::Refresh).unwrap();
         }
-        (table.errors.iter_mut().for_each(Vec::clear), table.outputs.iter_mut().for_each(Vec::clear));
+        table.errors.iter_mut().for_each(Vec::clear);
+        table.outputs.iter_mut().for_each(Vec::clear);
         Self { table, view, module }
     }
 

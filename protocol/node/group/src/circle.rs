@@ -1,6 +1,6 @@
 //! One group's table: who is in, on which node, since which join; what was noticed last; who complained about whom.
 
-use crate::message::{Joined, Noticed, Stamp};
+use crate::message::{Joined, NoticeLabel, Noticed, STOOD_MAX, Stamp, label_of};
 use crate::{Output, Word};
 use folkmoot_base::{Cause, ConfigurationId, GroupId, MemberId, NodeId, ViewId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const RECENT_NOTICES_MAX: usize = 256;
 
 /// A member's place in a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seat {
     /// Where it lives.
     pub(crate) node: NodeId,
@@ -17,6 +17,17 @@ pub(crate) struct Seat {
     pub(crate) stamp: Stamp,
     /// Serial of the first notice that lists it.
     since: u64,
+    /// The notices that its node stood by at the last merge: whom it waits for may still be those of one of them.
+    stood: Vec<NoticeLabel>,
+}
+
+/// Among whom complaints are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Jury {
+    /// Those of a notice since the last merge, by its serial.
+    Notice(u64),
+    /// Those who came to the last merge from this one.
+    Before(NoticeLabel),
 }
 
 #[derive(Debug, Clone)]
@@ -41,9 +52,11 @@ pub(crate) struct Circle {
     lost: BTreeSet<MemberId>,
     /// Notices so far; serials are local.
     serial: u64,
+    /// Labels of the latest notices here, before the last merge too.
+    stood: VecDeque<NoticeLabel>,
     /// Configuration, place and serial of the notices since the last merge.
     recent: VecDeque<(ConfigurationId, u64, u64)>,
-    votes: BTreeMap<(u64, MemberId), BTreeSet<MemberId>>,
+    votes: BTreeMap<(Jury, MemberId), BTreeSet<MemberId>>,
     /// Members set aside by complaints, and the first place at which they may join again.
     set_aside: BTreeMap<MemberId, u64>,
 }
@@ -75,9 +88,34 @@ impl Circle {
 
     /// Gives `member` a place; it had none.
     pub(crate) fn add(&mut self, member: MemberId, node: NodeId, stamp: Stamp, me: NodeId) {
-        self.seats.insert(member, Seat { node, stamp, since: self.serial.saturating_add(1) });
+        let since = self.serial.saturating_add(1);
+        self.seats.insert(member, Seat { node, stamp, since, stood: Vec::new() });
         if node == me {
             self.local.insert(member);
+        }
+    }
+
+    /// `member` came to the merge from these notices.
+    pub(crate) fn came(&mut self, member: &MemberId, stood: &[NoticeLabel]) {
+        if let Some(seat) = self.seats.get_mut(member) {
+            seat.stood = stood.to_vec();
+        }
+    }
+
+    /// The latest notices that local members were told of, over merges too: what a State says of them.
+    pub(crate) fn stood(&self) -> Vec<NoticeLabel> {
+        self.stood.iter().copied().collect()
+    }
+
+    fn stand(&mut self, view: &ViewId) {
+        let label = label_of(view);
+        if self.local.is_empty() {
+            self.stood.clear();
+        } else if self.stood.back() != Some(&label) {
+            self.stood.push_back(label);
+        }
+        if self.stood.len() > STOOD_MAX {
+            self.stood.pop_front();
         }
     }
 
@@ -182,19 +220,21 @@ impl Circle {
     fn record(&mut self, view: ViewId, fresh: bool) {
         let members = self.seats.iter().map(|(member, seat)| (*member, seat.stamp)).collect();
         self.notice = Some(Notice { view, fresh, digest: self.fingerprint(), members });
+        self.stand(&view);
         self.lost.clear();
         self.serial = self.serial.saturating_add(1);
         self.recent.push_back((view.configuration, view.order, self.serial));
         if self.recent.len() > RECENT_NOTICES_MAX {
             self.recent.pop_front();
             let oldest = self.recent.front().map_or(0, |(_, _, serial)| *serial);
-            self.votes.retain(|(serial, _), _| *serial >= oldest);
+            self.votes.retain(|(jury, _), _| !matches!(jury, Jury::Notice(serial) if *serial < oldest));
         }
     }
 
     /// Counts a complaint: `Some(true)` if it is the one that removes `suspect`, `None` if it does not count.
     ///
-    /// It counts among those of the view it names who are still in. A view from before the last merge counts as the newest.
+    /// It counts among those of the view it names who are still in; of one from before the last merge, those are known by what
+    /// their nodes said then. Such a one counts in the newest notice, too: all who are in wait for it in the end.
     pub(crate) fn complaint(
         &mut self,
         complainer: MemberId,
@@ -205,21 +245,31 @@ impl Circle {
         let named = |(configuration, order, _): &&(ConfigurationId, u64, u64)| {
             *configuration == view.configuration && *order == view.order
         };
-        let serial = match self.recent.iter().rev().find(named) {
-            Some((_, _, serial)) => *serial,
-            None if newest.fresh && view.configuration == newest.view.configuration => return None,
-            None => self.serial,
+        match self.recent.iter().rev().find(named) {
+            Some((_, _, serial)) => self.vote(Jury::Notice(*serial), complainer, suspect),
+            None if newest.fresh && view.configuration == newest.view.configuration => None,
+            None => {
+                let among = self.vote(Jury::Before(label_of(view)), complainer, suspect);
+                let all = self.vote(Jury::Notice(self.serial), complainer, suspect);
+                among.max(all)
+            }
+        }
+    }
+
+    /// One voice among a jury of which both are.
+    fn vote(&mut self, jury: Jury, complainer: MemberId, suspect: MemberId) -> Option<bool> {
+        let is_of = |seat: &Seat| match jury {
+            Jury::Notice(serial) => seat.since <= serial,
+            Jury::Before(label) => seat.stood.contains(&label),
         };
-        let of_view = |member: &MemberId| self.seats.get(member).is_some_and(|seat| seat.since <= serial);
-        if complainer == suspect || !of_view(&complainer) || !of_view(&suspect) {
+        if complainer == suspect
+            || ![complainer, suspect].iter().all(|one| self.seats.get(one).is_some_and(is_of))
+        {
             return None;
         }
-        let size = self.seats.values().filter(|seat| seat.since <= serial).count();
-        let voters = self.votes.entry((serial, suspect)).or_default();
-        if !voters.insert(complainer) {
-            return None;
-        }
-        Some(voters.len() >= complaints_needed(size))
+        let size = self.seats.values().filter(|seat| is_of(seat)).count();
+        let voters = self.votes.entry((jury, suspect)).or_default();
+        voters.insert(complainer).then(|| voters.len() >= complaints_needed(size))
     }
 
     /// `member` may not join before place `until`.

@@ -12,7 +12,7 @@
 //! Source: Spread's GROUPS state transfer. Departures: docs/protocol/group.md.
 
 use crate::circle::Circle;
-use crate::message::{Control, GroupState, Heads, Noticed, Stamp, State, encode};
+use crate::message::{Control, GroupState, Heads, Noticed, STOOD_MAX, Stamp, State, encode};
 use crate::ordered::{Change, What};
 use crate::{Configuration, Group, GroupError, LANDMARKS_MAX, MEMBERSHIPS_MAX, Output, Phase, Roster, Word};
 use bytes::Bytes;
@@ -111,6 +111,7 @@ impl Group {
         let state = |(group, circle): (&GroupId, &Circle)| GroupState {
             group: *group,
             noticed: circle.noticed(),
+            stood: circle.stood(),
             members: circle.local_joined(),
         };
         self.circles.iter().filter(|(_, circle)| !circle.local().is_empty()).map(state).collect()
@@ -302,6 +303,7 @@ impl Group {
                 for joined in &state.members {
                     if circle.seat(&joined.member).is_none() {
                         circle.add(joined.member, *node, joined.stamp, me);
+                        circle.came(&joined.member, &state.stood);
                     }
                 }
             }
@@ -383,6 +385,9 @@ fn check_state(peer: NodeId, state: &State) -> Result<(), GroupError> {
         && state.groups.iter().all(|group| group.members.is_sorted_by(|a, b| a.member < b.member));
     if !sorted || state.groups.iter().any(|group| group.members.is_empty()) {
         return Err(GroupError::PeerOutOfTurn(peer));
+    }
+    if state.groups.iter().any(|group| group.stood.len() > STOOD_MAX) {
+        return Err(GroupError::PeerTooLarge(peer));
     }
     let memberships: usize = state.groups.iter().map(|group| group.members.len()).sum();
     if memberships > MEMBERSHIPS_MAX || state.groups.len() > GROUPS_MAX {

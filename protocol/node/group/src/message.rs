@@ -19,7 +19,9 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Blob, ConfigurationId, DecodeError, Digest, EntryId, GroupId, MemberId, NodeId, ViewId};
+use folkmoot_base::{
+    Blob, ConfigurationId, DecodeError, Digest, EntryId, GroupId, MemberId, NodeId, ViewId, digest,
+};
 
 const DATA: u8 = 0xD1;
 const OWN_DATA: u8 = 0xE1;
@@ -115,8 +117,24 @@ pub struct GroupState {
     pub group: GroupId,
     /// The newest notice, if nobody of it was lost since.
     pub noticed: Option<Noticed>,
+    /// The latest notices that its members were told of and may still stand in, oldest first: at most [`STOOD_MAX`].
+    pub stood: Vec<NoticeLabel>,
     /// The node's members in it; sorted.
     pub members: Vec<Joined>,
+}
+
+/// Most notices that a node says its members may still stand in.
+pub const STOOD_MAX: usize = 8;
+
+/// Short name of a notice: the first bytes of a digest of its id. Two that are alike by chance only mix complaints.
+pub type NoticeLabel = [u8; 8];
+
+/// The label of the notice with this id.
+pub fn label_of(view: &ViewId) -> NoticeLabel {
+    let whole = digest(&[b"folkmoot notice v1", &codec::encode(view)]);
+    let mut label = NoticeLabel::default();
+    label.iter_mut().zip(whole).for_each(|(to, from)| *to = from);
+    label
 }
 
 /// A notice, and whom it listed.

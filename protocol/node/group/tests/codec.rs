@@ -38,10 +38,11 @@ fn joined() -> impl Strategy<Value = Joined> {
 
 fn group_state() -> impl Strategy<Value = GroupState> {
     let noticed = prop::option::of((view(), any::<[u8; 32]>()));
-    (any::<[u8; 32]>(), noticed, prop::collection::vec(joined(), 0..4)).prop_map(
-        |(group, noticed, members)| {
+    let stood = prop::collection::vec(any::<[u8; 8]>(), 0..4);
+    (any::<[u8; 32]>(), noticed, stood, prop::collection::vec(joined(), 0..4)).prop_map(
+        |(group, noticed, stood, members)| {
             let noticed = noticed.map(|(view, digest)| Noticed { view, digest });
-            GroupState { group: GroupId(group), noticed, members }
+            GroupState { group: GroupId(group), noticed, stood, members }
         },
     )
 }

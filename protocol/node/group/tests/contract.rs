@@ -270,6 +270,31 @@ fn grp_12_a_view_from_before_a_merge_that_kept_the_notice_counts_as_the_newest()
     assert_eq!(bus.hosts[0].upper.newest().1, members(&[0, 1, 2]));
 }
 
+/// What a simulated run found (seed 14904 of its day): two sides of two, each with one that is silent in keying, come to one
+/// notice with a fifth, and who waits for the silent one is the only one who can tell. Nobody had more than half of all.
+#[test]
+fn grp_12_a_view_from_before_a_merge_counts_among_those_who_were_in_it() {
+    for between in 0..3 {
+        let mut bus = joined(5);
+        bus.reconfigure(&[0, 0, 1, 1, 2], 0);
+        bus.settle();
+        let (left, right) = (bus.hosts[0].upper.newest().0, bus.hosts[2].upper.newest().0);
+        // The silent stay silent over more merges: what they stood in is not forgotten.
+        for _ in 0..=between {
+            bus.reconfigure(&[0; 5], 0);
+            bus.settle();
+        }
+        assert_eq!(bus.hosts[0].upper.newest().1, members(&[0, 1, 2, 3, 4]));
+        complain(&mut bus, 4, 0, left);
+        complain(&mut bus, 2, 0, left);
+        assert_eq!(bus.hosts[4].upper.newest().1, members(&[0, 1, 2, 3, 4]), "neither was in that view");
+        complain(&mut bus, 1, 0, left);
+        assert_eq!(bus.hosts[4].upper.newest().1, members(&[1, 2, 3, 4]), "after {between} more");
+        complain(&mut bus, 2, 3, right);
+        assert_eq!(bus.hosts[1].upper.newest().1, members(&[1, 2, 4]));
+    }
+}
+
 #[test]
 fn a_refresh_is_a_notice_with_the_same_members() {
     let mut bus = joined(2);
@@ -324,7 +349,7 @@ fn state(groups: Vec<GroupState>) -> State {
 fn one(group: u8, who: &[usize]) -> GroupState {
     let stamp = Stamp { ring_seq: 0, order: 0 };
     let members = who.iter().map(|index| Joined { member: member(*index), stamp }).collect();
-    GroupState { group: GroupId([group; 32]), noticed: None, members }
+    GroupState { group: GroupId([group; 32]), noticed: None, stood: Vec::new(), members }
 }
 
 #[test]

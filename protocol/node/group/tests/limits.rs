@@ -95,7 +95,7 @@ fn grp_06_a_member_lives_on_one_node() {
     let stamp = Stamp { ring_seq: 0, order: 0 };
     let claim = || {
         let members = vec![Joined { member: member(1), stamp }];
-        vec![GroupState { group: GROUP, noticed: None, members }]
+        vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
     };
     let mut fed = Fed::new(&[member(1)]);
     fed.state(OTHER, claim());
@@ -136,7 +136,7 @@ fn grp_07_a_merge_keeps_the_bounds() {
         let mut members: Vec<Joined> =
             numbers.map(|number| Joined { member: member(number), stamp }).collect();
         members.sort_unstable();
-        vec![GroupState { group: GROUP, noticed: None, members }]
+        vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
     };
     let mut fed = Fed::new(&[]);
     fed.state(ME, half(0));
@@ -177,7 +177,7 @@ fn grp_11_the_other_side_is_heard_after_the_merge() {
     let stamp = Stamp { ring_seq: 0, order: 0 };
     let of = |number: usize| {
         let members = vec![Joined { member: member(number), stamp }];
-        vec![GroupState { group: GROUP, noticed: None, members }]
+        vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
     };
     // A first configuration of our own, so that there is a member here to hear.
     let mut group = Group::new(Config { me: ME, danger: None });
