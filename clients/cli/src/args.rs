@@ -115,6 +115,9 @@ pub(crate) enum Charter {
         /// What seals messages: aes-256-gcm or chacha20-poly1305.
         #[arg(long, value_name = "CIPHER", default_value = "aes-256-gcm", value_parser = cipher)]
         cipher: Cipher,
+        /// Run ML-KEM-768 as well in every exchange between two (links, ckd's pairs, mls); with --keying ckd or mls.
+        #[arg(long)]
+        hybrid: bool,
         /// Where to write it.
         #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,
@@ -139,7 +142,7 @@ pub(crate) enum Charter {
     },
     /// Propose to change one rule of the group, and vote for it, through the running member.
     Change {
-        /// threshold, keying, cipher, contributory, minority, minority_may_admit, certificate_days, request_hours, timeouts.step_ms, ...
+        /// threshold, keying, cipher, hybrid, contributory, minority, minority_may_admit, certificate_days, request_hours, timeouts.step_ms, ...
         field: String,
         /// As the charter writes it.
         value: String,
@@ -151,7 +154,7 @@ fn keying(word: &str) -> Result<Keying, &'static str> {
 }
 
 fn module(word: &str) -> Result<ModuleName, &'static str> {
-    ModuleName::from_name(word).ok_or("gdh, tgdh, str, bd, ckd, dutta-barua or mls")
+    ModuleName::from_name(word).ok_or("gdh, tgdh, str, bd, ckd, dutta-barua, mls, ckd+ml-kem-768 or mls+ml-kem-768")
 }
 
 fn cipher(word: &str) -> Result<Cipher, &'static str> {

@@ -89,14 +89,17 @@ pub fn begin(
     }
     match module {
         ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan, kept)?)),
-        ModuleName::Ckd => Ok(Box::new(ckd::Run::<Ristretto>::new(plan, kept)?)),
+        ModuleName::Ckd => Ok(Box::new(ckd::Run::<ckd::Curve<Ristretto>>::new(plan, kept)?)),
+        ModuleName::CkdHybrid => Ok(Box::new(ckd::Run::<ckd::XWing>::new(plan, kept)?)),
         ModuleName::Bd => Ok(Box::new(bd::run::<Ristretto>(plan)?)),
         ModuleName::DuttaBarua => Ok(Box::new(dutta_barua::run::<Ristretto>(plan, kept)?)),
         ModuleName::Tgdh => Ok(Box::new(tgdh::Run::<Ristretto>::new(plan, kept)?)),
         ModuleName::Str => Ok(Box::new(skinny::Run::<Ristretto>::new(plan, kept)?)),
         #[cfg(feature = "mls")]
         ModuleName::Mls => Ok(Box::new(mls::Run::new(plan, kept, mls::Suite::Classical)?)),
+        #[cfg(feature = "mls")]
+        ModuleName::MlsHybrid => Ok(Box::new(mls::Run::new(plan, kept, mls::Suite::Hybrid)?)),
         #[cfg(not(feature = "mls"))]
-        ModuleName::Mls => Err(AgreementError::LocalNotBuilt),
+        ModuleName::Mls | ModuleName::MlsHybrid => Err(AgreementError::LocalNotBuilt),
     }
 }

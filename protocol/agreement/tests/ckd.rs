@@ -7,7 +7,7 @@ mod common;
 mod world;
 
 use common::{Script, Seeded, Toy, member};
-use folkmoot_agreement::ckd::Run;
+use folkmoot_agreement::ckd::{Curve, Run};
 use folkmoot_agreement::ckd::exponent::Context;
 use folkmoot_agreement::{AgreementError, Module, ModuleName, Plan, PrimeGroup, Ristretto, begin};
 use world::World;
@@ -201,7 +201,7 @@ fn runs_of_the_sealed_form_say_and_cost_what_the_docs_say() {
 #[test]
 fn agr_20_offers_answers_and_keys_come_in_turn_and_once() {
     let plan = |me| Plan::new(&[1, 2, 3].map(member), me).unwrap();
-    let mut run = Run::<Toy>::new(&plan(2), None).unwrap();
+    let mut run = Run::<Curve<Toy>>::new(&plan(2), None).unwrap();
     run.start(&mut Seeded(1));
     let mut take =
         |from, step, body: &[u8]| run.receive(from, step, body, &mut Seeded(1)).map(|_| run.awaited());

@@ -17,6 +17,10 @@ pub enum ModuleName {
     Str,
     /// MLS, RFC 9420.
     Mls,
+    /// [`Self::Ckd`] with pair keys by X-Wing (ML-KEM-768 and X25519).
+    CkdHybrid,
+    /// [`Self::Mls`] with X-Wing for its encapsulations.
+    MlsHybrid,
 }
 
 /// Most members for which GDH is the default.
@@ -24,8 +28,17 @@ const GDH_MEMBERS_MAX: usize = 8;
 
 impl ModuleName {
     /// Every module that there is.
-    pub const ALL: &[Self] =
-        &[Self::Gdh, Self::Ckd, Self::Bd, Self::DuttaBarua, Self::Tgdh, Self::Str, Self::Mls];
+    pub const ALL: &[Self] = &[
+        Self::Gdh,
+        Self::Ckd,
+        Self::Bd,
+        Self::DuttaBarua,
+        Self::Tgdh,
+        Self::Str,
+        Self::Mls,
+        Self::CkdHybrid,
+        Self::MlsHybrid,
+    ];
 
     /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight, then TGDH. Both are
     /// contributory.
@@ -38,11 +51,25 @@ impl ModuleName {
     pub fn contributory(self) -> bool {
         match self {
             Self::Gdh | Self::Bd | Self::Tgdh | Self::Str => true,
-            Self::Ckd | Self::DuttaBarua | Self::Mls => false,
+            Self::Ckd | Self::DuttaBarua | Self::Mls | Self::CkdHybrid | Self::MlsHybrid => false,
         }
     }
 
-    /// The name in charters and under signatures.
+    /// The same with ML-KEM-768 in every exchange between two; `None` for a module that has no such form.
+    pub fn hybrid(self) -> Option<Self> {
+        match self {
+            Self::Ckd | Self::CkdHybrid => Some(Self::CkdHybrid),
+            Self::Mls | Self::MlsHybrid => Some(Self::MlsHybrid),
+            Self::Gdh | Self::Bd | Self::DuttaBarua | Self::Tgdh | Self::Str => None,
+        }
+    }
+
+    /// Whether it is such a form. A charter asks for it by `hybrid = true`, not by its name.
+    pub fn is_hybrid(self) -> bool {
+        self.hybrid() == Some(self)
+    }
+
+    /// The name under signatures, and, but for hybrid forms, in charters.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Gdh => "gdh",
@@ -52,6 +79,8 @@ impl ModuleName {
             Self::Tgdh => "tgdh",
             Self::Str => "str",
             Self::Mls => "mls",
+            Self::CkdHybrid => "ckd+ml-kem-768",
+            Self::MlsHybrid => "mls+ml-kem-768",
         }
     }
 
@@ -91,6 +120,14 @@ impl Keying {
         }
     }
 
+    /// The same with ML-KEM-768 in every exchange between two; `None` where a module that it may choose has no such form.
+    pub fn hybrid(self) -> Option<Self> {
+        match self {
+            Self::BySize => None,
+            Self::Module(module) => module.hybrid().map(Self::Module),
+        }
+    }
+
     /// The word in charters.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -99,9 +136,12 @@ impl Keying {
         }
     }
 
-    /// Reads what [`Self::as_str`] writes.
+    /// Reads what [`Self::as_str`] writes of what a charter can name: no hybrid form, which has a field of its own.
     pub fn from_name(name: &str) -> Option<Self> {
-        if name == Self::BY_SIZE { Some(Self::BySize) } else { ModuleName::from_name(name).map(Self::Module) }
+        if name == Self::BY_SIZE {
+            return Some(Self::BySize);
+        }
+        ModuleName::from_name(name).filter(|module| !module.is_hybrid()).map(Self::Module)
     }
 }
 
@@ -141,7 +181,8 @@ mod tests {
     fn every_word_reads_as_what_wrote_it_and_no_other_does() {
         for module in ModuleName::ALL {
             assert_eq!(ModuleName::from_name(module.as_str()), Some(*module));
-            assert_eq!(Keying::from_name(module.as_str()), Some(Keying::Module(*module)));
+            let named = Keying::from_name(module.as_str());
+            assert_eq!(named, (!module.is_hybrid()).then_some(Keying::Module(*module)));
         }
         assert_eq!(Keying::from_name(Keying::BySize.as_str()), Some(Keying::BySize));
         for cipher in Cipher::ALL {
@@ -149,6 +190,18 @@ mod tests {
         }
         for word in ["", "GDH", "gdh ", "by_size", "aes"] {
             assert!(Keying::from_name(word).is_none() && Cipher::from_name(word).is_none(), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_hybrid_form_is_its_own_and_has_the_share_rules_of_its_module() {
+        assert_eq!(Keying::BySize.hybrid(), None);
+        for module in ModuleName::ALL {
+            let hybrid = module.hybrid();
+            assert_eq!(Keying::Module(*module).hybrid(), hybrid.map(Keying::Module));
+            let Some(hybrid) = hybrid else { continue };
+            assert_eq!((hybrid.hybrid(), hybrid.contributory()), (Some(hybrid), module.contributory()));
+            assert!(hybrid.is_hybrid() && hybrid.as_str().starts_with(module.as_str()));
         }
     }
 

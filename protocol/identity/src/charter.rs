@@ -8,6 +8,7 @@
 //! scheme = "plain"
 //! keying = "by-size"                   # or a module: gdh, tgdh, str, bd; ckd, dutta-barua, mls
 //! cipher = "aes-256-gcm"               # or chacha20-poly1305
+//! hybrid = false                       # optional; true: ckd, mls and links also run ML-KEM-768
 //! contributory = true                  # every member has a share in every key; false allows the last three modules
 //! minority = "continue"                # or "read-only", "stop": what the smaller side of a split may do
 //! minority_may_admit = true
@@ -40,6 +41,7 @@ const HOURS_MAX: u32 = 8_760;
 const TIMEOUT_MS_MAX: u32 = 3_600_000;
 const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
 const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
+const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
 
 /// What the smaller side of a split may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -110,6 +112,8 @@ pub struct Charter {
     nonce: [u8; 16],
     founders: Vec<Founder>,
     rules: Rules,
+    /// The rules' keying as it is run: in its hybrid form if they say so.
+    agreement: Keying,
 }
 
 /// What a vote may change.
@@ -118,6 +122,7 @@ struct Rules {
     threshold: u32,
     keying: Keying,
     cipher: Cipher,
+    hybrid: bool,
     contributory: bool,
     minority: Minority,
     minority_may_admit: bool,
@@ -136,6 +141,8 @@ struct Text {
     scheme: String,
     keying: String,
     cipher: String,
+    #[serde(default)]
+    hybrid: bool,
     contributory: bool,
     minority: Minority,
     minority_may_admit: bool,
@@ -170,6 +177,7 @@ impl Charter {
             threshold: parsed.threshold,
             keying: Keying::from_name(&parsed.keying).ok_or(value("keying", KEYINGS))?,
             cipher: Cipher::from_name(&parsed.cipher).ok_or(value("cipher", CIPHERS))?,
+            hybrid: parsed.hybrid,
             contributory: parsed.contributory,
             minority: parsed.minority,
             minority_may_admit: parsed.minority_may_admit,
@@ -177,7 +185,7 @@ impl Charter {
             request_hours: parsed.request_hours,
             timeouts: parsed.timeouts,
         };
-        rules.check().map_err(|(key, reason)| CharterError::WireValue { key, reason })?;
+        let agreement = rules.check().map_err(|(key, reason)| CharterError::WireValue { key, reason })?;
         if usize::try_from(rules.threshold).unwrap_or(usize::MAX) > founders.len() {
             return Err(value("threshold", "more votes than founders"));
         }
@@ -192,11 +200,12 @@ impl Charter {
             bytes: Bytes::copy_from_slice(text.as_bytes()),
             founders,
             rules,
+            agreement,
         })
     }
 
-    /// The charter after a vote set `field` to `word`. Fields: threshold, keying, cipher, contributory, minority,
-    /// minority_may_admit, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms,
+    /// The charter after a vote set `field` to `word`. Fields: threshold, keying, cipher, hybrid, contributory,
+    /// minority, minority_may_admit, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms,
     /// refresh_ms}.
     ///
     /// # Errors
@@ -206,7 +215,7 @@ impl Charter {
             |reason| CharterError::PeerChange { field: field.to_owned(), value: word.to_owned(), reason };
         let mut next = self.clone();
         next.rules.set(field, word).map_err(refuse)?;
-        next.rules.check().map_err(|(_, reason)| refuse(reason))?;
+        next.agreement = next.rules.check().map_err(|(_, reason)| refuse(reason))?;
         if next.rules == self.rules {
             return Err(refuse("that is what it is already"));
         }
@@ -260,9 +269,19 @@ impl Charter {
         self.rules.threshold
     }
 
-    /// Which module agrees on keys.
+    /// Which module agrees on keys, by the word in the text. What is run is [`Self::agreement`].
     pub fn keying(&self) -> Keying {
         self.rules.keying
+    }
+
+    /// The module as it is run: the hybrid form of [`Self::keying`] where [`Self::hybrid`] says so.
+    pub fn agreement(&self) -> Keying {
+        self.agreement
+    }
+
+    /// Whether every exchange between two also runs ML-KEM-768: links, CKD's pairs, MLS.
+    pub fn hybrid(&self) -> bool {
+        self.rules.hybrid
     }
 
     /// What seals under them.
@@ -307,7 +326,8 @@ pub fn change_digest(field: &str, word: &str) -> Digest {
 }
 
 impl Rules {
-    fn check(&self) -> Result<(), (&'static str, &'static str)> {
+    /// The module as it is run, if the rules are legal; else which of them is not, and why.
+    fn check(&self) -> Result<Keying, (&'static str, &'static str)> {
         if !(1..=THRESHOLD_MAX).contains(&self.threshold) {
             return Err(("threshold", "between 1 and 128"));
         }
@@ -328,7 +348,11 @@ impl Rules {
         if set.into_iter().flatten().any(|ms| !(1..=TIMEOUT_MS_MAX).contains(&ms)) {
             return Err(("timeouts", "between 1 and 3600000 ms"));
         }
-        Ok(())
+        self.agreement().ok_or(("hybrid", NO_HYBRID))
+    }
+
+    fn agreement(&self) -> Option<Keying> {
+        if self.hybrid { self.keying.hybrid() } else { Some(self.keying) }
     }
 
     fn set(&mut self, field: &str, word: &str) -> Result<(), &'static str> {
@@ -336,6 +360,7 @@ impl Rules {
             "threshold" => self.threshold = number(word)?,
             "keying" => self.keying = Keying::from_name(word).ok_or(KEYINGS)?,
             "cipher" => self.cipher = Cipher::from_name(word).ok_or(CIPHERS)?,
+            "hybrid" => self.hybrid = truth(word)?,
             "contributory" => self.contributory = truth(word)?,
             "minority" => self.minority = Minority::from_word(word).ok_or("continue, read-only or stop")?,
             "minority_may_admit" => self.minority_may_admit = truth(word)?,

@@ -19,6 +19,8 @@ pub struct CharterDraft {
     pub keying: Keying,
     /// What seals under them.
     pub cipher: Cipher,
+    /// Whether every exchange between two also runs ML-KEM-768; only with CKD and MLS.
+    pub hybrid: bool,
     /// What the smaller side of a split may do.
     pub minority: Minority,
     /// Whether it may admit.
@@ -42,6 +44,7 @@ impl CharterDraft {
             founders,
             keying: Keying::default(),
             cipher: Cipher::default(),
+            hybrid: false,
             minority: Minority::Continue,
             minority_may_admit: true,
             certificate_days: 365,
@@ -65,6 +68,10 @@ impl CharterDraft {
         line("scheme", quote("plain"));
         line("keying", quote(self.keying.as_str()));
         line("cipher", quote(self.cipher.as_str()));
+        // Left out where it is false: older releases do not know the word, and refuse what they do not know.
+        if self.hybrid {
+            line("hybrid", self.hybrid.to_string());
+        }
         line("contributory", self.keying.contributory().to_string());
         line("minority", quote(self.minority.word()));
         line("minority_may_admit", self.minority_may_admit.to_string());

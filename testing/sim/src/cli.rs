@@ -54,6 +54,9 @@ pub(crate) struct Arguments {
     /// What agrees on keys: by-size (which is gdh for so few), gdh, tgdh, str, bd, ckd, dutta-barua or mls.
     #[arg(long, value_name = "MODULE", value_parser = keying, conflicts_with = "mutants")]
     pub(crate) keying: Option<Keying>,
+    /// With --keying ckd or mls: ML-KEM-768 as well.
+    #[arg(long, requires = "keying")]
+    pub(crate) hybrid: bool,
     /// Print the digest of each run's transcript: two processes must print the same.
     #[arg(long)]
     pub(crate) digest: bool,
@@ -95,6 +98,7 @@ fn aim(name: &str) -> Result<Aim, String> {
 fn schedule(arguments: &Arguments, seed: u64) -> Schedule {
     let mut schedule = Schedule::draw(seed);
     schedule.keying = arguments.keying.unwrap_or_default();
+    schedule.hybrid = arguments.hybrid;
     arguments.aim.unwrap_or(Aim::Anywhere).take(&mut schedule);
     schedule
 }

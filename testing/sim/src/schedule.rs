@@ -190,6 +190,8 @@ pub struct Schedule {
     pub votes: u8,
     /// What the charter says agrees on keys.
     pub keying: Keying,
+    /// Whether the charter asks for ML-KEM-768 beside it.
+    pub hybrid: bool,
     /// The usual weather.
     pub weather: Weather,
     /// A seat whose node is crooked throughout, and how (only in runs that ask for one).
@@ -248,7 +250,18 @@ impl Schedule {
             steps.push((draw_when(&mut rng), step));
         }
         let keying = Keying::default();
-        let mut schedule = Self { seed, seats, founders, votes, keying, weather, crooked: None, calm, steps };
+        let mut schedule = Self {
+            seed,
+            seats,
+            founders,
+            votes,
+            keying,
+            hybrid: false,
+            weather,
+            crooked: None,
+            calm,
+            steps,
+        };
         if !calm {
             crate::ordeal::add(&mut schedule);
         }

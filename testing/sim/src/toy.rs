@@ -112,6 +112,7 @@ mod tests {
             votes: 1,
             weather: CALM,
             keying: folkmoot_base::Keying::default(),
+            hybrid: false,
             crooked: None,
             calm: false,
             steps,

@@ -3,6 +3,7 @@
 //! numbers run in `cargo xtask verify` and `cargo xtask release`; here are a few, so that a change shows at once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+use folkmoot_base::{Keying, ModuleName};
 use folkmoot_sim::aim::Aim;
 use folkmoot_sim::record::What;
 use folkmoot_sim::schedule::Schedule;
@@ -14,6 +15,17 @@ use std::process::Command;
 fn a_few_drawn_schedules_break_nothing() {
     for seed in 1..=12 {
         let (outcome, record) = folkmoot_sim::run(&Schedule::draw(seed), company, Options::default());
+        assert!(outcome.violations.is_empty(), "seed {seed}: {:#?}", outcome.violations);
+        assert!(record.settled && outcome.counts.views > 0);
+    }
+}
+
+#[test]
+fn a_few_schedules_with_ml_kem_break_nothing() {
+    for (seed, module) in (1..=6).zip([ModuleName::Ckd, ModuleName::Mls].into_iter().cycle()) {
+        let keying = Keying::Module(module);
+        let schedule = Schedule { keying, hybrid: true, ..Schedule::draw(seed) };
+        let (outcome, record) = folkmoot_sim::run(&schedule, company, Options::default());
         assert!(outcome.violations.is_empty(), "seed {seed}: {:#?}", outcome.violations);
         assert!(record.settled && outcome.counts.views > 0);
     }

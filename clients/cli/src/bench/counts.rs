@@ -1,4 +1,5 @@
-//! `folkmoot bench keying --counts`: what each module's runs cost, counted: messages, bytes, rounds, exponentiations.
+//! `folkmoot bench keying --counts`: what each module's runs cost, counted: messages, bytes, rounds, exponentiations; and how
+//! long all members of a run worked, one after the other: for ratios between rows of one table, not as a speed.
 //!
 //! The shipped modules run among members in this process, without a network, every step to all in one order. The formulas
 //! are in docs/protocol/agreement*.md; the tests of `protocol/agreement` hold the counts to them for every role.
@@ -11,6 +12,7 @@ use folkmoot_agreement::{Kept, Module, ModuleName, Origin, Plan, Step, begin};
 use folkmoot_base::{MemberId, digest};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
 
 /// What happens to a group; each with `n` members afterwards, but for those that go.
 const EVENTS: [(&str, Event); 6] = [
@@ -32,6 +34,9 @@ enum Event {
     Refresh,
 }
 
+/// How often each event is run for its time.
+const TIMES: usize = 5;
+
 /// What a member holds of its last run.
 type Holdings = BTreeMap<MemberId, (Origin, Kept)>;
 
@@ -50,6 +55,8 @@ struct Cost {
     messages: u64,
     bytes: u64,
     rounds: u64,
+    /// What all members worked, one after the other.
+    micros: u128,
     /// Exponentiations of all, of whoever had the most, and on the longest way from the first step to the last key.
     all: u64,
     most: u64,
@@ -79,22 +86,39 @@ fn value(module: ModuleName, event: &str, size: u16, cost: &Cost) -> Value {
     json!({
         "module": module.as_str(), "event": event, "members": size, "messages": cost.messages, "bytes": cost.bytes,
         "rounds": cost.rounds, "exponentiations": cost.all, "most": cost.most, "serial": cost.serial,
+        "micros": u64::try_from(cost.micros).unwrap_or(u64::MAX),
     })
 }
 
 fn for_people(rows: &[(ModuleName, &str, u16, Cost)]) -> String {
     let heading =
-        ["MODULE", "EVENT", "N", "MESSAGES", "BYTES", "ROUNDS", "EXP ALL", "EXP MOST", "EXP SERIAL"];
+        ["MODULE", "EVENT", "N", "MESSAGES", "BYTES", "ROUNDS", "EXP ALL", "EXP MOST", "EXP SERIAL", "MS ALL"];
     let row = |(module, event, size, cost): &(ModuleName, &str, u16, Cost)| {
         let numbers = [cost.messages, cost.bytes, cost.rounds, cost.all, cost.most, cost.serial];
         let names = [module.as_str().to_owned(), (*event).to_owned(), size.to_string()];
-        names.into_iter().chain(numbers.map(|number| number.to_string())).collect()
+        let time = format!("{}.{}", cost.micros / 1_000, cost.micros / 100 % 10);
+        names.into_iter().chain(numbers.map(|number| number.to_string())).chain([time]).collect()
     };
     table(&heading, &rows.iter().map(row).collect::<Vec<_>>())
 }
 
 /// One event in a group of `size`, and what it costs.
+///
+/// The time is the median of [`TIMES`] runs, each in a group of its own.
 fn measure(module: ModuleName, event: Event, size: usize, entropy: &mut OsEntropy) -> Result<Cost, Failure> {
+    let mut costs = (0..TIMES)
+        .map(|_| measure_once(module, event, size, entropy))
+        .collect::<Result<Vec<Cost>, Failure>>()?;
+    costs.sort_by_key(|cost| cost.micros);
+    Ok(costs.swap_remove(TIMES / 2))
+}
+
+fn measure_once(
+    module: ModuleName,
+    event: Event,
+    size: usize,
+    entropy: &mut OsEntropy,
+) -> Result<Cost, Failure> {
     let all: Vec<MemberId> = (0..size).map(member).collect();
     let mut held = Holdings::new();
     let mut prepare =
@@ -128,7 +152,8 @@ fn measure(module: ModuleName, event: Event, size: usize, entropy: &mut OsEntrop
 fn controller(module: ModuleName, size: usize) -> usize {
     match module {
         ModuleName::Gdh | ModuleName::Tgdh | ModuleName::Str => size.saturating_sub(1),
-        ModuleName::Ckd | ModuleName::Bd | ModuleName::DuttaBarua | ModuleName::Mls => 0,
+        ModuleName::Ckd | ModuleName::CkdHybrid | ModuleName::Bd | ModuleName::DuttaBarua => 0,
+        ModuleName::Mls | ModuleName::MlsHybrid => 0,
     }
 }
 
@@ -150,6 +175,7 @@ fn run(
     if members.is_empty() {
         return Ok(cost);
     }
+    let began = Instant::now();
     let mut runs = begin_all(module, members, held)?;
     let mut serial = vec![0; runs.len()];
     let mut queue = VecDeque::new();
@@ -171,6 +197,7 @@ fn run(
             queue.extend(spoken(steps, place, said.round + 1, *serial));
         }
     }
+    cost.micros = began.elapsed().as_micros();
     let each = runs.iter().map(|run| run.count().exponentiations);
     (cost.all, cost.most) = (each.clone().sum(), each.max().unwrap_or_default());
     cost.serial = serial.into_iter().max().unwrap_or_default();

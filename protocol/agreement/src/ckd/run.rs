@@ -1,10 +1,10 @@
 //! One run for one plan.
 
+use super::pairing::Pairing;
 use super::seal::Key;
 use crate::base::{Digest, Entropy, MemberId, Secret, digest};
-use crate::{AgreementError, Count, Kept, Module, ModuleName, Plan, PrimeGroup, Stage, Step};
+use crate::{AgreementError, Count, Kept, Module, ModuleName, Plan, Stage, Step};
 use std::collections::{BTreeMap, BTreeSet};
-use zeroize::Zeroizing;
 
 /// From the controller to those it has no pair key with.
 pub(super) const OFFER: u8 = 1;
@@ -32,7 +32,7 @@ struct State {
 }
 
 /// One run at one member.
-pub struct Run<G: PrimeGroup> {
+pub struct Run<P: Pairing> {
     /// By rank: who.
     pub(super) order: Vec<MemberId>,
     /// By rank: the place in the plan.
@@ -41,18 +41,18 @@ pub struct Run<G: PrimeGroup> {
     /// From this rank on, members have no pair key with the controller.
     pub(super) first_unpaired: usize,
     pub(super) seen: Seen,
-    /// This run's exponent, while it is needed.
-    pub(super) exponent: Option<Zeroizing<G::Scalar>>,
-    /// The offer as it was sent.
-    pub(super) offer: Option<G::Element>,
+    /// The controller's secret, while it is needed.
+    pub(super) own: Option<P::Own>,
+    /// OFFER as it was sent.
+    pub(super) offer: Option<Vec<u8>>,
     pub(super) pairs: BTreeMap<MemberId, Key>,
     /// The pair keys after the run.
     pub(super) next: BTreeMap<MemberId, Key>,
     pub(super) key: Option<Key>,
-    count: Count,
+    pub(super) count: Count,
 }
 
-impl<G: PrimeGroup> Run<G> {
+impl<P: Pairing> Run<P> {
     /// A run for `plan`.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl<G: PrimeGroup> Run<G> {
             seen: if first_unpaired < order.len() { Seen::Start } else { Seen::Paired },
             order,
             places,
-            exponent: None,
+            own: None,
             offer: None,
             pairs,
             next: BTreeMap::new(),
@@ -99,11 +99,6 @@ impl<G: PrimeGroup> Run<G> {
         digest(&[&[b"folkmoot ckd members v1".as_slice()], ids.as_slice()].concat())
     }
 
-    pub(super) fn raise(&mut self, element: &G::Element, scalar: &G::Scalar) -> G::Element {
-        self.count.exponentiations = self.count.exponentiations.saturating_add(1);
-        G::raise(element, scalar)
-    }
-
     fn awaited_ranks(&self) -> Vec<usize> {
         match &self.seen {
             Seen::Start | Seen::Paired => vec![0],
@@ -113,9 +108,9 @@ impl<G: PrimeGroup> Run<G> {
     }
 }
 
-impl<G: PrimeGroup> Module for Run<G> {
+impl<P: Pairing> Module for Run<P> {
     fn name(&self) -> ModuleName {
-        ModuleName::Ckd
+        P::MODULE
     }
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Vec<Step> {
@@ -126,8 +121,9 @@ impl<G: PrimeGroup> Module for Run<G> {
             // What this needs was checked when the run was made.
             return self.distribute(entropy).unwrap_or_default();
         }
-        let offer = self.draw_exponent(entropy);
-        vec![send(OFFER, G::encode(&offer))]
+        let (own, offer) = P::offer(entropy, &mut self.count);
+        self.own = Some(own);
+        vec![send(OFFER, offer)]
     }
 
     fn receive(
@@ -170,11 +166,11 @@ impl<G: PrimeGroup> Module for Run<G> {
     fn keep(&self) -> Option<Kept> {
         let state = State { order: self.order.clone(), pairs: self.next.clone() };
         let me = self.order.get(self.me).filter(|_| matches!(self.seen, Seen::Done))?;
-        Kept::of_order(ModuleName::Ckd, *me, &self.order, state)
+        Kept::of_order(P::MODULE, *me, &self.order, state)
     }
 }
 
-impl<G: PrimeGroup> Run<G> {
+impl<P: Pairing> Run<P> {
     /// AGR-20: who may say what now.
     fn turn(&self, rank: usize, from: usize, step: u8) -> Result<(), AgreementError> {
         let (due, taken) = match (step, &self.seen) {

@@ -1,7 +1,8 @@
 //! Pair keys, and what is sealed under them.
 //!
 //! ```text
-//!  g^(r·r_i) ─ HKDF-SHA-256(salt "folkmoot ckd pair v1") ─ controller ‖ member ‖ OFFER ‖ ANSWER ─> pair key
+//!  shared    ─ HKDF-SHA-256(salt "folkmoot ckd pair v1") ─ controller ‖ member ‖ OFFER ‖ ANSWER ─> pair key
+//!              (hybrid: salt "folkmoot ckd+ml-kem-768 pair v1")
 //!  pair key  ─ HKDF-SHA-256(salt of KEYS) ─┬─ "seal" ‖ members, by age ‖ member ─> AES-256-GCM key, used once: nonce 0
 //!                                          └─ "next" ‖ members, by age ‖ member ─> the pair key after this run
 //! ```
@@ -20,9 +21,9 @@ const KEY_BYTES: usize = 32;
 /// A pair key, or the group's: erases itself.
 pub(super) type Key = Zeroizing<[u8; KEY_BYTES]>;
 
-/// The pair key of a Diffie–Hellman value.
-pub(super) fn pair(shared: &[u8], bound: &[&[u8]]) -> Key {
-    expand(&Hkdf::<Sha256>::new(Some(b"folkmoot ckd pair v1"), shared), bound)
+/// The pair key of what two share; `label`: by which way they came to it.
+pub(super) fn pair(label: &[u8], shared: &[u8], bound: &[&[u8]]) -> Key {
+    expand(&Hkdf::<Sha256>::new(Some(label), shared), bound)
 }
 
 /// What one pair key gives for one KEYS.

@@ -1,36 +1,28 @@
 //! What each step changes.
 
+use super::pairing::{Pairing, Shared};
 use super::run::{ANSWER, KEYS, Run, Seen, done, send};
 use super::seal::{Once, SALT_BYTES, SEALED_BYTES, pair};
 use crate::base::{Entropy, draw};
-use crate::prime::element;
-use crate::{AgreementError, PrimeGroup, Step};
+use crate::{AgreementError, Step};
 use std::collections::BTreeSet;
 use zeroize::Zeroizing;
 
-impl<G: PrimeGroup> Run<G> {
-    /// Draws this run's exponent; what to send of it.
-    pub(super) fn draw_exponent(&mut self, entropy: &mut dyn Entropy) -> G::Element {
-        let exponent = Zeroizing::new(G::draw(entropy));
-        let value = self.raise(&G::generator(), &exponent);
-        self.exponent = Some(exponent);
-        value
-    }
-
+impl<P: Pairing> Run<P> {
     pub(super) fn take_offer(
         &mut self,
         body: &[u8],
         entropy: &mut dyn Entropy,
     ) -> Result<Vec<Step>, AgreementError> {
-        let offer = element::<G>(body)?;
+        let offer = P::read_offer(body)?;
         let missing: BTreeSet<_> = (self.first_unpaired..self.order.len()).collect();
         let mut steps = Vec::new();
         if missing.contains(&self.me) {
-            let answer = self.draw_exponent(entropy);
-            self.pair_with(self.me, &offer, &offer, &answer)?;
-            steps.push(send(ANSWER, G::encode(&answer)));
+            let (shared, answer) = P::answer(&offer, entropy, &mut self.count);
+            self.pair_with(self.me, &shared, body, &answer)?;
+            steps.push(send(ANSWER, answer));
         }
-        self.offer = Some(offer);
+        self.offer = Some(body.to_vec());
         self.seen = Seen::Answering { missing };
         Ok(steps)
     }
@@ -41,10 +33,12 @@ impl<G: PrimeGroup> Run<G> {
         body: &[u8],
         entropy: &mut dyn Entropy,
     ) -> Result<Vec<Step>, AgreementError> {
-        let answer = element::<G>(body)?;
+        let answer = P::read_answer(body)?;
         if self.me == 0 {
+            let own = self.own.as_ref().ok_or(AgreementError::LocalNotReady)?;
+            let shared = P::take(own, &answer, &mut self.count);
             let offer = self.offer.clone().ok_or(AgreementError::LocalNotReady)?;
-            self.pair_with(rank, &answer, &offer, &answer)?;
+            self.pair_with(rank, &shared, &offer, body)?;
         }
         if let Seen::Answering { missing } = &mut self.seen {
             missing.remove(&rank);
@@ -53,23 +47,21 @@ impl<G: PrimeGroup> Run<G> {
             }
         }
         self.seen = Seen::Paired;
-        self.exponent = None;
+        self.own = None;
         if self.me == 0 { self.distribute(entropy) } else { Ok(Vec::new()) }
     }
 
-    /// The pair key of the controller and the member at `rank`, from what the other one sent.
+    /// The pair key of the controller and the member at `rank`, from what the two share and what they said for it.
     fn pair_with(
         &mut self,
         rank: usize,
-        theirs: &G::Element,
-        offer: &G::Element,
-        answer: &G::Element,
+        shared: &Shared,
+        offer: &[u8],
+        answer: &[u8],
     ) -> Result<(), AgreementError> {
-        let exponent = self.exponent.clone().ok_or(AgreementError::LocalNotReady)?;
-        let shared = Zeroizing::new(self.raise(theirs, &exponent));
         let (controller, member) = (self.member(0)?, self.member(rank)?);
-        let bound = [&controller.0[..], &member.0, &G::encode(offer), &G::encode(answer)];
-        self.pairs.insert(member, pair(&Zeroizing::new(G::encode(&shared)), &bound));
+        let bound = [&controller.0[..], &member.0, offer, answer];
+        self.pairs.insert(member, pair(P::LABEL, shared, &bound));
         Ok(())
     }
 

@@ -91,7 +91,6 @@ pub(super) enum Kem {
     /// DHKEM(X25519, HKDF-SHA256) of RFC 9180.
     Classical(DhKem<Curve, AwsLcHkdf>),
     /// X-Wing: ML-KEM-768 and X25519.
-    #[cfg(feature = "mls-hybrid")]
     Hybrid(super::hybrid::XWing),
 }
 
@@ -110,7 +109,6 @@ impl KemType for Kem {
     fn kem_id(&self) -> u16 {
         match self {
             Self::Classical(kem) => kem.kem_id(),
-            #[cfg(feature = "mls-hybrid")]
             Self::Hybrid(kem) => kem.kem_id(),
         }
     }
@@ -118,7 +116,6 @@ impl KemType for Kem {
     fn generate_deterministic(&self, seed: &[u8]) -> Result<Pair, KemError> {
         match self {
             Self::Classical(kem) => kem.generate_deterministic(seed).map_err(library),
-            #[cfg(feature = "mls-hybrid")]
             Self::Hybrid(kem) => kem.generate_deterministic(seed),
         }
     }
@@ -126,7 +123,6 @@ impl KemType for Kem {
     fn generate(&self) -> Result<Pair, KemError> {
         match self {
             Self::Classical(kem) => kem.generate().map_err(library),
-            #[cfg(feature = "mls-hybrid")]
             Self::Hybrid(kem) => kem.generate(),
         }
     }
@@ -134,7 +130,6 @@ impl KemType for Kem {
     fn public_key_validate(&self, key: &HpkePublicKey) -> Result<(), KemError> {
         match self {
             Self::Classical(kem) => kem.public_key_validate(key).map_err(library),
-            #[cfg(feature = "mls-hybrid")]
             Self::Hybrid(kem) => kem.public_key_validate(key),
         }
     }
@@ -142,7 +137,6 @@ impl KemType for Kem {
     fn encap(&self, remote: &HpkePublicKey) -> Result<KemResult, KemError> {
         match self {
             Self::Classical(kem) => kem.encap(remote).map_err(library),
-            #[cfg(feature = "mls-hybrid")]
             Self::Hybrid(kem) => kem.encap(remote),
         }
     }
@@ -155,7 +149,6 @@ impl KemType for Kem {
     ) -> Result<Vec<u8>, KemError> {
         match self {
             Self::Classical(kem) => kem.decap(sealed, secret, public).map_err(library),
-            #[cfg(feature = "mls-hybrid")]
             Self::Hybrid(kem) => kem.decap(sealed, secret, public),
         }
     }

@@ -14,7 +14,6 @@
 
 mod group;
 mod hand;
-#[cfg(feature = "mls-hybrid")]
 mod hybrid;
 mod judge;
 mod kem;
@@ -27,6 +26,7 @@ mod wire;
 pub use run::Run;
 pub use wire::Commit;
 
+use crate::ModuleName;
 use mls_rs::CipherSuite;
 
 /// Which cryptography.
@@ -36,16 +36,22 @@ pub enum Suite {
     /// MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519.
     Classical,
     /// The same with X-Wing (ML-KEM-768 and X25519) in place of X25519; a number of the range for private use.
-    #[cfg(feature = "mls-hybrid")]
     Hybrid,
 }
 
 impl Suite {
+    /// The module's name in charters and under signatures.
+    pub const fn module(self) -> ModuleName {
+        match self {
+            Self::Classical => ModuleName::Mls,
+            Self::Hybrid => ModuleName::MlsHybrid,
+        }
+    }
+
     /// The number in messages.
     fn number(self) -> CipherSuite {
         match self {
             Self::Classical => CipherSuite::CURVE25519_AES128,
-            #[cfg(feature = "mls-hybrid")]
             Self::Hybrid => CipherSuite::new(0xf0f1),
         }
     }
@@ -54,7 +60,6 @@ impl Suite {
     pub const fn key_package_bytes_max(self) -> usize {
         match self {
             Self::Classical => 512,
-            #[cfg(feature = "mls-hybrid")]
             Self::Hybrid => 3_072,
         }
     }
@@ -64,7 +69,6 @@ impl Suite {
     pub const fn commit_bytes_max(self, members: usize) -> usize {
         let each: usize = match self {
             Self::Classical => 1_024,
-            #[cfg(feature = "mls-hybrid")]
             Self::Hybrid => 10_240,
         };
         each.saturating_mul(members).saturating_add(4_096)

@@ -36,7 +36,6 @@ impl Provider {
         let kdf = AwsLcHkdf::new(PARTS)?;
         let kem = match self.suite {
             Suite::Classical => Kem::classical(Ecdh::new(PARTS)?, kdf, self.source.clone()),
-            #[cfg(feature = "mls-hybrid")]
             Suite::Hybrid => Kem::Hybrid(super::hybrid::XWing { source: self.source.clone() }),
         };
         Some(Parts {

@@ -191,7 +191,7 @@ impl Run {
 
 impl Module for Run {
     fn name(&self) -> ModuleName {
-        ModuleName::Mls
+        self.suite.module()
     }
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Vec<Step> {
@@ -239,7 +239,7 @@ impl Module for Run {
         let ranks: Vec<_> = roster.members_iter().filter_map(leaf).collect();
         let standing =
             Standing { group: group.as_ref().clone(), suite: self.suite, source: self.source.clone() };
-        Kept::new(ModuleName::Mls, self.me().ok()?, ranks, standing)
+        Kept::new(self.suite.module(), self.me().ok()?, ranks, standing)
     }
 }
 

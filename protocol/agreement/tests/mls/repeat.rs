@@ -29,7 +29,6 @@ fn the_same_seed_says_the_same_bytes() {
     assert_eq!(hex(&first), "1616a96032166619d3241dedec71086101829172444e7db631da1263dd722993");
 }
 
-#[cfg(feature = "mls-hybrid")]
 #[test]
 fn the_hybrid_suite_says_the_same_bytes() {
     let first = transcript(1, Suite::Hybrid);

@@ -88,7 +88,6 @@ fn bodies_stay_within_their_bounds() {
     bounded(Suite::Classical, 16);
 }
 
-#[cfg(feature = "mls-hybrid")]
 #[test]
 fn hybrid_bodies_stay_within_their_bounds() {
     bounded(Suite::Hybrid, 16);

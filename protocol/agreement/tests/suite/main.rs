@@ -83,4 +83,6 @@ modules! {
     // Not contributory (K6): its committer draws the secret. But the secret is bound to every key package, so the entropy of
     // everybody who ever came new changes it, and that is all that the check can see.
     mls: ModuleName::Mls, contributory true;
+    ckd_hybrid: ModuleName::CkdHybrid, contributory false;
+    mls_hybrid: ModuleName::MlsHybrid, contributory true;
 }

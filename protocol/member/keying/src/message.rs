@@ -22,8 +22,11 @@ use bytes::Bytes;
 pub const CONFIRM: u8 = 200;
 /// REFRESH.
 pub const REFRESH: u8 = 201;
-/// The longest message: an MLS commit to which everybody in the largest group comes new. Each module holds its steps to less.
-pub const MESSAGE_BYTES_MAX: usize = MEMBERS_MAX * 1_024 + 8_192;
+/// The longest message: a hybrid MLS commit to which everybody in the largest group comes new. Each module holds its steps to
+/// less, the classical ones to a tenth.
+pub const MESSAGE_BYTES_MAX: usize = MEMBERS_MAX * 10_240 + 8_192;
+
+const _: () = assert!(MESSAGE_BYTES_MAX < crate::base::limits::MESSAGE_BYTES_MAX);
 
 const LABEL: &[u8] = b"folkmoot keying v1";
 

@@ -37,7 +37,7 @@ impl Credentials for Who<'_> {
         let charter = self.transcript.roster().charter();
         Terms {
             charter_version: u64::from(charter.version()),
-            keying: charter.keying(),
+            keying: charter.agreement(),
             cipher: charter.cipher(),
         }
     }
