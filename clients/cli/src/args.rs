@@ -154,7 +154,8 @@ fn keying(word: &str) -> Result<Keying, &'static str> {
 }
 
 fn module(word: &str) -> Result<ModuleName, &'static str> {
-    ModuleName::from_name(word).ok_or("gdh, tgdh, str, bd, ckd, dutta-barua, mls, ckd+ml-kem-768 or mls+ml-kem-768")
+    ModuleName::from_name(word)
+        .ok_or("gdh, tgdh, str, bd, ckd, dutta-barua, mls, ckd+ml-kem-768 or mls+ml-kem-768")
 }
 
 fn cipher(word: &str) -> Result<Cipher, &'static str> {

@@ -31,7 +31,7 @@ pub use crate::folkmoot::Folkmoot;
 pub use crate::options::Options;
 pub use crate::session::Session;
 pub use bytes::Bytes;
-pub use folkmoot_attach::{Absence, MemberStatus, Person, Presence};
+pub use folkmoot_attach::{Absence, GroupStatus, MemberStatus, Person, Presence};
 pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };

@@ -18,7 +18,7 @@ mod status;
 
 pub use embedded::{Embedded, Input, Output};
 pub use message::{ToMember, ToNode};
-pub use status::{Absence, MemberStatus, Person, Presence, Standing, Trace};
+pub use status::{Absence, GroupStatus, MemberStatus, Person, Presence, Standing, Trace};
 
 use base::{Entropy, Instant, Locator, Persist, UnixTime};
 use bytes::Bytes;

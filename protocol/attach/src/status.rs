@@ -99,4 +99,21 @@ pub struct MemberStatus {
     pub activity: String,
     /// Everybody on the roster, in requests, or known to have been removed.
     pub people: Vec<Person>,
+    /// Every group that it is in with a key, the charter's own among them.
+    pub groups: Vec<GroupStatus>,
+}
+
+/// One group that a member is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupStatus {
+    /// The installed secure view; which group it is of stands in it.
+    pub view: ViewId,
+    /// Its members.
+    pub members: Vec<MemberId>,
+    /// Short name of the key epoch.
+    pub epoch: String,
+    /// What agreed on its key.
+    pub module: ModuleName,
+    /// What seals under it.
+    pub cipher: Cipher,
 }

@@ -19,16 +19,20 @@
 //! key = "3059…"                        # SPKI, hexadecimal
 //! [timeouts]                           # optional, each
 //! step_ms = 3000
+//! [groups.fleet]                       # optional: a group named under this one, where it differs
+//! keying = "mls"
+//! cipher = "chacha20-poly1305"
 //! ```
 //! Later versions (T8) are the founding text and the changes made since: the GroupId stays, [`Charter::digest`] moves on.
 
+use crate::charter_groups::{GroupText, Groups};
 use crate::envelope::NAME_BYTES_MAX;
 use crate::{CharterError, IdentityCertificate};
 use bytes::Bytes;
 use folkmoot_base::{Cipher, Digest, GroupId, GroupName, Keying, MemberId, digest};
 use folkmoot_signing::VerifyingKey;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest charter, in bytes of TOML.
 pub const CHARTER_TOML_BYTES_MAX: usize = 16 * 1024;
@@ -39,8 +43,8 @@ pub const THRESHOLD_MAX: u32 = 128;
 const DAYS_MAX: u32 = 3_650;
 const HOURS_MAX: u32 = 8_760;
 const TIMEOUT_MS_MAX: u32 = 3_600_000;
-const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
-const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
+pub(crate) const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
+pub(crate) const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
 const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
 
 /// What the smaller side of a split may do.
@@ -114,10 +118,12 @@ pub struct Charter {
     rules: Rules,
     /// The rules' keying as it is run: in its hybrid form if they say so.
     agreement: Keying,
+    /// Module as it is run and cipher of the named groups that have rules of their own.
+    suites: BTreeMap<GroupId, (Keying, Cipher)>,
 }
 
 /// What a vote may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Rules {
     threshold: u32,
     keying: Keying,
@@ -129,6 +135,7 @@ struct Rules {
     certificate_days: u32,
     request_hours: u32,
     timeouts: Timeouts,
+    groups: Groups,
 }
 
 #[derive(Deserialize)]
@@ -151,6 +158,8 @@ struct Text {
     founders: Vec<FounderText>,
     #[serde(default)]
     timeouts: Timeouts,
+    #[serde(default)]
+    groups: BTreeMap<String, GroupText>,
 }
 
 #[derive(Deserialize)]
@@ -184,13 +193,16 @@ impl Charter {
             certificate_days: parsed.certificate_days,
             request_hours: parsed.request_hours,
             timeouts: parsed.timeouts,
+            groups: Groups::read(parsed.groups).map_err(|(key, reason)| value(key, reason))?,
         };
         let agreement = rules.check().map_err(|(key, reason)| CharterError::WireValue { key, reason })?;
         if usize::try_from(rules.threshold).unwrap_or(usize::MAX) > founders.len() {
             return Err(value("threshold", "more votes than founders"));
         }
+        let group = GroupId::of_charter(text.as_bytes());
         Ok(Self {
-            group: GroupId::of_charter(text.as_bytes()),
+            group,
+            suites: rules.suites(&group),
             digest: digest(&[b"folkmoot charter v1\0", text.as_bytes()]),
             version: 1,
             name: GroupName::new(&parsed.name).map_err(|_| value("name", "not a group name"))?,
@@ -206,7 +218,7 @@ impl Charter {
 
     /// The charter after a vote set `field` to `word`. Fields: threshold, keying, cipher, hybrid, contributory,
     /// minority, minority_may_admit, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms,
-    /// refresh_ms}.
+    /// refresh_ms}, groups.NAME.{keying, cipher}.
     ///
     /// # Errors
     /// [`CharterError::PeerChange`].
@@ -216,6 +228,7 @@ impl Charter {
         let mut next = self.clone();
         next.rules.set(field, word).map_err(refuse)?;
         next.agreement = next.rules.check().map_err(|(_, reason)| refuse(reason))?;
+        next.suites = next.rules.suites(&self.group);
         if next.rules == self.rules {
             return Err(refuse("that is what it is already"));
         }
@@ -279,6 +292,11 @@ impl Charter {
         self.agreement
     }
 
+    /// Module, as it is run, and cipher of a group: the charter's own, or one named under it.
+    pub fn suite(&self, group: &GroupId) -> (Keying, Cipher) {
+        self.suites.get(group).copied().unwrap_or((self.agreement, self.rules.cipher))
+    }
+
     /// Whether every exchange between two also runs ML-KEM-768: links, CKD's pairs, MLS.
     pub fn hybrid(&self) -> bool {
         self.rules.hybrid
@@ -331,7 +349,8 @@ impl Rules {
         if !(1..=THRESHOLD_MAX).contains(&self.threshold) {
             return Err(("threshold", "between 1 and 128"));
         }
-        if self.contributory && !self.keying.contributory() {
+        let mut keyings = self.groups.keyings().chain([self.keying]);
+        if self.contributory && keyings.any(|keying| !keying.contributory()) {
             return Err((
                 "keying",
                 "in that module not every member has a share: contributory must be false",
@@ -348,11 +367,23 @@ impl Rules {
         if set.into_iter().flatten().any(|ms| !(1..=TIMEOUT_MS_MAX).contains(&ms)) {
             return Err(("timeouts", "between 1 and 3600000 ms"));
         }
-        self.agreement().ok_or(("hybrid", NO_HYBRID))
+        if self.groups.keyings().any(|keying| self.agreement(keying).is_none()) {
+            return Err(("hybrid", NO_HYBRID));
+        }
+        self.agreement(self.keying).ok_or(("hybrid", NO_HYBRID))
     }
 
-    fn agreement(&self) -> Option<Keying> {
-        if self.hybrid { self.keying.hybrid() } else { Some(self.keying) }
+    /// The form of a module that is run.
+    fn agreement(&self, keying: Keying) -> Option<Keying> {
+        if self.hybrid { keying.hybrid() } else { Some(keying) }
+    }
+
+    fn suites(&self, home: &GroupId) -> BTreeMap<GroupId, (Keying, Cipher)> {
+        let mut suites = self.groups.suites(home, (self.keying, self.cipher));
+        for (keying, _) in suites.values_mut() {
+            *keying = self.agreement(*keying).unwrap_or(*keying);
+        }
+        suites
     }
 
     fn set(&mut self, field: &str, word: &str) -> Result<(), &'static str> {
@@ -371,7 +402,11 @@ impl Rules {
             "timeouts.lookup_ms" => self.timeouts.lookup_ms = Some(number(word)?),
             "timeouts.skew_ms" => self.timeouts.skew_ms = Some(number(word)?),
             "timeouts.refresh_ms" => self.timeouts.refresh_ms = Some(number(word)?),
-            _ => return Err("not a field that can be changed"),
+            _ => {
+                let named = field.strip_prefix("groups.").and_then(|rest| rest.rsplit_once('.'));
+                let (name, rule) = named.ok_or("not a field that can be changed")?;
+                self.groups.set(name, rule, word)?;
+            }
         }
         Ok(())
     }

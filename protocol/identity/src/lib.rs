@@ -12,6 +12,7 @@
 
 mod certificate;
 mod charter;
+mod charter_groups;
 mod cms;
 mod draft;
 mod envelope;

@@ -182,6 +182,14 @@ pub(crate) fn status_json(
         "me": status.me.hex(), "node": status.node.hex(), "view": status.view.as_ref().map(view_text),
         "epoch": status.epoch, "module": status.module.map(ModuleName::as_str),
         "cipher": status.cipher.map(Cipher::as_str), "activity": status.activity, "people": people,
+        "groups": status.groups.iter().map(group_json).collect::<Vec<_>>(),
+    })
+}
+
+fn group_json(group: &GroupStatus) -> Value {
+    json!({
+        "group": group.view.group.hex(), "view": view_text(&group.view), "members": ids(&group.members),
+        "epoch": group.epoch, "module": group.module.as_str(), "cipher": group.cipher.as_str(),
     })
 }
 

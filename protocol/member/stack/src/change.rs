@@ -219,7 +219,7 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         let Some(seat) = self.seats.get_mut(&group) else { return };
-        let who = Who { identity: &self.config.identity, transcript: &self.transcript };
+        let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
         if let Err(error) = seat.keying(now, input, &who, entropy) {
             self.refuse("keying", &error);
         }

@@ -1,6 +1,6 @@
 //! What keying asks of identities, answered from own key and the transcript.
 
-use folkmoot_base::{Digest, MemberId};
+use folkmoot_base::{Digest, GroupId, MemberId};
 use folkmoot_identity::transcript::Transcript;
 use folkmoot_identity::{Identity, VerifyingKey};
 use folkmoot_keying::{Credentials, Terms};
@@ -12,6 +12,8 @@ const LABEL: &[u8] = b"folkmoot keying v1";
 pub(crate) struct Who<'a> {
     pub(crate) identity: &'a Identity,
     pub(crate) transcript: &'a Transcript,
+    /// For which group it answers.
+    pub(crate) group: GroupId,
 }
 
 impl Who<'_> {
@@ -35,10 +37,7 @@ impl Credentials for Who<'_> {
 
     fn terms(&self) -> Terms {
         let charter = self.transcript.roster().charter();
-        Terms {
-            charter_version: u64::from(charter.version()),
-            keying: charter.agreement(),
-            cipher: charter.cipher(),
-        }
+        let (keying, cipher) = charter.suite(&self.group);
+        Terms { charter_version: u64::from(charter.version()), keying, cipher }
     }
 }

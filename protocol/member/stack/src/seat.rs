@@ -99,7 +99,8 @@ impl Seat {
     /// MEM-05: whether the key in use was agreed on, or is used, in another way than the charter now says.
     pub(crate) fn is_behind(&self, charter: &Charter) -> bool {
         self.installed.as_ref().is_some_and(|installed| {
-            installed.suite != (charter.agreement().module(installed.members.len()), charter.cipher())
+            let (keying, cipher) = charter.suite(&installed.view.group);
+            installed.suite != (keying.module(installed.members.len()), cipher)
         })
     }
 

@@ -1,9 +1,9 @@
 //! What people are told: who is in, who is not, and why; from the state of the layers, never from a log.
 
 use crate::join::Door;
-use crate::seat::Seat;
+use crate::seat::{Installed, Seat};
 use crate::{Member, Petition, Reached};
-use attach::{Absence, MemberStatus, Person, Presence};
+use attach::{Absence, GroupStatus, MemberStatus, Person, Presence};
 use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
@@ -76,8 +76,13 @@ impl Sight {
     }
 }
 
+fn in_short(seat: &Seat) -> Option<GroupStatus> {
+    let Installed { view, members, epoch, suite: (module, cipher) } = seat.installed.clone()?;
+    Some(GroupStatus { view, members, epoch, module, cipher })
+}
+
 impl Member {
-    /// The whole picture, of the charter's own group.
+    /// The whole picture: of the charter's own group, and in short of every other.
     pub fn status(&self, _now: Instant) -> MemberStatus {
         let seat = self.seats.get(&self.home);
         let installed = seat.and_then(|seat| seat.installed.as_ref());
@@ -90,6 +95,7 @@ impl Member {
             cipher: installed.map(|installed| installed.suite.1),
             activity: self.activity(seat),
             people: self.people(seat),
+            groups: self.seats.values().filter_map(in_short).collect(),
         }
     }
 
