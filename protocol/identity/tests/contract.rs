@@ -12,11 +12,11 @@
 mod common;
 
 use common::{END, START, Seed, World, person};
-use folkmoot_base::{Cipher, Keying, ModuleName, UnixTime};
+use folkmoot_base::UnixTime;
 use folkmoot_identity::{
-    CertificateError, Charter, CharterDraft, CharterError, CmsError, Gmc, GmcBody, Identity,
-    IdentityCertificate, Motion, Request, RequestError, SignedCharter, Slot, Verdict, Vote, VoteContent,
-    VoteError, VoteKind, change_digest,
+    CertificateError, Charter, CharterError, CmsError, Gmc, GmcBody, Identity, IdentityCertificate, Motion,
+    Request, RequestError, SignedCharter, Slot, Verdict, Vote, VoteContent, VoteError, VoteKind,
+    change_digest,
 };
 
 // Identities and their certificates.
@@ -202,85 +202,6 @@ fn id_31_what_this_release_cannot_do_is_refused_with_the_reason() {
 }
 
 const NO_SHARE: &str = "in that module not every member has a share: contributory must be false";
-
-/// Every module and cipher can be founded with, and be voted in; those without a share for everybody only where the charter
-/// allows that, and it cannot forbid what it uses.
-#[test]
-fn id_35_modules_and_ciphers_are_chosen_by_name() {
-    let founded = World::new().charter().clone();
-    assert!(founded.contributory() && founded.keying() == Keying::BySize);
-    let toml = std::str::from_utf8(founded.bytes()).unwrap();
-    let free = founded.with_change("contributory", "false").unwrap();
-    for module in ModuleName::ALL {
-        let word = module.as_str();
-        if module.is_hybrid() {
-            assert!(free.with_change("keying", word).is_err(), "{word} has a field of its own");
-            continue;
-        }
-        let change = free.with_change("keying", word).unwrap();
-        assert_eq!(change.keying(), Keying::Module(*module));
-        assert_eq!(founded.with_change("keying", word).is_ok(), module.contributory(), "{word}");
-        assert_eq!(change.with_change("contributory", "true").is_ok(), module.contributory(), "{word}");
-        let text = toml
-            .replace("\"by-size\"", &format!("\"{word}\""))
-            .replace("contributory = true", &format!("contributory = {}", module.contributory()));
-        assert_eq!(Charter::from_toml(&text).unwrap().keying(), Keying::Module(*module));
-    }
-    for cipher in Cipher::ALL {
-        let text = toml.replace("aes-256-gcm", cipher.as_str());
-        assert_eq!(Charter::from_toml(&text).unwrap().cipher(), *cipher);
-    }
-    assert_eq!(
-        founded.with_change("cipher", "chacha20-poly1305").unwrap().cipher(),
-        Cipher::ChaCha20Poly1305
-    );
-}
-
-const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
-
-/// `hybrid` is founded with and voted for only beside a module that has such a form, and that module stays while it is true.
-#[test]
-fn id_36_hybrid_goes_with_modules_that_have_such_a_form() {
-    let founded = World::new().charter().clone();
-    let toml = std::str::from_utf8(founded.bytes()).unwrap();
-    assert!(!toml.contains("hybrid") && !founded.hybrid());
-    let refused = |result: Result<Charter, CharterError>, word: &str| match result.unwrap_err() {
-        CharterError::PeerChange { reason, .. } => assert_eq!(reason, NO_HYBRID, "{word}"),
-        CharterError::WireValue { key, reason } => assert_eq!((key, reason), ("hybrid", NO_HYBRID), "{word}"),
-        other => panic!("{word}: {other}"),
-    };
-    refused(founded.with_change("hybrid", "true"), "by-size");
-    let free = founded.with_change("contributory", "false").unwrap();
-    for module in ModuleName::ALL.iter().filter(|module| !module.is_hybrid()) {
-        let word = module.as_str();
-        let named = free.with_change("keying", word).unwrap();
-        let text = toml.replace("\"by-size\"", &format!("\"{word}\"")).replace(
-            "contributory = true",
-            &format!("hybrid = true\ncontributory = {}", module.contributory()),
-        );
-        let (voted, written) = (named.with_change("hybrid", "true"), Charter::from_toml(&text));
-        let Some(hybrid) = module.hybrid() else {
-            refused(voted, word);
-            refused(written, word);
-            continue;
-        };
-        for charter in [voted.unwrap(), written.unwrap()] {
-            assert!(charter.hybrid());
-            assert_eq!(charter.keying(), Keying::Module(*module));
-            assert_eq!(charter.agreement(), Keying::Module(hybrid));
-            refused(charter.with_change("keying", "gdh"), word);
-            let back = charter.with_change("hybrid", "false").unwrap();
-            assert_eq!(back.agreement(), Keying::Module(*module));
-            assert_ne!(back.digest(), charter.digest());
-        }
-    }
-    let drafted = CharterDraft {
-        keying: Keying::Module(ModuleName::Ckd),
-        hybrid: true,
-        ..CharterDraft::new(founded.name().clone(), 1, founded.founders().to_vec(), &mut Seed(1))
-    };
-    assert!(Charter::from_toml(&drafted.to_toml()).unwrap().hybrid());
-}
 
 #[test]
 fn id_34_one_field_changes_and_the_group_stays() {
