@@ -1,7 +1,9 @@
 //! Events and states as data and as text.
 
 use crate::show::{Paint, harmless, hex, paint, short, utc};
-use folkmoot::{Absence, Cause, Event, MemberId, MemberStatus, Person, Petition, Presence, Proposal, ViewId};
+use folkmoot::{
+    Absence, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence, Proposal, ViewId,
+};
 use folkmoot_base::{Cipher, Instant, ModuleName};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
