@@ -7,8 +7,8 @@ mod common;
 mod world;
 
 use common::{Script, Seeded, Toy, member};
-use folkmoot_agreement::ckd::{Curve, Run};
 use folkmoot_agreement::ckd::exponent::Context;
+use folkmoot_agreement::ckd::{Curve, Run};
 use folkmoot_agreement::{AgreementError, Module, ModuleName, Plan, PrimeGroup, Ristretto, begin};
 use world::World;
 

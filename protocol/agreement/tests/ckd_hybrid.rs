@@ -40,15 +40,18 @@ fn run(change: impl Fn(u8, &mut Vec<u8>)) -> [Result<Vec<u8>, AgreementError>; 2
         body
     };
     let offer = changed(OFFER, body(controller.start(&mut one)));
-    let answered = (controller.receive(0, OFFER, &offer, &mut one), other.receive(0, OFFER, &offer, &mut two));
+    let answered =
+        (controller.receive(0, OFFER, &offer, &mut one), other.receive(0, OFFER, &offer, &mut two));
     let answer = match answered {
         (Ok(_), Ok(steps)) => changed(ANSWER, body(steps)),
         (first, second) => return [first.map(|_| vec![]), second.map(|_| vec![])],
     };
-    let keys = match (controller.receive(1, ANSWER, &answer, &mut one), other.receive(1, ANSWER, &answer, &mut two)) {
-        (Ok(steps), Ok(_)) => changed(KEYS, body(steps)),
-        (first, second) => return [first.map(|_| vec![]), second.map(|_| vec![])],
-    };
+    let keys =
+        match (controller.receive(1, ANSWER, &answer, &mut one), other.receive(1, ANSWER, &answer, &mut two))
+        {
+            (Ok(steps), Ok(_)) => changed(KEYS, body(steps)),
+            (first, second) => return [first.map(|_| vec![]), second.map(|_| vec![])],
+        };
     let first = controller.receive(0, KEYS, &keys, &mut one);
     let second = other.receive(0, KEYS, &keys, &mut two);
     [first.map(|steps| secret(&steps)), second.map(|steps| secret(&steps))]

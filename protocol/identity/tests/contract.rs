@@ -14,9 +14,9 @@ mod common;
 use common::{END, START, Seed, World, person};
 use folkmoot_base::{Cipher, Keying, ModuleName, UnixTime};
 use folkmoot_identity::{
-    CertificateError, Charter, CharterDraft, CharterError, CmsError, Gmc, GmcBody, Identity, IdentityCertificate, Motion,
-    Request, RequestError, SignedCharter, Slot, Verdict, Vote, VoteContent, VoteError, VoteKind,
-    change_digest,
+    CertificateError, Charter, CharterDraft, CharterError, CmsError, Gmc, GmcBody, Identity,
+    IdentityCertificate, Motion, Request, RequestError, SignedCharter, Slot, Verdict, Vote, VoteContent,
+    VoteError, VoteKind, change_digest,
 };
 
 // Identities and their certificates.
@@ -254,9 +254,10 @@ fn id_36_hybrid_goes_with_modules_that_have_such_a_form() {
     for module in ModuleName::ALL.iter().filter(|module| !module.is_hybrid()) {
         let word = module.as_str();
         let named = free.with_change("keying", word).unwrap();
-        let text = toml
-            .replace("\"by-size\"", &format!("\"{word}\""))
-            .replace("contributory = true", &format!("hybrid = true\ncontributory = {}", module.contributory()));
+        let text = toml.replace("\"by-size\"", &format!("\"{word}\"")).replace(
+            "contributory = true",
+            &format!("hybrid = true\ncontributory = {}", module.contributory()),
+        );
         let (voted, written) = (named.with_change("hybrid", "true"), Charter::from_toml(&text));
         let Some(hybrid) = module.hybrid() else {
             refused(voted, word);

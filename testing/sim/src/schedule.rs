@@ -250,18 +250,8 @@ impl Schedule {
             steps.push((draw_when(&mut rng), step));
         }
         let keying = Keying::default();
-        let mut schedule = Self {
-            seed,
-            seats,
-            founders,
-            votes,
-            keying,
-            hybrid: false,
-            weather,
-            crooked: None,
-            calm,
-            steps,
-        };
+        let mut schedule =
+            Self { seed, seats, founders, votes, keying, hybrid: false, weather, crooked: None, calm, steps };
         if !calm {
             crate::ordeal::add(&mut schedule);
         }

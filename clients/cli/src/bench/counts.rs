@@ -91,8 +91,18 @@ fn value(module: ModuleName, event: &str, size: u16, cost: &Cost) -> Value {
 }
 
 fn for_people(rows: &[(ModuleName, &str, u16, Cost)]) -> String {
-    let heading =
-        ["MODULE", "EVENT", "N", "MESSAGES", "BYTES", "ROUNDS", "EXP ALL", "EXP MOST", "EXP SERIAL", "MS ALL"];
+    let heading = [
+        "MODULE",
+        "EVENT",
+        "N",
+        "MESSAGES",
+        "BYTES",
+        "ROUNDS",
+        "EXP ALL",
+        "EXP MOST",
+        "EXP SERIAL",
+        "MS ALL",
+    ];
     let row = |(module, event, size, cost): &(ModuleName, &str, u16, Cost)| {
         let numbers = [cost.messages, cost.bytes, cost.rounds, cost.all, cost.most, cost.serial];
         let names = [module.as_str().to_owned(), (*event).to_owned(), size.to_string()];

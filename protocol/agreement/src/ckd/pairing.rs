@@ -135,11 +135,7 @@ impl Pairing for XWing {
         EncapsulationKey::try_from(body).map_err(|_| AgreementError::PeerNotInGroup)
     }
 
-    fn answer(
-        offer: &EncapsulationKey,
-        entropy: &mut dyn Entropy,
-        count: &mut Count,
-    ) -> (Shared, Vec<u8>) {
+    fn answer(offer: &EncapsulationKey, entropy: &mut dyn Entropy, count: &mut Count) -> (Shared, Vec<u8>) {
         let dice = Zeroizing::new(draw::<ENCAPSULATION_RANDOMNESS_SIZE>(entropy));
         spend(count, 2);
         let (sealed, shared) = offer.encapsulate_deterministic(&(*dice).into());
