@@ -115,7 +115,7 @@ pub(crate) enum Charter {
         /// What seals messages: aes-256-gcm or chacha20-poly1305.
         #[arg(long, value_name = "CIPHER", default_value = "aes-256-gcm", value_parser = cipher)]
         cipher: Cipher,
-        /// Run ML-KEM-768 as well in every exchange between two (links, ckd's pairs, mls); with --keying ckd or mls.
+        /// Agree on keys by ML-KEM-768 as well as X25519; with --keying ckd or mls. Links between nodes stay X25519.
         #[arg(long)]
         hybrid: bool,
         /// Where to write it.

@@ -8,7 +8,7 @@
 //! scheme = "plain"
 //! keying = "by-size"                   # or a module: gdh, tgdh, str, bd; ckd, dutta-barua, mls
 //! cipher = "aes-256-gcm"               # or chacha20-poly1305
-//! hybrid = false                       # optional; true: ckd, mls and links also run ML-KEM-768
+//! hybrid = false                       # optional; true, with ckd or mls: keys are agreed by ML-KEM-768 too
 //! contributory = true                  # every member has a share in every key; false allows the last three modules
 //! minority = "continue"                # or "read-only", "stop": what the smaller side of a split may do
 //! minority_may_admit = true
@@ -297,7 +297,7 @@ impl Charter {
         self.suites.get(group).copied().unwrap_or((self.agreement, self.rules.cipher))
     }
 
-    /// Whether every exchange between two also runs ML-KEM-768: links, CKD's pairs, MLS.
+    /// Whether the agreement also runs ML-KEM-768: in CKD's pairs, in MLS's encapsulations. Says nothing of links.
     pub fn hybrid(&self) -> bool {
         self.rules.hybrid
     }

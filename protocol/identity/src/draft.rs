@@ -19,7 +19,7 @@ pub struct CharterDraft {
     pub keying: Keying,
     /// What seals under them.
     pub cipher: Cipher,
-    /// Whether every exchange between two also runs ML-KEM-768; only with CKD and MLS.
+    /// Whether the agreement also runs ML-KEM-768; only with CKD and MLS.
     pub hybrid: bool,
     /// What the smaller side of a split may do.
     pub minority: Minority,
