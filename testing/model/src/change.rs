@@ -12,12 +12,10 @@ use crate::world::{Action, Seat, World};
 impl World {
     /// The changes that are possible now.
     pub(crate) fn possible_changes(&self, scope: &Scope, actions: &mut Vec<Action>) {
-        let sides = self.sides();
+        let (sides, main) = (self.sides(), self.main_side());
         for who in everybody() {
             match self.seats.get(who) {
-                Some(Seat::Absent) if scope.joins => {
-                    actions.extend(sides.iter().map(|side| Action::Join(who, side)));
-                }
+                Some(Seat::Absent) if scope.joins => actions.extend(main.map(|side| Action::Join(who, side))),
                 Some(Seat::In(player)) if self.on_side(player.side).len() > 1 => {
                     let others = self.on_side(player.side).without(who);
                     self.departures(scope, who, others, actions);

@@ -1,7 +1,7 @@
 //! One member: flush below, keying above, as the member stack joins them; and what it has read of its roster.
 
 use crate::flush::{Below, Flush, Word};
-use crate::keying::{Keying, Said};
+use crate::keying::{Keying, Said, Standing};
 use crate::names::{Set, ViewNumber, Who};
 use crate::rules::Rules;
 use crate::run::{Kind, Origin};
@@ -159,6 +159,18 @@ impl Member {
         let mut said = Vec::new();
         self.keying.step((view, members), (from, kind), self.off, rules, &mut said);
         self.hear(said, rules, told);
+    }
+
+    /// Whether reading `entry` may be silent, if nothing comes of it. Not a notice or a signal; not a safe step that counts
+    /// for nothing here, since that others will have it may count for them.
+    pub fn may_read_at_once(&self, entry: &Entry) -> bool {
+        match entry {
+            Entry::Notice { .. } | Entry::Signal { .. } => false,
+            Entry::Step { safe: true, .. } => {
+                self.flush.is_signalled() || matches!(self.keying.standing(), Standing::Running(..))
+            }
+            Entry::Step { .. } | Entry::Word { .. } | Entry::Strike { .. } | Entry::Fence => true,
+        }
     }
 
     /// The application has finished.

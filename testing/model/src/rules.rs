@@ -16,6 +16,9 @@ pub struct Rules {
     /// A substrate weaker than ours: flush may ask before the member has come to the notice's place in the order, each
     /// member at a time of its own. The machine must stand that too.
     pub early_requests: bool,
+    /// Every read is a step of its own. Off: a read that nobody else can tell is done at once, and a member cut off alone
+    /// comes to rest at once (docs/protocol/keying.md, "The model", says why that loses nothing).
+    pub every_read: bool,
 }
 
 impl Default for Rules {
@@ -27,6 +30,7 @@ impl Default for Rules {
             safe_list: true,
             confirmation: true,
             early_requests: false,
+            every_read: false,
         }
     }
 }

@@ -162,8 +162,24 @@ impl World {
         actions
     }
 
-    /// Lets `action` happen. One that is not possible changes nothing.
+    /// Lets `action` happen, and what follows by itself. One that is not possible changes nothing.
     pub fn act(&self, action: Action, rules: &Rules) -> Next {
+        let mut next = self.act_alone(action, rules);
+        if rules.every_read {
+            return next;
+        }
+        while next.fault.is_none() {
+            let world = &mut next.world;
+            world.read_silently(rules);
+            world.forget();
+            let Some(own) = world.step_of_the_lone(rules) else { break };
+            let after = world.act_alone(own, rules);
+            (next.world, next.fault) = (after.world, after.fault);
+        }
+        next
+    }
+
+    fn act_alone(&self, action: Action, rules: &Rules) -> Next {
         let mut world = self.clone();
         world.changes = world.changes.saturating_sub(u8::from(action.is_change()));
         let mut told = Vec::new();
@@ -182,6 +198,40 @@ impl World {
         let fault = world.judge(actor, self, &told);
         world.forget();
         Next { world, told, fault }
+    }
+
+    /// Everybody reads what makes no difference to others: no word, no step, nothing told above.
+    fn read_silently(&mut self, rules: &Rules) {
+        let mut told = Vec::new();
+        for who in everybody() {
+            let Some(player) = self.player_mut(who) else { continue };
+            let mut done = 0;
+            while let Some(entry) = player.queue.get(done).filter(|entry| player.member.may_read_at_once(entry)) {
+                let mut member = player.member.clone();
+                member.read(*entry, rules, &mut told);
+                if !told.is_empty() {
+                    told.clear();
+                    break;
+                }
+                player.member = member;
+                done += 1;
+            }
+            player.queue.drain(..done);
+        }
+    }
+
+    /// The side that changes happen on: the largest, of equals the one with the lowest member.
+    pub(crate) fn main_side(&self) -> Option<Who> {
+        self.sides().iter().max_by_key(|side| (self.on_side(*side).len(), u8::MAX - side))
+    }
+
+    fn step_of_the_lone(&self, rules: &Rules) -> Option<Action> {
+        let main = self.main_side()?;
+        let lone = |who: Who| self.player(who).is_some_and(|player| player.side == who && who != main);
+        self.steps(rules).into_iter().find(|action| match action {
+            Action::Read(who) | Action::Answer(who) | Action::Announce(who) => lone(*who),
+            _ => false,
+        })
     }
 
     fn with(&mut self, who: Who, act: impl FnOnce(&mut Member)) {
