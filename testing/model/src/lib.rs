@@ -25,14 +25,16 @@ pub mod words;
 mod world;
 
 pub use check::Fault;
+pub use flush::Flush;
+pub use keying::Keying;
 pub use flush::Word;
 pub use keying::Standing;
 pub use marks::NAMES;
 pub use member::{Effect, Entry, Member};
-pub use names::{MEMBERS, Set, ViewNumber, Who, everybody};
+pub use names::{MEMBERS, Set, Trio, ViewNumber, Who, everybody};
 pub use rules::{Rules, Scope};
-pub use run::{Kind, Origin, Stage};
-pub use search::{Found, Report, explore};
+pub use run::{Held, Kind, Order, Origin, Stage};
+pub use search::{Found, Report, explore, seek};
 pub use world::{Action, Next, Player, Seat, World};
 
 /// All beginnings: each set of members that has just met.

@@ -14,9 +14,9 @@ struct Arguments {
     /// How many changes of membership.
     #[arg(long, default_value_t = 3)]
     changes: u8,
-    /// Joins alone.
-    #[arg(long)]
-    joins: bool,
+    /// Only these kinds of change.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    kinds: Vec<Kind>,
     /// Flush may ask a member before it has come to the notice's place in the order.
     #[arg(long)]
     early: bool,
@@ -34,6 +34,27 @@ enum Rule {
     KeyListHolds,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Joins,
+    Leaves,
+    Expulsions,
+    Crashes,
+    Cuts,
+}
+
+fn scope(changes: u8, kinds: &[Kind]) -> Scope {
+    let has = |kind| kinds.is_empty() || kinds.contains(&kind);
+    Scope {
+        changes,
+        joins: has(Kind::Joins),
+        leaves: has(Kind::Leaves),
+        expulsions: has(Kind::Expulsions),
+        crashes: has(Kind::Crashes),
+        cuts: has(Kind::Cuts),
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut rules = Rules { early_requests: arguments.early, ..Rules::default() };
@@ -45,8 +66,7 @@ fn main() -> ExitCode {
         Some(Rule::KeyListHolds) => rules.key_list_holds = false,
         None => {}
     }
-    let all = Scope::all(arguments.changes);
-    let scope = if arguments.joins { Scope::joins(arguments.changes) } else { all };
+    let scope = scope(arguments.changes, &arguments.kinds);
     let report = explore(&beginnings(arguments.changes), &rules, &scope);
     if arguments.json { print_json(&report, &rules) } else { print(&report, &rules) }
     // With a rule off, finding nothing is the failure.

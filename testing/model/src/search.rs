@@ -37,9 +37,18 @@ pub struct Found {
     pub actions: Vec<Action>,
 }
 
-/// Explores everything that can follow from `roots`.
+/// Explores everything that can follow from `roots`, up to the first fault.
 pub fn explore(roots: &[World], rules: &Rules, scope: &Scope) -> Report {
-    let mut search = Search::default();
+    search(roots, rules, scope, None)
+}
+
+/// Explores up to the first fault of this kind; a way that ends in another fault is not followed further.
+pub fn seek(roots: &[World], rules: &Rules, scope: &Scope, wanted: Fault) -> Report {
+    search(roots, rules, scope, Some(wanted))
+}
+
+fn search(roots: &[World], rules: &Rules, scope: &Scope, wanted: Option<Fault>) -> Report {
+    let mut search = Search { wanted, ..Search::default() };
     for root in roots {
         search.meet(root.clone(), None);
     }
@@ -56,7 +65,7 @@ pub fn explore(roots: &[World], rules: &Rules, scope: &Scope) -> Report {
         }
         at += 1;
     }
-    if found.is_none() && !search.ends_always() {
+    if found.is_none() && wanted.is_none() && !search.ends_always() {
         found = Some((0, None, Fault::Endless));
     }
     let found = found.map(|(at, last, fault)| search.trace(roots, rules, scope, (at, last, fault)));
@@ -77,6 +86,8 @@ struct Search {
     counts: Vec<u16>,
     ends: usize,
     marks: Marks,
+    /// The one fault that counts, if not all do.
+    wanted: Option<Fault>,
 }
 
 type Fell = (usize, Option<Action>, Fault);
@@ -94,23 +105,30 @@ impl Search {
     }
 
     fn expand(&mut self, at: usize, world: &World, rules: &Rules, scope: &Scope) -> Option<Fell> {
-        if let Some(fault) = world.judge_rest(rules) {
+        if let Some(fault) = world.judge_rest(rules).filter(|fault| self.counts_as_found(*fault)) {
             return Some((at, None, fault));
         }
         let actions = world.actions(rules, scope);
         self.ends += usize::from(actions.is_empty());
-        self.counts.push(u16::try_from(actions.len()).unwrap_or(u16::MAX));
+        let before = self.targets.len();
         let from = u32::try_from(at).unwrap_or(u32::MAX);
         for (action, rank) in actions.into_iter().zip(0..) {
             let next = world.act(action, rules);
-            if let Some(fault) = next.fault {
-                return Some((at, Some(action), fault));
+            match next.fault {
+                Some(fault) if self.counts_as_found(fault) => return Some((at, Some(action), fault)),
+                Some(_) => continue,
+                None => {}
             }
             self.marks.effects(world, action, &next.told);
             let target = self.meet(next.world, Some((from, rank)));
             self.targets.push(target);
         }
+        self.counts.push(u16::try_from(self.targets.len() - before).unwrap_or(u16::MAX));
         None
+    }
+
+    fn counts_as_found(&self, fault: Fault) -> bool {
+        self.wanted.is_none_or(|wanted| wanted == fault)
     }
 
     /// Whether no state can come back: then every way ends, and it ends well, since no end is a deadlock. All steps are
