@@ -37,7 +37,9 @@ impl Fault {
     /// In plain words.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Deadlock => "deadlock: nothing can happen any more, and not everybody is secure in one view",
+            Self::Deadlock => {
+                "deadlock: nothing can happen any more, and not everybody is secure in one view"
+            }
             Self::SomeInstalled => "of those who moved on together, some installed the view and some did not",
             Self::WithoutDecision => "somebody survived an installed view without what decided it",
             Self::BeforeAllHadTheKey => "a view was installed before all of its members had its key",

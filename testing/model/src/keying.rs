@@ -73,7 +73,13 @@ pub struct Keying {
 impl Keying {
     /// Before its first view.
     pub fn new(me: Who) -> Self {
-        Self { me, machine: Machine::Cascading { owes: false }, signal_due: false, together: None, held: None }
+        Self {
+            me,
+            machine: Machine::Cascading { owes: false },
+            signal_due: false,
+            together: None,
+            held: None,
+        }
     }
 
     /// Flush asks. `false`: that does not fit the state.

@@ -25,10 +25,8 @@ pub mod words;
 mod world;
 
 pub use check::Fault;
-pub use flush::Flush;
-pub use keying::Keying;
-pub use flush::Word;
-pub use keying::Standing;
+pub use flush::{Below, Flush, Word};
+pub use keying::{Keying, Said, Standing, View};
 pub use marks::NAMES;
 pub use member::{Effect, Entry, Member};
 pub use names::{MEMBERS, Set, Trio, ViewNumber, Who, everybody};

@@ -68,7 +68,11 @@ fn main() -> ExitCode {
     }
     let scope = scope(arguments.changes, &arguments.kinds);
     let report = explore(&beginnings(arguments.changes), &rules, &scope);
-    if arguments.json { print_json(&report, &rules) } else { print(&report, &rules) }
+    if arguments.json {
+        print_json(&report, &rules)
+    } else {
+        print(&report, &rules)
+    }
     // With a rule off, finding nothing is the failure.
     if report.found.is_some() == arguments.without.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -8,20 +8,55 @@ use std::collections::BTreeSet;
 
 /// Everything that a search of the whole machine is to see.
 pub const NAMES: [&str; 44] = [
-    "PT", "FT", "FO", "NM", "KL", "KC",
-    "PT holds", "FT holds", "FO holds", "NM holds", "KL holds", "KC holds",
-    "signal in PT", "signal in FT", "signal in FO", "signal in NM", "signal in KL", "signal in KC",
-    "signal while PT holds", "signal while FT holds", "signal while FO holds",
-    "signal while NM holds", "signal while KL holds", "signal while KC holds",
-    "join in a run", "leave in a run", "expulsion in a run", "crash in a run", "cut in a run", "merge in a run",
-    "CM", "CM keyless", "S", "S asked", "spent", "spent with the key",
-    "notice on a notice", "word again", "word for new heads", "held flush answered by the last confirmation",
-    "secure alone", "secure two", "secure three", "signal in S",
+    "PT",
+    "FT",
+    "FO",
+    "NM",
+    "KL",
+    "KC",
+    "PT holds",
+    "FT holds",
+    "FO holds",
+    "NM holds",
+    "KL holds",
+    "KC holds",
+    "signal in PT",
+    "signal in FT",
+    "signal in FO",
+    "signal in NM",
+    "signal in KL",
+    "signal in KC",
+    "signal while PT holds",
+    "signal while FT holds",
+    "signal while FO holds",
+    "signal while NM holds",
+    "signal while KL holds",
+    "signal while KC holds",
+    "join in a run",
+    "leave in a run",
+    "expulsion in a run",
+    "crash in a run",
+    "cut in a run",
+    "merge in a run",
+    "CM",
+    "CM keyless",
+    "S",
+    "S asked",
+    "spent",
+    "spent with the key",
+    "notice on a notice",
+    "word again",
+    "word for new heads",
+    "held flush answered by the last confirmation",
+    "secure alone",
+    "secure two",
+    "secure three",
+    "signal in S",
 ];
 
 /// What was seen.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Marks(u64);
+pub(crate) struct Marks(u64);
 
 impl Marks {
     fn see(&mut self, name: &str) {
@@ -35,12 +70,17 @@ impl Marks {
     }
 
     /// By name.
-    pub fn names(self) -> BTreeSet<&'static str> {
-        NAMES.iter().enumerate().filter(|(place, _)| self.0 & (1 << place) != 0).map(|(_, name)| *name).collect()
+    pub(crate) fn names(self) -> BTreeSet<&'static str> {
+        NAMES
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| self.0 & (1 << place) != 0)
+            .map(|(_, name)| *name)
+            .collect()
     }
 
     /// What an action and its effects show.
-    pub fn effects(&mut self, before: &World, action: Action, told: &[Effect]) {
+    pub(crate) fn effects(&mut self, before: &World, action: Action, told: &[Effect]) {
         if action.is_change() {
             return self.change(before, action);
         }
@@ -85,7 +125,7 @@ impl Marks {
 }
 
 /// What a state shows.
-pub fn marks(world: &World, marks: &mut Marks) {
+pub(crate) fn marks(world: &World, marks: &mut Marks) {
     for (_, player) in world.players() {
         match player.member.keying.standing() {
             Standing::Running(stage, held) => marks.see_at(place(stage) + if held { 6 } else { 0 }),

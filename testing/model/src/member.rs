@@ -122,7 +122,7 @@ pub struct Member {
 }
 
 /// Stands for the key list among deliveries.
-pub const LIST: Who = 7;
+pub(crate) const LIST: Who = 7;
 
 impl Member {
     /// One that is about to join, with what its roster has lost so far.

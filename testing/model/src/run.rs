@@ -99,7 +99,7 @@ pub enum Stage {
 
 /// A run at one member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Run {
+pub(crate) struct Run {
     order: Order,
     seen: Seen,
     confirmed: Set,
@@ -109,7 +109,7 @@ pub struct Run {
 
 /// What a step came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Took {
+pub(crate) enum Took {
     /// Not this one's turn, or not from whom it should be.
     Refused,
     /// A step forward; something is to be sent, perhaps.
@@ -122,7 +122,7 @@ pub enum Took {
 
 impl Run {
     /// A run for `members`, each bringing what it said; and what `me` sends first. A run of one is done.
-    pub fn begin(me: Who, members: Set, brought: &Trio<Origin>) -> (Self, Option<Kind>) {
+    pub(crate) fn begin(me: Who, members: Set, brought: &Trio<Origin>) -> (Self, Option<Kind>) {
         let (order, base) = plan(members, brought);
         let newcomers = order.length.saturating_sub(base);
         let seen = match (base, newcomers) {
@@ -144,8 +144,10 @@ impl Run {
     }
 
     /// One step, at `me`.
-    pub fn receive(&mut self, me: Who, from: Who, kind: Kind) -> Took {
-        let (Some(rank), Some(mine)) = (self.order.rank(from), self.order.rank(me)) else { return Took::Refused };
+    pub(crate) fn receive(&mut self, me: Who, from: Who, kind: Kind) -> Took {
+        let (Some(rank), Some(mine)) = (self.order.rank(from), self.order.rank(me)) else {
+            return Took::Refused;
+        };
         let took = match kind {
             Kind::Confirm => return self.confirm(from),
             Kind::Partial => self.partial(rank, mine),
@@ -210,17 +212,17 @@ impl Run {
     }
 
     /// The key is there.
-    pub fn has_key(&self) -> bool {
+    pub(crate) fn has_key(&self) -> bool {
         self.seen == Seen::Done
     }
 
     /// The next step may end the run, or confirmations are coming.
-    pub fn is_deciding(&self, me: Who) -> bool {
+    pub(crate) fn is_deciding(&self, me: Who) -> bool {
         matches!(self.stage(me), Stage::KeyList | Stage::Confirming)
     }
 
     /// Where the run stands at `me`.
-    pub fn stage(&self, me: Who) -> Stage {
+    pub(crate) fn stage(&self, me: Who) -> Stage {
         let (rank, last) = (self.order.rank(me).unwrap_or(0), self.order.last());
         match self.seen {
             Seen::Chain(next) if next > rank => Stage::FinalToken,
@@ -235,12 +237,12 @@ impl Run {
     }
 
     /// Stands for the key.
-    pub fn key(&self) -> u16 {
+    pub(crate) fn key(&self) -> u16 {
         self.transcript
     }
 
     /// By rank.
-    pub fn order(&self) -> Order {
+    pub(crate) fn order(&self) -> Order {
         self.order
     }
 }

@@ -43,7 +43,9 @@ fn event(world: &World, action: Action) -> String {
         Action::Leave(who) => format!("{} leaves", name(who)),
         Action::Expel(who, false) => format!("{} is expelled, with the notice", name(who)),
         Action::Expel(who, true) => format!("{} is expelled, the notice is due", name(who)),
-        Action::Crash(who, after) => format!("the node of {} is gone; {after} entries after the signal", name(who)),
+        Action::Crash(who, after) => {
+            format!("the node of {} is gone; {after} entries after the signal", name(who))
+        }
         Action::Cut(who, after, own) => {
             format!("{} is cut off; {after} entries after the signal, {own} at {}", name(who), name(who))
         }

@@ -206,7 +206,9 @@ impl World {
         for who in everybody() {
             let Some(player) = self.player_mut(who) else { continue };
             let mut done = 0;
-            while let Some(entry) = player.queue.get(done).filter(|entry| player.member.may_read_at_once(entry)) {
+            while let Some(entry) =
+                player.queue.get(done).filter(|entry| player.member.may_read_at_once(entry))
+            {
                 let mut member = player.member.clone();
                 member.read(*entry, rules, &mut told);
                 if !told.is_empty() {

@@ -40,7 +40,8 @@ fn walk(seed: u64, rules: &Rules, danger: Option<Danger>, seen: &mut Seen) -> Re
         let quiet = world.steps(rules);
         let all = world.actions(rules, &scope);
         let changes: Vec<_> = all.iter().copied().filter(|action| action.is_change()).collect();
-        let pool = if changes.is_empty() || (!quiet.is_empty() && draw.below(12) > 0) { quiet } else { changes };
+        let pool =
+            if changes.is_empty() || (!quiet.is_empty() && draw.below(12) > 0) { quiet } else { changes };
         if pool.is_empty() {
             return Ok(());
         }
@@ -141,7 +142,8 @@ fn a_real_machine_without_a_rule_differs() {
         Danger::KeyingKeyListAgreed,
         Danger::FlushNoSignal,
     ] {
-        let differs = (0..WALKS).find_map(|seed| walk(seed, &RULES, Some(danger), &mut Seen::default()).err());
+        let differs =
+            (0..WALKS).find_map(|seed| walk(seed, &RULES, Some(danger), &mut Seen::default()).err());
         println!("{danger:?}: {}", differs.as_deref().unwrap_or("no difference"));
         assert!(differs.is_some(), "{danger:?}");
     }

@@ -74,11 +74,7 @@ fn a_key_list_that_does_not_hold_deadlocks_and_splits() {
 
 #[test]
 fn without_confirmation_a_view_is_installed_too_early() {
-    finds(
-        &Rules { confirmation: false, ..Rules::default() },
-        &Scope::joins(0),
-        Fault::BeforeAllHadTheKey,
-    );
+    finds(&Rules { confirmation: false, ..Rules::default() }, &Scope::joins(0), Fault::BeforeAllHadTheKey);
 }
 
 #[test]
