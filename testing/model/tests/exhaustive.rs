@@ -4,6 +4,9 @@
 
 use folkmoot_model::{Fault, NAMES, Report, Rules, Scope, beginnings, explore, seek, words};
 
+/// Takes three changes: one joins alone, the next in its run, somebody leaves.
+const LATE: &str = "signal while NM holds";
+
 fn ordered(changes: u8) -> Scope {
     Scope { crashes: false, cuts: false, ..Scope::all(changes) }
 }
@@ -21,13 +24,15 @@ fn sound(name: &str, scope: &Scope, rules: &Rules, least: usize) -> Report {
 
 #[test]
 fn three_ordered_changes_break_nothing() {
-    sound("three joins, leaves, expulsions", &ordered(3), &Rules::default(), 3_000_000);
+    let report = sound("three joins, leaves, expulsions", &ordered(3), &Rules::default(), 3_000_000);
+    assert!(report.marks.contains(LATE));
 }
 
 #[test]
 fn two_changes_of_every_kind_break_nothing() {
     let report = sound("two changes of every kind", &Scope::all(2), &Rules::default(), 800_000);
-    let unseen: Vec<_> = NAMES.iter().filter(|name| !report.marks.contains(*name)).collect();
+    let unseen = |name: &&&str| !report.marks.contains(**name) && **name != LATE;
+    let unseen: Vec<_> = NAMES.iter().filter(unseen).collect();
     assert!(unseen.is_empty(), "never seen: {unseen:?}");
 }
 
