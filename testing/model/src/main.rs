@@ -12,7 +12,7 @@ struct Arguments {
     #[arg(long, value_enum)]
     without: Option<Rule>,
     /// How many changes of membership.
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 2)]
     changes: u8,
     /// Only these kinds of change.
     #[arg(long, value_enum, value_delimiter = ',')]
