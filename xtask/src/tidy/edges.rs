@@ -61,6 +61,8 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot-sim",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-node", "folkmoot-member"],
     ),
+    // Of itself: its tests alone drive the real layers beside it.
+    ("folkmoot-model", &[]),
     (
         "folkmoot-fuzz",
         &[

@@ -20,7 +20,7 @@ pub(crate) struct Source {
 pub(crate) fn tidy() -> Result<(), String> {
     let rust = sources(&["protocol", "host", "clients", "testing", "xtask"], "rs")?;
     let docs = sources(&["docs"], "md")?;
-    let manifests = sources(&["protocol", "host", "clients", "testing/sim"], "toml")?;
+    let manifests = sources(&["protocol", "host", "clients", "testing/sim", "testing/model"], "toml")?;
     let mut breaches = Vec::new();
     breaches.extend(edges::check(&manifests));
     breaches.extend(sizes::check(&rust));

@@ -1,0 +1,42 @@
+//! The keying machine and the flush layer as built, for three members, explored exhaustively: changes of membership at
+//! every point, each member reading the one order at its own speed.
+//!
+//! ```text
+//! World ── Player A ── Member { Flush, Keying } ── what it has still to read of the order
+//!   │  ├── Player B ── …                                    ^
+//!   │  └── Player C ── …          every word and step that somebody sends, every notice, signal and roster entry
+//!   └── act(Read | Answer | Announce | a change) ──> the next state, what the member did, and what is wrong with it
+//! explore: breadth first, every state once; the first fault has the shortest trace
+//! ```
+//! What is covered, what is left out, and the numbers: docs/protocol/keying.md, "The model". `tests/conformance.rs` drives the
+//! real flush and keying in lockstep with this model. Pure: no clock, no randomness, no input but the rules and the scope.
+
+mod change;
+mod check;
+mod flush;
+mod keying;
+mod marks;
+mod member;
+mod names;
+mod rules;
+mod run;
+mod search;
+pub mod words;
+mod world;
+
+pub use check::Fault;
+pub use flush::{Below, Flush, Word};
+pub use keying::{Keying, Said, Standing, View};
+pub use marks::NAMES;
+pub use member::{Effect, Entry, Member};
+pub use names::{MEMBERS, Set, Trio, ViewNumber, Who, everybody};
+pub use rules::{Rules, Scope};
+pub use run::{Held, Kind, Order, Origin, Stage};
+pub use search::{Found, Report, explore, seek};
+pub use world::{Action, Next, Player, Seat, World};
+
+/// All beginnings: each set of members that has just met.
+pub fn beginnings(changes: u8) -> Vec<World> {
+    let sets = (1_u8..1 << MEMBERS).map(|bits| everybody().filter(|who| bits & (1 << who) != 0).collect());
+    sets.map(|present| World::new(present, changes)).collect()
+}

@@ -1,0 +1,103 @@
+//! Explores the model and says what it found.
+
+use clap::{Parser, ValueEnum};
+use folkmoot_model::{Report, Rules, Scope, beginnings, explore, words};
+use std::process::ExitCode;
+
+/// Explores every state of three members with a few changes of membership: keying and flush as built, or with a rule off.
+#[derive(Debug, Parser)]
+#[command(name = "folkmoot-model", version, about)]
+struct Arguments {
+    /// Without this rule; prints the shortest trace to what then goes wrong.
+    #[arg(long, value_enum)]
+    without: Option<Rule>,
+    /// How many changes of membership.
+    #[arg(long, default_value_t = 2)]
+    changes: u8,
+    /// Only these kinds of change.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    kinds: Vec<Kind>,
+    /// Flush may ask a member before it has come to the notice's place in the order.
+    #[arg(long)]
+    early: bool,
+    /// One object on stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Rule {
+    RuleH,
+    K1,
+    SafeList,
+    Confirmation,
+    KeyListHolds,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Joins,
+    Leaves,
+    Expulsions,
+    Crashes,
+    Cuts,
+}
+
+fn scope(changes: u8, kinds: &[Kind]) -> Scope {
+    let has = |kind| kinds.is_empty() || kinds.contains(&kind);
+    Scope {
+        changes,
+        joins: has(Kind::Joins),
+        leaves: has(Kind::Leaves),
+        expulsions: has(Kind::Expulsions),
+        crashes: has(Kind::Crashes),
+        cuts: has(Kind::Cuts),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut rules = Rules { early_requests: arguments.early, ..Rules::default() };
+    match arguments.without {
+        Some(Rule::RuleH) => rules.rule_h = false,
+        Some(Rule::K1) => rules.k1 = false,
+        Some(Rule::SafeList) => rules.safe_list = false,
+        Some(Rule::Confirmation) => rules.confirmation = false,
+        Some(Rule::KeyListHolds) => rules.key_list_holds = false,
+        None => {}
+    }
+    let scope = scope(arguments.changes, &arguments.kinds);
+    let report = explore(&beginnings(arguments.changes), &rules, &scope);
+    if arguments.json {
+        print_json(&report, &rules)
+    } else {
+        print(&report, &rules)
+    }
+    // With a rule off, finding nothing is the failure.
+    if report.found.is_some() == arguments.without.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[allow(clippy::print_stdout, reason = "a program's result")]
+fn print(report: &Report, rules: &Rules) {
+    let Report { states, steps, depth, ends, .. } = report;
+    println!("{states} states, {steps} steps between them, {ends} ends, depth {depth}");
+    match &report.found {
+        None => println!("nothing is wrong, and every way ends with everybody secure"),
+        Some(found) => {
+            for (line, number) in words::lines(found, rules).iter().zip(0..) {
+                println!("{number:>3}  {line}");
+            }
+        }
+    }
+}
+
+#[allow(clippy::print_stdout, reason = "a program's result")]
+fn print_json(report: &Report, rules: &Rules) {
+    let Report { states, steps, depth, ends, marks, found } = report;
+    let fault = found.as_ref().map(|found| format!("{:?}", found.fault));
+    let trace = found.as_ref().map(|found| words::lines(found, rules));
+    let object = serde_json::json!({
+        "states": states, "steps": steps, "depth": depth, "ends": ends, "seen": marks, "fault": fault, "trace": trace,
+    });
+    println!("{object}");
+}

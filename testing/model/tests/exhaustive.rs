@@ -1,0 +1,89 @@
+//! Every state of three members under changes at every point: the machine as built breaks no promise and always ends with
+//! everybody secure; with a rule off, the search finds what that rule is for, by the shortest way.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+use folkmoot_model::{Fault, NAMES, Report, Rules, Scope, beginnings, explore, seek, words};
+
+/// Takes three changes: one joins alone, the next in its run, somebody leaves.
+const LATE: &str = "signal while NM holds";
+
+fn ordered(changes: u8) -> Scope {
+    Scope { crashes: false, cuts: false, ..Scope::all(changes) }
+}
+
+fn sound(name: &str, scope: &Scope, rules: &Rules, least: usize) -> Report {
+    let report = explore(&beginnings(scope.changes), rules, scope);
+    if let Some(found) = &report.found {
+        panic!("{name}:\n{}", words::lines(found, rules).join("\n"));
+    }
+    let Report { states, steps, depth, ends, .. } = &report;
+    println!("{name}: {states} states, {steps} steps, {ends} ends, depth {depth}");
+    assert!(*states > least, "{name}: {states} states; did the model shrink?");
+    report
+}
+
+#[test]
+fn three_ordered_changes_break_nothing() {
+    let report = sound("three joins, leaves, expulsions", &ordered(3), &Rules::default(), 3_000_000);
+    assert!(report.marks.contains(LATE));
+}
+
+#[test]
+fn two_changes_of_every_kind_break_nothing() {
+    let report = sound("two changes of every kind", &Scope::all(2), &Rules::default(), 800_000);
+    let unseen = |name: &&&str| !report.marks.contains(**name) && **name != LATE;
+    let unseen: Vec<_> = NAMES.iter().filter(unseen).collect();
+    assert!(unseen.is_empty(), "never seen: {unseen:?}");
+}
+
+#[test]
+fn flushes_that_are_asked_early_break_nothing() {
+    sound("three joins, flush asked early", &Scope::joins(3), &Rules::early(), 10_000);
+    sound("two ordered changes, flush asked early", &ordered(2), &Rules::early(), 200_000);
+}
+
+/// What is done at once changes nothing that can be reached in the end.
+#[test]
+fn every_read_a_step_of_its_own_ends_alike() {
+    let every = Rules { every_read: true, ..Rules::default() };
+    for scope in [Scope::joins(1), Scope { joins: false, ..ordered(1) }, Scope::joins(0)] {
+        let slow = sound("every read a step", &scope, &every, 1_900);
+        let quick = explore(&beginnings(scope.changes), &Rules::default(), &scope);
+        assert_eq!(slow.ends, quick.ends, "{scope:?}");
+    }
+}
+
+fn finds(rules: &Rules, scope: &Scope, fault: Fault) {
+    let report = seek(&beginnings(scope.changes), rules, scope, fault);
+    let found = report.found.unwrap_or_else(|| panic!("{fault:?} is not found"));
+    assert_eq!(found.fault, fault);
+    println!("{}\n", words::lines(&found, rules).join("\n"));
+}
+
+#[test]
+fn without_rule_h_joins_alone_deadlock() {
+    finds(&Rules { rule_h: false, ..Rules::default() }, &Scope::joins(3), Fault::Deadlock);
+}
+
+#[test]
+fn without_k1_a_leave_in_a_run_deadlocks() {
+    let scope = Scope { joins: false, ..ordered(3) };
+    finds(&Rules { k1: false, ..Rules::default() }, &scope, Fault::Deadlock);
+}
+
+#[test]
+fn a_key_list_that_does_not_hold_deadlocks_and_splits() {
+    finds(&Rules { key_list_holds: false, ..Rules::default() }, &Scope::joins(1), Fault::Deadlock);
+    finds(&Rules { key_list_holds: false, ..Rules::early() }, &Scope::joins(1), Fault::SomeInstalled);
+}
+
+#[test]
+fn without_confirmation_a_view_is_installed_too_early() {
+    finds(&Rules { confirmation: false, ..Rules::default() }, &Scope::joins(0), Fault::BeforeAllHadTheKey);
+}
+
+#[test]
+fn decisions_that_are_only_agreed_do_not_reach_survivors() {
+    let scope = Scope { joins: false, leaves: false, expulsions: false, ..Scope::all(1) };
+    finds(&Rules { safe_list: false, ..Rules::default() }, &scope, Fault::WithoutDecision);
+}
