@@ -248,7 +248,7 @@ pub fn member_words(data: &[u8]) {
                 &mut upstairs.dice,
             ),
             8 => {
-                let send = Command::Send { group, service: Service::Agreed, payload };
+                let send = Command::Send { group, service: Service::Agreed, payload, signed: false };
                 upstairs.member.command(upstairs.now, send, &mut upstairs.dice);
             }
             _ => upstairs.word(ToMember::LinkUp { node: sender.node(), rostered: true, at: AWAY }),
@@ -390,7 +390,7 @@ pub fn embedded_pair(data: &[u8]) {
             4 => seats[0].datagram(AWAY, owned(body)),
             _ => {
                 let send =
-                    Command::Send { group: world().group(), service: Service::Safe, payload: said(op) };
+                    Command::Send { group: world().group(), service: Service::Safe, payload: said(op), signed: op % 2 == 1 };
                 seats[usize::from(op >> 7)].take(Input::Command(send));
             }
         }
@@ -434,7 +434,7 @@ pub(crate) fn pair_seeds() -> Vec<Vec<u8>> {
     let mut seats = [Seat::new(0), Seat::new(1)];
     seats[0].take(Input::Command(Command::Dial(AWAY)));
     play(&mut seats, 1_500);
-    let send = Command::Send { group: world().group(), service: Service::Safe, payload: said(5) };
+    let send = Command::Send { group: world().group(), service: Service::Safe, payload: said(5), signed: true };
     seats[0].take(Input::Command(send));
     play(&mut seats, 600);
     assert_eq!(seats[1].heard, [said(5)], "two honest founders talk");
