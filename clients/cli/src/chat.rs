@@ -111,7 +111,10 @@ async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Re
     let (says, mut saying) = speaking(Control::connect(folder).await?);
     let (mut says, mut said) = (Some(says), false);
     if !json {
-        eprintln!("{}", paint(Paint::Dim, "type to talk; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /quit"));
+        eprintln!(
+            "{}",
+            paint(Paint::Dim, "type to talk; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /quit")
+        );
     }
     while asking || !said {
         let turn = tokio::select! {
@@ -159,7 +162,8 @@ fn speaking(mut control: Control) -> (mpsc::Sender<String>, JoinHandle<()>) {
     let (says, mut said) = mpsc::channel::<String>(WAITING_MAX);
     let task = tokio::spawn(async move {
         while let Some(text) = said.recv().await {
-            let (text, sign) = text.trim_start().strip_prefix(SIGN).map_or((&*text, false), |text| (text, true));
+            let (text, sign) =
+                text.trim_start().strip_prefix(SIGN).map_or((&*text, false), |text| (text, true));
             let payload = hex(text.as_bytes());
             let request = Request::Send { payload, service: Ordering::Agreed, sign };
             if let Err(failure) = control.ask(&request).await {

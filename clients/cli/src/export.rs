@@ -13,7 +13,7 @@ use crate::show::{data, hex, short};
 use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
-use folkmoot_base::digest;
+use folkmoot_identity::transcript::Entry;
 use folkmoot_identity::{Evidence, IdentityCertificate, Transcript, identities_pem, transcript};
 use serde_json::json;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     write(&to.join("charter.cms"), signed.der())?;
     write(&to.join("identities.pem"), pem.as_bytes())?;
     for entry in transcript.entries() {
-        write(&to.join("transcript").join(hex(&digest(&[entry]))), entry)?;
+        write(&to.join("transcript").join(hex(&Entry::id_of(entry).0)), entry)?;
     }
     let (mut votes, mut certificates, mut unnamed) = (0, 0, Vec::new());
     for evidence in transcript.evidence(&people) {

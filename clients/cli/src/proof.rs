@@ -31,7 +31,10 @@ pub(crate) async fn save(folder: &Path, proof: Proof, json: bool) -> Result<(), 
     data(json, &value, || {
         let name = harmless(text("name"));
         let what = if signed {
-            format!("signed by {name}; anyone can check it: folkmoot verify {0} --charter FILE", out.display())
+            format!(
+                "signed by {name}; anyone can check it: folkmoot verify {0} --charter FILE",
+                out.display()
+            )
         } else {
             format!("said by {name}, not signed: it proves nothing")
         };
@@ -61,11 +64,15 @@ pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), F
     if Stamp::from_record(&bytes).is_ok() {
         return Err(Failure::new(
             Exit::No,
-            format!("{} is not signed. It proves nothing: every member of its view could have made it, for all share the key", file.display()),
+            format!(
+                "{} is not signed. It proves nothing: every member of its view could have made it, for all share the key",
+                file.display()
+            ),
         ));
     }
     let message = SignedMessage::from_der(&bytes).map_err(|error| no(file, &error))?;
-    let transcript = verify.transcript.as_deref().map(|folder| load(folder, charter.charter())).transpose()?;
+    let transcript =
+        verify.transcript.as_deref().map(|folder| load(folder, charter.charter())).transpose()?;
     let standing = match &transcript {
         Some(transcript) => message.check_transcript(transcript).map(|()| now(transcript, &message)),
         None => message.check_charter(charter.charter()).map(|()| by_charter(&message)),

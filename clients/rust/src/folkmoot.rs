@@ -183,8 +183,10 @@ impl Folkmoot {
         };
         let signature = origin.signature.ok_or(Error::NotSigned)?;
         let (stamp, text) = (origin.stamp(*view, *sender, *service), payload.clone());
-        let proven =
-            self.running.handle.look(move |machine, _, _| machine.upper.member.prove(stamp, text, &signature));
+        let proven = self
+            .running
+            .handle
+            .look(move |machine, _, _| machine.upper.member.prove(stamp, text, &signature));
         let proven = proven.await?.map_err(|error| Error::LocalProof(error.to_string()))?;
         Ok(proven.der().to_vec())
     }

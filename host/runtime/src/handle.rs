@@ -1,6 +1,8 @@
 //! What the application holds: a handle to order and ask, and the end of the queue on which events come.
 
-use crate::engine::{EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Outgoing, SENDS_WAITING_MAX, Sending, Turn};
+use crate::engine::{
+    EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Outgoing, SENDS_WAITING_MAX, Sending, Turn,
+};
 use crate::{Clock, OsEntropy, RuntimeError, Seat, Store, Wire, Writer};
 use folkmoot_attach::{Embedded, Ground};
 use folkmoot_base::Instant;

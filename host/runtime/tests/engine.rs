@@ -4,7 +4,9 @@
 use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Instant, Locator, Persist, Service, UnixTime};
-use folkmoot_runtime::{Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Seat, Sending, Store, Wire, start};
+use folkmoot_runtime::{
+    Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Seat, Sending, Store, Wire, start,
+};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

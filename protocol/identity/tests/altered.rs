@@ -12,7 +12,9 @@
 mod common;
 
 use common::World;
-use folkmoot_identity::{Gmc, IdentityCertificate, IdentityError, Request, SignedCharter, SignedMessage, Vote};
+use folkmoot_identity::{
+    Gmc, IdentityCertificate, IdentityError, Request, SignedCharter, SignedMessage, Vote,
+};
 use proptest::prelude::*;
 
 type Read = fn(&[u8]) -> Result<(), IdentityError>;

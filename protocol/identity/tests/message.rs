@@ -67,7 +67,10 @@ fn id_60_a_signature_is_of_this_message_by_its_sender() {
     for other in others {
         assert_eq!(other.verify(alice.key().verifying_key(), b"yes", &good), refused, "{other:?}");
     }
-    assert!(alice.key().verifying_key().verify_raw(&stamp.record(b"yes"), &good).is_err(), "under its attributes");
+    assert!(
+        alice.key().verifying_key().verify_raw(&stamp.record(b"yes"), &good).is_err(),
+        "under its attributes"
+    );
 }
 
 #[test]

@@ -125,7 +125,9 @@ impl Process {
     /// A message that was heard, as a file.
     async fn proof(&self, number: Option<u64>, unsigned: bool) -> Result<Value, Failure> {
         let missing = || match number {
-            Some(number) => format!("message {number} is not kept: it was not heard, is too long, or is too old"),
+            Some(number) => {
+                format!("message {number} is not kept: it was not heard, is too long, or is too old")
+            }
             None => "no signed message was heard, or it is too old".into(),
         };
         let (number, message) = self.kept.find(number).ok_or_else(|| Failure::new(Exit::No, missing()))?;

@@ -58,8 +58,7 @@ mod tests {
     use folkmoot_base::{ConfigurationId, NodeId};
 
     fn message(bytes: usize) -> Event {
-        let configuration =
-            ConfigurationId { ring_seq: 1, representative: NodeId([1; 32]), nonce: [1; 16] };
+        let configuration = ConfigurationId { ring_seq: 1, representative: NodeId([1; 32]), nonce: [1; 16] };
         let group = GroupId([2; 32]);
         Event::Message {
             group,

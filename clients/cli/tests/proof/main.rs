@@ -110,7 +110,10 @@ fn a_signed_message_is_proven_to_a_third_party_and_one_without_is_not() {
     ben.good(&["export", &export.display().to_string()]);
     let transcript = export.join("transcript").display().to_string();
     let told = judge.yes(&file, &["--transcript", &transcript]);
-    assert_eq!((&told["signed_by"], &told["standing"]), (&json!("dora"), &json!("a member once, expelled since")));
+    assert_eq!(
+        (&told["signed_by"], &told["standing"]),
+        (&json!("dora"), &json!("a member once, expelled since"))
+    );
 }
 
 /// Every byte in the decoder's own tests; here each seventh, and the end, through the program.

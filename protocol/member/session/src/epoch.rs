@@ -10,8 +10,8 @@ use crate::base::{Cipher, Danger, Digest, MemberId, Secret, Service, ViewId, dig
 use crate::error::{OpenError, SealError, SessionError};
 use crate::identity::{Signature, Stamp};
 use crate::message::{EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, front, parts};
-use crate::{Message, Verify};
 use crate::window::Window;
+use crate::{Message, Verify};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use bytes::{Buf as _, Bytes, BytesMut};
 use hkdf::Hkdf;
@@ -82,7 +82,8 @@ impl Epoch {
         let (key, _) = self.senders.get(usize::from(self.me)).ok_or(SealError::NoEpoch)?;
         let (front, length) = front(signature);
         let front = front.get(..length).ok_or(SealError::NoEpoch)?;
-        let room = [HEADER_BYTES, length, plaintext.len(), TAG_BYTES].into_iter().fold(0, usize::saturating_add);
+        let room =
+            [HEADER_BYTES, length, plaintext.len(), TAG_BYTES].into_iter().fold(0, usize::saturating_add);
         let mut out = BytesMut::with_capacity(room);
         out.extend_from_slice(&header);
         out.extend_from_slice(front);

@@ -234,7 +234,11 @@ impl Session {
         if self.closed.contains(&header.epoch) {
             return Err(OpenError::WireClosedEpoch);
         }
-        if self.received.push((sender, service), sealed) { Ok(Opened::Held) } else { Err(OpenError::WireHeldFull) }
+        if self.received.push((sender, service), sealed) {
+            Ok(Opened::Held)
+        } else {
+            Err(OpenError::WireHeldFull)
+        }
     }
 
     /// The next message that was held for the epoch that is open now, with who sent it and how it was ordered.

@@ -4,7 +4,7 @@
 mod common;
 
 use bytes::Bytes;
-use common::{AES, Hears, GROUP, config, key, member, members, message, opened, sessions, view};
+use common::{AES, GROUP, Hears, config, key, member, members, message, opened, sessions, view};
 use folkmoot_base::{Cipher, Danger, GroupId};
 use folkmoot_session::{
     Config, HEADER_BYTES, HoldError, OpenError, Opened, PLAIN_BYTES, SealError, Session, SessionError,

@@ -120,7 +120,11 @@ fn ses_13_a_wrong_signature_is_its_senders_fault_and_delivers_nothing() {
     let sealed = sign(&mut anna, 0, b"text");
     let otherwise = ben.open(id(0), Service::Agreed, sealed.clone(), &verify);
     assert_eq!(otherwise, Err(OpenError::PeerSignature(id(0))), "delivered with another service");
-    assert_eq!(&open(&mut ben, 0, sealed).unwrap().payload[..], b"text", "the refusal cost the true one nothing");
+    assert_eq!(
+        &open(&mut ben, 0, sealed).unwrap().payload[..],
+        b"text",
+        "the refusal cost the true one nothing"
+    );
 }
 
 #[test]

@@ -136,7 +136,12 @@ impl Member {
         signature: &Signature,
     ) -> Result<SignedMessage, MessageError> {
         let shown = self.transcript.certificate_of(&stamp.sender);
-        SignedMessage::assemble(stamp, text, signature, shown.ok_or(MessageError::PeerNotMember(stamp.sender))?)
+        SignedMessage::assemble(
+            stamp,
+            text,
+            signature,
+            shown.ok_or(MessageError::PeerNotMember(stamp.sender))?,
+        )
     }
 
     fn tell_node(&mut self, word: ToNode) {

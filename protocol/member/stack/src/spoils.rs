@@ -69,8 +69,7 @@ impl Spoils {
             kept.members.iter().any(|sender| {
                 let session = kept.session(*sender);
                 session.is_some_and(|mut session| {
-                    let opened =
-                        session.open(*sender, Service::Agreed, sealed.clone(), &|_, _, _| true);
+                    let opened = session.open(*sender, Service::Agreed, sealed.clone(), &|_, _, _| true);
                     matches!(opened, Ok(Opened::Message(_)))
                 })
             })
