@@ -119,7 +119,7 @@ impl Stamp {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignerCertificate {
     /// A founder's identity certificate, as it stands in the signed charter.
-    Founder(IdentityCertificate),
+    Founder(Box<IdentityCertificate>),
     /// Of a member that was voted in: its votes are inside.
     Admitted(Box<Gmc>),
 }
@@ -127,7 +127,7 @@ pub enum SignerCertificate {
 impl SignerCertificate {
     fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
         match IdentityCertificate::from_der(der) {
-            Ok(certificate) => Ok(Self::Founder(certificate)),
+            Ok(certificate) => Ok(Self::Founder(Box::new(certificate))),
             Err(CertificateError::WireProfile(_) | CertificateError::WireTooLong(_)) => {
                 Gmc::from_der(der).map(|gmc| Self::Admitted(Box::new(gmc)))
             }
@@ -271,6 +271,6 @@ impl Transcript {
         }
         let signed = self.signed_charter()?;
         let mut founders = signed.certificates();
-        founders.find(|one| one.member() == *member).cloned().map(SignerCertificate::Founder)
+        founders.find(|one| one.member() == *member).map(|one| SignerCertificate::Founder(Box::new(one.clone())))
     }
 }

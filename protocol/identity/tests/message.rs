@@ -30,7 +30,7 @@ proptest! {
         let service = if safe { Service::Safe } else { Service::Agreed };
         let stamp = Stamp { number, epoch, service, ..stamp(world.charter().group(), alice.member()) };
         prop_assert_eq!(Stamp::from_record(&stamp.record(&text)), Ok((stamp, &text[..])));
-        let shown = SignerCertificate::Founder(alice.certificate().clone());
+        let shown = SignerCertificate::Founder(Box::new(alice.certificate().clone()));
         let signature = stamp.sign(alice.key(), &text);
         let made = SignedMessage::assemble(stamp, text.clone().into(), &signature, shown).unwrap();
         let read = SignedMessage::from_der(made.der()).unwrap();
@@ -86,7 +86,7 @@ fn id_61_what_is_no_message_is_refused_as_one() {
     assert_eq!(SignedMessage::from_der(&record), Err(CmsError::WireMalformed.into()), "not signed");
     assert_eq!(Stamp::from_record(&record[1..]), Err(MessageError::WireDomain));
     assert_eq!(Stamp::from_record(&record[..60]), Err(MessageError::WireDomain));
-    let shown = SignerCertificate::Founder(world.founders[1].certificate().clone());
+    let shown = SignerCertificate::Founder(Box::new(world.founders[1].certificate().clone()));
     let by_alice = said.stamp().sign(world.founders[0].key(), b"yes");
     let mixed = SignedMessage::assemble(*said.stamp(), said.text().clone(), &by_alice, shown);
     assert_eq!(mixed, Err(MessageError::PeerNotSender(world.founders[0].member())));
@@ -101,7 +101,7 @@ fn id_62_the_sender_is_a_member_by_charter() {
     // Somebody who certifies herself.
     let eve = person("eve", 7);
     let stamp = stamp(world.charter().group(), eve.member());
-    let shown = SignerCertificate::Founder(eve.certificate().clone());
+    let shown = SignerCertificate::Founder(Box::new(eve.certificate().clone()));
     let said = SignedMessage::assemble(stamp, "c".into(), &stamp.sign(eve.key(), b"c"), shown).unwrap();
     assert_eq!(said.check_charter(world.charter()), Err(MessageError::PeerNotMember(eve.member())));
     // Too few votes: one where two are asked for.

@@ -88,7 +88,7 @@ fn papers() -> Vec<(&'static str, Seeds)> {
     let vote = world.vote(0);
     let (view, sender) = (frames::view_id(world.group(), 3), bob.member());
     let stamp = Stamp { view, epoch: [4; 8], sender, number: 5, service: Service::Agreed };
-    let shown = SignerCertificate::Founder(bob.certificate().clone());
+    let shown = SignerCertificate::Founder(Box::new(bob.certificate().clone()));
     let said = SignedMessage::assemble(stamp, "yes".into(), &stamp.sign(bob.key(), b"yes"), shown);
     let said = said.expect("bob signed it");
     vec![

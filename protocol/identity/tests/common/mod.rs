@@ -77,7 +77,7 @@ impl World {
     pub fn said_by_founder(&self, text: &'static [u8]) -> SignedMessage {
         let alice = &self.founders[0];
         let stamp = stamp(self.charter().group(), alice.member());
-        let shown = SignerCertificate::Founder(alice.certificate().clone());
+        let shown = SignerCertificate::Founder(Box::new(alice.certificate().clone()));
         SignedMessage::assemble(stamp, text.into(), &stamp.sign(alice.key(), text), shown).unwrap()
     }
 
