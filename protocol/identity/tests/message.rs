@@ -29,7 +29,8 @@ proptest! {
         let alice = &world.founders[0];
         let service = if safe { Service::Safe } else { Service::Agreed };
         let stamp = Stamp { number, epoch, service, ..stamp(world.charter().group(), alice.member()) };
-        prop_assert_eq!(Stamp::from_record(&stamp.record(&text)), Ok((stamp, &text[..])));
+        let record = stamp.record(&text);
+        prop_assert_eq!(Stamp::from_record(&record), Ok((stamp, &text[..])));
         let shown = SignerCertificate::Founder(Box::new(alice.certificate().clone()));
         let signature = stamp.sign(alice.key(), &text);
         let made = SignedMessage::assemble(stamp, text.clone().into(), &signature, shown).unwrap();
