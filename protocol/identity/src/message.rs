@@ -271,6 +271,8 @@ impl Transcript {
         }
         let signed = self.signed_charter()?;
         let mut founders = signed.certificates();
-        founders.find(|one| one.member() == *member).map(|one| SignerCertificate::Founder(Box::new(one.clone())))
+        founders
+            .find(|one| one.member() == *member)
+            .map(|one| SignerCertificate::Founder(Box::new(one.clone())))
     }
 }
