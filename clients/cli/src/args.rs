@@ -66,11 +66,10 @@ pub(crate) enum Command {
         /// Name, first digits of the id, or the whole id.
         member: String,
     },
-    /// Check a charter offline: form, signatures, rules.
-    Verify {
-        /// A signed charter; the one in the state folder if not given.
-        file: Option<PathBuf>,
-    },
+    /// Save a message that the running member heard, with its sender's signature, as a file that proves it to anyone.
+    Proof(Proof),
+    /// Check a charter, or the proof of a message, offline: form, signatures, rules.
+    Verify(Verify),
     /// Write charter, certificates and votes as files that OpenSSL reads; while no member runs on the folder.
     Export {
         /// A folder to write to; made if it is not there.
@@ -209,9 +208,37 @@ pub(crate) struct Send {
     /// How it is ordered.
     #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
     pub(crate) service: Ordering,
+    /// Sign it: every receiver can prove to others that you said it.
+    #[arg(long)]
+    pub(crate) sign: bool,
     /// How long to wait for a key.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) timeout: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Proof {
+    /// The message's number, as chat and receive show it; the newest signed one if not given.
+    pub(crate) number: Option<u64>,
+    /// Where to write it [default: message-NUMBER.cms].
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Of a message that is not signed, write the bare record, which proves nothing.
+    #[arg(long, requires = "number")]
+    pub(crate) unsigned: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// A signed charter, or a message that `folkmoot proof` saved; the charter in the state folder if not given.
+    pub(crate) file: Option<PathBuf>,
+    /// For a message: the signed charter of its group; the one in the state folder if not given.
+    #[arg(long, value_name = "FILE", requires = "file")]
+    pub(crate) charter: Option<PathBuf>,
+    /// For a message: the folder `transcript` that `folkmoot export` wrote; needed if the group has changed its charter or its
+    /// voters since it was founded, and to see whether the sender was expelled.
+    #[arg(long, value_name = "FOLDER", requires = "file")]
+    pub(crate) transcript: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -14,6 +14,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+/// Before a line that is to be signed.
+const SIGN: &str = "/sign ";
 /// Lines and events that wait to be handled.
 const WAITING_MAX: usize = 256;
 /// Longest wait for the others to know that we leave, and how often that is looked at.
@@ -109,7 +111,10 @@ async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Re
     let (says, mut saying) = speaking(Control::connect(folder).await?);
     let (mut says, mut said) = (Some(says), false);
     if !json {
-        eprintln!("{}", paint(Paint::Dim, "type to talk; /who, /votes, /yes NAME, /no NAME, /quit"));
+        eprintln!(
+            "{}",
+            paint(Paint::Dim, "type to talk; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /quit")
+        );
     }
     while asking || !said {
         let turn = tokio::select! {
@@ -136,7 +141,7 @@ async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Re
 async fn obey(orders: &mut Control, says: Option<&mpsc::Sender<String>>, text: String) {
     let result = match text.trim() {
         "" => Ok(()),
-        order if order.starts_with('/') => obey_order(orders, order).await,
+        order if order.starts_with('/') && !order.starts_with(SIGN) => obey_order(orders, order).await,
         _ => says.map_or(Ok(()), |says| says.try_send(text).map_err(|_| too_much())),
     };
     if let Err(failure) = result {
@@ -157,7 +162,10 @@ fn speaking(mut control: Control) -> (mpsc::Sender<String>, JoinHandle<()>) {
     let (says, mut said) = mpsc::channel::<String>(WAITING_MAX);
     let task = tokio::spawn(async move {
         while let Some(text) = said.recv().await {
-            let request = Request::Send { payload: hex(text.as_bytes()), service: Ordering::Agreed };
+            let (text, sign) =
+                text.trim_start().strip_prefix(SIGN).map_or((&*text, false), |text| (text, true));
+            let payload = hex(text.as_bytes());
+            let request = Request::Send { payload, service: Ordering::Agreed, sign };
             if let Err(failure) = control.ask(&request).await {
                 complain(&failure);
             }
@@ -223,7 +231,7 @@ async fn obey_order(orders: &mut Control, typed: &str) -> Result<(), Failure> {
         "/yes" => drop(orders.ask(&Request::Vote { subject, approve: true }).await?),
         "/no" => drop(orders.ask(&Request::Vote { subject, approve: false }).await?),
         _ => {
-            let hint = format!("{word} is no command; /who, /votes, /yes NAME, /no NAME, /quit");
+            let hint = format!("{word} is no command; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /quit");
             return Err(Failure::new(Exit::Usage, hint));
         }
     }

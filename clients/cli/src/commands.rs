@@ -35,7 +35,7 @@ pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
         );
         return Err(Failure::new(Exit::Usage, hint));
     }
-    let request = Request::Send { payload: hex(&payload), service: send.service };
+    let request = Request::Send { payload: hex(&payload), service: send.service, sign: send.sign };
     match tokio::time::timeout(Duration::from_secs(send.timeout), ask(folder, request)).await {
         Ok(answer) => answer.map(|_| ()),
         Err(_) => {

@@ -47,7 +47,19 @@ pub(crate) enum Request {
     /// Look for a member.
     Dial { at: String },
     /// Send one message; hexadecimal. Waits for a key.
-    Send { payload: String, service: Ordering },
+    Send {
+        payload: String,
+        service: Ordering,
+        #[serde(default)]
+        sign: bool,
+    },
+    /// A message that was heard, as a file that proves it: the one with this number, or the newest signed one. Of one that is
+    /// not signed, if so asked, the bare record.
+    Proof {
+        number: Option<u64>,
+        #[serde(default)]
+        unsigned: bool,
+    },
     /// Hear everything from now on.
     Subscribe,
     /// Leave the group.

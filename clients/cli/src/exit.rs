@@ -74,6 +74,7 @@ impl From<Error> for Failure {
         let exit = match &error {
             Error::Store(StoreError::LocalStopped) | Error::LocalSlowReader(_) | Error::Stopped => Exit::Bug,
             Error::NotInGroup | Error::NoEpoch => Exit::NotInGroup,
+            Error::NotSigned | Error::LocalProof(_) => Exit::No,
             // Too long was caught before: what is left is the charter's word on minorities.
             Error::SendRefused(_) => Exit::Refused,
             _ => Exit::Configuration,

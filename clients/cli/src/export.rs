@@ -5,6 +5,7 @@
 //! DIR/identities.pem                    identity certificates: the CAfile
 //! DIR/certificates/NAME-ID.der, .pem    membership certificates, votes inside
 //! DIR/votes/ENTRY-NAME-ID.cms           each vote as its voter signed it
+//! DIR/transcript/ENTRY                  the transcript, one file for each entry: for `folkmoot verify --transcript`
 //! ```
 
 use crate::exit::{Exit, Failure};
@@ -12,6 +13,7 @@ use crate::show::{data, hex, short};
 use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
+use folkmoot_identity::transcript::Entry;
 use folkmoot_identity::{Evidence, IdentityCertificate, Transcript, identities_pem, transcript};
 use serde_json::json;
 use std::path::Path;
@@ -28,6 +30,9 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     let pem = identities_pem(signed.certificates().chain(others));
     write(&to.join("charter.cms"), signed.der())?;
     write(&to.join("identities.pem"), pem.as_bytes())?;
+    for entry in transcript.entries() {
+        write(&to.join("transcript").join(hex(&Entry::id_of(entry).0)), entry)?;
+    }
     let (mut votes, mut certificates, mut unnamed) = (0, 0, Vec::new());
     for evidence in transcript.evidence(&people) {
         certificates += usize::from(evidence.certificate.is_some());
@@ -44,7 +49,7 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
             }
         };
         let (certificates, votes) = (many(certificates, "certificate"), many(votes, "vote"));
-        format!("{}: charter, {certificates}, {votes}{left_out}", to.display())
+        format!("{}: charter, transcript, {certificates}, {votes}{left_out}", to.display())
     });
     Ok(())
 }

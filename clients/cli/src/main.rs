@@ -4,6 +4,7 @@
 //! main --> files      identity, charter, verify                 no member needed
 //!      --> member     member, chat, join: run one member here, with a control socket in its folder
 //!      --> commands   vote, expel, status, why, send, receive   ask the member that runs, through the socket
+//!      --> proof      proof; verify of what it saved
 //!      --> demo, bench                                          many members, each a child process of this one
 //! ```
 //! Data goes to the standard output, everything else to the standard error; docs/cli.md has every command and exit code.
@@ -20,6 +21,7 @@ mod exit;
 mod export;
 mod files;
 mod member;
+mod proof;
 mod show;
 
 use args::{Bench, Charter, Cli, Command};
@@ -85,8 +87,12 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             commands::change(&folder()?, field, value, json).await
         }
         Command::Charter(command) => files::charter(&folder()?, command, json),
-        Command::Verify { file } => {
-            let file = match file {
+        Command::Proof(proof) => proof::save(&folder()?, proof, json).await,
+        Command::Verify(verify) if proof::is_message(&verify) => {
+            proof::verify(&folder().unwrap_or_default(), &verify, json)
+        }
+        Command::Verify(verify) => {
+            let file = match verify.file {
                 Some(file) => file,
                 None => files::given_or_kept(None, &folder()?)?,
             };

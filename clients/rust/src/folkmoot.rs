@@ -92,7 +92,7 @@ impl Folkmoot {
 
     /// A session with a group that was joined before.
     pub fn session(&self, group: GroupId) -> Session {
-        Session { handle: self.running.handle.clone(), group }
+        Session { handle: self.running.handle.clone(), group, signed: false }
     }
 
     /// Asks the group for admission, as a stranger, through whichever contacts answer. Events tell how it goes:
@@ -170,6 +170,25 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn proposals(&self) -> Result<Vec<Proposal>, Error> {
         self.running.handle.look(|machine, _, _| machine.upper.member.proposals()).await
+    }
+
+    /// A signed message ([`Event::Message`]) as a file that proves to anyone who said it, in which group and view: CMS, DER,
+    /// the text and the sender's certificate inside. `folkmoot verify` checks it, and OpenSSL checks its signature.
+    ///
+    /// # Errors
+    /// [`Error::NotSigned`]; [`Error::LocalProof`] for another event, or one that was changed; [`Error::Stopped`].
+    pub async fn proof(&self, message: &Event) -> Result<Vec<u8>, Error> {
+        let Event::Message { sender, view, service, payload, origin, .. } = message else {
+            return Err(Error::LocalProof("the event is no message".into()));
+        };
+        let signature = origin.signature.ok_or(Error::NotSigned)?;
+        let (stamp, text) = (origin.stamp(*view, *sender, *service), payload.clone());
+        let proven = self
+            .running
+            .handle
+            .look(move |machine, _, _| machine.upper.member.prove(stamp, text, &signature));
+        let proven = proven.await?.map_err(|error| Error::LocalProof(error.to_string()))?;
+        Ok(proven.der().to_vec())
     }
 
     /// Stops the member and waits until its disk has everything. Others see it fall silent; use [`Session::leave`]

@@ -3,7 +3,7 @@
 //! ```text
 //!   Folkmoot::open(folder) ──> Folkmoot ── next().await ──> Event     one reader
 //!                                 └─ join().await ──> Session         many senders: clone it
-//!                                                       send, try_send, queue
+//!                                                       send, try_send, queue; signed()
 //! ```
 //! The folder holds an identity (`folkmoot identity new NAME`) and a signed charter; see the README. The member runs as a
 //! task of the current tokio runtime and stops when [`Folkmoot`] and all its [`Session`]s are gone.
@@ -36,7 +36,7 @@ pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
-    Event, Petition, Proposal, RuntimeError as Error, SendError, StateError, StateFolder, StoreError,
+    Event, Origin, Petition, Proposal, RuntimeError as Error, SendError, StateError, StateFolder, StoreError,
 };
 pub use folkmoot_transport::Faults;
 

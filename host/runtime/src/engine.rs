@@ -42,9 +42,22 @@ pub trait Seat: Upper {
     /// Whether a message to `group` would be sealed and sent now.
     fn can_send(&self, group: &GroupId) -> bool;
     /// The command that sends.
-    fn sending(group: GroupId, service: Service, payload: Bytes) -> Self::Command;
+    fn sending(message: Sending) -> Self::Command;
     /// What an event means to the engine.
     fn note(event: &Self::Event) -> Note;
+}
+
+/// A message to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sending {
+    /// To which group.
+    pub group: GroupId,
+    /// Ordered how.
+    pub service: Service,
+    /// What.
+    pub payload: Bytes,
+    /// Whether it carries the sender's signature.
+    pub signed: bool,
 }
 
 /// What an event means to the engine.
@@ -77,9 +90,7 @@ pub(crate) enum Order<G: Ground, U: Seat> {
 
 /// A message on its way in.
 pub(crate) struct Outgoing {
-    pub(crate) group: GroupId,
-    pub(crate) service: Service,
-    pub(crate) payload: Bytes,
+    pub(crate) message: Sending,
     /// Told when the message is sealed, or why not.
     pub(crate) done: Option<oneshot::Sender<Result<(), RuntimeError>>>,
 }
@@ -236,9 +247,9 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
             let Some(message) = self.turn.waiting.take().or_else(|| self.sends.try_recv().ok()) else {
                 return;
             };
-            if self.turn.outside.contains(&message.group) {
+            if self.turn.outside.contains(&message.message.group) {
                 answer(message.done, Err(RuntimeError::NotInGroup));
-            } else if self.machine.upper.can_send(&message.group) {
+            } else if self.machine.upper.can_send(&message.message.group) {
                 self.send(message);
             } else {
                 self.turn.waiting = Some(message);
@@ -249,9 +260,9 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
 
     /// Hands in a message that does not wait, unless others wait before it.
     fn send_now(&mut self, message: Outgoing) {
-        if self.turn.outside.contains(&message.group) {
+        if self.turn.outside.contains(&message.message.group) {
             answer(message.done, Err(RuntimeError::NotInGroup));
-        } else if self.turn.waiting.is_none() && self.machine.upper.can_send(&message.group) {
+        } else if self.turn.waiting.is_none() && self.machine.upper.can_send(&message.message.group) {
             self.send(message);
         } else {
             answer(message.done, Err(RuntimeError::NoEpoch));
@@ -260,7 +271,7 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
 
     fn send(&mut self, message: Outgoing) {
         self.turn.refusal = None;
-        self.handle(Input::Command(U::sending(message.group, message.service, message.payload)));
+        self.handle(Input::Command(U::sending(message.message)));
         let result = match self.turn.refusal.take() {
             Some(reason) => Err(RuntimeError::SendRefused(reason)),
             None => Ok(()),

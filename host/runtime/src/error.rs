@@ -132,6 +132,14 @@ pub enum RuntimeError {
     /// The member refused the message.
     #[error("the message was not sent: {0}")]
     SendRefused(String),
+    /// A proof was asked for of a message that its sender did not sign.
+    #[error(
+        "the message is not signed: it can be proven to nobody, for every member of its view could have made it"
+    )]
+    NotSigned,
+    /// A proof was asked for of what does not stand.
+    #[error("no proof can be made: {0}")]
+    LocalProof(String),
     /// The runtime has ended.
     #[error("the member has stopped")]
     Stopped,

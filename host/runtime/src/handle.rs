@@ -1,10 +1,11 @@
 //! What the application holds: a handle to order and ask, and the end of the queue on which events come.
 
-use crate::engine::{EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Outgoing, SENDS_WAITING_MAX, Turn};
+use crate::engine::{
+    EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Outgoing, SENDS_WAITING_MAX, Sending, Turn,
+};
 use crate::{Clock, OsEntropy, RuntimeError, Seat, Store, Wire, Writer};
-use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground};
-use folkmoot_base::{GroupId, Instant, Service};
+use folkmoot_base::Instant;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -121,9 +122,9 @@ impl<G: Ground, U: Seat> Handle<G, U> {
     /// # Errors
     /// [`RuntimeError::NotInGroup`] when the member is out of the group, [`RuntimeError::SendRefused`] when the member
     /// does not take the message, [`RuntimeError::Stopped`].
-    pub async fn send(&self, group: GroupId, service: Service, payload: Bytes) -> Result<(), RuntimeError> {
+    pub async fn send(&self, message: Sending) -> Result<(), RuntimeError> {
         let (done, answer) = oneshot::channel();
-        let message = Outgoing { group, service, payload, done: Some(done) };
+        let message = Outgoing { message, done: Some(done) };
         self.sends.send(message).await.map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)?
     }
@@ -132,8 +133,8 @@ impl<G: Ground, U: Seat> Handle<G, U> {
     ///
     /// # Errors
     /// [`RuntimeError::Stopped`].
-    pub async fn queue(&self, group: GroupId, service: Service, payload: Bytes) -> Result<(), RuntimeError> {
-        let message = Outgoing { group, service, payload, done: None };
+    pub async fn queue(&self, message: Sending) -> Result<(), RuntimeError> {
+        let message = Outgoing { message, done: None };
         self.sends.send(message).await.map_err(|_| RuntimeError::Stopped)
     }
 
@@ -141,14 +142,9 @@ impl<G: Ground, U: Seat> Handle<G, U> {
     ///
     /// # Errors
     /// [`RuntimeError::NoEpoch`] while there is no key or while other messages wait, and as [`Self::send`].
-    pub async fn try_send(
-        &self,
-        group: GroupId,
-        service: Service,
-        payload: Bytes,
-    ) -> Result<(), RuntimeError> {
+    pub async fn try_send(&self, message: Sending) -> Result<(), RuntimeError> {
         let (done, answer) = oneshot::channel();
-        let message = Outgoing { group, service, payload, done: Some(done) };
+        let message = Outgoing { message, done: Some(done) };
         self.orders.send(Order::Send(message)).await.map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)?
     }

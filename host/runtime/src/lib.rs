@@ -25,13 +25,14 @@ mod wire;
 pub use clock::{Clock, wall_clock};
 pub use engine::{
     EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX, Look, Note, ORDERS_WAITING_MAX, SENDS_WAITING_MAX, Seat,
+    Sending,
 };
 pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
 pub use open::{Machine, MemberHandle, Opened, Options, RunningMember, open, open_seated};
 pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
-pub use stacks::{Command, Event, Member, Node, Petition, Proposal, SendError};
+pub use stacks::{Command, Event, Member, Node, Origin, Petition, Proposal, SendError};
 pub use state::{Lock, StateFolder, in_words};
 pub use store::{FORMAT, Store, Writer};
 pub use wire::Wire;

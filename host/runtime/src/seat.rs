@@ -1,6 +1,6 @@
 //! The shipped member stack in the engine's seat, with a tap for demonstrations between it and the node.
 
-use crate::engine::{Note, Seat};
+use crate::engine::{Note, Seat, Sending};
 use crate::stacks::{Command, Event, Member};
 use bytes::Bytes;
 use folkmoot_attach::{ToMember, Upper, UpperOutput};
@@ -144,8 +144,9 @@ impl Seat for Seated {
         self.member.can_send(*group)
     }
 
-    fn sending(group: GroupId, service: Service, payload: Bytes) -> Command {
-        Command::Send { group, service, payload }
+    fn sending(message: Sending) -> Command {
+        let Sending { group, service, payload, signed } = message;
+        Command::Send { group, service, payload, signed }
     }
 
     fn note(event: &Event) -> Note {

@@ -4,7 +4,9 @@
 use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Instant, Locator, Persist, Service, UnixTime};
-use folkmoot_runtime::{Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Seat, Store, Wire, start};
+use folkmoot_runtime::{
+    Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Seat, Sending, Store, Wire, start,
+};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -13,6 +15,10 @@ use tokio::sync::mpsc;
 
 const GROUP: GroupId = GroupId([7; 32]);
 const PEER: Locator = Locator::Memory(2);
+
+fn words(text: &'static str) -> Sending {
+    Sending { group: GROUP, service: Service::Agreed, payload: text.into(), signed: false }
+}
 
 /// A node that keeps what comes, then echoes it; upwards it hands the payload on.
 #[derive(Debug, Default)]
@@ -105,8 +111,8 @@ impl Seat for App {
     fn can_send(&self, _group: &GroupId) -> bool {
         self.key
     }
-    fn sending(_group: GroupId, _service: Service, payload: Bytes) -> Order {
-        Order::Send(payload)
+    fn sending(message: Sending) -> Order {
+        Order::Send(message.payload)
     }
     fn note(event: &Heard) -> Note {
         match event {
@@ -177,18 +183,18 @@ async fn what_is_kept_is_on_disk_before_anything_leaves() {
 async fn send_waits_for_a_key_and_try_send_does_not() {
     let bench = bench("key");
     let handle = bench.running.handle.clone();
-    let refused = handle.try_send(GROUP, Service::Agreed, "a".into()).await;
+    let refused = handle.try_send(words("a")).await;
     assert!(matches!(refused, Err(RuntimeError::NoEpoch)));
     let waiting = tokio::spawn({
         let handle = handle.clone();
-        async move { handle.send(GROUP, Service::Agreed, "b".into()).await }
+        async move { handle.send(words("b")).await }
     });
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(!waiting.is_finished() && bench.sent.lock().unwrap().is_empty());
     handle.command(Order::Key(true)).await.unwrap();
     waiting.await.unwrap().unwrap();
-    handle.try_send(GROUP, Service::Agreed, "c".into()).await.unwrap();
-    let refused = handle.send(GROUP, Service::Agreed, "bad".into()).await;
+    handle.try_send(words("c")).await.unwrap();
+    let refused = handle.send(words("bad")).await;
     assert!(matches!(refused, Err(RuntimeError::SendRefused(_))));
     bench.running.stop().await.unwrap();
     let sent: Vec<Bytes> = bench.sent.lock().unwrap().iter().map(|(bytes, _)| bytes.clone()).collect();
@@ -201,7 +207,7 @@ async fn a_waiting_message_is_dropped_with_an_error_when_the_member_is_out() {
     let handle = bench.running.handle.clone();
     let waiting = tokio::spawn({
         let handle = handle.clone();
-        async move { handle.send(GROUP, Service::Agreed, "late".into()).await }
+        async move { handle.send(words("late")).await }
     });
     tokio::time::sleep(Duration::from_millis(20)).await;
     handle.command(Order::Leave).await.unwrap();

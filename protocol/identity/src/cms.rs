@@ -22,7 +22,7 @@ use ::cms::signed_data::{
 use const_oid::db::{rfc5911, rfc5912};
 use der::asn1::{Any, OctetString, SetOfVec};
 use der::{Decode, Encode};
-use folkmoot_base::{digest, limits};
+use folkmoot_base::{Digest, digest, limits};
 use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
 use spki::AlgorithmIdentifierOwned;
 use x509_cert::Certificate;
@@ -53,6 +53,11 @@ pub(crate) struct Signed {
 
 /// Signs `content` through its signed attributes.
 pub(crate) fn sign_content(key: &SigningKey, content: &[u8]) -> Signature {
+    sign_digest(key, &digest(&[content]))
+}
+
+/// [`sign_content`], of a content with this digest.
+pub(crate) fn sign_digest(key: &SigningKey, content: &Digest) -> Signature {
     key.sign_raw(&attributes(content))
 }
 
@@ -60,6 +65,15 @@ pub(crate) fn sign_content(key: &SigningKey, content: &[u8]) -> Signature {
 pub(crate) fn verify_content(
     key: &VerifyingKey,
     content: &[u8],
+    signature: &Signature,
+) -> Result<(), SigningError> {
+    verify_digest(key, &digest(&[content]), signature)
+}
+
+/// Verifies what [`sign_digest`] made.
+pub(crate) fn verify_digest(
+    key: &VerifyingKey,
+    content: &Digest,
     signature: &Signature,
 ) -> Result<(), SigningError> {
     key.verify_raw(&attributes(content), signature)
@@ -74,18 +88,26 @@ pub(crate) fn assemble(
     encode(content, signers).map_err(|_| CmsError::LocalEncode)
 }
 
+/// Puts a message of one signer together, whatever its kind of certificate.
+pub(crate) fn assemble_by(
+    content: &[u8],
+    certificate: &[u8],
+    signature: &Signature,
+) -> Result<Vec<u8>, CmsError> {
+    encode(content, core::iter::once((certificate, signature))).map_err(|_| CmsError::LocalEncode)
+}
+
+/// Takes a message of at most `bytes_max` bytes and one signer apart; verifies its form, and neither certificate (DER) nor
+/// signature, which are the caller's to judge.
+pub(crate) fn single(der: &[u8], bytes_max: usize) -> Result<(Vec<u8>, Vec<u8>, Signature), CmsError> {
+    let (content, parts) = take_apart(der, bytes_max, 1)?;
+    let (certificate, signature) = parts.into_iter().next().ok_or(CmsError::WireSigners)?;
+    Ok((content, certificate, signature))
+}
+
 /// Takes a message of at most `bytes_max` bytes and `signers_max` signers apart and verifies it.
 pub(crate) fn open(der: &[u8], bytes_max: usize, signers_max: usize) -> Result<Signed, CmsError> {
-    if der.len() > bytes_max {
-        return Err(CmsError::WireTooLong(der.len()));
-    }
-    let signed = parse(der).map_err(|_| CmsError::WireMalformed)?;
-    let content = content_of(&signed)?;
-    let parts = signers_of(&signed, signers_max)?;
-    let again = encode(&content, parts.iter().map(|(certificate, signature)| (&**certificate, signature)));
-    if again.as_deref() != Ok(der) {
-        return Err(CmsError::WireNotCanonical);
-    }
+    let (content, parts) = take_apart(der, bytes_max, signers_max)?;
     let mut signers = Vec::with_capacity(parts.len());
     for (certificate, signature) in parts {
         let certificate = IdentityCertificate::from_der(&certificate)?;
@@ -96,9 +118,28 @@ pub(crate) fn open(der: &[u8], bytes_max: usize, signers_max: usize) -> Result<S
     Ok(Signed { content, signers })
 }
 
-fn attributes(content: &[u8]) -> Vec<u8> {
+/// Certificates (DER, not looked at) with their signatures (not verified).
+type Parts = Vec<(Vec<u8>, Signature)>;
+
+/// Content and parts of a message in its one form.
+fn take_apart(der: &[u8], bytes_max: usize, signers_max: usize) -> Result<(Vec<u8>, Parts), CmsError> {
+    if der.len() > bytes_max {
+        return Err(CmsError::WireTooLong(der.len()));
+    }
+    let signed = parse(der).map_err(|_| CmsError::WireMalformed)?;
+    let content = content_of(&signed)?;
+    let parts = signers_of(&signed, signers_max)?;
+    let again = encode(&content, parts.iter().map(|(certificate, signature)| (&**certificate, signature)));
+    if again.as_deref() != Ok(der) {
+        return Err(CmsError::WireNotCanonical);
+    }
+    Ok((content, parts))
+}
+
+/// The signed attributes of a content with this digest.
+fn attributes(content: &Digest) -> Vec<u8> {
     let mut out = ATTRIBUTES_HEAD.to_vec();
-    out.extend_from_slice(&digest(&[content]));
+    out.extend_from_slice(content);
     out
 }
 
@@ -114,7 +155,7 @@ fn content_of(signed: &SignedData) -> Result<Vec<u8>, CmsError> {
 }
 
 /// Pairs certificates (DER, not looked at yet) with signatures by issuer and serial number, one to one.
-fn signers_of(signed: &SignedData, signers_max: usize) -> Result<Vec<(Vec<u8>, Signature)>, CmsError> {
+fn signers_of(signed: &SignedData, signers_max: usize) -> Result<Parts, CmsError> {
     let certificates = signed.certificates.as_ref().ok_or(CmsError::WireSigners)?;
     let count = signed.signer_infos.0.len();
     if count == 0 || count > signers_max || certificates.0.len() != count {
@@ -148,7 +189,7 @@ fn encode<'a>(
     content: &[u8],
     signers: impl Iterator<Item = (&'a [u8], &'a Signature)>,
 ) -> der::Result<Vec<u8>> {
-    let attributes = SignedAttributes::from_der(&attributes(content))?;
+    let attributes = SignedAttributes::from_der(&attributes(&digest(&[content])))?;
     let mut certificates = SetOfVec::new();
     let mut infos = SetOfVec::new();
     for (certificate, signature) in signers {

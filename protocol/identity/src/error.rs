@@ -187,4 +187,7 @@ pub enum IdentityError {
     /// A request.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// A message.
+    #[error(transparent)]
+    Message(#[from] crate::MessageError),
 }

@@ -5,6 +5,7 @@
 //!    |  founders sign ---------> SignedCharter -> Charter       "these are the rules"; its digest is the GroupId
 //!    |  a stranger signs ------> Request (proposed GmcBody)     "certify me so"
 //!    |  voters sign -----------> Vote -> VoteProof              "yes", on a Motion
+//!    |  a member signs --------> SignedMessage                 "I said that, in this view": proof to a third party
 //!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
 //! ```
 //! Promise: whatever a decoder here returns is in its one DER form and every signature in it verified; any changed, missing
@@ -21,6 +22,7 @@ mod error;
 mod forged;
 mod gmc;
 mod identity;
+mod message;
 mod request;
 mod roster;
 mod signed_charter;
@@ -37,6 +39,7 @@ pub use error::{CertificateError, CharterError, CmsError, IdentityError, Request
 pub use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
 pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Membership, Mode, Scheme, VOTES_MAX};
 pub use identity::Identity;
+pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
 pub use request::Request;
 pub use roster::{Admission, Electorate, Ending, Roster};
 pub use signed_charter::SignedCharter;

@@ -158,6 +158,12 @@ impl Roster {
         ended.max_by_key(|(admission, _)| (admission.not_after, admission.entry))
     }
 
+    /// The key of one who is or was a member. A member id is a digest of its key, so there is one for each.
+    pub fn key_of(&self, member: &MemberId) -> Option<&VerifyingKey> {
+        let first = self.admissions.range((*member, EntryId([0; 32]))..).next();
+        first.filter(|((who, _), _)| who == member).map(|(_, admission)| &admission.key)
+    }
+
     /// All who were members and are not, sorted, each with [`Self::former`].
     pub fn formers(&self) -> impl Iterator<Item = (&Admission, &Ending)> {
         let who: BTreeSet<MemberId> = self.endings.keys().map(|(member, _)| *member).collect();

@@ -12,7 +12,9 @@
 mod common;
 
 use common::World;
-use folkmoot_identity::{Gmc, IdentityCertificate, IdentityError, Request, SignedCharter, Vote};
+use folkmoot_identity::{
+    Gmc, IdentityCertificate, IdentityError, Request, SignedCharter, SignedMessage, Vote,
+};
 use proptest::prelude::*;
 
 type Read = fn(&[u8]) -> Result<(), IdentityError>;
@@ -22,6 +24,7 @@ const VOTE: Read = |der| Ok(Vote::from_der(der).map(drop)?);
 const REQUEST: Read = |der| Ok(Request::from_der(der).map(drop)?);
 const GMC: Read = |der| Ok(Gmc::from_der(der).map(drop)?);
 const IDENTITY: Read = |der| Ok(IdentityCertificate::from_der(der).map(drop)?);
+const MESSAGE: Read = |der| Ok(SignedMessage::from_der(der).map(drop)?);
 
 fn every_bit(der: &[u8], read: Read) {
     assert_eq!(read(der), Ok(()));
@@ -55,6 +58,13 @@ fn id_21_every_changed_bit_of_a_request_is_refused() {
 }
 
 #[test]
+fn id_61_every_changed_bit_of_a_signed_message_is_refused() {
+    let world = World::new();
+    every_bit(world.said_by_founder(b"a word").der(), MESSAGE);
+    every_bit(world.said_by_newcomer(b"").der(), MESSAGE);
+}
+
+#[test]
 fn id_11_every_changed_bit_of_a_membership_certificate_is_refused() {
     every_bit(World::new().gmc().der(), GMC);
 }
@@ -71,6 +81,7 @@ fn all() -> Vec<(Vec<u8>, Read)> {
         (world.vote(1).der().to_vec(), VOTE),
         (world.request().der().to_vec(), REQUEST),
         (world.gmc().der().to_vec(), GMC),
+        (world.said_by_newcomer(b"a word").der().to_vec(), MESSAGE),
         (world.founders[0].certificate().der().to_vec(), IDENTITY),
     ]
 }
@@ -103,7 +114,7 @@ proptest! {
 
     #[test]
     fn garbage_is_refused(garbage: Vec<u8>) {
-        for read in [CHARTER, VOTE, REQUEST, GMC, IDENTITY] {
+        for read in [CHARTER, VOTE, REQUEST, GMC, IDENTITY, MESSAGE] {
             prop_assert!(read(&garbage).is_err());
         }
     }

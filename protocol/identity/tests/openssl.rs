@@ -87,6 +87,19 @@ fn openssl_verifies_every_vote_and_the_request() {
 }
 
 #[test]
+fn openssl_verifies_the_signature_of_a_message() {
+    let (world, folder) = (World::new(), Folder::new());
+    for message in [world.said_by_founder(b"a word"), world.said_by_newcomer(b"another")] {
+        folder.put("message.cms", message.der());
+        folder.put("identities.pem", message.certificate().to_pem());
+        let said = accepted(&folder.openssl(&format!("{CMS} -binary")));
+        assert!(said.contains("Verification successful"), "{said}");
+        let content = std::fs::read(folder.0.join("content")).unwrap();
+        assert_eq!(content, message.stamp().record(message.text()), "label, stamp and text");
+    }
+}
+
+#[test]
 fn openssl_refuses_a_vote_whose_voter_is_not_among_the_identities() {
     let (world, folder) = (World::new(), Folder::new());
     folder.put("message.cms", world.vote(0).der());

@@ -287,7 +287,9 @@ pub fn session_machine(data: &[u8]) {
         match op % 8 {
             0..=4 => {
                 let from = member([2, 2, 2, 1, 9][usize::from(op % 8)]);
-                if let Ok(Opened::Message(_)) = session.open(from, sealed.clone()) {
+                if let Ok(Opened::Message(_)) =
+                    session.open(from, Service::Agreed, sealed.clone(), &|_, _, _| true)
+                {
                     let place = waiting.iter().position(|genuine| *genuine == sealed);
                     assert_eq!(from, member(2));
                     waiting.swap_remove(place.expect("never sealed, or opened before"));
@@ -297,7 +299,7 @@ pub fn session_machine(data: &[u8]) {
                 let key = Secret::new([op; 32]);
                 let _ =
                     session.open_epoch(view_id(GROUP, 2), &[member(1), member(2)], &key, Cipher::Aes256Gcm);
-                while let Some((_, opened)) = session.poll_received() {
+                while let Some((_, opened)) = session.poll_received(&|_, _, _| true) {
                     assert!(opened.is_err(), "nobody has sealed under this key");
                 }
             }

@@ -5,8 +5,8 @@ use crate::values::canonical;
 use crate::world::{NOW, world};
 use folkmoot_identity::transcript::{Entry, TABLE};
 use folkmoot_identity::{
-    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, SignedCharter, Transcript, Vote,
-    VoteContent, VoteProof,
+    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, SignedCharter, SignedMessage, Stamp,
+    Transcript, Vote, VoteContent, VoteProof,
 };
 
 /// Identity: a certificate in DER.
@@ -93,6 +93,19 @@ pub fn request(data: &[u8]) {
     assert_eq!(request.der(), data);
     assert_eq!(request.body().request_digest(), Ok(request.digest()));
     let _ = request.body().check_charter(world().charter());
+}
+
+/// Identity: a signed message in CMS, and the record of one that is not signed.
+pub fn signed_message(data: &[u8]) {
+    if let Ok((stamp, text)) = Stamp::from_record(data) {
+        assert_eq!(stamp.record(text), data);
+    }
+    let Ok(message) = SignedMessage::from_der(data) else { return };
+    assert_eq!(message.der(), data);
+    let record = message.stamp().record(message.text());
+    assert_eq!(Stamp::from_record(&record), Ok((*message.stamp(), &message.text()[..])));
+    let _ = message.check_charter(world().charter());
+    let _ = message.check_transcript(&world().transcript);
 }
 
 /// Transcript: one entry, one decision.

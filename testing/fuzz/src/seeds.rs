@@ -4,8 +4,8 @@ use crate::script::script;
 use crate::world::world;
 use crate::{doors, frames, keys, links, orders, runs, stacks, stored, values};
 use folkmoot_base::codec::encode;
-use folkmoot_base::{Blob, EntryId, GroupName};
-use folkmoot_identity::Decision;
+use folkmoot_base::{Blob, EntryId, GroupName, Service};
+use folkmoot_identity::{Decision, SignedMessage, SignerCertificate, Stamp};
 
 /// Inputs of one target.
 pub type Seeds = Vec<Vec<u8>>;
@@ -86,6 +86,11 @@ fn papers() -> Vec<(&'static str, Seeds)> {
     let key = bob.key_pem().expect("a key encodes");
     let both = [key.expose().as_bytes(), b"\0", bob.certificate_pem().as_bytes()].concat();
     let vote = world.vote(0);
+    let (view, sender) = (frames::view_id(world.group(), 3), bob.member());
+    let stamp = Stamp { view, epoch: [4; 8], sender, number: 5, service: Service::Agreed };
+    let shown = SignerCertificate::Founder(Box::new(bob.certificate().clone()));
+    let said = SignedMessage::assemble(stamp, "yes".into(), &stamp.sign(bob.key(), b"yes"), shown);
+    let said = said.expect("bob signed it");
     vec![
         ("certificate_der", vec![bob.certificate().der().to_vec()]),
         ("identity_pem", vec![bob.certificate_pem().into_bytes(), both]),
@@ -98,6 +103,7 @@ fn papers() -> Vec<(&'static str, Seeds)> {
         ("signed_charter", vec![world.signed.der().to_vec()]),
         ("vote", vec![vote.der().to_vec(), vote.content().encode(), encode(&vote.proof())]),
         ("request", vec![world.request().der().to_vec()]),
+        ("signed_message", vec![said.der().to_vec(), stamp.record(b"no")]),
         ("entry", vec![admit.to_vec(), genesis.to_vec(), encode(&change), encode(&electorate)]),
         ("transcript", vec![script([(0, &admit), (0, &genesis)])]),
     ]

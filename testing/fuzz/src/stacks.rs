@@ -248,7 +248,7 @@ pub fn member_words(data: &[u8]) {
                 &mut upstairs.dice,
             ),
             8 => {
-                let send = Command::Send { group, service: Service::Agreed, payload };
+                let send = Command::Send { group, service: Service::Agreed, payload, signed: false };
                 upstairs.member.command(upstairs.now, send, &mut upstairs.dice);
             }
             _ => upstairs.word(ToMember::LinkUp { node: sender.node(), rostered: true, at: AWAY }),
@@ -354,6 +354,7 @@ pub fn embedded_stranger(data: &[u8]) {
                     group,
                     service: Service::Agreed,
                     payload: owned(body),
+                    signed: false,
                 }));
             }
             7 => seat.pass(Duration::from_millis(number(body))),
@@ -389,8 +390,12 @@ pub fn embedded_pair(data: &[u8]) {
             3 => seats[0].datagram(AWAY, last.clone()),
             4 => seats[0].datagram(AWAY, owned(body)),
             _ => {
-                let send =
-                    Command::Send { group: world().group(), service: Service::Safe, payload: said(op) };
+                let send = Command::Send {
+                    group: world().group(),
+                    service: Service::Safe,
+                    payload: said(op),
+                    signed: op % 2 == 1,
+                };
                 seats[usize::from(op >> 7)].take(Input::Command(send));
             }
         }
@@ -434,7 +439,8 @@ pub(crate) fn pair_seeds() -> Vec<Vec<u8>> {
     let mut seats = [Seat::new(0), Seat::new(1)];
     seats[0].take(Input::Command(Command::Dial(AWAY)));
     play(&mut seats, 1_500);
-    let send = Command::Send { group: world().group(), service: Service::Safe, payload: said(5) };
+    let send =
+        Command::Send { group: world().group(), service: Service::Safe, payload: said(5), signed: true };
     seats[0].take(Input::Command(send));
     play(&mut seats, 600);
     assert_eq!(seats[1].heard, [said(5)], "two honest founders talk");

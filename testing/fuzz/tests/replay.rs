@@ -108,6 +108,7 @@ replays! {
     signed_charter
     vote
     request
+    signed_message
     entry
     transcript
     link_message

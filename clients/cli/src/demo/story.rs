@@ -423,7 +423,7 @@ async fn burst(member: &Member, count: u64) -> Result<u64, Failure> {
 }
 
 async fn say(member: &Member, text: &str) -> Result<(), Failure> {
-    let request = Request::Send { payload: hex(text.as_bytes()), service: Ordering::Agreed };
+    let request = Request::Send { payload: hex(text.as_bytes()), service: Ordering::Agreed, sign: false };
     match tokio::time::timeout(DELIVERY, member.ask(&request)).await {
         Ok(answer) => answer.map(|_| ()),
         Err(_) => Err(Failure::new(Exit::TimedOut, format!("{} got no key to send under", member.name))),

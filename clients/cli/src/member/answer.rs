@@ -7,7 +7,7 @@ use crate::control::{Answer, Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
-use folkmoot::{Locator, MemberId, MemberStatus, Session, ViewId};
+use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::codec;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -22,8 +22,8 @@ impl Process {
     /// Answers at once, or lets a task answer what takes its time.
     pub(super) async fn answer(&mut self, request: Request, done: oneshot::Sender<Answer>) {
         match request {
-            Request::Send { payload, service } => {
-                let session = self.session.clone();
+            Request::Send { payload, service, sign } => {
+                let session = if sign { self.session.signed() } else { self.session.clone() };
                 tokio::spawn(async move { drop(done.send(send(&session, &payload, service).await.into())) });
             }
             Request::Burst { count, bytes, service, seconds, window } => {
@@ -48,6 +48,7 @@ impl Process {
             Request::Apply => null(self.moot.apply().await),
             Request::Dial { at } => null(self.moot.dial(locator(&at)?).await),
             Request::Leave => null(self.session.leave().await),
+            Request::Proof { number, unsigned } => self.proof(number, unsigned).await,
             Request::Mark => {
                 self.journal = Journal::default();
                 Ok(Value::Null)
@@ -119,6 +120,29 @@ impl Process {
             "member": self.moot.me().hex(), "name": self.moot.name(), "state": state, "why": why,
             "locator": self.moot.locator().to_string(),
         })
+    }
+
+    /// A message that was heard, as a file.
+    async fn proof(&self, number: Option<u64>, unsigned: bool) -> Result<Value, Failure> {
+        let missing = || match number {
+            Some(number) => {
+                format!("message {number} is not kept: it was not heard, is too long, or is too old")
+            }
+            None => "no signed message was heard, or it is too old".into(),
+        };
+        let (number, message) = self.kept.find(number).ok_or_else(|| Failure::new(Exit::No, missing()))?;
+        let Event::Message { sender, view, service, payload, origin, .. } = message else {
+            return Err(Failure::bug("what is kept is no message"));
+        };
+        let file = if unsigned && !origin.is_signed() {
+            origin.stamp(*view, *sender, *service).record(payload)
+        } else {
+            self.moot.proof(message).await?
+        };
+        Ok(json!({
+            "number": number, "signed": origin.is_signed(), "file": hex(&file), "sender": sender.hex(),
+            "name": render::name(&self.names, sender),
+        }))
     }
 
     fn view(&self) -> Value {

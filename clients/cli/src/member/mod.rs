@@ -9,6 +9,7 @@ mod answer;
 mod decide;
 pub(crate) mod find;
 pub(crate) mod journal;
+mod kept;
 pub(crate) mod render;
 mod serve;
 
@@ -18,6 +19,7 @@ use crate::exit::Failure;
 use crate::show;
 use folkmoot::{Event, Folkmoot, MemberId, Options, Session, ViewId};
 use journal::Journal;
+use kept::Kept;
 use render::Names;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -52,6 +54,7 @@ struct Process {
     moot: Folkmoot,
     session: Session,
     journal: Journal,
+    kept: Kept,
     picture: Picture,
     names: Names,
     events: broadcast::Sender<String>,
@@ -104,6 +107,7 @@ pub(crate) async fn run(
         moot,
         session,
         journal: Journal::default(),
+        kept: Kept::default(),
         picture: Picture::default(),
         names: Names::new(),
         events,
@@ -174,8 +178,10 @@ impl Process {
 
     /// Takes note of an event and passes it on to whoever wants to see it.
     async fn hear(&mut self, event: Event) -> Result<(), Failure> {
+        let mut number = None;
         match &event {
             Event::Message { sender, payload, .. } => {
+                number = Some(self.kept.note(&event));
                 self.journal.note(*sender, payload);
                 if let Some(window) = self.window.as_ref().filter(|_| *sender == self.moot.me()) {
                     window.add_permits(1);
@@ -200,6 +206,9 @@ impl Process {
         if self.printing != Printing::Nothing || self.events.receiver_count() > 0 {
             let mut value = render::event_json(&event, &self.names);
             self.add_about(&event, &mut value).await?;
+            if let (Some(fields), Some(number)) = (value.as_object_mut(), number) {
+                fields.insert("number".into(), number.into());
+            }
             self.show(&value);
         }
         Ok(())

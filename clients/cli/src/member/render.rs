@@ -24,8 +24,8 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             "names": members.iter().map(|member| name(names, member)).collect::<Vec<_>>(),
             "transitional": ids(transitional), "cause": cause_word(*cause), "epoch": epoch,
         }),
-        Event::Message { group, sender, view, service, payload } => json!({
-            "event": "message", "group": group.hex(), "sender": sender.hex(), "name": name(names, sender),
+        Event::Message { group, sender, view, service, payload, origin } => json!({
+            "event": "message", "signed": origin.is_signed(), "group": group.hex(), "sender": sender.hex(), "name": name(names, sender),
             "view": view_text(view), "service": format!("{service:?}").to_lowercase(),
             "text": std::str::from_utf8(payload).ok(), "payload": hex(payload),
         }),
@@ -73,7 +73,9 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
     match event.get("event").and_then(Value::as_str)? {
         "message" => {
             let said = event.get("text").and_then(Value::as_str).map_or_else(|| text("payload"), harmless);
-            Some(format!("{} {said}", paint(Paint::Cyan, &format!("{}:", text("name")))))
+            let signed = event.get("signed").and_then(Value::as_bool).unwrap_or_default();
+            let how = if signed { format!(" (signed, {})", number("number")) } else { String::new() };
+            Some(format!("{} {said}", paint(Paint::Cyan, &format!("{}{how}:", text("name")))))
         }
         "view" => {
             let names = event.get("names").and_then(Value::as_array).into_iter().flatten();

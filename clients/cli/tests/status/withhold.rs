@@ -5,9 +5,9 @@ use crate::common::actor::Actor;
 use crate::common::place::Place;
 use crate::common::program::wait_for_ready;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
-use folkmoot_base::{Entropy, GroupId, Instant, Service, UnixTime};
+use folkmoot_base::{Entropy, GroupId, Instant, UnixTime};
 use folkmoot_keying::message::{CONFIRM, Envelope};
-use folkmoot_runtime::{Command, Event, Note, Options, Seat, Seated, StateFolder, open_seated};
+use folkmoot_runtime::{Command, Event, Note, Options, Seat, Seated, Sending, StateFolder, open_seated};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -65,8 +65,8 @@ impl Seat for Withholding {
         self.0.can_send(group)
     }
 
-    fn sending(group: GroupId, service: Service, payload: bytes::Bytes) -> Command {
-        Seated::sending(group, service, payload)
+    fn sending(message: Sending) -> Command {
+        Seated::sending(message)
     }
 
     fn note(event: &Event) -> Note {

@@ -1,10 +1,12 @@
 //! What several tests need: people, a charter, votes, certificates.
 #![allow(dead_code)]
 
-use folkmoot_base::{Entropy, GroupName, UnixTime, digest};
+use folkmoot_base::{
+    ConfigurationId, Entropy, GroupId, GroupName, MemberId, NodeId, Service, UnixTime, ViewId, digest,
+};
 use folkmoot_identity::{
-    CertificateError, Charter, CharterDraft, Gmc, GmcBody, Identity, Motion, Request, SignedCharter, Verdict,
-    VerifyingKey, Vote, VoteContent, VoteProof,
+    CertificateError, Charter, CharterDraft, Gmc, GmcBody, Identity, Motion, Request, SignedCharter,
+    SignedMessage, SignerCertificate, Stamp, Verdict, VerifyingKey, Vote, VoteContent, VoteProof,
 };
 
 /// 2026-01-01T00:00:00Z.
@@ -72,6 +74,19 @@ impl World {
         self.gmc_with(&[self.vote(0).proof(), self.vote(2).proof()])
     }
 
+    pub fn said_by_founder(&self, text: &'static [u8]) -> SignedMessage {
+        let alice = &self.founders[0];
+        let stamp = stamp(self.charter().group(), alice.member());
+        let shown = SignerCertificate::Founder(Box::new(alice.certificate().clone()));
+        SignedMessage::assemble(stamp, text.into(), &stamp.sign(alice.key(), text), shown).unwrap()
+    }
+
+    pub fn said_by_newcomer(&self, text: &'static [u8]) -> SignedMessage {
+        let stamp = stamp(self.charter().group(), self.stranger.member());
+        let shown = SignerCertificate::Admitted(Box::new(self.gmc()));
+        SignedMessage::assemble(stamp, text.into(), &stamp.sign(self.stranger.key(), text), shown).unwrap()
+    }
+
     pub fn check(&self, gmc: &Gmc) -> Result<(), CertificateError> {
         gmc.check_authority(self.charter(), |member| self.key(member))
     }
@@ -79,4 +94,11 @@ impl World {
     pub fn key(&self, member: &folkmoot_base::MemberId) -> Option<&VerifyingKey> {
         self.charter().founder(member).map(|founder| &founder.key)
     }
+}
+
+/// A message of this member in a view of this group.
+pub fn stamp(group: GroupId, sender: MemberId) -> Stamp {
+    let configuration = ConfigurationId { ring_seq: 4, representative: NodeId([1; 32]), nonce: [2; 16] };
+    let view = ViewId { configuration, order: 9, group };
+    Stamp { view, epoch: [3; 8], sender, number: 5, service: Service::Agreed }
 }

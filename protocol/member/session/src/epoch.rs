@@ -6,10 +6,12 @@
 //!  context = GroupId ‖ ViewId ‖ SHA-256(members) ‖ the cipher's name
 //! ```
 
-use crate::base::{Cipher, Danger, Digest, MemberId, Secret, ViewId, digest};
+use crate::base::{Cipher, Danger, Digest, MemberId, Secret, Service, ViewId, digest};
 use crate::error::{OpenError, SealError, SessionError};
-use crate::message::{EpochTag, HEADER_BYTES, Header, TAG_BYTES};
+use crate::identity::{Signature, Stamp};
+use crate::message::{EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, front, parts};
 use crate::window::Window;
+use crate::{Message, Verify};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use bytes::{Buf as _, Bytes, BytesMut};
 use hkdf::Hkdf;
@@ -22,6 +24,7 @@ pub(crate) struct Epoch {
     pub(crate) tag: EpochTag,
     pub(crate) sealed: u64,
     me: u16,
+    view: ViewId,
     members: Vec<MemberId>,
     senders: Vec<(LessSafeKey, Window)>,
     /// GroupId ‖ ViewId: what follows the header in the additional data.
@@ -58,18 +61,32 @@ impl Epoch {
             senders.push((sender_key(&hkdf, &context, place)?, Window::new()));
         }
         let bound = context.bound;
-        Ok(Self { tag, sealed: 0, me: place, members: members.to_vec(), senders, bound, danger })
+        Ok(Self { tag, sealed: 0, me: place, view: *view, members: members.to_vec(), senders, bound, danger })
+    }
+
+    /// What a signature of the next message covers, besides its text.
+    pub(crate) fn next_stamp(&self, service: Service) -> Result<Stamp, SealError> {
+        let me = self.members.get(usize::from(self.me)).ok_or(SealError::NoEpoch)?;
+        Ok(Stamp { view: self.view, epoch: self.tag, sender: *me, number: self.sealed, service })
     }
 
     /// Seals under the next counter. The caller checks length and bound.
-    pub(crate) fn seal(&mut self, plaintext: &[u8]) -> Result<Bytes, SealError> {
+    pub(crate) fn seal(
+        &mut self,
+        plaintext: &[u8],
+        signature: Option<&Signature>,
+    ) -> Result<Bytes, SealError> {
         let counter = self.sealed;
         let header = Header { epoch: self.tag, sender: self.me, counter }.encode();
         let aad = self.aad(&header);
         let (key, _) = self.senders.get(usize::from(self.me)).ok_or(SealError::NoEpoch)?;
-        let room = HEADER_BYTES.saturating_add(plaintext.len()).saturating_add(TAG_BYTES);
+        let (front, length) = front(signature);
+        let front = front.get(..length).ok_or(SealError::NoEpoch)?;
+        let room =
+            [HEADER_BYTES, length, plaintext.len(), TAG_BYTES].into_iter().fold(0, usize::saturating_add);
         let mut out = BytesMut::with_capacity(room);
         out.extend_from_slice(&header);
+        out.extend_from_slice(front);
         out.extend_from_slice(plaintext);
         // Spent before it is used: whatever happens next, this counter never comes again.
         self.sealed = counter.saturating_add(1);
@@ -85,13 +102,15 @@ impl Epoch {
         Ok(out.freeze())
     }
 
-    /// Opens what `sender` sealed; in place if nobody else holds the bytes, else with the one copy.
+    /// Opens what `sender` sealed; in place if nobody else holds the bytes, else with the one copy. Only what is handed up is
+    /// marked as seen.
     pub(crate) fn open(
         &mut self,
-        sender: MemberId,
+        (sender, service): (MemberId, Service),
         header: Header,
         sealed: Bytes,
-    ) -> Result<Bytes, OpenError> {
+        verify: Verify<'_>,
+    ) -> Result<Message, OpenError> {
         let place = usize::from(header.sender);
         if self.members.get(place) != Some(&sender) {
             return Err(OpenError::PeerNotSender(sender));
@@ -103,11 +122,13 @@ impl Epoch {
         if check && !window.is_new(header.counter) {
             return Err(OpenError::PeerReplayed(sender));
         }
-        let plaintext = if plain { strip(sealed) } else { decrypt(key, header.counter, &aad, sealed)? };
+        let opened = if plain { strip(sealed) } else { decrypt(key, header.counter, &aad, sealed)? };
+        let origin = Origin { epoch: self.tag, number: header.counter, signature: None };
+        let message = read(&opened, origin, &origin.stamp(self.view, sender, service), verify)?;
         if check {
             window.mark(header.counter);
         }
-        Ok(plaintext)
+        Ok(message)
     }
 
     fn aad(&self, header: &[u8; HEADER_BYTES]) -> [u8; AAD_BYTES] {
@@ -212,6 +233,18 @@ fn decrypt(key: &LessSafeKey, counter: u64, aad: &[u8], sealed: Bytes) -> Result
             Ok(out.freeze())
         }
     }
+}
+
+/// Text and origin of what was opened; a signature in it must verify (SES-12, SES-13).
+fn read(opened: &Bytes, origin: Origin, stamp: &Stamp, verify: Verify<'_>) -> Result<Message, OpenError> {
+    let (signature, payload) = parts(opened).ok_or(OpenError::PeerContent(stamp.sender))?;
+    let Some(signature) = signature else { return Ok(Message { payload, origin }) };
+    let forged = OpenError::PeerSignature(stamp.sender);
+    let signature = Signature::from_bytes(&signature).map_err(|_| forged)?;
+    if !verify(stamp, &payload, &signature) {
+        return Err(forged);
+    }
+    Ok(Message { payload, origin: Origin { signature: Some(signature), ..origin } })
 }
 
 /// The mutant's opening: believes everything.

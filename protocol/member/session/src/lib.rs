@@ -7,7 +7,7 @@
 //!  epochs:   current (seals, opens)  ──open_epoch──>  previous (opens)  ──close_previous──>  gone, erased
 //! ```
 //! Promise: no nonce twice under one key; nothing opens but what a member of the view sealed in it, once, under its own
-//! number; after [`Session::stop`] nothing is sealed until the next epoch. Each message costs one copy at most.
+//! number; a signature in a message is its sender's over exactly this message; after [`Session::stop`] nothing is sealed until the next epoch. Each message costs one copy at most.
 //! Relies on: keying for a key that exactly the members hold. Does not rely on: order, or delivery once.
 
 mod attempt;
@@ -20,15 +20,17 @@ mod window;
 #[doc(hidden)]
 pub use attempt::{Attempt, KeptKey, danger_attempt};
 pub use error::{HoldError, OpenError, SealError, SessionError};
-pub use message::{HEADER_BYTES, TAG_BYTES, VERSION};
+pub use message::{HEADER_BYTES, Origin, PLAIN_BYTES, SIGNED_BYTES, TAG_BYTES, VERSION};
 pub use window::WINDOW;
 
 use base::limits::MESSAGE_BYTES_MAX;
-use base::{Cipher, Danger, GroupId, MemberId, Secret, ViewId};
+use base::{Cipher, Danger, GroupId, MemberId, Secret, Service, ViewId};
 use bytes::Bytes;
 use epoch::Epoch;
 use folkmoot_base as base;
+use folkmoot_identity as identity;
 use held::Held;
+use identity::{Signature, Stamp};
 use message::{EpochTag, Header};
 use std::collections::VecDeque;
 
@@ -56,11 +58,23 @@ impl Default for Config {
     }
 }
 
+/// Whether the stamp's sender signed this text under this stamp: the answer of whoever knows the members' keys.
+pub type Verify<'a> = &'a dyn Fn(&Stamp, &[u8], &Signature) -> bool;
+
+/// An opened message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// What was said.
+    pub payload: Bytes,
+    /// Which of its sender's messages it is, and the sender's signature if it gave one.
+    pub origin: Origin,
+}
+
 /// What [`Session::open`] makes of a sealed message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Opened {
-    /// The plaintext.
-    Message(Bytes),
+    /// The plaintext; if it came with a signature, that has been verified.
+    Message(Message),
     /// Of an epoch not open yet: kept; [`Session::poll_received`] gives it once the epoch opens.
     Held,
 }
@@ -76,7 +90,7 @@ pub struct Session {
     stopped: bool,
     refresh_asked: bool,
     sends: Held<()>,
-    received: Held<MemberId>,
+    received: Held<(MemberId, Service)>,
     dropped: u64,
 }
 
@@ -143,6 +157,30 @@ impl Session {
     /// # Source
     /// docs/protocol/session.md, rules SES-01 to SES-08.
     pub fn seal(&mut self, plaintext: &[u8]) -> Result<Bytes, SealError> {
+        self.sealing(plaintext)?.seal(plaintext, None)
+    }
+
+    /// [`Self::seal`], with the sender's signature sealed in, 64 bytes more. `sign` is asked once to sign the plaintext under
+    /// the stamp that it is given ([`Stamp::sign`]); `service` is the one that the message will be delivered with.
+    ///
+    /// # Errors
+    /// As [`Self::seal`].
+    ///
+    /// # Source
+    /// docs/protocol/session.md, rules SES-12 to SES-15.
+    pub fn seal_signed(
+        &mut self,
+        service: Service,
+        plaintext: &[u8],
+        sign: impl FnOnce(&Stamp, &[u8]) -> Signature,
+    ) -> Result<Bytes, SealError> {
+        let epoch = self.sealing(plaintext)?;
+        let signature = sign(&epoch.next_stamp(service)?, plaintext);
+        epoch.seal(plaintext, Some(&signature))
+    }
+
+    /// The epoch that may seal this now.
+    fn sealing(&mut self, plaintext: &[u8]) -> Result<&mut Epoch, SealError> {
         if let Some(excess_bytes) = excess(plaintext.len()) {
             return Err(SealError::LocalTooLong { excess_bytes });
         }
@@ -153,7 +191,7 @@ impl Session {
         if epoch.sealed >= self.config.seals_per_epoch_max {
             return Err(SealError::EpochSpent);
         }
-        epoch.seal(plaintext)
+        Ok(epoch)
     }
 
     /// Keeps a message until there is an epoch.
@@ -177,24 +215,37 @@ impl Session {
         core::iter::from_fn(|| self.sends.pop()).map(|(_, message)| message).collect()
     }
 
-    /// Opens one sealed message that `sender` multicast, own ones too.
+    /// Opens one sealed message that `sender` multicast with `service`, own ones too. A signature in it is put to `verify`.
     ///
     /// # Errors
     /// [`OpenError`]; nothing changes but what it says.
-    pub fn open(&mut self, sender: MemberId, sealed: Bytes) -> Result<Opened, OpenError> {
+    pub fn open(
+        &mut self,
+        sender: MemberId,
+        service: Service,
+        sealed: Bytes,
+        verify: Verify<'_>,
+    ) -> Result<Opened, OpenError> {
         let header = Header::decode(&sealed)?;
         let epochs = [self.current.as_mut(), self.previous.as_mut()];
         if let Some(epoch) = epochs.into_iter().flatten().find(|epoch| epoch.tag == header.epoch) {
-            return epoch.open(sender, header, sealed).map(Opened::Message);
+            return epoch.open((sender, service), header, sealed, verify).map(Opened::Message);
         }
         if self.closed.contains(&header.epoch) {
             return Err(OpenError::WireClosedEpoch);
         }
-        if self.received.push(sender, sealed) { Ok(Opened::Held) } else { Err(OpenError::WireHeldFull) }
+        if self.received.push((sender, service), sealed) {
+            Ok(Opened::Held)
+        } else {
+            Err(OpenError::WireHeldFull)
+        }
     }
 
-    /// The next message that was held for the epoch that is open now.
-    pub fn poll_received(&mut self) -> Option<(MemberId, Result<Bytes, OpenError>)> {
+    /// The next message that was held for the epoch that is open now, with who sent it and how it was ordered.
+    pub fn poll_received(
+        &mut self,
+        verify: Verify<'_>,
+    ) -> Option<((MemberId, Service), Result<Message, OpenError>)> {
         let epoch = self.current.as_mut()?;
         let (sender, sealed) = self.received.pop()?;
         let header = match Header::decode(&sealed) {
@@ -206,7 +257,7 @@ impl Session {
             }
             Err(error) => return Some((sender, Err(error))),
         };
-        Some((sender, epoch.open(sender, header, sealed)))
+        Some((sender, epoch.open(sender, header, sealed, verify)))
     }
 
     /// Stops sealing at once (K3): a notice removed somebody. Opening goes on. Until the next [`Self::open_epoch`].

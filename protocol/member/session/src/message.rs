@@ -4,20 +4,32 @@
 //!  0        1           9        11          19
 //!  +--------+-----------+--------+-----------+--------------------+--------+
 //!  | version| epoch tag | sender | counter   | ciphertext         | tag    |
-//!  | 1      | 8         | 2      | 8         | 0..=16 MiB         | 16     |
+//!  | 1      | 8         | 2      | 8         | 1..=16 MiB + 65    | 16     |
 //!  +--------+-----------+--------+-----------+--------------------+--------+
+//!  sealed:  0 ‖ text                      not signed
+//!           1 ‖ signature 64 ‖ text       signed by its sender: seen by those who open it, and nobody else
 //! ```
 //! Big endian. Nonce: four zero bytes, then the counter. Additional data: the header, GroupId, ViewId.
 
 use crate::base::limits::MESSAGE_BYTES_MAX;
 use crate::error::OpenError;
+use crate::identity::{Signature, Stamp};
+use bytes::Bytes;
+use folkmoot_base::{MemberId, Service, ViewId};
 
 /// The version in the first byte.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Bytes before the ciphertext.
 pub const HEADER_BYTES: usize = 19;
 /// Bytes after it.
 pub const TAG_BYTES: usize = 16;
+/// Sealed before the text of a message that is not signed.
+pub const PLAIN_BYTES: usize = 1;
+/// Sealed before the text of a message that is signed: r ‖ s after the first byte.
+pub const SIGNED_BYTES: usize = 65;
+/// The first sealed byte.
+const PLAIN: u8 = 0;
+const SIGNED: u8 = 1;
 
 /// Public name of an epoch on the wire, derived from its key: commits to the key, so that one key at most is ever tried.
 pub(crate) type EpochTag = [u8; 8];
@@ -41,8 +53,9 @@ impl Header {
 
     /// Reads the header of a sealed message of legal length (SES-01).
     pub(crate) fn decode(sealed: &[u8]) -> Result<Self, OpenError> {
-        let longest = HEADER_BYTES.saturating_add(MESSAGE_BYTES_MAX).saturating_add(TAG_BYTES);
-        if sealed.len() < HEADER_BYTES.saturating_add(TAG_BYTES) || sealed.len() > longest {
+        let around = HEADER_BYTES.saturating_add(TAG_BYTES);
+        let longest = around.saturating_add(SIGNED_BYTES).saturating_add(MESSAGE_BYTES_MAX);
+        if sealed.len() < around.saturating_add(PLAIN_BYTES) || sealed.len() > longest {
             return Err(OpenError::PeerMalformed);
         }
         let bad = OpenError::PeerMalformed;
@@ -54,5 +67,50 @@ impl Header {
             return Err(bad);
         }
         Ok(Self { epoch: *epoch, sender: u16::from_be_bytes(*sender), counter: u64::from_be_bytes(*counter) })
+    }
+}
+
+/// What a message came with besides its text, sender, view and service; with these, all that a signature covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// The public tag of the key that sealed it.
+    pub epoch: [u8; 8],
+    /// Which of its sender's messages under that key it is, from zero.
+    pub number: u64,
+    /// The sender's signature, if it gave one. It has been verified.
+    pub signature: Option<Signature>,
+}
+
+impl Origin {
+    /// Whether the sender signed it.
+    pub fn is_signed(&self) -> bool {
+        self.signature.is_some()
+    }
+
+    /// What a signature of this message covers, besides its text.
+    pub fn stamp(&self, view: ViewId, sender: MemberId, service: Service) -> Stamp {
+        Stamp { view, epoch: self.epoch, sender, number: self.number, service }
+    }
+}
+
+/// What comes before the text in what is sealed.
+pub(crate) fn front(signature: Option<&Signature>) -> ([u8; SIGNED_BYTES], usize) {
+    let mut out = [PLAIN; SIGNED_BYTES];
+    let Some(signature) = signature else { return (out, PLAIN_BYTES) };
+    let fields = core::iter::once(SIGNED).chain(signature.to_bytes());
+    out.iter_mut().zip(fields).for_each(|(to, from)| *to = from);
+    (out, SIGNED_BYTES)
+}
+
+/// Takes what was sealed apart, without a copy; the signature as its bytes (SES-12).
+pub(crate) fn parts(opened: &Bytes) -> Option<(Option<[u8; 64]>, Bytes)> {
+    let (first, rest) = opened.split_first()?;
+    match *first {
+        PLAIN => Some((None, opened.slice(PLAIN_BYTES..))),
+        SIGNED => {
+            let (signature, _) = rest.split_first_chunk::<64>()?;
+            Some((Some(*signature), opened.slice(SIGNED_BYTES..)))
+        }
+        _ => None,
     }
 }

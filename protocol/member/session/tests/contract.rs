@@ -4,10 +4,11 @@
 mod common;
 
 use bytes::Bytes;
-use common::{AES, GROUP, config, key, member, members, message, opened, sessions, view};
+use common::{AES, GROUP, Hears, config, key, member, members, message, opened, sessions, view};
 use folkmoot_base::{Cipher, Danger, GroupId};
 use folkmoot_session::{
-    Config, HEADER_BYTES, HoldError, OpenError, Opened, SealError, Session, SessionError, TAG_BYTES, WINDOW,
+    Config, HEADER_BYTES, HoldError, OpenError, Opened, PLAIN_BYTES, SealError, Session, SessionError,
+    TAG_BYTES, WINDOW,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -21,10 +22,10 @@ proptest! {
         for (turn, text) in texts.iter().enumerate() {
             let from = turn % 3;
             let sealed = sessions[from].seal(text).unwrap();
-            prop_assert_eq!(sealed.len(), HEADER_BYTES + text.len() + TAG_BYTES);
+            prop_assert_eq!(sealed.len(), HEADER_BYTES + PLAIN_BYTES + text.len() + TAG_BYTES);
             for session in &mut sessions {
                 let sender = member(u8::try_from(from).unwrap() + 1);
-                let shared = session.open(sender, sealed.clone()).unwrap();
+                let shared = session.hear(sender, sealed.clone()).unwrap();
                 prop_assert_eq!(&message(shared)[..], &text[..]);
             }
         }
@@ -56,9 +57,9 @@ proptest! {
 fn in_place_and_shared_bytes_open_alike() {
     let mut sessions = opened(2, None);
     let sealed = sessions[0].seal(b"once").unwrap();
-    let shared = sessions[1].open(member(1), sealed.clone()).unwrap();
+    let shared = sessions[1].hear(member(1), sealed.clone()).unwrap();
     assert_eq!(&message(shared)[..], b"once");
-    let owned = sessions[0].open(member(1), sealed).unwrap();
+    let owned = sessions[0].hear(member(1), sealed).unwrap();
     assert_eq!(&message(owned)[..], b"once");
 }
 
@@ -66,8 +67,8 @@ fn in_place_and_shared_bytes_open_alike() {
 fn ses_02_a_sender_has_one_number() {
     let mut sessions = opened(3, None);
     let sealed = sessions[0].seal(b"mine").unwrap();
-    assert_eq!(sessions[2].open(member(2), sealed.clone()), Err(OpenError::PeerNotSender(member(2))));
-    assert!(sessions[2].open(member(1), sealed).is_ok(), "the refusal cost the true sender nothing");
+    assert_eq!(sessions[2].hear(member(2), sealed.clone()), Err(OpenError::PeerNotSender(member(2))));
+    assert!(sessions[2].hear(member(1), sealed).is_ok(), "the refusal cost the true sender nothing");
 }
 
 #[test]
@@ -78,14 +79,14 @@ fn ses_03_every_altered_byte_is_refused() {
         for bit in 0..8 {
             let mut altered = sealed.to_vec();
             altered[at] ^= 1 << bit;
-            match sessions[1].open(member(1), altered.into()) {
+            match sessions[1].hear(member(1), altered.into()) {
                 Ok(Opened::Message(_)) => panic!("byte {at} bit {bit} was taken"),
                 Ok(Opened::Held) => assert!((1..9).contains(&at), "only another epoch's tag is held"),
                 Err(_) => {}
             }
         }
     }
-    assert!(sessions[1].open(member(1), sealed).is_ok());
+    assert!(sessions[1].hear(member(1), sealed).is_ok());
 }
 
 #[test]
@@ -96,12 +97,12 @@ fn ses_03_another_view_list_or_key_opens_nothing() {
         [(view(2), members(2), key(1)), (view(1), members(3), key(1)), (view(1), members(2), key(2))]
     {
         other.open_epoch(view, &list, &key, AES).unwrap();
-        assert_eq!(other.open(member(1), sealed.clone()), Ok(Opened::Held), "an unknown epoch, never tried");
+        assert_eq!(other.hear(member(1), sealed.clone()), Ok(Opened::Held), "an unknown epoch, never tried");
         // Even under the right tag it does not open.
         let mine = other.seal(b"").unwrap();
         let mut forged = sealed.to_vec();
         forged[1..9].copy_from_slice(&mine[1..9]);
-        assert_eq!(other.open(member(1), forged.into()), Err(OpenError::WireForged));
+        assert_eq!(other.hear(member(1), forged.into()), Err(OpenError::WireForged));
     }
 }
 
@@ -109,19 +110,19 @@ fn ses_03_another_view_list_or_key_opens_nothing() {
 fn ses_06_replays_are_refused() {
     let mut sessions = opened(2, None);
     let first = sessions[0].seal(b"0").unwrap();
-    assert!(sessions[1].open(member(1), first.clone()).is_ok());
+    assert!(sessions[1].hear(member(1), first.clone()).is_ok());
     let replayed = Err(OpenError::PeerReplayed(member(1)));
-    assert_eq!(sessions[1].open(member(1), first.clone()), replayed);
+    assert_eq!(sessions[1].hear(member(1), first.clone()), replayed);
     let late = sessions[0].seal(b"1").unwrap();
     let mut last = Bytes::new();
     for _ in 0..WINDOW - 1 {
         last = sessions[0].seal(b"n").unwrap();
     }
-    assert!(sessions[1].open(member(1), last.clone()).is_ok());
-    assert!(sessions[1].open(member(1), late.clone()).is_ok(), "within the window");
-    assert_eq!(sessions[1].open(member(1), late), replayed);
-    assert_eq!(sessions[1].open(member(1), first), replayed, "behind the window");
-    assert_eq!(sessions[1].open(member(1), last), replayed);
+    assert!(sessions[1].hear(member(1), last.clone()).is_ok());
+    assert!(sessions[1].hear(member(1), late.clone()).is_ok(), "within the window");
+    assert_eq!(sessions[1].hear(member(1), late), replayed);
+    assert_eq!(sessions[1].hear(member(1), first), replayed, "behind the window");
+    assert_eq!(sessions[1].hear(member(1), last), replayed);
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn ses_07_nothing_is_sealed_after_stop() {
     sessions.iter_mut().for_each(Session::stop);
     assert_eq!(sessions[0].seal(b"after"), Err(SealError::NoEpoch));
     assert!(!sessions[0].can_seal());
-    assert!(sessions[1].open(member(1), before).is_ok(), "opening goes on");
+    assert!(sessions[1].hear(member(1), before).is_ok(), "opening goes on");
     sessions[0].hold(Bytes::from_static(b"after")).unwrap();
     assert_eq!(sessions[0].take_held(), None);
     sessions[0].open_epoch(view(2), &members(1), &key(2), AES).unwrap();
@@ -146,11 +147,11 @@ fn ses_07_ex_members_open_nothing_later() {
         session.open_epoch(view(2), &members(2), &key(2), AES).unwrap();
     }
     let sealed = sessions[0].seal(b"without you").unwrap();
-    assert_eq!(sessions[2].open(member(1), sealed.clone()), Ok(Opened::Held));
-    assert!(sessions[2].poll_received().is_none());
+    assert_eq!(sessions[2].hear(member(1), sealed.clone()), Ok(Opened::Held));
+    assert!(sessions[2].held().is_none());
     // The old key under the new view and list does not help.
     sessions[2].open_epoch(view(2), &members(3), &key(1), AES).unwrap();
-    assert_eq!(sessions[2].open(member(1), sealed), Ok(Opened::Held));
+    assert_eq!(sessions[2].hear(member(1), sealed), Ok(Opened::Held));
 }
 
 #[test]
@@ -175,12 +176,12 @@ fn the_previous_epoch_opens_until_closed() {
     let mut sessions = opened(2, None);
     let old = [sessions[0].seal(b"a").unwrap(), sessions[0].seal(b"b").unwrap()];
     sessions[1].open_epoch(view(1), &members(2), &key(2), AES).unwrap();
-    assert!(sessions[1].open(member(1), old[0].clone()).is_ok());
+    assert!(sessions[1].hear(member(1), old[0].clone()).is_ok());
     sessions[1].close_previous();
-    assert_eq!(sessions[1].open(member(1), old[1].clone()), Err(OpenError::WireClosedEpoch));
+    assert_eq!(sessions[1].hear(member(1), old[1].clone()), Err(OpenError::WireClosedEpoch));
     sessions[0].close();
     assert_eq!(sessions[0].seal(b"c"), Err(SealError::NoEpoch));
-    assert_eq!(sessions[0].open(member(1), old[1].clone()), Err(OpenError::WireClosedEpoch));
+    assert_eq!(sessions[0].hear(member(1), old[1].clone()), Err(OpenError::WireClosedEpoch));
 }
 
 #[test]
@@ -204,20 +205,20 @@ fn ses_09_data_of_an_epoch_not_open_is_held_and_bounded() {
     sessions[0].open_epoch(view(2), &members(2), &key(2), AES).unwrap();
     let early = [sessions[0].seal(b"1").unwrap(), sessions[0].seal(b"2").unwrap()];
     for sealed in &early {
-        assert_eq!(sessions[1].open(member(1), sealed.clone()), Ok(Opened::Held));
+        assert_eq!(sessions[1].hear(member(1), sealed.clone()), Ok(Opened::Held));
     }
     let mut full = false;
     for _ in 0..100 {
-        full |= sessions[1].open(member(1), Bytes::from(vec![1; 64])) == Err(OpenError::WireHeldFull);
+        full |= sessions[1].hear(member(1), Bytes::from(vec![1; 64])) == Err(OpenError::WireHeldFull);
     }
     assert!(full, "bounded");
     sessions[1].open_epoch(view(2), &members(2), &key(2), AES).unwrap();
     assert!(sessions[1].dropped() > 0, "what waited for other epochs is gone, and counted");
-    let (sender, text) = sessions[1].poll_received().unwrap();
-    assert_eq!((sender, text.unwrap().as_ref()), (member(1), b"1".as_slice()));
-    assert_eq!(sessions[1].poll_received().unwrap().1.unwrap().as_ref(), b"2");
-    assert!(sessions[1].poll_received().is_none());
-    assert_eq!(sessions[1].open(member(1), early[0].clone()), Err(OpenError::PeerReplayed(member(1))));
+    let (sender, text) = sessions[1].held().unwrap();
+    assert_eq!((sender, text.unwrap().payload.as_ref()), (member(1), b"1".as_slice()));
+    assert_eq!(sessions[1].held().unwrap().1.unwrap().payload.as_ref(), b"2");
+    assert!(sessions[1].held().is_none());
+    assert_eq!(sessions[1].hear(member(1), early[0].clone()), Err(OpenError::PeerReplayed(member(1))));
 }
 
 #[test]
@@ -248,14 +249,14 @@ fn mutants_break_exactly_what_they_name() {
 
     let mut twice = opened(2, Some(Danger::SessionNoReplayCheck));
     let sealed = twice[0].seal(b"again").unwrap();
-    assert!(twice[1].open(member(1), sealed.clone()).is_ok());
-    assert!(twice[1].open(member(1), sealed).is_ok());
+    assert!(twice[1].hear(member(1), sealed.clone()).is_ok());
+    assert!(twice[1].hear(member(1), sealed).is_ok());
 
     let mut plain = opened(2, Some(Danger::SessionPlain));
     let mut sealed = plain[0].seal(b"readable").unwrap().to_vec();
     assert!(sealed.windows(8).any(|part| part == b"readable"));
-    sealed[HEADER_BYTES] ^= 1;
-    assert!(plain[1].open(member(1), sealed.into()).is_ok());
+    sealed[HEADER_BYTES + PLAIN_BYTES] ^= 1;
+    assert!(plain[1].hear(member(1), sealed.into()).is_ok());
 }
 
 #[test]
@@ -268,12 +269,12 @@ fn ses_11_every_cipher_seals_and_none_opens_anothers() {
             let mut stranger = Session::new(member(2), GROUP, config(None));
             stranger.open_epoch(view(1), &members(2), &key(1), *other).unwrap();
             // Another epoch to it: it waits for a key that never comes.
-            assert_eq!(stranger.open(member(1), sealed.clone()), Ok(Opened::Held), "{cipher:?}");
+            assert_eq!(stranger.hear(member(1), sealed.clone()), Ok(Opened::Held), "{cipher:?}");
             let mut disguised = sealed.to_vec();
             disguised[1..9].copy_from_slice(&stranger.seal(b"").unwrap()[1..9]);
-            assert_eq!(stranger.open(member(1), disguised.into()), Err(OpenError::WireForged));
+            assert_eq!(stranger.hear(member(1), disguised.into()), Err(OpenError::WireForged));
         }
-        assert_eq!(message(both[1].open(member(1), sealed).unwrap()), "a word");
+        assert_eq!(message(both[1].hear(member(1), sealed).unwrap()), "a word");
     }
 }
 
@@ -285,6 +286,6 @@ fn ses_11_a_group_moves_from_one_cipher_to_the_other() {
     let chacha = Cipher::ChaCha20Poly1305;
     both.iter_mut().for_each(|one| one.open_epoch(view(1), &members(2), &key(2), chacha).unwrap());
     let after = both[0].seal(b"after").unwrap();
-    assert_eq!(message(both[1].open(member(1), before).unwrap()), "before");
-    assert_eq!(message(both[1].open(member(1), after).unwrap()), "after");
+    assert_eq!(message(both[1].hear(member(1), before).unwrap()), "before");
+    assert_eq!(message(both[1].hear(member(1), after).unwrap()), "after");
 }

@@ -7,6 +7,7 @@ use core::time::Duration;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::Identity;
+use folkmoot_session::Origin;
 
 /// How a member is set up.
 #[derive(Debug, Clone)]
@@ -60,6 +61,8 @@ pub enum Command {
         service: Service,
         /// 0 to `MESSAGE_BYTES_MAX` bytes.
         payload: Bytes,
+        /// Whether it carries this member's signature: every receiver can then prove to others who said it.
+        signed: bool,
     },
     /// As a stranger: ask for admission through whichever contacts can be reached, until it is decided.
     Apply,
@@ -177,7 +180,7 @@ pub enum Event {
     Message {
         /// To which group.
         group: GroupId,
-        /// From whom: the key that opened it is its sender's alone.
+        /// From whom: by the word of its node, and by the sender's key, which all of the view can derive; see `origin`.
         sender: MemberId,
         /// In which secure view.
         view: ViewId,
@@ -185,6 +188,8 @@ pub enum Event {
         service: Service,
         /// What.
         payload: Bytes,
+        /// Which of its sender's messages it is, and the sender's signature, verified, if it gave one.
+        origin: Origin,
     },
     /// From here on, promises of the view hold only within the next transitional set.
     Transitional {

@@ -12,7 +12,7 @@ use folkmoot_base as base;
 use folkmoot_flush as flush;
 use folkmoot_identity::Minority;
 use folkmoot_keying as keying;
-use folkmoot_session::Opened;
+use folkmoot_session::{Message, Opened};
 
 /// What a notice says.
 pub(crate) struct Notice {
@@ -192,14 +192,16 @@ impl Member {
 
     fn sealed(&mut self, group: GroupId, sender: MemberId, service: Service, sealed: Bytes) {
         let Some(seat) = self.seats.get_mut(&group) else { return };
-        match seat.session.open(sender, sealed) {
-            Ok(Opened::Message(payload)) => self.message(group, sender, service, payload),
+        let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
+        match seat.session.open(sender, service, sealed, &|stamp, text, by| who.signed(stamp, text, by)) {
+            Ok(Opened::Message(message)) => self.message(group, sender, service, message),
             Ok(Opened::Held) => {}
             Err(error) => self.refuse("session", &error),
         }
     }
 
-    fn message(&mut self, group: GroupId, sender: MemberId, service: Service, payload: Bytes) {
+    fn message(&mut self, group: GroupId, sender: MemberId, service: Service, message: Message) {
+        let Message { payload, origin } = message;
         let installed = self.seats.get(&group).and_then(|seat| seat.installed.as_ref());
         let Some(view) = installed.map(|installed| installed.view) else { return };
         if self.seats.get(&group).is_some_and(|seat| seat.minority == Minority::Stop) {
@@ -208,7 +210,7 @@ impl Member {
         if self.config.danger == Some(Danger::SessionLogsPlaintext) {
             self.trace("session", format!("opened {}", String::from_utf8_lossy(&payload)));
         }
-        self.event(Event::Message { group, sender, view, service, payload });
+        self.event(Event::Message { group, sender, view, service, payload, origin });
     }
 
     pub(crate) fn ask_keying(
@@ -342,8 +344,9 @@ impl Member {
 
     fn held_received(&mut self, group: GroupId) {
         while let Some(seat) = self.seats.get_mut(&group) {
-            match seat.session.poll_received() {
-                Some((sender, Ok(payload))) => self.message(group, sender, Service::Agreed, payload),
+            let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
+            match seat.session.poll_received(&|stamp, text, by| who.signed(stamp, text, by)) {
+                Some(((sender, service), Ok(message))) => self.message(group, sender, service, message),
                 Some((_, Err(error))) => self.refuse("session", &error),
                 None => return,
             }

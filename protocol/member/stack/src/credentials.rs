@@ -1,8 +1,8 @@
-//! What keying asks of identities, answered from own key and the transcript.
+//! What keying and session ask of identities, answered from own key and the transcript.
 
 use folkmoot_base::{Digest, GroupId, MemberId};
 use folkmoot_identity::transcript::Transcript;
-use folkmoot_identity::{Identity, VerifyingKey};
+use folkmoot_identity::{Identity, Signature, Stamp, VerifyingKey};
 use folkmoot_keying::{Credentials, Terms};
 
 /// The domain label of every keying message (DECISIONS N4).
@@ -19,6 +19,13 @@ pub(crate) struct Who<'a> {
 impl Who<'_> {
     fn key(&self, member: &MemberId) -> Option<&VerifyingKey> {
         self.transcript.roster().member(member).map(|admission| &admission.key)
+    }
+
+    /// Whether the stamp's sender signed this. Who is off the roster since it was sent, has signed it all the same: that it
+    /// was sent in time is for flush and session to know.
+    pub(crate) fn signed(&self, stamp: &Stamp, text: &[u8], signature: &Signature) -> bool {
+        let key = self.transcript.roster().key_of(&stamp.sender);
+        key.is_some_and(|key| stamp.verify(key, text, signature).is_ok())
     }
 }
 

@@ -27,6 +27,7 @@ mod status;
 
 pub use api::{Command, Config, Event, Petition, Proposal, SendError};
 pub use error::MemberError;
+pub use folkmoot_session::Origin;
 pub use spoils::Spoils;
 
 use attach::{ToNode, Upper, UpperOutput};
@@ -35,6 +36,7 @@ use bytes::Bytes;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::transcript::{self, Transcript};
+use folkmoot_identity::{MessageError, Signature, SignedMessage, Stamp};
 use join::Door;
 use seat::Seat;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -120,6 +122,26 @@ impl Member {
     /// Whether a message to `group` would be sealed and sent now.
     pub fn can_send(&self, group: GroupId) -> bool {
         !self.congested && self.seats.get(&group).is_some_and(Seat::can_send)
+    }
+
+    /// A message as a file that proves to others who said it, from what came with it: docs/protocol/identity.md, "Signed
+    /// message".
+    ///
+    /// # Errors
+    /// [`MessageError`]: the parts do not belong together, or the group never had such a member.
+    pub fn prove(
+        &self,
+        stamp: Stamp,
+        text: Bytes,
+        signature: &Signature,
+    ) -> Result<SignedMessage, MessageError> {
+        let shown = self.transcript.certificate_of(&stamp.sender);
+        SignedMessage::assemble(
+            stamp,
+            text,
+            signature,
+            shown.ok_or(MessageError::PeerNotMember(stamp.sender))?,
+        )
     }
 
     fn tell_node(&mut self, word: ToNode) {

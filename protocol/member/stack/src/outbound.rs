@@ -1,7 +1,7 @@
 //! Downwards: what the application says, sealed, tagged with the view, and handed to the node.
 
 use crate::api::{Command, Event, SendError};
-use crate::seat::Seat;
+use crate::seat::{Manner, Seat};
 use crate::{Member, message};
 use base::limits::MESSAGE_BYTES_MAX;
 use base::{Entropy, GroupId, Instant, Service};
@@ -16,7 +16,9 @@ impl Member {
         match command {
             Command::Join { group } => self.join(now, group),
             Command::Leave { group } => self.leave(group),
-            Command::Send { group, service, payload } => self.send(now, group, service, payload, entropy),
+            Command::Send { group, service, payload, signed } => {
+                self.send(now, group, Manner { service, signed }, payload, entropy);
+            }
             Command::Refresh { group } => self.refresh(now, group, entropy),
             Command::Dial(at) => self.tell_node(ToNode::Dial(at)),
             other => self.admission_command(now, other, entropy),
@@ -27,17 +29,17 @@ impl Member {
         &mut self,
         now: Instant,
         group: GroupId,
-        service: Service,
+        manner: Manner,
         payload: Bytes,
         entropy: &mut dyn Entropy,
     ) {
-        if let Err(error) = self.try_send(group, service, payload) {
+        if let Err(error) = self.try_send(group, manner, payload) {
             self.event(Event::SendFailed { error });
         }
         self.settle(now, group, entropy);
     }
 
-    fn try_send(&mut self, group: GroupId, service: Service, payload: Bytes) -> Result<(), SendError> {
+    fn try_send(&mut self, group: GroupId, manner: Manner, payload: Bytes) -> Result<(), SendError> {
         if payload.len() > MESSAGE_BYTES_MAX {
             return Err(SendError::LocalTooLong(payload.len()));
         }
@@ -47,12 +49,12 @@ impl Member {
             return Err(SendError::LocalMinority);
         }
         if congested || !seat.can_send() {
-            return hold(seat, service, payload);
+            return hold(seat, manner, payload);
         }
-        match seat.seal(service, &payload) {
+        match seat.seal(manner, &payload, self.config.identity.key()) {
             Ok((service, sealed)) => self.multicast(group, service, sealed),
             Err(SealError::LocalTooLong { .. }) => return Err(SendError::LocalTooLong(payload.len())),
-            Err(_) => return hold(seat, service, payload),
+            Err(_) => return hold(seat, manner, payload),
         }
         Ok(())
     }
@@ -65,8 +67,8 @@ impl Member {
                 return;
             }
             let Some(plaintext) = seat.session.take_held() else { return };
-            let service = seat.held.pop_front().unwrap_or(Service::Agreed);
-            match seat.seal(service, &plaintext) {
+            let manner = seat.held.pop_front().unwrap_or(Manner { service: Service::Agreed, signed: false });
+            match seat.seal(manner, &plaintext, self.config.identity.key()) {
                 Ok((service, sealed)) => self.multicast(group, service, sealed),
                 Err(error) => self.trace("session", format!("a held message was not sealed: {error}")),
             }
@@ -96,8 +98,8 @@ impl Member {
     }
 }
 
-fn hold(seat: &mut Seat, service: Service, payload: Bytes) -> Result<(), SendError> {
+fn hold(seat: &mut Seat, manner: Manner, payload: Bytes) -> Result<(), SendError> {
     seat.session.hold(payload).map_err(|_| SendError::LocalHeldFull)?;
-    seat.held.push_back(service);
+    seat.held.push_back(manner);
     Ok(())
 }

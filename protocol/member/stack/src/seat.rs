@@ -6,7 +6,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
 use folkmoot_flush::{self as flush, Flush};
-use folkmoot_identity::{Charter, Minority, Roster};
+use folkmoot_identity::{Charter, Minority, Roster, SigningKey};
 use folkmoot_keying::{self as keying, Keying, KeyingError};
 use folkmoot_session::{self as session, Session};
 use std::collections::VecDeque;
@@ -24,13 +24,20 @@ pub(crate) struct Installed {
     pub(crate) suite: (ModuleName, Cipher),
 }
 
+/// How a message is to be sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    pub(crate) service: Service,
+    pub(crate) signed: bool,
+}
+
 /// One group.
 pub(crate) struct Seat {
     pub(crate) flush: Flush,
     pub(crate) keying: Keying,
     pub(crate) session: Session,
-    /// Services of the messages that the session holds, in the same order.
-    pub(crate) held: VecDeque<Service>,
+    /// How the messages that the session holds are to be sent, in the same order.
+    pub(crate) held: VecDeque<Manner>,
     pub(crate) installed: Option<Installed>,
     /// When the key in use was made, or another was last asked for because of its age.
     pub(crate) keyed_at: Instant,
@@ -126,14 +133,22 @@ impl Seat {
         self.session.can_seal() && self.flush.may_send() && self.keying.state() == keying::State::Secure
     }
 
-    /// Seals one message and puts it behind its flush header: what goes to the node, and with which service.
+    /// Seals one message, signed with `key` if it is to be, and puts it behind its flush header: what goes to the node, and
+    /// with which service.
     pub(crate) fn seal(
         &mut self,
-        service: Service,
+        manner: Manner,
         plaintext: &[u8],
+        key: &SigningKey,
     ) -> Result<(Service, Bytes), session::SealError> {
-        let (service, header) = self.flush.data_header(service).map_err(|_| session::SealError::NoEpoch)?;
-        let sealed = self.session.seal(plaintext)?;
+        let (service, header) =
+            self.flush.data_header(manner.service).map_err(|_| session::SealError::NoEpoch)?;
+        let sealed = if manner.signed {
+            // With the service that it is delivered with: the signature covers it.
+            self.session.seal_signed(service, plaintext, |stamp, text| stamp.sign(key, text))?
+        } else {
+            self.session.seal(plaintext)?
+        };
         Ok((service, crate::message::sealed(&header, &sealed)))
     }
 

@@ -3,7 +3,7 @@
 
 use crate::Member;
 use crate::message::{Data, Payload};
-use base::{Cipher, MemberId, Secret, ViewId};
+use base::{Cipher, MemberId, Secret, Service, ViewId};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_flush::message::{self as flush, Frame};
@@ -69,7 +69,8 @@ impl Spoils {
             kept.members.iter().any(|sender| {
                 let session = kept.session(*sender);
                 session.is_some_and(|mut session| {
-                    matches!(session.open(*sender, sealed.clone()), Ok(Opened::Message(_)))
+                    let opened = session.open(*sender, Service::Agreed, sealed.clone(), &|_, _, _| true);
+                    matches!(opened, Ok(Opened::Message(_)))
                 })
             })
         })

@@ -165,7 +165,7 @@ impl Actor {
         Some(match command {
             Command::Send(message, service, payload) => {
                 self.asked.push_back(message);
-                folkmoot_member::Command::Send { group, service, payload }
+                folkmoot_member::Command::Send { group, service, payload, signed: false }
             }
             Command::Leave => folkmoot_member::Command::Leave { group },
             Command::Join => folkmoot_member::Command::Join { group },

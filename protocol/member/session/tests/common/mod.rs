@@ -2,8 +2,8 @@
 #![allow(dead_code, unreachable_pub)]
 
 use bytes::Bytes;
-use folkmoot_base::{Cipher, ConfigurationId, Danger, GroupId, MemberId, NodeId, Secret, ViewId};
-use folkmoot_session::{Config, Opened, Session};
+use folkmoot_base::{Cipher, ConfigurationId, Danger, GroupId, MemberId, NodeId, Secret, Service, ViewId};
+use folkmoot_session::{Config, Message, OpenError, Opened, Session};
 
 pub const GROUP: GroupId = GroupId([7; 32]);
 
@@ -46,7 +46,23 @@ pub fn opened(n: u8, danger: Option<Danger>) -> Vec<Session> {
 
 pub fn message(opened: Opened) -> Bytes {
     match opened {
-        Opened::Message(bytes) => bytes,
+        Opened::Message(message) => message.payload,
         Opened::Held => panic!("held, not opened"),
+    }
+}
+
+/// Hearing where nobody signs: a signature would be refused.
+pub trait Hears {
+    fn hear(&mut self, sender: MemberId, sealed: Bytes) -> Result<Opened, OpenError>;
+    fn held(&mut self) -> Option<(MemberId, Result<Message, OpenError>)>;
+}
+
+impl Hears for Session {
+    fn hear(&mut self, sender: MemberId, sealed: Bytes) -> Result<Opened, OpenError> {
+        self.open(sender, Service::Agreed, sealed, &|_, _, _| false)
+    }
+
+    fn held(&mut self) -> Option<(MemberId, Result<Message, OpenError>)> {
+        self.poll_received(&|_, _, _| false).map(|((sender, _), opened)| (sender, opened))
     }
 }

@@ -111,7 +111,7 @@ impl Moot {
 
     pub fn send(&mut self, number: usize, text: &str) {
         let (group, payload) = (self.group, Bytes::copy_from_slice(text.as_bytes()));
-        self.command(number, Command::Send { group, service: Service::Agreed, payload });
+        self.command(number, Command::Send { group, service: Service::Agreed, payload, signed: false });
     }
 
     fn hear(&mut self, number: usize, word: ToMember) {

@@ -1,0 +1,165 @@
+//! Proofs of who said what: `folkmoot proof` takes one from the running member, `folkmoot verify FILE --charter CHARTER`
+//! judges it offline, with nothing but the charter, or with the group's transcript too.
+
+use crate::args::{Proof, Verify};
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure, whole};
+use crate::member::render::view_text;
+use crate::show::{Paint, data, harmless, hex, paint, short, unhex};
+use bytes::Bytes;
+use folkmoot_base::MemberId;
+use folkmoot_identity::{
+    Charter, Ending, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp, Transcript,
+};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// `folkmoot proof`
+pub(crate) async fn save(folder: &Path, proof: Proof, json: bool) -> Result<(), Failure> {
+    let Proof { number, out, unsigned } = proof;
+    let answer = Control::connect(folder).await?.ask(&Request::Proof { number, unsigned }).await?;
+    let text = |field: &str| answer.get(field).and_then(Value::as_str).unwrap_or_default();
+    let number = answer.get("number").and_then(Value::as_u64).unwrap_or_default();
+    let signed = answer.get("signed").and_then(Value::as_bool).unwrap_or_default();
+    let bytes = unhex(text("file")).ok_or_else(|| Failure::bug("a proof that is not hexadecimal"))?;
+    let ending = if signed { "cms" } else { "record" };
+    let out = out.unwrap_or_else(|| format!("message-{number}.{ending}").into());
+    std::fs::write(&out, bytes).map_err(|error| Failure::file(&out, &error))?;
+    let value = json!({ "number": number, "file": out, "signed": signed, "sender": text("sender") });
+    data(json, &value, || {
+        let name = harmless(text("name"));
+        let what = if signed {
+            format!(
+                "signed by {name}; anyone can check it: folkmoot verify {0} --charter FILE",
+                out.display()
+            )
+        } else {
+            format!("said by {name}, not signed: it proves nothing")
+        };
+        format!("{}  message {number}, {what}", out.display())
+    });
+    Ok(())
+}
+
+/// Whether `folkmoot verify` is to judge a message: so it was said, or so the file looks.
+pub(crate) fn is_message(verify: &Verify) -> bool {
+    let named = verify.charter.is_some() || verify.transcript.is_some();
+    named || verify.file.as_ref().is_some_and(|file| read(file).is_ok_and(|bytes| looks_like(&bytes)))
+}
+
+fn looks_like(bytes: &[u8]) -> bool {
+    SignedMessage::from_der(bytes).is_ok() || Stamp::from_record(bytes).is_ok()
+}
+
+/// `folkmoot verify FILE --charter CHARTER [--transcript FOLDER]`
+pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), Failure> {
+    let file = verify.file.as_ref().ok_or_else(|| Failure::new(Exit::Usage, "name the file to verify"))?;
+    let charter = crate::files::given_or_kept(verify.charter.clone(), folder)?;
+    let charter = std::fs::read(&charter)
+        .map_err(|error| Failure::file(&charter, &error))
+        .and_then(|der| SignedCharter::complete_from_der(&der).map_err(|error| no(&charter, &error)))?;
+    let bytes = read(file)?;
+    if Stamp::from_record(&bytes).is_ok() {
+        return Err(Failure::new(
+            Exit::No,
+            format!(
+                "{} is not signed. It proves nothing: every member of its view could have made it, for all share the key",
+                file.display()
+            ),
+        ));
+    }
+    let message = SignedMessage::from_der(&bytes).map_err(|error| no(file, &error))?;
+    let transcript =
+        verify.transcript.as_deref().map(|folder| load(folder, charter.charter())).transpose()?;
+    let standing = match &transcript {
+        Some(transcript) => message.check_transcript(transcript).map(|()| now(transcript, &message)),
+        None => message.check_charter(charter.charter()).map(|()| by_charter(&message)),
+    };
+    let standing = standing.map_err(|error| no_member(file, &error))?;
+    tell(&message, charter.charter(), &standing, json);
+    Ok(())
+}
+
+fn tell(message: &SignedMessage, charter: &Charter, standing: &str, json: bool) {
+    let (stamp, name, group) = (message.stamp(), message.certificate().name(), charter.name().as_str());
+    let text = std::str::from_utf8(message.text()).ok();
+    let value = json!({
+        "stands": true, "signed_by": name, "member": stamp.sender.hex(), "standing": standing, "name": group,
+        "group": stamp.view.group.hex(), "view": view_text(&stamp.view), "epoch": hex(&stamp.epoch),
+        "number": stamp.number, "service": format!("{:?}", stamp.service).to_lowercase(),
+        "text": text, "payload": hex(message.text()),
+    });
+    data(json, &value, || {
+        let said = text.map_or_else(|| hex(message.text()), harmless);
+        let who = format!("{} ({})", harmless(name), short(&stamp.sender.hex()));
+        let verdict = paint(Paint::Green, &format!("stands: signed by {who}, {standing}"));
+        let view = view_text(&stamp.view);
+        format!(
+            "{said}\n{verdict}\nin {} ({}), view {view}, message {} under key {}",
+            harmless(group),
+            short(&stamp.view.group.hex()),
+            stamp.number,
+            short(&hex(&stamp.epoch)),
+        )
+    });
+}
+
+fn by_charter(message: &SignedMessage) -> String {
+    use folkmoot_identity::SignerCertificate::{Admitted, Founder};
+    match message.certificate() {
+        Founder(_) => "a founder".into(),
+        Admitted(gmc) => format!("admitted by {} of the founders", gmc.votes().len()),
+    }
+}
+
+/// How the sender stands by the transcript's last entry.
+fn now(transcript: &Transcript, message: &SignedMessage) -> String {
+    let sender: &MemberId = &message.stamp().sender;
+    match transcript.roster().former(sender) {
+        None => "a member".into(),
+        Some((_, Ending::Expelled { .. })) => "a member once, expelled since".into(),
+        Some((_, Ending::Expired { .. })) => "a member once, whose certificate has ended".into(),
+    }
+}
+
+/// The transcript that `folkmoot export` wrote, of this charter's group.
+fn load(folder: &Path, charter: &Charter) -> Result<Transcript, Failure> {
+    let wrong = |error: std::io::Error| Failure::file(folder, &error);
+    let mut entries = Vec::new();
+    for file in std::fs::read_dir(folder).map_err(wrong)? {
+        entries.push(Bytes::from(read(&file.map_err(wrong)?.path())?));
+    }
+    let transcript = Transcript::load(entries).map_err(|error| no(folder, &error))?;
+    if transcript.group() == charter.group() {
+        return Ok(transcript);
+    }
+    Err(Failure::new(Exit::No, format!("{} is the transcript of another group", folder.display())))
+}
+
+/// A file, as far as any that is judged here may go.
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let most = u64::try_from(SIGNED_MESSAGE_BYTES_MAX + 1).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    File::open(file)
+        .and_then(|open| open.take(most).read_to_end(&mut bytes))
+        .map_err(|error| Failure::file(file, &error))?;
+    Ok(bytes)
+}
+
+fn no(file: &Path, error: &dyn std::error::Error) -> Failure {
+    Failure::new(Exit::No, format!("{} does not stand: {}", file.display(), whole(error)))
+}
+
+/// A member that the founding charter alone cannot show may be shown by the transcript.
+fn no_member(file: &Path, error: &MessageError) -> Failure {
+    let mut failure = no(file, error);
+    if matches!(error, MessageError::Certificate(_)) {
+        failure.text.push_str(
+            ". If the group has changed its charter or its voters since it was founded, let a member run: \
+             folkmoot export DIR; then add --transcript DIR/transcript",
+        );
+    }
+    failure
+}

@@ -1,0 +1,278 @@
+//! A message of a group that its sender signed, and the file that proves it to a third party. Receiver → anyone.
+//!
+//! ```text
+//! content = "folkmoot message v1" ‖ 00 ‖ version byte ‖ Stamp (view, epoch, sender, number, service) ‖ the text, to the end
+//! CMS     = SignedData(content attached, sender's certificate: founder's identity or GMC, one SignerInfo)
+//! in the group: the signature alone travels, sealed with the text; the rest follows from where and how it came
+//! ```
+//! The stamp tells this message from every other of its sender, so a signature fits one message of one view of one group.
+
+use crate::gmc::GMC_BYTES_MAX;
+use crate::{CertificateError, Charter, CmsError, Gmc, IdentityCertificate, Transcript, cms};
+use bytes::Bytes;
+use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::limits::MESSAGE_BYTES_MAX;
+use folkmoot_base::{DecodeError, MemberId, Service, ViewId, digest};
+use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+
+/// First bytes of every signed message's content.
+const DOMAIN: &[u8] = b"folkmoot message v1\0";
+/// Version, view, epoch, sender, number, service: one length.
+const STAMP_BYTES: usize = 1 + 96 + 8 + 32 + 8 + 1;
+/// Longest signed message, in bytes of DER: the longest text, the longest certificate, and what holds them together.
+pub const SIGNED_MESSAGE_BYTES_MAX: usize = MESSAGE_BYTES_MAX + GMC_BYTES_MAX + 4 * 1024;
+
+/// Why a signed message was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MessageError {
+    /// The envelope was refused.
+    #[error("signed message")]
+    Cms(#[from] CmsError),
+    /// The signed content is not a message (another label: a vote, a charter), or it is cut short.
+    #[error("signed content is not a message of a group")]
+    WireDomain,
+    /// The stamp does not decode.
+    #[error("the message's stamp")]
+    WireStamp(#[from] DecodeError),
+    /// The text is longer than any message's.
+    #[error("a text of {0} bytes, more than a message holds")]
+    WireTooLong(usize),
+    /// The signer's certificate was refused, or does not stand under the charter.
+    #[error("the signer's certificate")]
+    Certificate(#[from] CertificateError),
+    /// The signature is not the sender's over this message.
+    #[error("the signature of {0} does not verify")]
+    PeerSignature(MemberId),
+    /// Another key signed than that of the sender named in the message.
+    #[error("{0} did not sign what names it as the sender")]
+    PeerNotSender(MemberId),
+    /// The message was sent in another group than the one it is shown under.
+    #[error("the message was sent in another group")]
+    PeerOtherGroup,
+    /// The charter, or the transcript, does not know the sender as a member.
+    #[error("{0} is no member that the group ever had, as far as is shown here")]
+    PeerNotMember(MemberId),
+}
+
+/// What tells one message from every other: where it was sent, by whom, as which of its messages, ordered how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Stamp {
+    /// In which view of which group.
+    pub view: ViewId,
+    /// Under which key of that view: the session's public tag of it.
+    pub epoch: [u8; 8],
+    /// By whom.
+    pub sender: MemberId,
+    /// As which message of its sender under that key, from zero.
+    pub number: u64,
+    /// Ordered how.
+    pub service: Service,
+}
+
+impl Stamp {
+    /// Signs `text` (0 to 16 MiB) under this stamp. The caller's key is the sender's. Deterministic (RFC 6979).
+    pub fn sign(&self, key: &SigningKey, text: &[u8]) -> Signature {
+        cms::sign_digest(key, &digest(&[&self.head(), text]))
+    }
+
+    /// Whether `key` is the sender's, and signed `text` under this stamp.
+    ///
+    /// # Errors
+    /// [`MessageError::PeerNotSender`], [`MessageError::PeerSignature`].
+    pub fn verify(&self, key: &VerifyingKey, text: &[u8], signature: &Signature) -> Result<(), MessageError> {
+        if key.member_id() != self.sender {
+            return Err(MessageError::PeerNotSender(self.sender));
+        }
+        cms::verify_digest(key, &digest(&[&self.head(), text]), signature)
+            .map_err(|_| MessageError::PeerSignature(self.sender))
+    }
+
+    /// What a signature covers, as bytes: label, stamp, text. Without a signature it is a record that proves nothing.
+    pub fn record(&self, text: &[u8]) -> Vec<u8> {
+        let mut out = self.head();
+        out.extend_from_slice(text);
+        out
+    }
+
+    /// Reads what [`Self::record`] writes.
+    ///
+    /// # Errors
+    /// [`MessageError::WireDomain`], [`MessageError::WireStamp`], [`MessageError::WireTooLong`].
+    pub fn from_record(record: &[u8]) -> Result<(Self, &[u8]), MessageError> {
+        let body = record.strip_prefix(DOMAIN).ok_or(MessageError::WireDomain)?;
+        let (stamp, text) = body.split_at_checked(STAMP_BYTES).ok_or(MessageError::WireDomain)?;
+        if text.len() > MESSAGE_BYTES_MAX {
+            return Err(MessageError::WireTooLong(text.len()));
+        }
+        Ok((codec::decode(stamp)?, text))
+    }
+
+    fn head(&self) -> Vec<u8> {
+        let mut out = DOMAIN.to_vec();
+        out.extend(codec::encode(self));
+        out
+    }
+}
+
+/// The certificate that a signer shows: every member has one or the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignerCertificate {
+    /// A founder's identity certificate, as it stands in the signed charter.
+    Founder(Box<IdentityCertificate>),
+    /// Of a member that was voted in: its votes are inside.
+    Admitted(Box<Gmc>),
+}
+
+impl SignerCertificate {
+    fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
+        match IdentityCertificate::from_der(der) {
+            Ok(certificate) => Ok(Self::Founder(Box::new(certificate))),
+            Err(CertificateError::WireProfile(_) | CertificateError::WireTooLong(_)) => {
+                Gmc::from_der(der).map(|gmc| Self::Admitted(Box::new(gmc)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The signer's key.
+    pub fn key(&self) -> &VerifyingKey {
+        match self {
+            Self::Founder(certificate) => certificate.key(),
+            Self::Admitted(gmc) => gmc.key(),
+        }
+    }
+
+    /// The signer's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Founder(certificate) => certificate.name(),
+            Self::Admitted(gmc) => gmc.name(),
+        }
+    }
+
+    /// The DER form.
+    pub fn der(&self) -> &Bytes {
+        match self {
+            Self::Founder(certificate) => certificate.der(),
+            Self::Admitted(gmc) => gmc.der(),
+        }
+    }
+
+    /// The PEM form: the `-CAfile` under which OpenSSL verifies what the holder signed.
+    pub fn to_pem(&self) -> String {
+        match self {
+            Self::Founder(certificate) => certificate.to_pem(),
+            Self::Admitted(gmc) => gmc.to_pem(),
+        }
+    }
+}
+
+/// A message that its sender signed, as a file that stands alone: text, stamp, certificate, signature, each verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedMessage {
+    stamp: Stamp,
+    text: Bytes,
+    certificate: SignerCertificate,
+    der: Vec<u8>,
+}
+
+impl SignedMessage {
+    /// Puts a message together from its parts, as they were received.
+    ///
+    /// # Errors
+    /// [`MessageError::PeerNotSender`], [`MessageError::PeerSignature`]: they do not belong together.
+    pub fn assemble(
+        stamp: Stamp,
+        text: Bytes,
+        signature: &Signature,
+        certificate: SignerCertificate,
+    ) -> Result<Self, MessageError> {
+        stamp.verify(certificate.key(), &text, signature)?;
+        let der = cms::assemble_by(&stamp.record(&text), certificate.der(), signature)?;
+        Ok(Self { stamp, text, certificate, der })
+    }
+
+    /// Reads a signed message and verifies all that needs no charter: its one form, the certificate's own signature, the
+    /// signature over content and attributes that are made anew, signer = sender.
+    ///
+    /// # Errors
+    /// [`MessageError`].
+    pub fn from_der(der: &[u8]) -> Result<Self, MessageError> {
+        let (content, certificate, signature) = cms::single(der, SIGNED_MESSAGE_BYTES_MAX)?;
+        let (stamp, text) = Stamp::from_record(&content)?;
+        let certificate = SignerCertificate::from_der(&certificate)?;
+        stamp.verify(certificate.key(), text, &signature)?;
+        let text = Bytes::copy_from_slice(text);
+        Ok(Self { stamp, text, certificate, der: der.to_vec() })
+    }
+
+    /// Whether the sender is a member by `charter` as founded and what the file itself holds: a founder, or admitted by
+    /// enough of the founders under the charter's first version. Of a group that has changed its charter or its voters
+    /// since, the transcript is needed: [`Self::check_transcript`]. Says nothing on whether the member was expelled later.
+    ///
+    /// # Errors
+    /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`], [`MessageError::Certificate`].
+    pub fn check_charter(&self, charter: &Charter) -> Result<(), MessageError> {
+        if self.stamp.view.group != charter.group() {
+            return Err(MessageError::PeerOtherGroup);
+        }
+        let key = |member: &MemberId| charter.founder(member).map(|founder| &founder.key);
+        match &self.certificate {
+            SignerCertificate::Admitted(gmc) => Ok(gmc.check_authority(charter, key)?),
+            SignerCertificate::Founder(shown) => {
+                let founder = charter.founder(&shown.member());
+                let named = founder.is_some_and(|founder| founder.name == shown.name());
+                if named { Ok(()) } else { Err(MessageError::PeerNotMember(self.stamp.sender)) }
+            }
+        }
+    }
+
+    /// Whether the sender is, or was, a member by a group's transcript.
+    ///
+    /// # Errors
+    /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`].
+    pub fn check_transcript(&self, transcript: &Transcript) -> Result<(), MessageError> {
+        if self.stamp.view.group != transcript.group() {
+            return Err(MessageError::PeerOtherGroup);
+        }
+        let refuse = MessageError::PeerNotMember(self.stamp.sender);
+        transcript.roster().key_of(&self.stamp.sender).map(|_| ()).ok_or(refuse)
+    }
+
+    /// Where, by whom, as which message.
+    pub fn stamp(&self) -> &Stamp {
+        &self.stamp
+    }
+
+    /// What was said.
+    pub fn text(&self) -> &Bytes {
+        &self.text
+    }
+
+    /// Who signed it, with key and name.
+    pub fn certificate(&self) -> &SignerCertificate {
+        &self.certificate
+    }
+
+    /// The CMS form.
+    pub fn der(&self) -> &[u8] {
+        &self.der
+    }
+}
+
+impl Transcript {
+    /// The certificate by which `member` is, or was, a member: what it shows when it signs. None for whom the group never had.
+    pub fn certificate_of(&self, member: &MemberId) -> Option<SignerCertificate> {
+        let roster = self.roster();
+        let admission = roster.member(member).or_else(|| roster.former(member).map(|(last, _)| last))?;
+        if let Some(der) = &admission.certificate {
+            return Gmc::from_der(der).ok().map(|gmc| SignerCertificate::Admitted(Box::new(gmc)));
+        }
+        let signed = self.signed_charter()?;
+        let mut founders = signed.certificates();
+        founders
+            .find(|one| one.member() == *member)
+            .map(|one| SignerCertificate::Founder(Box::new(one.clone())))
+    }
+}
