@@ -265,10 +265,10 @@ fn key_09_refresh_gives_a_new_key_in_the_same_view() {
     forged.signature[9] ^= 1;
     let altered = folkmoot_base::codec::encode(&forged).into();
     assert_eq!(table.say(0, 1, &altered), Err(KeyingError::PeerForged(member(1))));
-    // Not for the next attempt: passed over, whoever signed it.
+    // Not for the next attempt: stale, whoever signed it.
     forged.attempt = 2;
     let early = folkmoot_base::codec::encode(&forged).into();
-    assert_eq!(table.say(0, 1, &early), Ok(()));
+    assert_eq!(table.say(0, 1, &early), Err(KeyingError::WireStale));
     assert!(table.keyings[0].awaited().is_empty(), "nothing has begun");
     table.honest();
     let second: BTreeSet<_> = table.keys().into_iter().collect();

@@ -8,7 +8,7 @@ use common::{AES, GROUP, Hears, config, key, member, members, message, opened, s
 use folkmoot_base::{Cipher, Danger, GroupId};
 use folkmoot_session::{
     Config, HEADER_BYTES, HoldError, OpenError, Opened, PLAIN_BYTES, SealError, Session, SessionError,
-    TAG_BYTES, WINDOW,
+    TAG_BYTES, VERSION, WINDOW,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -209,7 +209,7 @@ fn ses_09_data_of_an_epoch_not_open_is_held_and_bounded() {
     }
     let mut full = false;
     for _ in 0..100 {
-        full |= sessions[1].hear(member(1), Bytes::from(vec![1; 64])) == Err(OpenError::WireHeldFull);
+        full |= sessions[1].hear(member(1), Bytes::from(vec![VERSION; 64])) == Err(OpenError::WireHeldFull);
     }
     assert!(full, "bounded");
     sessions[1].open_epoch(view(2), &members(2), &key(2), AES).unwrap();
