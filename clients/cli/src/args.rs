@@ -273,17 +273,23 @@ pub(crate) enum Vote {
 pub(crate) enum Bench {
     /// Messages a second and latency of the ordered, sealed path; each member in its own process on loopback.
     Ring(BenchRing),
-    /// What a change of members costs with each module of key agreement, counted without a network.
+    /// What a change of members costs with each module of key agreement, in the real stack on loopback or counted.
     Keying(BenchKeying),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchKeying {
-    /// Count messages, bytes, rounds and exponentiations.
-    #[arg(long, required = true)]
+    /// Count messages, bytes, rounds and exponentiations of the modules alone, without a network.
+    #[arg(long)]
     pub(crate) counts: bool,
-    /// Sizes of the group, separated by commas.
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [2, 4, 8, 16, 32, 64], value_parser = clap::value_parser!(u16).range(2..=512))]
+    /// How often each change is made; medians are shown.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) times: u16,
+    /// Draw processor time against size: an SVG.
+    #[arg(long, value_name = "FILE", conflicts_with = "counts")]
+    pub(crate) chart: Option<PathBuf>,
+    /// Sizes of the group, separated by commas; to 32 in the real stack.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=512))]
     pub(crate) sizes: Vec<u16>,
     /// One module only.
     #[arg(long, value_name = "MODULE", value_parser = module)]

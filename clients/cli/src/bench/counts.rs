@@ -24,8 +24,11 @@ const EVENTS: [(&str, Event); 6] = [
     ("refresh", Event::Refresh),
 ];
 
+/// Sizes if none are given.
+const SIZES: [u16; 6] = [2, 4, 8, 16, 32, 64];
+
 #[derive(Clone, Copy)]
-enum Event {
+pub(crate) enum Event {
     Nothing,
     Join,
     Leave,
@@ -51,26 +54,27 @@ struct Said {
 
 /// What one run came to.
 #[derive(Default)]
-struct Cost {
-    messages: u64,
-    bytes: u64,
-    rounds: u64,
+pub(crate) struct Cost {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) rounds: u64,
     /// What all members worked, one after the other.
-    micros: u128,
+    pub(crate) micros: u128,
     /// Exponentiations of all, of whoever had the most, and on the longest way from the first step to the last key.
-    all: u64,
+    pub(crate) all: u64,
     most: u64,
-    serial: u64,
+    pub(crate) serial: u64,
 }
 
 /// Prints the table.
 pub(crate) fn counts(options: &BenchKeying, json: bool) -> Result<(), Failure> {
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let chosen = |module: &&ModuleName| options.module.is_none_or(|wanted| wanted == **module);
+    let sizes = if options.sizes.is_empty() { SIZES.to_vec() } else { options.sizes.clone() };
     let mut rows = Vec::new();
     for module in ModuleName::ALL.iter().filter(chosen) {
         for (name, event) in EVENTS {
-            for size in &options.sizes {
+            for size in &sizes {
                 let cost = measure(*module, event, usize::from(*size), &mut entropy)?;
                 rows.push((*module, name, *size, cost));
             }
@@ -115,7 +119,12 @@ fn for_people(rows: &[(ModuleName, &str, u16, Cost)]) -> String {
 /// One event in a group of `size`, and what it costs.
 ///
 /// The time is the median of [`TIMES`] runs, each in a group of its own.
-fn measure(module: ModuleName, event: Event, size: usize, entropy: &mut OsEntropy) -> Result<Cost, Failure> {
+pub(crate) fn measure(
+    module: ModuleName,
+    event: Event,
+    size: usize,
+    entropy: &mut OsEntropy,
+) -> Result<Cost, Failure> {
     let mut costs = (0..TIMES)
         .map(|_| measure_once(module, event, size, entropy))
         .collect::<Result<Vec<Cost>, Failure>>()?;

@@ -1,7 +1,16 @@
 //! `folkmoot bench`: what things cost, measured here and now.
 
+mod chart;
 mod counts;
+mod crew;
+mod live;
 mod ring;
 
-pub(crate) use counts::counts;
+use crate::args::BenchKeying;
+use crate::exit::Failure;
 pub(crate) use ring::ring;
+
+/// Counted without a network, or measured in the real stack.
+pub(crate) async fn keying(options: &BenchKeying, json: bool) -> Result<(), Failure> {
+    if options.counts { counts::counts(options, json) } else { live::live(options, json).await }
+}

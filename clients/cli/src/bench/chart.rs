@@ -1,0 +1,139 @@
+//! The chart of `folkmoot bench keying --chart FILE`: processor time against the size of the group, one panel for each event,
+//! one line for each module, both axes logarithmic. SVG, by hand: a few lines and words.
+
+use crate::bench::live::Row;
+use folkmoot_agreement::ModuleName;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+const PANEL_WIDTH: f64 = 300.0;
+const PANEL_HEIGHT: f64 = 240.0;
+const MARGIN: f64 = 44.0;
+const COLOURS: [&str; 9] =
+    ["#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#16a085", "#34495e", "#e377c2", "#7f7f7f"];
+
+/// The picture as text.
+pub(crate) fn draw(rows: &[Row]) -> String {
+    let mut events: Vec<&str> = Vec::new();
+    rows.iter().for_each(|row| {
+        if !events.contains(&row.event) {
+            events.push(row.event);
+        }
+    });
+    let modules: BTreeSet<ModuleName> = rows.iter().map(|row| row.module).collect();
+    let (width, height) = (PANEL_WIDTH * 3.0, (PANEL_HEIGHT + MARGIN) * 2.0);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    let scale = Scale::of(rows);
+    for (place, event) in events.iter().enumerate() {
+        let origin = corner(place);
+        panel(&mut out, &scale, origin, event, rows, &modules);
+    }
+    legend(&mut out, corner(events.len()), &modules);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Top left of a panel: three in a row.
+fn corner(place: usize) -> (f64, f64) {
+    let (column, row) = (place % 3, place / 3);
+    (PANEL_WIDTH * column as f64, (PANEL_HEIGHT + MARGIN) * row as f64)
+}
+
+/// Powers of two across, powers of ten up.
+struct Scale {
+    sizes: (f64, f64),
+    millis: (f64, f64),
+}
+
+impl Scale {
+    fn of(rows: &[Row]) -> Self {
+        let fold = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            })
+        };
+        let sizes = fold(&mut rows.iter().map(|row| f64::from(row.size).log2()));
+        let millis = fold(&mut rows.iter().map(|row| log_millis(row)));
+        let whole = (millis.0.floor(), millis.1.ceil().max(millis.0.floor() + 1.0));
+        Self { sizes: (sizes.0, sizes.1.max(sizes.0 + 1.0)), millis: whole }
+    }
+
+    fn x(&self, size: u16) -> f64 {
+        let (low, high) = self.sizes;
+        MARGIN + (f64::from(size).log2() - low) / (high - low) * (PANEL_WIDTH - MARGIN - 12.0)
+    }
+
+    fn y(&self, log_millis: f64) -> f64 {
+        let (low, high) = self.millis;
+        24.0 + (high - log_millis) / (high - low) * (PANEL_HEIGHT - 24.0)
+    }
+}
+
+fn log_millis(row: &Row) -> f64 {
+    (row.cpu.as_secs_f64() * 1_000.0).max(0.001).log10()
+}
+
+fn panel(
+    out: &mut String,
+    scale: &Scale,
+    (left, top): (f64, f64),
+    event: &str,
+    rows: &[Row],
+    modules: &BTreeSet<ModuleName>,
+) {
+    // Writing to a String cannot fail.
+    let _ = write!(
+        out,
+        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\" font-weight=\"bold\">{event}</text>\n"
+    );
+    let sizes: BTreeSet<u16> = rows.iter().map(|row| row.size).collect();
+    for size in sizes {
+        let x = scale.x(size);
+        let foot = PANEL_HEIGHT + 14.0;
+        let _ = write!(out, "<text x=\"{x:.1}\" y=\"{foot:.0}\" text-anchor=\"middle\">{size}</text>\n");
+    }
+    let (low, high) = scale.millis;
+    let mut power = low;
+    while power <= high {
+        let (y, right) = (scale.y(power), PANEL_WIDTH - 12.0);
+        let label = 10_f64.powf(power);
+        let _ = write!(
+            out,
+            "<path d=\"M{MARGIN} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{y:.1}\" text-anchor=\"end\">{label} ms</text>\n",
+            MARGIN - 4.0
+        );
+        power += 1.0;
+    }
+    for (module, colour) in modules.iter().zip(COLOURS.iter().cycle()) {
+        let of_line = rows.iter().filter(|row| row.event == event && row.module == *module);
+        let points: Vec<String> =
+            of_line.map(|row| format!("{:.1},{:.1}", scale.x(row.size), scale.y(log_millis(row)))).collect();
+        let _ = write!(
+            out,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"/>\n",
+            points.join(" ")
+        );
+    }
+    out.push_str("</g>\n");
+}
+
+fn legend(out: &mut String, (left, top): (f64, f64), modules: &BTreeSet<ModuleName>) {
+    let _ = write!(
+        out,
+        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\">processor time of all members</text>\n"
+    );
+    for (place, (module, colour)) in modules.iter().zip(COLOURS.iter().cycle()).enumerate() {
+        let y = 34.0 + 18.0 * place as f64;
+        let _ = write!(
+            out,
+            "<path d=\"M{MARGIN} {y}h24\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
+            MARGIN + 32.0,
+            y + 4.0,
+            module.as_str()
+        );
+    }
+    out.push_str("</g>\n");
+}
