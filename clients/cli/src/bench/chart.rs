@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 const PANEL_WIDTH: f64 = 300.0;
 const PANEL_HEIGHT: f64 = 240.0;
-const MARGIN: f64 = 44.0;
+const MARGIN: f64 = 52.0;
 const COLOURS: [&str; 9] =
     ["#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#16a085", "#34495e", "#e377c2", "#7f7f7f"];
 

@@ -104,7 +104,7 @@ async fn group(module: ModuleName, size: u16, times: usize, price: Price) -> Res
             cpu: median(cpus),
             group,
             signatures: price.of(signed, members),
-            expected: pace.of(*event, counted.rounds) + longest + price.of(signed, 1),
+            expected: pace.of(*event, counted.rounds) + longest + price.on_one_way(signed),
             counted,
         });
     }
@@ -172,6 +172,11 @@ impl Price {
             one.key().verifying_key().verify_fixed(LABEL, b"price", &signature).map_err(Failure::bug)?;
         }
         Ok(Self { sign, verify: began.elapsed() / TIMES })
+    }
+
+    /// What one member signs, its step and its confirmation, and verifies of so many.
+    fn on_one_way(self, messages: u64) -> Duration {
+        self.sign * 2 + self.verify.saturating_mul(u32::try_from(messages).unwrap_or(u32::MAX))
     }
 
     /// `messages`, each signed once and verified by the others of so many.

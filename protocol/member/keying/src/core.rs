@@ -8,14 +8,19 @@ use crate::held::{Held, origins};
 use crate::message::Instance;
 use std::collections::{BTreeMap, VecDeque};
 
+/// How many instance numbers are taken at once.
+const RESERVED: u64 = 64;
+
 /// What outlives states.
 pub(crate) struct Core {
     pub(crate) me: MemberId,
     pub(crate) group: GroupId,
     pub(crate) config: Config,
     pub(crate) outputs: VecDeque<Output>,
-    /// The last instance number used, on disk.
+    /// The last instance number used.
     counter: u64,
+    /// The highest number that the disk says is taken.
+    reserved: u64,
     /// The instance that each member used last, so that it cannot be used for another run.
     pub(crate) instances: BTreeMap<MemberId, Instance>,
     /// A secure view stands, or stood, whose transitional signal has not been handed up.
@@ -38,19 +43,22 @@ impl Core {
         stored: Option<&[u8]>,
     ) -> Result<Self, KeyingError> {
         let counter = stored.map_or(Ok(0), decode_counter)?;
-        Ok(Self {
+        let mut core = Self {
             me,
             group,
             config,
             outputs: VecDeque::new(),
             counter,
+            reserved: counter,
             instances: BTreeMap::new(),
             signal_due: false,
             together: None,
             held: None,
             distrusted: false,
             last: None,
-        })
+        };
+        core.reserve();
+        Ok(core)
     }
 
     pub(crate) fn emit(&mut self, output: Output) {
@@ -61,12 +69,21 @@ impl Core {
         self.emit(Output::Trace(text.into()));
     }
 
-    /// A name for a run that was never used: on disk before anything bears it.
+    /// A name for a run that was never used: reserved on disk before anything bears it.
     pub(crate) fn new_instance(&mut self, entropy: &mut dyn Entropy) -> Instance {
         self.counter = self.counter.saturating_add(1);
-        let put = Persist::put("keying", self.group.0.to_vec(), encode_counter(self.counter));
-        self.emit(Output::Persist(put));
+        if self.counter.saturating_add(RESERVED / 2) > self.reserved {
+            self.reserve();
+        }
         Instance { counter: self.counter, nonce: draw(entropy) }
+    }
+
+    /// Takes the next numbers for this machine: the disk has the last of them, and a restart goes on after it. So a run does
+    /// not wait for the disk, but once in so many.
+    fn reserve(&mut self) {
+        self.reserved = self.counter.saturating_add(RESERVED);
+        let put = Persist::put("keying", self.group.0.to_vec(), encode_counter(self.reserved));
+        self.emit(Output::Persist(put));
     }
 
     /// The transitional signal: handed up once for each secure view.

@@ -389,6 +389,36 @@ fn what_comes_after_the_signal_installs_nothing() {
     }
 }
 
+/// The highest number that the disk says is taken.
+fn reserved(stored: &Option<Vec<u8>>) -> u64 {
+    stored.as_ref().map_or(0, |stored| u64::from_be_bytes(stored[..8].try_into().unwrap()))
+}
+
+/// Many runs of one machine: no number twice, none that is not reserved, and few words to the disk.
+fn runs_wait_for_the_disk_seldom(stored: Option<&[u8]>) {
+    let mut keying = Keying::new(member(0), GROUP, Config::default(), stored).unwrap();
+    let (mut on_disk, mut seen, mut commits) = (stored.map(<[u8]>::to_vec), BTreeSet::new(), 0);
+    for round in 1..=300 {
+        keying.handle(Instant(0), Input::View(view(100 + round, 2)), &Seat(0), &mut Seeded(1)).unwrap();
+        keying.handle(Instant(0), Input::FlushRequest, &Seat(0), &mut Seeded(1)).unwrap();
+        keying.handle(Instant(0), Input::TransitionalSignal, &Seat(0), &mut Seeded(1)).unwrap();
+        while let Some(output) = keying.poll_output() {
+            match output {
+                Output::Persist(persist) => {
+                    on_disk = persist.value.map(|value| value.to_vec());
+                    commits += 1;
+                }
+                Output::Send { bytes, .. } => {
+                    let used = Envelope::decode(&bytes).unwrap().instance.counter;
+                    assert!(seen.insert(used) && used <= reserved(&on_disk), "{used}");
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(seen.len() == 300 && (5..=20).contains(&commits), "{} runs, {commits} commits", seen.len());
+}
+
 #[test]
 fn key_11_instance_numbers_are_on_disk_before_they_are_used_and_survive() {
     let mut stored: Option<Vec<u8>> = None;
@@ -407,13 +437,15 @@ fn key_11_instance_numbers_are_on_disk_before_they_are_used_and_survive() {
                 }
                 Output::Send { bytes, .. } => {
                     assert!(persisted, "persisted first");
-                    assert!(seen.insert(Envelope::decode(&bytes).unwrap().instance.counter));
+                    let used = Envelope::decode(&bytes).unwrap().instance.counter;
+                    assert!(seen.insert(used) && used <= reserved(&stored), "{used}");
                 }
                 _ => {}
             }
         }
     }
     assert_eq!(seen.len(), 5);
+    runs_wait_for_the_disk_seldom(stored.as_deref());
     let stored = stored.unwrap();
     for at in 0..stored.len() {
         let mut damaged = stored.clone();
