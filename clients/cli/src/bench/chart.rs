@@ -56,7 +56,7 @@ impl Scale {
             })
         };
         let sizes = fold(&mut rows.iter().map(|row| f64::from(row.size).log2()));
-        let millis = fold(&mut rows.iter().map(|row| log_millis(row)));
+        let millis = fold(&mut rows.iter().map(log_millis));
         let whole = (millis.0.floor(), millis.1.ceil().max(millis.0.floor() + 1.0));
         Self { sizes: (sizes.0, sizes.1.max(sizes.0 + 1.0)), millis: whole }
     }
@@ -85,24 +85,24 @@ fn panel(
     modules: &BTreeSet<ModuleName>,
 ) {
     // Writing to a String cannot fail.
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\" font-weight=\"bold\">{event}</text>\n"
+        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\" font-weight=\"bold\">{event}</text>"
     );
     let sizes: BTreeSet<u16> = rows.iter().map(|row| row.size).collect();
     for size in sizes {
         let x = scale.x(size);
         let foot = PANEL_HEIGHT + 14.0;
-        let _ = write!(out, "<text x=\"{x:.1}\" y=\"{foot:.0}\" text-anchor=\"middle\">{size}</text>\n");
+        let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{foot:.0}\" text-anchor=\"middle\">{size}</text>");
     }
     let (low, high) = scale.millis;
     let mut power = low;
     while power <= high {
         let (y, right) = (scale.y(power), PANEL_WIDTH - 12.0);
         let label = 10_f64.powf(power);
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<path d=\"M{MARGIN} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{y:.1}\" text-anchor=\"end\">{label} ms</text>\n",
+            "<path d=\"M{MARGIN} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{y:.1}\" text-anchor=\"end\">{label} ms</text>",
             MARGIN - 4.0
         );
         power += 1.0;
@@ -111,9 +111,9 @@ fn panel(
         let of_line = rows.iter().filter(|row| row.event == event && row.module == *module);
         let points: Vec<String> =
             of_line.map(|row| format!("{:.1},{:.1}", scale.x(row.size), scale.y(log_millis(row)))).collect();
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"/>\n",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"/>",
             points.join(" ")
         );
     }
@@ -121,15 +121,15 @@ fn panel(
 }
 
 fn legend(out: &mut String, (left, top): (f64, f64), modules: &BTreeSet<ModuleName>) {
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\">processor time of all members</text>\n"
+        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\">processor time of all members</text>"
     );
     for (place, (module, colour)) in modules.iter().zip(COLOURS.iter().cycle()).enumerate() {
         let y = 34.0 + 18.0 * place as f64;
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<path d=\"M{MARGIN} {y}h24\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
+            "<path d=\"M{MARGIN} {y}h24\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{}</text>",
             MARGIN + 32.0,
             y + 4.0,
             module.as_str()
