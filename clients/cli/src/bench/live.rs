@@ -207,8 +207,8 @@ impl Pace {
     /// The rounds of docs/PROTOCOL.md: the order itself and the flush (not for a refresh, which has a REFRESH), the module's
     /// rounds of which the last is safe, the confirmations.
     fn of(self, event: Event, rounds: u64) -> Duration {
-        let before = if matches!(event, Event::Refresh) { 1 } else { 2 };
-        let agreed = u64::from(before + 0_u8) + rounds.saturating_sub(1);
+        let before: u64 = if matches!(event, Event::Refresh) { 1 } else { 2 };
+        let agreed = before.saturating_add(rounds).saturating_sub(1);
         self.agreed.saturating_mul(u32::try_from(agreed).unwrap_or(u32::MAX)) + self.safe.saturating_mul(2)
     }
 }
