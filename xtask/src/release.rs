@@ -1,6 +1,6 @@
 //! The full numbers of the issues. The log names commit, seeds, counts and durations, and is committed as evidence.
 
-use crate::run::{capture, root};
+use crate::run::{capture, capture_apart, root};
 use std::fmt::Write as _;
 use std::fs;
 use std::time::Instant;
@@ -21,13 +21,14 @@ pub(crate) fn release(schedules: u32, fuzz_seconds: u32, issues: &[u32]) -> Resu
     for (_, line) in lines(schedules, fuzz_seconds).into_iter().filter(|(issue, _)| wanted(issue)) {
         eprintln!("$ {line}");
         let start = Instant::now();
-        let (good, text) = capture(&line)?;
+        let (good, said, aside) = capture_apart(&line)?;
         let word = if good { "ok" } else { "FAILED" };
         eprintln!("  {word} after {:.0} s", start.elapsed().as_secs_f64());
         writeln!(
             log,
-            "\n$ {line}\n{}\n{word} after {:.1} s",
-            last_lines(&text, 60),
+            "\n$ {line}\n{}{}{word} after {:.1} s",
+            last_lines(&said, 60),
+            last_lines(&aside, 12),
             start.elapsed().as_secs_f64()
         )
         .map_err(|error| error.to_string())?;
@@ -62,7 +63,11 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(u32, String)> {
     main.into_iter().map(|line| (2, line)).chain(keyings.map(|line| (3, line))).collect()
 }
 
+/// The last lines, but for what cargo says of its building: that names folders of this machine.
 fn last_lines(text: &str, count: usize) -> String {
-    let all: Vec<&str> = text.lines().collect();
-    all.get(all.len().saturating_sub(count)..).unwrap_or_default().join("\n")
+    const CARGO: [&str; 6] = ["Compiling", "Finished", "Running", "Downloaded", "Downloading", "Updating"];
+    let is_cargo = |line: &&str| CARGO.iter().any(|word| line.trim_start().starts_with(word));
+    let all: Vec<&str> = text.lines().filter(|line| !is_cargo(line) && !line.is_empty()).collect();
+    let last = all.get(all.len().saturating_sub(count)..).unwrap_or_default();
+    last.iter().map(|line| format!("{line}\n")).collect()
 }

@@ -26,6 +26,13 @@ pub(crate) fn capture(line: &str) -> Result<(bool, String), String> {
     Ok((output.status.success(), text))
 }
 
+/// As [`capture`], the streams apart: what was said for data, and what for people.
+pub(crate) fn capture_apart(line: &str) -> Result<(bool, String, String), String> {
+    let output = command(line)?.output().map_err(|error| format!("{line}: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok((output.status.success(), text(&output.stdout), text(&output.stderr)))
+}
+
 /// Whether a program answers to `--version` or `version`.
 pub(crate) fn has(program: &str) -> bool {
     ["--version", "version"]
