@@ -100,6 +100,10 @@ impl Person {
         status.groups.into_iter().map(|group| (group.view.group, group)).collect()
     }
 
+    async fn charter_version(&self) -> u32 {
+        self.seat(|seat| seat.member.transcript().roster().charter().version()).await
+    }
+
     async fn seat<T: Send + 'static>(&self, ask: impl FnOnce(&mut Seated) -> T + Send + 'static) -> T {
         self.handle.look(move |machine, _, _| ask(&mut machine.upper)).await.unwrap()
     }
@@ -125,8 +129,9 @@ async fn all_see(who: &[&Person], group: GroupId, members: usize, suite: (&str, 
     }
 }
 
-/// The first proposes, the second agrees.
+/// The first proposes, the next two agree; until it is in force for all, since a voter makes one decision at a time.
 async fn change(people: &[Person], field: &str, value: &str) {
+    let before = people[0].charter_version().await;
     people[0].moot.lock().await.change_charter(field, value).await.unwrap();
     let words = format!("set {field} = {value} in the charter");
     let begun = Instant::now();
@@ -141,6 +146,12 @@ async fn change(people: &[Person], field: &str, value: &str) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         };
         voter.moot.lock().await.vote(subject, true).await.unwrap();
+    }
+    for person in people {
+        while person.charter_version().await <= before {
+            assert!(begun.elapsed() < LIMIT, "{words}: never in force");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 
