@@ -7,7 +7,8 @@
 //!  epochs:   current (seals, opens)  ──open_epoch──>  previous (opens)  ──close_previous──>  gone, erased
 //! ```
 //! Promise: no nonce twice under one key; nothing opens but what a member of the view sealed in it, once, under its own
-//! number; a signature in a message is its sender's over exactly this message; after [`Session::stop`] nothing is sealed until the next epoch. Each message costs one copy at most.
+//! number; a signature in a message is its sender's over exactly this message; after [`Session::stop`] nothing is sealed
+//! until the next epoch. Each message costs one copy at most.
 //! Relies on: keying for a key that exactly the members hold. Does not rely on: order, or delivery once.
 
 mod attempt;

@@ -83,8 +83,10 @@ impl Member {
                     self.refuse("flush", &error);
                 }
                 self.settle(now, group, entropy);
-                self.release_held(group);
-                self.settle(now, group, entropy);
+                if self.release_held(group) {
+                    // What went may have used the key up.
+                    self.settle(now, group, entropy);
+                }
             }
             None => self.refuse("member", &format!("MEM-01 {sender}: unknown kind of payload")),
         }

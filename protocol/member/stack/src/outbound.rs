@@ -59,20 +59,23 @@ impl Member {
         Ok(())
     }
 
-    /// Lets held messages go, as far as key, flush and congestion allow.
-    pub(crate) fn release_held(&mut self, group: GroupId) {
+    /// Lets held messages go, as far as key, flush and congestion allow. Whether any went.
+    pub(crate) fn release_held(&mut self, group: GroupId) -> bool {
+        let mut any = false;
         while !self.congested {
-            let Some(seat) = self.seats.get_mut(&group) else { return };
+            let Some(seat) = self.seats.get_mut(&group) else { break };
             if !seat.may_seal() || seat.minority != Minority::Continue {
-                return;
+                break;
             }
-            let Some(plaintext) = seat.session.take_held() else { return };
+            let Some(plaintext) = seat.session.take_held() else { break };
+            any = true;
             let manner = seat.held.pop_front().unwrap_or(Manner { service: Service::Agreed, signed: false });
             match seat.seal(manner, &plaintext, self.config.identity.key()) {
                 Ok((service, sealed)) => self.multicast(group, service, sealed),
                 Err(error) => self.trace("session", format!("a held message was not sealed: {error}")),
             }
         }
+        any
     }
 
     pub(crate) fn release_all(&mut self) {
