@@ -57,6 +57,12 @@ pub(crate) enum Command {
         /// Name, or first digits of the id.
         member: String,
     },
+    /// Write to a group as one who is no member of it, and wait for its answer. Both are private and signed.
+    Write(Write),
+    /// Letters that strangers wrote to the group, and who answered them.
+    Letters,
+    /// Answer a stranger's letter; all members see the answer.
+    Answer(Answer),
     /// Who holds a valid certificate of the group.
     Roster,
     /// What is going on: view, key, who is in, who is not and why.
@@ -117,6 +123,9 @@ pub(crate) enum Charter {
         /// Agree on keys by ML-KEM-768 as well as X25519; with --keying ckd or mls. Links between nodes stay X25519.
         #[arg(long)]
         hybrid: bool,
+        /// Let who is no member write to the group, and be answered.
+        #[arg(long)]
+        letters: bool,
         /// Where to write it.
         #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,
@@ -141,7 +150,7 @@ pub(crate) enum Charter {
     },
     /// Propose to change one rule of the group, and vote for it, through the running member.
     Change {
-        /// threshold, keying, cipher, hybrid, contributory, minority, minority_may_admit, certificate_days, request_hours, timeouts.step_ms, ...
+        /// threshold, keying, cipher, hybrid, contributory, minority, minority_may_admit, letters, certificate_days, request_hours, timeouts.step_ms, ...
         field: String,
         /// As the charter writes it.
         value: String,
@@ -214,6 +223,34 @@ pub(crate) struct Send {
     /// How long to wait for a key.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) timeout: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Write {
+    /// The group's signed charter.
+    pub(crate) charter: PathBuf,
+    /// The letter, to 8 KiB; read from the standard input if not given.
+    pub(crate) text: Option<String>,
+    /// Where a member listens, as udp/192.0.2.7:4803; may be given more than once.
+    #[arg(long = "at", required = true, value_name = "LOCATOR")]
+    pub(crate) at: Vec<Locator>,
+    /// A group named under the charter's own.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) group: Option<String>,
+    /// How long to wait for an answer.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) timeout: u64,
+    /// Where to listen.
+    #[arg(long, default_value = "0.0.0.0:0", value_name = "ADDRESS:PORT")]
+    pub(crate) listen: SocketAddr,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Answer {
+    /// The writer's name (then the newest of that name), or first digits of the letter.
+    pub(crate) letter: String,
+    /// What to answer, to 8 KiB.
+    pub(crate) text: String,
 }
 
 #[derive(Debug, Args)]

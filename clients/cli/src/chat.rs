@@ -113,7 +113,10 @@ async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Re
     if !json {
         eprintln!(
             "{}",
-            paint(Paint::Dim, "type to talk; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /quit")
+            paint(
+                Paint::Dim,
+                "type to talk; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /quit"
+            )
         );
     }
     while asking || !said {
@@ -230,8 +233,15 @@ async fn obey_order(orders: &mut Control, typed: &str) -> Result<(), Failure> {
         }
         "/yes" => drop(orders.ask(&Request::Vote { subject, approve: true }).await?),
         "/no" => drop(orders.ask(&Request::Vote { subject, approve: false }).await?),
+        "/answer" => {
+            let (letter, text) = subject.split_once(' ').unwrap_or((&subject, ""));
+            let (letter, text) = (letter.to_owned(), text.trim().to_owned());
+            drop(orders.ask(&Request::Answer { letter, text }).await?);
+        }
         _ => {
-            let hint = format!("{word} is no command; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /quit");
+            let hint = format!(
+                "{word} is no command; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /quit"
+            );
             return Err(Failure::new(Exit::Usage, hint));
         }
     }

@@ -60,6 +60,10 @@ pub(crate) enum Request {
         #[serde(default)]
         unsigned: bool,
     },
+    /// Strangers' letters, with their answers.
+    Letters,
+    /// Answer a letter: its writer's name, or first digits of its id.
+    Answer { letter: String, text: String },
     /// Hear everything from now on.
     Subscribe,
     /// Leave the group.

@@ -5,6 +5,7 @@
 //!      --> member     member, chat, join: run one member here, with a control socket in its folder
 //!      --> commands   vote, expel, status, why, send, receive   ask the member that runs, through the socket
 //!      --> proof      proof; verify of what it saved
+//!      --> letter     write, as one who is no member; letters, answer
 //!      --> demo, bench                                          many members, each a child process of this one
 //! ```
 //! Data goes to the standard output, everything else to the standard error; docs/cli.md has every command and exit code.
@@ -20,6 +21,7 @@ mod doctor;
 mod exit;
 mod export;
 mod files;
+mod letter;
 mod member;
 mod proof;
 mod show;
@@ -110,6 +112,9 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Receive(receive) => commands::receive(&folder()?, &receive, json).await,
         Command::Vote(vote) => commands::vote(&folder()?, vote, json).await,
         Command::Expel { member } => commands::expel(&folder()?, member, json).await,
+        Command::Write(write) => letter::write(&folder()?, write, json).await,
+        Command::Letters => letter::list(&folder()?, json).await,
+        Command::Answer(answer) => letter::answer(&folder()?, answer, json).await,
         Command::Roster => commands::roster(&folder()?, json).await,
         Command::Status => commands::status(&folder()?, json).await,
         Command::Why { member } => commands::why(&folder()?, &member, json).await,

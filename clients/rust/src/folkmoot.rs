@@ -1,6 +1,7 @@
 //! One member, open.
 
 use crate::{Error, Event, Options, Session};
+use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Locator, MemberId};
 use folkmoot_runtime::{Command, Lock, MemberHandle, Petition, Proposal, RunningMember};
@@ -138,6 +139,26 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn electorate(&self, voters: Vec<MemberId>) -> Result<(), Error> {
         self.command(Command::Electorate { voters }).await
+    }
+
+    /// Writes to a group as one who is no member of it: the charter's own ([`Self::group`]) or one named under it. Private
+    /// to the members, signed by this identity; asked again until it is delivered, and answers are asked for as long as this
+    /// is open. Events tell: [`Event::LetterStands`], [`Event::Answer`]; [`Event::SendFailed`] for a text that is not 1 to
+    /// 8,192 bytes. The charter must say `letters = true`.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn write(&self, group: GroupId, text: impl Into<Bytes>) -> Result<(), Error> {
+        self.command(Command::Write { group, text: text.into() }).await
+    }
+
+    /// Answers a stranger's letter ([`Event::Letter`]), before all members: 1 to 8,192 bytes, at most 8 answers to a letter,
+    /// signed by this member. [`Event::Answered`] says when it has its place; [`Event::SendFailed`] why not.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn answer(&self, letter: Digest, text: impl Into<Bytes>) -> Result<(), Error> {
+        self.command(Command::Answer { letter, text: text.into() }).await
     }
 
     /// Looks for a member at `locator`.

@@ -12,6 +12,7 @@
 //! contributory = true                  # every member has a share in every key; false allows the last three modules
 //! minority = "continue"                # or "read-only", "stop": what the smaller side of a split may do
 //! minority_may_admit = true
+//! letters = false                      # optional; true: who is no member may write to the group, and be answered
 //! certificate_days = 365
 //! request_hours = 72
 //! [[founders]]
@@ -132,6 +133,7 @@ struct Rules {
     contributory: bool,
     minority: Minority,
     minority_may_admit: bool,
+    letters: bool,
     certificate_days: u32,
     request_hours: u32,
     timeouts: Timeouts,
@@ -153,6 +155,8 @@ struct Text {
     contributory: bool,
     minority: Minority,
     minority_may_admit: bool,
+    #[serde(default)]
+    letters: bool,
     certificate_days: u32,
     request_hours: u32,
     founders: Vec<FounderText>,
@@ -190,6 +194,7 @@ impl Charter {
             contributory: parsed.contributory,
             minority: parsed.minority,
             minority_may_admit: parsed.minority_may_admit,
+            letters: parsed.letters,
             certificate_days: parsed.certificate_days,
             request_hours: parsed.request_hours,
             timeouts: parsed.timeouts,
@@ -217,7 +222,7 @@ impl Charter {
     }
 
     /// The charter after a vote set `field` to `word`. Fields: threshold, keying, cipher, hybrid, contributory,
-    /// minority, minority_may_admit, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms,
+    /// minority, minority_may_admit, letters, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms,
     /// refresh_ms}, groups.NAME.{keying, cipher}.
     ///
     /// # Errors
@@ -322,6 +327,11 @@ impl Charter {
         self.rules.minority_may_admit
     }
 
+    /// Whether who is no member may write to the group.
+    pub fn letters(&self) -> bool {
+        self.rules.letters
+    }
+
     /// Longest term of a certificate.
     pub fn certificate_days(&self) -> u32 {
         self.rules.certificate_days
@@ -395,6 +405,7 @@ impl Rules {
             "contributory" => self.contributory = truth(word)?,
             "minority" => self.minority = Minority::from_word(word).ok_or("continue, read-only or stop")?,
             "minority_may_admit" => self.minority_may_admit = truth(word)?,
+            "letters" => self.letters = truth(word)?,
             "certificate_days" => self.certificate_days = number(word)?,
             "request_hours" => self.request_hours = number(word)?,
             "timeouts.step_ms" => self.timeouts.step_ms = Some(number(word)?),

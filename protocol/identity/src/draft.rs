@@ -25,6 +25,8 @@ pub struct CharterDraft {
     pub minority: Minority,
     /// Whether it may admit.
     pub minority_may_admit: bool,
+    /// Whether who is no member may write to the group.
+    pub letters: bool,
     /// Longest term of a certificate.
     pub certificate_days: u32,
     /// How long a request stays open.
@@ -47,6 +49,7 @@ impl CharterDraft {
             hybrid: false,
             minority: Minority::Continue,
             minority_may_admit: true,
+            letters: false,
             certificate_days: 365,
             request_hours: 72,
             timeouts: Timeouts::default(),
@@ -75,6 +78,9 @@ impl CharterDraft {
         line("contributory", self.keying.contributory().to_string());
         line("minority", quote(self.minority.word()));
         line("minority_may_admit", self.minority_may_admit.to_string());
+        if self.letters {
+            line("letters", self.letters.to_string());
+        }
         line("certificate_days", self.certificate_days.to_string());
         line("request_hours", self.request_hours.to_string());
         for founder in &self.founders {

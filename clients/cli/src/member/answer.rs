@@ -49,6 +49,8 @@ impl Process {
             Request::Dial { at } => null(self.moot.dial(locator(&at)?).await),
             Request::Leave => null(self.session.leave().await),
             Request::Proof { number, unsigned } => self.proof(number, unsigned).await,
+            Request::Letters => Ok(self.letters()),
+            Request::Answer { letter, text } => self.answer_letter(&letter, text).await,
             Request::Mark => {
                 self.journal = Journal::default();
                 Ok(Value::Null)

@@ -94,7 +94,7 @@ impl Process {
     }
 
     /// The next event, if it is here already.
-    async fn at_hand(&mut self) -> Result<Option<Event>, Failure> {
+    pub(super) async fn at_hand(&mut self) -> Result<Option<Event>, Failure> {
         tokio::select! {
             biased;
             event = tokio::task::unconstrained(self.moot.next()) => event.map_err(Failure::from),

@@ -10,6 +10,7 @@ mod decide;
 pub(crate) mod find;
 pub(crate) mod journal;
 mod kept;
+mod post;
 pub(crate) mod render;
 mod serve;
 
@@ -20,6 +21,7 @@ use crate::show;
 use folkmoot::{Event, Folkmoot, MemberId, Options, Session, ViewId};
 use journal::Journal;
 use kept::Kept;
+use post::Letters;
 use render::Names;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -55,6 +57,7 @@ struct Process {
     session: Session,
     journal: Journal,
     kept: Kept,
+    letters: Letters,
     picture: Picture,
     names: Names,
     events: broadcast::Sender<String>,
@@ -108,6 +111,7 @@ pub(crate) async fn run(
         session,
         journal: Journal::default(),
         kept: Kept::default(),
+        letters: Letters::default(),
         picture: Picture::default(),
         names: Names::new(),
         events,
@@ -198,6 +202,8 @@ impl Process {
                 let removed = Some(render::cause_word(*cause));
                 self.picture = Picture { removed, ..Picture::default() };
             }
+            Event::Letter { .. } => self.letters.note(&event, ""),
+            Event::Answered { by, .. } => self.letters.note(&event, &render::name(&self.names, by)),
             Event::Refused { reason } => self.picture.refused = Some(reason.clone()),
             Event::Denied { reason } => self.picture.denied = Some(reason.clone()),
             Event::Admitted { .. } | Event::Request(_) => self.learn_names().await?,

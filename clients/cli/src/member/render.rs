@@ -29,6 +29,21 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             "view": view_text(view), "service": format!("{service:?}").to_lowercase(),
             "text": std::str::from_utf8(payload).ok(), "payload": hex(payload),
         }),
+        Event::Letter { group, letter, writer, name, text } => json!({
+            "event": "letter", "group": group.hex(), "letter": hex(letter), "writer": writer.hex(), "name": name,
+            "text": String::from_utf8_lossy(text),
+        }),
+        Event::Answered { group, letter, by, text } => json!({
+            "event": "answered", "group": group.hex(), "letter": hex(letter), "by": by.hex(), "name": name(names, by),
+            "text": String::from_utf8_lossy(text),
+        }),
+        Event::LetterStands { letter, standing } => json!({
+            "event": "letter-stands", "letter": hex(letter), "standing": standing.map(|one| format!("{one:?}").to_lowercase()),
+        }),
+        Event::Answer { letter, by, text } => json!({
+            "event": "answer", "letter": hex(letter), "by": by.hex(), "name": name(names, by),
+            "text": String::from_utf8_lossy(text),
+        }),
         Event::Transitional { group } => json!({ "event": "transitional", "group": group.hex() }),
         Event::KeyPending { group } => json!({ "event": "key-pending", "group": group.hex() }),
         Event::Request(petition) => {
@@ -76,6 +91,16 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             let signed = event.get("signed").and_then(Value::as_bool).unwrap_or_default();
             let how = if signed { format!(" (signed, {})", number("number")) } else { String::new() };
             Some(format!("{} {said}", paint(Paint::Cyan, &format!("{}{how}:", text("name")))))
+        }
+        "letter" => {
+            let (who, id) = (text("name"), text("letter"));
+            let said = paint(Paint::Cyan, &format!("{who} (no member, {}) writes:", short(&id)));
+            let how = paint(Paint::Dim, &format!("(to answer: /answer {} TEXT)", word(&who, &id)));
+            Some(format!("{said} {}  {how}", text("text")))
+        }
+        "answered" => {
+            let said = format!("{} answers letter {}:", text("name"), short(&text("letter")));
+            Some(format!("{} {}", paint(Paint::Cyan, &said), text("text")))
         }
         "view" => {
             let names = event.get("names").and_then(Value::as_array).into_iter().flatten();

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  group key ─ HKDF-SHA-256(salt "folkmoot session v1") ─┬─ "epoch tag" ‖ context          ─> 8 bytes
+//!                                                        ├─ "letters" ‖ context          ─> 32 bytes, seed of the door key
 //!                                                        └─ "sender" ‖ context ‖ place u16 ─> the cipher's key
 //!  context = GroupId ‖ ViewId ‖ SHA-256(members) ‖ the cipher's name
 //! ```
@@ -9,7 +10,7 @@
 use crate::base::{Cipher, Danger, Digest, MemberId, Secret, Service, ViewId, digest};
 use crate::error::{OpenError, SealError, SessionError};
 use crate::identity::{Signature, Stamp};
-use crate::message::{EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, front, parts};
+use crate::message::{Content, EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, front, parts};
 use crate::window::Window;
 use crate::{Message, Verify};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
@@ -17,7 +18,7 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use hkdf::Hkdf;
 use sha2::Sha256;
 use tls_codec::Serialize as _;
-use zeroize::Zeroize as _;
+use zeroize::{Zeroize as _, Zeroizing};
 
 /// Keys and counters of one epoch. Dropping it erases the keys.
 pub(crate) struct Epoch {
@@ -29,6 +30,7 @@ pub(crate) struct Epoch {
     senders: Vec<(LessSafeKey, Window)>,
     /// GroupId ‖ ViewId: what follows the header in the additional data.
     bound: Vec<u8>,
+    letters: Secret<[u8; 32]>,
     danger: Option<Danger>,
 }
 
@@ -50,18 +52,23 @@ impl Epoch {
         }
         let context = Context::new(view, members, cipher);
         let hkdf = extract(key);
-        let mut tag = EpochTag::default();
-        expand(
-            &hkdf,
-            &[b"epoch tag", &context.bound, &context.list, context.cipher.as_str().as_bytes()],
-            &mut tag,
-        );
+        let named = |use_for: &'static [u8], out: &mut [u8]| {
+            expand(&hkdf, &[use_for, &context.bound, &context.list, context.cipher.as_str().as_bytes()], out);
+        };
+        let (mut tag, mut letters) = (EpochTag::default(), Zeroizing::new([0; 32]));
+        named(b"epoch tag", &mut tag);
+        named(b"letters", letters.as_mut());
         let mut senders = Vec::with_capacity(members.len());
         for place in 0..context.places {
             senders.push((sender_key(&hkdf, &context, place)?, Window::new()));
         }
-        let bound = context.bound;
-        Ok(Self { tag, sealed: 0, me: place, view: *view, members: members.to_vec(), senders, bound, danger })
+        let (bound, letters, members) = (context.bound, Secret::new(*letters), members.to_vec());
+        Ok(Self { tag, sealed: 0, me: place, view: *view, members, senders, bound, letters, danger })
+    }
+
+    /// View, tag, and the seed that the key for letters follows from.
+    pub(crate) fn letters(&self) -> (ViewId, EpochTag, &Secret<[u8; 32]>) {
+        (self.view, self.tag, &self.letters)
     }
 
     /// What a signature of the next message covers, besides its text.
@@ -74,13 +81,14 @@ impl Epoch {
     pub(crate) fn seal(
         &mut self,
         plaintext: &[u8],
+        content: Content,
         signature: Option<&Signature>,
     ) -> Result<Bytes, SealError> {
         let counter = self.sealed;
         let header = Header { epoch: self.tag, sender: self.me, counter }.encode();
         let aad = self.aad(&header);
         let (key, _) = self.senders.get(usize::from(self.me)).ok_or(SealError::NoEpoch)?;
-        let (front, length) = front(signature);
+        let (front, length) = front(content, signature);
         let front = front.get(..length).ok_or(SealError::NoEpoch)?;
         let room =
             [HEADER_BYTES, length, plaintext.len(), TAG_BYTES].into_iter().fold(0, usize::saturating_add);
@@ -237,14 +245,14 @@ fn decrypt(key: &LessSafeKey, counter: u64, aad: &[u8], sealed: Bytes) -> Result
 
 /// Text and origin of what was opened; a signature in it must verify (SES-12, SES-13).
 fn read(opened: &Bytes, origin: Origin, stamp: &Stamp, verify: Verify<'_>) -> Result<Message, OpenError> {
-    let (signature, payload) = parts(opened).ok_or(OpenError::PeerContent(stamp.sender))?;
-    let Some(signature) = signature else { return Ok(Message { payload, origin }) };
+    let (content, signature, payload) = parts(opened).ok_or(OpenError::PeerContent(stamp.sender))?;
+    let Some(signature) = signature else { return Ok(Message { payload, origin, content }) };
     let forged = OpenError::PeerSignature(stamp.sender);
     let signature = Signature::from_bytes(&signature).map_err(|_| forged)?;
     if !verify(stamp, &payload, &signature) {
         return Err(forged);
     }
-    Ok(Message { payload, origin: Origin { signature: Some(signature), ..origin } })
+    Ok(Message { payload, origin: Origin { signature: Some(signature), ..origin }, content })
 }
 
 /// The mutant's opening: believes everything.

@@ -21,7 +21,7 @@ mod window;
 #[doc(hidden)]
 pub use attempt::{Attempt, KeptKey, danger_attempt};
 pub use error::{HoldError, OpenError, SealError, SessionError};
-pub use message::{HEADER_BYTES, Origin, PLAIN_BYTES, SIGNED_BYTES, TAG_BYTES, VERSION};
+pub use message::{Content, HEADER_BYTES, Origin, PLAIN_BYTES, SIGNED_BYTES, TAG_BYTES, VERSION};
 pub use window::WINDOW;
 
 use base::limits::MESSAGE_BYTES_MAX;
@@ -69,6 +69,8 @@ pub struct Message {
     pub payload: Bytes,
     /// Which of its sender's messages it is, and the sender's signature if it gave one.
     pub origin: Origin,
+    /// Whose the plaintext is: the application's, or the letters layer's.
+    pub content: Content,
 }
 
 /// What [`Session::open`] makes of a sealed message.
@@ -158,7 +160,23 @@ impl Session {
     /// # Source
     /// docs/protocol/session.md, rules SES-01 to SES-08.
     pub fn seal(&mut self, plaintext: &[u8]) -> Result<Bytes, SealError> {
-        self.sealing(plaintext)?.seal(plaintext, None)
+        self.sealing(plaintext)?.seal(plaintext, Content::Text, None)
+    }
+
+    /// [`Self::seal`] for a word of the letters layer: whoever opens it hands it there, not to the application.
+    ///
+    /// # Errors
+    /// As [`Self::seal`].
+    ///
+    /// # Source
+    /// docs/protocol/session.md, rule SES-16.
+    pub fn seal_letters(&mut self, word: &[u8]) -> Result<Bytes, SealError> {
+        self.sealing(word)?.seal(word, Content::Letters, None)
+    }
+
+    /// View, tag and letters' seed of the epoch that may seal now: nobody who was removed has it. Never goes on a wire.
+    pub fn letters(&self) -> Option<(ViewId, [u8; 8], &Secret<[u8; 32]>)> {
+        self.current.as_ref().filter(|_| !self.stopped).map(Epoch::letters)
     }
 
     /// [`Self::seal`], with the sender's signature sealed in, 64 bytes more. `sign` is asked once to sign the plaintext under
@@ -177,7 +195,7 @@ impl Session {
     ) -> Result<Bytes, SealError> {
         let epoch = self.sealing(plaintext)?;
         let signature = sign(&epoch.next_stamp(service)?, plaintext);
-        epoch.seal(plaintext, Some(&signature))
+        epoch.seal(plaintext, Content::Text, Some(&signature))
     }
 
     /// The epoch that may seal this now.

@@ -8,6 +8,7 @@
 //!  +--------+-----------+--------+-----------+--------------------+--------+
 //!  sealed:  0 ‖ text                      not signed
 //!           1 ‖ signature 64 ‖ text       signed by its sender: seen by those who open it, and nobody else
+//!           2 ‖ word                      of the letters layer, which signs what it has to say
 //! ```
 //! Big endian. Nonce: four zero bytes, then the counter. Additional data: the header, GroupId, ViewId.
 
@@ -30,6 +31,17 @@ pub const SIGNED_BYTES: usize = 65;
 /// The first sealed byte.
 const PLAIN: u8 = 0;
 const SIGNED: u8 = 1;
+const LETTERS: u8 = 2;
+
+/// Whose the plaintext is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Content {
+    /// The application's.
+    #[default]
+    Text,
+    /// The letters layer's.
+    Letters,
+}
 
 /// Public name of an epoch on the wire, derived from its key: commits to the key, so that one key at most is ever tried.
 pub(crate) type EpochTag = [u8; 8];
@@ -94,8 +106,9 @@ impl Origin {
 }
 
 /// What comes before the text in what is sealed.
-pub(crate) fn front(signature: Option<&Signature>) -> ([u8; SIGNED_BYTES], usize) {
-    let mut out = [PLAIN; SIGNED_BYTES];
+pub(crate) fn front(content: Content, signature: Option<&Signature>) -> ([u8; SIGNED_BYTES], usize) {
+    let first = if content == Content::Letters { LETTERS } else { PLAIN };
+    let mut out = [first; SIGNED_BYTES];
     let Some(signature) = signature else { return (out, PLAIN_BYTES) };
     let fields = core::iter::once(SIGNED).chain(signature.to_bytes());
     out.iter_mut().zip(fields).for_each(|(to, from)| *to = from);
@@ -103,13 +116,14 @@ pub(crate) fn front(signature: Option<&Signature>) -> ([u8; SIGNED_BYTES], usize
 }
 
 /// Takes what was sealed apart, without a copy; the signature as its bytes (SES-12).
-pub(crate) fn parts(opened: &Bytes) -> Option<(Option<[u8; 64]>, Bytes)> {
+pub(crate) fn parts(opened: &Bytes) -> Option<(Content, Option<[u8; 64]>, Bytes)> {
     let (first, rest) = opened.split_first()?;
     match *first {
-        PLAIN => Some((None, opened.slice(PLAIN_BYTES..))),
+        PLAIN => Some((Content::Text, None, opened.slice(PLAIN_BYTES..))),
+        LETTERS => Some((Content::Letters, None, opened.slice(PLAIN_BYTES..))),
         SIGNED => {
             let (signature, _) = rest.split_first_chunk::<64>()?;
-            Some((Some(*signature), opened.slice(SIGNED_BYTES..)))
+            Some((Content::Text, Some(*signature), opened.slice(SIGNED_BYTES..)))
         }
         _ => None,
     }

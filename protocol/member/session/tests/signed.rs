@@ -72,7 +72,7 @@ proptest! {
             let sealed = if *signed { sign(&mut anna, 0, text) } else { anna.seal(text).unwrap() };
             let front = if *signed { SIGNED_BYTES } else { PLAIN_BYTES };
             prop_assert_eq!(sealed.len(), HEADER_BYTES + front + text.len() + TAG_BYTES);
-            let Message { payload, origin } = open(&mut ben, 0, sealed).unwrap();
+            let Message { payload, origin, .. } = open(&mut ben, 0, sealed).unwrap();
             prop_assert_eq!((&payload[..], origin.is_signed()), (&text[..], *signed));
             prop_assert_eq!(origin.number, number as u64);
             let stamp = origin.stamp(view(1), id(0), Service::Safe);

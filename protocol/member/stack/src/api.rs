@@ -7,6 +7,7 @@ use core::time::Duration;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::Identity;
+use folkmoot_letters::{LettersError, Standing};
 use folkmoot_session::Origin;
 
 /// How a member is set up.
@@ -90,6 +91,20 @@ pub enum Command {
         /// In order.
         voters: Vec<MemberId>,
     },
+    /// Write to a group as one who is no member of it, until it is answered.
+    Write {
+        /// Which: the charter's own, or one named under it.
+        group: GroupId,
+        /// 1 to 8,192 bytes.
+        text: Bytes,
+    },
+    /// Answer a stranger's letter, before all members.
+    Answer {
+        /// The digest that `Letter` names.
+        letter: Digest,
+        /// 1 to 8,192 bytes.
+        text: Bytes,
+    },
     /// A new key for the same members.
     Refresh {
         /// Of which group.
@@ -153,6 +168,9 @@ pub enum SendError {
     /// So much is held already while a key is being agreed.
     #[error("no key yet, and as much is held as may be: wait for the next view")]
     LocalHeldFull,
+    /// A letter or an answer that cannot be sent.
+    #[error("{0}")]
+    Letter(LettersError),
     /// The member left the group, or was removed, before a key came.
     #[error("the group was left before the message could be sealed")]
     LocalLeft,
@@ -190,6 +208,46 @@ pub enum Event {
         payload: Bytes,
         /// Which of its sender's messages it is, and the sender's signature, verified, if it gave one.
         origin: Origin,
+    },
+    /// A stranger wrote to the group. All members of the view hear it, in one order with its messages.
+    Letter {
+        /// To which group.
+        group: GroupId,
+        /// What an answer names.
+        letter: Digest,
+        /// The identity that signed it.
+        writer: MemberId,
+        /// What it calls itself; nobody vouches for that.
+        name: String,
+        /// What it says.
+        text: Bytes,
+    },
+    /// A member answered a letter; the answer goes to its writer.
+    Answered {
+        /// In which group.
+        group: GroupId,
+        /// Which letter.
+        letter: Digest,
+        /// Who.
+        by: MemberId,
+        /// What it says.
+        text: Bytes,
+    },
+    /// How a letter that we wrote stands; after `Closed` and `Refused` it is given up.
+    LetterStands {
+        /// Which.
+        letter: Digest,
+        /// How; `None` when it is begun.
+        standing: Option<Standing>,
+    },
+    /// The group answered a letter that we wrote.
+    Answer {
+        /// Which.
+        letter: Digest,
+        /// The member that signed the answer.
+        by: MemberId,
+        /// What it says.
+        text: Bytes,
     },
     /// From here on, promises of the view hold only within the next transitional set.
     Transitional {

@@ -12,7 +12,7 @@ use folkmoot_base as base;
 use folkmoot_flush as flush;
 use folkmoot_identity::Minority;
 use folkmoot_keying as keying;
-use folkmoot_session::{Message, Opened};
+use folkmoot_session::{Content, Message, Opened};
 
 /// What a notice says.
 pub(crate) struct Notice {
@@ -185,27 +185,42 @@ impl Member {
             Some(Data::Keying(bytes)) => {
                 self.ask_keying(now, group, keying::Input::Message { sender, bytes }, entropy);
             }
-            Some(Data::Sealed(sealed)) => self.sealed(group, sender, service, sealed),
+            Some(Data::Sealed(sealed)) => self.sealed(now, (group, sender, service), sealed, entropy),
             None => self.refuse("member", &format!("MEM-02 {sender}: unknown kind of data")),
         }
     }
 
-    fn sealed(&mut self, group: GroupId, sender: MemberId, service: Service, sealed: Bytes) {
+    fn sealed(
+        &mut self,
+        now: Instant,
+        (group, sender, service): (GroupId, MemberId, Service),
+        sealed: Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
         let Some(seat) = self.seats.get_mut(&group) else { return };
         let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
         match seat.session.open(sender, service, sealed, &|stamp, text, by| who.signed(stamp, text, by)) {
-            Ok(Opened::Message(message)) => self.message(group, sender, service, message),
+            Ok(Opened::Message(message)) => self.message(now, (group, sender, service), message, entropy),
             Ok(Opened::Held) => {}
             Err(error) => self.refuse("session", &error),
         }
     }
 
-    fn message(&mut self, group: GroupId, sender: MemberId, service: Service, message: Message) {
-        let Message { payload, origin } = message;
+    fn message(
+        &mut self,
+        now: Instant,
+        (group, sender, service): (GroupId, MemberId, Service),
+        message: Message,
+        entropy: &mut dyn Entropy,
+    ) {
+        let Message { payload, origin, content } = message;
         let installed = self.seats.get(&group).and_then(|seat| seat.installed.as_ref());
         let Some(view) = installed.map(|installed| installed.view) else { return };
         if self.seats.get(&group).is_some_and(|seat| seat.minority == Minority::Stop) {
             return;
+        }
+        if content == Content::Letters {
+            return self.member_word(now, (group, sender), payload, entropy);
         }
         if self.config.danger == Some(Danger::SessionLogsPlaintext) {
             self.trace("session", format!("opened {}", String::from_utf8_lossy(&payload)));
@@ -250,11 +265,11 @@ impl Member {
             }
             keying::Output::SecureTransitional => self.event(Event::Transitional { group }),
             keying::Output::SecureView(view) => {
-                self.install(now, group, view);
+                self.install(now, group, view, entropy);
                 self.follow_charter(now, group, entropy);
             }
             keying::Output::Refreshed { view, epoch } => {
-                self.refreshed(now, group, view, &epoch);
+                self.refreshed(now, (group, view), &epoch, entropy);
                 self.follow_charter(now, group, entropy);
             }
             keying::Output::Trace(text) => self.trace("keying", text),
@@ -301,7 +316,7 @@ impl Member {
     }
 
     /// A view and its key, together: messages of it may come and go from here on.
-    fn install(&mut self, now: Instant, group: GroupId, view: keying::SecureView) {
+    fn install(&mut self, now: Instant, group: GroupId, view: keying::SecureView, entropy: &mut dyn Entropy) {
         let keying::SecureView { id, members, transitional_set, cause, epoch } = view;
         let Some(seat) = self.seats.get_mut(&group) else { return };
         if let Err(error) = seat.session.open_epoch(id, &members, &epoch.key, epoch.cipher) {
@@ -320,12 +335,18 @@ impl Member {
         seat.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone(), suite });
         seat.follow(self.transcript.roster());
         self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
-        self.held_received(group);
+        self.held_received(now, group, entropy);
         self.release_held(group);
     }
 
     /// A new key in the same view. The one before opens what was sealed before its sender heard.
-    fn refreshed(&mut self, now: Instant, group: GroupId, view: ViewId, epoch: &keying::Epoch) {
+    fn refreshed(
+        &mut self,
+        now: Instant,
+        (group, view): (GroupId, ViewId),
+        epoch: &keying::Epoch,
+        entropy: &mut dyn Entropy,
+    ) {
         let Some(seat) = self.seats.get_mut(&group) else { return };
         let Some(installed) = &mut seat.installed else { return };
         seat.keyed_at = now;
@@ -338,15 +359,17 @@ impl Member {
             self.spoils.keep(view, &installed.members, epoch);
         }
         seat.follow(self.transcript.roster());
-        self.held_received(group);
+        self.held_received(now, group, entropy);
         self.release_held(group);
     }
 
-    fn held_received(&mut self, group: GroupId) {
+    fn held_received(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         while let Some(seat) = self.seats.get_mut(&group) {
             let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
             match seat.session.poll_received(&|stamp, text, by| who.signed(stamp, text, by)) {
-                Some(((sender, service), Ok(message))) => self.message(group, sender, service, message),
+                Some(((sender, service), Ok(message))) => {
+                    self.message(now, (group, sender, service), message, entropy);
+                }
                 Some((_, Err(error))) => self.refuse("session", &error),
                 None => return,
             }

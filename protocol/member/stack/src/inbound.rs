@@ -9,6 +9,7 @@ use bytes::Bytes;
 use folkmoot_admission::Input;
 use folkmoot_attach::ToMember;
 use folkmoot_base as base;
+use folkmoot_letters::is_guest_word;
 
 impl Member {
     pub(crate) fn hear_node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
@@ -32,16 +33,21 @@ impl Member {
             }
             ToMember::Refused { reason, .. } => self.event(Event::Refused { reason }),
             ToMember::Entry(entry) => self.entry(now, &entry, entropy),
+            ToMember::Guest { from, payload } if is_guest_word(&payload) => {
+                self.guest_word(now, from, payload, entropy);
+            }
             ToMember::Guest { from, payload } => self.ask_door(now, Input::Guest { from, payload }, entropy),
             ToMember::LinkUp { node, at, .. } => {
                 self.sight.up(Reached { node, at });
                 self.event(Event::LinkUp { node, at });
                 self.ask_door(now, Input::LinkUp(node), entropy);
+                self.post_link(now, node, true, entropy);
             }
             ToMember::LinkDown { node } => {
                 self.sight.down(now, node);
                 self.event(Event::LinkDown { node });
                 self.ask_door(now, Input::LinkDown(node), entropy);
+                self.post_link(now, node, false, entropy);
             }
             ToMember::Configuration { nodes } => self.configuration(now, nodes, entropy),
             ToMember::Congested(congested) => {
@@ -99,6 +105,7 @@ impl Member {
             self.wake_seat(now, group, entropy);
         }
         self.ask_again(now);
+        self.wake_writer(now);
         if self.door.poll_timeout().is_some_and(|at| at <= now) {
             self.ask_door(now, Input::Timeout, entropy);
         }

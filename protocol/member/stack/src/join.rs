@@ -96,7 +96,7 @@ impl Member {
             Command::Join { .. } | Command::Leave { .. } | Command::Send { .. } | Command::Refresh { .. } => {
                 return;
             }
-            Command::Dial(_) => return,
+            Command::Write { .. } | Command::Answer { .. } | Command::Dial(_) => return,
         };
         if !matches!(self.door, Door::Inside(_)) {
             return self.event(Event::Refused { reason: "only members vote and propose".into() });

@@ -4,7 +4,7 @@
 //!      Command |                                ^ Event
 //!  outbound.rs v                                | inbound.rs
 //!     [ session ]  seals, opens            [ admission ]  requests, votes, decisions      join.rs
-//!     [ keying  ]  one key for each view
+//!     [ keying  ]  one key for each view    [ letters ]  strangers' words, answers           post.rs
 //!     [ flush   ]  one picture for all                                                    change.rs
 //!       ToNode v                                ^ ToMember     (attach)
 //! ```
@@ -20,6 +20,7 @@ mod inbound;
 mod join;
 mod message;
 mod outbound;
+mod post;
 mod said;
 mod seat;
 mod spoils;
@@ -27,6 +28,7 @@ mod status;
 
 pub use api::{Command, Config, Event, Petition, Proposal, SendError};
 pub use error::MemberError;
+pub use folkmoot_letters::{LettersError, Standing};
 pub use folkmoot_session::Origin;
 pub use spoils::Spoils;
 
@@ -37,6 +39,7 @@ use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::transcript::{self, Transcript};
 use folkmoot_identity::{MessageError, Signature, SignedMessage, Stamp};
+use folkmoot_letters::{Desk, Writer};
 use join::Door;
 use seat::Seat;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -49,6 +52,8 @@ pub struct Member {
     home: GroupId,
     transcript: Transcript,
     door: Door,
+    desk: Desk,
+    writer: Writer,
     stored: Vec<(StoreKey, Bytes)>,
     seats: BTreeMap<GroupId, Seat>,
     wanted: BTreeSet<GroupId>,
@@ -80,6 +85,8 @@ impl Member {
             me,
             home: transcript.group(),
             door: Door::Closed,
+            desk: Desk::default(),
+            writer: Writer::default(),
             stored: stored.iter().filter(|(key, _)| join::is_ours(key)).cloned().collect(),
             seats: BTreeMap::new(),
             wanted: BTreeSet::new(),
@@ -210,7 +217,7 @@ impl Upper for Member {
         let able = self.configured && self.transcript.roster().is_member(&self.me);
         let charter = self.transcript.roster().charter();
         let seats = self.seats.values().filter_map(|seat| seat.poll_timeout(able, &self.me, charter)).min();
-        [seats, self.door.poll_timeout()].into_iter().flatten().min()
+        [seats, self.door.poll_timeout(), self.writer.poll_timeout()].into_iter().flatten().min()
     }
 }
 

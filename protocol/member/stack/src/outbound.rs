@@ -9,7 +9,7 @@ use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_identity::Minority;
-use folkmoot_session::SealError;
+use folkmoot_session::{Content, SealError};
 
 impl Member {
     pub(crate) fn obey(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
@@ -17,9 +17,11 @@ impl Member {
             Command::Join { group } => self.join(now, group),
             Command::Leave { group } => self.leave(group),
             Command::Send { group, service, payload, signed } => {
-                self.send(now, group, Manner { service, signed }, payload, entropy);
+                self.send(now, group, Manner { service, signed, content: Content::Text }, payload, entropy);
             }
             Command::Refresh { group } => self.refresh(now, group, entropy),
+            Command::Write { group, text } => self.write_letter(now, group, text, entropy),
+            Command::Answer { letter, text } => self.answer_letter(now, letter, text, entropy),
             Command::Dial(at) => self.tell_node(ToNode::Dial(at)),
             other => self.admission_command(now, other, entropy),
         }
@@ -39,7 +41,12 @@ impl Member {
         self.settle(now, group, entropy);
     }
 
-    fn try_send(&mut self, group: GroupId, manner: Manner, payload: Bytes) -> Result<(), SendError> {
+    pub(crate) fn try_send(
+        &mut self,
+        group: GroupId,
+        manner: Manner,
+        payload: Bytes,
+    ) -> Result<(), SendError> {
         if payload.len() > MESSAGE_BYTES_MAX {
             return Err(SendError::LocalTooLong(payload.len()));
         }
@@ -69,7 +76,11 @@ impl Member {
             }
             let Some(plaintext) = seat.session.take_held() else { break };
             any = true;
-            let manner = seat.held.pop_front().unwrap_or(Manner { service: Service::Agreed, signed: false });
+            let manner = seat.held.pop_front().unwrap_or(Manner {
+                service: Service::Agreed,
+                signed: false,
+                content: Content::Text,
+            });
             match seat.seal(manner, &plaintext, self.config.identity.key()) {
                 Ok((service, sealed)) => self.multicast(group, service, sealed),
                 Err(error) => self.trace("session", format!("a held message was not sealed: {error}")),

@@ -8,7 +8,7 @@ use folkmoot_base as base;
 use folkmoot_flush::{self as flush, Flush};
 use folkmoot_identity::{Charter, Minority, Roster, SigningKey};
 use folkmoot_keying::{self as keying, Keying, KeyingError};
-use folkmoot_session::{self as session, Session};
+use folkmoot_session::{self as session, Content, Session};
 use std::collections::VecDeque;
 
 /// How often a join is asked for again until a notice comes.
@@ -29,6 +29,8 @@ pub(crate) struct Installed {
 pub(crate) struct Manner {
     pub(crate) service: Service,
     pub(crate) signed: bool,
+    /// Whose it is.
+    pub(crate) content: Content,
 }
 
 /// One group.
@@ -146,6 +148,8 @@ impl Seat {
         let sealed = if manner.signed {
             // With the service that it is delivered with: the signature covers it.
             self.session.seal_signed(service, plaintext, |stamp, text| stamp.sign(key, text))?
+        } else if manner.content == Content::Letters {
+            self.session.seal_letters(plaintext)?
         } else {
             self.session.seal(plaintext)?
         };

@@ -35,6 +35,8 @@ struct Wanted {
     at: Locator,
     back_off: u32,
     not_before: Instant,
+    /// Only a guest said so: any other word replaces it.
+    guessed: bool,
 }
 
 impl Reach {
@@ -42,7 +44,7 @@ impl Reach {
         let places = stored.iter().filter(|(key, _)| key.table == "locator").filter_map(|(key, value)| {
             let node = NodeId((*key.key).try_into().ok()?);
             let at = core::str::from_utf8(value).ok()?.parse().ok()?;
-            Some((node, Wanted { at, back_off: 1, not_before: now }))
+            Some((node, Wanted { at, back_off: 1, not_before: now, guessed: false }))
         });
         Self {
             seeds: config.seeds.clone(),
@@ -153,9 +155,10 @@ impl Node {
         if !self.is_rostered(&from) {
             return self.refuse("node", &format!("NODE-06 {from}: a guest asks for locators"));
         }
+        let kept = |node: &NodeId| self.reach.places.get(node).filter(|wanted| !wanted.guessed);
         let known = |node: &NodeId| {
             let linked = self.peers.get(node).map(|peer| peer.at);
-            linked.or_else(|| self.reach.places.get(node).map(|wanted| wanted.at)).map(|at| place(*node, at))
+            linked.or_else(|| kept(node).map(|wanted| wanted.at)).map(|at| place(*node, at))
         };
         let places = nodes.iter().filter_map(known).collect();
         self.send_places(now, from, places);
@@ -188,46 +191,58 @@ impl Node {
         for other in self.rostered_peers().into_iter().filter(|other| *other != node) {
             self.send_places(now, other, news.clone());
         }
-        let known: Vec<Place> =
-            self.reach.places.iter().map(|(node, wanted)| place(*node, wanted.at)).collect();
-        let known = known.into_iter().filter(|place| place.node != node).take(LOCATORS_MAX).collect();
+        let others = self.reach.places.iter().filter(|(other, wanted)| **other != node && !wanted.guessed);
+        let known = others.map(|(other, wanted)| place(*other, wanted.at)).take(LOCATORS_MAX).collect();
         self.send_places(now, node, known);
     }
 
     fn keep_place(&mut self, now: Instant, node: NodeId, at: Locator) {
-        let known = self.reach.places.get(&node).is_some_and(|wanted| wanted.at == at);
-        self.reach.places.insert(node, Wanted { at, back_off: 1, not_before: now });
+        let known = self.reach.places.get(&node).is_some_and(|wanted| wanted.at == at && !wanted.guessed);
+        self.reach.places.insert(node, Wanted { at, back_off: 1, not_before: now, guessed: false });
         if !known {
             self.persist(Persist::put("locator", node.0.to_vec(), at.to_string().into_bytes()));
         }
     }
 
-    /// Hearsay of where nodes are: believed for dialling only, from rostered peers only (NODE-04), and never over what we
-    /// found ourselves while that answers.
+    /// Hearsay of where nodes are: believed for dialling only, and never over what we found ourselves while that answers.
+    /// A guest's word counts only where there is no other (NODE-04): the one contact that two newcomers had may be lost
+    /// before it told them of each other, and a stranger may be all that still knows both.
     pub(crate) fn locators_came(&mut self, now: Instant, from: NodeId, places: &[Place]) {
-        if !self.is_rostered(&from) {
-            return self.refuse("node", &format!("NODE-04 {from}: a guest names locators"));
-        }
+        let guest = !self.is_rostered(&from);
         for place in places {
             let at = core::str::from_utf8(&place.at.0).ok().and_then(|text| text.parse::<Locator>().ok());
             let Some(at) = at else {
                 return self.refuse("node", &format!("NODE-05 {from}: no locator"));
             };
-            if self.is_news(&place.node, at) {
-                self.keep_place(now, place.node, at);
-                self.reach.next = now;
+            match guest {
+                false if self.is_news(&place.node, at) => self.keep_place(now, place.node, at),
+                true if self.is_lacking(&place.node) => self.guess_place(now, place.node, at),
+                _ => continue,
             }
+            self.reach.next = now;
         }
+    }
+
+    fn guess_place(&mut self, now: Instant, node: NodeId, at: Locator) {
+        self.reach.places.insert(node, Wanted { at, back_off: 1, not_before: now, guessed: true });
     }
 }
 
 impl Node {
     /// Whether hearsay of a node's place is worth a dial: it is rostered, absent, and not where we look for it with hope.
     fn is_news(&self, node: &NodeId, at: Locator) -> bool {
-        if *node == self.me || self.peers.contains_key(node) || !self.is_rostered(node) {
-            return false;
-        }
-        self.reach.places.get(node).is_none_or(|wanted| wanted.at != at && wanted.back_off > 1)
+        let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != at && wanted.back_off > 1);
+        self.is_absent(node) && self.reach.places.get(node).is_none_or(hopeless)
+    }
+
+    /// Whether nothing but guests' words says where this node is, and those led nowhere.
+    fn is_lacking(&self, node: &NodeId) -> bool {
+        let led_nowhere = |wanted: &Wanted| wanted.guessed && wanted.back_off >= BACK_OFF_MAX;
+        self.is_absent(node) && self.reach.places.get(node).is_none_or(led_nowhere)
+    }
+
+    fn is_absent(&self, node: &NodeId) -> bool {
+        *node != self.me && !self.peers.contains_key(node) && self.is_rostered(node)
     }
 }
 

@@ -119,12 +119,38 @@ fn node_03_entries_that_do_not_stand_are_refused() {
 }
 
 #[test]
-fn node_04_guests_name_no_locators() {
+fn node_04_a_guests_word_of_a_place_counts_only_where_there_is_no_other() {
     let (mut node, ben) = node();
-    let place = Place { node: ben.node(), at: b"memory/2".to_vec().into() };
-    let message = codec::encode(&Sync::Locators(vec![place]));
-    assert!(refusal(&mut node, NodeId([7; 32]), &message).unwrap().contains("NODE-04"));
-    assert_eq!(refusal(&mut node, ben.node(), &message), None);
+    let (guest, stranger) = (NodeId([7; 32]), NodeId([8; 32]));
+    let says = |who, at: &str| {
+        codec::encode(&Sync::Locators(vec![Place { node: who, at: at.as_bytes().to_vec().into() }]))
+    };
+    node.transcript_frame(Instant(1), guest, &says(stranger, "memory/9"));
+    assert!(dialled(&mut node).is_empty(), "nobody here has to find a stranger");
+    node.transcript_frame(Instant(1), guest, &says(ben.node(), "memory/2"));
+    node.transcript_frame(Instant(1), guest, &says(ben.node(), "memory/3"));
+    assert_eq!(dialled(&mut node), [Locator::Memory(2)], "the first word, as long as it may be true");
+    let kept = |node: &mut Node| {
+        let all = std::iter::from_fn(|| node.poll_output()).collect::<Vec<_>>();
+        all.iter().any(|out| matches!(out, GroundOutput::Persist(persist) if persist.key.table == "locator"))
+    };
+    assert!(!kept(&mut node), "and not on disk");
+    node.transcript_frame(Instant(1), ben.node(), &says(ben.node(), "memory/4"));
+    assert!(kept(&mut node), "a member's word replaces it");
+    assert!(dialled(&mut node).contains(&Locator::Memory(4)));
+    node.transcript_frame(Instant(1), guest, &says(ben.node(), "memory/5"));
+    assert!(!dialled(&mut node).contains(&Locator::Memory(5)));
+}
+
+/// Where the node dials when its look-up is due.
+fn dialled(node: &mut Node) -> Vec<Locator> {
+    node.timeout(Instant(2_000_000), &mut Counting(5));
+    let said = std::iter::from_fn(|| node.poll_output());
+    let to = said.filter_map(|output| match output {
+        GroundOutput::Transmit(to, _) => Some(to),
+        _ => None,
+    });
+    to.collect()
 }
 
 #[test]

@@ -1,0 +1,183 @@
+//! Letters: `folkmoot write` as one who is no member of the group; `folkmoot letters` and `folkmoot answer` as one who is.
+
+use crate::args::{Answer, Write};
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure};
+use crate::show::{Paint, data, harmless, hex, line, paint, short, table};
+use folkmoot::{Event, Folkmoot, GroupId, GroupName, MemberId, Options, Standing, StateFolder};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A folder for as long as a letter is under way: a stranger needs a charter and a store beside its identity.
+struct Desk(PathBuf);
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        // What cannot be removed lies in the person's own folder.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `folkmoot write`: to a group that we are not in, until it answers.
+pub(crate) async fn write(folder: &Path, write: Write, json: bool) -> Result<(), Failure> {
+    let text = match write.text {
+        Some(text) => text,
+        None => std::io::read_to_string(std::io::stdin())
+            .map_err(|error| Failure::new(Exit::Usage, format!("the standard input: {error}")))?,
+    };
+    let desk = Desk(folder.join(format!("letter-{}", std::process::id())));
+    prepare(folder, &desk.0, &write.charter)?;
+    let mut options = Options::new(&desk.0).listen(write.listen);
+    options.seeds.clone_from(&write.at);
+    let mut moot = Folkmoot::open_with(options).await?;
+    let group = match &write.group {
+        None => moot.group(),
+        Some(name) => GroupId::of_name(&moot.group(), &named(name)?),
+    };
+    moot.write(group, text.into_bytes()).await?;
+    let mut stands = None;
+    let waited = Duration::from_secs(write.timeout);
+    let result = match tokio::time::timeout(waited, follow(&mut moot, &mut stands, json)).await {
+        Ok(result) => result,
+        Err(_) => Err(late(stands, write.timeout)),
+    };
+    moot.close().await?;
+    result
+}
+
+fn late(stands: Option<Standing>, seconds: u64) -> Failure {
+    let (exit, what) = match stands {
+        None => (Exit::Unreachable, "no member answered at these locators"),
+        Some(Standing::Delivered) => (Exit::TimedOut, "the members have the letter, and none answered it"),
+        Some(_) => (Exit::TimedOut, "the letter was not delivered"),
+    };
+    Failure::new(exit, format!("{what} within {seconds} s; a longer wait: --timeout SECONDS"))
+}
+
+fn given_up(standing: Standing) -> Failure {
+    let text = match standing {
+        Standing::Closed => "the group's charter takes no letters (letters = false)",
+        _ => "the letter was refused; who is a member speaks in the group: folkmoot send",
+    };
+    Failure::new(Exit::Refused, text)
+}
+
+fn named(name: &str) -> Result<GroupName, Failure> {
+    GroupName::new(name).map_err(|error| Failure::new(Exit::Usage, format!("{name:?}: {error}")))
+}
+
+/// The identity and the charter, side by side.
+fn prepare(folder: &Path, desk: &Path, charter: &Path) -> Result<(), Failure> {
+    let identity = StateFolder::at(folder);
+    let (key, certificate) = (identity.read_key()?, identity.read_certificate()?);
+    let certificate = String::from_utf8_lossy(&certificate);
+    StateFolder::open(desk)?.write_identity(&key, &certificate)?;
+    crate::files::adopt(desk, charter)
+}
+
+/// Tells how the letter stands, until it is answered or given up.
+async fn follow(moot: &mut Folkmoot, stands: &mut Option<Standing>, json: bool) -> Result<(), Failure> {
+    while let Some(event) = moot.next().await? {
+        match event {
+            Event::LetterStands { letter, standing } => {
+                *stands = standing;
+                let word = standing.map_or("begun", standing_word);
+                if json {
+                    line(&json!({ "event": "letter", "letter": hex(&letter), "standing": word }).to_string());
+                } else if let Some(standing) = standing {
+                    eprintln!("{}", paint(Paint::Dim, &format!("* {}", standing_text(standing))));
+                }
+                if let Some(end @ (Standing::Closed | Standing::Refused)) = standing {
+                    return Err(given_up(end));
+                }
+            }
+            Event::Answer { letter, by, text } => {
+                let name = name(moot, &by).await?;
+                let said = String::from_utf8_lossy(&text);
+                if json {
+                    let answer = json!({
+                        "event": "answer", "letter": hex(&letter), "by": by.hex(), "name": name, "text": said,
+                    });
+                    line(&answer.to_string());
+                } else {
+                    line(&format!(
+                        "{} {}",
+                        paint(Paint::Cyan, &format!("{}:", harmless(&name))),
+                        harmless(&said)
+                    ));
+                }
+                return Ok(());
+            }
+            Event::SendFailed { error } => return Err(Failure::new(Exit::Usage, error.to_string())),
+            _ => {}
+        }
+    }
+    Err(Failure::bug("the writer stopped by itself"))
+}
+
+async fn name(moot: &Folkmoot, member: &MemberId) -> Result<String, Failure> {
+    let people = moot.status().await?.people;
+    let found = people.into_iter().find(|person| person.member == *member).map(|person| person.name);
+    Ok(found.filter(|name| !name.is_empty()).unwrap_or_else(|| member.short()))
+}
+
+fn standing_word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Delivered => "delivered",
+        Standing::Stale => "stale",
+        Standing::Closed => "closed",
+        Standing::NotHere => "not-here",
+        Standing::Full => "full",
+        Standing::Unknown => "unknown",
+        Standing::Refused => "refused",
+    }
+}
+
+fn standing_text(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Delivered => "all members have your letter; waiting for an answer (Ctrl-C gives up)",
+        Standing::Stale | Standing::Unknown => "the group's key has changed; writing again",
+        Standing::Closed => "the group's charter takes no letters",
+        Standing::NotHere => "that member is not in the group now; trying again",
+        Standing::Full => "too many letters at once; trying again",
+        Standing::Refused => "the letter was refused",
+    }
+}
+
+/// `folkmoot letters`
+pub(crate) async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
+    let letters = Control::connect(folder).await?.ask(&Request::Letters).await?;
+    let text =
+        |one: &Value, field: &str| one.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let row = |one: &Value| {
+        let answers = one.get("answers").and_then(Value::as_array).into_iter().flatten();
+        let answers: Vec<String> = answers.map(|answer| harmless(&text(answer, "by"))).collect();
+        vec![
+            harmless(&text(one, "name")),
+            short(&text(one, "letter")).to_owned(),
+            harmless(&text(one, "text")),
+            answers.join(", "),
+        ]
+    };
+    let rows: Vec<Vec<String>> = letters.as_array().into_iter().flatten().map(row).collect();
+    data(json, &letters, || {
+        if rows.is_empty() {
+            "no letters since the member was started".into()
+        } else {
+            table(&["FROM", "LETTER", "TEXT", "ANSWERED BY"], &rows)
+        }
+    });
+    Ok(())
+}
+
+/// `folkmoot answer`
+pub(crate) async fn answer(folder: &Path, answer: Answer, json: bool) -> Result<(), Failure> {
+    let Answer { letter, text } = answer;
+    let done = Control::connect(folder).await?.ask(&Request::Answer { letter, text }).await?;
+    data(json, &done, || {
+        let text = |field: &str| done.get(field).and_then(Value::as_str).unwrap_or_default();
+        format!("answered {} ({})", harmless(text("name")), short(text("letter")))
+    });
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Strangers' letters as this process heard them, so that a person can see and answer them. Nothing goes to disk.
+
+use super::Process;
+use super::find::{Candidate, find};
+use crate::exit::{Exit, Failure};
+use crate::show::hex;
+use folkmoot::{Digest, Event};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+/// Letters kept; the oldest go.
+const LETTERS_MAX: usize = 128;
+
+struct Letter {
+    id: Digest,
+    writer: String,
+    name: String,
+    text: String,
+    /// By whom, with what.
+    answers: Vec<(String, String)>,
+}
+
+/// Newest last.
+#[derive(Default)]
+pub(super) struct Letters(VecDeque<Letter>);
+
+impl Letters {
+    /// Takes note of a letter or an answer to one; `by` is the answering member's name.
+    pub(super) fn note(&mut self, event: &Event, by: &str) {
+        match event {
+            Event::Letter { letter, writer, name, text, .. } => {
+                if self.0.len() >= LETTERS_MAX {
+                    self.0.pop_front();
+                }
+                let (writer, text) = (writer.hex(), String::from_utf8_lossy(text).into_owned());
+                self.0.push_back(Letter {
+                    id: *letter,
+                    writer,
+                    name: name.clone(),
+                    text,
+                    answers: Vec::new(),
+                });
+            }
+            Event::Answered { letter, text, .. } => {
+                if let Some(known) = self.0.iter_mut().find(|known| known.id == *letter) {
+                    known.answers.push((by.to_owned(), String::from_utf8_lossy(text).into_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn json(&self) -> Value {
+        let answer = |(by, text): &(String, String)| json!({ "by": by, "text": text });
+        let letter = |letter: &Letter| {
+            json!({
+                "letter": hex(&letter.id), "writer": letter.writer, "name": letter.name, "text": letter.text,
+                "answers": letter.answers.iter().map(answer).collect::<Vec<_>>(),
+            })
+        };
+        self.0.iter().map(letter).collect::<Vec<_>>().into()
+    }
+
+    /// By id, or by its writer's name: then the newest of that name.
+    fn candidates(&self) -> Vec<Candidate<Digest>> {
+        let newest = |at: usize, name: &str| self.0.iter().skip(at + 1).all(|later| later.name != name);
+        let all = self.0.iter().enumerate().map(|(at, letter)| Candidate {
+            kind: "letter".into(),
+            name: if newest(at, &letter.name) { letter.name.clone() } else { String::new() },
+            id: hex(&letter.id),
+            value: letter.id,
+        });
+        all.collect()
+    }
+}
+
+impl Process {
+    pub(super) fn letters(&self) -> Value {
+        self.letters.json()
+    }
+
+    /// Answers a letter. What cannot be sent is told to whoever asked.
+    pub(super) async fn answer_letter(&mut self, letter: &str, text: String) -> Result<Value, Failure> {
+        let found = find(letter, self.letters.candidates(), "no letter is from or called")?;
+        self.moot.answer(found.value, text).await?;
+        let mut refused = None;
+        // The member refuses by an event, and that is here once it can be looked at again.
+        self.moot.status().await?;
+        while let Some(event) = self.at_hand().await? {
+            match event {
+                Event::SendFailed { error } => refused = Some(error.to_string()),
+                event => self.hear(event).await?,
+            }
+        }
+        match refused {
+            Some(reason) => Err(Failure::new(Exit::Refused, reason)),
+            None => Ok(json!({ "letter": found.id, "name": found.name })),
+        }
+    }
+}

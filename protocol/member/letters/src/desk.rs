@@ -1,0 +1,450 @@
+//! A member's side: keys told to guests, letters taken in, answers given out.
+
+use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Secret, ViewId, codec, draw};
+use crate::identity::{Identity, IdentityCertificate, Roster};
+use crate::ledger::{Entry, Ledger};
+use crate::message::{self, Answer, AnswerBody, GuestWord, Letter, MemberWord, Sealed, Standing};
+use crate::pace::Pace;
+use crate::seal::{self, DoorKey};
+use crate::{ANSWERS_MAX, LettersError, TEXT_BYTES_MAX};
+use bytes::Bytes;
+use std::collections::VecDeque;
+
+const DOOR_LABEL: &[u8] = b"folkmoot door v1";
+const LETTER_LABEL: &[u8] = b"folkmoot letter v1";
+const ANSWER_LABEL: &[u8] = b"folkmoot answer v1";
+/// Of an Ask's standing.
+const NO_LETTER: Digest = [0; 32];
+
+/// The epoch under which a group may be written to now.
+#[derive(Debug, Clone, Copy)]
+pub struct Front<'a> {
+    /// In which view.
+    pub view: ViewId,
+    /// The epoch's public tag.
+    pub epoch: [u8; 8],
+    /// What the door key follows from: session's, of this epoch, for this use.
+    pub seed: &'a Secret<[u8; 32]>,
+}
+
+/// What a call finds around it.
+#[derive(Clone, Copy)]
+pub struct Counter<'a> {
+    /// The time.
+    pub now: Instant,
+    /// Own key and certificate.
+    pub identity: &'a Identity,
+    /// Who is a member, and the charter.
+    pub roster: &'a Roster,
+    /// The present epoch of a group that this member is in, while it may be sealed under.
+    pub front: &'a dyn Fn(&GroupId) -> Option<Front<'a>>,
+}
+
+/// What comes in.
+#[derive(Debug, Clone)]
+pub enum DeskInput {
+    /// A guest's word ([`message::is_guest_word`]).
+    Guest {
+        /// Whose.
+        from: NodeId,
+        /// The word.
+        payload: Bytes,
+    },
+    /// A member's word, opened by session, in the group's order.
+    Member {
+        /// In which group.
+        group: GroupId,
+        /// Whose.
+        sender: MemberId,
+        /// The word.
+        payload: Bytes,
+    },
+    /// The application answers a letter.
+    Answer {
+        /// Which.
+        letter: Digest,
+        /// With what: 1 to [`TEXT_BYTES_MAX`] bytes.
+        text: Bytes,
+    },
+    /// A link went down.
+    LinkDown(NodeId),
+}
+
+/// What goes out.
+#[derive(Debug, Clone)]
+pub enum DeskOutput {
+    /// To a guest, over its link.
+    Guest {
+        /// To whom.
+        to: NodeId,
+        /// The word.
+        payload: Bytes,
+    },
+    /// To all members of the group, to be sealed by session as a word of this layer, agreed.
+    Multicast {
+        /// To which group.
+        group: GroupId,
+        /// The word.
+        payload: Bytes,
+    },
+    /// For the application.
+    Event(DeskEvent),
+}
+
+/// What the application hears.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeskEvent {
+    /// A stranger wrote to the group; all members of the view hear it, in one order with everything else.
+    Letter {
+        /// To which group.
+        group: GroupId,
+        /// Its name, for answers.
+        letter: Digest,
+        /// The writer's identity.
+        writer: MemberId,
+        /// What the writer calls itself; nobody vouches for it.
+        name: String,
+        /// What it says.
+        text: Bytes,
+    },
+    /// A member answered a letter.
+    Answered {
+        /// In which group.
+        group: GroupId,
+        /// Which letter.
+        letter: Digest,
+        /// Who.
+        by: MemberId,
+        /// What it says.
+        text: Bytes,
+    },
+}
+
+/// A member's desk, for all its groups.
+#[derive(Debug, Default)]
+pub struct Desk {
+    ledger: Ledger,
+    pace: Pace,
+    out: VecDeque<DeskOutput>,
+}
+
+/// A letter whose signature stands.
+struct Read {
+    id: Digest,
+    certificate: IdentityCertificate,
+}
+
+impl Desk {
+    /// Takes one input.
+    ///
+    /// # Errors
+    /// [`LettersError`]: nothing changed, but a guest may have been told why.
+    ///
+    /// # Source
+    /// docs/protocol/letters.md, rules LET-01 to LET-11.
+    pub fn handle(
+        &mut self,
+        counter: &Counter<'_>,
+        input: DeskInput,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LettersError> {
+        match input {
+            DeskInput::Guest { from, payload } => self.guest(counter, from, &payload, entropy),
+            DeskInput::Member { group, sender, payload } => match message::decode(&payload)? {
+                MemberWord::Letter { letter } => self.delivered(counter, group, &letter),
+                MemberWord::Answer { answer } => self.answered(counter, group, sender, &answer, entropy),
+            },
+            DeskInput::Answer { letter, text } => self.answer(counter, letter, text, entropy),
+            DeskInput::LinkDown(node) => {
+                self.pace.down(&node);
+                Ok(())
+            }
+        }
+    }
+
+    /// Next output, until `None`.
+    pub fn poll_output(&mut self) -> Option<DeskOutput> {
+        self.out.pop_front()
+    }
+
+    /// Whether a letter of this name is remembered, and of which group.
+    pub fn group_of(&self, letter: &Digest) -> Option<GroupId> {
+        self.ledger.get(letter).map(|entry| entry.group)
+    }
+
+    fn guest(
+        &mut self,
+        counter: &Counter<'_>,
+        from: NodeId,
+        payload: &[u8],
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LettersError> {
+        if !self.pace.may_speak(from, counter.now) {
+            return Err(LettersError::PeerTooOften(from));
+        }
+        let word = message::decode(payload)?;
+        let writes = matches!(word, GuestWord::Ask { .. } | GuestWord::Letter { .. });
+        if let Some((standing, error)) = closed(counter, from).filter(|_| writes) {
+            self.stand(from, NO_LETTER, standing);
+            return Err(error);
+        }
+        match word {
+            GuestWord::Ask { group, nonce } => self.ask(counter, from, &group, nonce),
+            GuestWord::Letter { group, epoch, sealed } => {
+                self.letter(counter, from, (group, epoch), &sealed, entropy)
+            }
+            GuestWord::Poll { group, letter, have } => {
+                message::check_have(&have)?;
+                self.poll(from, &group, letter, &have, entropy);
+                Ok(())
+            }
+            GuestWord::Door { .. } | GuestWord::Standing { .. } | GuestWord::Answer { .. } => {
+                Err(LettersError::PeerOutOfTurn(from))
+            }
+        }
+    }
+
+    fn ask(
+        &mut self,
+        counter: &Counter<'_>,
+        from: NodeId,
+        group: &GroupId,
+        nonce: [u8; 16],
+    ) -> Result<(), LettersError> {
+        let Some(front) = (counter.front)(group) else {
+            self.stand(from, NO_LETTER, Standing::NotHere);
+            return Ok(());
+        };
+        let key: Blob = DoorKey::derive(front.seed).public().to_vec().into();
+        let content = door_content(&front.view, &front.epoch, &key, from, &nonce);
+        let signature = counter.identity.key().sign_fixed(DOOR_LABEL, &content);
+        let (view, epoch, by) = (front.view, front.epoch, counter.identity.member());
+        self.say(from, &GuestWord::Door { view, epoch, key, by, nonce, signature });
+        Ok(())
+    }
+
+    fn letter(
+        &mut self,
+        counter: &Counter<'_>,
+        from: NodeId,
+        (group, epoch): (GroupId, [u8; 8]),
+        sealed: &Sealed,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LettersError> {
+        let front = match (counter.front)(&group) {
+            None => return self.stands(from, NO_LETTER, Standing::NotHere),
+            Some(front) if front.epoch != epoch => return self.stands(from, NO_LETTER, Standing::Stale),
+            Some(front) => front,
+        };
+        let read = open(&front, from, sealed).and_then(|letter| {
+            let read = verify(&letter, &group, Some(from))?;
+            let here = letter.body.view == front.view && letter.body.epoch == front.epoch;
+            if here { Ok((letter, read)) } else { Err(LettersError::PeerOtherEpoch) }
+        });
+        let (letter, read) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                self.stand(from, NO_LETTER, Standing::Refused);
+                return Err(error);
+            }
+        };
+        if self.ledger.get(&read.id).is_some() {
+            self.poll(from, &group, read.id, &[], entropy);
+            return Ok(());
+        }
+        if !self.pace.may_write(counter.now) {
+            return self.stands(from, read.id, Standing::Full);
+        }
+        let payload = codec::encode(&MemberWord::Letter { letter }).into();
+        self.out.push_back(DeskOutput::Multicast { group, payload });
+        Ok(())
+    }
+
+    /// Sends what the writer does not have yet.
+    fn poll(
+        &mut self,
+        from: NodeId,
+        group: &GroupId,
+        letter: Digest,
+        have: &[Digest],
+        entropy: &mut dyn Entropy,
+    ) {
+        let known = self.ledger.get(&letter).filter(|entry| entry.writer == from && entry.group == *group);
+        let Some(entry) = known else { return self.stand(from, letter, Standing::Unknown) };
+        let lacking = entry.answers.iter().filter(|(id, _)| !have.contains(id)).map(|(_, answer)| answer);
+        let words: Vec<GuestWord> =
+            lacking.filter_map(|answer| sealed_answer(entry, answer, entropy)).collect();
+        self.stand(from, letter, Standing::Delivered);
+        words.iter().for_each(|word| self.say(from, word));
+    }
+
+    /// A letter in the group's order.
+    fn delivered(
+        &mut self,
+        counter: &Counter<'_>,
+        group: GroupId,
+        letter: &Letter,
+    ) -> Result<(), LettersError> {
+        let Read { id, certificate } = verify(letter, &group, None)?;
+        let writer = certificate.member();
+        if let Some((_, error)) = closed(counter, writer.node()) {
+            return Err(error);
+        }
+        let reply = letter.body.reply.0.clone();
+        if self.ledger.enter(id, Entry { group, writer: writer.node(), reply, answers: Vec::new() }) {
+            let (name, text) = (certificate.name().to_owned(), letter.body.text.0.clone());
+            let event = DeskEvent::Letter { group, letter: id, writer, name, text };
+            self.out.push_back(DeskOutput::Event(event));
+        }
+        if self.pace.is_here(&writer.node()) {
+            self.stand(writer.node(), id, Standing::Delivered);
+        }
+        Ok(())
+    }
+
+    fn answer(
+        &mut self,
+        counter: &Counter<'_>,
+        letter: Digest,
+        text: Bytes,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LettersError> {
+        let entry = self.ledger.get(&letter).ok_or(LettersError::UnknownLetter)?;
+        if text.is_empty() || text.len() > TEXT_BYTES_MAX {
+            return Err(LettersError::LocalText(text.len()));
+        }
+        if entry.answers.len() >= ANSWERS_MAX {
+            return Err(LettersError::LocalFull(ANSWERS_MAX));
+        }
+        let (group, by) = (entry.group, counter.identity.member());
+        let body = AnswerBody { group, letter, by, nonce: draw(entropy), text: text.into() };
+        let signature = counter.identity.key().sign_fixed(ANSWER_LABEL, &codec::encode(&body));
+        let payload = codec::encode(&MemberWord::Answer { answer: Answer { body, signature } }).into();
+        self.out.push_back(DeskOutput::Multicast { group, payload });
+        Ok(())
+    }
+
+    /// LET-10: an answer in the group's order.
+    fn answered(
+        &mut self,
+        counter: &Counter<'_>,
+        group: GroupId,
+        sender: MemberId,
+        answer: &Answer,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LettersError> {
+        message::check_text(&answer.body.text)?;
+        if answer.body.group != group || answer.body.by != sender || !is_signed(answer, counter.roster) {
+            return Err(LettersError::PeerNotMember(sender));
+        }
+        let new = self.ledger.answered(answer.id(), answer);
+        let AnswerBody { letter, by, text, .. } = &answer.body;
+        let known = self.ledger.get(letter);
+        if known.is_some() && !new {
+            return Ok(());
+        }
+        let here = known.filter(|entry| self.pace.is_here(&entry.writer));
+        let word = here.and_then(|entry| Some((entry.writer, sealed_answer(entry, answer, entropy)?)));
+        if let Some((writer, word)) = word {
+            self.say(writer, &word);
+        }
+        let event = DeskEvent::Answered { group, letter: *letter, by: *by, text: text.0.clone() };
+        self.out.push_back(DeskOutput::Event(event));
+        Ok(())
+    }
+
+    fn stands(&mut self, to: NodeId, letter: Digest, standing: Standing) -> Result<(), LettersError> {
+        self.stand(to, letter, standing);
+        Ok(())
+    }
+
+    fn stand(&mut self, to: NodeId, letter: Digest, standing: Standing) {
+        self.say(to, &GuestWord::Standing { letter, standing });
+    }
+
+    fn say(&mut self, to: NodeId, word: &GuestWord) {
+        self.out.push_back(DeskOutput::Guest { to, payload: codec::encode(word).into() });
+    }
+}
+
+/// LET-09: who may not write, and whether anybody may.
+fn closed(counter: &Counter<'_>, writer: NodeId) -> Option<(Standing, LettersError)> {
+    if counter.roster.is_member(&writer.member()) {
+        return Some((Standing::Refused, LettersError::PeerMember(writer.member())));
+    }
+    (!counter.roster.charter().letters()).then_some((Standing::Closed, LettersError::LocalClosed))
+}
+
+/// What a contact signs when it names the key.
+pub(crate) fn door_content(
+    view: &ViewId,
+    epoch: &[u8; 8],
+    key: &Blob,
+    writer: NodeId,
+    nonce: &[u8; 16],
+) -> Vec<u8> {
+    [&view.group.0[..], &codec::encode(view), epoch, &writer.0, nonce, &key.0].concat()
+}
+
+/// Whether `by` is a member now and signed this.
+pub(crate) fn is_door(roster: &Roster, by: &MemberId, content: &[u8], signature: &[u8; 64]) -> bool {
+    let key = roster.member(by).map(|admission| &admission.key);
+    key.is_some_and(|key| key.verify_fixed(DOOR_LABEL, content, signature).is_ok())
+}
+
+/// Whether the member that the answer names is one now, and signed it.
+pub(crate) fn is_signed(answer: &Answer, roster: &Roster) -> bool {
+    let key = roster.member(&answer.body.by).map(|admission| &admission.key);
+    key.is_some_and(|key| {
+        key.verify_fixed(ANSWER_LABEL, &codec::encode(&answer.body), &answer.signature).is_ok()
+    })
+}
+
+/// What a letter is sealed under, besides the key.
+pub(crate) fn letter_info(view: &ViewId, epoch: &[u8; 8]) -> Vec<u8> {
+    [LETTER_LABEL, &view.group.0, &codec::encode(view), epoch].concat()
+}
+
+/// What an answer is sealed under, besides the key.
+pub(crate) fn answer_info(group: &GroupId, letter: &Digest) -> Vec<u8> {
+    [ANSWER_LABEL, &group.0, letter].concat()
+}
+
+/// The writer's signature on a letter.
+pub(crate) fn sign(body: message::LetterBody, identity: &Identity) -> Letter {
+    let signature = identity.key().sign_fixed(LETTER_LABEL, &codec::encode(&body));
+    Letter { body, signature }
+}
+
+/// LET-07.
+fn open(front: &Front<'_>, from: NodeId, sealed: &Sealed) -> Result<Letter, LettersError> {
+    let key = DoorKey::derive(front.seed);
+    let opened = key.open(&letter_info(&front.view, &front.epoch), sealed);
+    message::decode(&opened.ok_or(LettersError::PeerSealed(from))?)
+}
+
+/// LET-08: the certificate is its own holder's, the signature the holder's over this letter to this group; the holder is who
+/// brought it, where that is known.
+fn verify(letter: &Letter, group: &GroupId, from: Option<NodeId>) -> Result<Read, LettersError> {
+    message::check_text(&letter.body.text)?;
+    if letter.body.view.group != *group {
+        return Err(LettersError::PeerOtherEpoch);
+    }
+    let nobody = LettersError::PeerLetter(from.unwrap_or(NodeId([0; 32])));
+    let certificate =
+        IdentityCertificate::from_der(&letter.body.certificate.0).map_err(|_| nobody.clone())?;
+    let content = codec::encode(&letter.body);
+    let stands = certificate.key().verify_fixed(LETTER_LABEL, &content, &letter.signature).is_ok();
+    if !stands || from.is_some_and(|from| certificate.node() != from) {
+        return Err(nobody);
+    }
+    let id = message::letter_id(group, &certificate.member(), &letter.body.nonce);
+    Ok(Read { id, certificate })
+}
+
+fn sealed_answer(entry: &Entry, answer: &Answer, entropy: &mut dyn Entropy) -> Option<GuestWord> {
+    let letter = answer.body.letter;
+    let info = answer_info(&entry.group, &letter);
+    let sealed = seal::seal(&entry.reply, &info, &codec::encode(answer), entropy)?;
+    Some(GuestWord::Answer { letter, sealed })
+}

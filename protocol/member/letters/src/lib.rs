@@ -1,0 +1,46 @@
+//! A stranger's word to the group, and the group's answer: private, and signed both ways.
+//!
+//! ```text
+//!  writer (a stranger)          contact (a member)                      all members
+//!    |-- Ask --------------------->|
+//!    |<- Door: key of the epoch ---|   signed by the contact for this writer
+//!    |-- Letter, sealed to it ---->|-- the letter, opened, sealed for the group ->|  shown in one order
+//!    |<- Standing: delivered ------|                                              |
+//!    |                             |<----------- an answer, signed by a member ---|  in the same order
+//!    |<- Answer, sealed to the writer's key
+//!    |-- Poll: what I have ------->|   every few seconds, by any contact: what was lost is sent again
+//! ```
+//! Promise: a letter is read by the members who hold the epoch's key and nobody else, all of them see the same one, and know
+//! by its signature which identity wrote it; an answer is read by the writer (and the members) alone, and a member signed it.
+//! The node between them sees that a guest writes, when, and how much.
+//! Relies on: session for the seed of an epoch's door key and for the way from the contact to all; the transcript for who is
+//! a member. Does not rely on: the links' being private, or delivering.
+//!
+//! Both sides are here: [`Writer`] and [`Desk`].
+
+mod desk;
+mod error;
+mod ledger;
+mod message;
+mod pace;
+mod seal;
+mod writer;
+
+pub use desk::{Counter, Desk, DeskEvent, DeskInput, DeskOutput, Front};
+pub use error::LettersError;
+pub use message::{
+    Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Sealed, Standing, TEXT_BYTES_MAX,
+    WORD_BYTES_MAX, is_for_writer, is_guest_word,
+};
+pub use seal::DoorKey;
+pub use writer::{Writer, WriterEvent, WriterOutput};
+
+use folkmoot_base as base;
+use folkmoot_identity as identity;
+
+/// Most answers to one letter.
+pub const ANSWERS_MAX: usize = 8;
+/// Letters that a member remembers, to answer them and to know them again.
+pub const LETTERS_MAX: usize = 128;
+/// Letters that a writer has under way.
+pub const DRAFTS_MAX: usize = 8;

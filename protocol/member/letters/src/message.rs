@@ -1,0 +1,232 @@
+//! Bytes of the letters layer.
+//!
+//! Between writer and contact, over the guest's link, beside admission's (whose kinds are below 64):
+//! ```text
+//! 65 Ask        group, nonce 16                                       writer -> contact
+//! 66 Door       view, epoch tag 8, key 1216, by, nonce 16, signature  contact -> writer
+//! 67 Letter     group, epoch tag 8, HPKE(letter)                      writer -> contact
+//! 68 Standing   id of the letter (zeros: of an Ask), u8               contact -> writer
+//! 69 Poll       group, id of the letter, ids of the answers it has    writer -> contact
+//! 70 Answer     id of the letter, HPKE(answer)                        contact -> writer
+//! ```
+//! Between members, sealed by session: 1 Letter, 2 Answer, with the signatures that the writer and the answering member made.
+
+use crate::base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use crate::base::{DecodeError, Digest, GroupId, MemberId, ViewId, digest};
+use crate::{ANSWERS_MAX, LettersError};
+
+/// Longest text of a letter or an answer, in bytes.
+pub const TEXT_BYTES_MAX: usize = 8 * 1024;
+/// Longest word of this layer, in bytes: what a guest's link takes in one piece (LINK-14).
+pub const WORD_BYTES_MAX: usize = 16 * 1024;
+/// The first kind that is ours; admission's are below.
+const FIRST_KIND: u8 = 64;
+
+/// Whether a frame of a guest's link is for this layer: the kind after the version byte says so.
+pub fn is_guest_word(frame: &[u8]) -> bool {
+    frame.get(1).is_some_and(|kind| *kind >= FIRST_KIND)
+}
+
+/// Whether such a frame is a contact's to a writer, and not the other way.
+pub fn is_for_writer(frame: &[u8]) -> bool {
+    matches!(frame.get(1), Some(66 | 68 | 70))
+}
+
+/// Something sealed by HPKE (RFC 9180).
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Sealed {
+    /// The encapsulated key: 1,120 bytes.
+    pub encapsulated: Blob,
+    /// Ciphertext and tag.
+    pub body: Blob,
+}
+
+/// Writer and contact.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum GuestWord {
+    /// Writer → contact: to which key may I write?
+    #[tls_codec(discriminant = 65)]
+    Ask {
+        /// To which group.
+        group: GroupId,
+        /// What the answer must name, so that no old one can stand for it.
+        nonce: [u8; 16],
+    },
+    /// Contact → writer: to this one.
+    #[tls_codec(discriminant = 66)]
+    Door {
+        /// In which view.
+        view: ViewId,
+        /// The public tag of its epoch.
+        epoch: [u8; 8],
+        /// The key.
+        key: Blob,
+        /// Which member says so.
+        by: MemberId,
+        /// Of the Ask.
+        nonce: [u8; 16],
+        /// Over all that and the writer.
+        signature: [u8; 64],
+    },
+    /// Writer → contact: a letter.
+    #[tls_codec(discriminant = 67)]
+    Letter {
+        /// To which group.
+        group: GroupId,
+        /// Sealed to the key of this epoch.
+        epoch: [u8; 8],
+        /// A [`Letter`].
+        sealed: Sealed,
+    },
+    /// Contact → writer: how it stands.
+    #[tls_codec(discriminant = 68)]
+    Standing {
+        /// Of which letter; zeros for an Ask.
+        letter: Digest,
+        /// How.
+        standing: Standing,
+    },
+    /// Writer → contact: is there more?
+    #[tls_codec(discriminant = 69)]
+    Poll {
+        /// In which group.
+        group: GroupId,
+        /// About which letter.
+        letter: Digest,
+        /// The answers that the writer has.
+        have: Vec<Digest>,
+    },
+    /// Contact → writer: an answer.
+    #[tls_codec(discriminant = 70)]
+    Answer {
+        /// To which letter.
+        letter: Digest,
+        /// An [`Answer`].
+        sealed: Sealed,
+    },
+}
+
+/// How a letter stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum Standing {
+    /// All members of the group's view have it.
+    Delivered = 1,
+    /// Sealed to a key that is no longer, or not yet, in use here: ask for the key again.
+    Stale = 2,
+    /// The charter takes no letters.
+    Closed = 3,
+    /// This contact is not in that group, or has no key now.
+    NotHere = 4,
+    /// Too many letters at once; later.
+    Full = 5,
+    /// This contact does not know the letter: send it again.
+    Unknown = 6,
+    /// The letter does not stand, or its writer is a member, who can speak in the group.
+    Refused = 7,
+}
+
+/// What the writer signs.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct LetterBody {
+    /// To the group of this view.
+    pub view: ViewId,
+    /// Under this epoch: another epoch's members do not take it for theirs.
+    pub epoch: [u8; 8],
+    /// The writer's identity certificate, DER.
+    pub certificate: Blob,
+    /// Drawn once for the letter: with the writer, its name.
+    pub nonce: [u8; 16],
+    /// The key that answers are sealed to.
+    pub reply: Blob,
+    /// What it says.
+    pub text: Blob,
+}
+
+/// A letter.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Letter {
+    /// What.
+    pub body: LetterBody,
+    /// The writer's, r ‖ s.
+    pub signature: [u8; 64],
+}
+
+/// What the answering member signs.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct AnswerBody {
+    /// In which group.
+    pub group: GroupId,
+    /// To which letter.
+    pub letter: Digest,
+    /// Who answers.
+    pub by: MemberId,
+    /// Drawn for the answer.
+    pub nonce: [u8; 16],
+    /// What it says.
+    pub text: Blob,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Answer {
+    /// What.
+    pub body: AnswerBody,
+    /// The member's, r ‖ s.
+    pub signature: [u8; 64],
+}
+
+/// Member to members, under the session's seal.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum MemberWord {
+    /// A stranger wrote.
+    #[tls_codec(discriminant = 1)]
+    Letter {
+        /// What, word for word.
+        letter: Letter,
+    },
+    /// A member answers.
+    #[tls_codec(discriminant = 2)]
+    Answer {
+        /// What.
+        answer: Answer,
+    },
+}
+
+/// The name of a letter: of its writer's choosing, and nobody else's.
+pub(crate) fn letter_id(group: &GroupId, writer: &MemberId, nonce: &[u8; 16]) -> Digest {
+    digest(&[b"folkmoot letter id v1", &group.0, &writer.0, nonce])
+}
+
+impl Answer {
+    /// Its name.
+    pub fn id(&self) -> Digest {
+        digest(&[b"folkmoot answer id v1", &codec::encode(&self.body)])
+    }
+}
+
+/// Decodes either kind (LET-01).
+pub(crate) fn decode<T>(bytes: &[u8]) -> Result<T, LettersError>
+where
+    T: codec::DeserializeBytes + codec::Serialize + codec::Size,
+{
+    if bytes.len() > WORD_BYTES_MAX {
+        return Err(DecodeError::TooLong { got: bytes.len(), most: WORD_BYTES_MAX }.into());
+    }
+    Ok(codec::decode(bytes)?)
+}
+
+/// A text of legal length (LET-02).
+pub(crate) fn check_text(text: &Blob) -> Result<(), LettersError> {
+    match text.0.len() {
+        1..=TEXT_BYTES_MAX => Ok(()),
+        other => Err(LettersError::PeerText(other)),
+    }
+}
+
+/// A list of answers of legal length (LET-02).
+pub(crate) fn check_have(have: &[Digest]) -> Result<(), LettersError> {
+    if have.len() > ANSWERS_MAX { Err(LettersError::PeerText(have.len())) } else { Ok(()) }
+}

@@ -1,0 +1,140 @@
+//! HPKE as this layer uses it: base mode (RFC 9180 section 5.1.1) with X-Wing (draft-ietf-hpke-pq: X25519 and ML-KEM-768),
+//! HKDF-SHA-256 and ChaCha20-Poly1305. Who sealed is said by signatures inside.
+
+use crate::base::{Entropy, Secret};
+use crate::message::Sealed;
+use core::convert::Infallible;
+use hpke::aead::ChaCha20Poly1305;
+use hpke::kdf::HkdfSha256;
+use hpke::kem::XWing;
+use hpke::rand_core::{TryCryptoRng, TryRng};
+use hpke::{Deserializable as _, Kem, OpModeR, OpModeS, Serializable as _};
+
+type Private = <XWing as Kem>::PrivateKey;
+type Public = <XWing as Kem>::PublicKey;
+type Encapsulated = <XWing as Kem>::EncappedKey;
+
+/// A pair of keys to be written to. The private one is erased when dropped.
+pub struct DoorKey {
+    private: Private,
+    public: Vec<u8>,
+}
+
+impl core::fmt::Debug for DoorKey {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.write_str("DoorKey(..)")
+    }
+}
+
+impl DoorKey {
+    /// The pair that follows from `seed`, the same for all who have it (RFC 9180, DeriveKeyPair).
+    pub fn derive(seed: &Secret<[u8; 32]>) -> Self {
+        let (private, public) = XWing::derive_keypair(seed.expose());
+        Self { private, public: public.to_bytes().to_vec() }
+    }
+
+    /// A pair from fresh randomness: draws 32 bytes.
+    pub fn draw(entropy: &mut dyn Entropy) -> Self {
+        Self::derive(&Secret::new(crate::base::draw(entropy)))
+    }
+
+    /// The public key: 1,216 bytes.
+    pub fn public(&self) -> &[u8] {
+        &self.public
+    }
+
+    /// Opens what was sealed to this key under the same `info`.
+    pub(crate) fn open(&self, info: &[u8], sealed: &Sealed) -> Option<Vec<u8>> {
+        let encapsulated = Encapsulated::from_bytes(&sealed.encapsulated.0).ok()?;
+        let mode = OpModeR::<XWing>::Base;
+        hpke::single_shot_open::<ChaCha20Poly1305, HkdfSha256, XWing>(
+            &mode,
+            &self.private,
+            &encapsulated,
+            info,
+            &sealed.body.0,
+            &[],
+        )
+        .ok()
+    }
+}
+
+/// Seals `plain` to the public key `to` under `info`, which both sides know. `None` if that is no key. Draws 64 bytes.
+pub(crate) fn seal(to: &[u8], info: &[u8], plain: &[u8], entropy: &mut dyn Entropy) -> Option<Sealed> {
+    let to = Public::from_bytes(to).ok()?;
+    let mode = OpModeS::<XWing>::Base;
+    let (encapsulated, body) = hpke::single_shot_seal_with_rng::<ChaCha20Poly1305, HkdfSha256, XWing>(
+        &mode,
+        &to,
+        info,
+        plain,
+        &[],
+        &mut Draw(entropy),
+    )
+    .ok()?;
+    Some(Sealed { encapsulated: encapsulated.to_bytes().to_vec().into(), body: body.into() })
+}
+
+/// Our entropy in the library's words.
+struct Draw<'a>(&'a mut dyn Entropy);
+
+impl TryRng for Draw<'_> {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(u32::from_le_bytes(crate::base::draw(self.0)))
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(u64::from_le_bytes(crate::base::draw(self.0)))
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
+        self.0.fill(out);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Draw<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Count(u8);
+
+    impl Entropy for Count {
+        fn fill(&mut self, out: &mut [u8]) {
+            for byte in out {
+                self.0 = self.0.wrapping_mul(181).wrapping_add(7);
+                *byte = self.0;
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_sealed_opens_with_the_key_and_the_info_and_nothing_else() {
+        let (mut entropy, other) = (Count(1), DoorKey::draw(&mut Count(9)));
+        let key = DoorKey::draw(&mut entropy);
+        let sealed = seal(key.public(), b"info", b"text", &mut entropy).unwrap();
+        assert_eq!(key.open(b"info", &sealed).as_deref(), Some(&b"text"[..]));
+        assert_eq!(key.open(b"other", &sealed), None);
+        assert_eq!(other.open(b"info", &sealed), None);
+        assert_eq!((key.public().len(), sealed.encapsulated.0.len()), (1_216, 1_120));
+        for place in [0, sealed.body.0.len() - 1] {
+            let mut altered = sealed.clone();
+            let mut body = altered.body.0.to_vec();
+            body[place] ^= 1;
+            altered.body = body.into();
+            assert_eq!(key.open(b"info", &altered), None);
+        }
+        assert!(seal(b"no key", b"info", b"text", &mut entropy).is_none());
+    }
+
+    #[test]
+    fn equal_seeds_give_equal_keys_and_nothing_is_printed() {
+        let seed = Secret::new([7; 32]);
+        assert_eq!(DoorKey::derive(&seed).public(), DoorKey::derive(&seed).public());
+        assert_eq!(format!("{:?}", DoorKey::derive(&seed)), "DoorKey(..)");
+    }
+}

@@ -1,0 +1,152 @@
+//! Letters: a stranger's to the group, and the group's answers. A member keeps the desk; who is outside writes.
+
+use crate::Member;
+use crate::api::{Event, SendError};
+use crate::seat::{Manner, Seat};
+use base::{Digest, Entropy, GroupId, Instant, MemberId, NodeId, Service};
+use bytes::Bytes;
+use folkmoot_attach::ToNode;
+use folkmoot_base as base;
+use folkmoot_identity::Minority;
+use folkmoot_letters::{
+    Counter, DeskEvent, DeskInput, DeskOutput, Front, WriterEvent, WriterOutput, is_for_writer,
+};
+use folkmoot_session::Content;
+
+/// How words of the layer go to the group.
+const MANNER: Manner = Manner { service: Service::Agreed, signed: false, content: Content::Letters };
+
+/// The epoch under which this seat's group may be written to.
+fn front(seat: &Seat) -> Option<Front<'_>> {
+    let (view, epoch, seed) = seat.session.letters()?;
+    (seat.minority == Minority::Continue).then_some(Front { view, epoch, seed })
+}
+
+impl Member {
+    /// The application writes to a group that it is not in.
+    pub(crate) fn write_letter(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        text: Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
+        match self.writer.write(now, (group, text), &self.config.identity, entropy) {
+            Ok(letter) => self.event(Event::LetterStands { letter, standing: None }),
+            Err(error) => self.event(Event::SendFailed { error: SendError::Letter(error) }),
+        }
+        self.drain_writer();
+    }
+
+    /// The application answers a letter to one of its groups.
+    pub(crate) fn answer_letter(
+        &mut self,
+        now: Instant,
+        letter: Digest,
+        text: Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
+        if let Err(error) = self.at_desk(now, DeskInput::Answer { letter, text }, entropy) {
+            self.event(Event::SendFailed { error: SendError::Letter(error) });
+        }
+    }
+
+    /// A word over a guest's link, ours or another's.
+    pub(crate) fn guest_word(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        payload: Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
+        let done = if is_for_writer(&payload) {
+            let (roster, identity) = (self.transcript.roster(), &self.config.identity);
+            let done = self.writer.word(now, (from, &payload), roster, identity, entropy);
+            self.drain_writer();
+            done
+        } else {
+            self.at_desk(now, DeskInput::Guest { from, payload }, entropy)
+        };
+        if let Err(error) = done {
+            self.refuse("letters", &error);
+        }
+    }
+
+    /// A word that a member sealed for the group.
+    pub(crate) fn member_word(
+        &mut self,
+        now: Instant,
+        (group, sender): (GroupId, MemberId),
+        payload: Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
+        if let Err(error) = self.at_desk(now, DeskInput::Member { group, sender, payload }, entropy) {
+            self.refuse("letters", &error);
+        }
+    }
+
+    pub(crate) fn post_link(&mut self, now: Instant, node: NodeId, up: bool, entropy: &mut dyn Entropy) {
+        if up {
+            self.writer.link_up(now, node);
+        } else {
+            self.writer.link_down(now, &node);
+            // Forgetting cannot fail.
+            let _ = self.at_desk(now, DeskInput::LinkDown(node), entropy);
+        }
+        self.drain_writer();
+    }
+
+    pub(crate) fn wake_writer(&mut self, now: Instant) {
+        if self.writer.poll_timeout().is_some_and(|at| at <= now) {
+            self.writer.timeout(now);
+            self.drain_writer();
+        }
+    }
+
+    fn at_desk(
+        &mut self,
+        now: Instant,
+        input: DeskInput,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), folkmoot_letters::LettersError> {
+        let (seats, roster) = (&self.seats, self.transcript.roster());
+        let front = |group: &GroupId| seats.get(group).and_then(front);
+        let counter = Counter { now, identity: &self.config.identity, roster, front: &front };
+        let done = self.desk.handle(&counter, input, entropy);
+        self.drain_desk();
+        done
+    }
+
+    fn drain_desk(&mut self) {
+        while let Some(output) = self.desk.poll_output() {
+            match output {
+                DeskOutput::Guest { to, payload } => self.tell_node(ToNode::Guest { to, payload }),
+                DeskOutput::Multicast { group, payload } => {
+                    if let Err(error) = self.try_send(group, MANNER, payload) {
+                        self.trace("letters", format!("a word to the group was not sent: {error}"));
+                    }
+                }
+                DeskOutput::Event(DeskEvent::Letter { group, letter, writer, name, text }) => {
+                    self.event(Event::Letter { group, letter, writer, name, text });
+                }
+                DeskOutput::Event(DeskEvent::Answered { group, letter, by, text }) => {
+                    self.event(Event::Answered { group, letter, by, text });
+                }
+            }
+        }
+    }
+
+    fn drain_writer(&mut self) {
+        while let Some(output) = self.writer.poll_output() {
+            match output {
+                WriterOutput::Guest { to, payload } => self.tell_node(ToNode::Guest { to, payload }),
+                WriterOutput::Event(WriterEvent::Standing { letter, standing }) => {
+                    self.event(Event::LetterStands { letter, standing: Some(standing) });
+                }
+                WriterOutput::Event(WriterEvent::Answer { letter, by, text }) => {
+                    self.event(Event::Answer { letter, by, text });
+                }
+            }
+        }
+    }
+}
