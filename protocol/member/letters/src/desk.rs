@@ -295,11 +295,22 @@ impl Desk {
             let (name, text) = (certificate.name().to_owned(), letter.body.text.0.clone());
             let event = DeskEvent::Letter { group, letter: id, writer, name, text };
             self.out.push_back(DeskOutput::Event(event));
+        } else {
+            self.answer_again(group, &id, counter.identity.member());
         }
         if self.pace.is_here(&writer.node()) {
             self.stand(writer.node(), id, Standing::Delivered);
         }
         Ok(())
+    }
+
+    /// A letter came once more: some contact did not know it, nor what we answered.
+    fn answer_again(&mut self, group: GroupId, letter: &Digest, me: MemberId) {
+        let Some(entry) = self.ledger.get(letter) else { return };
+        for (_, answer) in entry.answers.iter().filter(|(_, answer)| answer.body.by == me) {
+            let payload = codec::encode(&MemberWord::Answer { answer: answer.clone() }).into();
+            self.out.push_back(DeskOutput::Multicast { group, payload });
+        }
     }
 
     fn answer(
@@ -447,4 +458,22 @@ fn sealed_answer(entry: &Entry, answer: &Answer, entropy: &mut dyn Entropy) -> O
     let info = answer_info(&entry.group, &letter);
     let sealed = seal::seal(&entry.reply, &info, &codec::encode(answer), entropy)?;
     Some(GuestWord::Answer { letter, sealed })
+}
+
+/// Seals any letter to an epoch's key: for tests of what members refuse.
+#[doc(hidden)]
+pub fn danger_seal_letter(
+    key: &[u8],
+    (view, epoch): (&ViewId, &[u8; 8]),
+    letter: &Letter,
+    entropy: &mut dyn Entropy,
+) -> Option<Sealed> {
+    seal::seal(key, &letter_info(view, epoch), &codec::encode(letter), entropy)
+}
+
+/// Seals any answer to a writer's key: for tests of what writers refuse.
+#[doc(hidden)]
+pub fn danger_seal_answer(reply: &[u8], answer: &Answer, entropy: &mut dyn Entropy) -> Option<Sealed> {
+    let info = answer_info(&answer.body.group, &answer.body.letter);
+    seal::seal(reply, &info, &codec::encode(answer), entropy)
 }

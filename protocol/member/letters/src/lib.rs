@@ -27,6 +27,8 @@ mod seal;
 mod writer;
 
 pub use desk::{Counter, Desk, DeskEvent, DeskInput, DeskOutput, Front};
+#[doc(hidden)]
+pub use desk::{danger_seal_answer, danger_seal_letter};
 pub use error::LettersError;
 pub use message::{
     Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Sealed, Standing, TEXT_BYTES_MAX,

@@ -9,7 +9,7 @@ use common::{AES, GROUP, config, key, view};
 use folkmoot_base::{Danger, Entropy, MemberId, Service, UnixTime, digest};
 use folkmoot_identity::{Identity, Signature, Stamp};
 use folkmoot_session::{
-    HEADER_BYTES, Message, OpenError, Opened, PLAIN_BYTES, SIGNED_BYTES, Session, TAG_BYTES,
+    Content, HEADER_BYTES, Message, OpenError, Opened, PLAIN_BYTES, SIGNED_BYTES, Session, TAG_BYTES,
 };
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -88,7 +88,7 @@ proptest! {
 fn ses_12_what_is_sealed_is_a_text_or_a_signature_and_a_text() {
     let danger = Some(Danger::SessionPlain);
     let (mut anna, mut ben) = (session(0, 1, 1, danger), session(1, 1, 1, danger));
-    for kind in 2..=255 {
+    for kind in 3..=255 {
         let mut sealed = anna.seal(&[7; 80]).unwrap().to_vec();
         sealed[HEADER_BYTES] = kind;
         assert_eq!(open(&mut ben, 0, sealed.into()), Err(OpenError::PeerContent(id(0))));
@@ -210,4 +210,25 @@ fn ses_15_what_is_not_signed_any_member_could_have_made() {
     let forged = sign(&mut cleo_as_anna, 2, b"I owe Ben ten crowns");
     let mut ben = session(1, 1, 1, None);
     assert_eq!(open(&mut ben, 0, forged), Err(OpenError::PeerSignature(id(0))));
+}
+
+/// SES-16: what the letters layer says is told from what the application says, under the seal; and the key for letters is of
+/// the epoch, the same for all who are in it, and not to be had once somebody is to be shut out.
+#[test]
+fn ses_16_words_of_the_letters_layer_are_told_apart_and_their_key_is_the_epochs() {
+    let (mut anna, mut ben) = (session(0, 1, 1, None), session(1, 1, 1, None));
+    let sealed = anna.seal_letters(b"word").unwrap();
+    let Message { payload, origin, content } = open(&mut ben, 0, sealed).unwrap();
+    assert_eq!((&payload[..], content, origin.is_signed()), (&b"word"[..], Content::Letters, false));
+    let sealed = anna.seal(b"text").unwrap();
+    assert_eq!(open(&mut ben, 0, sealed).unwrap().content, Content::Text);
+    let seed = |session: &Session| session.letters().map(|(view, tag, seed)| (view, tag, seed.clone()));
+    let first = seed(&anna).unwrap();
+    assert_eq!(seed(&ben), Some(first.clone()));
+    let (other_view, other_key) = (session(0, 2, 1, None), session(0, 1, 2, None));
+    for other in [&other_view, &other_key] {
+        assert_ne!(seed(other).unwrap().2, first.2);
+    }
+    anna.stop();
+    assert_eq!(seed(&anna), None);
 }
