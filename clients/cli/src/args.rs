@@ -272,6 +272,10 @@ pub(crate) struct Verify {
     /// For a message: the signed charter of its group; the one in the state folder if not given.
     #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) charter: Option<PathBuf>,
+    /// For a message that was said in a group named under the charter's own: its name. Not needed if the charter has rules
+    /// for it.
+    #[arg(long, value_name = "NAME", requires = "file")]
+    pub(crate) group: Option<String>,
     /// For a message: the folder `transcript` that `folkmoot export` wrote; needed if the group has changed its charter or its
     /// voters since it was founded, and to see whether the sender was expelled.
     #[arg(long, value_name = "FOLDER", requires = "file")]

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure, whole};
 use crate::member::render::view_text;
 use crate::show::{Paint, data, harmless, hex, paint, short, unhex};
 use bytes::Bytes;
-use folkmoot_base::MemberId;
+use folkmoot_base::{GroupId, GroupName, MemberId};
 use folkmoot_identity::{
     Charter, Ending, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp, Transcript,
 };
@@ -73,17 +73,41 @@ pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), F
     let message = SignedMessage::from_der(&bytes).map_err(|error| no(file, &error))?;
     let transcript =
         verify.transcript.as_deref().map(|folder| load(folder, charter.charter())).transpose()?;
+    let charter = charter.charter();
+    let named = said_in(&message, charter, verify.group.as_deref())?;
     let standing = match &transcript {
-        Some(transcript) => message.check_transcript(transcript).map(|()| now(transcript, &message)),
-        None => message.check_charter(charter.charter()).map(|()| by_charter(&message)),
+        Some(transcript) => {
+            message.check_transcript(transcript, named.as_ref()).map(|()| now(transcript, &message))
+        }
+        None => message.check_charter(charter, named.as_ref()).map(|()| by_charter(&message)),
     };
     let standing = standing.map_err(|error| no_member(file, &error))?;
-    tell(&message, charter.charter(), &standing, json);
+    tell(&message, (charter, named.as_ref()), &standing, json);
     Ok(())
 }
 
-fn tell(message: &SignedMessage, charter: &Charter, standing: &str, json: bool) {
-    let (stamp, name, group) = (message.stamp(), message.certificate().name(), charter.name().as_str());
+/// The name of the group in which it was said, if that is not the charter's own: as told, or one that the charter names.
+fn said_in(
+    message: &SignedMessage,
+    charter: &Charter,
+    told: Option<&str>,
+) -> Result<Option<GroupName>, Failure> {
+    if let Some(told) = told {
+        let name = GroupName::new(told);
+        return name.map(Some).map_err(|error| Failure::new(Exit::Usage, format!("{told:?}: {error}")));
+    }
+    let is_it = |name: &GroupName| GroupId::of_name(&charter.group(), name) == message.stamp().view.group;
+    Ok(charter.named_groups().find(is_it))
+}
+
+fn tell(
+    message: &SignedMessage,
+    (charter, named): (&Charter, Option<&GroupName>),
+    standing: &str,
+    json: bool,
+) {
+    let (stamp, name) = (message.stamp(), message.certificate().name());
+    let group = named.unwrap_or(charter.name()).as_str();
     let text = std::str::from_utf8(message.text()).ok();
     let value = json!({
         "stands": true, "signed_by": name, "member": stamp.sender.hex(), "standing": standing, "name": group,
@@ -160,6 +184,9 @@ fn no_member(file: &Path, error: &MessageError) -> Failure {
             ". If the group has changed its charter or its voters since it was founded, let a member run: \
              folkmoot export DIR; then add --transcript DIR/transcript",
         );
+    }
+    if matches!(error, MessageError::PeerOtherGroup) {
+        failure.text.push_str(". If it was said in a group named under this one, add --group NAME");
     }
     failure
 }

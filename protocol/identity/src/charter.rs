@@ -302,6 +302,11 @@ impl Charter {
         self.suites.get(group).copied().unwrap_or((self.agreement, self.rules.cipher))
     }
 
+    /// The groups named under this one that have rules of their own.
+    pub fn named_groups(&self) -> impl Iterator<Item = GroupName> {
+        self.rules.groups.names()
+    }
+
     /// Whether the agreement also runs ML-KEM-768: in CKD's pairs, in MLS's encapsulations. Says nothing of links.
     pub fn hybrid(&self) -> bool {
         self.rules.hybrid

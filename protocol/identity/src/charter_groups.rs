@@ -57,6 +57,11 @@ impl Groups {
         if self.0.len() > GROUPS_MAX { Err("at most 64 groups have rules of their own") } else { Ok(()) }
     }
 
+    /// Their names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = GroupName> {
+        self.0.keys().filter_map(|name| GroupName::new(name).ok())
+    }
+
     /// Every module that a group is given.
     pub(crate) fn keyings(&self) -> impl Iterator<Item = Keying> {
         self.0.values().filter_map(|own| own.keying)

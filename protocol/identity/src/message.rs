@@ -12,7 +12,7 @@ use crate::{CertificateError, Charter, CmsError, Gmc, IdentityCertificate, Trans
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
-use folkmoot_base::{DecodeError, MemberId, Service, ViewId, digest};
+use folkmoot_base::{DecodeError, GroupId, GroupName, MemberId, Service, ViewId, digest};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 
 /// First bytes of every signed message's content.
@@ -209,14 +209,13 @@ impl SignedMessage {
 
     /// Whether the sender is a member by `charter` as founded and what the file itself holds: a founder, or admitted by
     /// enough of the founders under the charter's first version. Of a group that has changed its charter or its voters
-    /// since, the transcript is needed: [`Self::check_transcript`]. Says nothing on whether the member was expelled later.
+    /// since, the transcript is needed: [`Self::check_transcript`]. `named`: the group under the charter's in which it was
+    /// said; none for the charter's own. Says nothing on whether the member was expelled later.
     ///
     /// # Errors
     /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`], [`MessageError::Certificate`].
-    pub fn check_charter(&self, charter: &Charter) -> Result<(), MessageError> {
-        if self.stamp.view.group != charter.group() {
-            return Err(MessageError::PeerOtherGroup);
-        }
+    pub fn check_charter(&self, charter: &Charter, named: Option<&GroupName>) -> Result<(), MessageError> {
+        self.check_group(charter.group(), named)?;
         let key = |member: &MemberId| charter.founder(member).map(|founder| &founder.key);
         match &self.certificate {
             SignerCertificate::Admitted(gmc) => Ok(gmc.check_authority(charter, key)?),
@@ -232,12 +231,20 @@ impl SignedMessage {
     ///
     /// # Errors
     /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`].
-    pub fn check_transcript(&self, transcript: &Transcript) -> Result<(), MessageError> {
-        if self.stamp.view.group != transcript.group() {
-            return Err(MessageError::PeerOtherGroup);
-        }
+    pub fn check_transcript(
+        &self,
+        transcript: &Transcript,
+        named: Option<&GroupName>,
+    ) -> Result<(), MessageError> {
+        self.check_group(transcript.group(), named)?;
         let refuse = MessageError::PeerNotMember(self.stamp.sender);
         transcript.roster().key_of(&self.stamp.sender).map(|_| ()).ok_or(refuse)
+    }
+
+    /// ID-62: whether it was said in the charter's own group, or in the one named so under it.
+    fn check_group(&self, home: GroupId, named: Option<&GroupName>) -> Result<(), MessageError> {
+        let group = named.map_or(home, |name| GroupId::of_name(&home, name));
+        if self.stamp.view.group == group { Ok(()) } else { Err(MessageError::PeerOtherGroup) }
     }
 
     /// Where, by whom, as which message.

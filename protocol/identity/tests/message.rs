@@ -97,31 +97,44 @@ fn id_61_what_is_no_message_is_refused_as_one() {
 fn id_62_the_sender_is_a_member_by_charter() {
     let world = World::new();
     for said in [world.said_by_founder(b"a"), world.said_by_newcomer(b"b")] {
-        assert_eq!(said.check_charter(world.charter()), Ok(()));
+        assert_eq!(said.check_charter(world.charter(), None), Ok(()));
     }
     // Somebody who certifies herself.
     let eve = person("eve", 7);
     let stamp = stamp(world.charter().group(), eve.member());
     let shown = SignerCertificate::Founder(Box::new(eve.certificate().clone()));
     let said = SignedMessage::assemble(stamp, "c".into(), &stamp.sign(eve.key(), b"c"), shown).unwrap();
-    assert_eq!(said.check_charter(world.charter()), Err(MessageError::PeerNotMember(eve.member())));
+    assert_eq!(said.check_charter(world.charter(), None), Err(MessageError::PeerNotMember(eve.member())));
     // Too few votes: one where two are asked for.
     let gmc = world.gmc_with(&[world.vote(0).proof()]);
     let stamp = common::stamp(world.charter().group(), world.stranger.member());
     let shown = SignerCertificate::Admitted(Box::new(gmc));
     let said =
         SignedMessage::assemble(stamp, "d".into(), &stamp.sign(world.stranger.key(), b"d"), shown).unwrap();
-    let refused = said.check_charter(world.charter());
+    let refused = said.check_charter(world.charter(), None);
     assert!(matches!(
         refused,
         Err(MessageError::Certificate(CertificateError::PeerTooFewVotes { got: 1, need: 2 }))
     ));
+    // In a group named under this one, and only by that name.
+    let log = GroupName::new("log").unwrap();
+    let stamp = common::stamp(GroupId::of_name(&world.charter().group(), &log), world.founders[0].member());
+    let shown = SignerCertificate::Founder(Box::new(world.founders[0].certificate().clone()));
+    let signature = stamp.sign(world.founders[0].key(), b"e");
+    let said = SignedMessage::assemble(stamp, "e".into(), &signature, shown).unwrap();
+    assert_eq!(said.check_charter(world.charter(), Some(&log)), Ok(()));
+    let other = GroupName::new("other").unwrap();
+    for named in [None, Some(&other)] {
+        assert_eq!(said.check_charter(world.charter(), named), Err(MessageError::PeerOtherGroup));
+    }
+    let home = world.said_by_founder(b"a").check_charter(world.charter(), Some(&log));
+    assert_eq!(home, Err(MessageError::PeerOtherGroup));
     // The same people found another group.
     let named = world.founders.iter().map(|founder| founder.certificate().into()).collect();
     let draft = CharterDraft::new(GroupName::new("book club").unwrap(), 2, named, &mut Seed(98 << 32));
     let all: Vec<_> = world.founders.iter().collect();
     let other = SignedCharter::sign(&draft.to_toml(), &all).unwrap();
-    let refused = world.said_by_founder(b"a").check_charter(other.charter());
+    let refused = world.said_by_founder(b"a").check_charter(other.charter(), None);
     assert_eq!(refused, Err(MessageError::PeerOtherGroup));
 }
 
@@ -131,12 +144,12 @@ fn id_62_the_sender_is_or_was_a_member_by_transcript() {
     let mut transcript = Transcript::genesis(world.signed.der()).unwrap();
     let said = world.said_by_newcomer(b"b");
     let sender = world.stranger.member();
-    assert_eq!(said.check_transcript(&transcript), Err(MessageError::PeerNotMember(sender)));
-    assert_eq!(world.said_by_founder(b"a").check_transcript(&transcript), Ok(()));
+    assert_eq!(said.check_transcript(&transcript, None), Err(MessageError::PeerNotMember(sender)));
+    assert_eq!(world.said_by_founder(b"a").check_transcript(&transcript, None), Ok(()));
     assert_eq!(transcript.certificate_of(&sender), None);
     let admit = transcript.make_admit(world.gmc().der(), &world.founders[0]).unwrap();
     transcript.append(&admit).unwrap();
-    assert_eq!(said.check_transcript(&transcript), Ok(()));
+    assert_eq!(said.check_transcript(&transcript, None), Ok(()));
     assert!(matches!(transcript.certificate_of(&sender), Some(SignerCertificate::Admitted(_))));
     let alice = world.founders[0].member();
     assert!(matches!(transcript.certificate_of(&alice), Some(SignerCertificate::Founder(_))));
@@ -152,6 +165,6 @@ fn id_62_the_sender_is_or_was_a_member_by_transcript() {
     let removal = transcript.make_decision(&decision, slot, &votes, &world.founders[0]).unwrap();
     transcript.append(&removal).unwrap();
     assert!(!transcript.roster().is_member(&sender));
-    assert_eq!(said.check_transcript(&transcript), Ok(()));
+    assert_eq!(said.check_transcript(&transcript, None), Ok(()));
     assert!(transcript.certificate_of(&sender).is_some());
 }

@@ -1,4 +1,5 @@
-//! ID-35 to ID-37: which module agrees on keys, which cipher seals under them, in hybrid form or not, in which group.
+//! ID-35 to ID-38: which module agrees on keys, which cipher seals under them, in hybrid form or not, in which group; and
+//! who may write to it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -142,4 +143,20 @@ fn id_36_hybrid_goes_with_modules_that_have_such_a_form() {
         ..CharterDraft::new(founded.name().clone(), 1, founded.founders().to_vec(), &mut Seed(1))
     };
     assert!(Charter::from_toml(&drafted.to_toml()).unwrap().hybrid());
+}
+
+/// Nobody outside writes to a group that does not say so; it says so by its founding text, or by vote.
+#[test]
+fn id_38_letters_are_taken_where_the_charter_says_so() {
+    let founded = World::new().charter().clone();
+    let toml = std::str::from_utf8(founded.bytes()).unwrap();
+    assert!(!toml.contains("letters") && !founded.letters());
+    let voted = founded.with_change("letters", "true").unwrap();
+    assert!(voted.letters() && voted.digest() != founded.digest());
+    assert!(!voted.with_change("letters", "false").unwrap().letters());
+    for word in ["yes", "TRUE", ""] {
+        assert!(founded.with_change("letters", word).is_err(), "{word}");
+    }
+    let draft = CharterDraft::new(founded.name().clone(), 1, founded.founders().to_vec(), &mut Seed(1));
+    assert!(Charter::from_toml(&CharterDraft { letters: true, ..draft }.to_toml()).unwrap().letters());
 }

@@ -18,6 +18,7 @@
 mod doors;
 mod frames;
 mod keys;
+mod letters;
 mod links;
 mod orders;
 mod papers;
@@ -53,6 +54,7 @@ targets! {
     keys: flush_machine, keying_machine, session_machine;
     runs: agreement_run;
     doors: admission_desk, admission_applicant;
+    letters: letters_word, letters_desk, letters_writer;
     stacks: node_peer, member_words, embedded_stranger, embedded_pair;
     stored: stored_state;
 }

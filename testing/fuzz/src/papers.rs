@@ -104,8 +104,8 @@ pub fn signed_message(data: &[u8]) {
     assert_eq!(message.der(), data);
     let record = message.stamp().record(message.text());
     assert_eq!(Stamp::from_record(&record), Ok((*message.stamp(), &message.text()[..])));
-    let _ = message.check_charter(world().charter());
-    let _ = message.check_transcript(&world().transcript);
+    let _ = message.check_charter(world().charter(), None);
+    let _ = message.check_transcript(&world().transcript, None);
 }
 
 /// Transcript: one entry, one decision.

@@ -2,7 +2,7 @@
 
 use crate::script::script;
 use crate::world::world;
-use crate::{doors, frames, keys, links, orders, runs, stacks, stored, values};
+use crate::{doors, frames, keys, letters, links, orders, runs, stacks, stored, values};
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
 use folkmoot_identity::{Decision, SignedMessage, SignerCertificate, Stamp};
@@ -16,6 +16,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     all.extend(papers());
     let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
     let [admission, desk, applicant] = doors::admission_seeds();
+    let [words, at_desk, writing] = letters::letters_seeds();
     let [sync, node] = stacks::node_seeds(&ring_frames, &admission);
     let [group, ordered] = orders::group_seeds();
     let [flush, flushing] = keys::flush_seeds();
@@ -40,6 +41,9 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("admission_message", admission.clone()),
         ("admission_desk", desk),
         ("admission_applicant", applicant),
+        ("letters_word", words),
+        ("letters_desk", at_desk),
+        ("letters_writer", writing),
         ("node_sync", sync),
         ("node_peer", node),
         ("member_words", stacks::member_seeds(&admission)),

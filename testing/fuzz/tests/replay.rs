@@ -130,6 +130,9 @@ replays! {
     session_machine
     admission_desk
     admission_applicant
+    letters_word
+    letters_desk
+    letters_writer
     node_peer
     member_words
     embedded_stranger

@@ -15,6 +15,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-flush", &["folkmoot-base", "folkmoot-identity"]),
     ("folkmoot-keying", &["folkmoot-base", "folkmoot-identity", "folkmoot-agreement"]),
     ("folkmoot-session", &["folkmoot-base", "folkmoot-identity"]),
+    ("folkmoot-letters", &["folkmoot-base", "folkmoot-identity"]),
     ("folkmoot-admission", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
     (
         "folkmoot-node",
@@ -37,6 +38,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-keying",
             "folkmoot-session",
             "folkmoot-admission",
+            "folkmoot-letters",
         ],
     ),
     ("folkmoot-transport", &["folkmoot-base"]),
@@ -79,6 +81,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-keying",
             "folkmoot-session",
             "folkmoot-admission",
+            "folkmoot-letters",
             "folkmoot-member",
         ],
     ),

@@ -12,7 +12,7 @@ use crate::error::{OpenError, SealError, SessionError};
 use crate::identity::{Signature, Stamp};
 use crate::message::{Content, EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, front, parts};
 use crate::window::Window;
-use crate::{Message, Verify};
+use crate::{LettersSeed, Message, Verify};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use bytes::{Buf as _, Bytes, BytesMut};
 use hkdf::Hkdf;
@@ -66,9 +66,9 @@ impl Epoch {
         Ok(Self { tag, sealed: 0, me: place, view: *view, members, senders, bound, letters, danger })
     }
 
-    /// View, tag, and the seed that the key for letters follows from.
-    pub(crate) fn letters(&self) -> (ViewId, EpochTag, &Secret<[u8; 32]>) {
-        (self.view, self.tag, &self.letters)
+    /// What the key for letters follows from.
+    pub(crate) fn letters(&self) -> LettersSeed<'_> {
+        LettersSeed { view: self.view, epoch: self.tag, seed: &self.letters }
     }
 
     /// What a signature of the next message covers, besides its text.

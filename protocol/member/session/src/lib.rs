@@ -73,6 +73,17 @@ pub struct Message {
     pub content: Content,
 }
 
+/// What the key that strangers write to follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LettersSeed<'a> {
+    /// In which view.
+    pub view: ViewId,
+    /// The public tag of its epoch.
+    pub epoch: [u8; 8],
+    /// The seed: all who share the group key have it. Never goes on a wire.
+    pub seed: &'a Secret<[u8; 32]>,
+}
+
 /// What [`Session::open`] makes of a sealed message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Opened {
@@ -174,8 +185,8 @@ impl Session {
         self.sealing(word)?.seal(word, Content::Letters, None)
     }
 
-    /// View, tag and letters' seed of the epoch that may seal now: nobody who was removed has it. Never goes on a wire.
-    pub fn letters(&self) -> Option<(ViewId, [u8; 8], &Secret<[u8; 32]>)> {
+    /// The letters' seed of the epoch that may seal now: nobody who was removed has it.
+    pub fn letters(&self) -> Option<LettersSeed<'_>> {
         self.current.as_ref().filter(|_| !self.stopped).map(Epoch::letters)
     }
 

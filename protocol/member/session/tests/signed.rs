@@ -222,7 +222,7 @@ fn ses_16_words_of_the_letters_layer_are_told_apart_and_their_key_is_the_epochs(
     assert_eq!((&payload[..], content, origin.is_signed()), (&b"word"[..], Content::Letters, false));
     let sealed = anna.seal(b"text").unwrap();
     assert_eq!(open(&mut ben, 0, sealed).unwrap().content, Content::Text);
-    let seed = |session: &Session| session.letters().map(|(view, tag, seed)| (view, tag, seed.clone()));
+    let seed = |session: &Session| session.letters().map(|it| (it.view, it.epoch, it.seed.clone()));
     let first = seed(&anna).unwrap();
     assert_eq!(seed(&ben), Some(first.clone()));
     let (other_view, other_key) = (session(0, 2, 1, None), session(0, 1, 2, None));

@@ -11,14 +11,14 @@ use folkmoot_identity::Minority;
 use folkmoot_letters::{
     Counter, DeskEvent, DeskInput, DeskOutput, Front, WriterEvent, WriterOutput, is_for_writer,
 };
-use folkmoot_session::Content;
+use folkmoot_session::{Content, LettersSeed};
 
 /// How words of the layer go to the group.
 const MANNER: Manner = Manner { service: Service::Agreed, signed: false, content: Content::Letters };
 
 /// The epoch under which this seat's group may be written to.
 fn front(seat: &Seat) -> Option<Front<'_>> {
-    let (view, epoch, seed) = seat.session.letters()?;
+    let LettersSeed { view, epoch, seed } = seat.session.letters()?;
     (seat.minority == Minority::Continue).then_some(Front { view, epoch, seed })
 }
 
