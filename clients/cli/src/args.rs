@@ -114,9 +114,12 @@ pub(crate) enum Charter {
         /// What seals messages: aes-256-gcm or chacha20-poly1305.
         #[arg(long, value_name = "CIPHER", default_value = "aes-256-gcm", value_parser = cipher)]
         cipher: Cipher,
-        /// Agree on keys by ML-KEM-768 as well as X25519; with --keying ckd or mls. Links between nodes stay X25519.
+        /// Agree on keys by ML-KEM-768 as well as X25519; with --keying ckd or mls.
         #[arg(long)]
         hybrid: bool,
+        /// Link nodes by ML-KEM-768 as well as X25519; not to be changed later.
+        #[arg(long)]
+        hybrid_links: bool,
         /// Where to write it.
         #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,

@@ -32,7 +32,7 @@ pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
 pub use open::{Machine, MemberHandle, Opened, Options, RunningMember, open, open_seated};
 pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
-pub use stacks::{Command, Event, Member, Node, Origin, Petition, Proposal, SendError};
+pub use stacks::{Command, Event, Exchange, Member, Node, Origin, Petition, Proposal, Refusal, SendError};
 pub use state::{Lock, StateFolder, in_words};
 pub use store::{FORMAT, Store, Writer};
 pub use wire::Wire;

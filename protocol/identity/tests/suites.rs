@@ -143,3 +143,32 @@ fn id_36_hybrid_goes_with_modules_that_have_such_a_form() {
     };
     assert!(Charter::from_toml(&drafted.to_toml()).unwrap().hybrid());
 }
+
+/// `hybrid_links` is the founding charter's word for good, whatever agrees on keys.
+#[test]
+fn id_39_links_are_hybrid_from_the_first_or_never() {
+    let founded = World::new().charter().clone();
+    assert!(!founded.hybrid_links());
+    let draft = |hybrid_links| CharterDraft {
+        hybrid_links,
+        ..CharterDraft::new(founded.name().clone(), 1, founded.founders().to_vec(), &mut Seed(1))
+    };
+    assert!(!draft(false).to_toml().contains("hybrid"), "older releases read a charter without it");
+    assert_eq!(Charter::from_toml(&draft(true).to_toml().replace("hybrid_links = true", "hybrid_links = 1")).is_ok(), false);
+    for hybrid in [false, true] {
+        let charter = Charter::from_toml(&draft(hybrid).to_toml()).unwrap();
+        assert_eq!((charter.hybrid_links(), charter.hybrid()), (hybrid, false), "a word of its own");
+        assert_eq!(charter.with_change("threshold", "2").map(|next| next.hybrid_links()), Ok(hybrid));
+        for word in ["true", "false", "yes"] {
+            let CharterError::PeerChange { reason, .. } = charter.with_change("hybrid_links", word).unwrap_err() else {
+                panic!("{word}")
+            };
+            assert!(reason.starts_with("fixed when the group was founded"), "{reason}");
+        }
+    }
+    assert_ne!(
+        Charter::from_toml(&draft(true).to_toml()).unwrap().group(),
+        Charter::from_toml(&draft(false).to_toml()).unwrap().group(),
+        "two groups, so that nobody is of both minds about one"
+    );
+}
