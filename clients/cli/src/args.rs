@@ -278,6 +278,15 @@ pub(crate) enum Bench {
     Ring(BenchRing),
     /// What a change of members costs with each module of key agreement, in the real stack on loopback or counted.
     Keying(BenchKeying),
+    /// Bytes and time of a handshake between two nodes, by X25519 alone and with ML-KEM-768 as well.
+    Links(BenchLinks),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchLinks {
+    /// How many handshakes of each form; medians are shown.
+    #[arg(long, value_name = "NUMBER", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) times: u16,
 }
 
 #[derive(Debug, Args)]
