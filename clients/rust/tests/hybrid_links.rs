@@ -101,7 +101,7 @@ async fn a_group_with_hybrid_keys_and_links_forms_admits_and_talks() {
     dora.join().await.unwrap();
     dora.apply().await.unwrap();
     let asked = |event| match event {
-        Event::Request { subject, .. } => Some(subject),
+        Event::Request(petition) => Some(petition.subject),
         _ => None,
     };
     let subject = hear(&mut anna, asked).await;

@@ -226,14 +226,15 @@ pub(crate) fn refusal_json(refusal: &Refusal) -> Value {
     })
 }
 
-/// Adds a refusal to the reason why somebody is absent: of whoever is looked for there, and of this member itself (`me`) as
-/// long as it is outside.
+/// Adds a refusal to the reason why somebody is absent: of whoever is looked for there, or may be it; and of this member
+/// itself (`me`) as long as it is outside.
 pub(crate) fn refused(person: &mut Value, me: &MemberId, refusal: &Refusal) {
     let text = |field: &str| person.get(field).and_then(Value::as_str).unwrap_or_default();
     let is = |id: &str| text("member") == id;
     let place = text("locator") == refusal.at.to_string();
     let concerned = match text("state") {
-        "never-seen" | "silent" => place || refusal.node.is_some_and(|node| is(&node.hex())),
+        "never-seen" => place || refusal.node.is_none_or(|node| is(&node.hex())),
+        "silent" => place || refusal.node.is_some_and(|node| is(&node.hex())),
         "not-admitted" | "asking" => is(&me.hex()),
         _ => false,
     };
