@@ -36,7 +36,8 @@ pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
-    Event, Exchange, Origin, Petition, Proposal, Refusal, RuntimeError as Error, SendError, StateError, StateFolder, StoreError,
+    Event, Exchange, Origin, Petition, Proposal, Refusal, RuntimeError as Error, SendError, StateError,
+    StateFolder, StoreError,
 };
 pub use folkmoot_transport::Faults;
 

@@ -51,7 +51,9 @@ async fn hear<T>(moot: &mut Folkmoot, wanted: impl Fn(Event) -> Option<T>) -> T 
 
 async fn in_view(moot: &mut Folkmoot, members: &BTreeSet<MemberId>) {
     let view = |event| match event {
-        Event::View { members: all, .. } => (all.into_iter().collect::<BTreeSet<_>>() == *members).then_some(()),
+        Event::View { members: all, .. } => {
+            (all.into_iter().collect::<BTreeSet<_>>() == *members).then_some(())
+        }
         _ => None,
     };
     hear(moot, view).await;
@@ -78,7 +80,8 @@ async fn refusal(moot: &Folkmoot) -> Refusal {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_group_with_hybrid_keys_and_links_forms_admits_and_talks() {
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("hybrid-links-{}", std::process::id()));
+    let root =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("hybrid-links-{}", std::process::id()));
     let now = wall_clock();
     let (from, to) = (UnixTime(now.0 - 3_600), UnixTime(now.0 + 86_400));
     let mut entropy = OsEntropy::new().unwrap();

@@ -100,7 +100,10 @@ fn papers() -> Vec<(&'static str, Seeds)> {
         ("charter_toml", vec![world.charter().bytes().to_vec(), hybrid.into_bytes()]),
         (
             "charter_change",
-            vec![b"threshold=1\nhybrid_links=true\nminority=stop\ntimeouts.step_ms=900\nrequest_hours=1".to_vec()],
+            vec![
+                b"threshold=1\nhybrid_links=true\nminority=stop\ntimeouts.step_ms=900\nrequest_hours=1"
+                    .to_vec(),
+            ],
         ),
         ("signed_charter", vec![world.signed.der().to_vec()]),
         ("vote", vec![vote.der().to_vec(), vote.content().encode(), encode(&vote.proof())]),

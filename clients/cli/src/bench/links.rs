@@ -137,8 +137,8 @@ mod tests {
     fn both_forms_come_up_and_the_hybrid_one_costs_its_key_and_its_ciphertext() {
         let mut entropy = OsEntropy::new().unwrap();
         let now = wall_clock();
-        let people = ["a", "b"]
-            .map(|name| Identity::new(name, &mut entropy, now, UnixTime(now.0 + 1_000)).unwrap());
+        let people =
+            ["a", "b"].map(|name| Identity::new(name, &mut entropy, now, UnixTime(now.0 + 1_000)).unwrap());
         let [classical, hybrid] = FORMS.map(|(_, exchange)| shake(exchange, &people, &mut entropy).unwrap());
         // Hello, Retry, Hello, Reply, Finish, Ping; the Reply comes in two parts where it holds a ciphertext.
         assert_eq!((classical.datagrams, hybrid.datagrams), (6, 7));

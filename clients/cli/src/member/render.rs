@@ -2,7 +2,8 @@
 
 use crate::show::{Paint, harmless, hex, paint, short, utc};
 use folkmoot::{
-    Absence, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence, Proposal, Refusal, ViewId,
+    Absence, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence, Proposal,
+    Refusal, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName};
 use serde_json::{Value, json};

@@ -23,7 +23,8 @@ fn why_tells_who_links_by_the_other_form() {
     ben.start(&other, &[anna.locator.clone()], &[]);
     let asks = |told: &serde_json::Value, words: &str, at: &str| {
         let why = told["why"].as_str().unwrap_or_default();
-        told["state"] == "never-seen" && why.contains(&format!("the node at {at} says that it {words} ML-KEM-768 links"))
+        told["state"] == "never-seen"
+            && why.contains(&format!("the node at {at} says that it {words} ML-KEM-768 links"))
     };
     ben.until(&["why", "anna"], |told| asks(told, "asks for", &anna.locator));
     anna.ask(&json!({ "op": "dial", "at": ben.locator }));

@@ -136,12 +136,7 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    fn answer(
-        &mut self,
-        now: Instant,
-        hello: Hello,
-        entropy: &mut dyn Entropy,
-    ) -> Result<(), LinkError> {
+    fn answer(&mut self, now: Instant, hello: Hello, entropy: &mut dyn Entropy) -> Result<(), LinkError> {
         let from = hello.from;
         if !self.answers.take(now, 1) {
             return Err(LinkError::WireBusy(from));
@@ -340,6 +335,8 @@ impl<C: Credentials> Links<C> {
 fn in_words(asks: Exchange) -> &'static str {
     match asks {
         Exchange::Classical => ": it says that it links without ML-KEM-768, which our charter asks for",
-        Exchange::Hybrid => ": it says that it links with ML-KEM-768 only, which our charter does not ask for",
+        Exchange::Hybrid => {
+            ": it says that it links with ML-KEM-768 only, which our charter does not ask for"
+        }
     }
 }

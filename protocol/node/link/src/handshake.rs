@@ -270,17 +270,7 @@ impl HalfOpen {
         let message = handshake.write(&proof).map_err(refuse)?;
         let reply =
             Part::cut(their_index, &message).into_iter().map(|part| Datagram::Reply(part).encode()).collect();
-        Ok(Self {
-            hello,
-            index,
-            started: now,
-            repeated: now,
-            seed,
-            proof,
-            handshake,
-            reply,
-            assembly: None,
-        })
+        Ok(Self { hello, index, started: now, repeated: now, seed, proof, handshake, reply, assembly: None })
     }
 
     /// Takes a part of the Finish; the proved identity once it is whole. `WireForged` leaves the handshake as it was.
@@ -323,8 +313,7 @@ impl HalfOpen {
     /// A message that did not open may have spent the cipher's state: make it again from the seed.
     fn rebuild<C: Credentials>(&mut self, own: &Own<'_, C>) -> Result<(), LinkError> {
         let again = || -> Result<Handshake, Refused> {
-            let mut handshake =
-                Handshake::new(own.exchange, false, &own.group, own.own, self.seed.clone())?;
+            let mut handshake = Handshake::new(own.exchange, false, &own.group, own.own, self.seed.clone())?;
             handshake.read(&self.hello.noise)?;
             handshake.write(&self.proof)?;
             Ok(handshake)

@@ -67,7 +67,8 @@ const _: () = assert!(HANDSHAKE_BYTES_MAX.div_ceil(PART_BYTES) <= 64);
 const _: () = assert!(LONG_FRAME_BYTES_MAX.div_ceil(FRAGMENT_BYTES) <= 64);
 const _: () = assert!(HANDSHAKE_BYTES_MAX < 65_535);
 // A Hello is one datagram, so that nothing is kept of one that proves no address.
-const _: () = assert!(6 + crate::message::COOKIE_BYTES + crate::message::HYBRID_HELLO_BYTES <= DATAGRAM_BYTES_MAX);
+const _: () =
+    assert!(6 + crate::message::COOKIE_BYTES + crate::message::HYBRID_HELLO_BYTES <= DATAGRAM_BYTES_MAX);
 const _: () = assert!(CERTIFICATE_BYTES_MAX + 64 <= LONG_FRAME_BYTES_MAX);
 const _: () = assert!(
     crate::message::DATA_HEADER_BYTES

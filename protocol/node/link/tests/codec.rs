@@ -16,10 +16,12 @@ fn datagram() -> impl Strategy<Value = Datagram> {
     prop_oneof![
         (any::<u32>(), any::<[u8; 16]>(), any::<[u8; 32]>())
             .prop_map(|(from, cookie, noise)| Datagram::Hello { from, cookie, noise }),
-        (any::<u32>(), any::<[u8; 16]>(), any::<u8>(), any::<bool>()).prop_map(|(from, cookie, fill, whole)| {
-            let length = if whole { 1_216 } else { 0 };
-            Datagram::HybridHello { from, cookie, noise: vec![fill; length].into() }
-        }),
+        (any::<u32>(), any::<[u8; 16]>(), any::<u8>(), any::<bool>()).prop_map(
+            |(from, cookie, fill, whole)| {
+                let length = if whole { 1_216 } else { 0 };
+                Datagram::HybridHello { from, cookie, noise: vec![fill; length].into() }
+            }
+        ),
         (any::<u32>(), any::<bool>()).prop_map(|(to, hybrid)| {
             let asks = if hybrid { Exchange::Hybrid } else { Exchange::Classical };
             Datagram::Refusal { to, asks }

@@ -89,7 +89,9 @@ fn link_04_a_flood_of_hybrid_handshakes_is_bounded_and_does_not_stop_others() {
         let from = place(index as usize);
         let ask = Datagram::HybridHello { from: index, cookie: [0; 16], noise: Bytes::new() }.encode();
         net.input(0, Input::Datagram { from, bytes: ask }).unwrap();
-        let Ok(Datagram::Retry { cookie, .. }) = Datagram::decode(&net.log.last().unwrap().2) else { panic!() };
+        let Ok(Datagram::Retry { cookie, .. }) = Datagram::decode(&net.log.last().unwrap().2) else {
+            panic!()
+        };
         let fill = if index % 2 == 0 { 3 } else { 0xff };
         let hello = Datagram::HybridHello { from: index, cookie, noise: vec![fill; 1_216].into() }.encode();
         let _ = net.input(0, Input::Datagram { from, bytes: hello });
@@ -146,8 +148,11 @@ fn link_22_a_forged_refusal_stops_and_weakens_nothing() {
             other => panic!("{other:?}"),
         };
         let refusal = |to, asks| Datagram::Refusal { to, asks }.encode();
-        let unknown =
-            [(place(7), refusal(index, asks)), (place(1), refusal(index ^ 1, asks)), (place(1), refusal(index, own))];
+        let unknown = [
+            (place(7), refusal(index, asks)),
+            (place(1), refusal(index ^ 1, asks)),
+            (place(1), refusal(index, own)),
+        ];
         for (from, bytes) in unknown {
             assert_eq!(net.input(0, Input::Datagram { from, bytes }), Err(LinkError::WireUnknown(from)));
         }
@@ -164,14 +169,15 @@ fn link_22_a_forged_refusal_stops_and_weakens_nothing() {
     }
 }
 
-/// LINK-24: whichever byte of whichever datagram of the handshake is altered, nobody comes up with keys that the other has
+/// LINK-23: whichever byte of whichever datagram of the handshake is altered, nobody comes up with keys that the other has
 /// not; and when no more is altered, both come up.
 #[test]
-fn link_24_altered_handshakes_bring_nobody_up_with_other_keys_and_heal() {
+fn link_23_altered_handshakes_bring_nobody_up_with_other_keys_and_heal() {
     let mut honest = net([Hybrid, Hybrid]);
     honest.dial(0, 1);
     honest.run_ms(50);
-    let said: Vec<Bytes> = honest.log.iter().map(|(_, _, bytes)| bytes.clone()).take_while(|b| b[1] != 5).collect();
+    let said: Vec<Bytes> =
+        honest.log.iter().map(|(_, _, bytes)| bytes.clone()).take_while(|b| b[1] != 5).collect();
     assert_eq!(said.iter().map(|bytes| bytes[1]).collect::<Vec<_>>(), [6, 2, 6, 3, 3, 4]);
     for (number, bytes) in said.iter().enumerate() {
         for at in 0..bytes.len() {

@@ -48,7 +48,11 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
             assert_eq!(told.len(), 1, "{}", net.told());
             assert_eq!((told[0].at, told[0].theirs), (locator(1 - who), theirs));
             let words = if asks { "lacks ML-KEM-768 links" } else { "asks for ML-KEM-768 links" };
-            assert!(told[0].to_string().contains(words) && told[0].to_string().contains("memory/"), "{}", told[0]);
+            assert!(
+                told[0].to_string().contains(words) && told[0].to_string().contains("memory/"),
+                "{}",
+                told[0]
+            );
             assert_eq!(net.node(who).locator(&person(1 - who).node()), None);
             assert!(net.seats[&who].trace.iter().any(|line| line.contains("ML-KEM-768")));
         }
@@ -87,7 +91,12 @@ fn node_07_refusals_are_bounded_and_strangers_leave_none() {
     assert!(node.refusals(Instant(1)).is_empty());
     for place in 0..200 {
         node.member(Instant(2), folkmoot_attach::ToNode::Dial(Locator::Memory(500 + place)), &mut dice);
-        node.datagram(Instant(2 + u64::from(place)), Locator::Memory(500 + place), hello(place).into(), &mut dice);
+        node.datagram(
+            Instant(2 + u64::from(place)),
+            Locator::Memory(500 + place),
+            hello(place).into(),
+            &mut dice,
+        );
     }
     let told = node.refusals(Instant(300));
     assert!(!told.is_empty() && told.len() <= REFUSALS_MAX, "{}", told.len());

@@ -58,9 +58,9 @@ fn another_ring_is_not_understood_and_small_points_are_refused() {
     }
 }
 
-/// LINK-24: the first bytes of a hybrid message 1 are a classical one; who answers it so is not understood, nor the other way.
+/// LINK-23: the first bytes of a hybrid message 1 are a classical one; who answers it so is not understood, nor the other way.
 #[test]
-fn link_24_a_handshake_of_one_form_is_none_of_the_other() {
+fn link_23_a_handshake_of_one_form_is_none_of_the_other() {
     let mut hybrid = side(Exchange::Hybrid, true, 1);
     let hello = hybrid.write(&[]).unwrap();
     let mut classical = side(Exchange::Classical, false, 1);
@@ -71,9 +71,9 @@ fn link_24_a_handshake_of_one_form_is_none_of_the_other() {
     assert!(side(Exchange::Hybrid, false, 1).read(&hello).is_err());
 }
 
-/// LINK-24: message 1 with any byte altered ends in different hashes: the reply to it does not open.
+/// LINK-23: message 1 with any byte altered ends in different hashes: the reply to it does not open.
 #[test]
-fn link_24_every_byte_of_a_hybrid_hello_counts() {
+fn link_23_every_byte_of_a_hybrid_hello_counts() {
     let mut dialler = side(Exchange::Hybrid, true, 1);
     let hello = dialler.write(&[]).unwrap();
     for at in 0..hello.len() {
@@ -87,9 +87,9 @@ fn link_24_every_byte_of_a_hybrid_hello_counts() {
     }
 }
 
-/// LINK-24: a key whose coefficients are out of range is refused (FIPS 203, 7.2).
+/// LINK-23: a key whose coefficients are out of range is refused (FIPS 203, 7.2).
 #[test]
-fn link_24_a_key_out_of_range_is_refused() {
+fn link_23_a_key_out_of_range_is_refused() {
     let mut hello = side(Exchange::Hybrid, true, 1).write(&[]).unwrap();
     hello[32..35].fill(0xff);
     let mut answerer = side(Exchange::Hybrid, false, 1);
@@ -162,12 +162,13 @@ fn keys(mut dialler: Handshake, mut answerer: Handshake) -> Option<(Key, Key)> {
     Some(keys)
 }
 
-/// LINK-24: who knows every X25519 secret and lacks one bit of ML-KEM's reads nothing of who answers; and with all else the
+/// LINK-23: who knows every X25519 secret and lacks one bit of ML-KEM's reads nothing of who answers; and with all else the
 /// same, another secret of ML-KEM gives other keys.
 #[test]
-fn link_24_the_keys_come_from_both_secrets() {
+fn link_23_the_keys_come_from_both_secrets() {
     let honest = |initiator| side(Exchange::Hybrid, initiator, 1);
-    let (one, same) = (keys(honest(true), honest(false)).unwrap(), keys(honest(true), honest(false)).unwrap());
+    let (one, same) =
+        (keys(honest(true), honest(false)).unwrap(), keys(honest(true), honest(false)).unwrap());
     assert!(one.0 == same.0 && one.1 == same.1, "a run is a seed");
     assert!(keys(one_bit_off(true), honest(false)).is_none());
     assert!(keys(honest(true), one_bit_off(false)).is_none());
