@@ -245,7 +245,7 @@ pub(crate) struct HalfOpen {
     pub(crate) repeated: Instant,
     seed: Secret<[u8; 32]>,
     proof: Vec<u8>,
-    handshake: Handshake,
+    handshake: Box<Handshake>,
     pub(crate) reply: Vec<Bytes>,
     assembly: Option<Assembly>,
 }
@@ -270,6 +270,7 @@ impl HalfOpen {
         let message = handshake.write(&proof).map_err(refuse)?;
         let reply =
             Part::cut(their_index, &message).into_iter().map(|part| Datagram::Reply(part).encode()).collect();
+        let handshake = Box::new(handshake);
         Ok(Self { hello, index, started: now, repeated: now, seed, proof, handshake, reply, assembly: None })
     }
 
@@ -318,7 +319,7 @@ impl HalfOpen {
             handshake.write(&self.proof)?;
             Ok(handshake)
         };
-        self.handshake = again().map_err(|_| LinkError::LocalCrypto)?;
+        *self.handshake = again().map_err(|_| LinkError::LocalCrypto)?;
         Ok(())
     }
 }
