@@ -2,7 +2,9 @@ use super::{Handshake, Key, Resolver, Static};
 use crate::Exchange;
 use crate::kem::MlKem;
 use crate::message::{HYBRID_HELLO_BYTES, NOISE_HELLO_BYTES};
-use folkmoot_base::{GroupId, Secret};
+use curve25519_dalek::MontgomeryPoint;
+use folkmoot_base::{GroupId, Secret, digest, hmac_sha256};
+use ml_kem::DecapsulationKey768;
 use snow::types::{Kem, Random};
 
 const FORMS: [(Exchange, usize); 2] =
@@ -183,4 +185,29 @@ fn link_23_the_keys_come_from_both_secrets() {
     );
     let other = keys(honest(true), other_x25519.unwrap()).unwrap();
     assert!(one.0 != other.0 && one.1 != other.1);
+}
+
+/// What the Noise framework (section 5) and its extension say that the keys are, worked out by hand: a chain of HKDF from the
+/// hash of the protocol's name over ee, the secret of ML-KEM, es and se.
+#[test]
+fn link_23_the_keys_are_those_of_the_published_pattern() {
+    let draw =
+        |seed: u8, number: u64| hmac_sha256(&[seed; 32], &[b"folkmoot link v1 draw", &number.to_be_bytes()]);
+    let x25519 = |secret, other| MontgomeryPoint::mul_base_clamped(other).mul_clamped(secret).to_bytes();
+    let (e, re, s, rs) = (draw(11, 0), draw(21, 0), [10; 32], [20; 32]);
+    let key =
+        DecapsulationKey768::from_seed([draw(11, 1), draw(11, 2)].concat().as_slice().try_into().unwrap());
+    let drawn = hmac_sha256(&[21; 32], &[b"folkmoot link v1 encapsulate"]);
+    let (_, shared) = key.encapsulation_key().encapsulate_deterministic(&drawn.into());
+    let hkdf = |chain: [u8; 32], secret: &[u8]| {
+        let mixed = hmac_sha256(&chain, &[secret]);
+        let first = hmac_sha256(&mixed, &[&[1]]);
+        (first, hmac_sha256(&mixed, &[&first, &[2]]))
+    };
+    let name = digest(&[b"Noise_XXhfs_25519+MLKEM768_AESGCM_SHA256"]);
+    let secrets = [x25519(e, re), shared.into(), x25519(e, rs), x25519(s, re)];
+    let chain = secrets.iter().fold(name, |chain, secret| hkdf(chain, secret).0);
+    let (seal, open) = hkdf(chain, &[]);
+    let made = keys(side(Exchange::Hybrid, true, 1), side(Exchange::Hybrid, false, 1)).unwrap();
+    assert!(made.0 == Secret::new(seal) && made.1 == Secret::new(open));
 }
