@@ -120,12 +120,15 @@ pub(crate) enum Charter {
         /// What seals messages: aes-256-gcm or chacha20-poly1305.
         #[arg(long, value_name = "CIPHER", default_value = "aes-256-gcm", value_parser = cipher)]
         cipher: Cipher,
-        /// Agree on keys by ML-KEM-768 as well as X25519; with --keying ckd or mls. Links between nodes stay X25519.
+        /// Agree on keys by ML-KEM-768 as well as X25519; with --keying ckd or mls.
         #[arg(long)]
         hybrid: bool,
         /// Let who is no member write to the group, and be answered.
         #[arg(long)]
         letters: bool,
+        /// Link nodes by ML-KEM-768 as well as X25519; not to be changed later.
+        #[arg(long)]
+        hybrid_links: bool,
         /// Where to write it.
         #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,
@@ -316,6 +319,15 @@ pub(crate) enum Bench {
     Ring(BenchRing),
     /// What a change of members costs with each module of key agreement, in the real stack on loopback or counted.
     Keying(BenchKeying),
+    /// Bytes and time of a handshake between two nodes, by X25519 alone and with ML-KEM-768 as well.
+    Links(BenchLinks),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchLinks {
+    /// How many handshakes of each form; medians are shown.
+    #[arg(long, value_name = "NUMBER", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) times: u16,
 }
 
 #[derive(Debug, Args)]

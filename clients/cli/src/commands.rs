@@ -167,7 +167,9 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let suite = suite.map_or_else(String::new, |(module, cipher)| format!(" ({module}, {cipher})"));
         let view = status.get("view").and_then(Value::as_str).unwrap_or("none yet");
         let about = format!("view {view}  key {key}{suite}  {}", text(&status, "activity"));
-        format!("{}\n{about}\n{}", paint(Paint::Bold, &head), people(&status, |_| true))
+        let refusals = status.get("refusals").and_then(Value::as_array).into_iter().flatten();
+        let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
+        format!("{}\n{about}\n{}{refusals}", paint(Paint::Bold, &head), people(&status, |_| true))
     });
     Ok(())
 }

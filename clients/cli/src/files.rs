@@ -47,11 +47,12 @@ pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<()
 /// `folkmoot charter`
 pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(), Failure> {
     match command {
-        Charter::New { name, founders, votes, keying, cipher, hybrid, letters, out } => {
+        Charter::New { name, founders, votes, keying, cipher, hybrid, hybrid_links, letters, out } => {
             let draft = |founders, name, entropy: &mut OsEntropy| CharterDraft {
                 keying,
                 cipher,
                 hybrid,
+                hybrid_links,
                 letters,
                 ..CharterDraft::new(name, votes, founders, entropy)
             };

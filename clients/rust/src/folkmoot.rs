@@ -4,7 +4,7 @@ use crate::{Error, Event, Options, Session};
 use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Locator, MemberId};
-use folkmoot_runtime::{Command, Lock, MemberHandle, Petition, Proposal, RunningMember};
+use folkmoot_runtime::{Command, Lock, MemberHandle, Petition, Proposal, Refusal, RunningMember};
 use folkmoot_transport::Faults;
 use std::path::PathBuf;
 
@@ -175,6 +175,14 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn status(&self) -> Result<MemberStatus, Error> {
         self.running.handle.look(|machine, now, _| machine.upper.member.status(now)).await
+    }
+
+    /// Who says that it links by the other form than this charter's `hybrid_links`, and so is not linked to. Not proved.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn refusals(&self) -> Result<Vec<Refusal>, Error> {
+        self.running.handle.look(|machine, now, _| machine.ground.refusals(now)).await
     }
 
     /// The requests for admission that are open.

@@ -36,8 +36,8 @@ pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
-    Event, LettersError, Origin, Petition, Proposal, RuntimeError as Error, SendError, Standing, StateError,
-    StateFolder, StoreError,
+    Event, Exchange, LettersError, Origin, Petition, Proposal, Refusal, RuntimeError as Error, SendError,
+    Standing, StateError, StateFolder, StoreError,
 };
 pub use folkmoot_transport::Faults;
 

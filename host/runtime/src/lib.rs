@@ -33,7 +33,8 @@ pub use handle::{Handle, Running, start};
 pub use open::{Machine, MemberHandle, Opened, Options, RunningMember, open, open_seated};
 pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
 pub use stacks::{
-    Command, Event, LettersError, Member, Node, Origin, Petition, Proposal, SendError, Standing,
+    Command, Event, Exchange, LettersError, Member, Node, Origin, Petition, Proposal, Refusal, SendError,
+    Standing,
 };
 pub use state::{Lock, StateFolder, in_words};
 pub use store::{FORMAT, Store, Writer};

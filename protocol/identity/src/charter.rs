@@ -9,6 +9,7 @@
 //! keying = "by-size"                   # or a module: gdh, tgdh, str, bd; ckd, dutta-barua, mls
 //! cipher = "aes-256-gcm"               # or chacha20-poly1305
 //! hybrid = false                       # optional; true, with ckd or mls: keys are agreed by ML-KEM-768 too
+//! hybrid_links = false                 # optional, never to be changed; true: links between nodes are by ML-KEM-768 too
 //! contributory = true                  # every member has a share in every key; false allows the last three modules
 //! minority = "continue"                # or "read-only", "stop": what the smaller side of a split may do
 //! minority_may_admit = true
@@ -46,6 +47,8 @@ const HOURS_MAX: u32 = 8_760;
 const TIMEOUT_MS_MAX: u32 = 3_600_000;
 pub(crate) const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
 pub(crate) const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
+const LINKS_FIXED: &str =
+    "fixed when the group was founded: who was away meanwhile could link to nobody to hear of the change";
 const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
 
 /// What the smaller side of a split may do.
@@ -116,6 +119,7 @@ pub struct Charter {
     name: GroupName,
     nonce: [u8; 16],
     founders: Vec<Founder>,
+    hybrid_links: bool,
     rules: Rules,
     /// The rules' keying as it is run: in its hybrid form if they say so.
     agreement: Keying,
@@ -152,6 +156,8 @@ struct Text {
     cipher: String,
     #[serde(default)]
     hybrid: bool,
+    #[serde(default)]
+    hybrid_links: bool,
     contributory: bool,
     minority: Minority,
     minority_may_admit: bool,
@@ -216,6 +222,7 @@ impl Charter {
                 .ok_or(value("nonce", "not 32 hexadecimal digits"))?,
             bytes: Bytes::copy_from_slice(text.as_bytes()),
             founders,
+            hybrid_links: parsed.hybrid_links,
             rules,
             agreement,
         })
@@ -307,9 +314,15 @@ impl Charter {
         self.rules.groups.names()
     }
 
-    /// Whether the agreement also runs ML-KEM-768: in CKD's pairs, in MLS's encapsulations. Says nothing of links.
+    /// Whether the agreement also runs ML-KEM-768: in CKD's pairs, in MLS's encapsulations. Of links
+    /// [`Self::hybrid_links`] says it.
     pub fn hybrid(&self) -> bool {
         self.rules.hybrid
+    }
+
+    /// Whether links between nodes also run ML-KEM-768. The same in every version.
+    pub fn hybrid_links(&self) -> bool {
+        self.hybrid_links
     }
 
     /// What seals under them.
@@ -407,6 +420,7 @@ impl Rules {
             "keying" => self.keying = Keying::from_name(word).ok_or(KEYINGS)?,
             "cipher" => self.cipher = Cipher::from_name(word).ok_or(CIPHERS)?,
             "hybrid" => self.hybrid = truth(word)?,
+            "hybrid_links" => return Err(LINKS_FIXED),
             "contributory" => self.contributory = truth(word)?,
             "minority" => self.minority = Minority::from_word(word).ok_or("continue, read-only or stop")?,
             "minority_may_admit" => self.minority_may_admit = truth(word)?,

@@ -21,6 +21,8 @@ pub struct CharterDraft {
     pub cipher: Cipher,
     /// Whether the agreement also runs ML-KEM-768; only with CKD and MLS.
     pub hybrid: bool,
+    /// Whether links between nodes also run ML-KEM-768.
+    pub hybrid_links: bool,
     /// What the smaller side of a split may do.
     pub minority: Minority,
     /// Whether it may admit.
@@ -47,6 +49,7 @@ impl CharterDraft {
             keying: Keying::default(),
             cipher: Cipher::default(),
             hybrid: false,
+            hybrid_links: false,
             minority: Minority::Continue,
             minority_may_admit: true,
             letters: false,
@@ -74,6 +77,9 @@ impl CharterDraft {
         // Left out where it is false: older releases do not know the word, and refuse what they do not know.
         if self.hybrid {
             line("hybrid", self.hybrid.to_string());
+        }
+        if self.hybrid_links {
+            line("hybrid_links", self.hybrid_links.to_string());
         }
         line("contributory", self.keying.contributory().to_string());
         line("minority", quote(self.minority.word()));

@@ -1,4 +1,4 @@
-//! ID-35 to ID-38: which module agrees on keys, which cipher seals under them, in hybrid form or not, in which group; and
+//! ID-35 to ID-39: which module agrees on keys, which cipher seals under them, in hybrid form or not, in which group; and
 //! who may write to it.
 #![allow(
     clippy::unwrap_used,
@@ -159,4 +159,36 @@ fn id_38_letters_are_taken_where_the_charter_says_so() {
     }
     let draft = CharterDraft::new(founded.name().clone(), 1, founded.founders().to_vec(), &mut Seed(1));
     assert!(Charter::from_toml(&CharterDraft { letters: true, ..draft }.to_toml()).unwrap().letters());
+}
+
+/// `hybrid_links` is the founding charter's word for good, whatever agrees on keys.
+#[test]
+fn id_39_links_are_hybrid_from_the_first_or_never() {
+    let founded = World::new().charter().clone();
+    assert!(!founded.hybrid_links());
+    let draft = |hybrid_links| CharterDraft {
+        hybrid_links,
+        ..CharterDraft::new(founded.name().clone(), 1, founded.founders().to_vec(), &mut Seed(1))
+    };
+    assert!(!draft(false).to_toml().contains("hybrid"), "older releases read a charter without it");
+    let number = draft(true).to_toml().replace("hybrid_links = true", "hybrid_links = 1");
+    assert!(Charter::from_toml(&number).is_err());
+    for hybrid in [false, true] {
+        let charter = Charter::from_toml(&draft(hybrid).to_toml()).unwrap();
+        assert_eq!((charter.hybrid_links(), charter.hybrid()), (hybrid, false), "a word of its own");
+        assert_eq!(charter.with_change("threshold", "2").map(|next| next.hybrid_links()), Ok(hybrid));
+        for word in ["true", "false", "yes"] {
+            let CharterError::PeerChange { reason, .. } =
+                charter.with_change("hybrid_links", word).unwrap_err()
+            else {
+                panic!("{word}")
+            };
+            assert!(reason.starts_with("fixed when the group was founded"), "{reason}");
+        }
+    }
+    assert_ne!(
+        Charter::from_toml(&draft(true).to_toml()).unwrap().group(),
+        Charter::from_toml(&draft(false).to_toml()).unwrap().group(),
+        "two groups, so that nobody is of both minds about one"
+    );
 }

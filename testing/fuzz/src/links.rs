@@ -4,9 +4,12 @@ use crate::script::{Dice, number, owned, script, steps};
 use crate::world::world;
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Instant, Locator, NodeId};
+use folkmoot_base::{Instant, Locator, NodeId, draw};
 use folkmoot_identity::Identity;
-use folkmoot_link::{Channel, Claim, Config, Credentials, IdentityCredentials, Input, Links, Output};
+use folkmoot_link::message::Datagram;
+use folkmoot_link::{
+    Channel, Claim, Config, Credentials, Exchange, IdentityCredentials, Input, Links, Output,
+};
 use std::collections::VecDeque;
 
 /// More outputs than this at once, and a peer could flood the caller.
@@ -27,11 +30,15 @@ pub(crate) struct Pair<A, B> {
 }
 
 const PLACES: [Locator; 2] = [Locator::Memory(1), Locator::Memory(2)];
+/// Where whoever is spoken to by strangers dials meanwhile.
+const ELSEWHERE: Locator = Locator::Memory(3);
+/// Every input is played to links of both forms.
+const FORMS: [Exchange; 2] = [Exchange::Classical, Exchange::Hybrid];
 
 impl<A: Credentials, B: Credentials> Pair<A, B> {
-    fn new(a: A, b: B) -> Self {
+    fn new(exchange: Exchange, a: A, b: B) -> Self {
         let mut dice = Dice(77);
-        let config = Config::new(world().group());
+        let config = Config { exchange, ..Config::new(world().group()) };
         Self {
             now: Instant(1_000_000),
             a: Links::new(config.clone(), a, &mut dice),
@@ -119,13 +126,20 @@ fn credentials(who: usize) -> IdentityCredentials {
     IdentityCredentials::new(world().founders[who].clone())
 }
 
-fn honest() -> Pair<IdentityCredentials, IdentityCredentials> {
-    Pair::new(credentials(0), credentials(1))
+fn honest(exchange: Exchange) -> Pair<IdentityCredentials, IdentityCredentials> {
+    Pair::new(exchange, credentials(0), credentials(1))
 }
 
-/// A node that nobody has spoken to: datagrams from several places, and time.
+/// A node that nobody has spoken to, and that dials one of the places: datagrams from several places, and time.
 pub fn link_stranger(data: &[u8]) {
-    let mut pair = honest();
+    FORMS.into_iter().for_each(|exchange| stranger(exchange, data));
+}
+
+fn stranger(exchange: Exchange, data: &[u8]) {
+    let mut pair = honest(exchange);
+    // Other draws than in the run that the seeds are from: else its Finish would be a genuine one here.
+    let _: [u8; 64] = draw(&mut pair.dice);
+    pair.tell_b(Input::Dial { at: ELSEWHERE, node: None });
     for (op, body) in steps(data) {
         match op % 8 {
             7 => pair.pass(Duration::from_millis(number(body))),
@@ -141,7 +155,11 @@ pub fn link_stranger(data: &[u8]) {
 
 /// A link that is up, and somebody on the wire: what is heard was said, as often at most, and unchanged.
 pub fn link_wire(data: &[u8]) {
-    let mut pair = honest();
+    FORMS.into_iter().for_each(|exchange| wire(exchange, data));
+}
+
+fn wire(exchange: Exchange, data: &[u8]) {
+    let mut pair = honest(exchange);
     pair.dial();
     assert_eq!(pair.ups.len(), 1);
     let mut said: Vec<(Channel, Bytes)> = Vec::new();
@@ -226,13 +244,17 @@ impl Credentials for Liar {
 /// A handshake with a liar: the first step is its certificate; a second one, if any, stands in place of its signature; a
 /// third one is the certificate that it shows later. Nobody comes up but the liar itself, under its own key.
 pub fn link_liar(data: &[u8]) {
+    FORMS.into_iter().for_each(|exchange| liar(exchange, data));
+}
+
+fn liar(exchange: Exchange, data: &[u8]) {
     let mut steps = steps(data).map(|(_, body)| owned(body));
     let liar = Liar {
         identity: world().stranger.clone(),
         certificate: steps.next().unwrap_or_default(),
         signature: steps.next().filter(|bytes| !bytes.is_empty()),
     };
-    let mut pair = Pair::new(liar, credentials(1));
+    let mut pair = Pair::new(exchange, liar, credentials(1));
     pair.dial();
     if let Some(later) = steps.next() {
         pair.tell_a(Input::Certificate(later));
@@ -243,7 +265,31 @@ pub fn link_liar(data: &[u8]) {
 
 /// Seeds: what two links say to each other.
 pub(crate) fn wire_seeds() -> [Vec<Vec<u8>>; 3] {
-    let mut pair = honest();
+    let [mut stranger, wire, mut datagrams] = seeds_of(Exchange::Classical);
+    let [hybrid_stranger, _, hybrid_datagrams] = seeds_of(Exchange::Hybrid);
+    stranger.extend(hybrid_stranger);
+    datagrams.extend(hybrid_datagrams);
+    // What somebody at the place dialled may say of the Hello that it got: the first word of b, whose index is always the same.
+    let mut pair = honest(Exchange::Hybrid);
+    let mut refusals = Vec::new();
+    let _: [u8; 64] = draw(&mut pair.dice);
+    pair.b.handle(pair.now, Input::Dial { at: ELSEWHERE, node: None }, &mut pair.dice).unwrap();
+    while let Some(output) = pair.b.poll_output() {
+        if let Output::Transmit { datagram, .. } = output
+            && let Ok(Datagram::HybridHello { from, .. }) = Datagram::decode(&datagram)
+        {
+            let say = |asks| Datagram::Refusal { to: from, asks }.encode();
+            refusals.extend(FORMS.map(say));
+            refusals.push(Datagram::Retry { to: from, cookie: [5; 16] }.encode());
+        }
+    }
+    stranger.push(script(refusals.iter().map(|datagram| (2, datagram))));
+    datagrams.extend(refusals.iter().map(|datagram| datagram.to_vec()));
+    [stranger, wire, datagrams]
+}
+
+fn seeds_of(exchange: Exchange) -> [Vec<Vec<u8>>; 3] {
+    let mut pair = honest(exchange);
     pair.dial();
     for body in [&b"short"[..], &[7; 40]] {
         pair.a.send(pair.now, world().founders[1].node(), Channel::Ring, &[body]).unwrap();

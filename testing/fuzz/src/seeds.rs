@@ -90,6 +90,8 @@ fn papers() -> Vec<(&'static str, Seeds)> {
     let key = bob.key_pem().expect("a key encodes");
     let both = [key.expose().as_bytes(), b"\0", bob.certificate_pem().as_bytes()].concat();
     let vote = world.vote(0);
+    let hybrid = String::from_utf8_lossy(world.charter().bytes());
+    let hybrid = hybrid.replacen("contributory", "hybrid_links = true\ncontributory", 1);
     let (view, sender) = (frames::view_id(world.group(), 3), bob.member());
     let stamp = Stamp { view, epoch: [4; 8], sender, number: 5, service: Service::Agreed };
     let shown = SignerCertificate::Founder(Box::new(bob.certificate().clone()));
@@ -99,10 +101,13 @@ fn papers() -> Vec<(&'static str, Seeds)> {
         ("certificate_der", vec![bob.certificate().der().to_vec()]),
         ("identity_pem", vec![bob.certificate_pem().into_bytes(), both]),
         ("membership_der", vec![gmc.der().to_vec()]),
-        ("charter_toml", vec![world.charter().bytes().to_vec()]),
+        ("charter_toml", vec![world.charter().bytes().to_vec(), hybrid.into_bytes()]),
         (
             "charter_change",
-            vec![b"threshold=1\nminority=stop\ntimeouts.step_ms=900\nrequest_hours=1".to_vec()],
+            vec![
+                b"threshold=1\nhybrid_links=true\nminority=stop\ntimeouts.step_ms=900\nrequest_hours=1"
+                    .to_vec(),
+            ],
         ),
         ("signed_charter", vec![world.signed.der().to_vec()]),
         ("vote", vec![vote.der().to_vec(), vote.content().encode(), encode(&vote.proof())]),

@@ -31,7 +31,7 @@ fn a_flood_of_strangers_is_bounded() {
             datagram[place] ^= u8::try_from(state >> 56).unwrap();
             datagram[2..6].copy_from_slice(&number.to_be_bytes());
             if number % 3 == 0 {
-                datagram[1] = u8::try_from(state >> 60).unwrap() % 7;
+                datagram[1] = u8::try_from(state >> 60).unwrap() % 8;
                 datagram.resize(datagram.len() + place * 8, 1);
             }
             seat.datagram(Locator::Memory(10 + number), datagram.into());

@@ -13,6 +13,7 @@ const FLIPPED_BYTES_MAX: usize = 2_048;
 const DEAR: &[(&str, usize)] = &[
     ("identity_pem", 3),
     ("transcript", 5),
+    ("link_stranger", 7),
     ("link_liar", 13),
     ("agreement_run", 7),
     ("admission_desk", 7),

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     /// What agrees on keys: by-size (which is gdh for so few), gdh, tgdh, str, bd, ckd, dutta-barua or mls.
     #[arg(long, value_name = "MODULE", value_parser = keying, conflicts_with = "mutants")]
     pub(crate) keying: Option<Keying>,
-    /// With --keying ckd or mls: ML-KEM-768 as well.
+    /// With --keying ckd or mls: ML-KEM-768 as well, in keys and links.
     #[arg(long, requires = "keying")]
     pub(crate) hybrid: bool,
     /// Print the digest of each run's transcript: two processes must print the same.

@@ -190,7 +190,7 @@ pub struct Schedule {
     pub votes: u8,
     /// What the charter says agrees on keys.
     pub keying: Keying,
-    /// Whether the charter asks for ML-KEM-768 beside it.
+    /// Whether the charter asks for ML-KEM-768 beside it, and in links.
     pub hybrid: bool,
     /// The usual weather.
     pub weather: Weather,

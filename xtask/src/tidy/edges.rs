@@ -57,8 +57,11 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
     ),
-    // Agreement for its bench alone, which counts what the modules do.
-    ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-agreement", "folkmoot-identity"]),
+    // Agreement and link for its bench alone, which counts what modules and handshakes cost.
+    (
+        "folkmoot-cli",
+        &["folkmoot", "folkmoot-base", "folkmoot-agreement", "folkmoot-identity", "folkmoot-link"],
+    ),
     (
         "folkmoot-sim",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-node", "folkmoot-member"],

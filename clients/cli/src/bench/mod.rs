@@ -3,11 +3,13 @@
 mod chart;
 mod counts;
 mod crew;
+mod links;
 mod live;
 mod ring;
 
 use crate::args::BenchKeying;
 use crate::exit::Failure;
+pub(crate) use links::links;
 pub(crate) use ring::ring;
 
 /// Counted without a network, or measured in the real stack.

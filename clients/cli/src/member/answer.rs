@@ -73,17 +73,23 @@ impl Process {
     }
 
     async fn status(&self) -> Result<Value, Failure> {
-        let (status, now) =
-            self.moot.handle().look(|machine, now, _| (machine.upper.member.status(now), now)).await?;
+        let look = |machine: &mut Machine, now, _: &mut OsEntropy| {
+            (machine.upper.member.status(now), machine.ground.refusals(now), now)
+        };
+        let (status, refusals, now) = self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
             self.complete(people, &status);
+            for refusal in &refusals {
+                people.iter_mut().for_each(|person| render::refused(person, &status.me, refusal));
+            }
         }
         if let Some(fields) = value.as_object_mut() {
             fields.insert("group".into(), self.moot.group().hex().into());
             fields.insert("name".into(), self.moot.name().into());
             fields.insert("locator".into(), self.moot.locator().to_string().into());
+            fields.insert("refusals".into(), refusals.iter().map(render::refusal_json).collect());
             fields.insert("removed".into(), json!(self.picture.removed));
             fields.insert("refused".into(), json!(self.picture.refused));
             fields.insert("denied".into(), json!(self.picture.denied));

@@ -2,7 +2,8 @@
 
 use crate::show::{Paint, harmless, hex, paint, short, utc};
 use folkmoot::{
-    Absence, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence, Proposal, ViewId,
+    Absence, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence, Proposal,
+    Refusal, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName};
 use serde_json::{Value, json};
@@ -242,6 +243,31 @@ fn person_json(person: &Person, moment: &Moment, asks: Option<&Petition>, names:
         fields.append(more);
     }
     value
+}
+
+/// Somebody whom this node cannot link to, as data.
+pub(crate) fn refusal_json(refusal: &Refusal) -> Value {
+    json!({
+        "locator": refusal.at.to_string(), "node": refusal.node.map(|node| node.hex()), "why": refusal.to_string(),
+    })
+}
+
+/// Adds a refusal to the reason why somebody is absent: of whoever is looked for there, or may be it; and of this member
+/// itself (`me`) as long as it is outside.
+pub(crate) fn refused(person: &mut Value, me: &MemberId, refusal: &Refusal) {
+    let text = |field: &str| person.get(field).and_then(Value::as_str).unwrap_or_default();
+    let is = |id: &str| text("member") == id;
+    let place = text("locator") == refusal.at.to_string();
+    let concerned = match text("state") {
+        "never-seen" => place || refusal.node.is_none_or(|node| is(&node.hex())),
+        "silent" => place || refusal.node.is_some_and(|node| is(&node.hex())),
+        "not-admitted" | "asking" => is(&me.hex()),
+        _ => false,
+    };
+    let why = format!("{}; {refusal}", text("why"));
+    if let Some(fields) = person.as_object_mut().filter(|_| concerned) {
+        fields.insert("why".into(), why.into());
+    }
 }
 
 fn asking_text(have: u32, need: u32, asks: Option<&Petition>, names: &Names) -> String {

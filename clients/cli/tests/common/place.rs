@@ -42,10 +42,16 @@ impl Place {
 
     /// The founders with these state folders sign a charter: two votes admit.
     pub(crate) fn found(&self, founders: &[&Path], times: Times) {
+        self.found_with(founders, times, &[]);
+    }
+
+    /// The same, by a charter with more in it.
+    pub(crate) fn found_with(&self, founders: &[&Path], times: Times, more: &[&str]) {
         let text = self.0.join("charter.toml").display().to_string();
         let mut line = vec!["charter", "new", "test", "--votes", "2", "--out", &text];
         let files: Vec<String> =
             founders.iter().map(|state| state.join("identity.pem").display().to_string()).collect();
+        line.extend(more);
         line.extend(files.iter().flat_map(|file| ["--founder", file.as_str()]));
         good(founders[0], &line);
         let draft = std::fs::read_to_string(&text).unwrap();

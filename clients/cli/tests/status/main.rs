@@ -9,6 +9,7 @@
 //!
 //! split.rs   only short datagrams pass        other-side, seen from either side
 //!            anna and cleo are cut            ben is on a ring with one; the other is other-side
+//! forms.rs   ben's charter lacks hybrid links never-seen, seen from either side, with the reason
 //! aside.rs   cleo withholds one step          arriving -> set-aside; killed: silent; honest again: present
 //! ```
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
@@ -16,6 +17,7 @@
 mod aside;
 #[path = "../common/mod.rs"]
 mod common;
+mod forms;
 mod split;
 mod withhold;
 

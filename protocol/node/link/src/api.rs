@@ -4,6 +4,24 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Danger, GroupId, Locator, NodeId};
 
+/// What the keys of a link come from. The founding charter says which (ID-39), for every link of its ring alike: there is no
+/// choosing, and so nothing to be talked down from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[repr(u8)]
+pub enum Exchange {
+    /// X25519 alone.
+    #[default]
+    Classical = 1,
+    /// X25519 and ML-KEM-768 together: both must be broken to open what was sealed.
+    Hybrid = 2,
+}
+
+impl Exchange {
+    pub(crate) fn decode(byte: u8) -> Option<Self> {
+        [Self::Classical, Self::Hybrid].into_iter().find(|exchange| *exchange as u8 == byte)
+    }
+}
+
 /// What a frame is about, and so who may send it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -115,6 +133,16 @@ pub enum Output {
         /// Why.
         cause: DownCause,
     },
+    /// Somebody at the place dialled says that it answers handshakes of the other form only. Anybody on the path may have
+    /// written that: a hint for people, said once for each dial, which goes on as it was.
+    Refused {
+        /// Where.
+        at: Locator,
+        /// Who was wanted.
+        node: Option<NodeId>,
+        /// What is asked for there.
+        asks: Exchange,
+    },
     /// A dial gave up.
     Unreached {
         /// Where.
@@ -151,6 +179,8 @@ pub enum Timer {
 pub struct Config {
     /// The ring that this node belongs to; a peer of another ring is not understood.
     pub group: GroupId,
+    /// What the keys of every link come from; handshakes of the other form are refused.
+    pub exchange: Exchange,
     /// How long a peer may be silent before its link is down.
     pub silence: Duration,
     /// How long a dial is tried.
@@ -166,6 +196,7 @@ impl Config {
     pub fn new(group: GroupId) -> Self {
         Self {
             group,
+            exchange: Exchange::default(),
             silence: Duration::from_millis(1_500),
             dial: Duration::from_millis(5_000),
             rekey_after: 1 << 32,
@@ -190,6 +221,8 @@ pub struct Counters {
     pub cookies: u64,
     /// Handshakes not answered for lack of room or time.
     pub busy: u64,
+    /// Hellos of the other form, refused.
+    pub other_form: u64,
     /// Handshakes finished.
     pub handshakes: u64,
     /// Incomplete frames forgotten.

@@ -1,13 +1,13 @@
 //! The doors: dials out, handshakes in, who gets a link and who makes room.
 
-use crate::handshake::{Dial, HalfOpen, Progress, Proved, Stage};
+use crate::handshake::{Dial, HalfOpen, Hello, Progress, Proved, Stage};
 use crate::limits::{
     DIALS_MAX, GUEST_STAY, HALF_OPEN_LIFE, HALF_OPEN_MAX, HALF_OPEN_STAY, LINKS_MAX, REPEAT_MIN,
 };
 use crate::links::Route;
-use crate::message::{Control, Cookie, Datagram, NOISE_HELLO_BYTES, Part};
+use crate::message::{Control, Cookie, Datagram, Part};
 use crate::peer::Peer;
-use crate::{Credentials, DownCause, LinkError, Links, Output, Timer};
+use crate::{Credentials, DownCause, Exchange, LinkError, Links, Output, Timer};
 use bytes::Bytes;
 use folkmoot_base::limits::GUESTS_MAX;
 use folkmoot_base::{Entropy, Instant, Locator, NodeId, draw};
@@ -76,28 +76,36 @@ impl<C: Credentials> Links<C> {
         self.routes.remove(&index);
         if !dial.rekey {
             self.out.push_back(Output::Unreached { at: dial.at, node: dial.node });
-            self.trace(format!("nobody reached at {}", dial.at));
+            let why = dial.refused.map_or("", |asks| in_words(asks));
+            self.trace(format!("nobody reached at {}{why}", dial.at));
         }
     }
 
-    /// LINK-02: without a good cookie a Hello gets one and leaves no trace. LINK-04: with one, at a bounded rate, a half-open.
+    /// LINK-21: a Hello of the other form is refused. LINK-02: without a good cookie a Hello gets one and leaves no trace.
+    /// LINK-04: with one, at a bounded rate, a half-open.
     pub(crate) fn hello(
         &mut self,
         now: Instant,
-        hello: (Locator, u32, [u8; NOISE_HELLO_BYTES]),
+        theirs: Exchange,
+        hello: Hello,
         cookie: &Cookie,
         entropy: &mut dyn Entropy,
     ) -> Result<(), LinkError> {
-        let (from, their_index, noise) = hello;
-        if !self.cookies.holds(now, from, their_index, cookie) {
+        let Hello { from, index: their_index, .. } = hello;
+        let asks = self.config.exchange;
+        if theirs != asks {
+            self.transmit(from, [Datagram::Refusal { to: their_index, asks }.encode()]);
+            return Err(LinkError::WireOtherForm { at: from, theirs });
+        }
+        if hello.noise.is_empty() || !self.cookies.holds(now, from, their_index, cookie) {
             let cookie = self.cookies.make(now, from, their_index);
             self.counters.cookies = self.counters.cookies.saturating_add(1);
             self.transmit(from, [Datagram::Retry { to: their_index, cookie }.encode()]);
             return Ok(());
         }
-        let known = self.half.iter_mut().find(|(_, half)| half.from == from);
+        let known = self.half.iter_mut().find(|(_, half)| half.hello.from == from);
         if let Some((index, half)) = known {
-            if half.their_index == their_index && half.noise == noise {
+            if half.hello == hello {
                 if now.since(half.repeated) >= REPEAT_MIN {
                     half.repeated = now;
                     let reply = half.reply.clone();
@@ -128,21 +136,17 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    fn answer(
-        &mut self,
-        now: Instant,
-        hello: (Locator, u32, [u8; NOISE_HELLO_BYTES]),
-        entropy: &mut dyn Entropy,
-    ) -> Result<(), LinkError> {
+    fn answer(&mut self, now: Instant, hello: Hello, entropy: &mut dyn Entropy) -> Result<(), LinkError> {
+        let from = hello.from;
         if !self.answers.take(now, 1) {
-            return Err(LinkError::WireBusy(hello.0));
+            return Err(LinkError::WireBusy(from));
         }
         let index = self.new_index(entropy);
         let half = HalfOpen::new(now, &self.common(), hello, index, draw(entropy))?;
         let reply = half.reply.clone();
         self.routes.insert(index, Route::HalfOpen);
         self.half.insert(index, half);
-        self.transmit(hello.0, reply);
+        self.transmit(from, reply);
         self.note(now + HALF_OPEN_LIFE, Timer::Forget);
         Ok(())
     }
@@ -164,6 +168,20 @@ impl<C: Credentials> Links<C> {
         let dial = self.dials.get_mut(&to).filter(|dial| dial.at == from);
         if dial.ok_or(LinkError::WireUnknown(from))?.retry(cookie) {
             self.send_dial(now, to);
+        }
+        Ok(())
+    }
+
+    /// LINK-22: heard only from the place dialled, for a dial of ours that nobody answered yet. It is noted and told, once for
+    /// each dial, and the dial goes on: whoever can write datagrams could else end it, or talk it into less.
+    pub(crate) fn refusal(&mut self, from: Locator, to: u32, asks: Exchange) -> Result<(), LinkError> {
+        let known = |dial: &&mut Dial| dial.at == from && matches!(dial.stage, Stage::Hello(..));
+        let dial = self.dials.get_mut(&to).filter(known).filter(|_| asks != self.config.exchange);
+        let dial = dial.ok_or(LinkError::WireUnknown(from))?;
+        if dial.refused.replace(asks).is_none() {
+            let (at, node) = (dial.at, dial.node);
+            self.trace(format!("the node at {at} refuses the handshake{}", in_words(asks)));
+            self.out.push_back(Output::Refused { at, node, asks });
         }
         Ok(())
     }
@@ -309,6 +327,16 @@ impl<C: Credentials> Links<C> {
             let old = guests.iter().min().filter(|(up, _)| now.since(*up) >= GUEST_STAY);
             let Some((_, node)) = old.or(guests.iter().max()).copied() else { return };
             let _ = self.hang_up(now, node, DownCause::Evicted);
+        }
+    }
+}
+
+/// What somebody who refuses says, as the end of a sentence.
+fn in_words(asks: Exchange) -> &'static str {
+    match asks {
+        Exchange::Classical => ": it says that it links without ML-KEM-768, which our charter asks for",
+        Exchange::Hybrid => {
+            ": it says that it links with ML-KEM-768 only, which our charter does not ask for"
         }
     }
 }

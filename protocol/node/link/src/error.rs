@@ -1,6 +1,6 @@
 //! Why a link was refused or closed, and whose doing it is.
 
-use crate::Channel;
+use crate::{Channel, Exchange};
 use folkmoot_base::{DecodeError, Locator, NodeId};
 
 /// Why a link was refused or closed. The first word says whose doing it is, and so what to do: `Peer…` is proved against
@@ -59,6 +59,17 @@ pub enum LinkError {
     /// More handshakes come than are answered. Retry later.
     #[error("too many handshakes; the one from {0} is not answered")]
     WireBusy(Locator),
+    /// A Hello of the other form than the charter asks for. Answered by a Refusal and nothing else; nothing changes.
+    #[error("a handshake from {at} {}", match theirs {
+        Exchange::Classical => "lacks ML-KEM-768, which the charter asks for",
+        Exchange::Hybrid => "asks for ML-KEM-768, which the charter does not",
+    })]
+    WireOtherForm {
+        /// From where, by the transport's word: anybody may have written it.
+        at: Locator,
+        /// The form of the Hello.
+        theirs: Exchange,
+    },
     /// A handshake met our own identity: we dialled ourselves, or somebody has our key.
     #[error("our own identity answers at {0}")]
     LocalSelf(Locator),

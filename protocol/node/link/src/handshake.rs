@@ -9,16 +9,16 @@
 //!  Finish           ------------->            certificate and signature, encrypted; link up
 //!                   <------------- Data(Ping) link up
 //! ```
-//! The dialler repeats what is not answered, with back-off; the answerer repeats its answer. No session changes before the
+//! With ML-KEM-768 the first Hello is an empty one, and a Refusal answers Hellos of the other form. The dialler repeats what is not answered, with back-off; the answerer repeats its answer. No session changes before the
 //! peer's identity is proved, and the newer of two proved ones holds.
 
 use crate::assembly::Assembly;
 use crate::limits::{COOKIES_ANSWERED, PART_BYTES, RESEND_FIRST, RESEND_MAX};
-use crate::message::{Cookie, Datagram, NOISE_HELLO_BYTES, Part, Proof};
+use crate::message::{Cookie, Datagram, Part, Proof};
 use crate::noise::{Handshake, Refused, Static};
 use crate::peer::Session;
 use crate::seal::{NoSeal, PairSeal};
-use crate::{Claim, Credentials, LinkError};
+use crate::{Claim, Credentials, Exchange, LinkError};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Danger, GroupId, Instant, Locator, NodeId, Secret, codec};
@@ -35,6 +35,7 @@ pub(crate) enum Role {
 /// What is the same for all handshakes of a process.
 pub(crate) struct Own<'a, C> {
     pub(crate) group: GroupId,
+    pub(crate) exchange: Exchange,
     pub(crate) credentials: &'a C,
     pub(crate) certificate: &'a Bytes,
     pub(crate) own: &'a Static,
@@ -50,6 +51,15 @@ pub(crate) struct Proved {
     pub(crate) session: Session,
 }
 
+/// A Hello from a place that may answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hello {
+    pub(crate) from: Locator,
+    pub(crate) index: u32,
+    /// Noise message 1; empty in a first Hybrid Hello.
+    pub(crate) noise: Bytes,
+}
+
 /// A dial on its way.
 #[derive(Debug)]
 pub(crate) struct Dial {
@@ -62,10 +72,13 @@ pub(crate) struct Dial {
     pub(crate) deadline: Instant,
     pub(crate) resend: Instant,
     wait: Duration,
-    noise: [u8; NOISE_HELLO_BYTES],
+    exchange: Exchange,
+    noise: Bytes,
     cookie: Cookie,
     cookies: u8,
     pub(crate) repeated: Instant,
+    /// What somebody at that place says that it asks for.
+    pub(crate) refused: Option<Exchange>,
     pub(crate) stage: Stage,
 }
 
@@ -87,10 +100,9 @@ impl Dial {
         deadline: Instant,
         seed: [u8; 32],
     ) -> Result<Self, LinkError> {
-        let mut handshake = Handshake::new(true, &own.group, own.own, Secret::new(seed))
+        let mut handshake = Handshake::new(own.exchange, true, &own.group, own.own, Secret::new(seed))
             .map_err(|_| LinkError::LocalCrypto)?;
-        let noise = handshake.write(&[]).map_err(|_| LinkError::LocalCrypto)?;
-        let noise = noise.try_into().map_err(|_| LinkError::LocalCrypto)?;
+        let noise = handshake.write(&[]).map_err(|_| LinkError::LocalCrypto)?.into();
         Ok(Self {
             at: target.0,
             node: target.1,
@@ -100,10 +112,12 @@ impl Dial {
             deadline,
             resend: now,
             wait: RESEND_FIRST,
+            exchange: own.exchange,
             noise,
             cookie: Cookie::default(),
             cookies: 0,
             repeated: now,
+            refused: None,
             stage: Stage::Hello(Box::new(handshake), None),
         })
     }
@@ -114,11 +128,22 @@ impl Dial {
         self.wait = self.wait.saturating_mul(2).min(RESEND_MAX);
         self.repeated = now;
         match &self.stage {
-            Stage::Hello(..) => {
-                vec![Datagram::Hello { from: self.index, cookie: self.cookie, noise: self.noise }.encode()]
-            }
+            Stage::Hello(..) => self.hello().map(|hello| hello.encode()).into_iter().collect(),
             Stage::Finish(_, datagrams) => datagrams.clone(),
         }
+    }
+
+    fn hello(&self) -> Option<Datagram> {
+        let (from, cookie) = (self.index, self.cookie);
+        Some(match self.exchange {
+            Exchange::Classical => {
+                Datagram::Hello { from, cookie, noise: self.noise.as_ref().try_into().ok()? }
+            }
+            Exchange::Hybrid if self.cookies == 0 => {
+                Datagram::HybridHello { from, cookie, noise: Bytes::new() }
+            }
+            Exchange::Hybrid => Datagram::HybridHello { from, cookie, noise: self.noise.clone() },
+        })
     }
 
     /// Takes a cookie (LINK-03); whether to say Hello again at once.
@@ -214,15 +239,13 @@ pub(crate) enum Progress {
 /// A handshake that we answered and that is not finished.
 #[derive(Debug)]
 pub(crate) struct HalfOpen {
-    pub(crate) from: Locator,
-    pub(crate) their_index: u32,
-    pub(crate) noise: [u8; NOISE_HELLO_BYTES],
+    pub(crate) hello: Hello,
     index: u32,
     pub(crate) started: Instant,
     pub(crate) repeated: Instant,
     seed: Secret<[u8; 32]>,
     proof: Vec<u8>,
-    handshake: Handshake,
+    handshake: Box<Handshake>,
     pub(crate) reply: Vec<Bytes>,
     assembly: Option<Assembly>,
 }
@@ -231,33 +254,24 @@ impl HalfOpen {
     pub(crate) fn new<C: Credentials>(
         now: Instant,
         own: &Own<'_, C>,
-        hello: (Locator, u32, [u8; NOISE_HELLO_BYTES]),
+        mut hello: Hello,
         index: u32,
         seed: [u8; 32],
     ) -> Result<Self, LinkError> {
-        let (from, their_index, noise) = hello;
+        // Not a part of some larger buffer that it would keep.
+        hello.noise = Bytes::copy_from_slice(&hello.noise);
+        let (from, their_index) = (hello.from, hello.index);
         let seed = Secret::new(seed);
-        let mut handshake =
-            Handshake::new(false, &own.group, own.own, seed.clone()).map_err(|_| LinkError::LocalCrypto)?;
+        let mut handshake = Handshake::new(own.exchange, false, &own.group, own.own, seed.clone())
+            .map_err(|_| LinkError::LocalCrypto)?;
         let refuse = |_: Refused| LinkError::WireForged(from);
-        handshake.read(&noise).map_err(refuse)?;
+        handshake.read(&hello.noise).map_err(refuse)?;
         let proof = own.prove(Role::Answerer, &handshake.hash(), index, None)?;
         let message = handshake.write(&proof).map_err(refuse)?;
         let reply =
             Part::cut(their_index, &message).into_iter().map(|part| Datagram::Reply(part).encode()).collect();
-        Ok(Self {
-            from,
-            their_index,
-            noise,
-            index,
-            started: now,
-            repeated: now,
-            seed,
-            proof,
-            handshake,
-            reply,
-            assembly: None,
-        })
+        let handshake = Box::new(handshake);
+        Ok(Self { hello, index, started: now, repeated: now, seed, proof, handshake, reply, assembly: None })
     }
 
     /// Takes a part of the Finish; the proved identity once it is whole. `WireForged` leaves the handshake as it was.
@@ -300,12 +314,12 @@ impl HalfOpen {
     /// A message that did not open may have spent the cipher's state: make it again from the seed.
     fn rebuild<C: Credentials>(&mut self, own: &Own<'_, C>) -> Result<(), LinkError> {
         let again = || -> Result<Handshake, Refused> {
-            let mut handshake = Handshake::new(false, &own.group, own.own, self.seed.clone())?;
-            handshake.read(&self.noise)?;
+            let mut handshake = Handshake::new(own.exchange, false, &own.group, own.own, self.seed.clone())?;
+            handshake.read(&self.hello.noise)?;
             handshake.write(&self.proof)?;
             Ok(handshake)
         };
-        self.handshake = again().map_err(|_| LinkError::LocalCrypto)?;
+        *self.handshake = again().map_err(|_| LinkError::LocalCrypto)?;
         Ok(())
     }
 }

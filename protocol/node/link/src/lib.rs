@@ -11,7 +11,7 @@
 //!              v Transmit                       | Datagram
 //!                          transport
 //! ```
-//! Source: the Noise protocol framework, pattern XX; WireGuard's receiver indices, cookies and roaming; DECISIONS D1, O3.
+//! Source: the Noise protocol framework, pattern XX, and its extension for hybrid forward secrecy; WireGuard's receiver indices, cookies and roaming; DECISIONS D1, O3.
 
 mod api;
 mod arena;
@@ -22,6 +22,7 @@ mod credentials;
 mod doors;
 mod error;
 mod handshake;
+mod kem;
 pub mod limits;
 mod links;
 pub mod message;
@@ -30,7 +31,7 @@ mod peer;
 mod seal;
 mod traffic;
 
-pub use api::{Channel, Config, Counters, DownCause, Input, Output, Timer};
+pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output, Timer};
 pub use credentials::{Claim, Credentials, IdentityCredentials};
 pub use error::LinkError;
 pub use links::Links;

@@ -59,13 +59,16 @@ pub(crate) const PART_BYTES: usize = DATAGRAM_BYTES_MAX - crate::message::PART_H
 /// Bytes of one fragment of a long frame.
 pub(crate) const FRAGMENT_BYTES: usize = FRAME_BYTES_MAX;
 /// Longest handshake message.
-pub(crate) const HANDSHAKE_BYTES_MAX: usize = CERTIFICATE_BYTES_MAX + 1_024;
+pub(crate) const HANDSHAKE_BYTES_MAX: usize = CERTIFICATE_BYTES_MAX + 1_024 + crate::kem::CIPHERTEXT_BYTES;
 /// Bytes of one allocation that datagrams are cut from.
 pub(crate) const CHUNK_BYTES: usize = 16 * 1024;
 
 const _: () = assert!(HANDSHAKE_BYTES_MAX.div_ceil(PART_BYTES) <= 64);
 const _: () = assert!(LONG_FRAME_BYTES_MAX.div_ceil(FRAGMENT_BYTES) <= 64);
 const _: () = assert!(HANDSHAKE_BYTES_MAX < 65_535);
+// A Hello is one datagram, so that nothing is kept of one that proves no address.
+const _: () =
+    assert!(6 + crate::message::COOKIE_BYTES + crate::message::HYBRID_HELLO_BYTES <= DATAGRAM_BYTES_MAX);
 const _: () = assert!(CERTIFICATE_BYTES_MAX + 64 <= LONG_FRAME_BYTES_MAX);
 const _: () = assert!(
     crate::message::DATA_HEADER_BYTES

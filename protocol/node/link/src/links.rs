@@ -3,12 +3,12 @@
 use crate::arena::Arena;
 use crate::bucket::Bucket;
 use crate::cookie::Cookies;
-use crate::handshake::{Dial, HalfOpen, Own};
+use crate::handshake::{Dial, HalfOpen, Hello, Own};
 use crate::limits::{HALF_OPEN_LIFE, HANDSHAKES_BURST, HANDSHAKES_PER_SECOND};
 use crate::message::{Control, Datagram};
 use crate::noise::Static;
 use crate::peer::Peer;
-use crate::{Channel, Config, Counters, Credentials, DownCause, Input, LinkError, Output, Timer};
+use crate::{Channel, Config, Counters, Credentials, DownCause, Exchange, Input, LinkError, Output, Timer};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Entropy, Instant, Locator, NodeId, digest, draw};
@@ -139,8 +139,13 @@ impl<C: Credentials> Links<C> {
         match Datagram::decode(bytes).map_err(|error| LinkError::WireMalformed(from, error))? {
             Datagram::Data { to } => self.data(now, from, to, bytes),
             Datagram::Hello { from: index, cookie, noise } => {
-                self.hello(now, (from, index, noise), &cookie, entropy)
+                let hello = Hello { from, index, noise: Bytes::copy_from_slice(&noise) };
+                self.hello(now, Exchange::Classical, hello, &cookie, entropy)
             }
+            Datagram::HybridHello { from: index, cookie, noise } => {
+                self.hello(now, Exchange::Hybrid, Hello { from, index, noise }, &cookie, entropy)
+            }
+            Datagram::Refusal { to, asks } => self.refusal(from, to, asks),
             Datagram::Retry { to, cookie } => self.retry(now, from, to, cookie),
             Datagram::Reply(part) => self.reply(now, from, &part),
             Datagram::Finish(part) => self.finish(now, from, &part),
@@ -152,6 +157,7 @@ impl<C: Credentials> Links<C> {
             Ok(()) => return,
             Err(LinkError::PeerOutOfTurn { .. } | LinkError::PeerTooMuch(_)) => return,
             Err(LinkError::WireReplayed(_)) => &mut self.counters.replayed,
+            Err(LinkError::WireOtherForm { .. }) => &mut self.counters.other_form,
             Err(LinkError::WireBusy(_) | LinkError::PeerNoRoom(_)) => &mut self.counters.busy,
             Err(_) => &mut self.counters.refused,
         };
@@ -221,6 +227,7 @@ impl<C: Credentials> Links<C> {
     pub(crate) fn common(&self) -> Own<'_, C> {
         Own {
             group: self.config.group,
+            exchange: self.config.exchange,
             credentials: &self.credentials,
             certificate: &self.certificate,
             own: &self.own,

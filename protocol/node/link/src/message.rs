@@ -7,12 +7,14 @@
 //! | 3 Reply | answerer → dialler | receiver's index u32, part u8, parts u8, bytes of Noise message 2 |
 //! | 4 Finish | dialler → answerer | receiver's index u32, part u8, parts u8, bytes of Noise message 3 |
 //! | 5 Data | either → other | receiver's index u32, counter u64, sealed frames, tag \[16\] |
+//! | 6 Hybrid Hello | dialler → anybody | own index u32, cookie \[16\], Noise message 1 \[1216\], or nothing where there is no cookie yet |
+//! | 7 Refusal | answerer → dialler | receiver's index u32, what the sender asks for u8: 1 X25519 alone, 2 ML-KEM-768 as well; no state is kept |
 //!
 //! Noise messages 2 and 3 carry a [`Proof`]. Sealed frames are `channel u8, length u16, bytes`, one after another; the top
 //! bit of the channel says that the bytes are a fragment: `id u32, part u8, parts u8, bytes`. Channel 0 is [`Control`],
 //! between the two links themselves. All integers are big-endian.
 
-use crate::Channel;
+use crate::{Channel, Exchange};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize, WIRE_VERSION};
 use folkmoot_base::limits::DATAGRAM_BYTES_MAX;
@@ -20,6 +22,7 @@ use folkmoot_base::{Blob, DecodeError, Digest};
 
 pub(crate) const COOKIE_BYTES: usize = 16;
 pub(crate) const NOISE_HELLO_BYTES: usize = 32;
+pub(crate) const HYBRID_HELLO_BYTES: usize = NOISE_HELLO_BYTES + crate::kem::KEY_BYTES;
 pub(crate) const PART_HEADER_BYTES: usize = 8;
 pub(crate) const DATA_HEADER_BYTES: usize = 14;
 pub(crate) const FRAME_HEADER_BYTES: usize = 3;
@@ -31,6 +34,8 @@ const RETRY: u8 = 2;
 const REPLY: u8 = 3;
 const FINISH: u8 = 4;
 const DATA: u8 = 5;
+const HYBRID_HELLO: u8 = 6;
+const REFUSAL: u8 = 7;
 const FRAGMENT_BIT: u8 = 0x80;
 
 /// Proof that an address answers.
@@ -47,6 +52,22 @@ pub enum Datagram {
         cookie: Cookie,
         /// Noise message 1.
         noise: [u8; NOISE_HELLO_BYTES],
+    },
+    /// Starts a handshake with ML-KEM-768.
+    HybridHello {
+        /// The dialler's index.
+        from: u32,
+        /// Zero, or what a Retry said.
+        cookie: Cookie,
+        /// Noise message 1, 1,216 bytes; empty where there is no cookie yet, for then it would go unread.
+        noise: Bytes,
+    },
+    /// The Hello was of the other form, and this is the one that the sender answers. Anybody may have written it.
+    Refusal {
+        /// The dialler's index.
+        to: u32,
+        /// What the sender asks for.
+        asks: Exchange,
     },
     /// Say that again, with this.
     Retry {
@@ -96,7 +117,18 @@ impl Datagram {
         let index = u32::from_be_bytes(take(&mut rest)?);
         let datagram = match kind {
             HELLO => Self::Hello { from: index, cookie: take(&mut rest)?, noise: take(&mut rest)? },
+            HYBRID_HELLO => {
+                let cookie = take(&mut rest)?;
+                if !rest.is_empty() && rest.len() != HYBRID_HELLO_BYTES {
+                    return Err(DecodeError::Malformed);
+                }
+                return Ok(Self::HybridHello { from: index, cookie, noise: bytes.slice_ref(rest) });
+            }
             RETRY => Self::Retry { to: index, cookie: take(&mut rest)? },
+            REFUSAL => {
+                let [asks] = take(&mut rest)?;
+                Self::Refusal { to: index, asks: Exchange::decode(asks).ok_or(DecodeError::Malformed)? }
+            }
             REPLY => return Ok(Self::Reply(Part::decode(index, bytes, rest)?)),
             FINISH => return Ok(Self::Finish(Part::decode(index, bytes, rest)?)),
             DATA if rest.len() >= 8 + TAG_BYTES => return Ok(Self::Data { to: index }),
@@ -114,9 +146,18 @@ impl Datagram {
                 out.put_slice(cookie);
                 out.put_slice(noise);
             }
+            Self::HybridHello { from, cookie, noise } => {
+                head(&mut out, HYBRID_HELLO, *from);
+                out.put_slice(cookie);
+                out.put_slice(noise);
+            }
             Self::Retry { to, cookie } => {
                 head(&mut out, RETRY, *to);
                 out.put_slice(cookie);
+            }
+            Self::Refusal { to, asks } => {
+                head(&mut out, REFUSAL, *to);
+                out.put_u8(*asks as u8);
             }
             Self::Reply(part) => part.encode(&mut out, REPLY),
             Self::Finish(part) => part.encode(&mut out, FINISH),

@@ -1,20 +1,28 @@
 //! Noise XX on our own primitives: X25519 (curve25519-dalek), AES-256-GCM (aws-lc-rs), SHA-256 (sha2). Randomness comes
 //! from a seed that the caller drew, so that a run is a seed (DECISIONS P1, D1).
+//!
+//! The hybrid form is XXhfs, with ML-KEM-768 (`kem.rs`): message 1 brings the dialler's encapsulation key, message 2 the
+//! ciphertext, and its secret is mixed into the keys after that of the ephemeral X25519 keys, before anything is said of who
+//! is who. Source: Weatherley, Noise extension: hybrid forward secrecy (noise_hfs_spec), section 5.
 
+use crate::Exchange;
+use crate::kem::{self, MlKem};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use core::fmt;
 use curve25519_dalek::MontgomeryPoint;
 use folkmoot_base::{GroupId, Secret, hmac_sha256};
 use sha2::Digest as _;
-use snow::params::{CipherChoice, DHChoice, HashChoice};
+use snow::params::{BaseChoice, CipherChoice, DHChoice, HashChoice, KemChoice, NoiseParams};
 use snow::resolvers::CryptoResolver;
-use snow::types::{Cipher, Dh, Hash, Random};
+use snow::types::{Cipher, Dh, Hash, Kem, Random};
 use snow::{Builder, HandshakeState};
 
 const PATTERN: &str = "Noise_XX_25519_AESGCM_SHA256";
+const HYBRID_PATTERN: &str = "Noise_XXhfs_25519+MLKEM768_AESGCM_SHA256";
 const PROLOGUE: &[u8] = b"folkmoot link v1";
-/// What Noise adds to the payload of messages 2 and 3, at most.
-const OVERHEAD: usize = 96;
+const HYBRID_PROLOGUE: &[u8] = b"folkmoot link v1 hybrid";
+/// What Noise adds to the payload of a message, at most.
+const OVERHEAD: usize = 96 + kem::KEY_BYTES;
 
 /// One direction's key.
 pub(crate) type Key = Secret<[u8; 32]>;
@@ -57,14 +65,29 @@ pub(crate) struct Handshake {
 
 impl Handshake {
     pub(crate) fn new(
+        exchange: Exchange,
         initiator: bool,
         group: &GroupId,
         own: &Static,
         seed: Secret<[u8; 32]>,
     ) -> Result<Self, Refused> {
-        let mut prologue = PROLOGUE.to_vec();
-        prologue.extend_from_slice(&group.0);
-        let builder = Builder::with_resolver(PATTERN.parse()?, Box::new(Resolver(seed)))
+        let kem = |seed: &Secret<[u8; 32]>| Box::new(MlKem::new(seed.clone())) as Box<dyn Kem>;
+        Self::with_kem(exchange, initiator, group, own, Resolver { seed, kem })
+    }
+
+    fn with_kem(
+        exchange: Exchange,
+        initiator: bool,
+        group: &GroupId,
+        own: &Static,
+        resolver: Resolver,
+    ) -> Result<Self, Refused> {
+        let (params, label) = match exchange {
+            Exchange::Classical => (PATTERN.parse()?, PROLOGUE),
+            Exchange::Hybrid => (hybrid_params()?, HYBRID_PROLOGUE),
+        };
+        let prologue = [label, &group.0].concat();
+        let builder = Builder::with_resolver(params, Box::new(resolver))
             .local_private_key(own.secret.expose())?
             .prologue(&prologue)?;
         let state = if initiator { builder.build_initiator()? } else { builder.build_responder()? };
@@ -105,11 +128,31 @@ impl Handshake {
     }
 }
 
-struct Resolver(Secret<[u8; 32]>);
+/// The parameters by name: the library's list has no ML-KEM-768, and what it is asked for here is [`Resolver`]'s to give.
+fn hybrid_params() -> Result<NoiseParams, Refused> {
+    Ok(NoiseParams::new(
+        HYBRID_PATTERN.to_owned(),
+        BaseChoice::Noise,
+        "XXhfs".parse()?,
+        DHChoice::Curve25519,
+        Some(KemChoice::Kyber1024),
+        CipherChoice::AESGCM,
+        HashChoice::SHA256,
+    ))
+}
+
+struct Resolver {
+    seed: Secret<[u8; 32]>,
+    kem: fn(&Secret<[u8; 32]>) -> Box<dyn Kem>,
+}
 
 impl CryptoResolver for Resolver {
     fn resolve_rng(&self) -> Option<Box<dyn Random>> {
-        Some(Box::new(Seeded { seed: self.0.clone(), drawn: 0 }))
+        Some(Box::new(Seeded { seed: self.seed.clone(), drawn: 0 }))
+    }
+
+    fn resolve_kem(&self, _: &KemChoice) -> Option<Box<dyn Kem>> {
+        Some((self.kem)(&self.seed))
     }
 
     fn resolve_dh(&self, choice: &DHChoice) -> Option<Box<dyn Dh>> {
@@ -289,52 +332,4 @@ impl Cipher for AesGcm {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Handshake, Static};
-    use folkmoot_base::{GroupId, Secret};
-
-    fn pair(group: u8) -> (Handshake, Handshake) {
-        let side = |initiator, group, seed| {
-            Handshake::new(
-                initiator,
-                &GroupId([group; 32]),
-                &Static::new([seed; 32]),
-                Secret::new([seed + 1; 32]),
-            )
-        };
-        (side(true, 1, 10).unwrap(), side(false, group, 20).unwrap())
-    }
-
-    #[test]
-    fn both_sides_split_alike_and_a_tampered_reply_can_be_repeated() {
-        let (mut dialler, mut answerer) = pair(1);
-        let hello = dialler.write(&[]).unwrap();
-        assert_eq!(hello.len(), 32);
-        answerer.read(&hello).unwrap();
-        let reply = answerer.write(b"two").unwrap();
-        for at in 0..reply.len() {
-            let mut bad = reply.clone();
-            bad[at] ^= 1;
-            assert!(dialler.read(&bad).is_err(), "byte {at}");
-        }
-        for cut in 0..reply.len() {
-            assert!(dialler.read(&reply[..cut]).is_err(), "cut {cut}");
-        }
-        assert_eq!(dialler.read(&reply).unwrap(), b"two");
-        let finish = dialler.write(b"three").unwrap();
-        assert_eq!(answerer.read(&finish).unwrap(), b"three");
-        let (seal, open) = dialler.split().unwrap();
-        let (other_seal, other_open) = answerer.split().unwrap();
-        assert!(seal == other_open && open == other_seal && seal != open);
-    }
-
-    #[test]
-    fn another_ring_is_not_understood_and_small_points_are_refused() {
-        let (mut dialler, mut answerer) = pair(2);
-        answerer.read(&dialler.write(&[]).unwrap()).unwrap();
-        assert!(dialler.read(&answerer.write(b"two").unwrap()).is_err());
-        let (_, mut answerer) = pair(1);
-        answerer.read(&[0; 32]).unwrap();
-        assert!(answerer.write(b"two").is_err());
-    }
-}
+mod tests;

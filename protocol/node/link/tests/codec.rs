@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use folkmoot_base::{Blob, DecodeError, codec};
+use folkmoot_link::Exchange;
 use folkmoot_link::message::{Control, Datagram, Part, Proof, next_piece};
 use proptest::prelude::*;
 
@@ -15,6 +16,16 @@ fn datagram() -> impl Strategy<Value = Datagram> {
     prop_oneof![
         (any::<u32>(), any::<[u8; 16]>(), any::<[u8; 32]>())
             .prop_map(|(from, cookie, noise)| Datagram::Hello { from, cookie, noise }),
+        (any::<u32>(), any::<[u8; 16]>(), any::<u8>(), any::<bool>()).prop_map(
+            |(from, cookie, fill, whole)| {
+                let length = if whole { 1_216 } else { 0 };
+                Datagram::HybridHello { from, cookie, noise: vec![fill; length].into() }
+            }
+        ),
+        (any::<u32>(), any::<bool>()).prop_map(|(to, hybrid)| {
+            let asks = if hybrid { Exchange::Hybrid } else { Exchange::Classical };
+            Datagram::Refusal { to, asks }
+        }),
         (any::<u32>(), any::<[u8; 16]>()).prop_map(|(to, cookie)| Datagram::Retry { to, cookie }),
         part().prop_map(Datagram::Reply),
         part().prop_map(Datagram::Finish),
@@ -99,6 +110,20 @@ proptest! {
             prop_assert!(rest.len() + piece.bytes.len() < length);
             length = rest.len();
         }
+    }
+}
+
+/// LINK-01: a Hybrid Hello has its one length or none, a Refusal asks for what there is.
+#[test]
+fn link_01_hybrid_hellos_and_refusals_have_their_lengths() {
+    let hello = |length| Datagram::HybridHello { from: 7, cookie: [1; 16], noise: vec![2; length].into() };
+    for length in 0..1_430 {
+        let legal = length == 0 || length == 1_216;
+        assert_eq!(Datagram::decode(&hello(length).encode()).is_ok(), legal, "{length}");
+    }
+    for asks in 0..=255 {
+        let bytes = Bytes::copy_from_slice(&[1, 7, 0, 0, 0, 7, asks]);
+        assert_eq!(Datagram::decode(&bytes).is_ok(), (1..=2).contains(&asks), "{asks}");
     }
 }
 

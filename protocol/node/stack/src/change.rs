@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 impl Node {
     pub(crate) fn link_up(&mut self, now: Instant, node: NodeId, at: Locator, entropy: &mut dyn Entropy) {
         let rostered = self.is_rostered(&node);
+        self.no_longer_refused(at, node);
         self.peers.insert(node, Peer { at, heads: None, shown: BTreeSet::new(), eligible: false });
         self.link_input(now, Input::Standing { node, member: rostered }, entropy);
         self.send_heads(now, node);

@@ -18,6 +18,7 @@ impl Node {
             link::Output::Up { node, at, .. } => self.link_up(now, node, at, entropy),
             link::Output::Certificate { .. } => {}
             link::Output::Down { node, cause } => self.link_down(now, node, cause),
+            link::Output::Refused { at, node, asks } => self.refused(now, at, node, asks),
             link::Output::Unreached { at, node } => self.unreached(at, node),
             link::Output::Frame { from, channel, frame } => self.frame(now, from, channel, frame, entropy),
             link::Output::Trace(text) => self.trace("link", text),

@@ -21,13 +21,16 @@ mod message;
 mod outbound;
 mod patience;
 mod reach;
+mod refusals;
 mod sync;
 #[cfg(test)]
 mod tests;
 
 pub use error::NodeError;
+pub use folkmoot_link::Exchange;
 pub use folkmoot_ring::{Phase, Timing};
 pub use message::{ENTRIES_BATCH_BYTES, HAVE_MAX, HEADS_MAX, LOCATORS_MAX, Place, Sync};
+pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal};
 
 use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
 use base::{
@@ -40,7 +43,7 @@ use folkmoot_base as base;
 use folkmoot_group::Group;
 use folkmoot_identity::Identity;
 use folkmoot_identity::transcript::{self, Transcript};
-use folkmoot_link::{IdentityCredentials, Links};
+use folkmoot_link::{IdentityCredentials, LinkError, Links};
 use folkmoot_ring::Ring;
 use patience::Patience;
 use reach::Reach;
@@ -152,6 +155,7 @@ pub struct Node {
     group: Group,
     peers: BTreeMap<NodeId, Peer>,
     reach: Reach,
+    refusals: BTreeMap<Locator, Refusal>,
     members: Vec<NodeId>,
     backlog: VecDeque<(Service, Bytes)>,
     backlog_bytes: usize,
@@ -180,7 +184,9 @@ impl Node {
         });
         let ring_seq = folkmoot_ring::stored_ring_seq(ring_seq.map(|(_, value)| &**value))?;
         let own = credentials::own(&config.identity, &transcript);
+        let hybrid = transcript.roster().charter().hybrid_links();
         let link = folkmoot_link::Config {
+            exchange: if hybrid { Exchange::Hybrid } else { Exchange::Classical },
             silence: config.silence,
             danger: config.danger,
             ..folkmoot_link::Config::new(transcript.group())
@@ -198,6 +204,7 @@ impl Node {
             group: Group::new(group),
             peers: BTreeMap::new(),
             reach: Reach::new(&config, stored, now),
+            refusals: BTreeMap::new(),
             members: Vec::new(),
             backlog: VecDeque::new(),
             backlog_bytes: 0,
@@ -301,6 +308,9 @@ impl Ground for Node {
     fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
         let input = folkmoot_link::Input::Datagram { from, bytes: datagram };
         if let Err(error) = self.links.handle(now, input, entropy) {
+            if let LinkError::WireOtherForm { at, theirs } = &error {
+                self.turned_away(now, *at, *theirs);
+            }
             self.refuse("link", &error);
         }
         self.settle(now, entropy);

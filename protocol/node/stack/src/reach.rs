@@ -55,6 +55,16 @@ impl Reach {
         }
     }
 
+    /// Who was last reached at this place.
+    pub(crate) fn who(&self, at: Locator) -> Option<NodeId> {
+        self.places.iter().find(|(_, wanted)| wanted.at == at).map(|(node, _)| *node)
+    }
+
+    /// Whether somebody is looked for at this place.
+    pub(crate) fn looks_at(&self, at: Locator) -> bool {
+        self.seeds.contains(&at) || self.who(at).is_some()
+    }
+
     /// When to look up again.
     pub(crate) fn next(&self) -> Instant {
         self.next

@@ -65,7 +65,12 @@ impl Company {
         let named = founders.iter().map(|founder| founder.certificate().into()).collect();
         let name = GroupName::new("moot").expect("a name");
         let draft = CharterDraft::new(name, u32::from(schedule.votes), named, &mut rng);
-        let draft = CharterDraft { keying: schedule.keying, hybrid: schedule.hybrid, ..draft };
+        let draft = CharterDraft {
+            keying: schedule.keying,
+            hybrid: schedule.hybrid,
+            hybrid_links: schedule.hybrid,
+            ..draft
+        };
         let signed = SignedCharter::sign(&draft.to_toml(), &founders).expect("a charter");
         let names = identities.iter().zip(0..).map(|(identity, seat)| (identity.member(), seat)).collect();
         Self { charter: Bytes::copy_from_slice(signed.der()), names: Rc::new(Names(names)), identities }

@@ -42,9 +42,15 @@ pub fn person(who: usize) -> &'static Identity {
 
 /// A charter of the first `count` people, by which one vote admits.
 pub fn charter(count: usize) -> Bytes {
+    charter_with(count, false)
+}
+
+/// The same, by links of either form.
+pub fn charter_with(count: usize, hybrid_links: bool) -> Bytes {
     let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
     let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
     let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
+    let draft = CharterDraft { hybrid_links, ..draft };
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
 }
 
@@ -85,6 +91,8 @@ pub struct Seat {
 }
 
 pub struct Net {
+    /// What the charter of whoever starts says.
+    pub hybrid_links: bool,
     pub now: u64,
     pub seats: BTreeMap<usize, Seat>,
     pub cut: BTreeSet<(usize, usize)>,
@@ -103,6 +111,7 @@ impl Net {
     pub fn new(founders: usize, seed: u64) -> Self {
         let group = Transcript::genesis(&charter(founders)).unwrap().group();
         Self {
+            hybrid_links: false,
             now: 0,
             seats: BTreeMap::new(),
             cut: BTreeSet::new(),
@@ -122,7 +131,8 @@ impl Net {
 
     /// Starts the node of `who`; its clock begins now, as every clock here.
     pub fn start(&mut self, founders: usize, who: usize, contacts: &[usize]) {
-        let mut config = Config::new(person(who).clone(), charter(founders), locator(who));
+        let charter = charter_with(founders, self.hybrid_links);
+        let mut config = Config::new(person(who).clone(), charter, locator(who));
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
         let node = Node::new(config, &[], Instant(self.now), &mut self.dice).unwrap();
         self.sit(who, Box::new(node));
