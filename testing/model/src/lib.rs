@@ -13,6 +13,7 @@
 
 mod change;
 mod check;
+mod fingerprint;
 mod flush;
 mod keying;
 mod marks;
@@ -21,6 +22,7 @@ mod names;
 mod rules;
 mod run;
 mod search;
+mod survey;
 pub mod words;
 mod world;
 
@@ -33,6 +35,7 @@ pub use names::{MEMBERS, Set, Trio, ViewNumber, Who, everybody};
 pub use rules::{Rules, Scope};
 pub use run::{Held, Kind, Order, Origin, Stage};
 pub use search::{Found, Report, explore, seek};
+pub use survey::survey;
 pub use world::{Action, Next, Player, Seat, World};
 
 /// All beginnings: each set of members that has just met.

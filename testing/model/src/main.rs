@@ -1,7 +1,7 @@
 //! Explores the model and says what it found.
 
 use clap::{Parser, ValueEnum};
-use folkmoot_model::{Report, Rules, Scope, beginnings, explore, words};
+use folkmoot_model::{Report, Rules, Scope, beginnings, explore, survey, words};
 use std::process::ExitCode;
 
 /// Explores every state of three members with a few changes of membership: keying and flush as built, or with a rule off.
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         None => {}
     }
     let scope = scope(arguments.changes, &arguments.kinds);
-    let report = explore(&beginnings(arguments.changes), &rules, &scope);
+    let report = survey(&beginnings(arguments.changes), &rules, &scope, |_| {});
     if arguments.json {
         print_json(&report, &rules)
     } else {
