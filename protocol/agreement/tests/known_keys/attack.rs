@@ -26,7 +26,7 @@ pub enum Way {
 /// Every way in which whoever is told these keys of other runs gets that of run number `run`.
 pub fn ways(module: ModuleName, world: &World<'_>, run: usize, known: &[Vec<u8>]) -> BTreeSet<Way> {
     let record = &world.records[run];
-    let derived = derived(record, known);
+    let derived = derived(module, record, known);
     let secret = record.secret.as_ref().unwrap();
     let is_key = |key: &Bytes32| key.as_slice() == secret || key.as_slice() == handed(record);
     let curve = !matches!(module, ModuleName::Mls | ModuleName::MlsHybrid | ModuleName::CkdHybrid);

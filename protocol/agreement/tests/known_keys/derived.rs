@@ -3,6 +3,7 @@
 use crate::common::member;
 use crate::history::order;
 use crate::world::Record;
+use folkmoot_agreement::ModuleName;
 use folkmoot_base::{digest, hmac_sha256};
 use hkdf::Hkdf;
 use sha2::Sha256;
@@ -10,15 +11,25 @@ use std::collections::BTreeSet;
 
 pub type Bytes32 = [u8; 32];
 
-/// Everything of 32 bytes that comes of `known`. Salts and names are public: they are taken from the run.
-pub fn derived(record: &Record, known: &[Vec<u8>]) -> BTreeSet<Bytes32> {
+/// Everything of 32 bytes that comes of `known` by the labels of keying and of the module. Salts and names are public: they
+/// are taken from the run.
+pub fn derived(module: ModuleName, record: &Record, known: &[Vec<u8>]) -> BTreeSet<Bytes32> {
     let mut all = BTreeSet::new();
     for key in known.iter().filter_map(|key| Bytes32::try_from(key.as_slice()).ok()) {
         all.extend([key, digest(&[&key])]);
-        all.extend(by_ckd(record, &key));
-        let first: Vec<_> = by_mls(&key).collect();
-        all.extend(first.iter().flat_map(by_mls));
-        all.extend(first);
+        all.extend(
+            [b"group key".as_slice(), b"confirm", b"epoch name"].map(|label| expand(None, &key, &[label])),
+        );
+        match module {
+            ModuleName::Ckd => all.extend(by_ckd(record, b"folkmoot ckd pair v1", &key)),
+            ModuleName::CkdHybrid => all.extend(by_ckd(record, b"folkmoot ckd+ml-kem-768 pair v1", &key)),
+            ModuleName::Mls | ModuleName::MlsHybrid => {
+                let first: Vec<_> = by_mls(&key).collect();
+                all.extend(first.iter().flat_map(by_mls));
+                all.extend(first);
+            }
+            _ => {}
+        }
     }
     all
 }
@@ -51,23 +62,18 @@ pub fn pairs(record: &Record, label: &[u8], shared: &[u8]) -> Vec<Bytes32> {
         .collect()
 }
 
-/// Sealing keys and next pair keys, of a key that is taken for a pair key.
-pub fn by_ckd(record: &Record, key: &[u8]) -> BTreeSet<Bytes32> {
+/// Of a key that is taken for what two share, or for a pair key: pair keys, sealing keys, next pair keys.
+pub fn by_ckd(record: &Record, label: &[u8], key: &[u8]) -> BTreeSet<Bytes32> {
     let roll = roll(record);
-    let salts = record.steps.iter().filter_map(|(_, _, body)| body.get(..32)).map(Some);
-    let mut all = BTreeSet::new();
-    for salt in salts.chain([None, Some([7; 32].as_slice())]) {
-        for id in record.members.iter().map(|number| member(*number).0) {
-            for label in [b"folkmoot ckd seal v1", b"folkmoot ckd next v1"] {
-                all.insert(expand(salt, key, &[label, &roll, &id]));
-            }
+    let ids: Vec<_> = record.members.iter().map(|number| member(*number).0).collect();
+    let salts: Vec<_> =
+        record.steps.iter().filter(|(_, step, _)| *step == 3).map(|(_, _, body)| &body[..32]).collect();
+    let mut all = BTreeSet::from_iter(pairs(record, label, key));
+    let taken: Vec<_> = all.iter().map(|pair| pair.to_vec()).chain([key.to_vec()]).collect();
+    for (pair, salt) in taken.iter().flat_map(|pair| salts.iter().map(move |salt| (pair, salt))) {
+        for label in [b"folkmoot ckd seal v1", b"folkmoot ckd next v1"] {
+            all.extend(ids.iter().map(|id| expand(Some(salt), pair, &[label, &roll, id])));
         }
-        for label in [b"group key".as_slice(), b"confirm", b"epoch name"] {
-            all.insert(expand(salt, key, &[label]));
-        }
-    }
-    for label in [b"folkmoot ckd pair v1".as_slice(), b"folkmoot ckd+ml-kem-768 pair v1"] {
-        all.extend(pairs(record, label, key));
     }
     all
 }

@@ -17,8 +17,8 @@ pub enum Known {
 }
 
 /// So many of the runs just before, and of those just after: an attack tries them in pairs.
-const BEFORE: usize = 5;
-const AFTER: usize = 2;
+const BEFORE: usize = 3;
+const AFTER: usize = 1;
 /// The newest of the other group.
 const OTHERS: usize = 2;
 

@@ -1,6 +1,6 @@
 //! Elements that were said, raised to exponents that are known, and what follows.
 
-use crate::derived::{Bytes32, by_ckd, pairs};
+use crate::derived::{Bytes32, by_ckd};
 use crate::history::plan;
 use crate::opened::{SEALED, open};
 use crate::world::Record;
@@ -56,16 +56,24 @@ pub fn reaches(module: ModuleName, record: &Record, known: &[Vec<u8>]) -> bool {
     follow.one_by_one(&first, &bases(&sent, known)) || follow.in_pairs(&first)
 }
 
-/// What was said, what is known, and the differences: each pair once.
+/// What was said and the generator, the differences of those, and what is known.
 fn bases(sent: &Points, known: &[Vec<u8>]) -> Vec<Element> {
-    let mut bases: Vec<_> = sent.values().copied().collect();
-    bases.extend(known.iter().filter_map(|key| Ristretto::decode(key)));
-    let single = bases.clone();
-    for (at, one) in single.iter().enumerate() {
-        bases.extend(single[..at].iter().map(|two| Ristretto::combine(one, &Ristretto::inverse(two))));
+    let mut bases: Vec<_> = sent.values().copied().chain([Ristretto::generator()]).collect();
+    let said = bases.clone();
+    for (at, one) in said.iter().enumerate() {
+        bases.extend(said[..at].iter().map(|two| Ristretto::combine(one, &Ristretto::inverse(two))));
     }
-    bases.push(Ristretto::generator());
+    bases.extend(known.iter().filter_map(|key| Ristretto::decode(key)));
     bases
+}
+
+/// What the module makes of an element that it uses as an exponent.
+fn exponents(module: ModuleName, element: &Element) -> Vec<Scalar> {
+    match module {
+        ModuleName::Tgdh | ModuleName::Str => vec![Ristretto::to_scalar(element)],
+        ModuleName::DuttaBarua => vec![Ristretto::lent_scalar(element)],
+        _ => Vec::new(),
+    }
 }
 
 struct Follow<'a> {
@@ -91,7 +99,7 @@ impl Follow<'_> {
                 if self.is_reached(&element) {
                     return true;
                 }
-                for next in [Ristretto::to_scalar(&element), Ristretto::lent_scalar(&element)] {
+                for next in exponents(self.module, &element) {
                     let public = Ristretto::encode(&Ristretto::raise(&Ristretto::generator(), &next));
                     if self.sent.contains_key(&public) && seen.insert(public) {
                         open.push_back(next);
@@ -115,23 +123,23 @@ impl Follow<'_> {
     fn opens(&self, shared: &[u8]) -> bool {
         let sealed = self.record.steps.iter().filter(|(_, step, _)| *step == 3);
         let sealed: Vec<_> = sealed.flat_map(|(_, _, body)| body[32..].chunks(SEALED)).collect();
-        let pairs = pairs(self.record, b"folkmoot ckd pair v1", shared);
-        pairs.iter().any(|pair| {
-            let keys = by_ckd(self.record, pair);
-            keys.iter().any(|key| sealed.iter().any(|sealed| open(key, sealed).is_some()))
-        })
+        let keys = by_ckd(self.record, b"folkmoot ckd pair v1", shared);
+        keys.iter().any(|key| sealed.iter().any(|sealed| open(key, sealed).is_some()))
     }
 }
 
-/// The secret; on a circle also every `K_i`, for the links, which are public, carry it round.
+/// The secret, or its inverse; on a circle also every `K_i`, for the links, which are public, carry it round.
 fn goals(module: ModuleName, record: &Record) -> BTreeSet<Vec<u8>> {
     let secret = record.secret.clone().unwrap();
     let mut goals = BTreeSet::from([secret.clone()]);
-    if matches!(module, ModuleName::Bd | ModuleName::DuttaBarua) {
+    let circle = matches!(module, ModuleName::Bd | ModuleName::DuttaBarua);
+    if let Some(key) = Ristretto::decode(&secret).filter(|_| circle) {
         let links = links(record);
-        let key = Ristretto::decode(&secret).unwrap();
         goals.extend((0..links.len()).map(|at| Ristretto::encode(&right(&links, at, &key))));
     }
+    let inverse = |goal: &Vec<u8>| Some(Ristretto::encode(&Ristretto::inverse(&Ristretto::decode(goal)?)));
+    let inverses: Vec<_> = goals.iter().filter_map(inverse).collect();
+    goals.extend(inverses);
     goals
 }
 
