@@ -11,7 +11,7 @@ pub(crate) type Numbered = HashMap<u128, u32, BuildHasherDefault<Lower>>;
 
 /// The state's.
 pub(crate) fn fingerprint(world: &World) -> u128 {
-    let mut bytes = Bytes::default();
+    let mut bytes = Bytes(Vec::with_capacity(512));
     world.hash(&mut bytes);
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
@@ -23,7 +23,6 @@ pub(crate) fn fingerprint(world: &World) -> u128 {
 }
 
 /// Everything that a state consists of.
-#[derive(Default)]
 struct Bytes(Vec<u8>);
 
 impl Hasher for Bytes {

@@ -3,6 +3,7 @@
 use clap::{Parser, ValueEnum};
 use folkmoot_model::{Report, Rules, Scope, beginnings, explore, survey, words};
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Explores every state of three members with a few changes of membership: keying and flush as built, or with a rule off.
 #[derive(Debug, Parser)]
@@ -67,20 +68,39 @@ fn main() -> ExitCode {
         None => {}
     }
     let scope = scope(arguments.changes, &arguments.kinds);
-    let report = survey(&beginnings(arguments.changes), &rules, &scope, |_| {});
+    let start = Instant::now();
+    let report = run(&rules, &scope, arguments.without.is_some(), start);
     if arguments.json {
-        print_json(&report, &rules)
+        print_json(&report, &rules, start)
     } else {
-        print(&report, &rules)
+        print(&report, &rules, start)
     }
     // With a rule off, finding nothing is the failure.
     if report.found.is_some() == arguments.without.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// Where a fault is expected, and where one was found, breadth first: for the shortest way.
+fn run(rules: &Rules, scope: &Scope, expected: bool, start: Instant) -> Report {
+    let roots = beginnings(scope.changes);
+    let walked = (!expected).then(|| survey(&roots, rules, scope, |states| tell(states, start)));
+    match walked {
+        Some(report) if report.found.is_none() => report,
+        _ => explore(&roots, rules, scope),
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "a program's progress")]
+fn tell(states: usize, start: Instant) {
+    if states.is_multiple_of(5_000_000) {
+        eprintln!("{states} states after {} s", start.elapsed().as_secs());
+    }
+}
+
 #[allow(clippy::print_stdout, reason = "a program's result")]
-fn print(report: &Report, rules: &Rules) {
+fn print(report: &Report, rules: &Rules, start: Instant) {
     let Report { states, steps, depth, ends, .. } = report;
-    println!("{states} states, {steps} steps between them, {ends} ends, depth {depth}");
+    let seconds = start.elapsed().as_secs();
+    println!("{states} states, {steps} steps between them, {ends} ends, depth {depth}, {seconds} s");
     match &report.found {
         None => println!("nothing is wrong, and every way ends with everybody secure"),
         Some(found) => {
@@ -92,12 +112,13 @@ fn print(report: &Report, rules: &Rules) {
 }
 
 #[allow(clippy::print_stdout, reason = "a program's result")]
-fn print_json(report: &Report, rules: &Rules) {
+fn print_json(report: &Report, rules: &Rules, start: Instant) {
     let Report { states, steps, depth, ends, marks, found } = report;
     let fault = found.as_ref().map(|found| format!("{:?}", found.fault));
     let trace = found.as_ref().map(|found| words::lines(found, rules));
     let object = serde_json::json!({
-        "states": states, "steps": steps, "depth": depth, "ends": ends, "seen": marks, "fault": fault, "trace": trace,
+        "states": states, "steps": steps, "depth": depth, "ends": ends, "seen": marks,
+        "seconds": start.elapsed().as_secs(), "fault": fault, "trace": trace,
     });
     println!("{object}");
 }

@@ -107,3 +107,25 @@ impl Walk<'_> {
         fault
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+mod tests {
+    use super::*;
+
+    /// No machine of ours does it, with any rule off: so the walk is led round by hand.
+    #[test]
+    fn a_state_that_comes_back_is_noticed_and_one_that_was_left_is_not() {
+        let (rules, scope) = (Rules::default(), Scope::all(1));
+        let (known, on_the_way, marks) = Default::default();
+        let (way, steps, ends, depth) = (Vec::new(), 0, 0, 0);
+        let mut walk =
+            Walk { rules: &rules, scope: &scope, known, way, on_the_way, steps, ends, depth, marks };
+        let roots = crate::beginnings(1);
+        assert_eq!(walk.meet(roots[0].clone(), None), None);
+        assert_eq!(walk.meet(roots[1].clone(), None), None);
+        assert_eq!(walk.meet(roots[0].clone(), None), Some(Fault::Endless), "still on the way");
+        walk.on_the_way.remove(&walk.way.pop().unwrap().name);
+        assert_eq!(walk.meet(roots[1].clone(), None), None, "not any more");
+    }
+}

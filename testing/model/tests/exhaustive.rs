@@ -2,7 +2,7 @@
 //! everybody secure; with a rule off, the search finds what that rule is for, by the shortest way.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-use folkmoot_model::{Fault, NAMES, Report, Rules, Scope, beginnings, explore, seek, words};
+use folkmoot_model::{Fault, NAMES, Report, Rules, Scope, beginnings, explore, seek, survey, words};
 
 /// Takes three changes: one joins alone, the next in its run, somebody leaves.
 const LATE: &str = "signal while NM holds";
@@ -34,6 +34,38 @@ fn two_changes_of_every_kind_break_nothing() {
     let unseen = |name: &&&str| !report.marks.contains(**name) && **name != LATE;
     let unseen: Vec<_> = NAMES.iter().filter(unseen).collect();
     assert!(unseen.is_empty(), "never seen: {unseen:?}");
+    let walked = survey(&beginnings(2), &Rules::default(), &Scope::all(2), |_| {});
+    assert!(walked.found.is_none());
+    let seen = |report: &Report| (report.states, report.steps, report.ends, report.marks.clone());
+    assert_eq!(seen(&walked), seen(&report), "depth first sees what breadth first sees");
+}
+
+/// The walk that keeps no graph finds a fault wherever there is one, and tells a way that leads there. (It goes through three
+/// changes of every kind in `cargo xtask verify`, by the program.)
+#[test]
+fn depth_first_finds_every_rule_that_is_off() {
+    let whole = Rules::default();
+    let off = [
+        (Rules { rule_h: false, ..whole }, Scope::joins(2)),
+        (Rules { k1: false, ..whole }, Scope::all(2)),
+        (Rules { key_list_holds: false, ..whole }, Scope::joins(1)),
+        (Rules { confirmation: false, ..whole }, Scope::joins(0)),
+        (Rules { safe_list: false, ..whole }, Scope::all(1)),
+    ];
+    for (rules, scope) in off {
+        let mut told = 0;
+        let report = survey(&beginnings(scope.changes), &rules, &scope, |states| told = states);
+        assert_eq!(told, report.states);
+        let found = report.found.unwrap_or_else(|| panic!("{rules:?}: nothing is found"));
+        let mut world = found.root.clone();
+        let mut fault = None;
+        for action in &found.actions {
+            assert!(fault.is_none() && world.actions(&rules, &scope).contains(action), "{action:?}");
+            let next = world.act(*action, &rules);
+            (world, fault) = (next.world, next.fault);
+        }
+        assert_eq!(fault.or(world.judge_rest(&rules)), Some(found.fault), "{rules:?}");
+    }
 }
 
 #[test]
@@ -63,12 +95,14 @@ fn finds(rules: &Rules, scope: &Scope, fault: Fault) {
 #[test]
 fn without_rule_h_joins_alone_deadlock() {
     finds(&Rules { rule_h: false, ..Rules::default() }, &Scope::joins(3), Fault::Deadlock);
+    finds(&Rules { rule_h: false, ..Rules::default() }, &Scope::all(3), Fault::Deadlock);
 }
 
 #[test]
 fn without_k1_a_leave_in_a_run_deadlocks() {
     let scope = Scope { joins: false, ..ordered(3) };
     finds(&Rules { k1: false, ..Rules::default() }, &scope, Fault::Deadlock);
+    finds(&Rules { k1: false, ..Rules::default() }, &Scope::all(3), Fault::Deadlock);
 }
 
 #[test]
