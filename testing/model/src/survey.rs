@@ -1,10 +1,10 @@
-//! Depth first over all states: the same states, steps and ends as breadth first, in a fifth of the memory. Of a state only its
-//! fingerprint is kept; whole are only those on the way from the beginning to where the walk stands. So it comes to a state
+//! Depth first over all states, in a fraction of the memory that breadth first takes. Of a state only its fingerprint is kept; whole are only those on the way from the beginning to where the walk stands. So it comes to a state
 //! again that is on that way if, and only if, some state can come back: no graph is kept to see that every way ends.
 
 use crate::check::Fault;
 use crate::fingerprint::{Known, fingerprint};
 use crate::marks::{Marks, marks};
+use crate::orders::Orders;
 use crate::rules::{Rules, Scope};
 use crate::search::{Found, Report};
 use crate::world::{Action, World};
@@ -22,6 +22,7 @@ struct Stand {
 struct Walk<'a> {
     rules: &'a Rules,
     scope: &'a Scope,
+    orders: Orders,
     known: Known,
     way: Vec<Stand>,
     on_the_way: BTreeSet<u128>,
@@ -31,13 +32,19 @@ struct Walk<'a> {
     marks: Marks,
 }
 
-/// Walks through everything that can follow from `roots`, up to the first fault. The way to a fault is one way, seldom the
+/// Walks through everything that can follow from `roots`, in these orders, up to the first fault. The way to a fault is one way, seldom the
 /// shortest: [`crate::explore`] finds that. `Report::depth` is the longest way walked. `progress` hears the number of states
 /// whenever there is a new one.
-pub fn survey(roots: &[World], rules: &Rules, scope: &Scope, mut progress: impl FnMut(usize)) -> Report {
+pub fn survey(
+    roots: &[World],
+    (rules, scope): (&Rules, &Scope),
+    orders: Orders,
+    mut progress: impl FnMut(usize),
+) -> Report {
     let mut walk = Walk {
         rules,
         scope,
+        orders,
         known: Known::default(),
         way: Vec::new(),
         on_the_way: BTreeSet::new(),
@@ -99,8 +106,12 @@ impl Walk<'_> {
         marks(&world, &mut self.marks);
         let fault = world.judge_rest(self.rules);
         let mut untried = world.actions(self.rules, self.scope);
-        untried.reverse();
         self.ends += usize::from(untried.is_empty());
+        let own = world.own_step(&untried, self.rules).filter(|_| self.orders == Orders::Enough);
+        if let Some(own) = own {
+            untried = vec![own];
+        }
+        untried.reverse();
         self.on_the_way.insert(name);
         self.way.push(Stand { world, name, by, untried });
         self.depth = self.depth.max(self.way.len().saturating_sub(1));
@@ -118,9 +129,9 @@ mod tests {
     fn a_state_that_comes_back_is_noticed_and_one_that_was_left_is_not() {
         let (rules, scope) = (Rules::default(), Scope::all(1));
         let (known, on_the_way, marks) = Default::default();
-        let (way, steps, ends, depth) = (Vec::new(), 0, 0, 0);
+        let (orders, way, steps, ends, depth) = (Orders::All, Vec::new(), 0, 0, 0);
         let mut walk =
-            Walk { rules: &rules, scope: &scope, known, way, on_the_way, steps, ends, depth, marks };
+            Walk { rules: &rules, scope: &scope, orders, known, way, on_the_way, steps, ends, depth, marks };
         let roots = crate::beginnings(1);
         assert_eq!(walk.meet(roots[0].clone(), None), None);
         assert_eq!(walk.meet(roots[1].clone(), None), None);
