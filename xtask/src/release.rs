@@ -60,7 +60,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(u32, String)> {
         .iter()
         .map(|module| format!("{sim} --keying {module} --schedules {schedules} --seed 1 --json"));
     let keyings = keyings.chain([format!("{sim} --aim charter --schedules {schedules} --seed 1 --json")]);
-    let model = ["", " --without rule-h", " --without k1"]
+    let model = ["", " --every-order", " --without rule-h", " --without k1"]
         .map(|rule| format!("cargo run --release -p folkmoot-model -- --changes 3{rule}"));
     let keyings = keyings.chain(model).chain([
         "cargo test -p folkmoot-agreement --test known_keys".into(),

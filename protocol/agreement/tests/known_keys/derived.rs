@@ -99,7 +99,9 @@ fn by_mls(key: &Bytes32) -> impl Iterator<Item = Bytes32> {
     let secrets = LABELS.into_iter().map(move |label| with_label(&key, label, 32).try_into().unwrap());
     let drawn =
         (0_u64..8).map(move |block| hmac_sha256(&key, &[b"folkmoot mls draw v1", &block.to_be_bytes()]));
-    secrets.chain(drawn)
+    // Of a joiner's secret: the member's, of which those of the Welcome and the epoch are derived (no pre-shared key).
+    let (member, _) = Hkdf::<Sha256>::extract(Some(&key), &[0; 32]);
+    secrets.chain(drawn).chain([member.into()])
 }
 
 /// RFC 9420, 8: ExpandWithLabel with an empty context.

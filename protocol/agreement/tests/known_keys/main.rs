@@ -12,6 +12,7 @@
 //! Shares are not disclosed: whoever has them is a member (`tests/suite`). Lies are keying's to refuse, which signs
 //! (`tests/known_keys.rs` there).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![cfg(feature = "mls")]
 #![allow(missing_docs, unreachable_pub, dead_code)]
 
 mod attack;
@@ -19,9 +20,11 @@ mod attack;
 mod common;
 mod derived;
 mod history;
+mod leaked;
 mod opened;
 mod raised;
 mod weak;
+mod welcome;
 #[path = "../suite/world.rs"]
 mod world;
 

@@ -28,6 +28,9 @@ fn sealed(module: ModuleName, record: &Record) -> BTreeSet<&[u8]> {
 
 /// Whether anything opens under any of the keys.
 pub fn opens(module: ModuleName, record: &Record, keys: &BTreeSet<Bytes32>) -> bool {
+    if is_mls(module) && crate::welcome::opens(record, keys) {
+        return true;
+    }
     let sealed = sealed(module, record);
     keys.iter().any(|key| {
         let long = UnboundKey::new(&AES_256_GCM, key).ok();
