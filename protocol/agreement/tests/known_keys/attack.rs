@@ -29,15 +29,19 @@ pub fn ways(module: ModuleName, world: &World<'_>, run: usize, known: &[Vec<u8>]
     let derived = derived(module, record, known);
     let secret = record.secret.as_ref().unwrap();
     let is_key = |key: &Bytes32| key.as_slice() == secret || key.as_slice() == handed(record);
-    let curve = !matches!(module, ModuleName::Mls | ModuleName::MlsHybrid | ModuleName::CkdHybrid);
     let tried = [
         (Way::Derived, derived.iter().any(is_key)),
-        (Way::Raised, curve && raised::reaches(module, record, known)),
+        (Way::Raised, has_elements(module) && raised::reaches(module, record, known)),
         (Way::Opened, opened::opens(module, record, &derived)),
         (Way::Private, opened::is_private(module, record, &derived)),
         (Way::Replayed, is_replayed(world, record, known)),
     ];
     tried.into_iter().filter_map(|(way, got)| got.then_some(way)).collect()
+}
+
+/// Whether the module sends elements of ristretto255.
+pub fn has_elements(module: ModuleName) -> bool {
+    !matches!(module, ModuleName::Mls | ModuleName::MlsHybrid | ModuleName::CkdHybrid)
 }
 
 /// Randomness made of a key.

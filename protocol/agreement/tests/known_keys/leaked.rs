@@ -37,7 +37,7 @@ fn the_secret_of_a_joiner_opens_the_welcome() {
     world.stream(2, Dice::Again(drawn.to_vec()));
     assert_eq!(world.complete(&[0, 1, 2, 3], |_| true), Ok(()));
     let joiner = joiner(&world, &drawn).unwrap();
-    assert!(ways(ModuleName::Mls, &world, 0, &[joiner.clone()]).contains(&Way::Opened));
+    assert!(ways(ModuleName::Mls, &world, 0, std::slice::from_ref(&joiner)).contains(&Way::Opened));
     let other: Vec<u8> = joiner.iter().map(|byte| !byte).collect();
     assert!(ways(ModuleName::Mls, &world, 0, &[other]).is_empty());
 }

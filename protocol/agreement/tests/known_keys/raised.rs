@@ -6,23 +6,35 @@ use crate::opened::{SEALED, open};
 use crate::world::Record;
 use curve25519_dalek::Scalar as Dalek;
 use folkmoot_agreement::{ModuleName, PrimeGroup, Ristretto};
+use folkmoot_base::digest;
+use sha2::{Digest as _, Sha512};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 type Element = <Ristretto as PrimeGroup>::Element;
 type Scalar = <Ristretto as PrimeGroup>::Scalar;
 type Points = BTreeMap<Vec<u8>, Element>;
 
-/// A known key as exponents: as it is, as the modules draw from bytes, and as an element by each of the fixed maps.
+/// A known key as exponents: as it is, its digest, as the modules draw from bytes, and by each of the fixed maps. Pairs are
+/// made of the first [`PAIRED`].
 pub fn scalars(key: &[u8]) -> Vec<Scalar> {
     let Ok(bytes) = Bytes32::try_from(key) else { return Vec::new() };
     let mut wide = [0; 64];
     wide[..32].copy_from_slice(&bytes);
     wide[32..].copy_from_slice(&bytes);
-    let plain = [Dalek::from_bytes_mod_order(bytes), Dalek::from_bytes_mod_order_wide(&wide)];
-    let element = Ristretto::decode(&bytes);
-    let mapped = element.iter().flat_map(|one| [Ristretto::to_scalar(one), Ristretto::lent_scalar(one)]);
-    plain.into_iter().chain(mapped).filter(|scalar| *scalar != Dalek::ZERO).collect()
+    let mapped = |label: &str| {
+        let hash = Sha512::new().chain_update(label).chain_update(bytes).finalize();
+        Dalek::from_bytes_mod_order_wide(&hash.into())
+    };
+    vec![
+        Dalek::from_bytes_mod_order(bytes),
+        Dalek::from_bytes_mod_order(digest(&[&bytes])),
+        Dalek::from_bytes_mod_order_wide(&wide),
+        mapped("folkmoot element to exponent v1"),
+        mapped("folkmoot dutta-barua lent share v1"),
+    ]
 }
+
+const PAIRED: usize = 2;
 
 /// Every element in these bytes.
 fn points(bytes: &[u8]) -> impl Iterator<Item = (Vec<u8>, Element)> + '_ {
@@ -53,7 +65,8 @@ pub fn reaches(module: ModuleName, record: &Record, known: &[Vec<u8>]) -> bool {
     let first: Vec<Scalar> = known.iter().flat_map(|key| scalars(key)).collect();
     let goals = goals(module, record);
     let follow = Follow { module, record, sent: &sent, goals: &goals };
-    follow.one_by_one(&first, &bases(&sent, known)) || follow.in_pairs(&first)
+    let paired: Vec<Scalar> = known.iter().flat_map(|key| scalars(key).into_iter().take(PAIRED)).collect();
+    follow.one_by_one(&first, &bases(&sent, known)) || follow.in_pairs(&paired)
 }
 
 /// What was said and the generator, the differences of those, and what is known.
@@ -111,11 +124,10 @@ impl Follow<'_> {
     }
 
     fn in_pairs(&self, first: &[Scalar]) -> bool {
-        let pairs = first.iter().enumerate().flat_map(|(at, one)| {
+        let mut pairs = first.iter().enumerate().flat_map(|(at, one)| {
             let with = move |two: &Scalar| [one * two, one * two.invert()];
             first[..=at].iter().flat_map(with)
         });
-        let mut pairs = pairs;
         pairs.any(|scalar| self.sent.values().any(|base| self.is_reached(&Ristretto::raise(base, &scalar))))
     }
 

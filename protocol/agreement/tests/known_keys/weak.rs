@@ -19,9 +19,9 @@ pub enum Weakness {
     Chained,
     /// The next key is sent under the last.
     Sealed,
-    /// The next key is an element that was sent, raised to the last.
+    /// The next key is an element that was sent, raised to a digest of the last.
     Raised,
-    /// The same, to one over the last.
+    /// The same, to one over the last itself.
     Divided,
     /// The same, to the last times the last but one.
     Twice,
@@ -105,7 +105,7 @@ impl Weak {
             Weakness::Divided => Ristretto::raise(&sent[0], &one.invert()),
             Weakness::Twice => Ristretto::raise(&sent[0], &(one * before)),
             Weakness::Difference => Ristretto::raise(&(sent[0] - Ristretto::generator()), &one),
-            _ => Ristretto::raise(&sent[0], &one),
+            _ => Ristretto::raise(&sent[0], &scalars(last)[1]),
         };
         Ristretto::encode(&raised)
     }
@@ -191,8 +191,10 @@ pub fn is_found(module: ModuleName, weakness: Weakness) -> Verdict {
     }
     let ways = ways(module, &own, attacked, &told(&own, &other, attacked, Known::Handed));
     ensure!(ways.is_superset(&weakness.ways()), "{ways:?}");
-    // GDH sends nothing that one share alone makes.
-    let half = if module == ModuleName::Gdh { Way::Raised } else { Way::Private };
-    ensure!(weakness != Weakness::Dice || ways.contains(&half), "{ways:?}");
+    if weakness == Weakness::Dice {
+        // GDH sends nothing that one share alone makes; where there are elements, the share leads on.
+        ensure!(module == ModuleName::Gdh || ways.contains(&Way::Private), "{ways:?}");
+        ensure!(!crate::attack::has_elements(module) || ways.contains(&Way::Raised), "{ways:?}");
+    }
     Ok(())
 }
