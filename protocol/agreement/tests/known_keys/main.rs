@@ -10,7 +10,7 @@
 //! weak ── modules that use an old key for the next; the same attack must get the new one
 //! ```
 //! Shares are not disclosed: whoever has them is a member (`tests/suite`). Lies are keying's to refuse, which signs
-//! (`tests/known_keys.rs` there).
+//! (`tests/known_keys` there).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 #![cfg(feature = "mls")]
 #![allow(missing_docs, unreachable_pub, dead_code)]

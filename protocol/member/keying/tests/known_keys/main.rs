@@ -6,7 +6,10 @@
 //! members who do not confirm. What known keys give without a word: `tests/known_keys` of `protocol/agreement`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod confirm;
+mod rogue;
 
 use bytes::Bytes;
 use common::scene::{CHANGES, Scene};
@@ -14,7 +17,7 @@ use common::table::Table;
 use common::{Seat, Seeded, member, stamped};
 use folkmoot_agreement::{ModuleName, PrimeGroup, Ristretto};
 use folkmoot_base::{Blob, Danger, Entropy as _, GroupId, codec, digest, hmac_sha256};
-use folkmoot_keying::message::{CONFIRM, Envelope, Instance};
+use folkmoot_keying::message::{CONFIRM, Envelope};
 use folkmoot_keying::{Credentials as _, KeyingError};
 use hkdf::Hkdf;
 use sha2::Sha256;
@@ -87,7 +90,8 @@ fn bodies(honest: &Envelope, told: &Told) -> Vec<Vec<u8>> {
         }
         let mut drawn = body.clone();
         wide.fill(&mut drawn);
-        all.extend([own, drawn]);
+        let wrapped = body.iter().zip(&drawn).map(|(one, two)| one ^ two).collect();
+        all.extend([own, drawn, wrapped]);
         if honest.step == CONFIRM {
             all.extend(derived(key).iter().map(|key| hmac_sha256(key, &[b"folkmoot confirm v1"]).to_vec()));
         }
@@ -221,59 +225,6 @@ fn a_group_that_keeps_its_last_key_gives_it_away() {
         let told = Told::before(&scene);
         scene.table.honest();
         assert!(!no_key_is_known(&scene, &told), "{module:?}: the check is blind");
-    }
-}
-
-/// The first to take a step of the run tells one other everything under another instance: so that one has another transcript,
-/// hence another key. Who that is, and who is told to have confirmed wrongly.
-fn split(scene: &mut Scene) -> (usize, Vec<usize>) {
-    let (mut parties, mut blamed) = (None, BTreeSet::new());
-    while let Some((from, bytes)) = scene.table.log.pop_front() {
-        let mut envelope = Envelope::decode(&bytes).unwrap();
-        if parties.is_none() && envelope.step < CONFIRM {
-            parties = scene.members().into_iter().rev().find(|one| *one != from).map(|victim| (from, victim));
-        }
-        envelope.instance = Instance { nonce: [0xee; 16], ..envelope.instance };
-        let other = scene.signed(envelope, from);
-        for to in scene.members() {
-            let bytes = if parties == Some((from, to)) { &other } else { &bytes };
-            match scene.table.say(to, from, bytes) {
-                Err(KeyingError::PeerConfirm(_)) => drop(blamed.insert(from)),
-                // Who does not wait for confirmations has no ear for them.
-                Ok(()) | Err(KeyingError::WireStale) => {}
-                Err(error) => panic!("{to}: {error}"),
-            }
-        }
-    }
-    (parties.unwrap().1, blamed.into_iter().collect())
-}
-
-#[test]
-fn key_08_a_member_whose_key_differs_is_found_in_every_module() {
-    everywhere(|module, change| {
-        let mut scene = Scene::set(module, change);
-        let (victim, blamed) = split(&mut scene);
-        assert!(scene.table.keys().iter().all(Option::is_none), "{module:?} {change}: somebody installs");
-        // It does not believe the others, nor they it.
-        assert_eq!(blamed, scene.members(), "{module:?} {change}");
-        for one in scene.members() {
-            let complaints = scene.table.complaints(one).concat();
-            let found = if one == victim { !complaints.is_empty() } else { complaints == [member(victim)] };
-            assert!(found, "{module:?} {change}: {one} complains of {complaints:?}");
-        }
-    });
-}
-
-#[test]
-fn members_who_do_not_confirm_install_two_keys() {
-    for module in ModuleName::ALL {
-        for change in CHANGES.iter().filter(|change| **change != "refresh") {
-            let table = Table::new(4, Some(Danger::KeyingNoConfirm));
-            let mut scene = Scene::on(table, *module, change);
-            split(&mut scene);
-            let keys: BTreeSet<_> = scene.table.keys().into_iter().flatten().collect();
-            assert_eq!(keys.len(), 2, "{module:?} {change}");
-        }
     }
 }
 
