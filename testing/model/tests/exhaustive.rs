@@ -60,7 +60,7 @@ fn enough_orders_have_every_fault_that_all_have() {
         Rules { rule_h: false, k1: false, ..whole },
         Rules { safe_list: false, confirmation: false, ..whole },
     ];
-    let scopes = [Scope::all(0), Scope::joins(1), Scope::all(1), Scope::joins(2), ordered(2)];
+    let scopes = [Scope::all(0), Scope::joins(1), Scope::all(1), Scope::joins(2), ordered(2), Scope::all(2)];
     let mut faults = 0;
     for (rules, scope) in off.iter().flat_map(|rules| scopes.iter().map(move |scope| (rules, scope))) {
         for root in beginnings(scope.changes) {
