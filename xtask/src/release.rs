@@ -60,6 +60,12 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(u32, String)> {
         .iter()
         .map(|module| format!("{sim} --keying {module} --schedules {schedules} --seed 1 --json"));
     let keyings = keyings.chain([format!("{sim} --aim charter --schedules {schedules} --seed 1 --json")]);
+    let model = ["", " --every-order", " --without rule-h", " --without k1"]
+        .map(|rule| format!("cargo run --release -p folkmoot-model -- --changes 3{rule}"));
+    let keyings = keyings.chain(model).chain([
+        "cargo test -p folkmoot-agreement --test known_keys".into(),
+        "cargo test -p folkmoot-keying --test known_keys".into(),
+    ]);
     main.into_iter().map(|line| (2, line)).chain(keyings.map(|line| (3, line))).collect()
 }
 

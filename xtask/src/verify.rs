@@ -45,7 +45,12 @@ fn steps() -> Vec<(&'static str, Step)> {
         ("dependencies", dependencies),
         ("tests", || run("cargo test --workspace --quiet --no-fail-fast").map(drop)),
         // Together: each alone would choose other features of what both use, and build that twice.
-        ("release build", || run("cargo build --release -p folkmoot-sim -p folkmoot-cli").map(drop)),
+        ("release build", || {
+            run("cargo build --release -p folkmoot-sim -p folkmoot-cli -p folkmoot-model").map(drop)
+        }),
+        ("model: three changes of every kind", || model("")),
+        ("model: without rule H", || model("--without rule-h")),
+        ("model: without K1", || model("--without k1")),
         ("simulator: 300 schedules", || simulate("--schedules 300")),
         ("simulator: every other module", modules),
         ("demo", || run(&format!("{} demo", built("folkmoot"))).map(drop)),
@@ -61,6 +66,11 @@ fn built(program: &str) -> String {
 
 fn simulate(options: &str) -> Result<(), String> {
     run(&format!("{} --seed 1 {options}", built("folkmoot-sim"))).map(drop)
+}
+
+/// Every state of three members and three changes; with a rule off, the deadlock that it is for.
+fn model(options: &str) -> Result<(), String> {
+    run(&format!("{} --changes 3 {options}", built("folkmoot-model"))).map(drop)
 }
 
 /// Schedules for each module that the default does not choose, and with votes on modules and ciphers.

@@ -13,14 +13,17 @@
 
 mod change;
 mod check;
+mod fingerprint;
 mod flush;
 mod keying;
 mod marks;
 mod member;
 mod names;
+mod orders;
 mod rules;
 mod run;
 mod search;
+mod survey;
 pub mod words;
 mod world;
 
@@ -30,9 +33,11 @@ pub use keying::{Keying, Said, Standing, View};
 pub use marks::NAMES;
 pub use member::{Effect, Entry, Member};
 pub use names::{MEMBERS, Set, Trio, ViewNumber, Who, everybody};
+pub use orders::Orders;
 pub use rules::{Rules, Scope};
 pub use run::{Held, Kind, Order, Origin, Stage};
 pub use search::{Found, Report, explore, seek};
+pub use survey::survey;
 pub use world::{Action, Next, Player, Seat, World};
 
 /// All beginnings: each set of members that has just met.

@@ -1,13 +1,12 @@
-//! Breadth first over all states; the first fault found has the shortest trace. A state is known again by a fingerprint of
-//! 128 bits: that two of some ten million share one has a chance below 2⁻⁸⁰.
+//! Breadth first over all states; the first fault found has the shortest trace. Keeps the graph, to show that it has no circle.
 
 use crate::check::Fault;
+use crate::fingerprint::{Numbered, fingerprint};
 use crate::marks::{Marks, marks};
 use crate::names::Set;
 use crate::rules::{Rules, Scope};
 use crate::world::{Action, World};
-use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher};
+use std::collections::{BTreeSet, VecDeque};
 
 /// What a search came to.
 #[derive(Debug, Clone)]
@@ -73,11 +72,9 @@ fn search(roots: &[World], rules: &Rules, scope: &Scope, wanted: Option<Fault>) 
     Report { states, steps, depth, ends, marks: search.marks.names(), found }
 }
 
-type Known = HashMap<u128, u32, BuildHasherDefault<Lower>>;
-
 #[derive(Default)]
 struct Search {
-    known: Known,
+    known: Numbered,
     frontier: VecDeque<World>,
     /// From which state, by which of its actions.
     parents: Vec<Option<(u32, u16)>>,
@@ -179,53 +176,5 @@ impl Search {
         }
         actions.extend(last);
         Found { fault, root, actions }
-    }
-}
-
-fn fingerprint(world: &World) -> u128 {
-    let mut bytes = Bytes::default();
-    world.hash(&mut bytes);
-    let half = |salt: u8| {
-        let mut hasher = DefaultHasher::new();
-        hasher.write_u8(salt);
-        hasher.write(&bytes.0);
-        hasher.finish()
-    };
-    u128::from(half(1)) << 64 | u128::from(half(2))
-}
-
-/// Everything that a state consists of.
-#[derive(Default)]
-struct Bytes(Vec<u8>);
-
-impl Hasher for Bytes {
-    fn finish(&self) -> u64 {
-        0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-    }
-    fn write_u8(&mut self, byte: u8) {
-        self.0.push(byte);
-    }
-    // Tags of variants and lengths: all are small.
-    fn write_isize(&mut self, number: isize) {
-        self.0.push(u8::try_from(number).unwrap_or(u8::MAX));
-    }
-    fn write_usize(&mut self, number: usize) {
-        self.0.push(u8::try_from(number).unwrap_or(u8::MAX));
-    }
-}
-
-/// A fingerprint needs no more hashing.
-#[derive(Default)]
-struct Lower(u64);
-
-impl Hasher for Lower {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().take(8).fold(0, |all, byte| all << 8 | u64::from(*byte));
     }
 }

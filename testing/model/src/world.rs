@@ -179,7 +179,7 @@ impl World {
         next
     }
 
-    fn act_alone(&self, action: Action, rules: &Rules) -> Next {
+    pub(crate) fn act_alone(&self, action: Action, rules: &Rules) -> Next {
         let mut world = self.clone();
         world.changes = world.changes.saturating_sub(u8::from(action.is_change()));
         let mut told = Vec::new();

@@ -4,85 +4,13 @@
 
 mod common;
 
-use bytes::Bytes;
-use common::table::Table;
-use common::{Seat, Seeded, member, number};
+use common::scene::{CHANGES, Scene};
+use common::{Seeded, member};
 use folkmoot_agreement::{AgreementError, PrimeGroup, Ristretto};
-use folkmoot_base::{Blob, Instant, Keying as Rule, MemberId, ModuleName, codec, digest};
-use folkmoot_keying::message::{CONFIRM, Envelope, REFRESH, binding};
-use folkmoot_keying::{Credentials as _, Input, KeyingError, Output, State, View};
+use folkmoot_base::{Blob, Instant, ModuleName};
+use folkmoot_keying::message::{CONFIRM, Envelope, REFRESH};
+use folkmoot_keying::{Input, KeyingError, Output};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A change, its first messages on the table.
-struct Scene {
-    table: Table,
-    view: View,
-    module: ModuleName,
-}
-
-const CHANGES: [&str; 5] = ["founding", "join", "leave", "merge", "refresh"];
-
-impl Scene {
-    fn set(module: ModuleName, change: &str) -> Self {
-        let mut table = Table::new(4, None);
-        table.terms.keying = Rule::Module(module);
-        let (before, after): (&[&[usize]], &[usize]) = match change {
-            "founding" => (&[], &[0, 1, 2, 3]),
-            "join" => (&[&[0, 1, 2]], &[0, 1, 2, 3]),
-            "leave" => (&[&[0, 1, 2, 3]], &[0, 2, 3]),
-            "merge" => (&[&[0, 1], &[2, 3]], &[0, 1, 2, 3]),
-            _ => (&[], &[0, 1, 2]),
-        };
-        for (order, side) in (1..).zip(before) {
-            table.install(order, side);
-            table.honest();
-            for one in *side {
-                table.give(*one, Input::FlushRequest).unwrap();
-                table.give(*one, Input::SecureFlushOk).unwrap();
-            }
-        }
-        let view = table.view_of(9, after);
-        table.install(9, after);
-        if change == "refresh" {
-            table.honest();
-            table.give(1, Input::Refresh).unwrap();
-        }
-        table.errors.iter_mut().for_each(Vec::clear);
-        table.outputs.iter_mut().for_each(Vec::clear);
-        Self { table, view, module }
-    }
-
-    fn members(&self) -> Vec<usize> {
-        self.view.members.iter().map(number).collect()
-    }
-
-    fn stands(&self) -> Vec<(State, Vec<MemberId>)> {
-        let of = |one: usize| (self.table.keyings[one].state(), self.table.keyings[one].awaited());
-        self.members().into_iter().map(of).collect()
-    }
-
-    /// As `from` would sign it.
-    fn signed(&self, mut envelope: Envelope, from: usize) -> Bytes {
-        let pair = |one: &MemberId| (*one, digest(&[b"certificate", &one.0]));
-        let members: Vec<_> = self.view.members.iter().map(pair).collect();
-        let names = [self.module.as_str(), "aes-256-gcm"];
-        let bound = binding(&self.view.id, envelope.attempt, &members, &self.view.brought, 1, names);
-        let place = self.members().iter().position(|one| *one == from).unwrap();
-        envelope.signature = Seat(from).sign(&envelope.signed_content(&bound, place));
-        codec::encode(&envelope).into()
-    }
-
-    /// To all of the view; what each says to it.
-    fn tell(&mut self, from: usize, bytes: &Bytes) -> Vec<(usize, Result<(), KeyingError>)> {
-        self.members().into_iter().map(|to| (to, self.table.say(to, from, bytes))).collect()
-    }
-
-    fn all_are_secure(&self) -> bool {
-        let secure = |one: &usize| self.table.keyings[*one].state() == State::Secure;
-        let keys: BTreeSet<_> = self.members().iter().map(|one| self.table.keys()[*one]).collect();
-        self.members().iter().all(secure) && keys.len() == 1 && keys.first().unwrap().is_some()
-    }
-}
 
 fn everywhere(mut check: impl FnMut(ModuleName, &str)) {
     for module in ModuleName::ALL {

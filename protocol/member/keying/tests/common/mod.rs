@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod model;
+pub mod scene;
 pub mod table;
 
 use folkmoot_base::{
@@ -63,7 +64,12 @@ pub struct Seat(pub usize);
 pub struct Over<'a>(pub Seat, pub &'a BTreeSet<usize>, pub Terms);
 
 fn stamp(member: &MemberId, message: &[u8]) -> [u8; 64] {
-    let mac = hmac_sha256(&digest(&[b"test key", &member.0]), &[message]);
+    stamped(&digest(&[b"test key", &member.0]), message)
+}
+
+/// What whoever has `key` can put in a signature's place.
+pub fn stamped(key: &[u8; 32], message: &[u8]) -> [u8; 64] {
+    let mac = hmac_sha256(key, &[message]);
     let mut out = [0; 64];
     out[..32].copy_from_slice(&mac);
     out[32..].copy_from_slice(&mac);

@@ -1,10 +1,12 @@
 //! Members at one table: one view, one log, everybody hears everything; a liar or a mute may sit among them.
 
-use super::{GROUP, Over, Seat, Seeded, member, view_id};
+use super::{GROUP, Over, Seat, Seeded, member, stamped, view_id};
 use bytes::Bytes;
-use folkmoot_base::{Blob, Cause, Danger, Digest, Instant, MemberId, Service, ViewId, codec, digest};
+use folkmoot_base::{
+    Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Service, ViewId, codec, digest,
+};
 use folkmoot_keying::message::{Envelope, binding};
-use folkmoot_keying::{Config, Credentials as _, Input, Keying, KeyingError, Output, Terms, View};
+use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, Terms, View};
 use std::collections::{BTreeSet, VecDeque};
 
 pub struct Table {
@@ -20,6 +22,9 @@ pub struct Table {
     pub off: BTreeSet<usize>,
     /// What the charter says, at all alike.
     pub terms: Terms,
+    pub group: GroupId,
+    /// Members who take whoever stamps with one of these for anybody. Nobody should.
+    pub believed: Vec<[u8; 32]>,
 }
 
 pub fn view(order: u64, n: usize) -> View {
@@ -57,11 +62,44 @@ pub fn step(bytes: &Bytes) -> u8 {
     Envelope::decode(bytes).unwrap().step
 }
 
+/// The key that an output hands up.
+pub fn key(output: &Output) -> Option<[u8; 32]> {
+    match output {
+        Output::SecureView(view) => Some(*view.epoch.key.expose()),
+        Output::Refreshed { epoch, .. } => Some(*epoch.key.expose()),
+        _ => None,
+    }
+}
+
+struct Believes<'a>(Over<'a>, &'a [[u8; 32]]);
+
+impl Credentials for Believes<'_> {
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.0.sign(message)
+    }
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
+        let believed = self.1.iter().any(|key| stamped(key, message) == *signature);
+        believed || self.0.verify(member, message, signature)
+    }
+    fn certificate(&self, member: &MemberId) -> Option<Digest> {
+        self.0.certificate(member)
+    }
+    fn terms(&self) -> Terms {
+        self.0.terms()
+    }
+}
+
 impl Table {
     pub fn new(n: usize, danger: Option<Danger>) -> Self {
+        Self::of_group(GROUP, n, danger)
+    }
+
+    pub fn of_group(group: GroupId, n: usize, danger: Option<Danger>) -> Self {
         let config = Config { danger, ..Config::default() };
         Self {
-            keyings: (0..n).map(|k| Keying::new(member(k), GROUP, config.clone(), None).unwrap()).collect(),
+            keyings: (0..n).map(|k| Keying::new(member(k), group, config.clone(), None).unwrap()).collect(),
+            group,
+            believed: Vec::new(),
             log: VecDeque::new(),
             heard: Vec::new(),
             services: Vec::new(),
@@ -75,8 +113,8 @@ impl Table {
     }
 
     pub fn give(&mut self, to: usize, input: Input) -> Result<(), KeyingError> {
-        let result =
-            self.keyings[to].handle(self.now, input, &Over(Seat(to), &self.off, self.terms), &mut self.draw);
+        let credentials = Believes(Over(Seat(to), &self.off, self.terms), &self.believed);
+        let result = self.keyings[to].handle(self.now, input, &credentials, &mut self.draw);
         while let Some(output) = self.keyings[to].poll_output() {
             if let Output::Send { service, bytes } = &output {
                 self.services.push((step(bytes), *service));
@@ -113,7 +151,8 @@ impl Table {
         };
         let brought = members.iter().map(said).collect();
         let members: Vec<_> = members.iter().map(|number| member(*number)).collect();
-        View { members: members.clone(), transitional_set: members, brought, ..view(order, 1) }
+        let id = ViewId { group: self.group, ..view_id(order) };
+        View { id, members: members.clone(), transitional_set: members, brought, ..view(order, 1) }
     }
 
     /// Gives these their view.
@@ -148,16 +187,7 @@ impl Table {
     }
 
     pub fn keys(&self) -> Vec<Option<[u8; 32]>> {
-        self.outputs
-            .iter()
-            .map(|outputs| {
-                outputs.iter().rev().find_map(|output| match output {
-                    Output::SecureView(view) => Some(*view.epoch.key.expose()),
-                    Output::Refreshed { epoch, .. } => Some(*epoch.key.expose()),
-                    _ => None,
-                })
-            })
-            .collect()
+        self.outputs.iter().map(|outputs| outputs.iter().rev().find_map(key)).collect()
     }
 
     pub fn complaints(&self, of: usize) -> Vec<Vec<MemberId>> {
