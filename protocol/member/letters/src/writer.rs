@@ -194,7 +194,9 @@ impl Writer {
                 let sealed = seal::seal(&key.0, &letter_info(&view, &epoch), &letter, entropy);
                 let sealed = sealed.ok_or(LettersError::PeerOtherDoor(from))?;
                 draft.stage = Stage::Writing { epoch, sealed };
-                self.heard(now);
+                (draft.at, draft.pause) = (now, PAUSE);
+                self.unanswered = 0;
+                self.timeout(now);
                 Ok(())
             }
             GuestWord::Standing { letter, standing } => {
@@ -206,15 +208,6 @@ impl Writer {
                 Err(LettersError::PeerOutOfTurn(from))
             }
         }
-    }
-
-    /// Something was answered: what comes next is said at once.
-    fn heard(&mut self, now: Instant) {
-        self.unanswered = 0;
-        for draft in self.drafts.values_mut().filter(|draft| matches!(draft.stage, Stage::Writing { .. })) {
-            (draft.at, draft.pause) = (now, PAUSE);
-        }
-        self.timeout(now);
     }
 
     /// How a letter stands; zeros mean whatever we last asked or sent without a name of its own.
