@@ -30,9 +30,12 @@ pub use engine::{
 pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
-pub use open::{Machine, MemberHandle, Opened, Options, RunningMember, open, open_seated};
+pub use open::{
+    Household, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_attached,
+    open_seated, prepare,
+};
 pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
-pub use stacks::{Command, Event, Member, Node, Origin, Petition, Proposal, SendError};
+pub use stacks::{Command, Event, Member, Node, Origin, Petition, Proposal, SendError, Timing};
 pub use state::{Lock, StateFolder, in_words};
 pub use store::{FORMAT, Store, Writer};
 pub use wire::Wire;

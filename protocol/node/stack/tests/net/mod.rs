@@ -171,7 +171,7 @@ impl Net {
                         self.queue.insert((at, self.count), (who, to, bytes));
                     }
                 }
-                GroundOutput::Member(ToMember::Notice { members, .. }) => {
+                GroundOutput::To(_, ToMember::Notice { members, .. }) => {
                     seat.notice = members.iter().map(place).collect();
                 }
                 GroundOutput::Trace(trace) => {
