@@ -55,8 +55,11 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
     ),
-    // Agreement for its bench alone, which counts what the modules do.
-    ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-agreement", "folkmoot-identity"]),
+    // Agreement and keying for its bench alone, which counts what the modules do and what keying adds to them.
+    (
+        "folkmoot-cli",
+        &["folkmoot", "folkmoot-base", "folkmoot-agreement", "folkmoot-identity", "folkmoot-keying"],
+    ),
     (
         "folkmoot-sim",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-node", "folkmoot-member"],

@@ -137,6 +137,11 @@ impl Member {
         self.seats.get(&group)?.installed.as_ref().map(|installed| installed.epoch.as_str())
     }
 
+    /// This member's place in the order of the run that made that key, if the module keeps one.
+    pub fn rank(&self, group: GroupId) -> Option<u32> {
+        self.seats.get(&group)?.keying.rank()
+    }
+
     /// Whether a message to `group` would be sealed and sent now.
     pub fn can_send(&self, group: GroupId) -> bool {
         !self.congested && self.seats.get(&group).is_some_and(Seat::can_send)
