@@ -24,9 +24,10 @@ const LABEL: &[u8] = b"folkmoot bench v01";
 /// What one change took all members, one after the other.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Alone {
-    pub(crate) whole: Duration,
-    /// Of it, signing and verifying.
+    /// Signing and verifying.
     pub(crate) signatures: Duration,
+    /// The module and keying.
+    pub(crate) rest: Duration,
 }
 
 /// Members with keys, and their machines.
@@ -148,7 +149,7 @@ impl Table {
         self.signed = true;
         let before = thread_worked();
         let signatures = change(self)?;
-        Ok(Alone { whole: thread_worked().saturating_sub(before), signatures })
+        Ok(Alone { signatures, rest: thread_worked().saturating_sub(before + signatures) })
     }
 
     fn by_rank(&self) -> Vec<MemberId> {

@@ -40,8 +40,10 @@ pub(crate) enum Event {
 /// How often each event is run for its time: the larger, the fewer.
 pub(crate) fn times(size: usize) -> usize {
     match size {
-        0..=32 => 5,
-        33..=128 => 3,
+        0..=16 => 15,
+        17..=32 => 9,
+        33..=64 => 5,
+        65..=128 => 3,
         _ => 1,
     }
 }
@@ -65,7 +67,7 @@ pub(crate) struct Cost {
     pub(crate) bytes: u64,
     pub(crate) rounds: u64,
     /// What all members worked, one after the other.
-    pub(crate) micros: u128,
+    pub(crate) micros: u64,
     /// Exponentiations of all, of whoever had the most, and on the longest way from the first step to the last key.
     pub(crate) all: u64,
     most: u64,
@@ -97,7 +99,7 @@ fn value(module: ModuleName, event: &str, size: u16, cost: &Cost) -> Value {
     json!({
         "module": module.as_str(), "event": event, "members": size, "messages": cost.messages, "bytes": cost.bytes,
         "rounds": cost.rounds, "exponentiations": cost.all, "most": cost.most, "serial": cost.serial,
-        "micros": u64::try_from(cost.micros).unwrap_or(u64::MAX),
+        "micros": cost.micros,
     })
 }
 
@@ -126,7 +128,7 @@ fn for_people(rows: &[(ModuleName, &str, u16, Cost)]) -> String {
 /// One event in a group of `size`, and what it costs; in a merge, `half` meet the others.
 ///
 /// The time is the median of [`times`] runs, each in a group of its own.
-pub(crate) fn measure(
+fn measure(
     module: ModuleName,
     event: Event,
     size: usize,
@@ -141,7 +143,8 @@ pub(crate) fn measure(
     Ok(costs.swap_remove(times / 2))
 }
 
-fn measure_once(
+/// The same, once.
+pub(crate) fn measure_once(
     module: ModuleName,
     event: Event,
     size: usize,
@@ -226,7 +229,7 @@ fn run(
             queue.extend(spoken(steps, place, said.round + 1, *serial));
         }
     }
-    cost.micros = thread_worked().saturating_sub(began).as_micros();
+    cost.micros = u64::try_from(thread_worked().saturating_sub(began).as_micros()).unwrap_or(u64::MAX);
     let each = runs.iter().map(|run| run.count().exponentiations);
     (cost.all, cost.most) = (each.clone().sum(), each.max().unwrap_or_default());
     cost.serial = serial.into_iter().max().unwrap_or_default();

@@ -5,12 +5,12 @@
 //! rows of one run are what counts. How the processor time is split: split.rs.
 
 use crate::args::BenchKeying;
-use crate::bench::alone::{Alone, Table};
+use crate::bench::alone::Table;
 use crate::bench::chart;
-use crate::bench::counts::{Cost, Event, controller, measure, times};
+use crate::bench::counts::{Cost, Event, controller, measure_once, times};
 use crate::bench::crew::{Crew, NODES, Spent};
 use crate::bench::price::{Pace, Price, median};
-use crate::bench::split::Split;
+use crate::bench::split::{Apart, Split};
 use crate::exit::{Exit, Failure};
 use crate::show::{data, table};
 use folkmoot::tools::OsEntropy;
@@ -107,11 +107,11 @@ async fn group(what: What, times: usize, price: Price) -> Result<Vec<Row>, Failu
     let halves = crew.halves();
     drop(crew);
     what.say("keying alone, modules alone");
-    let mut apart = Apart { table: Table::new(what.module, size)?, halves, entropy: entropy()? };
+    let mut outside = Outside { table: Table::new(what.module, size)?, halves, entropy: entropy()? };
     let mut rows = Vec::new();
     for ((name, event), samples) in EVENTS.iter().zip(samples) {
-        let (alone, counted) = apart.measure(what.module, *event, size)?;
-        rows.push(row(what, (name, *event), samples, (alone, counted), (pace, price)));
+        let apart = outside.measure(what.module, *event, size)?;
+        rows.push(row(what, (name, *event), samples, apart, (pace, price)));
     }
     Ok(rows)
 }
@@ -121,22 +121,27 @@ fn entropy() -> Result<OsEntropy, Failure> {
 }
 
 /// What is measured outside the stack.
-struct Apart {
+struct Outside {
     table: Table,
     halves: (usize, usize),
     entropy: OsEntropy,
 }
 
-impl Apart {
-    fn measure(&mut self, module: ModuleName, event: Event, size: usize) -> Result<(Alone, Cost), Failure> {
-        let mut all = Vec::new();
+impl Outside {
+    /// Keying alone and the modules alone in turn, so that what disturbs the processor disturbs both; each part's median.
+    fn measure(&mut self, module: ModuleName, event: Event, size: usize) -> Result<(Apart, Cost), Failure> {
+        let (mut costs, mut signatures, mut keying) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..times(size) {
+            let cost = measure_once(module, event, size, self.halves.0, &mut self.entropy)?;
             let alone = self.table.change(event, self.halves)?;
-            all.push((alone.whole, alone.signatures));
+            signatures.push(alone.signatures);
+            keying.push(alone.rest.saturating_sub(Duration::from_micros(cost.micros)));
+            costs.push(cost);
         }
-        let (whole, signatures) = median(all);
-        let counted = measure(module, event, size, self.halves.0, &mut self.entropy)?;
-        Ok((Alone { whole, signatures }, counted))
+        costs.sort_by_key(|cost| cost.micros);
+        let counted = costs.swap_remove(costs.len() / 2);
+        let group = Duration::from_micros(counted.micros);
+        Ok((Apart { group, signatures: median(signatures), keying: median(keying) }, counted))
     }
 }
 
@@ -144,12 +149,11 @@ fn row(
     what: What,
     (event, kind): (&'static str, Event),
     samples: Vec<Spent>,
-    (alone, counted): (Alone, Cost),
+    (apart, counted): (Apart, Cost),
     (pace, price): (Pace, Price),
 ) -> Row {
-    let module_time = Duration::from_micros(u64::try_from(counted.micros).unwrap_or(u64::MAX));
     let signed = counted.messages + u64::from(what.size);
-    let longest = module_time.mul_f64(counted.serial.max(1) as f64 / counted.all.max(1) as f64);
+    let longest = apart.group.mul_f64(counted.serial.max(1) as f64 / counted.all.max(1) as f64);
     let wall = median(samples.iter().map(|spent| spent.wall).collect());
     // The parts are those of the run whose whole is in the middle, so that they add up to it.
     let work = median(samples.into_iter().map(|spent| spent.work).collect());
@@ -160,7 +164,7 @@ fn row(
         nodes: what.nodes,
         wall,
         cpu: work.cpu,
-        split: Split::new(work, alone, module_time),
+        split: Split::new(work, apart),
         expected: pace.of(kind, counted.rounds) + longest + price.on_one_way(signed),
         counted,
     }
@@ -216,6 +220,9 @@ fn parts(row: &Row) -> Map<String, Value> {
         out.insert(format!("{name}_ms"), ms(part).into());
         out.insert(format!("{name}_share"), share(part, row.cpu).into());
     }
+    // As papers have it who measured key agreement without a stack around it.
+    let agreement = row.split.group + row.split.signatures + row.split.keying;
+    out.insert("keying_share_of_agreement".to_owned(), share(row.split.keying, agreement).into());
     out
 }
 

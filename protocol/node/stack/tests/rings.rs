@@ -4,9 +4,10 @@
 
 mod net;
 
+use folkmoot_attach::ToNode;
 use folkmoot_base::Instant;
 use net::hollow::Hollow;
-use net::{Net, seconds};
+use net::{Net, person, seconds};
 
 /// From a cut to rings in which all hear one another.
 const PEACE: u64 = 5_000;
@@ -150,4 +151,46 @@ fn a_node_that_withholds_its_state_is_left_out() {
     net.until(seconds(8), |net| net.together(&[0, 1])).expect("left out again");
     let second = out(&mut net);
     assert!(second >= 2 * first - seconds(2), "{first} ms, then {second} ms");
+}
+
+/// A charter that gives its members longer steps gives its nodes longer, too.
+#[test]
+fn a_node_that_withholds_its_state_is_waited_for_as_long_as_it_is_said() {
+    let mut net = Net::new(3, 5_000);
+    net.settle = Some(std::time::Duration::from_secs(20));
+    net.sit(2, Box::new(Hollow::new(3, 2, &[], Instant(0), &mut net::Dice(1))));
+    (0..2).for_each(|who| net.start(3, who, &[&[2][..], &(0..who).collect::<Vec<_>>()].concat()));
+    net.until(seconds(3), |net| net.together(&[0, 1, 2])).expect("the ring does not wait for States");
+    [0, 1].into_iter().for_each(|who| net.join(who));
+    let noticed = |net: &Net| [0, 1].iter().all(|who| net.seats[who].notice == [0, 1].into());
+    let took = net.until(seconds(22), noticed).unwrap_or_else(|| panic!("{}", net.told()));
+    assert!(took >= seconds(18), "it was waited for: {took} ms");
+}
+
+/// Six members on two nodes: each hears its own words, and nobody hears another's.
+#[test]
+fn a_node_says_to_whom_of_its_members_it_speaks() {
+    let mut net = Net::new(6, 6_000);
+    net.start(6, 0, &[]);
+    net.start(6, 1, &[0]);
+    let here = |who: usize| who % 2;
+    for who in 2..6 {
+        net.tell(here(who), ToNode::Attach { member: person(who).member() });
+    }
+    net.until(MERGE, |net| net.together(&[0, 1])).expect("one ring of two nodes");
+    let join = |net: &mut Net, who: usize| {
+        let group = net.node(0).transcript().group();
+        net.tell(here(who), ToNode::Join { member: person(who).member(), group });
+    };
+    (0..5).for_each(|who| join(&mut net, who));
+    let told = |net: &Net, who: usize| net.seats[&here(who)].told.get(&person(who).member()).cloned();
+    let five = |net: &Net| (0..5).all(|who| told(net, who) == Some((0..5).collect()));
+    net.until(seconds(2), five).unwrap_or_else(|| panic!("{}", net.told()));
+    assert_eq!(told(&net, 5), None, "it has not joined");
+    // 4 leaves: its neighbours hear so, it does not.
+    let group = net.node(0).transcript().group();
+    net.tell(0, ToNode::Leave { member: person(4).member(), group });
+    let four = |net: &Net| (0..4).all(|who| told(net, who) == Some((0..4).collect()));
+    net.until(seconds(2), four).unwrap_or_else(|| panic!("{}", net.told()));
+    assert_eq!(told(&net, 4), Some((0..5).collect()));
 }
