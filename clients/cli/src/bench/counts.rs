@@ -40,10 +40,9 @@ pub(crate) enum Event {
 /// How often each event is run for its time: the larger, the fewer.
 pub(crate) fn times(size: usize) -> usize {
     match size {
-        0..=16 => 15,
-        17..=32 => 9,
-        33..=64 => 5,
-        65..=128 => 3,
+        0..=16 => 11,
+        17..=32 => 5,
+        33..=64 => 3,
         _ => 1,
     }
 }

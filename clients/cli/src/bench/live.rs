@@ -6,7 +6,7 @@
 
 use crate::args::BenchKeying;
 use crate::bench::alone::Table;
-use crate::bench::chart;
+use crate::bench::chart::{self, Point};
 use crate::bench::counts::{Cost, Event, controller, measure_once, times};
 use crate::bench::crew::{Crew, NODES, Spent};
 use crate::bench::price::{Pace, Price, median};
@@ -31,13 +31,13 @@ const EVENTS: [(&str, Event); 5] = [
 ];
 
 /// One row: medians.
-pub(crate) struct Row {
-    pub(crate) module: ModuleName,
-    pub(crate) event: &'static str,
-    pub(crate) size: u16,
+struct Row {
+    module: ModuleName,
+    event: &'static str,
+    size: u16,
     nodes: usize,
-    pub(crate) wall: Duration,
-    pub(crate) cpu: Duration,
+    wall: Duration,
+    cpu: Duration,
     split: Split,
     /// What the rounds of this event take at the ring's pace, and the module's longest way.
     expected: Duration,
@@ -46,11 +46,14 @@ pub(crate) struct Row {
 
 /// Prints the table, and draws the chart if one is asked for. What was measured before a failure is shown all the same.
 pub(crate) async fn live(options: &BenchKeying, json: bool) -> Result<(), Failure> {
+    if let (Some(file), false) = (&options.chart, options.from.is_empty()) {
+        let points = options.from.iter().map(|from| chart::read(from));
+        return chart::save(file, points.collect::<Result<Vec<_>, Failure>>()?.concat());
+    }
     let mut rows = Vec::new();
     let done = measure_all(options, &mut rows).await;
     if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
-        std::fs::write(file, chart::draw(&rows)).map_err(|error| Failure::file(file, &error))?;
-        eprintln!("wrote {}", file.display());
+        chart::save(file, rows.iter().map(point).collect())?;
     }
     if done.is_ok() || !rows.is_empty() {
         let values: Vec<Value> = rows.iter().map(value).collect();
@@ -198,6 +201,10 @@ fn ms(span: Duration) -> f64 {
 
 fn share(part: Duration, of: Duration) -> f64 {
     (part.as_secs_f64() / of.as_secs_f64().max(1e-9) * 1_000.0).round() / 1_000.0
+}
+
+fn point(row: &Row) -> Point {
+    Point { module: row.module, event: row.event.to_owned(), size: row.size, cpu: row.cpu }
 }
 
 fn value(row: &Row) -> Value {
