@@ -202,7 +202,8 @@ impl Moot {
         let begun = Instant::now();
         loop {
             let mut epochs = BTreeSet::new();
-            for member in who.iter().copied() {
+            for member in who {
+                let member = *member;
                 let group = self.group;
                 let ask = self.place(&member).handle.look(move |machine, _, _| {
                     machine.upper.member(&member).unwrap().seat.member.epoch(group).map(str::to_owned)
