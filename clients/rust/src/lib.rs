@@ -48,6 +48,6 @@ pub mod tools {
     pub use folkmoot_runtime::{
         Attempts, Command, Handle, Household, Machine, MemberHandle, Node, Note, Opened,
         Options as OpenOptions, OsEntropy, Running, Seat, Seated, Sending, Store, Tapped, Timing, in_words,
-        open_attached, prepare, wall_clock,
+        prepare, wall_clock,
     };
 }

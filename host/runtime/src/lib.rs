@@ -31,8 +31,7 @@ pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
 pub use open::{
-    Household, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_attached,
-    open_seated, prepare,
+    Household, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_seated, prepare,
 };
 pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
 pub use stacks::{Command, Event, Member, Node, Origin, Petition, Proposal, SendError, Timing};

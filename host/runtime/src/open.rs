@@ -82,18 +82,6 @@ where
     prepare(options, &[], Timing::default())?.start(|node, all| (node, seat(all.host)))
 }
 
-/// Opens a folder whose member is the host of others on the same node: they share its socket, its links and its store.
-/// They must be on the roster; admission at the door is the host's alone.
-///
-/// # Errors
-/// As [`open`].
-pub async fn open_attached(
-    options: Options,
-    others: &[Identity],
-) -> Result<Opened<Attached<Seated>>, RuntimeError> {
-    prepare(options, others, Timing::default())?.start(|node, all| (node, all.attached()))
-}
-
 /// Everything that runs, opened but not started.
 #[doc(hidden)]
 #[derive(Debug)]
@@ -153,7 +141,9 @@ impl Prepared {
     }
 }
 
-/// As [`open_attached`], up to where it starts. The ring waits as `timing` says: benches have many members on few processors.
+/// Opens a folder, up to where it starts: for benches and tests, which put floors of their own around the shipped ones. Its
+/// member is the host of `others` on the same node: they share its socket, its links and its store, and must be on the
+/// roster; admission at the door is the host's alone. The ring waits as `timing` says.
 ///
 /// # Errors
 /// As [`open`].
