@@ -12,6 +12,8 @@ use std::time::Duration;
 const PANEL_WIDTH: f64 = 300.0;
 const PANEL_HEIGHT: f64 = 240.0;
 const MARGIN: f64 = 52.0;
+/// Sizes closer than this share a label.
+const LABELS_APART: f64 = 16.0;
 const COLOURS: [&str; 9] =
     ["#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#16a085", "#34495e", "#e377c2", "#7f7f7f"];
 
@@ -138,8 +140,13 @@ fn panel(
         "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\" font-weight=\"bold\">{event}</text>"
     );
     let sizes: BTreeSet<u16> = rows.iter().map(|row| row.size).collect();
+    let mut last = f64::NEG_INFINITY;
     for size in sizes {
         let x = scale.x(size);
+        if x - last < LABELS_APART {
+            continue;
+        }
+        last = x;
         let foot = PANEL_HEIGHT + 14.0;
         let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{foot:.0}\" text-anchor=\"middle\">{size}</text>");
     }
