@@ -173,8 +173,9 @@ impl Table {
         let id = ViewId { configuration, order: self.views, group: GROUP };
         let brought: Vec<Bytes> =
             members.iter().map(|member| self.brings.get(member).cloned().unwrap_or_default()).collect();
+        let mut sides = self.sides(&old);
         for member in members {
-            let came = self.came_along(member, &old);
+            let came = sides.remove(member).unwrap_or_else(|| vec![*member]);
             let view = View {
                 id,
                 members: members.to_vec(),
@@ -188,13 +189,16 @@ impl Table {
         Ok(spent.get())
     }
 
-    /// Those of the old view of `member`: all who bring the same run.
-    fn came_along(&self, member: &MemberId, old: &[MemberId]) -> Vec<MemberId> {
+    /// Who came from one view together: all who bring the same run. Who brings none comes alone.
+    fn sides(&self, old: &[MemberId]) -> BTreeMap<MemberId, Vec<MemberId>> {
         // A word about a run is its version, its name of 32 bytes, and what differs.
-        let run = |one: &MemberId| self.brings.get(one).and_then(|word| word.get(..33)).map(<[u8]>::to_vec);
-        let own = run(member);
-        let with = |one: &MemberId| one == member || (own.is_some() && old.contains(one) && run(one) == own);
-        self.machines.keys().copied().filter(with).collect()
+        let run = |one: &MemberId| self.brings.get(one).and_then(|word| word.get(..33));
+        let mut runs: BTreeMap<&[u8], Vec<MemberId>> = BTreeMap::new();
+        for (member, run) in old.iter().filter_map(|one| Some((*one, run(one)?))) {
+            runs.entry(run).or_default().push(member);
+        }
+        let each = |side: &Vec<MemberId>| side.iter().map(|one| (*one, side.clone())).collect::<Vec<_>>();
+        runs.values().flat_map(each).collect()
     }
 
     fn is_secure(&self, member: &MemberId) -> bool {
