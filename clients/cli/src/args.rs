@@ -341,9 +341,15 @@ pub(crate) struct BenchKeying {
     /// Draw processor time against size: an SVG.
     #[arg(long, value_name = "FILE", conflicts_with = "counts")]
     pub(crate) chart: Option<PathBuf>,
-    /// Sizes of the group, separated by commas; to 32 in the real stack.
+    /// Measure nothing: draw the chart of what earlier runs printed with --json, one value a line; may be given again.
+    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["counts", "sizes", "module", "nodes"])]
+    pub(crate) from: Vec<PathBuf>,
+    /// Sizes of the group, separated by commas; 2,4,8,16,32,64 unless given.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=512))]
     pub(crate) sizes: Vec<u16>,
+    /// Nodes that carry the members, evenly; 16, or as many as there are members, unless given.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "counts", value_parser = clap::value_parser!(u16).range(2..=64))]
+    pub(crate) nodes: Option<u16>,
     /// One module only.
     #[arg(long, value_name = "MODULE", value_parser = module)]
     pub(crate) module: Option<ModuleName>,

@@ -44,7 +44,11 @@ pub use folkmoot_transport::Faults;
 /// What only the project's own tools use: the machine itself, and switches for demonstrations.
 #[doc(hidden)]
 pub mod tools {
+    pub use folkmoot_attach::{Attached, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
+    pub use folkmoot_base::{Entropy, Instant};
     pub use folkmoot_runtime::{
-        Attempts, Command, Machine, MemberHandle, OsEntropy, Seated, Store, Tapped, in_words, wall_clock,
+        Attempts, Command, Handle, Household, Machine, MemberHandle, Node, Note, Opened,
+        Options as OpenOptions, OsEntropy, Running, Seat, Seated, Sending, Store, Tapped, Timing, in_words,
+        prepare, wall_clock,
     };
 }

@@ -42,9 +42,9 @@ pub trait Seat: Upper {
     /// Whether a message to `group` would be sealed and sent now.
     fn can_send(&self, group: &GroupId) -> bool;
     /// The command that sends.
-    fn sending(message: Sending) -> Self::Command;
+    fn sending(&self, message: Sending) -> Self::Command;
     /// What an event means to the engine.
-    fn note(event: &Self::Event) -> Note;
+    fn note(&self, event: &Self::Event) -> Note;
 }
 
 /// A message to send.
@@ -271,7 +271,8 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
 
     fn send(&mut self, message: Outgoing) {
         self.turn.refusal = None;
-        self.handle(Input::Command(U::sending(message.message)));
+        let command = self.machine.upper.sending(message.message);
+        self.handle(Input::Command(command));
         let result = match self.turn.refusal.take() {
             Some(reason) => Err(RuntimeError::SendRefused(reason)),
             None => Ok(()),
@@ -297,7 +298,7 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
 
     fn tell(&mut self) -> Result<(), RuntimeError> {
         while let Some(event) = self.turn.told.pop_front() {
-            let size = size(&U::note(&event));
+            let size = size(&self.machine.upper.note(&event));
             match self.events.try_send(event) {
                 Ok(()) => self.turn.told_bytes = self.turn.told_bytes.saturating_sub(size),
                 Err(mpsc::error::TrySendError::Full(event)) => {
@@ -324,7 +325,7 @@ fn gather<G: Ground, U: Seat>(machine: &mut Embedded<G, U>, turn: &mut Turn<U>) 
             Output::Persist(persist) => turn.persist.push(persist),
             Output::Trace(trace) => tracing::debug!(layer = trace.layer, "{}", trace.text),
             Output::Event(event) => {
-                let note = U::note(&event);
+                let note = machine.upper.note(&event);
                 turn.told_bytes = turn.told_bytes.saturating_add(size(&note));
                 match note {
                     Note::SendFailed(reason) => turn.refusal = Some(reason),

@@ -30,11 +30,13 @@ pub use engine::{
 pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
-pub use open::{Machine, MemberHandle, Opened, Options, RunningMember, open, open_seated};
+pub use open::{
+    Household, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_seated, prepare,
+};
 pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
 pub use stacks::{
     Command, Event, Exchange, LettersError, Member, Node, Origin, Petition, Proposal, Refusal, SendError,
-    Standing,
+    Standing, Timing,
 };
 pub use state::{Lock, StateFolder, in_words};
 pub use store::{FORMAT, Store, Writer};

@@ -7,9 +7,10 @@ use crate::{
 };
 use bytes::Bytes;
 use core::fmt::Debug;
-use folkmoot_attach::Embedded;
+use folkmoot_attach::{Attached, Embedded, Ground, stored_for};
 use folkmoot_base::{GroupId, Instant, Locator, MemberId, StoreKey};
 use folkmoot_identity::{Identity, SignedCharter};
+use folkmoot_node::Timing;
 use folkmoot_transport::{Faults, Transport};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -41,9 +42,9 @@ pub struct Options {
 
 /// What [`open`] gives.
 #[derive(Debug)]
-pub struct Opened<U: Seat<Event: Debug> = Seated> {
+pub struct Opened<U: Seat<Event: Debug> = Seated, G: Ground = Node> {
     /// The member at work.
-    pub running: Running<Node, U>,
+    pub running: Running<G, U>,
     /// Its id.
     pub me: MemberId,
     /// Its name, from the identity certificate.
@@ -78,6 +79,76 @@ pub async fn open_seated<U>(
 where
     U: Seat<Command: Send, Event: Send + Debug> + Send + 'static,
 {
+    prepare(options, &[], Timing::default())?.start(|node, all| (node, seat(all.host)))
+}
+
+/// Everything that runs, opened but not started.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Prepared {
+    node: Node,
+    /// Who is to live on the node.
+    members: Household,
+    name: String,
+    group: GroupId,
+    transport: Transport,
+    store: Store,
+    clock: Clock,
+    lock: Lock,
+}
+
+/// The members of one node.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Household {
+    me: MemberId,
+    /// The member whose key the node shows.
+    pub host: Seated,
+    /// Those who live with it.
+    pub others: Vec<(MemberId, Seated)>,
+}
+
+impl Household {
+    /// Whose key the node shows.
+    pub fn host_id(&self) -> MemberId {
+        self.me
+    }
+
+    /// All as one upper floor.
+    pub fn attached(self) -> Attached<Seated> {
+        Attached::new((self.me, self.host), self.others)
+    }
+}
+
+impl Prepared {
+    /// Starts what `seat` makes of the two floors.
+    ///
+    /// # Errors
+    /// [`RuntimeError`]: no randomness, or no thread for the store.
+    pub fn start<G, U>(
+        self,
+        seat: impl FnOnce(Node, Household) -> (G, U),
+    ) -> Result<Opened<U, G>, RuntimeError>
+    where
+        G: Ground + Send + 'static,
+        U: Seat<Command: Send, Event: Send + Debug> + Send + 'static,
+    {
+        let Self { node, members, name, group, transport, store, clock, lock } = self;
+        let (locator, faults, me) = (transport.local(), transport.faults(), members.me);
+        let (ground, upper) = seat(node, members);
+        let running = start(Embedded::new(ground, upper), transport, store, clock)?;
+        Ok(Opened { running, me, name, group, locator, faults, lock })
+    }
+}
+
+/// Opens a folder, up to where it starts: for benches and tests, which put floors of their own around the shipped ones. Its
+/// member is the host of `others` on the same node: they share its socket, its links and its store, and must be on the
+/// roster; admission at the door is the host's alone. The ring waits as `timing` says.
+///
+/// # Errors
+/// As [`open`].
+#[doc(hidden)]
+pub fn prepare(options: Options, others: &[Identity], timing: Timing) -> Result<Prepared, RuntimeError> {
     // A folder that holds no identity is a mistyped one: nothing is written there, not even a lock.
     let folder = StateFolder::at(&options.state);
     let (identity, charter) = credentials(&folder)?;
@@ -88,40 +159,64 @@ where
         let why = format!("nothing can listen at {}: {}", options.listen, crate::in_words(&error));
         RuntimeError::LocalTransport(format!("{why}. Choose another address with --listen"))
     })?;
-    let (locator, faults) = (transport.local(), transport.faults());
     let clock = Clock::start().ahead(options.clock_ahead);
-    let (node, member) = floors(&identity, &charter, locator, &options, &stored, clock.now())?;
-    let machine = Embedded::new(node, seat(Seated::new(member)));
-    let running = start(machine, transport, store, clock)?;
-    let (me, name, group) = (identity.member(), identity.name().to_owned(), charter.charter().group());
-    Ok(Opened { running, me, name, group, locator, faults, lock })
+    let floors = Floors { identity: &identity, charter: &charter, options: &options, stored: &stored };
+    let node = floors.node(transport.local(), timing, clock.now())?;
+    let member = |of: &Identity| floors.member(of, &node).map(|member| (of.member(), Seated::new(member)));
+    let others = others.iter().map(member).collect::<Result<_, RuntimeError>>()?;
+    let (me, host) = member(&identity)?;
+    let members = Household { me, host, others };
+    let (name, group) = (identity.name().to_owned(), charter.charter().group());
+    Ok(Prepared { node, members, name, group, transport, store, clock, lock })
 }
 
-/// Both floors, as the store left them and the charter wants them.
-fn floors(
-    identity: &Identity,
-    charter: &SignedCharter,
-    locator: Locator,
-    options: &Options,
-    stored: &[(StoreKey, Bytes)],
-    now: Instant,
-) -> Result<(Node, Member), RuntimeError> {
-    let mut entropy = OsEntropy::new().map_err(RuntimeError::LocalStart)?;
-    let der = Bytes::copy_from_slice(charter.der());
-    let timeouts = charter.charter().timeouts();
-    let milliseconds =
-        |set: Option<u32>, usual: Duration| set.map_or(usual, |ms| Duration::from_millis(ms.into()));
-    let mut node = folkmoot_node::Config::new(identity.clone(), der.clone(), locator);
-    node.seeds.clone_from(&options.seeds);
-    node.silence = milliseconds(timeouts.silence_ms, node.silence);
-    node.lookup = milliseconds(timeouts.lookup_ms, node.lookup);
-    let mut member = folkmoot_member::Config::new(identity.clone(), der);
-    member.step_deadline = milliseconds(timeouts.step_ms, member.step_deadline);
-    member.danger_keeps_keys = options.danger_keep_keys;
-    let refuse = |error: &dyn std::fmt::Display| RuntimeError::LocalStart(error.to_string());
-    let node = Node::new(node, stored, now, &mut entropy).map_err(|error| refuse(&error))?;
-    let member = Member::new(member, stored).map_err(|error| refuse(&error))?;
-    Ok((node, member))
+/// What both floors are made of: as the store left them and the charter wants them.
+struct Floors<'a> {
+    identity: &'a Identity,
+    charter: &'a SignedCharter,
+    options: &'a Options,
+    stored: &'a [(StoreKey, Bytes)],
+}
+
+impl Floors<'_> {
+    fn node(&self, locator: Locator, timing: Timing, now: Instant) -> Result<Node, RuntimeError> {
+        let mut entropy = OsEntropy::new().map_err(RuntimeError::LocalStart)?;
+        let timeouts = self.charter.charter().timeouts();
+        let mut config = folkmoot_node::Config::new(self.identity.clone(), self.charter_der(), locator);
+        config.seeds.clone_from(&self.options.seeds);
+        config.silence = milliseconds(timeouts.silence_ms, config.silence);
+        config.lookup = milliseconds(timeouts.lookup_ms, config.lookup);
+        // Nodes are given up on after members, never before.
+        let steps = milliseconds(timeouts.step_ms, Duration::ZERO).saturating_mul(2);
+        config.settle = config.settle.max(steps);
+        config.timing = timing;
+        Node::new(config, self.stored, now, &mut entropy).map_err(refuse)
+    }
+
+    fn member(&self, of: &Identity, node: &Node) -> Result<Member, RuntimeError> {
+        let timeouts = self.charter.charter().timeouts();
+        let mut config = folkmoot_member::Config::new(of.clone(), self.charter_der());
+        config.node = node.id();
+        config.step_deadline = milliseconds(timeouts.step_ms, config.step_deadline);
+        config.danger_keeps_keys = self.options.danger_keep_keys;
+        if of.node() == node.id() {
+            return Member::new(config, self.stored).map_err(refuse);
+        }
+        let own = stored_for(&of.member(), self.stored);
+        Member::with_transcript(config, node.transcript().clone(), &own).map_err(refuse)
+    }
+
+    fn charter_der(&self) -> Bytes {
+        Bytes::copy_from_slice(self.charter.der())
+    }
+}
+
+fn milliseconds(set: Option<u32>, usual: Duration) -> Duration {
+    set.map_or(usual, |ms| Duration::from_millis(ms.into()))
+}
+
+fn refuse(error: impl std::fmt::Display) -> RuntimeError {
+    RuntimeError::LocalStart(error.to_string())
 }
 
 /// The identity and the complete charter of a folder, both verified.

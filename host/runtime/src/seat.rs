@@ -3,7 +3,7 @@
 use crate::engine::{Note, Seat, Sending};
 use crate::stacks::{Command, Event, Member};
 use bytes::Bytes;
-use folkmoot_attach::{ToMember, Upper, UpperOutput};
+use folkmoot_attach::{Attached, ToMember, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Instant, MemberId, Service, UnixTime, ViewId};
 use std::collections::VecDeque;
 
@@ -139,17 +139,37 @@ impl Upper for Seated {
     }
 }
 
+/// Several members in one engine: what waits for a key ([`crate::Handle::send`]) is the host's; the others send by command.
+impl<U: Seat> Seat for Attached<U> {
+    fn can_send(&self, group: &GroupId) -> bool {
+        self.host().can_send(group)
+    }
+
+    fn sending(&self, message: Sending) -> Self::Command {
+        (self.host_id(), self.host().sending(message))
+    }
+
+    /// A refusal, or a view, of another member's is nothing to those who wait for the host.
+    fn note(&self, (member, event): &Self::Event) -> Note {
+        match self.host().note(event) {
+            Note::Size(bytes) => Note::Size(bytes),
+            note if *member == self.host_id() => note,
+            _ => Note::Size(0),
+        }
+    }
+}
+
 impl Seat for Seated {
     fn can_send(&self, group: &GroupId) -> bool {
         self.member.can_send(*group)
     }
 
-    fn sending(message: Sending) -> Command {
+    fn sending(&self, message: Sending) -> Command {
         let Sending { group, service, payload, signed } = message;
         Command::Send { group, service, payload, signed }
     }
 
-    fn note(event: &Event) -> Note {
+    fn note(&self, event: &Event) -> Note {
         match event {
             Event::Message { payload, .. } => Note::Size(payload.len()),
             Event::View { group, .. } => Note::In(*group),

@@ -3,4 +3,4 @@
 pub use folkmoot_member::{
     Command, Event, LettersError, Member, Origin, Petition, Proposal, SendError, Standing,
 };
-pub use folkmoot_node::{Exchange, Node, Refusal};
+pub use folkmoot_node::{Exchange, Node, Refusal, Timing};

@@ -111,10 +111,10 @@ impl Seat for App {
     fn can_send(&self, _group: &GroupId) -> bool {
         self.key
     }
-    fn sending(message: Sending) -> Order {
+    fn sending(&self, message: Sending) -> Order {
         Order::Send(message.payload)
     }
-    fn note(event: &Heard) -> Note {
+    fn note(&self, event: &Heard) -> Note {
         match event {
             Heard::Payload(payload) => Note::Size(payload.len()),
             Heard::Left => Note::Out(GROUP),

@@ -103,6 +103,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
             GroundOutput::Transmit(to, datagram) => self.out.push_back(Output::Transmit(to, datagram)),
             GroundOutput::Persist(persist) => self.out.push_back(Output::Persist(persist)),
             GroundOutput::Member(message) => self.upper.node(now, message, entropy),
+            GroundOutput::To(member, message) => self.upper.node_to(now, member, message, entropy),
             GroundOutput::Trace(trace) => self.out.push_back(Output::Trace(trace)),
         }
     }

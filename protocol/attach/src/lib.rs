@@ -11,16 +11,19 @@
 //!        transport
 //! ```
 //! [`Embedded`] joins one of each: the runtime and the simulator both drive it, so the wiring they run is the same.
+//! [`Attached`] is several upper floors as one: several members on one node.
 
+mod attached;
 mod embedded;
 mod message;
 mod status;
 
+pub use attached::{Attached, TABLE, stored_for};
 pub use embedded::{Embedded, Input, Output};
 pub use message::{ToMember, ToNode};
 pub use status::{Absence, GroupStatus, MemberStatus, Person, Presence, Standing, Trace};
 
-use base::{Entropy, Instant, Locator, Persist, UnixTime};
+use base::{Entropy, Instant, Locator, MemberId, Persist, UnixTime};
 use bytes::Bytes;
 use folkmoot_base as base;
 
@@ -31,8 +34,10 @@ pub enum GroundOutput {
     Transmit(Locator, Bytes),
     /// Commit this before any later output takes effect.
     Persist(Persist),
-    /// For the member above.
+    /// For the member above; for all, where there are several.
     Member(ToMember),
+    /// For one of the members above.
+    To(MemberId, ToMember),
     /// A happening worth a line.
     Trace(Trace),
 }
@@ -72,8 +77,13 @@ pub trait Upper {
     type Command;
     /// What the application hears.
     type Event;
-    /// The node speaks.
+    /// The node speaks, to all who are here.
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy);
+    /// The node speaks to one of those who are here. Where there is but one, that is the one.
+    fn node_to(&mut self, now: Instant, to: MemberId, message: ToMember, entropy: &mut dyn Entropy) {
+        let _ = to;
+        self.node(now, message, entropy);
+    }
     /// The application speaks.
     fn command(&mut self, now: Instant, command: Self::Command, entropy: &mut dyn Entropy);
     /// The wall clock reads `time`.

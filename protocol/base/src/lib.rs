@@ -12,7 +12,7 @@ pub mod limits;
 mod locator;
 mod secret;
 mod service;
-mod store;
+pub mod store;
 mod suite;
 mod time;
 mod view;

@@ -2,12 +2,16 @@
 
 use bytes::Bytes;
 
+/// Every table that a layer owns.
+pub const TABLES: &[&str] = &["ring", "transcript", "vote", "request", "keying", "locator"];
+
 /// A key in the store: a table and a key inside it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreKey {
-    /// The table; one owner layer each: "ring", "transcript", "vote", "request", "keying", "locator".
+    /// The table; one owner layer each: "ring", "transcript", "vote", "request", "keying", "locator" ([`TABLES`]);
+    /// and "attached", where several members share a disk.
     pub table: &'static str,
-    /// The key inside the table, at most 64 bytes.
+    /// The key inside the table, at most 64 bytes (128 in "attached").
     pub key: Bytes,
 }
 

@@ -57,10 +57,17 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
     ),
-    // Agreement and link for its bench alone, which counts what modules and handshakes cost.
+    // Agreement, keying and link for its bench alone, which counts what modules and handshakes cost and what keying adds.
     (
         "folkmoot-cli",
-        &["folkmoot", "folkmoot-base", "folkmoot-agreement", "folkmoot-identity", "folkmoot-link"],
+        &[
+            "folkmoot",
+            "folkmoot-base",
+            "folkmoot-agreement",
+            "folkmoot-identity",
+            "folkmoot-keying",
+            "folkmoot-link",
+        ],
     ),
     (
         "folkmoot-sim",

@@ -1,23 +1,73 @@
 //! The chart of `folkmoot bench keying --chart FILE`: processor time against the size of the group, one panel for each event,
 //! one line for each module, both axes logarithmic. SVG, by hand: a few lines and words.
 
-use crate::bench::live::Row;
+use crate::exit::Failure;
 use folkmoot_agreement::ModuleName;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
 
 const PANEL_WIDTH: f64 = 300.0;
 const PANEL_HEIGHT: f64 = 240.0;
 const MARGIN: f64 = 52.0;
+/// Sizes closer than this share a label.
+const LABELS_APART: f64 = 16.0;
 const COLOURS: [&str; 9] =
     ["#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#16a085", "#34495e", "#e377c2", "#7f7f7f"];
 
+/// One point of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Point {
+    pub(crate) module: ModuleName,
+    pub(crate) event: String,
+    pub(crate) size: u16,
+    pub(crate) cpu: Duration,
+}
+
+impl Point {
+    /// Of a row as `--json` prints it.
+    fn read(row: &Value) -> Option<Self> {
+        let module = row.get("module")?.as_str()?;
+        let module = ModuleName::ALL.iter().find(|known| known.as_str() == module)?;
+        let size = u16::try_from(row.get("members")?.as_u64()?).ok()?;
+        let cpu = Duration::try_from_secs_f64(row.get("cpu_ms")?.as_f64()? / 1_000.0).ok()?;
+        Some(Self { module: *module, event: row.get("event")?.as_str()?.to_owned(), size, cpu })
+    }
+}
+
+/// The points that are in a file of values as `--json` prints them, one a line.
+pub(crate) fn read(file: &Path) -> Result<Vec<Point>, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
+    let broken = || {
+        let other = std::io::Error::other("it holds something other than what `bench keying --json` prints");
+        Failure::file(file, &other)
+    };
+    let mut points = Vec::new();
+    for line in text.lines() {
+        let value: Value = serde_json::from_str(line).map_err(|_| broken())?;
+        let rows = value.get("rows").and_then(Value::as_array).ok_or_else(broken)?;
+        let read: Option<Vec<Point>> = rows.iter().map(Point::read).collect();
+        points.extend(read.ok_or_else(broken)?);
+    }
+    Ok(points)
+}
+
+/// Draws the chart to a file.
+pub(crate) fn save(file: &Path, mut points: Vec<Point>) -> Result<(), Failure> {
+    points.sort_by_key(|point| point.size);
+    std::fs::write(file, draw(&points)).map_err(|error| Failure::file(file, &error))?;
+    eprintln!("wrote {}", file.display());
+    Ok(())
+}
+
 /// The picture as text.
-pub(crate) fn draw(rows: &[Row]) -> String {
+fn draw(rows: &[Point]) -> String {
     let mut events: Vec<&str> = Vec::new();
     rows.iter().for_each(|row| {
-        if !events.contains(&row.event) {
-            events.push(row.event);
+        if !events.contains(&row.event.as_str()) {
+            events.push(&row.event);
         }
     });
     let modules: BTreeSet<ModuleName> = rows.iter().map(|row| row.module).collect();
@@ -49,7 +99,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(rows: &[Row]) -> Self {
+    fn of(rows: &[Point]) -> Self {
         let fold = |values: &mut dyn Iterator<Item = f64>| {
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
                 (low.min(value), high.max(value))
@@ -72,7 +122,7 @@ impl Scale {
     }
 }
 
-fn log_millis(row: &Row) -> f64 {
+fn log_millis(row: &Point) -> f64 {
     (row.cpu.as_secs_f64() * 1_000.0).max(0.001).log10()
 }
 
@@ -81,7 +131,7 @@ fn panel(
     scale: &Scale,
     (left, top): (f64, f64),
     event: &str,
-    rows: &[Row],
+    rows: &[Point],
     modules: &BTreeSet<ModuleName>,
 ) {
     // Writing to a String cannot fail.
@@ -90,8 +140,13 @@ fn panel(
         "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\" font-weight=\"bold\">{event}</text>"
     );
     let sizes: BTreeSet<u16> = rows.iter().map(|row| row.size).collect();
+    let mut last = f64::NEG_INFINITY;
     for size in sizes {
         let x = scale.x(size);
+        if x - last < LABELS_APART {
+            continue;
+        }
+        last = x;
         let foot = PANEL_HEIGHT + 14.0;
         let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{foot:.0}\" text-anchor=\"middle\">{size}</text>");
     }
@@ -136,4 +191,23 @@ fn legend(out: &mut String, (left, top): (f64, f64), modules: &BTreeSet<ModuleNa
         );
     }
     out.push_str("</g>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, ModuleName, Point};
+    use serde_json::json;
+
+    #[test]
+    fn rows_are_read_as_they_are_printed() {
+        let row = json!({ "module": "tgdh", "event": "join", "members": 512, "cpu_ms": 12.5, "more": 1 });
+        let cpu = Duration::from_micros(12_500);
+        let point = Point { module: ModuleName::Tgdh, event: "join".into(), size: 512, cpu };
+        assert_eq!(Point::read(&row), Some(point));
+        for wrong in [json!({}), json!({ "module": "x", "event": "join", "members": 2, "cpu_ms": 1 })] {
+            assert_eq!(Point::read(&wrong), None);
+        }
+        let negative = json!({ "module": "tgdh", "event": "join", "members": 2, "cpu_ms": -1.0 });
+        assert_eq!(Point::read(&negative), None);
+    }
 }

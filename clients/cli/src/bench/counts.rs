@@ -1,10 +1,11 @@
 //! `folkmoot bench keying --counts`: what each module's runs cost, counted: messages, bytes, rounds, exponentiations; and how
-//! long all members of a run worked, one after the other: for ratios between rows of one table, not as a speed.
+//! long all members of a run worked, one after the other (processor time): for ratios between rows of one table.
 //!
 //! The shipped modules run among members in this process, without a network, every step to all in one order. The formulas
 //! are in docs/protocol/agreement*.md; the tests of `protocol/agreement` hold the counts to them for every role.
 
 use crate::args::BenchKeying;
+use crate::bench::meter::thread_worked;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, table};
 use folkmoot::tools::OsEntropy;
@@ -12,7 +13,6 @@ use folkmoot_agreement::{Kept, Module, ModuleName, Origin, Plan, Step, begin};
 use folkmoot_base::{MemberId, digest};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Instant;
 
 /// What happens to a group; each with `n` members afterwards, but for those that go.
 const EVENTS: [(&str, Event); 6] = [
@@ -37,8 +37,15 @@ pub(crate) enum Event {
     Refresh,
 }
 
-/// How often each event is run for its time.
-const TIMES: usize = 5;
+/// How often each event is run for its time: the larger, the fewer.
+pub(crate) fn times(size: usize) -> usize {
+    match size {
+        0..=16 => 11,
+        17..=32 => 5,
+        33..=64 => 3,
+        _ => 1,
+    }
+}
 
 /// What a member holds of its last run.
 type Holdings = BTreeMap<MemberId, (Origin, Kept)>;
@@ -59,7 +66,7 @@ pub(crate) struct Cost {
     pub(crate) bytes: u64,
     pub(crate) rounds: u64,
     /// What all members worked, one after the other.
-    pub(crate) micros: u128,
+    pub(crate) micros: u64,
     /// Exponentiations of all, of whoever had the most, and on the longest way from the first step to the last key.
     pub(crate) all: u64,
     most: u64,
@@ -75,7 +82,8 @@ pub(crate) fn counts(options: &BenchKeying, json: bool) -> Result<(), Failure> {
     for module in ModuleName::ALL.iter().filter(chosen) {
         for (name, event) in EVENTS {
             for size in &sizes {
-                let cost = measure(*module, event, usize::from(*size), &mut entropy)?;
+                let size_here = usize::from(*size);
+                let cost = measure(*module, event, size_here, size_here.div_ceil(2), &mut entropy)?;
                 rows.push((*module, name, *size, cost));
             }
         }
@@ -90,7 +98,7 @@ fn value(module: ModuleName, event: &str, size: u16, cost: &Cost) -> Value {
     json!({
         "module": module.as_str(), "event": event, "members": size, "messages": cost.messages, "bytes": cost.bytes,
         "rounds": cost.rounds, "exponentiations": cost.all, "most": cost.most, "serial": cost.serial,
-        "micros": u64::try_from(cost.micros).unwrap_or(u64::MAX),
+        "micros": cost.micros,
     })
 }
 
@@ -116,26 +124,30 @@ fn for_people(rows: &[(ModuleName, &str, u16, Cost)]) -> String {
     table(&heading, &rows.iter().map(row).collect::<Vec<_>>())
 }
 
-/// One event in a group of `size`, and what it costs.
+/// One event in a group of `size`, and what it costs; in a merge, `half` meet the others.
 ///
-/// The time is the median of [`TIMES`] runs, each in a group of its own.
-pub(crate) fn measure(
+/// The time is the median of [`times`] runs, each in a group of its own.
+fn measure(
     module: ModuleName,
     event: Event,
     size: usize,
+    half: usize,
     entropy: &mut OsEntropy,
 ) -> Result<Cost, Failure> {
-    let mut costs = (0..TIMES)
-        .map(|_| measure_once(module, event, size, entropy))
+    let times = times(size);
+    let mut costs = (0..times)
+        .map(|_| measure_once(module, event, size, half, entropy))
         .collect::<Result<Vec<Cost>, Failure>>()?;
     costs.sort_by_key(|cost| cost.micros);
-    Ok(costs.swap_remove(TIMES / 2))
+    Ok(costs.swap_remove(times / 2))
 }
 
-fn measure_once(
+/// The same, once.
+pub(crate) fn measure_once(
     module: ModuleName,
     event: Event,
     size: usize,
+    half: usize,
     entropy: &mut OsEntropy,
 ) -> Result<Cost, Failure> {
     let all: Vec<MemberId> = (0..size).map(member).collect();
@@ -153,7 +165,7 @@ fn measure_once(
             all
         }
         Event::Merge => {
-            let (left, right) = all.split_at(size.div_ceil(2));
+            let (left, right) = all.split_at(half.min(size));
             prepare(left, &mut held)?;
             prepare(right, &mut held)?;
             all
@@ -167,8 +179,8 @@ fn measure_once(
     run(module, &members, &mut held, entropy)
 }
 
-/// Who leads after a run from nothing: the newest in GDH and the lists, the oldest elsewhere.
-fn controller(module: ModuleName, size: usize) -> usize {
+/// Who leads, by age: the newest in GDH and the lists, the oldest elsewhere.
+pub(crate) fn controller(module: ModuleName, size: usize) -> usize {
     match module {
         ModuleName::Gdh | ModuleName::Tgdh | ModuleName::Str => size.saturating_sub(1),
         ModuleName::Ckd | ModuleName::CkdHybrid | ModuleName::Bd | ModuleName::DuttaBarua => 0,
@@ -194,7 +206,7 @@ fn run(
     if members.is_empty() {
         return Ok(cost);
     }
-    let began = Instant::now();
+    let began = thread_worked();
     let mut runs = begin_all(module, members, held)?;
     let mut serial = vec![0; runs.len()];
     let mut queue = VecDeque::new();
@@ -216,7 +228,7 @@ fn run(
             queue.extend(spoken(steps, place, said.round + 1, *serial));
         }
     }
-    cost.micros = began.elapsed().as_micros();
+    cost.micros = u64::try_from(thread_worked().saturating_sub(began).as_micros()).unwrap_or(u64::MAX);
     let each = runs.iter().map(|run| run.count().exponentiations);
     (cost.all, cost.most) = (each.clone().sum(), each.max().unwrap_or_default());
     cost.serial = serial.into_iter().max().unwrap_or_default();

@@ -1,31 +1,25 @@
 //! `folkmoot bench keying`: what a change of members costs in the real stack, over the ring, on loopback.
 //!
-//! All members run in this process, each with its own folder, store, socket and links; so the processor time is that of all
-//! of them together, and wall time is longer than on machines of their own. Ratios between rows of one run are what counts.
-//!
-//! How the processor time is split: *group* is what the same run costs when the modules alone are run (`--counts`),
-//! *signatures* is what is signed and verified, each at its price measured here, and the rest is keying's own, flush, ring,
-//! links, disk and sockets.
+//! All nodes run in this process, each with its own folder, store, socket and links, and carry the members between them; so
+//! the processor time is that of all members together, and wall time is longer than on machines of their own. Ratios between
+//! rows of one run are what counts. How the processor time is split: split.rs.
 
 use crate::args::BenchKeying;
-use crate::bench::chart;
-use crate::bench::counts::{Cost, Event, measure};
-use crate::bench::crew::Crew;
+use crate::bench::alone::Table;
+use crate::bench::chart::{self, Point};
+use crate::bench::counts::{Cost, Event, controller, measure_once, times};
+use crate::bench::crew::{Crew, NODES, Spent};
+use crate::bench::price::{Pace, Price, median};
+use crate::bench::split::{Apart, Split};
 use crate::exit::{Exit, Failure};
 use crate::show::{data, table};
 use folkmoot::tools::OsEntropy;
-use folkmoot::{Service, UnixTime};
 use folkmoot_agreement::ModuleName;
-use folkmoot_identity::Identity;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
 /// Sizes if none are given.
-const SIZES: [u16; 4] = [2, 4, 8, 16];
-/// A charter has no more founders, and the bench founds its groups.
-const SIZE_MAX: u16 = 32;
-/// How often a message is echoed to learn the ring's pace.
-const ECHOES: usize = 15;
+const SIZES: [u16; 6] = [2, 4, 8, 16, 32, 64];
 
 /// What is measured, in this order: each leaves the group whole.
 const EVENTS: [(&str, Event); 5] = [
@@ -37,186 +31,168 @@ const EVENTS: [(&str, Event); 5] = [
 ];
 
 /// One row: medians.
-pub(crate) struct Row {
-    pub(crate) module: ModuleName,
-    pub(crate) event: &'static str,
-    pub(crate) size: u16,
-    pub(crate) wall: Duration,
-    pub(crate) cpu: Duration,
-    group: Duration,
-    signatures: Duration,
+struct Row {
+    module: ModuleName,
+    event: &'static str,
+    size: u16,
+    nodes: usize,
+    wall: Duration,
+    cpu: Duration,
+    split: Split,
     /// What the rounds of this event take at the ring's pace, and the module's longest way.
     expected: Duration,
     counted: Cost,
 }
 
-/// Prints the table, and draws the chart if one is asked for.
+/// Prints the table, and draws the chart if one is asked for. What was measured before a failure is shown all the same.
 pub(crate) async fn live(options: &BenchKeying, json: bool) -> Result<(), Failure> {
-    let sizes = if options.sizes.is_empty() { SIZES.to_vec() } else { options.sizes.clone() };
-    if let Some(size) = sizes.iter().find(|size| **size > SIZE_MAX) {
-        let text = format!(
-            "{size} members are too many for the real stack in one process: at most {SIZE_MAX} (or --counts)"
-        );
-        return Err(Failure::new(Exit::Usage, text));
+    if let (Some(file), false) = (&options.chart, options.from.is_empty()) {
+        let points = options.from.iter().map(|from| chart::read(from));
+        return chart::save(file, points.collect::<Result<Vec<_>, Failure>>()?.concat());
     }
+    let mut rows = Vec::new();
+    let done = measure_all(options, &mut rows).await;
+    if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
+        chart::save(file, rows.iter().map(point).collect())?;
+    }
+    if done.is_ok() || !rows.is_empty() {
+        let values: Vec<Value> = rows.iter().map(value).collect();
+        let all = json!({ "bench": "keying", "times": options.times, "rows": values });
+        data(json, &all, || for_people(&rows));
+    }
+    done
+}
+
+async fn measure_all(options: &BenchKeying, rows: &mut Vec<Row>) -> Result<(), Failure> {
+    let sizes = if options.sizes.is_empty() { SIZES.to_vec() } else { options.sizes.clone() };
     let price = Price::measure()?;
     let chosen = |module: &&ModuleName| options.module.is_none_or(|wanted| wanted == **module);
-    let mut rows = Vec::new();
     for module in ModuleName::ALL.iter().filter(chosen) {
         for size in &sizes {
-            eprintln!("{} with {size} members ...", module.as_str());
-            rows.extend(group(*module, *size, usize::from(options.times), price).await?);
+            let nodes = options.nodes.map_or(NODES, usize::from).min(usize::from(*size));
+            let what = What { module: *module, size: *size, nodes };
+            rows.extend(group(what, usize::from(options.times), price).await?);
         }
     }
-    if let Some(file) = &options.chart {
-        std::fs::write(file, chart::draw(&rows)).map_err(|error| Failure::file(file, &error))?;
-        eprintln!("wrote {}", file.display());
-    }
-    let values: Vec<Value> = rows.iter().map(value).collect();
-    data(json, &json!({ "bench": "keying", "times": options.times, "rows": values }), || for_people(&rows));
     Ok(())
 }
 
+/// One group to be measured.
+#[derive(Clone, Copy)]
+struct What {
+    module: ModuleName,
+    size: u16,
+    nodes: usize,
+}
+
+impl What {
+    /// A line for whoever waits.
+    fn say(self, text: &str) {
+        eprintln!("{} with {} members on {} nodes: {text}", self.module.as_str(), self.size, self.nodes);
+    }
+}
+
 /// All events in one group, `times` each; every repetition runs through all of them.
-async fn group(module: ModuleName, size: u16, times: usize, price: Price) -> Result<Vec<Row>, Failure> {
-    let mut crew = Crew::found(module, usize::from(size)).await?;
+async fn group(what: What, times: usize, price: Price) -> Result<Vec<Row>, Failure> {
+    let (began, size) = (Instant::now(), usize::from(what.size));
+    what.say("founding");
+    let mut crew = Crew::found(what.module, size, what.nodes).await?;
+    what.say(&format!("founded in {:.1} s", began.elapsed().as_secs_f64()));
     let pace = Pace::measure(&mut crew).await?;
-    let mut samples: Vec<Vec<(Duration, Duration)>> = vec![Vec::new(); EVENTS.len()];
+    let mut samples: Vec<Vec<Spent>> = vec![Vec::new(); EVENTS.len()];
     for _ in 0..times {
-        for ((_, event), samples) in EVENTS.iter().zip(&mut samples) {
-            samples.push(one(&mut crew, module, *event).await?);
+        for ((name, event), samples) in EVENTS.iter().zip(&mut samples) {
+            let spent = one(&mut crew, what.module, *event).await?;
+            what.say(&format!("{name}: {} ms", ms(spent.wall)));
+            samples.push(spent);
         }
     }
-    let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
+    let halves = crew.halves();
+    drop(crew);
+    what.say("keying alone, modules alone");
+    let mut outside = Outside { table: Table::new(what.module, size)?, halves, entropy: entropy()? };
     let mut rows = Vec::new();
     for ((name, event), samples) in EVENTS.iter().zip(samples) {
-        let counted = measure(module, *event, usize::from(size), &mut entropy)?;
-        let (walls, cpus): (Vec<_>, Vec<_>) = samples.into_iter().unzip();
-        let group = Duration::from_micros(u64::try_from(counted.micros).unwrap_or(u64::MAX));
-        let members = u64::from(size);
-        let signed = counted.messages + members;
-        let longest = group.mul_f64(counted.serial.max(1) as f64 / counted.all.max(1) as f64);
-        rows.push(Row {
-            module,
-            event: name,
-            size,
-            wall: median(walls),
-            cpu: median(cpus),
-            group,
-            signatures: price.of(signed, members),
-            expected: pace.of(*event, counted.rounds) + longest + price.on_one_way(signed),
-            counted,
-        });
+        let apart = outside.measure(what.module, *event, size)?;
+        rows.push(row(what, (name, *event), samples, apart, (pace, price)));
     }
     Ok(rows)
 }
 
-/// One event: how long it took, and what all members worked. After a leave the member comes back; that is not counted.
-async fn one(crew: &mut Crew, module: ModuleName, event: Event) -> Result<(Duration, Duration), Failure> {
-    let newest = crew.size().saturating_sub(1);
-    let place = match event {
-        Event::ControllerLeave if matches!(module, ModuleName::Gdh | ModuleName::Tgdh | ModuleName::Str) => {
-            newest
+fn entropy() -> Result<OsEntropy, Failure> {
+    OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))
+}
+
+/// What is measured outside the stack.
+struct Outside {
+    table: Table,
+    halves: (usize, usize),
+    entropy: OsEntropy,
+}
+
+impl Outside {
+    /// Keying alone and the modules alone in turn, so that what disturbs the processor disturbs both; each part's median.
+    fn measure(&mut self, module: ModuleName, event: Event, size: usize) -> Result<(Apart, Cost), Failure> {
+        let (mut costs, mut signatures, mut keying) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..times(size) {
+            let cost = measure_once(module, event, size, self.halves.0, &mut self.entropy)?;
+            let alone = self.table.change(event, self.halves)?;
+            signatures.push(alone.signatures);
+            keying.push(alone.rest.saturating_sub(Duration::from_micros(cost.micros)));
+            costs.push(cost);
         }
-        Event::ControllerLeave => 0,
+        costs.sort_by_key(|cost| cost.micros);
+        let counted = costs.swap_remove(costs.len() / 2);
+        let group = Duration::from_micros(counted.micros);
+        Ok((Apart { group, signatures: median(signatures), keying: median(keying) }, counted))
+    }
+}
+
+fn row(
+    what: What,
+    (event, kind): (&'static str, Event),
+    samples: Vec<Spent>,
+    (apart, counted): (Apart, Cost),
+    (pace, price): (Pace, Price),
+) -> Row {
+    let signed = counted.messages + u64::from(what.size);
+    let longest = apart.group.mul_f64(counted.serial.max(1) as f64 / counted.all.max(1) as f64);
+    let wall = median(samples.iter().map(|spent| spent.wall).collect());
+    // The parts are those of the run whose whole is in the middle, so that they add up to it.
+    let work = median(samples.into_iter().map(|spent| spent.work).collect());
+    Row {
+        module: what.module,
+        event,
+        size: what.size,
+        nodes: what.nodes,
+        wall,
+        cpu: work.cpu,
+        split: Split::new(work, apart),
+        expected: pace.of(kind, counted.rounds) + longest + price.on_one_way(signed),
+        counted,
+    }
+}
+
+/// One event: how long it took, and what all members worked. After a leave the member comes back; that is not counted.
+async fn one(crew: &mut Crew, module: ModuleName, event: Event) -> Result<Spent, Failure> {
+    crew.by_rank().await?;
+    let place = match event {
+        Event::ControllerLeave => controller(module, crew.size()),
         _ => crew.size() / 2,
     };
     if matches!(event, Event::Join) {
         crew.leave(place).await?;
     }
-    let before = worked()?;
-    let wall = match event {
+    let spent = match event {
         Event::Leave | Event::ControllerLeave => crew.leave(place).await?,
         Event::Join => crew.join(place).await?,
         Event::Refresh => crew.refresh().await?,
         Event::Merge | Event::Nothing => crew.merge().await?,
     };
-    let cpu = worked()?.saturating_sub(before);
     if matches!(event, Event::Leave | Event::ControllerLeave) {
         crew.join(place).await?;
     }
-    Ok((wall, cpu))
-}
-
-/// Time that this process' threads have run so far.
-fn worked() -> Result<Duration, Failure> {
-    let tasks = std::path::Path::new("/proc/self/task");
-    let nanos = |folder: std::fs::DirEntry| {
-        let told = std::fs::read_to_string(folder.path().join("schedstat")).ok()?;
-        told.split_whitespace().next()?.parse::<u64>().ok()
-    };
-    let folders = std::fs::read_dir(tasks).map_err(|error| Failure::file(tasks, &error))?;
-    Ok(Duration::from_nanos(folders.flatten().filter_map(nanos).sum()))
-}
-
-/// What a signature costs here.
-#[derive(Clone, Copy)]
-struct Price {
-    sign: Duration,
-    verify: Duration,
-}
-
-impl Price {
-    fn measure() -> Result<Self, Failure> {
-        const TIMES: u32 = 100;
-        const LABEL: &[u8] = b"folkmoot bench v1";
-        let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
-        let one =
-            Identity::new("price", &mut entropy, UnixTime(0), UnixTime(86_400)).map_err(Failure::bug)?;
-        let began = Instant::now();
-        let signed = (0..TIMES).map(|_| one.key().sign_fixed(LABEL, b"price")).last();
-        let sign = began.elapsed() / TIMES;
-        let signature = signed.ok_or_else(|| Failure::bug("nothing was signed"))?;
-        let began = Instant::now();
-        for _ in 0..TIMES {
-            one.key().verifying_key().verify_fixed(LABEL, b"price", &signature).map_err(Failure::bug)?;
-        }
-        Ok(Self { sign, verify: began.elapsed() / TIMES })
-    }
-
-    /// What one member signs, its step and its confirmation, and verifies of so many.
-    fn on_one_way(self, messages: u64) -> Duration {
-        self.sign * 2 + self.verify.saturating_mul(u32::try_from(messages).unwrap_or(u32::MAX))
-    }
-
-    /// `messages`, each signed once and verified by the others of so many.
-    fn of(self, messages: u64, members: u64) -> Duration {
-        let count = u32::try_from(messages).unwrap_or(u32::MAX);
-        let others = u32::try_from(members.saturating_sub(1).max(1)).unwrap_or(u32::MAX);
-        self.sign.saturating_mul(count) + self.verify.saturating_mul(count.saturating_mul(others))
-    }
-}
-
-/// How long an ordered message takes from its sender back to it, by service.
-#[derive(Clone, Copy)]
-struct Pace {
-    agreed: Duration,
-    safe: Duration,
-}
-
-impl Pace {
-    async fn measure(crew: &mut Crew) -> Result<Self, Failure> {
-        let (mut agreed, mut safe) = (Vec::new(), Vec::new());
-        for _ in 0..ECHOES {
-            agreed.push(crew.echo(Service::Agreed).await?);
-            safe.push(crew.echo(Service::Safe).await?);
-        }
-        Ok(Self { agreed: median(agreed), safe: median(safe) })
-    }
-
-    /// The rounds of docs/PROTOCOL.md: the order itself and the flush (a refresh has a REFRESH and no flush), the module's
-    /// rounds of which the last is safe, the confirmations. Who is left alone has a key at once.
-    fn of(self, event: Event, rounds: u64) -> Duration {
-        let before: u64 = if matches!(event, Event::Refresh) { 1 } else { 2 };
-        let agreed = before.saturating_add(rounds.saturating_sub(1));
-        let safe = if rounds == 0 { 0 } else { 2 };
-        self.agreed.saturating_mul(u32::try_from(agreed).unwrap_or(u32::MAX)) + self.safe.saturating_mul(safe)
-    }
-}
-
-fn median(mut all: Vec<Duration>) -> Duration {
-    all.sort_unstable();
-    all.get(all.len() / 2).copied().unwrap_or_default()
+    Ok(spent)
 }
 
 fn ms(span: Duration) -> f64 {
@@ -227,40 +203,49 @@ fn share(part: Duration, of: Duration) -> f64 {
     (part.as_secs_f64() / of.as_secs_f64().max(1e-9) * 1_000.0).round() / 1_000.0
 }
 
+fn point(row: &Row) -> Point {
+    Point { module: row.module, event: row.event.to_owned(), size: row.size, cpu: row.cpu }
+}
+
 fn value(row: &Row) -> Value {
-    let rest = row.cpu.saturating_sub(row.group).saturating_sub(row.signatures);
-    json!({
-        "module": row.module.as_str(), "event": row.event, "members": row.size, "wall_ms": ms(row.wall),
-        "cpu_ms": ms(row.cpu), "group_ms": ms(row.group), "signatures_ms": ms(row.signatures), "rest_ms": ms(rest),
-        "group_share": share(row.group, row.cpu), "expected_ms": ms(row.expected),
+    let mut all = json!({
+        "module": row.module.as_str(), "event": row.event, "members": row.size, "nodes": row.nodes,
+        "wall_ms": ms(row.wall), "cpu_ms": ms(row.cpu), "expected_ms": ms(row.expected),
         "wall_to_expected": share(row.wall, row.expected), "messages": row.counted.messages,
         "bytes": row.counted.bytes, "rounds": row.counted.rounds, "exponentiations": row.counted.all,
-    })
+    });
+    if let Some(all) = all.as_object_mut() {
+        all.extend(parts(row));
+    }
+    all
+}
+
+/// Each part in milliseconds, and as a share of the whole.
+fn parts(row: &Row) -> Map<String, Value> {
+    let mut out = Map::new();
+    for (name, part) in row.split.parts() {
+        out.insert(format!("{name}_ms"), ms(part).into());
+        out.insert(format!("{name}_share"), share(part, row.cpu).into());
+    }
+    // As papers have it who measured key agreement without a stack around it.
+    let agreement = row.split.group + row.split.signatures + row.split.keying;
+    out.insert("keying_share_of_agreement".to_owned(), share(row.split.keying, agreement).into());
+    out
 }
 
 fn for_people(rows: &[Row]) -> String {
     let heading = [
-        "MODULE",
-        "EVENT",
-        "N",
-        "WALL MS",
-        "CPU MS",
-        "GROUP MS",
-        "SIGN MS",
-        "REST MS",
-        "EXPECTED MS",
-        "MESSAGES",
-        "BYTES",
-        "ROUNDS",
+        "MODULE", "EVENT", "N", "WALL MS", "EXPECTED", "CPU MS", "GROUP", "SIGN", "KEYING", "FLUSH", "RING",
+        "I/O", "KEYING %", "MESSAGES", "BYTES", "ROUNDS",
     ];
     let row = |row: &Row| {
-        let rest = row.cpu.saturating_sub(row.group).saturating_sub(row.signatures);
         let names = [row.module.as_str().to_owned(), row.event.to_owned(), row.size.to_string()];
-        let times = [row.wall, row.cpu, row.group, row.signatures, rest, row.expected]
-            .map(|span| ms(span).to_string());
+        let times = [row.wall, row.expected, row.cpu].map(|span| ms(span).to_string());
+        let parts = row.split.parts().map(|(_, part)| ms(part).to_string());
+        let keying = format!("{:.1}", 100.0 * share(row.split.keying, row.cpu));
         let counts =
             [row.counted.messages, row.counted.bytes, row.counted.rounds].map(|count| count.to_string());
-        names.into_iter().chain(times).chain(counts).collect()
+        names.into_iter().chain(times).chain(parts).chain([keying]).chain(counts).collect()
     };
     table(&heading, &rows.iter().map(row).collect::<Vec<_>>())
 }

@@ -1,11 +1,16 @@
 //! `folkmoot bench`: what things cost, measured here and now.
 
+mod alone;
 mod chart;
 mod counts;
 mod crew;
 mod links;
 mod live;
+mod meter;
+mod people;
+mod price;
 mod ring;
+mod split;
 
 use crate::args::BenchKeying;
 use crate::exit::Failure;

@@ -65,12 +65,12 @@ impl Seat for Withholding {
         self.0.can_send(group)
     }
 
-    fn sending(message: Sending) -> Command {
-        Seated::sending(message)
+    fn sending(&self, message: Sending) -> Command {
+        self.0.sending(message)
     }
 
-    fn note(event: &Event) -> Note {
-        Seated::note(event)
+    fn note(&self, event: &Event) -> Note {
+        self.0.note(event)
     }
 }
 

@@ -5,7 +5,7 @@ use folkmoot_base::limits::{MEMBERS_MAX, STEP_DEADLINE};
 use folkmoot_base::{Blob, Cause, Digest, Instant, MemberId, ViewId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long words may be missing before we complain. Twice a step: a member that holds its flush because its key
+/// How long words may be missing before we complain, unless a step may take longer than usual. Twice a step: a member that holds its flush because its key
 /// agreement waits on somebody (rule H) must have had the time to get rid of that one first.
 pub(crate) const FLUSH_DEADLINE: Duration = STEP_DEADLINE.saturating_mul(2);
 /// Longest back-off between complaints, in deadlines.
@@ -55,19 +55,24 @@ impl Pending {
     }
 
     /// Starts the clock, if it does not run.
-    pub(crate) fn wait(&mut self, now: Instant) {
+    pub(crate) fn wait(&mut self, now: Instant, patience: Duration) {
         if self.deadline.is_none() {
-            self.deadline = Some(now + FLUSH_DEADLINE);
+            self.deadline = Some(now + patience);
         }
     }
 
     /// If the deadline has passed: whom to complain about; the next deadline is later.
-    pub(crate) fn overdue(&mut self, now: Instant, me: &MemberId) -> Option<Vec<MemberId>> {
+    pub(crate) fn overdue(
+        &mut self,
+        now: Instant,
+        me: &MemberId,
+        patience: Duration,
+    ) -> Option<Vec<MemberId>> {
         if self.deadline? > now {
             return None;
         }
         self.back_off = self.back_off.saturating_mul(2).min(BACK_OFF_MAX);
-        self.deadline = Some(now + FLUSH_DEADLINE.saturating_mul(self.back_off));
+        self.deadline = Some(now + patience.saturating_mul(self.back_off));
         let missing = self.missing();
         let suspects = if missing.is_empty() { self.minority() } else { missing };
         Some(if suspects.contains(me) && self.words.contains_key(me) {

@@ -23,6 +23,7 @@ pub use output::{Output, View};
 
 use agree::{Early, Pending, Word};
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Service, ViewId};
 use installed::{Installed, install};
 use message::{BRINGS_BYTES_MAX, Control, Frame, ViewTag};
@@ -63,6 +64,8 @@ pub enum Phase {
 #[derive(Debug)]
 pub struct Flush {
     config: Config,
+    /// How long words may be missing before we complain.
+    patience: Duration,
     out: VecDeque<Output>,
     /// Digest of the heads of our transcript.
     heads: Digest,
@@ -93,6 +96,7 @@ impl Flush {
     pub fn new(config: Config, heads: Digest) -> Self {
         Self {
             config,
+            patience: agree::FLUSH_DEADLINE,
             out: VecDeque::new(),
             heads,
             installed: None,
@@ -109,6 +113,12 @@ impl Flush {
             leaving: false,
             left: false,
         }
+    }
+
+    /// The same, where a step may take so long: words are waited for twice that, but never less than usual.
+    #[must_use]
+    pub fn with_step_deadline(self, step: Duration) -> Self {
+        Self { patience: step.saturating_mul(2).max(agree::FLUSH_DEADLINE), ..self }
     }
 
     /// The group's notice: the newest one alone is agreed on, and takes the place of any before it.
@@ -263,7 +273,7 @@ impl Flush {
     pub fn timeout(&mut self, now: Instant) {
         let me = self.config.me;
         let Some(pending) = &mut self.pending else { return };
-        let Some(suspects) = pending.overdue(now, &me) else { return };
+        let Some(suspects) = pending.overdue(now, &me, self.patience) else { return };
         let (view, unheard) = (pending.view, !pending.words.contains_key(&me));
         if !suspects.is_empty() {
             self.out.push_back(Output::Complain { view, suspects });
@@ -389,7 +399,7 @@ impl Flush {
         if !self.authorised || self.leaving || self.left {
             return;
         }
-        pending.wait(now);
+        pending.wait(now, self.patience);
         let (view, heads, brings) = (pending.view, self.heads, self.brings.clone());
         let said = Some((view, Word { heads, brings: brings.clone() }));
         if self.saying || self.said == said {

@@ -5,6 +5,7 @@
 mod member;
 
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_base::limits::STEP_DEADLINE;
 use folkmoot_base::{Cause, ConfigurationId, Danger, Instant, MemberId, NodeId, Service, ViewId};
 use folkmoot_flush::message::{self, Control, ViewTag};
@@ -166,6 +167,17 @@ fn k4_a_silent_member_is_set_aside_by_complaints() {
     assert_eq!(view_of(&bus, 0).members, ids(&[0, 1, 3]));
     assert_eq!(bus.hosts[2].upper.lives[0].last(), Some(&Event::Left));
     assert_eq!(check::all(&bus), Ok(()));
+}
+
+/// Twice a step of the charter; never less than usual.
+#[test]
+fn k4_words_are_waited_for_as_long_as_the_charters_steps_want() {
+    for (step, waited) in [(10, 20), (3, 6), (1, 6)] {
+        let mut flush = pair().with_step_deadline(Duration::from_secs(step));
+        flush.notice(T0, id(2), ids(&[0, 1]), &[], Cause::Refresh).unwrap();
+        flush.flush_ok(T0, Bytes::new()).unwrap();
+        assert_eq!(flush.poll_timeout(), Some(T0 + Duration::from_secs(waited)), "steps of {step} s");
+    }
 }
 
 #[test]

@@ -201,6 +201,11 @@ impl Keying {
         }
     }
 
+    /// This member's place in the order of the run whose key it holds: its age, where the module has ages. `None` without one.
+    pub fn rank(&self) -> Option<u32> {
+        self.core.held.as_ref().map(|held| held.kept.rank())
+    }
+
     /// Members whose step is awaited now, for status.
     pub fn awaited(&self) -> Vec<MemberId> {
         match &self.machine {

@@ -15,6 +15,8 @@ use folkmoot_session::Origin;
 pub struct Config {
     /// Its identity key and certificate.
     pub identity: Identity,
+    /// The node that it lives on: of its own key, unless several members share one.
+    pub node: NodeId,
     /// The signed charter of its group: CMS, DER.
     pub charter: Bytes,
     /// How long it waits for another's step before it complains.
@@ -31,6 +33,7 @@ impl Config {
     /// The usual set-up.
     pub fn new(identity: Identity, charter: Bytes) -> Self {
         Self {
+            node: identity.node(),
             identity,
             charter,
             step_deadline: base::limits::STEP_DEADLINE,

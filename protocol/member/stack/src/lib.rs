@@ -76,6 +76,19 @@ impl Member {
     /// [`MemberError`]: charter, transcript or votes in the store do not stand.
     pub fn new(config: Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, MemberError> {
         let transcript = load_transcript(&config.charter, stored)?;
+        Self::with_transcript(config, transcript, stored)
+    }
+
+    /// The same with a transcript that was verified in this process: members of one node need not each verify what the
+    /// store holds. What comes later, each verifies for itself.
+    ///
+    /// # Errors
+    /// [`MemberError`]: votes in the store do not stand.
+    pub fn with_transcript(
+        config: Config,
+        transcript: Transcript,
+        stored: &[(StoreKey, Bytes)],
+    ) -> Result<Self, MemberError> {
         let me = config.identity.member();
         let instances = stored.iter().filter(|(key, _)| key.table == "keying").filter_map(|(key, value)| {
             let group: [u8; 32] = (*key.key).try_into().ok()?;
@@ -124,6 +137,16 @@ impl Member {
     /// The transcript as this member verified it.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
+    }
+
+    /// The public name of the key in use in `group`: equal at all who hold it.
+    pub fn epoch(&self, group: GroupId) -> Option<&str> {
+        self.seats.get(&group)?.installed.as_ref().map(|installed| installed.epoch.as_str())
+    }
+
+    /// This member's place in the order of the run that made that key, if the module keeps one.
+    pub fn rank(&self, group: GroupId) -> Option<u32> {
+        self.seats.get(&group)?.keying.rank()
     }
 
     /// Whether a message to `group` would be sealed and sent now.

@@ -77,7 +77,8 @@ impl Seat {
             ..session::Config::default()
         };
         Ok(Self {
-            flush: Flush::new(flush::Config { me, group, danger }, heads),
+            flush: Flush::new(flush::Config { me, group, danger }, heads)
+                .with_step_deadline(parts.step_deadline),
             keying: Keying::new(me, group, keys, parts.stored_instance)?,
             session: Session::new(me, group, sessions),
             held: VecDeque::new(),

@@ -88,7 +88,7 @@ impl Member {
         let installed = seat.and_then(|seat| seat.installed.as_ref());
         MemberStatus {
             me: self.me,
-            node: self.me.node(),
+            node: self.config.node,
             view: installed.map(|installed| installed.view),
             epoch: installed.map(|installed| installed.epoch.clone()),
             module: installed.map(|installed| installed.suite.0),

@@ -87,15 +87,15 @@ impl Node {
     pub(crate) fn hear_group(&mut self, now: Instant, output: group::Output, entropy: &mut dyn Entropy) {
         match output {
             group::Output::Submit { service, bytes } => self.submit(now, service, bytes),
-            group::Output::Member { word, .. } => self.say(word),
+            group::Output::Member { to, word } => self.say(to, word),
             group::Output::Entry(entry) => self.take_entry(now, &entry, entropy),
             group::Output::Reconcile { behind } => self.reconcile(&behind),
             group::Output::Trace(text) => self.trace("group", text),
         }
     }
 
-    fn say(&mut self, word: Word) {
-        self.tell(match word {
+    fn say(&mut self, to: MemberId, word: Word) {
+        let word = match word {
             Word::Notice { group, view, members, removed, cause } => {
                 ToMember::Notice { group, view, members, removed, cause }
             }
@@ -107,7 +107,8 @@ impl Node {
             Word::Refused { group, refusal } => {
                 ToMember::Refused { group, reason: in_words(refusal).to_owned() }
             }
-        });
+        };
+        self.out.push_back(GroundOutput::To(to, word));
     }
 }
 

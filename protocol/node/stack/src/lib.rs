@@ -64,6 +64,8 @@ pub struct Config {
     pub timing: Timing,
     /// How long a link may be silent.
     pub silence: Duration,
+    /// How long the tables of a new configuration may take to merge; at least twice what members wait for a step.
+    pub settle: Duration,
     /// How often an absent, rostered node is dialled at first; doubles to eight times this.
     pub lookup: Duration,
     /// Keep [`RingEvent`]s for [`Node::take_events`].
@@ -82,6 +84,7 @@ impl Config {
             seeds: Vec::new(),
             timing: Timing::default(),
             silence: Duration::from_millis(1_500),
+            settle: patience::SETTLE_DEADLINE,
             lookup: Duration::from_millis(500),
             observe: false,
             danger: None,

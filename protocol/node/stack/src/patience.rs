@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// How long the tables of a new configuration may take to merge before those who are awaited are left out: longer than
 /// members wait for one another, so that a silent member is set aside before its node is.
+/// A charter that gives its members longer steps gives its nodes twice that ([`crate::Config::settle`]).
 pub(crate) const SETTLE_DEADLINE: Duration = Duration::from_millis(2 * 3_000);
 /// The longest that a node is left out for one silence.
 const BARRED_MAX: Duration = Duration::from_secs(60);
@@ -40,8 +41,8 @@ impl Patience {
         self.barred.get(node).is_some_and(|barred| now < barred.until)
     }
 
-    fn bar(&mut self, now: Instant, node: NodeId) {
-        let span = self.barred.get(&node).map_or(SETTLE_DEADLINE, |barred| barred.span.saturating_mul(2));
+    fn bar(&mut self, now: Instant, node: NodeId, first: Duration) {
+        let span = self.barred.get(&node).map_or(first, |barred| barred.span.saturating_mul(2));
         let span = span.min(BARRED_MAX);
         self.barred.insert(node, Barred { until: now + span, span });
     }
@@ -54,11 +55,11 @@ impl Node {
             self.patience.since = None;
         }
         let awaited = self.group.awaited();
-        if self.patience.since.is_some_and(|since| now.since(since) >= SETTLE_DEADLINE) {
+        if self.patience.since.is_some_and(|since| now.since(since) >= self.config.settle) {
             self.patience.since = Some(now);
             for node in &awaited {
                 self.trace("group", format!("{node} has not said who lives on it: left out for a while"));
-                self.patience.bar(now, *node);
+                self.patience.bar(now, *node, self.config.settle);
             }
         }
         // Who behaved for as long as it had been left out is forgiven; who is awaited again has not behaved yet.

@@ -150,8 +150,8 @@ impl Node {
     fn seek(&mut self, now: Instant) {
         let absent = |node: &NodeId| *node != self.me && !self.peers.contains_key(node);
         let roster = self.transcript.roster();
-        let nodes = roster.members().map(|admission| admission.member.node()).filter(absent);
-        let nodes: Vec<NodeId> = nodes.take(LOCATORS_MAX).collect();
+        let absent = roster.members().map(|admission| admission.member.node()).filter(absent).collect();
+        let nodes = in_turn(absent, self.reach.round / SEEK_ROUNDS);
         if nodes.is_empty() {
             return;
         }
@@ -256,6 +256,33 @@ impl Node {
     }
 }
 
+/// As many of these as one message holds, others each time: not every member has a node of its own, and those who have
+/// none must not hide those who have.
+fn in_turn(mut absent: Vec<NodeId>, turn: u32) -> Vec<NodeId> {
+    let pages = absent.len().div_ceil(LOCATORS_MAX).max(1);
+    let first = (usize::try_from(turn).unwrap_or_default() % pages).saturating_mul(LOCATORS_MAX);
+    absent.drain(..first.min(absent.len()));
+    absent.truncate(LOCATORS_MAX);
+    absent
+}
+
 fn place(node: NodeId, at: Locator) -> Place {
     Place { node, at: Blob(at.to_string().into_bytes().into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::indexing_slicing)]
+    use super::{LOCATORS_MAX, NodeId, in_turn};
+
+    #[test]
+    fn everybody_is_sought_in_turn() {
+        let all: Vec<NodeId> = (0..150).map(|number| NodeId([number; 32])).collect();
+        let pages: Vec<Vec<NodeId>> = (0..3).map(|turn| in_turn(all.clone(), turn)).collect();
+        assert!(pages.iter().all(|page| page.len() <= LOCATORS_MAX));
+        assert_eq!(pages.concat(), all);
+        assert_eq!(in_turn(all.clone(), 3), pages[0]);
+        assert_eq!(in_turn(Vec::new(), 7), Vec::new());
+        assert_eq!(in_turn(all[..64].to_vec(), 1).len(), 64);
+    }
 }

@@ -4,9 +4,10 @@
 
 mod net;
 
+use folkmoot_attach::ToNode;
 use folkmoot_base::Instant;
 use net::hollow::Hollow;
-use net::{Net, seconds};
+use net::{Net, person, seconds};
 
 /// From a cut to rings in which all hear one another.
 const PEACE: u64 = 5_000;
@@ -150,4 +151,44 @@ fn a_node_that_withholds_its_state_is_left_out() {
     net.until(seconds(8), |net| net.together(&[0, 1])).expect("left out again");
     let second = out(&mut net);
     assert!(second >= 2 * first - seconds(2), "{first} ms, then {second} ms");
+}
+
+/// A charter that gives its members longer steps gives its nodes longer, too.
+#[test]
+fn a_node_that_withholds_its_state_is_waited_for_as_long_as_it_is_said() {
+    let mut net = Net::new(3, 5_000);
+    net.settle = Some(std::time::Duration::from_secs(20));
+    net.sit(2, Box::new(Hollow::new(3, 2, &[], Instant(0), &mut net::Dice(1))));
+    (0..2).for_each(|who| net.start(3, who, &[&[2][..], &(0..who).collect::<Vec<_>>()].concat()));
+    net.until(seconds(3), |net| net.together(&[0, 1, 2])).expect("the ring does not wait for States");
+    [0, 1].into_iter().for_each(|who| net.join(who));
+    let noticed = |net: &Net| [0, 1].iter().all(|who| net.seats[who].notice == [0, 1].into());
+    let took = net.until(seconds(22), noticed).unwrap_or_else(|| panic!("{}", net.told()));
+    assert!(took >= seconds(18), "it was waited for: {took} ms");
+}
+
+/// Five members on two nodes: each hears its own words, and nobody hears another's.
+#[test]
+fn a_node_says_to_whom_of_its_members_it_speaks() {
+    let mut net = Net::new(5, 6_000);
+    net.start(5, 0, &[]);
+    net.start(5, 1, &[0]);
+    let here = |who: usize| who % 2;
+    for who in 2..5 {
+        net.tell(here(who), ToNode::Attach { member: person(who).member() });
+    }
+    net.until(MERGE, |net| net.together(&[0, 1])).expect("one ring of two nodes");
+    let group = net.node(0).transcript().group();
+    for who in 0..4 {
+        net.tell(here(who), ToNode::Join { member: person(who).member(), group });
+    }
+    let told = |net: &Net, who: usize| net.seats[&here(who)].told.get(&person(who).member()).cloned();
+    let all = |net: &Net| (0..4).all(|who| told(net, who) == Some((0..4).collect()));
+    net.until(seconds(2), all).unwrap_or_else(|| panic!("{}", net.told()));
+    assert_eq!(told(&net, 4), None, "it has not joined");
+    // 2 leaves: its neighbour hears so, it does not.
+    net.tell(0, ToNode::Leave { member: person(2).member(), group });
+    let rest = |net: &Net| [0, 1, 3].into_iter().all(|who| told(net, who) == Some([0, 1, 3].into()));
+    net.until(seconds(2), rest).unwrap_or_else(|| panic!("{}", net.told()));
+    assert_eq!(told(&net, 2), Some((0..4).collect()));
 }

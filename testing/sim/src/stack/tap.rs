@@ -325,7 +325,7 @@ impl Ground for Tap {
         self.ring_events(before);
         while let Some(output) = self.node.poll_output() {
             match output {
-                GroundOutput::Member(word) => self.look_up(word),
+                GroundOutput::Member(word) | GroundOutput::To(_, word) => self.look_up(word),
                 other => self.out.push_back(other),
             }
         }

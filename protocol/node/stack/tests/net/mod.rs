@@ -88,12 +88,16 @@ pub struct Seat {
     pub trace: Vec<String>,
     /// Configurations, by its trace.
     pub installed: usize,
+    /// Whom the last notice to each member here names.
+    pub told: BTreeMap<MemberId, BTreeSet<usize>>,
 }
 
 pub struct Net {
     /// What the charter of whoever starts says.
     pub hybrid_links: bool,
     pub now: u64,
+    /// How long tables may take to merge, if not as usual, for nodes that are started from now on.
+    pub settle: Option<Duration>,
     pub seats: BTreeMap<usize, Seat>,
     pub cut: BTreeSet<(usize, usize)>,
     group: GroupId,
@@ -113,6 +117,7 @@ impl Net {
         Self {
             hybrid_links: false,
             now: 0,
+            settle: None,
             seats: BTreeMap::new(),
             cut: BTreeSet::new(),
             group,
@@ -133,6 +138,7 @@ impl Net {
     pub fn start(&mut self, founders: usize, who: usize, contacts: &[usize]) {
         let charter = charter_with(founders, self.hybrid_links);
         let mut config = Config::new(person(who).clone(), charter, locator(who));
+        config.settle = self.settle.unwrap_or(config.settle);
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
         let node = Node::new(config, &[], Instant(self.now), &mut self.dice).unwrap();
         self.sit(who, Box::new(node));
@@ -140,7 +146,8 @@ impl Net {
     }
 
     pub fn sit(&mut self, who: usize, party: Box<dyn Party>) {
-        self.seats.insert(who, Seat { party, notice: BTreeSet::new(), trace: Vec::new(), installed: 0 });
+        let (notice, trace, told) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
+        self.seats.insert(who, Seat { party, notice, trace, installed: 0, told });
     }
 
     pub fn tell(&mut self, who: usize, word: ToNode) {
@@ -181,8 +188,9 @@ impl Net {
                         self.queue.insert((at, self.count), (who, to, bytes));
                     }
                 }
-                GroundOutput::Member(ToMember::Notice { members, .. }) => {
+                GroundOutput::To(to, ToMember::Notice { members, .. }) => {
                     seat.notice = members.iter().map(place).collect();
+                    seat.told.insert(to, seat.notice.clone());
                 }
                 GroundOutput::Trace(trace) => {
                     seat.installed +=
