@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Sizes if none are given.
 const SIZES: [u16; 6] = [2, 4, 8, 16, 32, 64];
 
-/// What is measured, in this order: each leaves the group whole.
+/// What is measured, in this order: a join brings back whom the leave before it took.
 const EVENTS: [(&str, Event); 5] = [
     ("leave", Event::Leave),
     ("join", Event::Join),
@@ -173,23 +173,23 @@ fn row(
     }
 }
 
-/// One event: how long it took, and what all members worked. After a leave the member comes back; that is not counted.
+/// One event: how long it took, and what all members worked. Who leaves comes back by the join that is measured next; the
+/// controller by one that is not.
 async fn one(crew: &mut Crew, module: ModuleName, event: Event) -> Result<Spent, Failure> {
-    crew.by_rank().await?;
+    if !matches!(event, Event::Join) {
+        crew.by_rank().await?;
+    }
     let place = match event {
         Event::ControllerLeave => controller(module, crew.size()),
         _ => crew.size() / 2,
     };
-    if matches!(event, Event::Join) {
-        crew.leave(place).await?;
-    }
     let spent = match event {
         Event::Leave | Event::ControllerLeave => crew.leave(place).await?,
         Event::Join => crew.join(place).await?,
         Event::Refresh => crew.refresh().await?,
         Event::Merge | Event::Nothing => crew.merge().await?,
     };
-    if matches!(event, Event::Leave | Event::ControllerLeave) {
+    if matches!(event, Event::ControllerLeave) {
         crew.join(place).await?;
     }
     Ok(spent)
