@@ -14,12 +14,16 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
     let crashes = crashes(record);
     for (id, installed) in story.ring_installers() {
         let mut got: BTreeMap<Seat, BTreeSet<u64>> = BTreeMap::new();
+        // Where each came to it first: it may have crashed before others did.
+        let mut came: BTreeMap<Seat, usize> = BTreeMap::new();
         for (process, segment) in &installed {
             got.entry(process.seat).or_default().extend(segment.numbers());
+            came.entry(process.seat).or_insert(segment.entry);
         }
         for (process, segment) in &installed {
             for seat in &segment.nodes {
-                let crashed = crashes.get(seat).is_some_and(|last| *last > segment.entry);
+                let since = came.get(seat).map_or(segment.entry, |came| segment.entry.min(*came));
+                let crashed = crashes.get(seat).is_some_and(|last| *last > since);
                 let over = has_moved_on(story, *seat, id);
                 let lacks = |place: &RingPlace| {
                     let number = got.get(seat).is_some_and(|got| got.contains(&place.number));
@@ -81,6 +85,8 @@ mod tests {
     fn all_have_it_or_crashed_or_were_lost_before() {
         two().ring_get(0, (0, 1), (4, 1), Safe).ring_get(1, (0, 1), (4, 1), Safe).settled().holds(&CHECKER);
         two().ring_get(0, (0, 1), (4, 1), Safe).crash(1).settled().holds(&CHECKER);
+        let first = Tale::default().ring(1, 4, &[0, 1]).crash(1).ring(0, 4, &[0, 1]);
+        first.ring_get(0, (0, 1), (4, 1), Safe).ring(1, 8, &[1]).holds(&CHECKER);
         two().ring_signal(0, 4, &[0]).ring_get(0, (0, 1), (4, 1), Safe).settled().holds(&CHECKER);
         two().ring_get(0, (0, 1), (4, 1), Agreed).ring(1, 8, &[1]).settled().holds(&CHECKER);
     }
