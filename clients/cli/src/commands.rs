@@ -48,7 +48,7 @@ pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
     }
 }
 
-fn standard_input() -> Result<Vec<u8>, Failure> {
+pub(crate) fn standard_input() -> Result<Vec<u8>, Failure> {
     let mut payload = Vec::new();
     let most = u64::try_from(SEND_BYTES_MAX + 1).unwrap_or(u64::MAX);
     let read = std::io::stdin().take(most).read_to_end(&mut payload);

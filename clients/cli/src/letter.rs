@@ -1,11 +1,14 @@
 //! Letters: `folkmoot write` as one who is no member of the group; `folkmoot letters` and `folkmoot answer` as one who is.
 
 use crate::args::{Answer, Write};
+use crate::commands::standard_input;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
-use crate::show::{Paint, data, harmless, hex, line, paint, short, table};
-use folkmoot::{Event, Folkmoot, GroupId, GroupName, MemberId, Options, Standing, StateFolder};
-use serde_json::{Value, json};
+use crate::member::render::{Names, event_json, name};
+use crate::member::stop_signal;
+use crate::show::{Paint, data, harmless, line, paint, short, table};
+use folkmoot::{Event, Folkmoot, GroupId, GroupName, Options, Standing, StateFolder};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,9 +25,8 @@ impl Drop for Desk {
 /// `folkmoot write`: to a group that we are not in, until it answers.
 pub(crate) async fn write(folder: &Path, write: Write, json: bool) -> Result<(), Failure> {
     let text = match write.text {
-        Some(text) => text,
-        None => std::io::read_to_string(std::io::stdin())
-            .map_err(|error| Failure::new(Exit::Usage, format!("the standard input: {error}")))?,
+        Some(text) => text.into_bytes(),
+        None => standard_input()?,
     };
     let desk = Desk(folder.join(format!("letter-{}", std::process::id())));
     prepare(folder, &desk.0, &write.charter)?;
@@ -35,12 +37,13 @@ pub(crate) async fn write(folder: &Path, write: Write, json: bool) -> Result<(),
         None => moot.group(),
         Some(name) => GroupId::of_name(&moot.group(), &named(name)?),
     };
-    moot.write(group, text.into_bytes()).await?;
+    moot.write(group, text).await?;
     let mut stands = None;
     let waited = Duration::from_secs(write.timeout);
-    let result = match tokio::time::timeout(waited, follow(&mut moot, &mut stands, json)).await {
-        Ok(result) => result,
-        Err(_) => Err(late(stands, write.timeout)),
+    let result = tokio::select! {
+        result = follow(&mut moot, &mut stands, json) => result,
+        () = tokio::time::sleep(waited) => Err(late(stands, write.timeout)),
+        () = stop_signal(false) => Err(Failure::new(Exit::TimedOut, "given up")),
     };
     moot.close().await?;
     result
@@ -67,45 +70,39 @@ fn named(name: &str) -> Result<GroupName, Failure> {
     GroupName::new(name).map_err(|error| Failure::new(Exit::Usage, format!("{name:?}: {error}")))
 }
 
-/// The identity and the charter, side by side.
+/// The identity and the charter, side by side: the identity by its name alone, so that there is no second copy of a key.
 fn prepare(folder: &Path, desk: &Path, charter: &Path) -> Result<(), Failure> {
-    let identity = StateFolder::at(folder);
-    let (key, certificate) = (identity.read_key()?, identity.read_certificate()?);
-    let certificate = String::from_utf8_lossy(&certificate);
-    StateFolder::open(desk)?.write_identity(&key, &certificate)?;
+    let (identity, beside) = (StateFolder::at(folder), StateFolder::open(desk)?);
+    for (file, link) in
+        [(identity.key_path(), beside.key_path()), (identity.certificate_path(), beside.certificate_path())]
+    {
+        let link_to = |file| std::os::unix::fs::symlink(file, &link);
+        std::fs::canonicalize(&file).and_then(link_to).map_err(|error| Failure::file(&file, &error))?;
+    }
     crate::files::adopt(desk, charter)
 }
 
 /// Tells how the letter stands, until it is answered or given up.
 async fn follow(moot: &mut Folkmoot, stands: &mut Option<Standing>, json: bool) -> Result<(), Failure> {
     while let Some(event) = moot.next().await? {
+        let names = names(moot, &event).await?;
+        if json && matches!(event, Event::LetterStands { .. } | Event::Answer { .. }) {
+            line(&event_json(&event, &names).to_string());
+        }
         match event {
-            Event::LetterStands { letter, standing } => {
+            Event::LetterStands { standing, .. } => {
                 *stands = standing;
-                let word = standing.map_or("begun", standing_word);
-                if json {
-                    line(&json!({ "event": "letter", "letter": hex(&letter), "standing": word }).to_string());
-                } else if let Some(standing) = standing {
+                if let Some(standing) = standing.filter(|_| !json) {
                     eprintln!("{}", paint(Paint::Dim, &format!("* {}", standing_text(standing))));
                 }
                 if let Some(end @ (Standing::Closed | Standing::Refused)) = standing {
                     return Err(given_up(end));
                 }
             }
-            Event::Answer { letter, by, text } => {
-                let name = name(moot, &by).await?;
-                let said = String::from_utf8_lossy(&text);
-                if json {
-                    let answer = json!({
-                        "event": "answer", "letter": hex(&letter), "by": by.hex(), "name": name, "text": said,
-                    });
-                    line(&answer.to_string());
-                } else {
-                    line(&format!(
-                        "{} {}",
-                        paint(Paint::Cyan, &format!("{}:", harmless(&name))),
-                        harmless(&said)
-                    ));
+            Event::Answer { by, text, .. } => {
+                if !json {
+                    let who = paint(Paint::Cyan, &format!("{}:", name(&names, &by)));
+                    line(&format!("{who} {}", harmless(&String::from_utf8_lossy(&text))));
                 }
                 return Ok(());
             }
@@ -116,22 +113,13 @@ async fn follow(moot: &mut Folkmoot, stands: &mut Option<Standing>, json: bool) 
     Err(Failure::bug("the writer stopped by itself"))
 }
 
-async fn name(moot: &Folkmoot, member: &MemberId) -> Result<String, Failure> {
-    let people = moot.status().await?.people;
-    let found = people.into_iter().find(|person| person.member == *member).map(|person| person.name);
-    Ok(found.filter(|name| !name.is_empty()).unwrap_or_else(|| member.short()))
-}
-
-fn standing_word(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Delivered => "delivered",
-        Standing::Stale => "stale",
-        Standing::Closed => "closed",
-        Standing::NotHere => "not-here",
-        Standing::Full => "full",
-        Standing::Unknown => "unknown",
-        Standing::Refused => "refused",
+/// Of whoever answers.
+async fn names(moot: &Folkmoot, event: &Event) -> Result<Names, Failure> {
+    if !matches!(event, Event::Answer { .. }) {
+        return Ok(Names::new());
     }
+    let people = moot.status().await?.people;
+    Ok(people.into_iter().map(|person| (person.member, person.name)).collect())
 }
 
 fn standing_text(standing: Standing) -> &'static str {

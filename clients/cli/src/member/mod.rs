@@ -255,7 +255,7 @@ impl Process {
 }
 
 /// Ends when the process is asked to: Ctrl-C, SIGTERM, or the parent's end of the pipe.
-async fn stop_signal(while_stdin: bool) {
+pub(crate) async fn stop_signal(while_stdin: bool) {
     let terminate = async {
         match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
             Ok(mut signal) => drop(signal.recv().await),

@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 
 /// Letters kept; the oldest go.
 const LETTERS_MAX: usize = 128;
+/// Answers kept of each: no letter has more.
+const ANSWERS_MAX: usize = 8;
 
 struct Letter {
     id: Digest,
@@ -42,7 +44,8 @@ impl Letters {
                 });
             }
             Event::Answered { letter, text, .. } => {
-                if let Some(known) = self.0.iter_mut().find(|known| known.id == *letter) {
+                let has_room = |known: &&mut Letter| known.id == *letter && known.answers.len() < ANSWERS_MAX;
+                if let Some(known) = self.0.iter_mut().find(has_room) {
                     known.answers.push((by.to_owned(), String::from_utf8_lossy(text).into_owned()));
                 }
             }

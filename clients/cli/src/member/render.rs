@@ -3,7 +3,7 @@
 use crate::show::{Paint, harmless, hex, paint, short, utc};
 use folkmoot::{
     Absence, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence, Proposal,
-    Refusal, ViewId,
+    Refusal, Standing, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             "text": String::from_utf8_lossy(text),
         }),
         Event::LetterStands { letter, standing } => json!({
-            "event": "letter-stands", "letter": hex(letter), "standing": standing.map(|one| format!("{one:?}").to_lowercase()),
+            "event": "letter-stands", "letter": hex(letter), "standing": standing.map_or("begun", standing_word),
         }),
         Event::Answer { letter, by, text } => json!({
             "event": "answer", "letter": hex(letter), "by": by.hex(), "name": name(names, by),
@@ -78,6 +78,19 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             let nodes: Vec<String> = nodes.iter().map(|node| node.hex()).collect();
             json!({ "event": "configuration", "nodes": nodes })
         }
+    }
+}
+
+/// How a letter stands, in a word.
+fn standing_word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Delivered => "delivered",
+        Standing::Stale => "stale",
+        Standing::Closed => "closed",
+        Standing::NotHere => "not-here",
+        Standing::Full => "full",
+        Standing::Unknown => "unknown",
+        Standing::Refused => "refused",
     }
 }
 

@@ -85,20 +85,33 @@ fn a_stranger_writes_to_the_group_and_is_answered() {
         assert_eq!(letters[0]["writer"], dora.id.as_str());
         assert_eq!(letters[0]["answers"], json!([{ "by": "ben", "text": "Bring all of them." }]));
     }
-    assert!(
-        std::fs::read_dir(&dora.state)
-            .unwrap()
-            .all(|one| { !one.unwrap().file_name().to_string_lossy().starts_with("letter-") }),
-        "nothing of it stays behind"
-    );
+    assert!(nothing_is_left(&dora), "of a letter that was answered");
 
     those_who_get_no_answer_hear_why(&place, &anna, &dora);
     nothing_of_it_is_in_a_log(&[&anna, &ben], &["own spoon", "all of them"]);
 }
 
+fn nothing_is_left(writer: &Actor) -> bool {
+    let mut all = std::fs::read_dir(&writer.state).unwrap();
+    all.all(|one| !one.unwrap().file_name().to_string_lossy().starts_with("letter-"))
+}
+
 fn those_who_get_no_answer_hear_why(place: &Place, anna: &Actor, dora: &Actor) {
     let silent = write(dora, place, &[&anna.locator], "anybody?", "4").wait_with_output().unwrap();
     assert_eq!(code(&silent), 6, "{}", String::from_utf8_lossy(&silent.stderr));
+    let mut given_up = write(dora, place, &[&anna.locator], "on second thought", "60");
+    let mut begun = std::io::BufReader::new(given_up.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut begun, &mut String::new()).unwrap();
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-INT", &given_up.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let given_up = given_up.wait_with_output().unwrap();
+    assert_eq!((code(&given_up), complaint(&given_up).as_str()), (6, "given up"));
+    assert!(nothing_is_left(dora), "of a letter that was given up");
     assert!(complaint(&silent).contains("none answered"), "{}", complaint(&silent));
     let nobody = write(dora, place, &["udp/127.0.0.1:9"], "anybody?", "2").wait_with_output().unwrap();
     assert_eq!(code(&nobody), 4, "{}", String::from_utf8_lossy(&nobody.stderr));

@@ -167,11 +167,6 @@ impl Desk {
         self.out.pop_front()
     }
 
-    /// Whether a letter of this name is remembered, and of which group.
-    pub fn group_of(&self, letter: &Digest) -> Option<GroupId> {
-        self.ledger.get(letter).map(|entry| entry.group)
-    }
-
     fn guest(
         &mut self,
         counter: &Counter<'_>,

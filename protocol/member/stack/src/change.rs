@@ -137,6 +137,12 @@ impl Member {
         }
     }
 
+    /// The same for every group.
+    pub(crate) fn settle_all(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let groups: Vec<GroupId> = self.seats.keys().copied().collect();
+        groups.into_iter().for_each(|group| self.settle(now, group, entropy));
+    }
+
     pub(crate) fn wake_seat(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         let Some(seat) = self.seats.get_mut(&group) else { return };
         if seat.flush.poll_timeout().is_some_and(|at| at <= now) {

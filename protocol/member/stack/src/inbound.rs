@@ -53,8 +53,7 @@ impl Member {
             ToMember::Congested(congested) => {
                 self.congested = congested;
                 self.release_all();
-                let groups: Vec<GroupId> = self.seats.keys().copied().collect();
-                groups.into_iter().for_each(|group| self.settle(now, group, entropy));
+                self.settle_all(now, entropy);
             }
         }
     }

@@ -47,8 +47,10 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         if let Err(error) = self.at_desk(now, DeskInput::Answer { letter, text }, entropy) {
-            self.event(Event::SendFailed { error: SendError::Letter(error) });
+            self.event(Event::SendFailed { error });
         }
+        // What went may have used the key up.
+        self.settle_all(now, entropy);
     }
 
     /// A word over a guest's link, ours or another's.
@@ -63,13 +65,14 @@ impl Member {
             let (roster, identity) = (self.transcript.roster(), &self.config.identity);
             let done = self.writer.word(now, (from, &payload), roster, identity, entropy);
             self.drain_writer();
-            done
+            done.map_err(SendError::Letter)
         } else {
             self.at_desk(now, DeskInput::Guest { from, payload }, entropy)
         };
         if let Err(error) = done {
             self.refuse("letters", &error);
         }
+        self.settle_all(now, entropy);
     }
 
     /// A word that a member sealed for the group.
@@ -108,23 +111,23 @@ impl Member {
         now: Instant,
         input: DeskInput,
         entropy: &mut dyn Entropy,
-    ) -> Result<(), folkmoot_letters::LettersError> {
+    ) -> Result<(), SendError> {
         let (seats, roster) = (&self.seats, self.transcript.roster());
         let front = |group: &GroupId| seats.get(group).and_then(front);
         let counter = Counter { now, identity: &self.config.identity, roster, front: &front };
         let done = self.desk.handle(&counter, input, entropy);
-        self.drain_desk();
-        done
+        let sent = self.drain_desk();
+        done.map_err(SendError::Letter).and(sent)
     }
 
-    fn drain_desk(&mut self) {
+    /// The first of its words to the group that could not be sent is the error.
+    fn drain_desk(&mut self) -> Result<(), SendError> {
+        let mut sent = Ok(());
         while let Some(output) = self.desk.poll_output() {
             match output {
                 DeskOutput::Guest { to, payload } => self.tell_node(ToNode::Guest { to, payload }),
                 DeskOutput::Multicast { group, payload } => {
-                    if let Err(error) = self.try_send(group, MANNER, payload) {
-                        self.trace("letters", format!("a word to the group was not sent: {error}"));
-                    }
+                    sent = sent.and(self.try_send(group, MANNER, payload));
                 }
                 DeskOutput::Event(DeskEvent::Letter { group, letter, writer, name, text }) => {
                     self.event(Event::Letter { group, letter, writer, name, text });
@@ -134,6 +137,7 @@ impl Member {
                 }
             }
         }
+        sent
     }
 
     fn drain_writer(&mut self) {
