@@ -1,16 +1,28 @@
-//! Many hands, one signature. So far one scheme: [`plain`], where every hand signs for itself.
+//! Many hands, one signature.
 //!
 //! ```text
-//! SigningKey --sign(label, message)--> Signature --64 bytes or DER--> VerifyingKey::verify(label, message)
-//!     |                                                                    ^
-//!     '---------------- verifying_key() --- SPKI, 91 bytes ----------------'
-//!                                             '-- SHA-256 --> MemberId, NodeId
+//! plain    every hand signs for itself:   SigningKey --sign(label, message)--> Signature --> VerifyingKey::verify
+//!
+//! schemes  hands, rounds, one result:     Run::start --> Said ==caller: order, seal==> Heard --> Run::hear --> ... --> Done
+//!                                                                                            '--> Fault, its culprits by name
 //! ```
-//! Promise: a signature made under one label never verifies under another; one message has one signature of a key
+//! [`plain`] promises: a signature made under one label never verifies under another; one message has one signature of a key
 //! (RFC 6979); a signature has one encoding in each form (low s, strict DER), so that a digest over it names it.
+//!
+//! A [`Run`] promises: honest hands that hear the same words come to the same end; who lies is named where the [`Scheme`] can;
+//! nobody's secret is in what is said to all, nor, for one, in what it is told. A run knows no network, time or sender's signature.
 
 mod error;
+mod groups;
 pub mod plain;
+mod polynomial;
+mod run;
+mod scheme;
 
 pub use error::SigningError;
+pub use groups::{Edwards, P256, PrimeGroup, Ristretto};
 pub use plain::{Signature, SigningKey, VerifyingKey};
+pub use run::{Fault, FaultKind, HANDS_MAX, Heard, Next, Run, RunId, Said};
+pub use scheme::{Mode, Scheme};
+
+use folkmoot_base as base;

@@ -1,0 +1,73 @@
+//! Polynomials over the field of a group, and Lagrange's way back to a value (Shamir 1979).
+
+use crate::PrimeGroup;
+use crate::base::{Entropy, MemberId};
+use zeroize::Zeroize;
+
+/// A polynomial, its constant term first. Erased when dropped.
+pub(crate) struct Polynomial<G: PrimeGroup>(Vec<G::Scalar>);
+
+impl<G: PrimeGroup> Polynomial<G> {
+    /// Random, of `degree`, with this value at zero.
+    pub(crate) fn random(at_zero: G::Scalar, degree: usize, entropy: &mut dyn Entropy) -> Self {
+        let mut terms = Vec::with_capacity(degree.saturating_add(1));
+        terms.push(at_zero);
+        terms.extend((0..degree).map(|_| G::draw(entropy)));
+        Self(terms)
+    }
+
+    /// The value at `place` (Horner).
+    pub(crate) fn at(&self, place: G::Scalar) -> G::Scalar {
+        self.0.iter().rev().fold(G::zero(), |sum, term| G::plus(G::times(sum, place), *term))
+    }
+
+    /// Each term times the generator: what Feldman publishes (1987).
+    pub(crate) fn commitments(&self) -> Vec<G::Element> {
+        self.0.iter().map(G::raise_generator).collect()
+    }
+}
+
+impl<G: PrimeGroup> Drop for Polynomial<G> {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(Zeroize::zeroize);
+    }
+}
+
+/// λ of `hand` among `hands` for the value at `place`: ∏ (place − x_k) / (x_hand − x_k). None if two hands share a place.
+pub(crate) fn lagrange<G: PrimeGroup>(
+    hand: &MemberId,
+    hands: &[MemberId],
+    place: G::Scalar,
+) -> Option<G::Scalar> {
+    let own = G::place(hand);
+    let mut above = G::one();
+    let mut below = G::one();
+    for other in hands.iter().filter(|other| *other != hand) {
+        let theirs = G::place(other);
+        above = G::times(above, G::plus(place, G::minus(theirs)));
+        below = G::times(below, G::plus(own, G::minus(theirs)));
+    }
+    G::inverse(below).map(|below| G::times(above, below))
+}
+
+/// The value at `place` of the least polynomial through `values`. None if two hands share a place.
+pub(crate) fn interpolate<G: PrimeGroup>(
+    values: &[(MemberId, G::Scalar)],
+    place: G::Scalar,
+) -> Option<G::Scalar> {
+    let hands: Vec<MemberId> = values.iter().map(|(hand, _)| *hand).collect();
+    values.iter().try_fold(G::zero(), |sum, (hand, value)| {
+        Some(G::plus(sum, G::times(*value, lagrange::<G>(hand, &hands, place)?)))
+    })
+}
+
+/// What commitments say a polynomial is at `place`, times the generator: Σ A_k · place^k.
+pub(crate) fn committed<G: PrimeGroup>(commitments: &[G::Element], place: G::Scalar) -> G::Element {
+    let mut power = G::one();
+    let mut terms = Vec::with_capacity(commitments.len());
+    for commitment in commitments {
+        terms.push((power, *commitment));
+        power = G::times(power, place);
+    }
+    G::raise_many(&terms)
+}

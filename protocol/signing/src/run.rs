@@ -1,0 +1,137 @@
+//! The seam between whoever carries messages and every scheme that takes several hands.
+//!
+//! A run goes in rounds. In each, every hand says something to all (in one order, the same bytes to everybody) and may say
+//! something to single hands, privately; who has heard the whole round goes to the next. A run knows no network, no time and no
+//! signature of a sender: its caller authenticates and orders what is said to all, seals what is said to one, and gives a run up
+//! when a hand stays silent. Whatever `hear` refuses is the end of the run; the caller may begin another without the culprits.
+
+use crate::base::{Digest, Entropy, MemberId, Secret};
+use std::collections::BTreeMap;
+
+/// Most hands in one run.
+pub const HANDS_MAX: usize = 256;
+
+/// What a hand says in one round.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// To all, itself included; empty where a round asks nothing of this hand.
+    pub to_all: Vec<u8>,
+    /// To one each, sealed by the caller.
+    pub to_each: BTreeMap<MemberId, Secret<Vec<u8>>>,
+}
+
+/// What a hand heard in one round: one entry of each hand that had to speak, its own words to all included.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// Said to all.
+    pub to_all: BTreeMap<MemberId, Vec<u8>>,
+    /// Said to this hand alone.
+    pub to_me: BTreeMap<MemberId, Secret<Vec<u8>>>,
+}
+
+/// Where a run goes next.
+#[derive(Debug)]
+pub enum Next<D> {
+    /// Say this; a round follows.
+    Say(Said),
+    /// The run is over and has come to this.
+    Done(D),
+}
+
+/// One hand in one run of one scheme.
+pub trait Run: Send {
+    /// What the run comes to.
+    type Done;
+
+    /// Begins. Call once, first.
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done>;
+
+    /// The hands whose words the present round takes, in order. Equal at all hands.
+    fn awaited(&self) -> Vec<MemberId>;
+
+    /// Takes a whole round: words to all of exactly the awaited hands, and what they said to this one.
+    ///
+    /// # Errors
+    /// [`Fault`]: the run is over. Where the scheme can tell, it names the culprits, the same ones at every honest hand unless the
+    /// kind says otherwise.
+    fn hear(&mut self, heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault>;
+}
+
+/// What names one run: it is covered by every proof and challenge of the run, so that nothing said in one counts in another. The
+/// caller makes it of the group, the key epoch or share-epoch and what the run is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunId(pub Digest);
+
+/// Why a run came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}{}", named(culprits))]
+pub struct Fault {
+    /// What was wrong.
+    pub kind: FaultKind,
+    /// Who is proven to have done it, sorted; empty where nobody can tell.
+    pub culprits: Vec<MemberId>,
+}
+
+impl Fault {
+    /// One culprit.
+    pub(crate) fn of(kind: FaultKind, culprit: MemberId) -> Self {
+        Self { kind, culprits: vec![culprit] }
+    }
+
+    /// A fault of which nobody can say whose it is.
+    pub(crate) fn of_nobody(kind: FaultKind) -> Self {
+        Self { kind, culprits: Vec::new() }
+    }
+}
+
+fn named(culprits: &[MemberId]) -> String {
+    let names: Vec<String> = culprits.iter().map(MemberId::short).collect();
+    if names.is_empty() { String::new() } else { format!(" (by {})", names.join(", ")) }
+}
+
+/// The kinds of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// Words that are not in the one form that the round takes.
+    #[error("malformed words")]
+    PeerMalformed,
+    /// Words to all of one who was not awaited, or none of one who was: the caller's mistake, no hand's.
+    #[error("a round with words missing or too many")]
+    LocalRound,
+    /// A sharing whose words to one do not fit its commitments.
+    #[error("a share that does not fit its commitments")]
+    PeerShare,
+    /// An accusation that the published share proves wrong.
+    #[error("an accusation without ground")]
+    PeerAccusation,
+    /// Commitments that say another secret, or another number of shares, than the run is for.
+    #[error("commitments to something else")]
+    PeerCommitment,
+    /// A part of a signature that its maker's public share refutes.
+    #[error("a false part of a signature")]
+    PeerPart,
+    /// Words that are not those committed to in an earlier round.
+    #[error("words other than those committed to")]
+    PeerReveal,
+    /// A proof that does not verify.
+    #[error("a proof that does not verify")]
+    PeerProof,
+    /// The result does not verify and the scheme cannot say whose part was wrong.
+    #[error("a result that does not verify, by nobody knows whom")]
+    Unattributable,
+    /// The hands are too few, too many, or not holders.
+    #[error("the wrong hands for this run")]
+    LocalHands,
+    /// The chance of one in 2^250 that a number is zero: begin again.
+    #[error("a number came out zero; begin again")]
+    Again,
+}
+
+/// Checks that a round has words of exactly those awaited, each in its limits, and private words of nobody else (SCH-01).
+pub(crate) fn whole_round(heard: &Heard, awaited: &[MemberId]) -> Result<(), Fault> {
+    let whole = heard.to_all.len() == awaited.len()
+        && awaited.iter().all(|hand| heard.to_all.contains_key(hand))
+        && heard.to_me.keys().all(|hand| awaited.contains(hand));
+    if whole { Ok(()) } else { Err(Fault::of_nobody(FaultKind::LocalRound)) }
+}
