@@ -24,7 +24,7 @@ impl IdentityCertificate {
     /// [`CertificateError`], `Wire…` and `PeerSignature`.
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
         let (envelope, _) = envelope::open(der, CERTIFICATE_BYTES_MAX)?;
-        if envelope.membership.is_some() {
+        if envelope.membership.is_some() || envelope.issuer != crate::issuer::Issuer::Own {
             return Err(CertificateError::WireProfile(
                 "a membership certificate where an identity's may come",
             ));

@@ -32,7 +32,7 @@ use crate::envelope::NAME_BYTES_MAX;
 use crate::{CharterError, IdentityCertificate};
 use bytes::Bytes;
 use folkmoot_base::{Cipher, Digest, GroupId, GroupName, Keying, MemberId, digest};
-use folkmoot_signing::VerifyingKey;
+use folkmoot_signing::{Scheme, VerifyingKey};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +47,7 @@ const HOURS_MAX: u32 = 8_760;
 const TIMEOUT_MS_MAX: u32 = 3_600_000;
 pub(crate) const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
 pub(crate) const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
+const SCHEMES: &str = "plain, ts-dsa or frost";
 const LINKS_FIXED: &str =
     "fixed when the group was founded: who was away meanwhile could link to nobody to hear of the change";
 const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
@@ -120,6 +121,7 @@ pub struct Charter {
     nonce: [u8; 16],
     founders: Vec<Founder>,
     hybrid_links: bool,
+    scheme: Scheme,
     rules: Rules,
     /// The rules' keying as it is run: in its hybrid form if they say so.
     agreement: Keying,
@@ -191,7 +193,7 @@ impl Charter {
         let parsed: Text =
             toml::from_str(text).map_err(|error| CharterError::WireMalformed(error.message().to_owned()))?;
         check_fixed(&parsed)?;
-        let founders = founders(&parsed.founders)?;
+        let (founders, scheme) = (founders(&parsed.founders)?, scheme(&parsed)?);
         let rules = Rules {
             threshold: parsed.threshold,
             keying: Keying::from_name(&parsed.keying).ok_or(value("keying", KEYINGS))?,
@@ -223,6 +225,7 @@ impl Charter {
             bytes: Bytes::copy_from_slice(text.as_bytes()),
             founders,
             hybrid_links: parsed.hybrid_links,
+            scheme,
             rules,
             agreement,
         })
@@ -287,6 +290,11 @@ impl Charter {
     /// The founder with this id.
     pub fn founder(&self, member: &MemberId) -> Option<&Founder> {
         self.founders.iter().find(|founder| founder.key.member_id() == *member)
+    }
+
+    /// In which way the group signs. The same in every version.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
     }
 
     /// Votes that admit.
@@ -446,10 +454,23 @@ fn check_fixed(text: &Text) -> Result<(), CharterError> {
     if text.version != 1 {
         return Err(value("version", "this release reads version 1"));
     }
-    if text.scheme != "plain" {
-        return Err(value("scheme", "this release knows \"plain\""));
-    }
     Ok(())
+}
+
+/// ID-43: a scheme that this release runs, with what it needs.
+fn scheme(text: &Text) -> Result<Scheme, CharterError> {
+    let scheme = Scheme::from_name(&text.scheme).ok_or(value("scheme", SCHEMES))?;
+    if !matches!(scheme, Scheme::Plain | Scheme::TsDsa | Scheme::Frost) {
+        return Err(value("scheme", SCHEMES));
+    }
+    let signers = scheme.signers(usize::try_from(text.threshold).unwrap_or(usize::MAX));
+    if signers > text.founders.len() {
+        return Err(value("threshold", "more signers than founders: ts-dsa takes two for each vote, less one"));
+    }
+    if scheme.shared() && !text.minority_may_admit {
+        return Err(value("minority_may_admit", "a signature of the group does not say whose hands made it: true"));
+    }
+    Ok(scheme)
 }
 
 fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {

@@ -1,19 +1,22 @@
-//! The X.509v3 envelope of every certificate here: self-signed, P-256, one DER form.
+//! The X.509v3 envelope of every certificate of a member: self-signed or issued by a group's key, of a P-256 key, one DER form.
 //!
 //! ```text
 //! TBSCertificate  v3, serial (16 bytes), ecdsa-with-SHA256, issuer = subject = {CN = name}, validity, SPKI,
 //!                 extensions: basicConstraints (critical, no CA), keyUsage (critical, digitalSignature +
 //!                 contentCommitment), subjectKeyIdentifier (first 20 bytes of the MemberId), [membership]
+//! issued          the algorithm of the group's key, issuer = {CN = the group's name}, and before the membership
+//!                 authorityKeyIdentifier (first 20 bytes of the SHA-256 of the group key's SPKI)
 //! ```
 //! [`open`] reads the values out, builds the envelope anew from them, and takes only the bytes that come out.
 
 use crate::CertificateError;
-use const_oid::db::{rfc4519, rfc5280, rfc5912};
+use const_oid::db::{rfc4519, rfc5280};
 use core::time::Duration;
 use der::asn1::{Any, BitString, ObjectIdentifier, OctetString, SetOfVec, Utf8StringRef};
 use der::{DateTime, Decode, Encode, Sequence};
+use crate::issuer::{Issuer, algorithm, key_kind};
 use folkmoot_base::{Entropy, UnixTime, draw};
-use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+use folkmoot_signing::{KeyKind, Signature, SigningKey, VerifyingKey};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::ext::Extension;
@@ -51,20 +54,21 @@ pub(crate) struct Envelope {
     pub(crate) not_before: UnixTime,
     pub(crate) not_after: UnixTime,
     pub(crate) membership: Option<Vec<u8>>,
+    pub(crate) issuer: Issuer,
 }
 
 #[derive(Sequence)]
-struct Tbs {
+pub(crate) struct Tbs {
     #[asn1(context_specific = "0", tag_mode = "EXPLICIT")]
-    version: u8,
-    serial: SerialNumber,
-    signature: AlgorithmIdentifierOwned,
-    issuer: Name,
-    validity: Validity,
-    subject: Name,
-    key: SubjectPublicKeyInfoOwned,
+    pub(crate) version: u8,
+    pub(crate) serial: SerialNumber,
+    pub(crate) signature: AlgorithmIdentifierOwned,
+    pub(crate) issuer: Name,
+    pub(crate) validity: Validity,
+    pub(crate) subject: Name,
+    pub(crate) key: SubjectPublicKeyInfoOwned,
     #[asn1(context_specific = "3", tag_mode = "EXPLICIT")]
-    extensions: Vec<Extension>,
+    pub(crate) extensions: Vec<Extension>,
 }
 
 #[derive(Sequence)]
@@ -72,6 +76,12 @@ struct Outer {
     tbs: Any,
     algorithm: AlgorithmIdentifierOwned,
     signature: BitString,
+}
+
+#[derive(Sequence)]
+struct AuthorityKeyDer {
+    #[asn1(context_specific = "0", tag_mode = "IMPLICIT")]
+    id: OctetString,
 }
 
 /// Extension of a group membership certificate. Provisional arc: see docs/protocol/identity.md.
@@ -103,11 +113,16 @@ impl Envelope {
 
     /// Signs the envelope as its holder.
     pub(crate) fn sign(&self, key: &SigningKey) -> Result<Vec<u8>, CertificateError> {
-        if *key.verifying_key() != self.key {
+        if *key.verifying_key() != self.key || self.issuer != Issuer::Own {
             return Err(CertificateError::LocalNotHolder);
         }
-        let tbs = self.tbs()?;
-        close(&tbs, &key.sign_raw(&tbs)).map_err(|_| CertificateError::LocalValue("does not encode"))
+        self.close(&key.sign_raw(&self.tbs()?).to_der())
+    }
+
+    /// The certificate with this signature, whoever made it.
+    pub(crate) fn close(&self, signature: &[u8]) -> Result<Vec<u8>, CertificateError> {
+        close(&self.tbs()?, self.issuer.kind(), signature)
+            .map_err(|_| CertificateError::LocalValue("does not encode"))
     }
 
     fn encode(&self) -> der::Result<Vec<u8>> {
@@ -117,14 +132,21 @@ impl Envelope {
             extension(rfc5280::ID_CE_KEY_USAGE, true, KEY_USAGE)?,
             extension(rfc5280::ID_CE_SUBJECT_KEY_IDENTIFIER, false, &key_identifier(&self.key)?)?,
         ];
+        if let Issuer::Group { key_id, .. } = &self.issuer {
+            let value = AuthorityKeyDer { id: OctetString::new(key_id.as_slice())? }.to_der()?;
+            extensions.push(extension(rfc5280::ID_CE_AUTHORITY_KEY_IDENTIFIER, false, &value)?);
+        }
         if let Some(membership) = &self.membership {
             extensions.push(extension(MEMBERSHIP_OID, false, membership)?);
         }
         Tbs {
             version: 2,
             serial: SerialNumber::new(&self.serial)?,
-            signature: ecdsa(),
-            issuer: name.clone(),
+            signature: algorithm(self.issuer.kind()),
+            issuer: match &self.issuer {
+                Issuer::Own => name.clone(),
+                Issuer::Group { name, .. } => common_name(name)?,
+            },
             validity: Validity::new(time(self.not_before)?, time(self.not_after)?),
             subject: name,
             key: SubjectPublicKeyInfoOwned::from_der(self.key.spki_der())?,
@@ -134,23 +156,27 @@ impl Envelope {
     }
 }
 
-/// Reads a certificate of at most `bytes_max` bytes, in its one form, signed by its own key.
-pub(crate) fn open(der: &[u8], bytes_max: usize) -> Result<(Envelope, Signature), CertificateError> {
+/// Reads a certificate of at most `bytes_max` bytes, in its one form. One that is not issued by a group is signed by its own
+/// key; of one that is, the signature comes back unverified.
+pub(crate) fn open(der: &[u8], bytes_max: usize) -> Result<(Envelope, Vec<u8>), CertificateError> {
     if der.len() > bytes_max {
         return Err(CertificateError::WireTooLong(der.len()));
     }
     let certificate = Certificate::from_der(der).map_err(|_| CertificateError::WireMalformed)?;
     let signature = certificate.signature().as_bytes().ok_or(CertificateError::WireMalformed)?;
-    let signature = Signature::from_der(signature).map_err(CertificateError::WireKey)?;
     let envelope = read(certificate.tbs_certificate())?;
     envelope.check().map_err(CertificateError::WireProfile)?;
     let tbs = envelope.encode().map_err(|_| CertificateError::WireProfile("values"))?;
-    let again = close(&tbs, &signature).map_err(|_| CertificateError::WireProfile("values"))?;
+    let again = close(&tbs, envelope.issuer.kind(), signature)
+        .map_err(|_| CertificateError::WireProfile("values"))?;
     if again != der {
         return Err(CertificateError::WireProfile("not the one encoding of its values"));
     }
-    envelope.key.verify_raw(&tbs, &signature).map_err(|_| CertificateError::PeerSignature)?;
-    Ok((envelope, signature))
+    if envelope.issuer == Issuer::Own {
+        let own = Signature::from_der(signature).map_err(CertificateError::WireKey)?;
+        envelope.key.verify_raw(&tbs, &own).map_err(|_| CertificateError::PeerSignature)?;
+    }
+    Ok((envelope, signature.to_vec()))
 }
 
 /// Reads a TBSCertificate that nobody signed yet, in its one form.
@@ -176,25 +202,42 @@ fn read(tbs: &TbsCertificate) -> Result<Envelope, CertificateError> {
         not_before: UnixTime(tbs.validity().not_before.to_unix_duration().as_secs()),
         not_after: UnixTime(tbs.validity().not_after.to_unix_duration().as_secs()),
         membership: membership(tbs),
+        issuer: issuer(tbs)?,
+    })
+}
+
+/// Who issued: the group, if there is the identifier of its key; else the holder.
+fn issuer(tbs: &TbsCertificate) -> Result<Issuer, CertificateError> {
+    let refuse = CertificateError::WireProfile;
+    let Some(value) = value(tbs, rfc5280::ID_CE_AUTHORITY_KEY_IDENTIFIER) else { return Ok(Issuer::Own) };
+    let key_id = AuthorityKeyDer::from_der(value).map_err(|_| refuse("authority key identifier"))?;
+    let name = tbs.issuer().common_name().ok().flatten().ok_or(refuse("issuer"))?;
+    Ok(Issuer::Group {
+        name: name.value().into_owned(),
+        kind: key_kind(tbs.signature()).ok_or(refuse("signature algorithm"))?,
+        key_id: key_id.id.as_bytes().try_into().map_err(|_| refuse("authority key identifier"))?,
     })
 }
 
 fn membership(tbs: &TbsCertificate) -> Option<Vec<u8>> {
-    let extensions = tbs.extensions()?;
-    let found = extensions.iter().find(|extension| extension.extn_id == MEMBERSHIP_OID)?;
-    Some(found.extn_value.as_bytes().to_vec())
+    value(tbs, MEMBERSHIP_OID).map(<[u8]>::to_vec)
 }
 
-pub(crate) fn close(tbs: &[u8], signature: &Signature) -> der::Result<Vec<u8>> {
+fn value(tbs: &TbsCertificate, oid: ObjectIdentifier) -> Option<&[u8]> {
+    let found = tbs.extensions()?.iter().find(|extension| extension.extn_id == oid)?;
+    Some(found.extn_value.as_bytes())
+}
+
+pub(crate) fn close(tbs: &[u8], kind: KeyKind, signature: &[u8]) -> der::Result<Vec<u8>> {
     Outer {
         tbs: Any::from_der(tbs)?,
-        algorithm: ecdsa(),
-        signature: BitString::from_bytes(&signature.to_der())?,
+        algorithm: algorithm(kind),
+        signature: BitString::from_bytes(signature)?,
     }
     .to_der()
 }
 
-fn common_name(name: &str) -> der::Result<Name> {
+pub(crate) fn common_name(name: &str) -> der::Result<Name> {
     let mut rdn = SetOfVec::new();
     rdn.insert(AttributeTypeAndValue {
         oid: rfc4519::CN,
@@ -203,7 +246,7 @@ fn common_name(name: &str) -> der::Result<Name> {
     Name::from_der(&vec![rdn].to_der()?)
 }
 
-fn extension(oid: ObjectIdentifier, critical: bool, value: &[u8]) -> der::Result<Extension> {
+pub(crate) fn extension(oid: ObjectIdentifier, critical: bool, value: &[u8]) -> der::Result<Extension> {
     Ok(Extension { extn_id: oid, critical, extn_value: OctetString::new(value)? })
 }
 
@@ -212,10 +255,6 @@ fn key_identifier(key: &VerifyingKey) -> der::Result<Vec<u8>> {
     OctetString::new(head)?.to_der()
 }
 
-fn time(time: UnixTime) -> der::Result<Time> {
+pub(crate) fn time(time: UnixTime) -> der::Result<Time> {
     Ok(Time::from(DateTime::from_unix_duration(Duration::from_secs(time.0))?))
-}
-
-fn ecdsa() -> AlgorithmIdentifierOwned {
-    AlgorithmIdentifierOwned { oid: rfc5912::ECDSA_WITH_SHA_256, parameters: None }
 }

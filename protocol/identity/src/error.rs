@@ -38,6 +38,9 @@ pub enum CertificateError {
     /// It carries the vote of someone who has none.
     #[error("{0} has no vote")]
     PeerNotVoter(MemberId),
+    /// It was issued by the group's key, where votes or another key are asked for.
+    #[error("issued by a key that is not the group's here")]
+    PeerGroupKey,
     /// A vote in it does not verify.
     #[error("the vote of {0} does not verify")]
     PeerVote(MemberId),

@@ -75,7 +75,7 @@ fn id_52_a_request_with_votes_or_a_founders_body_is_refused() {
     let proof = Vote::sign(&alice, content(&group)).unwrap().proof();
     for votes in [Some(vec![proof]), None] {
         body.membership.votes = votes;
-        let tbs = body.envelope().unwrap().tbs().unwrap();
+        let tbs = body.envelope_by(crate::issuer::Issuer::Own).unwrap().tbs().unwrap();
         let der = envelope_of(&[REQUEST_DOMAIN, &tbs].concat(), &bob, &bob);
         assert_eq!(Request::from_der(&der).unwrap_err(), RequestError::PeerNotHolder(bob.member()));
     }
@@ -104,6 +104,7 @@ fn id_23_two_certificates_of_one_founder_are_refused() {
         not_before: UnixTime(1),
         not_after: UnixTime(2),
         membership: None,
+        issuer: crate::issuer::Issuer::Own,
     };
     let other = IdentityCertificate::from_der(&again.sign(alice.key()).unwrap()).unwrap();
     let signature = cms::sign_content(alice.key(), group.bytes());
@@ -122,9 +123,10 @@ fn id_02_a_certificate_with_anothers_key_is_refused() {
         not_before: UnixTime(1),
         not_after: UnixTime(2),
         membership: None,
+        issuer: crate::issuer::Issuer::Own,
     };
     let tbs = claim.tbs().unwrap();
-    let der = envelope::close(&tbs, &bob.key().sign_raw(&tbs)).unwrap();
+    let der = claim.close(&bob.key().sign_raw(&tbs).to_der()).unwrap();
     assert_eq!(IdentityCertificate::from_der(&der).unwrap_err(), CertificateError::PeerSignature);
 }
 
@@ -132,7 +134,7 @@ fn id_02_a_certificate_with_anothers_key_is_refused() {
 fn id_11_extensions_that_are_not_ours_are_refused() {
     let alice = person("alice", 1);
     let group = charter(&alice);
-    let good = GmcBody::propose(&group, &alice, 1, UnixTime(1), &mut Seed(4)).envelope().unwrap();
+    let good = GmcBody::propose(&group, &alice, 1, UnixTime(1), &mut Seed(4)).envelope_by(crate::issuer::Issuer::Own).unwrap();
     let membership = good.membership.clone().unwrap();
     let mut other_version = membership.clone();
     assert_eq!(other_version[2..5], [0x02, 0x01, 0x01]);

@@ -1,23 +1,18 @@
-//! The group membership certificate: X.509v3, self-signed by its holder; the authority is the votes inside.
+//! The group membership certificate: X.509v3. Self-signed by its holder, with the votes inside that are its authority; or, where
+//! the charter's scheme gives the group a key of its own, signed by that.
 //!
-//! ```text
-//! Membership ::= SEQUENCE {                          -- extension 1.3.6.1.4.1.59999.1.1, not critical for OpenSSL's sake,
-//!   version INTEGER (1),                             -- required by us
-//!   groupName UTF8String, groupId OCTET STRING (32), scheme ENUMERATED, mode ENUMERATED,
-//!   thresholdAtIssue INTEGER, groupSizeAtIssue INTEGER, charterDigest OCTET STRING (32), nonce OCTET STRING (16),
-//!   votes [0] EXPLICIT SEQUENCE OF SEQUENCE { voter OCTET STRING (32), expires INTEGER, signature OCTET STRING (64) }
-//!         OPTIONAL }                                 -- absent: a founder, on the charter's word (N1)
-//! ```
+//! The extension that says so is [`Membership`].
+//!
 //! What is voted on is the request digest: SHA-256("folkmoot request v1" ‖ 00 ‖ TBSCertificate with `votes` empty).
 
 use crate::certificate::{certificate_pem, check_term};
 use crate::envelope::{self, Envelope, Serial, draw_serial};
+use crate::issuer::{Issuer, key_id};
+use crate::membership::Membership;
 use crate::{CertificateError, Charter, Identity, Motion, VoteProof};
 use bytes::Bytes;
-use der::asn1::OctetString;
-use der::{Decode, Encode, Enumerated, Sequence};
-use folkmoot_base::{Digest, Entropy, GroupId, GroupName, MemberId, NodeId, UnixTime, digest, draw, limits};
-use folkmoot_signing::{Signature, VerifyingKey};
+use folkmoot_base::{Digest, Entropy, GroupId, MemberId, NodeId, UnixTime, digest, draw, limits};
+use folkmoot_signing::{GroupKey, Mode, VerifyingKey};
 
 /// Longest membership certificate, in bytes of DER: it must fit an entry of the transcript.
 pub const GMC_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
@@ -25,45 +20,6 @@ pub const GMC_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
 pub const VOTES_MAX: usize = 256;
 /// First bytes of every request's content, and of what the request digest covers.
 pub(crate) const REQUEST_DOMAIN: &[u8] = b"folkmoot request v1\0";
-
-/// How a group admits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Enumerated)]
-#[repr(u8)]
-pub enum Scheme {
-    /// Plain signatures, one for each vote.
-    Plain = 1,
-}
-
-/// Who issues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Enumerated)]
-#[repr(u8)]
-pub enum Mode {
-    /// The newcomer composes its certificate from the votes.
-    Decentralised = 1,
-}
-
-/// The group's part of a certificate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Membership {
-    /// The group's name.
-    pub group_name: GroupName,
-    /// The group.
-    pub group: GroupId,
-    /// How it admits.
-    pub scheme: Scheme,
-    /// Who issues.
-    pub mode: Mode,
-    /// Votes needed when this was proposed.
-    pub threshold: u32,
-    /// Members when this was proposed, as far as the proposer knew.
-    pub group_size: u32,
-    /// The charter, as changed so far ([`Charter::digest`]).
-    pub charter: Digest,
-    /// Drawn by the holder.
-    pub nonce: [u8; 16],
-    /// The votes, sorted by voter, each once; `None` for a founder.
-    pub votes: Option<Vec<VoteProof>>,
-}
 
 /// Everything of a certificate but the holder's signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,28 +36,6 @@ pub struct GmcBody {
     pub not_after: UnixTime,
     /// The group's part.
     pub membership: Membership,
-}
-
-#[derive(Sequence)]
-struct MembershipDer {
-    version: u8,
-    group_name: String,
-    group: OctetString,
-    scheme: Scheme,
-    mode: Mode,
-    threshold: u32,
-    group_size: u32,
-    charter: OctetString,
-    nonce: OctetString,
-    #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
-    votes: Option<Vec<VoteDer>>,
-}
-
-#[derive(Sequence)]
-struct VoteDer {
-    voter: OctetString,
-    expires: u64,
-    signature: OctetString,
 }
 
 impl GmcBody {
@@ -124,13 +58,14 @@ impl GmcBody {
             membership: Membership {
                 group_name: charter.name().clone(),
                 group: charter.group(),
-                scheme: Scheme::Plain,
+                scheme: charter.scheme(),
                 mode: Mode::Decentralised,
                 threshold: charter.threshold(),
                 group_size,
                 charter: charter.digest(),
                 nonce: draw(entropy),
                 votes: Some(Vec::new()),
+                issued: None,
             },
         }
     }
@@ -146,8 +81,11 @@ impl GmcBody {
     /// [`CertificateError::LocalValue`] if a value cannot stand in a certificate.
     pub fn proposed(&self) -> Result<Vec<u8>, CertificateError> {
         let mut empty = self.clone();
-        empty.membership.votes = empty.membership.votes.map(|_| Vec::new());
-        empty.envelope()?.tbs()
+        if empty.membership.votes.is_some() || empty.membership.issued.is_some() {
+            empty.membership.votes = Some(Vec::new());
+            empty.membership.issued = None;
+        }
+        empty.envelope_by(Issuer::Own)?.tbs()
     }
 
     /// The digest of [`Self::proposed`]: the subject of the votes.
@@ -182,17 +120,36 @@ impl GmcBody {
         if said.threshold != charter.threshold() {
             return refuse("another threshold");
         }
+        if said.scheme != charter.scheme() {
+            return refuse("another scheme");
+        }
         let seconds = u64::from(charter.certificate_days()).saturating_mul(86_400);
         if self.not_after.0.saturating_sub(self.not_before.0) > seconds {
             return refuse("a longer term");
         }
-        if said.votes.is_none() && charter.founder(&self.member()).is_none() {
+        if said.votes.is_none() && said.issued.is_none() && charter.founder(&self.member()).is_none() {
             return Err(CertificateError::PeerNotFounder(self.member()));
         }
         Ok(())
     }
 
-    pub(crate) fn envelope(&self) -> Result<Envelope, CertificateError> {
+    /// This body as the group's key is to sign it: no votes, under the sharing with this epoch.
+    pub fn issued_under(&self, epoch: Digest) -> Self {
+        let mut body = self.clone();
+        body.membership.votes = None;
+        body.membership.issued = Some(epoch);
+        body
+    }
+
+    /// The TBSCertificate that `key`, the group's, is to sign; of a body made by [`Self::issued_under`].
+    ///
+    /// # Errors
+    /// As [`Self::proposed`].
+    pub fn issued_tbs(&self, key: &GroupKey) -> Result<Vec<u8>, CertificateError> {
+        self.envelope_by(Issuer::group(self.membership.group_name.as_str(), key))?.tbs()
+    }
+
+    pub(crate) fn envelope_by(&self, issuer: Issuer) -> Result<Envelope, CertificateError> {
         let membership = self.membership.encode().map_err(|()| CertificateError::LocalValue("membership"))?;
         Ok(Envelope {
             serial: self.serial,
@@ -201,17 +158,18 @@ impl GmcBody {
             not_before: self.not_before,
             not_after: self.not_after,
             membership: Some(membership),
+            issuer,
         })
     }
 
-    pub(crate) fn from_envelope(envelope: Envelope) -> Result<Self, CertificateError> {
+    pub(crate) fn from_envelope(envelope: &Envelope) -> Result<Self, CertificateError> {
         let refuse = CertificateError::WireProfile("membership extension");
         let membership =
-            envelope.membership.ok_or(CertificateError::WireProfile("no membership extension"))?;
+            envelope.membership.clone().ok_or(CertificateError::WireProfile("no membership extension"))?;
         let body = Self {
             serial: envelope.serial,
-            name: envelope.name,
-            key: envelope.key,
+            name: envelope.name.clone(),
+            key: envelope.key.clone(),
             not_before: envelope.not_before,
             not_after: envelope.not_after,
             membership: Membership::decode(&membership).ok_or(refuse.clone())?,
@@ -219,69 +177,13 @@ impl GmcBody {
         if body.membership.encode().as_deref() != Ok(&membership) {
             return Err(refuse);
         }
-        Ok(body)
-    }
-}
-
-impl Membership {
-    fn encode(&self) -> Result<Vec<u8>, ()> {
-        let octets = |bytes: &[u8]| OctetString::new(bytes).map_err(|_| ());
-        let votes = self.votes.as_ref().map(|votes| {
-            let one = |vote: &VoteProof| {
-                Ok(VoteDer {
-                    voter: octets(&vote.voter.0)?,
-                    expires: vote.expires.0,
-                    signature: octets(&vote.signature.to_bytes())?,
-                })
-            };
-            votes.iter().map(one).collect::<Result<Vec<_>, ()>>()
-        });
-        let der = MembershipDer {
-            version: 1,
-            group_name: self.group_name.as_str().to_owned(),
-            group: octets(&self.group.0)?,
-            scheme: self.scheme,
-            mode: self.mode,
-            threshold: self.threshold,
-            group_size: self.group_size,
-            charter: octets(&self.charter)?,
-            nonce: octets(&self.nonce)?,
-            votes: votes.transpose()?,
-        };
-        if !self.votes.as_deref().is_none_or(sorted) {
-            return Err(());
+        let by_group = matches!(&envelope.issuer, Issuer::Group { name, .. }
+            if *name == crate::authority::common(body.membership.group_name.as_str()));
+        let own = envelope.issuer == Issuer::Own;
+        if (body.membership.issued.is_some() && !by_group) || (body.membership.issued.is_none() && !own) {
+            return Err(CertificateError::WireProfile("issuer"));
         }
-        der.to_der().map_err(|_| ())
-    }
-
-    fn decode(der: &[u8]) -> Option<Self> {
-        let der = MembershipDer::from_der(der).ok()?;
-        let votes = match der.votes {
-            Some(votes) => Some(votes.iter().map(VoteDer::decode).collect::<Option<Vec<_>>>()?),
-            None => None,
-        };
-        let membership = Self {
-            group_name: GroupName::new(&der.group_name).ok()?,
-            group: GroupId(der.group.as_bytes().try_into().ok()?),
-            scheme: der.scheme,
-            mode: der.mode,
-            threshold: der.threshold,
-            group_size: der.group_size,
-            charter: der.charter.as_bytes().try_into().ok()?,
-            nonce: der.nonce.as_bytes().try_into().ok()?,
-            votes,
-        };
-        (der.version == 1).then_some(membership)
-    }
-}
-
-impl VoteDer {
-    fn decode(&self) -> Option<VoteProof> {
-        Some(VoteProof {
-            voter: MemberId(self.voter.as_bytes().try_into().ok()?),
-            expires: UnixTime(self.expires),
-            signature: Signature::from_bytes(self.signature.as_bytes()).ok()?,
-        })
+        Ok(body)
     }
 }
 
@@ -290,6 +192,9 @@ impl VoteDer {
 pub struct Gmc {
     der: Bytes,
     body: GmcBody,
+    issuer: Issuer,
+    /// Of the holder, verified; or, where a group has issued, of its key, not yet.
+    signature: Vec<u8>,
 }
 
 impl Gmc {
@@ -307,6 +212,35 @@ impl Gmc {
         votes.sort_by_key(|vote| vote.voter);
         body.membership.votes = Some(votes);
         Self::issue(body, identity)
+    }
+
+    /// The certificate with the signature that the group's key made over [`GmcBody::issued_tbs`].
+    ///
+    /// # Errors
+    /// [`CertificateError::PeerSignature`] if it is not; [`CertificateError::LocalValue`] if the body is not to be issued.
+    pub fn issue_by_group(
+        body: &GmcBody,
+        key: &GroupKey,
+        signature: &[u8],
+    ) -> Result<Self, CertificateError> {
+        let issuer = Issuer::group(body.membership.group_name.as_str(), key);
+        let gmc = Self::from_der(&body.envelope_by(issuer)?.close(signature)?)?;
+        gmc.check_issued(key)?;
+        Ok(gmc)
+    }
+
+    /// Whether `key`, the group's, has signed it.
+    ///
+    /// # Errors
+    /// [`CertificateError::PeerSignature`].
+    pub fn check_issued(&self, key: &GroupKey) -> Result<(), CertificateError> {
+        let named = matches!(&self.issuer, Issuer::Group { kind, key_id: id, .. }
+            if *kind == key.kind() && *id == key_id(key));
+        let tbs = self.body.envelope_by(self.issuer.clone())?.tbs()?;
+        if !named || key.verify_raw(&tbs, &self.signature).is_err() {
+            return Err(CertificateError::PeerSignature);
+        }
+        Ok(())
     }
 
     /// A founder's certificate: the charter's digest in place of votes.
@@ -331,8 +265,9 @@ impl Gmc {
     /// # Errors
     /// [`CertificateError`], `Wire…` and `PeerSignature`.
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
-        let (envelope, _) = envelope::open(der, GMC_BYTES_MAX)?;
-        Ok(Self { der: Bytes::copy_from_slice(der), body: GmcBody::from_envelope(envelope)? })
+        let (envelope, signature) = envelope::open(der, GMC_BYTES_MAX)?;
+        let body = GmcBody::from_envelope(&envelope)?;
+        Ok(Self { der: Bytes::copy_from_slice(der), body, issuer: envelope.issuer, signature })
     }
 
     /// Whether the certificate stands under `charter` (as changed so far): it fits the charter, and carries the votes that
@@ -348,6 +283,9 @@ impl Gmc {
         voters: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
     ) -> Result<(), CertificateError> {
         self.body.check_charter(charter)?;
+        if self.body.membership.issued.is_some() {
+            return Err(CertificateError::PeerGroupKey);
+        }
         let Some(votes) = &self.body.membership.votes else { return Ok(()) };
         let need = usize::try_from(charter.threshold()).unwrap_or(usize::MAX);
         if votes.len() < need {
@@ -386,7 +324,12 @@ impl Gmc {
 
     /// Whether it stands on the charter's word instead of votes.
     pub fn is_founder(&self) -> bool {
-        self.body.membership.votes.is_none()
+        self.body.membership.votes.is_none() && self.body.membership.issued.is_none()
+    }
+
+    /// The share-epoch of the group's key that issued it, if one did.
+    pub fn issued(&self) -> Option<Digest> {
+        self.body.membership.issued
     }
 
     /// The votes; empty for a founder.
@@ -420,16 +363,11 @@ impl Gmc {
     }
 
     fn issue(body: GmcBody, identity: &Identity) -> Result<Self, CertificateError> {
-        let der = body.envelope()?.sign(identity.key())?;
+        let der = body.envelope_by(Issuer::Own)?.sign(identity.key())?;
         if der.len() > GMC_BYTES_MAX {
             return Err(CertificateError::LocalValue("too many votes"));
         }
-        Ok(Self { der: der.into(), body })
+        Self::from_der(&der)
     }
 }
 
-/// Whether votes stand in their one order, each voter once, not too many.
-fn sorted(votes: &[VoteProof]) -> bool {
-    votes.len() <= VOTES_MAX
-        && votes.windows(2).all(|pair| pair.first().map(|v| v.voter) < pair.last().map(|v| v.voter))
-}

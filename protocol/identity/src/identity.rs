@@ -32,6 +32,7 @@ impl Identity {
             not_before,
             not_after,
             membership: None,
+            issuer: crate::issuer::Issuer::Own,
         };
         let certificate = IdentityCertificate::from_der(&envelope.sign(&key)?)?;
         Ok(Self { key, certificate })

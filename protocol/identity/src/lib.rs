@@ -11,6 +11,7 @@
 //! Promise: whatever a decoder here returns is in its one DER form and every signature in it verified; any changed, missing
 //! or added byte gives a typed error. OpenSSL reads and verifies all of it (docs/protocol/identity.md has the commands).
 
+mod authority;
 mod certificate;
 mod charter;
 mod charter_groups;
@@ -22,6 +23,8 @@ mod error;
 mod forged;
 mod gmc;
 mod identity;
+mod issuer;
+mod membership;
 mod message;
 mod request;
 mod roster;
@@ -29,6 +32,7 @@ mod signed_charter;
 pub mod transcript;
 mod vote;
 
+pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate};
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
 pub use charter::{
     CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, Minority, THRESHOLD_MAX, Timeouts, change_digest,
@@ -36,12 +40,13 @@ pub use charter::{
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};
-pub use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
-pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Membership, Mode, Scheme, VOTES_MAX};
+pub use folkmoot_signing::{GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey};
+pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, VOTES_MAX};
+pub use membership::Membership;
 pub use identity::Identity;
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
 pub use request::Request;
-pub use roster::{Admission, Electorate, Ending, Roster};
+pub use roster::{Admission, Electorate, Ending, Roster, SharedKey};
 pub use signed_charter::SignedCharter;
 pub use transcript::{Appended, BuildError, Change, Decision, EntryError, Evidence, LoadError, Transcript};
 pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};

@@ -45,7 +45,7 @@ impl Request {
     pub fn from_der(der: &[u8]) -> Result<Self, RequestError> {
         let signed = cms::open(der, cms::REQUEST_BYTES_MAX, 1)?;
         let tbs = signed.content.strip_prefix(REQUEST_DOMAIN).ok_or(RequestError::WireDomain)?;
-        let body = GmcBody::from_envelope(envelope::open_proposed(tbs)?)?;
+        let body = GmcBody::from_envelope(&envelope::open_proposed(tbs)?)?;
         let (certificate, _) = signed.signers.into_iter().next().ok_or(CmsError::WireSigners)?;
         let votes_empty = body.membership.votes.as_ref().is_some_and(Vec::is_empty);
         if body.member() != certificate.member() || body.name != certificate.name() || !votes_empty {

@@ -11,6 +11,7 @@ use crate::Charter;
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};
 use folkmoot_signing::VerifyingKey;
+use folkmoot_signing::shared::SharingFacts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -74,6 +75,20 @@ pub(crate) enum Effect {
     Remove(MemberId),
     Charter { field: String, value: String },
     Electorate(Vec<MemberId>),
+    Sharing(Arc<SharedKey>),
+}
+
+/// The group's key as its members share it now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedKey {
+    /// What the sharing says of itself: share-epoch, key, threshold, holders.
+    pub facts: SharingFacts,
+    /// Its public part, as decided.
+    pub public: Bytes,
+    /// The certificate of the key (X.509, DER), signed by the key itself: what a standard verifier trusts.
+    pub authority: Bytes,
+    /// Those who had been members and were not any more when it was taken into use: they hold no share of it.
+    pub(crate) gone: BTreeSet<MemberId>,
 }
 
 /// The state that a set of entries amounts to.
@@ -89,6 +104,7 @@ pub struct Roster {
     decisions: BTreeMap<u64, BTreeMap<Digest, Effect>>,
     electorate: Electorate,
     charter: Arc<Charter>,
+    sharing: Option<Arc<SharedKey>>,
 }
 
 impl Roster {
@@ -106,6 +122,7 @@ impl Roster {
             requests: BTreeSet::new(),
             decisions: BTreeMap::new(),
             charter,
+            sharing: None,
         };
         for admission in admissions {
             roster.insert(Arc::new(admission));
@@ -250,6 +267,25 @@ impl Roster {
         &self.founders
     }
 
+    /// How the members share the group's key now; none before the first sharing, nor where the scheme has no such key.
+    pub fn sharing(&self) -> Option<&Arc<SharedKey>> {
+        self.sharing.as_ref()
+    }
+
+    /// Those who have left since the present sharing was taken into use, and may hold shares of it: once they are as many as the
+    /// threshold, they could sign (`TRN-34`).
+    pub fn leavers_with_shares(&self) -> Vec<MemberId> {
+        let Some(sharing) = &self.sharing else { return Vec::new() };
+        let formers = self.endings.keys().map(|(member, _)| *member).collect::<BTreeSet<_>>();
+        let formers = formers.into_iter().filter(|member| !self.is_member(member));
+        formers.filter(|member| !sharing.gone.contains(member)).collect()
+    }
+
+    /// Who has left so far.
+    pub(crate) fn gone(&self) -> BTreeSet<MemberId> {
+        self.formers().map(|(admission, _)| admission.member).collect()
+    }
+
     /// Whether the request with this digest has admitted somebody already.
     pub fn is_used(&self, request: &Digest) -> bool {
         self.requests.contains(request)
@@ -304,6 +340,7 @@ impl Roster {
         }
         self.electorate = Electorate { serial: 0, voters: self.founders.clone() };
         self.charter = self.founding.clone();
+        self.sharing = None;
         for (serial, decided) in self.decisions.clone() {
             decided.values().for_each(|effect| self.apply(effect));
             self.electorate.serial = serial.saturating_add(1);
@@ -318,6 +355,7 @@ impl Roster {
             Effect::Remove(member) => voters.retain(|voter| voter != member),
             Effect::Charter { field, value } => charter = Arc::new(charter.with_change(field, value).ok()?),
             Effect::Electorate(new) => voters.clone_from(new),
+            Effect::Sharing(_) => {}
         }
         Some((voters, charter))
     }
@@ -326,6 +364,9 @@ impl Roster {
         if let Some((voters, charter)) = self.outcome(effect) {
             self.electorate.voters = voters;
             self.charter = charter;
+        }
+        if let Effect::Sharing(sharing) = effect {
+            self.sharing = Some(sharing.clone());
         }
     }
 
@@ -345,6 +386,7 @@ impl PartialEq for Roster {
             && self.endings == other.endings
             && self.electorate == other.electorate
             && self.charter.digest() == other.charter.digest()
+            && self.sharing == other.sharing
     }
 }
 

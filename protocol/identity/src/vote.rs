@@ -30,6 +30,8 @@ pub enum VoteKind {
     ChangeCharter = 3,
     /// Set the electorate; the subject is a digest of the list of voters.
     Electorate = 4,
+    /// Take a sharing of the group's key into use; the subject is a digest of its public part.
+    Sharing = 5,
 }
 
 /// Yes or no.

@@ -13,13 +13,16 @@
 //! nobody's secret is in what is said to all, nor, for one, in what it is told. A run knows no network, time or sender's signature.
 
 mod error;
+mod group_key;
 mod groups;
 pub mod plain;
 mod polynomial;
 mod run;
 mod scheme;
+pub mod shared;
 
 pub use error::SigningError;
+pub use group_key::{GroupKey, KeyKind};
 pub use groups::{Edwards, P256, PrimeGroup, Ristretto};
 pub use plain::{Signature, SigningKey, VerifyingKey};
 pub use run::{Fault, FaultKind, HANDS_MAX, Heard, Next, Run, RunId, Said};

@@ -30,6 +30,14 @@ pub enum Decision {
         /// The voters in order; the first decides when exactly half agree.
         voters: Vec<MemberId>,
     },
+    /// The members hold shares of the group's key in this way from now on: its first sharing, or a new one of the same key.
+    #[tls_codec(discriminant = 4)]
+    Sharing {
+        /// The public part, as the charter's scheme encodes it.
+        public: Blob,
+        /// The certificate of the group's key, signed by that key itself (X.509, DER).
+        authority: Blob,
+    },
 }
 
 impl Decision {
@@ -45,6 +53,7 @@ impl Decision {
             Self::Remove { .. } => VoteKind::Remove,
             Self::ChangeCharter { .. } => VoteKind::ChangeCharter,
             Self::Electorate { .. } => VoteKind::Electorate,
+            Self::Sharing { .. } => VoteKind::Sharing,
         }
     }
 
@@ -59,6 +68,9 @@ impl Decision {
                 let mut parts: Vec<&[u8]> = vec![b"folkmoot electorate v1"];
                 parts.extend(voters.iter().map(|voter| voter.0.as_slice()));
                 digest(&parts)
+            }
+            Self::Sharing { public, authority } => {
+                digest(&[b"folkmoot sharing v1", &digest(&[&public.0]), &digest(&[&authority.0])])
             }
         }
     }

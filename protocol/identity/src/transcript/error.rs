@@ -52,6 +52,20 @@ pub enum EntryError {
     /// `TRN-15` A vote in the certificate had run out before the certificate began.
     #[error("TRN-15: the vote of {0} had run out")]
     PeerVoteEnded(MemberId),
+    /// `TRN-32`, `TRN-33` A sharing of the group's key that does not fit charter, electorate or key.
+    #[error("TRN-32: the sharing does not stand: {0}")]
+    PeerSharing(&'static str),
+    /// `TRN-34` Signed under a sharing of the group's key that is not the present one.
+    #[error("TRN-34: the certificate of {0} is of another sharing of the group's key")]
+    PeerShareEpoch(MemberId),
+    /// `TRN-35` So many have left with shares that together they could sign: new shares must be made first.
+    #[error("TRN-35: {leavers} who left hold shares, {threshold} could sign: no certificate before the shares are renewed")]
+    PeerSharesStale {
+        /// Who left since the sharing.
+        leavers: usize,
+        /// How many shares sign.
+        threshold: usize,
+    },
     /// `TRN-17` The charter forbids a minority to admit, and the voters in the certificate are no quorum.
     #[error("TRN-17: {got} votes admit nobody here; a minority may not, at least {need} may")]
     PeerMinority {

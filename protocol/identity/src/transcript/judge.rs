@@ -1,6 +1,7 @@
 //! Does an entry stand? Judged by the roster of its own past alone: no clock, no order of arrival (DECISIONS T7).
 
 use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry};
+use super::sharing::{issued, sharing};
 use super::{Decision, EntryError, VOTERS_MAX};
 use crate::roster::{Admission, Effect, Ending, Roster};
 use crate::{CharterError, Gmc};
@@ -71,13 +72,7 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     if certificate.is_founder() {
         return Err(EntryError::PeerNoVotes(member));
     }
-    certificate
-        .check_authority(past.charter(), |voter| past.voter_key(voter))
-        .map_err(EntryError::PeerCertificate)?;
-    let yes: BTreeSet<MemberId> = certificate.votes().iter().map(|vote| vote.voter).collect();
-    if !past.admits(&yes) {
-        return Err(EntryError::PeerMinority { got: yes.len(), need: past.admission_need(&yes) });
-    }
+    if past.charter().scheme().shared() { issued(&certificate, past)? } else { voted(&certificate, past)? }
     let body = certificate.body();
     let request = body.request_digest().map_err(EntryError::PeerCertificate)?;
     if past.is_used(&request) {
@@ -98,6 +93,18 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
         certificate: Some(der.clone()),
     };
     Ok(Act::Admit { request, admission: Arc::new(admission) })
+}
+
+/// `TRN-10` to `TRN-12`, `TRN-17`: as many votes as it takes, each by a voter.
+fn voted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
+    certificate
+        .check_authority(past.charter(), |voter| past.voter_key(voter))
+        .map_err(EntryError::PeerCertificate)?;
+    let yes: BTreeSet<MemberId> = certificate.votes().iter().map(|vote| vote.voter).collect();
+    if !past.admits(&yes) {
+        return Err(EntryError::PeerMinority { got: yes.len(), need: past.admission_need(&yes) });
+    }
+    Ok(())
 }
 
 fn expire(
@@ -187,6 +194,10 @@ fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Conseq
                 return Err(EntryError::PeerElectorate);
             }
             Ok((Effect::Electorate(voters.clone()), Vec::new()))
+        }
+        Decision::Sharing { public, authority } => {
+            let sharing = sharing(&public.0, &authority.0, past)?;
+            Ok((Effect::Sharing(Arc::new(sharing)), Vec::new()))
         }
     }
 }

@@ -22,6 +22,7 @@ mod full;
 mod graph;
 mod judge;
 mod load;
+mod sharing;
 
 pub use decision::Decision;
 pub use entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
@@ -70,6 +71,8 @@ pub enum Change {
     CharterChanged,
     /// The electorate changed, or its serial moved on, without anyone leaving.
     ElectorateChanged,
+    /// The members share the group's key in a new way.
+    SharingChanged,
 }
 
 /// What [`Transcript::append`] did.

@@ -1,0 +1,180 @@
+//! The group's part of a certificate: an extension of X.509.
+//!
+//! ```text
+//! Membership ::= SEQUENCE {                          -- extension 1.3.6.1.4.1.59999.1.1, not critical for OpenSSL's sake,
+//!   version INTEGER (1),                             -- required by us
+//!   groupName UTF8String, groupId OCTET STRING (32), scheme ENUMERATED, mode ENUMERATED,
+//!   thresholdAtIssue INTEGER, groupSizeAtIssue INTEGER, charterDigest OCTET STRING (32), nonce OCTET STRING (16),
+//!   votes [0] EXPLICIT SEQUENCE OF SEQUENCE { voter OCTET STRING (32), expires INTEGER, signature OCTET STRING (64) }
+//!         OPTIONAL,
+//!   issued [1] EXPLICIT OCTET STRING (32) OPTIONAL } -- the share-epoch of the group's key, which has signed
+//! ```
+//! Neither votes nor issued: a founder, on the charter's word (N1). Never both.
+
+use crate::VoteProof;
+use crate::gmc::VOTES_MAX;
+use der::asn1::OctetString;
+use der::{Decode, Encode, Enumerated, Sequence};
+use folkmoot_base::{Digest, GroupId, GroupName, MemberId, UnixTime};
+use folkmoot_signing::{Mode, Scheme, Signature};
+
+/// The group's part of a certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Membership {
+    /// The group's name.
+    pub group_name: GroupName,
+    /// The group.
+    pub group: GroupId,
+    /// How it admits.
+    pub scheme: Scheme,
+    /// Who issues.
+    pub mode: Mode,
+    /// Votes needed when this was proposed.
+    pub threshold: u32,
+    /// Members when this was proposed, as far as the proposer knew.
+    pub group_size: u32,
+    /// The charter, as changed so far ([`Charter::digest`]).
+    pub charter: Digest,
+    /// Drawn by the holder.
+    pub nonce: [u8; 16],
+    /// The votes, sorted by voter, each once; `None` for a founder, and where the group's key has signed.
+    pub votes: Option<Vec<VoteProof>>,
+    /// Where the group's key signs: under which sharing of it (its share-epoch, DECISIONS N3).
+    pub issued: Option<Digest>,
+}
+
+/// [`Scheme`] as it is encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enumerated)]
+#[repr(u8)]
+enum SchemeDer {
+    Plain = 1,
+    TsRsa = 2,
+    Shoup = 3,
+    TsDsa = 4,
+    Asm = 5,
+    Frost = 6,
+}
+
+/// [`Mode`] as it is encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enumerated)]
+#[repr(u8)]
+enum ModeDer {
+    Decentralised = 1,
+    Centralised = 2,
+}
+
+#[derive(Sequence)]
+struct MembershipDer {
+    version: u8,
+    group_name: String,
+    group: OctetString,
+    scheme: SchemeDer,
+    mode: ModeDer,
+    threshold: u32,
+    group_size: u32,
+    charter: OctetString,
+    nonce: OctetString,
+    #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
+    votes: Option<Vec<VoteDer>>,
+    #[asn1(context_specific = "1", tag_mode = "EXPLICIT", optional = "true")]
+    issued: Option<OctetString>,
+}
+
+#[derive(Sequence)]
+struct VoteDer {
+    voter: OctetString,
+    expires: u64,
+    signature: OctetString,
+}
+
+impl Membership {
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, ()> {
+        let octets = |bytes: &[u8]| OctetString::new(bytes).map_err(|_| ());
+        let votes = self.votes.as_ref().map(|votes| {
+            let one = |vote: &VoteProof| {
+                Ok(VoteDer {
+                    voter: octets(&vote.voter.0)?,
+                    expires: vote.expires.0,
+                    signature: octets(&vote.signature.to_bytes())?,
+                })
+            };
+            votes.iter().map(one).collect::<Result<Vec<_>, ()>>()
+        });
+        let der = MembershipDer {
+            version: 1,
+            group_name: self.group_name.as_str().to_owned(),
+            group: octets(&self.group.0)?,
+            scheme: self.scheme.into(),
+            mode: self.mode.into(),
+            threshold: self.threshold,
+            group_size: self.group_size,
+            charter: octets(&self.charter)?,
+            nonce: octets(&self.nonce)?,
+            votes: votes.transpose()?,
+            issued: self.issued.map(|epoch| octets(&epoch)).transpose()?,
+        };
+        if !self.votes.as_deref().is_none_or(sorted) {
+            return Err(());
+        }
+        der.to_der().map_err(|_| ())
+    }
+
+    pub(crate) fn decode(der: &[u8]) -> Option<Self> {
+        let der = MembershipDer::from_der(der).ok()?;
+        let votes = match der.votes {
+            Some(votes) => Some(votes.iter().map(VoteDer::decode).collect::<Option<Vec<_>>>()?),
+            None => None,
+        };
+        let issued = match der.issued {
+            Some(epoch) => Some(epoch.as_bytes().try_into().ok()?),
+            None => None,
+        };
+        let membership = Self {
+            group_name: GroupName::new(&der.group_name).ok()?,
+            group: GroupId(der.group.as_bytes().try_into().ok()?),
+            scheme: der.scheme.into(),
+            mode: der.mode.into(),
+            threshold: der.threshold,
+            group_size: der.group_size,
+            charter: der.charter.as_bytes().try_into().ok()?,
+            nonce: der.nonce.as_bytes().try_into().ok()?,
+            votes,
+            issued,
+        };
+        let one_authority = membership.votes.is_none() || membership.issued.is_none();
+        (der.version == 1 && one_authority).then_some(membership)
+    }
+}
+
+impl VoteDer {
+    fn decode(&self) -> Option<VoteProof> {
+        Some(VoteProof {
+            voter: MemberId(self.voter.as_bytes().try_into().ok()?),
+            expires: UnixTime(self.expires),
+            signature: Signature::from_bytes(self.signature.as_bytes()).ok()?,
+        })
+    }
+}
+
+macro_rules! same_words {
+    ($ours:ident, $theirs:ident, $($word:ident),*) => {
+        impl From<$ours> for $theirs {
+            fn from(word: $ours) -> Self {
+                match word { $($ours::$word => Self::$word),* }
+            }
+        }
+        impl From<$theirs> for $ours {
+            fn from(word: $theirs) -> Self {
+                match word { $($theirs::$word => Self::$word),* }
+            }
+        }
+    };
+}
+same_words!(SchemeDer, Scheme, Plain, TsRsa, Shoup, TsDsa, Asm, Frost);
+same_words!(ModeDer, Mode, Decentralised, Centralised);
+
+/// Whether votes stand in their one order, each voter once, not too many.
+fn sorted(votes: &[VoteProof]) -> bool {
+    votes.len() <= VOTES_MAX
+        && votes.windows(2).all(|pair| pair.first().map(|v| v.voter) < pair.last().map(|v| v.voter))
+}

@@ -1,0 +1,59 @@
+//! The group's own key: does a sharing of it stand, does a certificate that it has signed? `TRN-32` to `TRN-35`.
+
+use super::EntryError;
+use crate::authority::{AuthorityCertificate, common};
+use crate::roster::{Roster, SharedKey};
+use crate::{CertificateError, Gmc};
+use bytes::Bytes;
+use folkmoot_signing::shared::{self, SharingFacts};
+
+/// `TRN-32`, `TRN-33`: a sharing by the charter's scheme and threshold, among members, of the key that there is, if there is one;
+/// with that key's certificate.
+pub(super) fn sharing(public: &Bytes, authority: &Bytes, past: &Roster) -> Result<SharedKey, EntryError> {
+    let refuse = |what| Err(EntryError::PeerSharing(what));
+    let scheme = past.charter().scheme();
+    let Ok(facts) = shared::facts(scheme, public) else {
+        return refuse("it is none of the charter's scheme");
+    };
+    if facts.threshold != past.threshold() {
+        return refuse("another threshold than the charter's");
+    }
+    if !facts.holders.iter().all(|holder| past.may_vote(holder)) {
+        return refuse("a share for one who has no vote");
+    }
+    if facts.holders.len() < scheme.signers(facts.threshold) {
+        return refuse("fewer holders than signers");
+    }
+    check_key(&facts, authority, past)?;
+    Ok(SharedKey { facts, public: public.clone(), authority: authority.clone(), gone: past.gone() })
+}
+
+fn check_key(facts: &SharingFacts, authority: &Bytes, past: &Roster) -> Result<(), EntryError> {
+    let refuse = |what| Err(EntryError::PeerSharing(what));
+    match past.sharing() {
+        Some(now) if now.facts.key != facts.key => return refuse("another key than the group's"),
+        Some(now) if now.authority != *authority => return refuse("another certificate of the group's key"),
+        Some(now) if now.facts.epoch == facts.epoch => return refuse("it is the present one"),
+        Some(_) | None => {}
+    }
+    let certificate = AuthorityCertificate::from_der(authority).map_err(EntryError::PeerCertificate)?;
+    if *certificate.key() != facts.key || certificate.name() != common(past.charter().name().as_str()) {
+        return refuse("a certificate of another key or group");
+    }
+    Ok(())
+}
+
+/// `TRN-34`, `TRN-35`: the group's key has signed, under the present sharing, and those who left cannot have.
+pub(super) fn issued(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
+    let refuse = |error| Err(EntryError::PeerCertificate(error));
+    certificate.body().check_charter(past.charter()).map_err(EntryError::PeerCertificate)?;
+    let Some(sharing) = past.sharing() else { return refuse(CertificateError::PeerGroupKey) };
+    if certificate.issued() != Some(sharing.facts.epoch) {
+        return Err(EntryError::PeerShareEpoch(certificate.member()));
+    }
+    let leavers = past.leavers_with_shares().len();
+    if leavers >= sharing.facts.threshold {
+        return Err(EntryError::PeerSharesStale { leavers, threshold: sharing.facts.threshold });
+    }
+    certificate.check_issued(&sharing.facts.key).map_err(EntryError::PeerCertificate)
+}
