@@ -3,9 +3,10 @@
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Secret, ViewId, codec, draw};
 use crate::identity::{Identity, IdentityCertificate, Roster};
 use crate::ledger::{Entry, Ledger};
-use crate::message::{self, Answer, AnswerBody, GuestWord, Letter, MemberWord, Sealed, Standing};
+use crate::message::{self, Answer, AnswerBody, GuestWord, Letter, MemberWord, Standing};
 use crate::pace::Pace;
-use crate::seal::{self, DoorKey};
+use crate::base::sealing::{Hybrid, seal};
+use crate::{DoorKey, Sealed};
 use crate::{ANSWERS_MAX, LettersError, TEXT_BYTES_MAX};
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -451,7 +452,7 @@ fn verify(letter: &Letter, group: &GroupId, from: Option<NodeId>) -> Result<Read
 fn sealed_answer(entry: &Entry, answer: &Answer, entropy: &mut dyn Entropy) -> Option<GuestWord> {
     let letter = answer.body.letter;
     let info = answer_info(&entry.group, &letter);
-    let sealed = seal::seal(&entry.reply, &info, &codec::encode(answer), entropy)?;
+    let sealed = seal::<Hybrid>(&entry.reply, &info, &codec::encode(answer), entropy)?;
     Some(GuestWord::Answer { letter, sealed })
 }
 
@@ -463,12 +464,12 @@ pub fn danger_seal_letter(
     letter: &Letter,
     entropy: &mut dyn Entropy,
 ) -> Option<Sealed> {
-    seal::seal(key, &letter_info(view, epoch), &codec::encode(letter), entropy)
+    seal::<Hybrid>(key, &letter_info(view, epoch), &codec::encode(letter), entropy)
 }
 
 /// Seals any answer to a writer's key: for tests of what writers refuse.
 #[doc(hidden)]
 pub fn danger_seal_answer(reply: &[u8], answer: &Answer, entropy: &mut dyn Entropy) -> Option<Sealed> {
     let info = answer_info(&answer.body.group, &answer.body.letter);
-    seal::seal(reply, &info, &codec::encode(answer), entropy)
+    seal::<Hybrid>(reply, &info, &codec::encode(answer), entropy)
 }

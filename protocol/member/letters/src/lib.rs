@@ -23,7 +23,6 @@ mod error;
 mod ledger;
 mod message;
 mod pace;
-mod seal;
 mod writer;
 
 pub use desk::{Counter, Desk, DeskEvent, DeskInput, DeskOutput, Front};
@@ -31,13 +30,20 @@ pub use desk::{Counter, Desk, DeskEvent, DeskInput, DeskOutput, Front};
 pub use desk::{danger_seal_answer, danger_seal_letter};
 pub use error::LettersError;
 pub use message::{
-    Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Sealed, Standing, TEXT_BYTES_MAX,
+    Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Standing, TEXT_BYTES_MAX,
     WORD_BYTES_MAX, is_for_writer, is_guest_word,
 };
-pub use seal::DoorKey;
+
 pub use writer::{Writer, WriterEvent, WriterOutput};
 
+pub use folkmoot_base::Sealed;
+
+/// The pair of keys to which letters or answers are sealed.
+pub type DoorKey = OpeningKey<Hybrid>;
+
 use folkmoot_base as base;
+use folkmoot_base::OpeningKey;
+use folkmoot_base::sealing::Hybrid;
 use folkmoot_identity as identity;
 
 /// Most answers to one letter.

@@ -11,6 +11,7 @@
 //! ```
 //! Between members, sealed by session: 1 Letter, 2 Answer, with the signatures that the writer and the answering member made.
 
+use crate::Sealed;
 use crate::base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::base::{DecodeError, Digest, GroupId, MemberId, ViewId, digest};
 use crate::{ANSWERS_MAX, LettersError};
@@ -30,15 +31,6 @@ pub fn is_guest_word(frame: &[u8]) -> bool {
 /// Whether such a frame is a contact's to a writer, and not the other way.
 pub fn is_for_writer(frame: &[u8]) -> bool {
     matches!(frame.get(1), Some(66 | 68 | 70))
-}
-
-/// Something sealed by HPKE (RFC 9180).
-#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-pub struct Sealed {
-    /// The encapsulated key: 1,120 bytes.
-    pub encapsulated: Blob,
-    /// Ciphertext and tag.
-    pub body: Blob,
 }
 
 /// Writer and contact.

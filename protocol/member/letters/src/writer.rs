@@ -3,8 +3,9 @@
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, codec, draw};
 use crate::desk::{answer_info, door_content, is_door, is_signed, letter_info, sign};
 use crate::identity::{Identity, Roster};
-use crate::message::{self, Answer, AnswerBody, GuestWord, LetterBody, Sealed, Standing};
-use crate::seal::{self, DoorKey};
+use crate::message::{self, Answer, AnswerBody, GuestWord, LetterBody, Standing};
+use crate::base::sealing::{Hybrid, seal};
+use crate::{DoorKey, Sealed};
 use crate::{DRAFTS_MAX, LettersError, TEXT_BYTES_MAX};
 use bytes::Bytes;
 use core::time::Duration;
@@ -191,7 +192,7 @@ impl Writer {
                     return Err(LettersError::PeerNotMember(by));
                 }
                 let letter = codec::encode(&sign(draft.body(view, epoch, identity), identity));
-                let sealed = seal::seal(&key.0, &letter_info(&view, &epoch), &letter, entropy);
+                let sealed = seal::<Hybrid>(&key.0, &letter_info(&view, &epoch), &letter, entropy);
                 let sealed = sealed.ok_or(LettersError::PeerOtherDoor(from))?;
                 draft.stage = Stage::Writing { epoch, sealed };
                 (draft.at, draft.pause) = (now, PAUSE);
