@@ -2,6 +2,7 @@
 
 use crate::{Founder, Minority, Timeouts};
 use folkmoot_base::{Cipher, Entropy, GroupName, Keying, draw};
+use folkmoot_signing::Scheme;
 use std::fmt::Write as _;
 
 /// What [`crate::Charter::from_toml`] will read, to be written.
@@ -13,7 +14,9 @@ pub struct CharterDraft {
     pub nonce: [u8; 16],
     /// Votes that admit.
     pub threshold: u32,
-    /// Who signs.
+    /// In which way the group signs.
+    pub scheme: Scheme,
+    /// Who signs the charter.
     pub founders: Vec<Founder>,
     /// Which module agrees on keys.
     pub keying: Keying,
@@ -45,6 +48,7 @@ impl CharterDraft {
             name,
             nonce: draw(entropy),
             threshold,
+            scheme: Scheme::Plain,
             founders,
             keying: Keying::default(),
             cipher: Cipher::default(),
@@ -71,7 +75,7 @@ impl CharterDraft {
         line("name", quote(self.name.as_str()));
         line("nonce", quote(&hex(&self.nonce)));
         line("threshold", self.threshold.to_string());
-        line("scheme", quote("plain"));
+        line("scheme", quote(self.scheme.name()));
         line("keying", quote(self.keying.as_str()));
         line("cipher", quote(self.cipher.as_str()));
         // Left out where it is false: older releases do not know the word, and refuse what they do not know.

@@ -40,3 +40,56 @@ pub type AnyRun = Box<dyn Run<Done = Outcome>>;
 pub fn facts(_scheme: Scheme, _public: &[u8]) -> Result<SharingFacts, SigningError> {
     Err(SigningError::WireKey)
 }
+
+/// Who gives and who gets in a resharing.
+#[derive(Debug, Clone, Copy)]
+pub struct Moving<'a> {
+    /// As many holders as the present threshold, sorted.
+    pub givers: &'a [MemberId],
+    /// Those who hold a share afterwards, sorted.
+    pub takers: &'a [MemberId],
+}
+
+/// The first sharing of a key that nobody knows, among `hands`.
+///
+/// # Errors
+/// [`SigningError`] if the scheme has no such run, or not for these.
+pub fn found(
+    _scheme: Scheme,
+    _run: RunId,
+    _me: MemberId,
+    _hands: &[MemberId],
+    _threshold: usize,
+) -> Result<AnyRun, SigningError> {
+    Err(SigningError::LocalKey)
+}
+
+/// New shares of the same key. `sharing` is the present public part, and our share of it if we give.
+///
+/// # Errors
+/// As [`found`].
+pub fn reshare(
+    _scheme: Scheme,
+    _run: RunId,
+    _me: MemberId,
+    _hands: Moving<'_>,
+    _threshold: usize,
+    _sharing: (&[u8], Option<&Secret<Vec<u8>>>),
+) -> Result<AnyRun, SigningError> {
+    Err(SigningError::LocalKey)
+}
+
+/// A signature over raw bytes by `hands`, exactly as many as the scheme takes.
+///
+/// # Errors
+/// As [`found`].
+pub fn sign(
+    _scheme: Scheme,
+    _run: RunId,
+    _me: MemberId,
+    _hands: &[MemberId],
+    _sharing: (&[u8], &Secret<Vec<u8>>),
+    _message: &[u8],
+) -> Result<AnyRun, SigningError> {
+    Err(SigningError::LocalKey)
+}

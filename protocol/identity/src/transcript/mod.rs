@@ -218,6 +218,7 @@ impl Transcript {
         };
         let was_member = target.is_some_and(|member| self.roster.is_member(&member));
         let charter = self.roster.charter().digest();
+        let sharing = self.roster.sharing().cloned();
         act.apply(&mut self.roster);
         let gone = was_member && target.is_some_and(|member| !self.roster.is_member(&member));
         match act {
@@ -234,6 +235,7 @@ impl Transcript {
                     Change::Removed { member: *member, admission: *admission, cause: Cause::Expelled }
                 }
                 _ if charter != self.roster.charter().digest() => Change::CharterChanged,
+                _ if sharing != self.roster.sharing().cloned() => Change::SharingChanged,
                 _ => Change::ElectorateChanged,
             },
         }

@@ -255,6 +255,11 @@ impl Applicant {
                 self.unanswered = 0;
                 self.certify(&votes, transcript, identity)
             }
+            GuestMessage::Issued { request, der } => {
+                self.is_ours(from, &request)?;
+                self.unanswered = 0;
+                self.take_issued(from, &request, &der.0)
+            }
             GuestMessage::Request { .. } | GuestMessage::Certificate { .. } => {
                 Err(AdmissionError::PeerOutOfTurn(from))
             }
@@ -340,6 +345,24 @@ impl Applicant {
         certificate
             .check_authority(transcript.roster().charter(), |voter| stands.get(voter).map(|(_, key)| key))
             .map_err(AdmissionError::PeerCertificate)?;
+        self.take_certificate(certificate);
+        Ok(())
+    }
+
+    /// The group has signed. That its key did is for the transcript to judge: we have nothing but the charter yet.
+    fn take_issued(&mut self, from: NodeId, request: &Digest, der: &[u8]) -> Result<(), AdmissionError> {
+        let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
+        let ours = certificate.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
+        if ours != *request || certificate.issued().is_none() {
+            return Err(AdmissionError::PeerOutOfTurn(from));
+        }
+        if self.certificate.as_ref() != Some(&certificate) {
+            self.take_certificate(certificate);
+        }
+        Ok(())
+    }
+
+    fn take_certificate(&mut self, certificate: Gmc) {
         let der = certificate.der().clone();
         self.keep(b'c', &der);
         self.certificate = Some(certificate);
@@ -347,7 +370,6 @@ impl Applicant {
         self.phase = Phase::Certifying;
         self.out.push_back(Output::Event(Event::Certified { certificate: der }));
         self.speak();
-        Ok(())
     }
 
     fn notice_admission(&mut self, transcript: &Transcript, identity: &Identity) {

@@ -85,7 +85,7 @@ impl Admission {
         match message::decode(payload)? {
             GuestMessage::Request { cms } => self.guest_request(call, from, &cms.0),
             GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0),
-            GuestMessage::Standing { .. } | GuestMessage::Votes { .. } => {
+            GuestMessage::Standing { .. } | GuestMessage::Votes { .. } | GuestMessage::Issued { .. } => {
                 Err(AdmissionError::PeerOutOfTurn(from))
             }
         }
@@ -222,7 +222,10 @@ impl Admission {
         if !self.guests.is_linked(&node) {
             return;
         }
-        let message = if let Some(votes) = open.enough(roster) {
+        let shared = roster.charter().scheme().shared();
+        let message = if let Some(der) = self.hands.issued.get(digest) {
+            GuestMessage::Issued { request: *digest, der: Blob::from(der.clone()) }
+        } else if let Some(votes) = open.enough(roster).filter(|_| !shared) {
             let keyed = votes.into_iter().map(|vote| KeyedVote {
                 proof: vote.proof(),
                 spki: Blob::from(vote.certificate().key().spki_der().to_vec()),

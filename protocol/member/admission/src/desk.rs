@@ -3,6 +3,7 @@
 use crate::ballots::Ballots;
 use crate::contact::Guests;
 use crate::expire::Expiring;
+use crate::hands::Hands;
 use crate::message::{self, OpenMessage};
 use crate::requests::Requests;
 use crate::resend::Pause;
@@ -28,6 +29,7 @@ pub struct Admission {
     pub(crate) ballots: Ballots,
     pub(crate) guests: Guests,
     pub(crate) expiring: Expiring,
+    pub(crate) hands: Hands,
     pub(crate) pause: Pause,
     pub(crate) out: VecDeque<Output>,
 }
@@ -43,6 +45,7 @@ impl Admission {
             ballots: Ballots::default(),
             guests: Guests::default(),
             expiring: Expiring::default(),
+            hands: Hands::default(),
             out: VecDeque::new(),
         }
     }
@@ -60,7 +63,7 @@ impl Admission {
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
         let call = Call { now, transcript, identity };
-        let result = self.dispatch(&call, input);
+        let result = self.dispatch(&call, input, entropy);
         self.work(&call, entropy);
         result
     }
@@ -72,13 +75,18 @@ impl Admission {
 
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        [self.pause.due(), self.ballots.due()].into_iter().flatten().min()
+        [self.pause.due(), self.ballots.due(), self.hands.due()].into_iter().flatten().min()
     }
 
-    fn dispatch(&mut self, call: &Call<'_>, input: Input) -> Result<(), AdmissionError> {
+    fn dispatch(
+        &mut self,
+        call: &Call<'_>,
+        input: Input,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
         match input {
             Input::Guest { from, payload } => self.guest(call, from, &payload),
-            Input::Open { sender, payload } => self.open(call, sender, &payload),
+            Input::Open { sender, payload } => self.open(call, sender, &payload, entropy),
             Input::Clock(time) => {
                 self.clock = Some(time);
                 self.close_expired(time);
@@ -113,13 +121,20 @@ impl Admission {
     /// What follows from the state rather than from the input: votes that can be cast, decisions that can be carried out.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.follow_serial(call);
+        self.work_hands(call, entropy);
         self.cast(call);
         self.carry_out(call);
         let busy = self.has_unfinished(call);
         self.pause.arrange(call.now, busy, &self.config, entropy);
     }
 
-    fn open(&mut self, call: &Call<'_>, sender: MemberId, payload: &[u8]) -> Result<(), AdmissionError> {
+    fn open(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        payload: &[u8],
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
         if !call.transcript.roster().is_member(&sender) {
             return Err(AdmissionError::PeerNotMember(sender));
         }
@@ -130,6 +145,7 @@ impl Admission {
             OpenMessage::DecisionVote { decision, cms } => {
                 self.hear_decision_vote(call, sender, decision, &cms.0)
             }
+            OpenMessage::Hand { word } => self.hear_hand(call, sender, word, entropy),
         }
     }
 
@@ -151,6 +167,7 @@ impl Admission {
         self.close_stale(call);
         self.follow_serial(call);
         self.close_senseless(call);
+        self.forget_issued(call);
         self.retell_guests(call);
     }
 

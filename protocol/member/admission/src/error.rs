@@ -121,4 +121,7 @@ pub enum AdmissionError {
     /// Stored bytes are damaged.
     #[error("stored admission state under {0} is damaged")]
     LocalCorrupt(&'static str),
+    /// `ADM-41` to `ADM-46` A hand's word that is not its to say, or not now.
+    #[error("ADM-41: a word of {0} at a table: {1}")]
+    PeerHand(MemberId, &'static str),
 }

@@ -25,6 +25,7 @@ mod decide;
 mod desk;
 mod error;
 mod expire;
+mod hands;
 mod message;
 mod requests;
 mod resend;
@@ -35,6 +36,7 @@ mod vote;
 pub use applicant::{Applicant, Phase};
 pub use desk::Admission;
 pub use error::AdmissionError;
+pub use hands::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
 pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason};
 pub use status::{ProposalStatus, RequestStatus, Status};
 
@@ -211,6 +213,11 @@ pub enum Event {
         have: usize,
         /// Approving votes needed, at the least.
         need: usize,
+    },
+    /// A member was proven to lie while several made one share or signature: it is not seated again.
+    HandLied {
+        /// Who.
+        member: MemberId,
     },
     /// Applicant: not admitted, or not yet.
     Refused {

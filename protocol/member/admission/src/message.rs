@@ -9,9 +9,12 @@
 //! voter   -> members   Open::Vote          a vote on it (CMS)
 //! member  -> members   Open::Proposal      a decision that wants votes
 //! voter   -> members   Open::DecisionVote  a vote on it (CMS) with the decision
+//! hand    -> members   Open::Hand          a word at a table where several make one share or signature (hands/word.rs)
+//! contact -> guest     Issued        "the group has signed": the certificate
 //! ```
 
 use crate::AdmissionError;
+use crate::hands::HandWord;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{DecodeError, Digest, limits};
 use folkmoot_identity::{Decision, VoteProof};
@@ -73,6 +76,14 @@ pub enum GuestMessage {
         /// Enough votes.
         votes: Vec<KeyedVote>,
     },
+    /// Contact → guest, where the group has a key of its own.
+    #[tls_codec(discriminant = 5)]
+    Issued {
+        /// Which request.
+        request: Digest,
+        /// The certificate (X.509), signed by the group's key.
+        der: Blob,
+    },
 }
 
 /// A vote and the key that made it: its digest is the voter's name, so the guest can check without a roster.
@@ -113,6 +124,12 @@ pub enum OpenMessage {
         decision: Decision,
         /// CMS by the voter.
         cms: Blob,
+    },
+    /// A hand's word at a table.
+    #[tls_codec(discriminant = 5)]
+    Hand {
+        /// Signed.
+        word: HandWord,
     },
 }
 

@@ -7,6 +7,7 @@
 //! | request | "own" | applicant: request (CMS) or certificate (GMC), first byte says which |
 //! | vote | "a" ‖ request digest | own vote, CMS |
 //! | vote | "d" ‖ serial(8) ‖ ballot(4) | own approval at that slot: decision, CMS |
+//! | share | digest of the sharing's public part | state, leader, public part, certificate, share; sealed under the identity's key |
 //! | vote | "n" ‖ serial(8) ‖ ballot(4) ‖ proposal's first 16 bytes | own rejection: decision, CMS |
 
 use crate::ballots::{Ballots, Proposal};
@@ -16,12 +17,15 @@ use crate::requests::Open;
 use crate::{AdmissionError, Config};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, MemberId, Persist, StoreKey, UnixTime};
+use folkmoot_base::sealing::{Classic, OpeningKey, Sealed, seal};
+use folkmoot_base::{Digest, Entropy, MemberId, Persist, Secret, StoreKey, UnixTime, hmac_sha256};
 use folkmoot_identity::{Decision, Identity, Motion, Request, Slot, Transcript, Verdict, Vote};
 use std::collections::BTreeMap;
 
 /// Table of requests and proposals.
 pub(crate) const REQUESTS: &str = "request";
+/// Table of own shares of the group's key.
+pub(crate) const SHARES: &str = "share";
 /// Table of own votes.
 pub(crate) const VOTES: &str = "vote";
 
@@ -92,6 +96,41 @@ pub(crate) fn delete_decision_vote(proposal: &Digest, slot: Slot, verdict: Verdi
     Persist::delete(VOTES, decision_key(proposal, slot, verdict))
 }
 
+pub(crate) fn put_share(name: &Digest, sealed: Vec<u8>) -> Persist {
+    Persist::put(SHARES, Bytes::copy_from_slice(name), sealed)
+}
+
+pub(crate) fn delete_share(name: &Digest) -> Persist {
+    Persist::delete(SHARES, Bytes::copy_from_slice(name))
+}
+
+/// Seals a share under a key that follows from the identity's, so that a copy of the store alone signs nothing.
+pub(crate) fn seal_share(
+    identity: &Identity,
+    name: &Digest,
+    plain: &Secret<Vec<u8>>,
+    entropy: &mut dyn Entropy,
+) -> Option<Vec<u8>> {
+    let key = OpeningKey::<Classic>::derive(&share_seed(identity)?);
+    let sealed = seal::<Classic>(key.public(), &share_info(name), plain.expose(), entropy)?;
+    Some(codec::encode(&sealed))
+}
+
+/// Opens what [`seal_share`] made.
+pub(crate) fn open_share(identity: &Identity, name: &Digest, sealed: &[u8]) -> Option<Secret<Vec<u8>>> {
+    let key = OpeningKey::<Classic>::derive(&share_seed(identity)?);
+    key.open(&share_info(name), &codec::decode::<Sealed>(sealed).ok()?).map(Secret::new)
+}
+
+fn share_seed(identity: &Identity) -> Option<Secret<[u8; 32]>> {
+    let key = identity.key().to_pkcs8_der().ok()?;
+    Some(Secret::new(hmac_sha256(key.expose(), &[b"folkmoot share seal v1"])))
+}
+
+fn share_info(name: &Digest) -> Vec<u8> {
+    [b"folkmoot share v1".as_slice(), name].concat()
+}
+
 fn decision_key(proposal: &Digest, slot: Slot, verdict: Verdict) -> Bytes {
     let (serial, ballot) = (slot.serial.to_be_bytes(), slot.ballot.to_be_bytes());
     match verdict {
@@ -123,6 +162,11 @@ impl Admission {
         }
         for (key, value) in stored.iter().filter(|(key, _)| key.table == VOTES) {
             admission.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;
+        }
+        for (key, value) in stored.iter().filter(|(key, _)| key.table == SHARES) {
+            admission
+                .load_share(transcript, identity, key, value)
+                .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
         }
         Ok(admission)
     }

@@ -40,7 +40,7 @@ impl Door {
 
 /// Whether a stored pair belongs to admission.
 pub(crate) fn is_ours(key: &StoreKey) -> bool {
-    matches!(key.table, "vote" | "request")
+    matches!(key.table, "vote" | "request" | "share")
 }
 
 impl Member {

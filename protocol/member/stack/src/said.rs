@@ -40,6 +40,10 @@ impl Member {
             admission::Event::RequestClosed { member, why, .. } => {
                 self.trace("admission", format!("the request of {member} is closed: {why:?}"));
             }
+            // Decided by the machines of those who took part in making it.
+            admission::Event::ProposalArrived { decision: Decision::Sharing { .. }, .. } => {
+                self.trace("admission", "a new sharing of the group's key is proposed".to_owned());
+            }
             admission::Event::ProposalArrived { proposal, decision, .. } => {
                 let text = self.in_words(&decision);
                 let (have, need) = self.proposal_votes(proposal);
@@ -58,6 +62,11 @@ impl Member {
                     admission::Reason::Rejected => Event::Denied { reason: text },
                     _ => Event::Refused { reason: text },
                 });
+            }
+            admission::Event::HandLied { member } => {
+                let who = self.name(&member);
+                let text = format!("{who} said what its own shares refute while the group's key was at work");
+                self.event(Event::Refused { reason: text });
             }
             admission::Event::Certified { .. } | admission::Event::Admitted => {}
         }
@@ -99,6 +108,7 @@ impl Member {
                 format!("set {} = {} in the charter", text(field), text(value))
             }
             Decision::Electorate { voters } => format!("let these vote from now on: {}", self.names(voters)),
+            Decision::Sharing { .. } => "take new shares of the group's key into use".to_owned(),
         }
     }
 }

@@ -1,0 +1,234 @@
+//! When a table is wanted, and by whom it is convened.
+
+use super::share::Waiting;
+use super::word::table_name;
+use super::{GATHER, HandWord, PATIENCE, Purpose, Say, Seats, TURN, Table};
+use crate::desk::{Admission, Call};
+use crate::message::OpenMessage;
+use core::time::Duration;
+use folkmoot_base::{Blob, Digest, Entropy, MemberId, UnixTime};
+use folkmoot_identity::{AuthorityBody, Decision, Roster};
+use folkmoot_signing::shared;
+use std::collections::BTreeSet;
+
+impl Admission {
+    /// What follows from transcript and desk where the group has a key of its own.
+    pub(crate) fn work_hands(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        let roster = call.transcript.roster();
+        if !roster.charter().scheme().shared() {
+            return;
+        }
+        self.follow_sharing(call, entropy);
+        self.drop_idle_tables(call);
+        self.set_tables(call, entropy);
+        if roster.may_vote(&call.identity.member()) {
+            self.lead_sharing(call, entropy);
+            self.approve_sharings(call);
+        }
+        self.lead_certificates(call);
+    }
+
+    /// `SHR-W`: whether the present sharing is not what charter, electorate and roster call for.
+    pub(crate) fn wants_sharing(roster: &Roster, for_whom: &MemberId) -> bool {
+        let Some(sharing) = roster.sharing() else { return true };
+        sharing.facts.threshold != roster.threshold()
+            || !roster.leavers_with_shares().is_empty()
+            || sharing.facts.holders.iter().any(|holder| !roster.may_vote(holder))
+            || !sharing.facts.holders.contains(for_whom)
+    }
+
+    fn lead_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let busy = |table: &Table| !matches!(table.purpose, Purpose::Certify { .. });
+        if !Self::wants_sharing(roster, &me) {
+            self.hands.wanted = None;
+            return;
+        }
+        if self.hands.tables.values().any(busy) {
+            return;
+        }
+        let due = *self.hands.wanted.get_or_insert(call.now + turn(roster, &me));
+        if due > call.now {
+            return;
+        }
+        // Whoever is before us has had its time; should this come to nothing, the next try is a round of turns away.
+        self.hands.wanted = Some(call.now + PATIENCE + turn(roster, &me));
+        if let Some(purpose) = self.next_purpose(call, entropy) {
+            self.convene(call, purpose);
+        }
+    }
+
+    /// The next step to a sharing in use: found or reshare; the certificate of the key; the decision.
+    fn next_purpose(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Option<Purpose> {
+        let roster = call.transcript.roster();
+        let threshold = u32::try_from(roster.threshold()).ok()?;
+        let fits = |waiting: &&Waiting| {
+            let facts = shared::facts(roster.charter().scheme(), &waiting.public);
+            facts.is_ok_and(|facts| {
+                facts.threshold == roster.threshold() && facts.holders.iter().all(|member| roster.may_vote(member))
+            })
+        };
+        let waiting = self.hands.shares.waiting.values().find(fits);
+        let Some(waiting) = waiting else {
+            let first = roster.sharing().is_none();
+            return Some(if first { Purpose::Found { threshold } } else { Purpose::Reshare { threshold } });
+        };
+        if let Some(decision) = Self::sharing_decision(waiting) {
+            if let Err(error) = self.propose(call, decision) {
+                self.trace(format!("sharing not proposed: {error}"));
+            }
+            return None;
+        }
+        let facts = shared::facts(roster.charter().scheme(), &waiting.public).ok()?;
+        let now = UnixTime(self.clock?.0.saturating_sub(self.config.skew_seconds));
+        let body = AuthorityBody::new(roster.charter().name().as_str(), facts.key, now, entropy);
+        Some(Purpose::Authority { epoch: facts.epoch, tbs: Blob::from(body.tbs().ok()?) })
+    }
+
+    /// Every voter's machine approves the sharing that it took part in: the run itself was the agreement.
+    fn approve_sharings(&mut self, call: &Call<'_>) {
+        let own = self.hands.shares.waiting.values().filter_map(Self::sharing_decision);
+        let own: BTreeSet<Digest> = own.map(|decision| decision.digest()).collect();
+        let open = self.ballots.proposals().filter(|(digest, proposal)| {
+            matches!(proposal.decision, Decision::Sharing { .. })
+                && proposal.opinion.is_none()
+                && own.contains(*digest)
+        });
+        let open: Vec<Digest> = open.map(|(digest, _)| *digest).collect();
+        for digest in open {
+            if let Err(error) = self.vote_proposal(call, digest, true) {
+                self.trace(format!("sharing not approved: {error}"));
+            }
+        }
+    }
+
+    /// The contact has the group sign for its guests that were voted for.
+    fn lead_certificates(&mut self, call: &Call<'_>) {
+        let roster = call.transcript.roster();
+        if roster.sharing().is_none() {
+            return;
+        }
+        let at_work = |digest: &Digest| {
+            self.hands.tables.values().any(|table| table.purpose == Purpose::Certify { request: *digest })
+        };
+        let ours = self.requests.iter().filter(|open| {
+            let digest = open.request.digest();
+            self.guests.is_linked(&open.request.member().node())
+                && open.enough(roster).is_some()
+                && !self.hands.issued.contains_key(&digest)
+                && !at_work(&digest)
+        });
+        let ours: Vec<Digest> = ours.map(|open| open.request.digest()).collect();
+        for request in ours {
+            self.convene(call, Purpose::Certify { request });
+        }
+    }
+
+    fn convene(&mut self, call: &Call<'_>, purpose: Purpose) {
+        let me = call.identity.member();
+        if self.room_for_table(&me).is_err() {
+            return;
+        }
+        self.hands.attempts = self.hands.attempts.wrapping_add(1);
+        let attempt = self.hands.attempts;
+        let table = table_name(call.transcript, &me, &purpose, attempt);
+        self.say_hand(call, table, Say::Convene { purpose, attempt });
+    }
+
+    pub(crate) fn say_hand(&mut self, call: &Call<'_>, table: Digest, say: Say) {
+        let word = HandWord::sign(call.transcript, call.identity, table, say);
+        self.multicast(&OpenMessage::Hand { word });
+    }
+
+    /// As a leader: names the hands once those are ready that it takes, or that could be waited for.
+    fn set_tables(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        let me = call.identity.member();
+        let open = self.hands.tables.iter().filter(|(_, table)| table.leader == me && table.seats.is_none());
+        let ready: Vec<(Digest, Seats)> =
+            open.filter_map(|(name, table)| Some((*name, self.choose(call, table)?))).collect();
+        for (name, seats) in ready {
+            let say = Say::Seats { givers: seats.givers.clone(), takers: seats.takers.clone() };
+            self.say_hand(call, name, say);
+            self.seat(call, name, seats, entropy);
+        }
+    }
+
+    /// Who of those ready shall sit, if they are enough.
+    fn choose(&self, call: &Call<'_>, table: &Table) -> Option<Seats> {
+        let roster = call.transcript.roster();
+        let scheme = roster.charter().scheme();
+        let fit = |member: &&MemberId| !self.hands.silent.contains(*member) && !self.hands.liars.contains(*member);
+        let ready: Vec<MemberId> = table.ready.keys().filter(fit).copied().collect();
+        let waited = call.now.since(table.convened) >= GATHER;
+        let voters: Vec<MemberId> = ready.iter().filter(|hand| roster.may_vote(hand)).copied().collect();
+        let all = roster.electorate().voters.iter().filter(|voter| roster.may_vote(voter)).count();
+        let enough = |voters: &Vec<MemberId>, need: usize| {
+            let quorum = roster.electorate().is_quorum(&voters.iter().copied().collect());
+            quorum && voters.len() >= need && (waited || voters.len() == all)
+        };
+        let holders = |public: &[u8], most: usize| {
+            let facts = shared::facts(scheme, public).ok()?;
+            let hold = ready.iter().filter(|hand| facts.holders.contains(hand)).copied();
+            let signers: Vec<MemberId> = hold.take(most.min(scheme.signers(facts.threshold))).collect();
+            (signers.len() == most.min(scheme.signers(facts.threshold))).then_some(signers)
+        };
+        match &table.purpose {
+            Purpose::Found { threshold } => {
+                let need = scheme.signers(usize::try_from(*threshold).ok()?);
+                enough(&voters, need).then(|| Seats { givers: voters.clone(), takers: voters.clone() })
+            }
+            Purpose::Reshare { threshold } => {
+                let now = roster.sharing()?;
+                let givers = holders(&now.public, now.facts.threshold)?;
+                let need = scheme.signers(usize::try_from(*threshold).ok()?);
+                enough(&voters, need).then(|| Seats { givers, takers: voters.clone() })
+            }
+            Purpose::Authority { epoch, .. } => {
+                let waiting = self.waiting_of(call, epoch)?;
+                Some(Seats { givers: holders(&waiting.public, usize::MAX)?, takers: Vec::new() })
+            }
+            Purpose::Certify { .. } => {
+                Some(Seats { givers: holders(&roster.sharing()?.public, usize::MAX)?, takers: Vec::new() })
+            }
+        }
+    }
+
+    /// The waiting sharing with this share-epoch.
+    pub(crate) fn waiting_of(&self, call: &Call<'_>, epoch: &Digest) -> Option<&Waiting> {
+        let scheme = call.transcript.roster().charter().scheme();
+        self.hands.shares.waiting.values().find(|waiting| {
+            shared::facts(scheme, &waiting.public).is_ok_and(|facts| facts.epoch == *epoch)
+        })
+    }
+
+    /// Tables that stand still are over; as their leader we remember who kept us waiting.
+    fn drop_idle_tables(&mut self, call: &Call<'_>) {
+        let late: Vec<Digest> = self
+            .hands
+            .tables
+            .iter()
+            .filter(|(_, table)| call.now.since(table.moved) >= PATIENCE)
+            .map(|(name, _)| *name)
+            .collect();
+        for name in late {
+            let Some(table) = self.hands.tables.remove(&name) else { continue };
+            if table.leader == call.identity.member() {
+                let awaited = table.run.as_ref().map(|run| run.awaited()).unwrap_or_default();
+                let silent = awaited.into_iter().filter(|hand| !table.said.contains_key(hand));
+                self.hands.silent.extend(silent);
+                if table.run.is_none() {
+                    // Too few came: whoever was left out before may come again.
+                    self.hands.silent.clear();
+                }
+            }
+            self.trace(format!("a table stood still: {table:?}"));
+        }
+    }
+}
+
+/// How long this voter lets those before it begin.
+fn turn(roster: &Roster, me: &MemberId) -> Duration {
+    let place = roster.electorate().voters.iter().position(|voter| voter == me).unwrap_or_default();
+    TURN.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX))
+}
+

@@ -1,0 +1,105 @@
+//! Hands at a table: where several members make one share or one signature together, by the charter's scheme.
+//!
+//! ```text
+//! leader   Convene(purpose) ------------>  all, in one order
+//! hands    Ready(one-time key) --------->  those who find the purpose right
+//! leader   Seats(givers, takers) ------->  as many as it takes; from here on the run is fixed
+//! hands    Round(to all, to each sealed)>  round after round, until the run is done
+//! ```
+//! Promise: a hand takes part only in what the transcript and its own desk call for; the share that a run gave it is on disk before
+//! it votes for the sharing, and is put into use, the one before erased, when the transcript takes the decision; until then the one
+//! before stays in use. A run that stands still for [`PATIENCE`] is dropped by everybody, and convened again by its leader without
+//! those who were silent, or proven to lie.
+//! Bounds: [`TABLES_MAX`] tables, [`LEADER_TABLES_MAX`] of one leader; the newest is refused.
+
+mod convene;
+mod seat;
+mod share;
+mod word;
+
+pub use word::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
+
+use core::time::Duration;
+use folkmoot_base::sealing::{Classic, OpeningKey};
+use folkmoot_base::{Digest, Instant, MemberId};
+use folkmoot_signing::shared::AnyRun;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) use share::Shares;
+
+/// Most tables at once.
+const TABLES_MAX: usize = 64;
+/// Most tables of one leader.
+const LEADER_TABLES_MAX: usize = 16;
+/// How long a table may stand still.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a leader waits for more hands than it takes, where more are wanted.
+const GATHER: Duration = Duration::from_millis(400);
+/// How long a leader lets the ones before it begin.
+const TURN: Duration = Duration::from_millis(800);
+
+/// Who sits where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seats {
+    /// Those who hold shares and use them; those who found.
+    pub(crate) givers: Vec<MemberId>,
+    /// Those who get shares; in a founding the same, in a signature nobody.
+    pub(crate) takers: Vec<MemberId>,
+}
+
+impl Seats {
+    pub(crate) fn all(&self) -> BTreeSet<MemberId> {
+        self.givers.iter().chain(&self.takers).copied().collect()
+    }
+}
+
+/// One table.
+pub(crate) struct Table {
+    pub(crate) leader: MemberId,
+    pub(crate) purpose: Purpose,
+    pub(crate) key: Option<OpeningKey<Classic>>,
+    /// The one-time keys of who is ready.
+    pub(crate) ready: BTreeMap<MemberId, Vec<u8>>,
+    pub(crate) seats: Option<Seats>,
+    pub(crate) run: Option<AnyRun>,
+    pub(crate) round: u8,
+    pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
+    /// When it was convened, and last moved.
+    pub(crate) convened: Instant,
+    pub(crate) moved: Instant,
+}
+
+impl core::fmt::Debug for Table {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (purpose, round) = (&self.purpose, self.round);
+        write!(out, "Table({purpose:?}, {} ready, round {round})", self.ready.len())
+    }
+}
+
+/// All tables, and what this member knows of those who sat at them.
+#[derive(Debug, Default)]
+pub(crate) struct Hands {
+    pub(crate) tables: BTreeMap<Digest, Table>,
+    pub(crate) shares: Shares,
+    /// Who was silent at a table that this member led, until one comes to something.
+    pub(crate) silent: BTreeSet<MemberId>,
+    /// Who was proven to lie.
+    pub(crate) liars: BTreeSet<MemberId>,
+    /// How often this member has convened: no two of its tables are alike.
+    pub(crate) attempts: u32,
+    /// Since when a sharing is wanted.
+    pub(crate) wanted: Option<Instant>,
+    /// Certificates that the group has signed for our guests, until they are admitted.
+    pub(crate) issued: BTreeMap<Digest, bytes::Bytes>,
+}
+
+impl Hands {
+    /// When something here is due.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        let tables = self.tables.values().flat_map(|table| {
+            let gathering = table.seats.is_none().then(|| table.convened + GATHER);
+            [Some(table.moved + PATIENCE), gathering.filter(|due| *due > table.moved)]
+        });
+        tables.chain([self.wanted]).flatten().min()
+    }
+}

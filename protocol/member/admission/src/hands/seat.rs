@@ -1,0 +1,387 @@
+//! At the table: hearing words, and driving the run.
+
+use super::share::Waiting;
+use super::word::table_name;
+use super::{HandWord, LEADER_TABLES_MAX, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
+use crate::desk::{Admission, Call};
+use crate::{AdmissionError, Event};
+use bytes::Bytes;
+use folkmoot_base::codec;
+use folkmoot_base::sealing::{Classic, OpeningKey, seal};
+use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
+use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc};
+use folkmoot_signing::shared::{self, AnyRun, Outcome};
+use folkmoot_signing::{Fault, HANDS_MAX, Heard, Next, RunId, Said};
+use std::collections::BTreeMap;
+
+impl Admission {
+    /// `ADM-41` to `ADM-46`.
+    pub(crate) fn hear_hand(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        word: HandWord,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        if !call.transcript.roster().charter().scheme().shared() {
+            return Err(AdmissionError::PeerHand(sender, "this group has no key of its own"));
+        }
+        word.verify(call.transcript, &sender)?;
+        match word.say {
+            Say::Convene { purpose, attempt } => {
+                self.hear_call(call, sender, word.table, (purpose, attempt), entropy)
+            }
+            Say::Ready { key } => self.hear_ready(call, sender, &word.table, &key),
+            Say::Seats { givers, takers } => {
+                self.hear_seats(call, sender, word.table, Seats { givers, takers }, entropy)
+            }
+            Say::Round { round, to_all, to_each } => {
+                self.hear_round(call, sender, word.table, (round, to_all, to_each), entropy)
+            }
+        }
+    }
+
+    /// `ADM-42`: room for one more table of this leader.
+    pub(crate) fn room_for_table(&self, leader: &MemberId) -> Result<(), AdmissionError> {
+        let of_leader = self.hands.tables.values().filter(|table| table.leader == *leader).count();
+        if self.hands.tables.len() >= TABLES_MAX || of_leader >= LEADER_TABLES_MAX {
+            return Err(AdmissionError::PeerHand(*leader, "more tables than may be at once"));
+        }
+        Ok(())
+    }
+
+    fn hear_call(
+        &mut self,
+        call: &Call<'_>,
+        leader: MemberId,
+        name: Digest,
+        (purpose, attempt): (Purpose, u32),
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        if table_name(call.transcript, &leader, &purpose, attempt) != name {
+            return Err(AdmissionError::PeerHand(leader, "called from another past than ours"));
+        }
+        if self.hands.tables.contains_key(&name) {
+            return Ok(());
+        }
+        self.room_for_table(&leader)?;
+        let willing = self.is_willing(call, &leader, &purpose);
+        let key = willing.then(|| OpeningKey::draw(entropy));
+        let public = key.as_ref().map(|key| Blob::from(key.public().to_vec()));
+        let table = Table {
+            leader,
+            purpose,
+            key,
+            ready: BTreeMap::new(),
+            seats: None,
+            run: None,
+            round: 0,
+            said: BTreeMap::new(),
+            convened: call.now,
+            moved: call.now,
+        };
+        self.hands.tables.insert(name, table);
+        if let Some(key) = public {
+            self.say_hand(call, name, Say::Ready { key });
+        }
+        Ok(())
+    }
+
+    /// `ADM-43`: whether this member finds the purpose right, by its own transcript and desk, and could take part.
+    fn is_willing(&self, call: &Call<'_>, leader: &MemberId, purpose: &Purpose) -> bool {
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
+        let sharers = roster.may_vote(&me) && roster.may_vote(leader);
+        match purpose {
+            Purpose::Found { threshold: asked } => {
+                sharers && *asked == threshold && roster.sharing().is_none()
+            }
+            Purpose::Reshare { threshold: asked } => {
+                sharers && *asked == threshold && Self::wants_sharing(roster, leader)
+            }
+            Purpose::Authority { epoch, tbs } => {
+                let held = self.waiting_of(call, epoch).is_some_and(|waiting| {
+                    waiting.share.is_some() && waiting.authority.is_none()
+                });
+                held && self.is_fair_authority(call, epoch, &tbs.0)
+            }
+            Purpose::Certify { request } => {
+                let voted = self.requests.get(request).is_some_and(|open| open.enough(roster).is_some());
+                let held = roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
+                voted && held && roster.leavers_with_shares().len() < roster.threshold()
+            }
+        }
+    }
+
+    /// Whether a certificate of the group's key says what it should, from about now on.
+    fn is_fair_authority(&self, call: &Call<'_>, epoch: &Digest, tbs: &[u8]) -> bool {
+        let roster = call.transcript.roster();
+        let Ok(body) = AuthorityBody::from_tbs(tbs) else { return false };
+        let Some(waiting) = self.waiting_of(call, epoch) else { return false };
+        let Ok(facts) = shared::facts(roster.charter().scheme(), &waiting.public) else { return false };
+        let now = self.clock.unwrap_or_default();
+        let near = body.not_before().0.abs_diff(now.0) <= self.config.skew_seconds.saturating_mul(3);
+        *body.key() == facts.key && near && roster.charter().name().as_str().starts_with(body.name())
+    }
+
+    fn hear_ready(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        name: &Digest,
+        key: &Blob,
+    ) -> Result<(), AdmissionError> {
+        let Some(table) = self.hands.tables.get_mut(name) else { return Ok(()) };
+        if key.0.len() != 32 || table.ready.len() >= HANDS_MAX {
+            return Err(AdmissionError::PeerHand(sender, "a key of another kind, or too many hands"));
+        }
+        if table.seats.is_none() {
+            table.ready.entry(sender).or_insert_with(|| key.0.to_vec());
+            table.moved = call.now;
+        }
+        Ok(())
+    }
+
+    /// `ADM-44`: the leader names hands that are ready, sorted, each once.
+    fn hear_seats(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        name: Digest,
+        seats: Seats,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let Some(table) = self.hands.tables.get(&name) else { return Ok(()) };
+        let sorted = |hands: &[MemberId]| hands.is_sorted_by(|a, b| a < b);
+        let legal = sorted(&seats.givers) && sorted(&seats.takers);
+        let ready = seats.all().iter().all(|hand| table.ready.contains_key(hand));
+        if sender != table.leader || !legal || !ready || seats.givers.is_empty() {
+            return Err(AdmissionError::PeerHand(sender, "seats that are not its to give, or of hands not ready"));
+        }
+        if table.seats.is_none() {
+            self.seat(call, name, seats, entropy);
+        }
+        Ok(())
+    }
+
+    /// The run is fixed; who has a seat begins.
+    pub(crate) fn seat(&mut self, call: &Call<'_>, name: Digest, seats: Seats, entropy: &mut dyn Entropy) {
+        let me = call.identity.member();
+        let Some(table) = self.hands.tables.get_mut(&name) else { return };
+        if table.seats.is_some() {
+            return;
+        }
+        table.seats = Some(seats.clone());
+        table.moved = call.now;
+        if !seats.all().contains(&me) {
+            self.hands.tables.remove(&name);
+            return;
+        }
+        let run = self.make_run(call, &name, &seats);
+        match run {
+            Some(mut run) => {
+                let next = run.start(entropy);
+                if let Some(table) = self.hands.tables.get_mut(&name) {
+                    table.run = Some(run);
+                }
+                self.follow_run(call, name, Ok(next), entropy);
+            }
+            None => {
+                self.trace("a seat at a table whose run cannot be begun here".to_owned());
+                self.hands.tables.remove(&name);
+            }
+        }
+    }
+
+    fn make_run(&self, call: &Call<'_>, name: &Digest, seats: &Seats) -> Option<AnyRun> {
+        let table = self.hands.tables.get(name)?;
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let scheme = roster.charter().scheme();
+        let id = run_id(name, table, seats);
+        let run = match &table.purpose {
+            Purpose::Found { threshold } => {
+                shared::found(scheme, id, me, &seats.givers, usize::try_from(*threshold).ok()?)
+            }
+            Purpose::Reshare { threshold } => {
+                let now = roster.sharing()?;
+                let share = self.hands.shares.of(&now.public).filter(|_| seats.givers.contains(&me));
+                let hands = shared::Moving { givers: &seats.givers, takers: &seats.takers };
+                shared::reshare(scheme, id, me, hands, usize::try_from(*threshold).ok()?, (&now.public, share))
+            }
+            Purpose::Authority { epoch, tbs } => {
+                let waiting = self.waiting_of(call, epoch)?;
+                shared::sign(scheme, id, me, &seats.givers, (&waiting.public, waiting.share.as_ref()?), &tbs.0)
+            }
+            Purpose::Certify { request } => {
+                let now = roster.sharing()?;
+                let open = self.requests.get(request)?;
+                let body = open.request.body().issued_under(now.facts.epoch);
+                let tbs = body.issued_tbs(&now.facts.key).ok()?;
+                let share = self.hands.shares.of(&now.public)?;
+                shared::sign(scheme, id, me, &seats.givers, (&now.public, share), &tbs)
+            }
+        };
+        run.ok()
+    }
+
+    /// `ADM-45`, `ADM-46`: one word of each awaited hand in each round.
+    fn hear_round(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        name: Digest,
+        (round, to_all, to_each): (u8, Blob, Vec<Whisper>),
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let me = call.identity.member();
+        let Some(table) = self.hands.tables.get_mut(&name) else { return Ok(()) };
+        let Some(run) = &table.run else { return Ok(()) };
+        let awaited = run.awaited();
+        if round != table.round || !awaited.contains(&sender) {
+            return Err(AdmissionError::PeerHand(sender, "a word out of its round"));
+        }
+        let mut for_me = to_each.into_iter().filter(|whisper| whisper.to == me).map(|whisper| whisper.sealed);
+        table.said.entry(sender).or_insert_with(|| (to_all.0.to_vec(), for_me.next()));
+        table.moved = call.now;
+        if awaited.iter().any(|hand| !table.said.contains_key(hand)) {
+            return Ok(());
+        }
+        let heard = open_round(&name, table, &me);
+        table.round = table.round.saturating_add(1);
+        let next = table.run.as_mut().map(|run| run.hear(heard, entropy));
+        if let Some(next) = next {
+            self.follow_run(call, name, next, entropy);
+        }
+        Ok(())
+    }
+
+    fn follow_run(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        next: Result<Next<Outcome>, Fault>,
+        entropy: &mut dyn Entropy,
+    ) {
+        match next {
+            Ok(Next::Say(said)) => self.say_round(call, name, said, entropy),
+            Ok(Next::Done(outcome)) => {
+                if let Some(table) = self.hands.tables.remove(&name) {
+                    self.take_outcome(call, &table, outcome, entropy);
+                }
+            }
+            Err(fault) => {
+                self.hands.tables.remove(&name);
+                self.hands.liars.extend(fault.culprits.iter().copied());
+                self.trace(format!("a run came to nothing: {fault}"));
+                for liar in fault.culprits {
+                    self.out.push_back(crate::Output::Event(Event::HandLied { member: liar }));
+                }
+            }
+        }
+    }
+
+    fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Said, entropy: &mut dyn Entropy) {
+        let Some(table) = self.hands.tables.get(&name) else { return };
+        let (me, round) = (call.identity.member(), table.round);
+        if !table.run.as_ref().is_some_and(|run| run.awaited().contains(&me)) {
+            return;
+        }
+        let mut to_each = Vec::with_capacity(said.to_each.len());
+        for (to, words) in &said.to_each {
+            let info = whisper_info(&name, round, &me, to);
+            let key = table.ready.get(to).map(Vec::as_slice).unwrap_or_default();
+            if let Some(sealed) = seal::<Classic>(key, &info, words.expose(), entropy) {
+                to_each.push(Whisper { to: *to, sealed });
+            }
+        }
+        self.say_hand(call, name, Say::Round { round, to_all: Blob::from(said.to_all), to_each });
+    }
+
+    fn take_outcome(
+        &mut self,
+        call: &Call<'_>,
+        table: &Table,
+        outcome: Outcome,
+        entropy: &mut dyn Entropy,
+    ) {
+        match (&table.purpose, outcome) {
+            (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
+                let now = call.transcript.roster().sharing();
+                let authority = now.map(|now| now.authority.clone());
+                let leader = table.leader;
+                let waiting = Waiting { public: public.into(), share, authority, leader };
+                self.keep_waiting(call, waiting, entropy);
+            }
+            (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
+                let name = self.waiting_of(call, epoch).map(|waiting| digest(&[&waiting.public]));
+                let body = AuthorityBody::from_tbs(&tbs.0);
+                let made = body.and_then(|body| AuthorityCertificate::close(&body, &signature));
+                match (name, made) {
+                    (Some(name), Ok(made)) => self.keep_authority(call, &name, made.der().clone(), entropy),
+                    (_, made) => self.trace(format!("no certificate of the group's key: {:?}", made.err())),
+                }
+            }
+            (Purpose::Certify { request }, Outcome::Signature(signature)) => {
+                if table.leader == call.identity.member() {
+                    self.take_certificate(call, request, &signature);
+                }
+            }
+            _ => self.trace("a run came to something else than its purpose".to_owned()),
+        }
+        // The leader goes on at once.
+        if table.leader == call.identity.member() {
+            self.hands.wanted = self.hands.wanted.map(|_| call.now);
+            self.hands.silent.clear();
+        }
+    }
+
+    fn take_certificate(&mut self, call: &Call<'_>, request: &Digest, signature: &[u8]) {
+        let Some(now) = call.transcript.roster().sharing() else { return };
+        let Some(open) = self.requests.get(request) else { return };
+        let body = open.request.body().issued_under(now.facts.epoch);
+        match Gmc::issue_by_group(&body, &now.facts.key, signature) {
+            Ok(gmc) => {
+                self.hands.issued.insert(*request, gmc.der().clone());
+                self.answer(call, request);
+            }
+            Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
+        }
+    }
+
+    /// Certificates of requests that are closed, or of a sharing that is over, are not kept.
+    pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
+        let epoch = call.transcript.roster().sharing().map(|now| now.facts.epoch);
+        let open = &self.requests;
+        self.hands.issued.retain(|request, der: &mut Bytes| {
+            let of_now = Gmc::from_der(der).is_ok_and(|gmc| gmc.issued() == epoch);
+            of_now && open.get(request).is_some()
+        });
+    }
+}
+
+fn run_id(name: &Digest, table: &Table, seats: &Seats) -> RunId {
+    let seated = codec::encode(&Say::Seats { givers: seats.givers.clone(), takers: seats.takers.clone() });
+    let mut parts: Vec<&[u8]> = vec![b"folkmoot run v1", name, &seated];
+    for hand in seats.all() {
+        parts.extend(table.ready.get(&hand).map(Vec::as_slice));
+    }
+    RunId(digest(&parts))
+}
+
+fn whisper_info(table: &Digest, round: u8, from: &MemberId, to: &MemberId) -> Vec<u8> {
+    [b"folkmoot whisper v1".as_slice(), table, &[round], &from.0, &to.0].concat()
+}
+
+/// What was said to all, and what was said to us and opens; what does not open was not said, and its speaker is accused.
+fn open_round(name: &Digest, table: &mut Table, me: &MemberId) -> Heard {
+    let mut heard = Heard::default();
+    for (speaker, (to_all, sealed)) in core::mem::take(&mut table.said) {
+        let info = whisper_info(name, table.round, &speaker, me);
+        let opened = table.key.as_ref().zip(sealed).and_then(|(key, sealed)| key.open(&info, &sealed));
+        if let Some(words) = opened {
+            heard.to_me.insert(speaker, Secret::new(words));
+        }
+        heard.to_all.insert(speaker, to_all);
+    }
+    heard
+}

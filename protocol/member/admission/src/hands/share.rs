@@ -1,0 +1,180 @@
+//! This member's shares: the one in use, and those that a run has given it and no decision has taken into use yet.
+
+use crate::desk::{Admission, Call};
+use crate::store;
+use crate::Output;
+use bytes::Bytes;
+use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{Digest, Entropy, MemberId, Secret, StoreKey, digest};
+use folkmoot_identity::{Decision, Identity, Transcript};
+use std::collections::BTreeMap;
+use zeroize::Zeroize as _;
+
+/// Most shares that wait for a decision.
+const WAITING_MAX: usize = 4;
+
+/// A share that waits.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) public: Bytes,
+    pub(crate) share: Option<Secret<Vec<u8>>>,
+    /// The certificate of the group's key, once there is one.
+    pub(crate) authority: Option<Bytes>,
+    /// Who led the run: the first to go on.
+    pub(crate) leader: MemberId,
+}
+
+/// All shares, by the digest of the sharing's public part.
+#[derive(Debug, Default)]
+pub(crate) struct Shares {
+    pub(crate) current: Option<(Digest, Secret<Vec<u8>>)>,
+    pub(crate) waiting: BTreeMap<Digest, Waiting>,
+}
+
+/// How a share lies on disk, before it is sealed.
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct Stored {
+    /// 1 in use, 2 waiting.
+    state: u8,
+    leader: MemberId,
+    public: Blob,
+    authority: Blob,
+    /// Empty: none.
+    share: Blob,
+}
+
+impl Shares {
+    /// The share of the sharing with this public part.
+    pub(crate) fn of(&self, public: &[u8]) -> Option<&Secret<Vec<u8>>> {
+        let name = digest(&[public]);
+        let current = self.current.as_ref().filter(|(held, _)| *held == name).map(|(_, share)| share);
+        current.or_else(|| self.waiting.get(&name).and_then(|waiting| waiting.share.as_ref()))
+    }
+}
+
+impl Admission {
+    /// A run gave a sharing, and perhaps a share: on disk before anything else is said of it.
+    pub(crate) fn keep_waiting(&mut self, call: &Call<'_>, waiting: Waiting, entropy: &mut dyn Entropy) {
+        let name = digest(&[&waiting.public]);
+        if self.hands.shares.waiting.len() >= WAITING_MAX && !self.hands.shares.waiting.contains_key(&name) {
+            return self.trace("a sharing more than may wait for a decision".to_owned());
+        }
+        self.persist_waiting(call, &name, &waiting, entropy);
+        self.hands.shares.waiting.insert(name, waiting);
+    }
+
+    /// The group's key has a certificate now.
+    pub(crate) fn keep_authority(
+        &mut self,
+        call: &Call<'_>,
+        name: &Digest,
+        authority: Bytes,
+        entropy: &mut dyn Entropy,
+    ) {
+        let Some(mut waiting) = self.hands.shares.waiting.remove(name) else { return };
+        waiting.authority = Some(authority);
+        self.persist_waiting(call, name, &waiting, entropy);
+        self.hands.shares.waiting.insert(*name, waiting);
+    }
+
+    fn persist_waiting(
+        &mut self,
+        call: &Call<'_>,
+        name: &Digest,
+        waiting: &Waiting,
+        entropy: &mut dyn Entropy,
+    ) {
+        let stored = Stored {
+            state: 2,
+            leader: waiting.leader,
+            public: waiting.public.clone().into(),
+            authority: waiting.authority.clone().unwrap_or_default().into(),
+            share: blob(waiting.share.as_ref()),
+        };
+        self.persist_share(call, name, stored, entropy);
+    }
+
+    fn persist_share(&mut self, call: &Call<'_>, name: &Digest, stored: Stored, entropy: &mut dyn Entropy) {
+        let plain = Secret::new(codec::encode(&stored));
+        match store::seal_share(call.identity, name, &plain, entropy) {
+            Some(sealed) => self.out.push_back(Output::Persist(store::put_share(name, sealed))),
+            None => self.trace("a share cannot be kept: its seal has no key".to_owned()),
+        }
+    }
+
+    /// The transcript has another sharing: its share comes into use, all others are erased.
+    pub(crate) fn follow_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        let roster = call.transcript.roster();
+        let Some(sharing) = roster.sharing() else { return };
+        let name = digest(&[&sharing.public]);
+        if self.hands.shares.current.as_ref().is_some_and(|(held, _)| *held == name) {
+            return;
+        }
+        let next = self.hands.shares.waiting.remove(&name);
+        let old = self.hands.shares.current.take();
+        for (name, waiting) in core::mem::take(&mut self.hands.shares.waiting) {
+            drop(waiting);
+            self.out.push_back(Output::Persist(store::delete_share(&name)));
+        }
+        if let Some((name, _)) = old {
+            self.out.push_back(Output::Persist(store::delete_share(&name)));
+        }
+        let Some(next) = next else { return };
+        let Some(share) = next.share else {
+            return self.out.push_back(Output::Persist(store::delete_share(&name)));
+        };
+        let stored = Stored {
+            state: 1,
+            leader: next.leader,
+            public: next.public.into(),
+            authority: next.authority.unwrap_or_default().into(),
+            share: blob(Some(&share)),
+        };
+        self.persist_share(call, &name, stored, entropy);
+        self.hands.shares.current = Some((name, share));
+        self.hands.silent.clear();
+        self.hands.wanted = None;
+    }
+
+    /// The decision that takes a waiting sharing into use.
+    pub(crate) fn sharing_decision(waiting: &Waiting) -> Option<Decision> {
+        let authority = waiting.authority.clone()?;
+        Some(Decision::Sharing { public: waiting.public.clone().into(), authority: authority.into() })
+    }
+
+    pub(crate) fn load_share(
+        &mut self,
+        transcript: &Transcript,
+        identity: &Identity,
+        key: &StoreKey,
+        value: &[u8],
+    ) -> Option<()> {
+        let name: Digest = key.key.as_ref().try_into().ok()?;
+        let plain = store::open_share(identity, &name, value)?;
+        let mut stored: Stored = codec::decode(plain.expose()).ok()?;
+        let share = (!stored.share.0.is_empty()).then(|| Secret::new(stored.share.0.to_vec()));
+        wipe(&mut stored);
+        let decided = transcript.roster().sharing().is_some_and(|now| now.public == stored.public.0);
+        match share {
+            Some(share) if decided => self.hands.shares.current = Some((name, share)),
+            share => {
+                let authority = (!stored.authority.0.is_empty()).then_some(stored.authority.0);
+                let waiting = Waiting { public: stored.public.0, share, authority, leader: stored.leader };
+                self.hands.shares.waiting.insert(name, waiting);
+            }
+        }
+        Some(())
+    }
+}
+
+fn blob(share: Option<&Secret<Vec<u8>>>) -> Blob {
+    share.map(|share| share.expose().clone()).unwrap_or_default().into()
+}
+
+/// Erases the copy of the share that decoding made, where it is the only one.
+fn wipe(stored: &mut Stored) {
+    let share = core::mem::take(&mut stored.share.0);
+    if let Ok(mut share) = share.try_into_mut() {
+        share.as_mut().zeroize();
+    }
+}
