@@ -18,6 +18,8 @@ pub mod plain;
 mod polynomial;
 mod run;
 mod scheme;
+pub mod sharing;
+pub mod ts_dsa;
 
 pub use error::SigningError;
 pub use groups::{Edwards, P256, PrimeGroup, Ristretto};
