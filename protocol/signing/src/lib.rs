@@ -20,6 +20,8 @@ mod polynomial;
 mod run;
 mod scheme;
 pub mod shared;
+pub mod sharing;
+pub mod ts_dsa;
 
 pub use error::SigningError;
 pub use group_key::{GroupKey, KeyKind};

@@ -25,6 +25,11 @@ impl<G: PrimeGroup> Polynomial<G> {
     pub(crate) fn commitments(&self) -> Vec<G::Element> {
         self.0.iter().map(G::raise_generator).collect()
     }
+
+    /// Each term times `base`: what blinds a commitment (Pedersen 1991).
+    pub(crate) fn commitments_under(&self, base: &G::Element) -> Vec<G::Element> {
+        self.0.iter().map(|term| G::raise(base, term)).collect()
+    }
 }
 
 impl<G: PrimeGroup> Drop for Polynomial<G> {

@@ -102,7 +102,7 @@ pub enum FaultKind {
     /// A sharing whose words to one do not fit its commitments.
     #[error("a share that does not fit its commitments")]
     PeerShare,
-    /// An accusation that the published share proves wrong.
+    /// An accusation that is wrong on its face: of oneself, or of one who had nothing to give.
     #[error("an accusation without ground")]
     PeerAccusation,
     /// Commitments that say another secret, or another number of shares, than the run is for.
@@ -120,6 +120,9 @@ pub enum FaultKind {
     /// The result does not verify and the scheme cannot say whose part was wrong.
     #[error("a result that does not verify, by nobody knows whom")]
     Unattributable,
+    /// The share is not this hand's in the sharing of the run: another epoch, or damaged.
+    #[error("a share of another sharing")]
+    LocalShare,
     /// The hands are too few, too many, or not holders.
     #[error("the wrong hands for this run")]
     LocalHands,

@@ -1,0 +1,387 @@
+//! Several dealers deal to several holders at once, and everybody can check it: the rounds under every run of this module.
+//!
+//! ```text
+//! commit   dealers  all   digest of the opening              nobody's commitments can be chosen by looking at another's
+//! open     dealers  all   nonce, commitments, proofs         proofs: the dealer knows what it committed to
+//!                   each  the holder's numbers
+//! accuse   holders  all   dealers whose numbers do not fit   usually none
+//! answer   accused  all   the numbers in dispute             only if somebody is accused
+//! ```
+//! An answer that fits ends the dispute and is used; one that does not names its dealer. Nobody is named when the answer fits:
+//! whether the dealer had sent something else or the accuser lied, only the two know, and one of the two is a liar, so that the
+//! numbers told to all were not a secret to begin with.
+
+use super::pledge::{Deal, Form, Piece, second_generator};
+use super::proof::Known;
+use super::words::{Kind, Reader, Writer};
+use crate::base::{Digest, Entropy, MemberId, Secret, digest, draw};
+use crate::run::{Fault, FaultKind, Heard, Next, Said, whole_round};
+use crate::{HANDS_MAX, PrimeGroup};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Who deals what to whom.
+pub(crate) struct Plan<G: PrimeGroup> {
+    /// Digest of all that the hands must agree on before; covered by every commitment and proof.
+    pub(crate) context: Digest,
+    /// Sorted.
+    pub(crate) dealers: Vec<MemberId>,
+    /// Sorted.
+    pub(crate) holders: Vec<MemberId>,
+    pub(crate) forms: Vec<Form>,
+    /// What each dealer's first commitment must be, where that is known before; else empty.
+    pub(crate) expected: BTreeMap<MemberId, G::Element>,
+}
+
+/// What a dealing came to: sums over all dealers, one for each form.
+pub(crate) struct Dealt<G: PrimeGroup> {
+    pub(crate) pledges: Vec<Vec<G::Element>>,
+    /// At holders.
+    pub(crate) pieces: Option<Vec<Piece<G>>>,
+}
+
+enum Stage {
+    Commit,
+    Open,
+    Accuse,
+    Answer,
+    Over,
+}
+
+/// One hand in a dealing.
+pub(crate) struct Dealing<G: PrimeGroup> {
+    plan: Plan<G>,
+    me: MemberId,
+    second: G::Element,
+    stage: Stage,
+    constant: Option<Secret<G::Scalar>>,
+    deals: Vec<Deal<G>>,
+    opening: Vec<u8>,
+    commits: BTreeMap<MemberId, Digest>,
+    pledges: BTreeMap<MemberId, Vec<Vec<G::Element>>>,
+    pieces: BTreeMap<MemberId, Vec<Piece<G>>>,
+    /// (accused, accuser).
+    disputes: BTreeSet<(MemberId, MemberId)>,
+}
+
+/// Checks each of `hands`; all who fail are named, with the kind of the first.
+pub(crate) fn each<T>(
+    hands: impl IntoIterator<Item = MemberId>,
+    mut check: impl FnMut(&MemberId) -> Result<T, FaultKind>,
+) -> Result<BTreeMap<MemberId, T>, Fault> {
+    let mut good = BTreeMap::new();
+    let mut bad: Vec<(MemberId, FaultKind)> = Vec::new();
+    for hand in hands {
+        match check(&hand) {
+            Ok(value) => drop(good.insert(hand, value)),
+            Err(kind) => bad.push((hand, kind)),
+        }
+    }
+    match bad.first() {
+        None => Ok(good),
+        Some((_, kind)) => Err(Fault { kind: *kind, culprits: bad.iter().map(|(hand, _)| *hand).collect() }),
+    }
+}
+
+/// The accusation word.
+pub(crate) fn accuse(accused: &[MemberId]) -> Vec<u8> {
+    Writer::new(Kind::Accuse, accused.len().saturating_mul(32).saturating_add(2)).members(accused).end()
+}
+
+/// Reads whom `accuser` accuses: some of `may`, itself not among them.
+pub(crate) fn accusations(
+    word: &[u8],
+    accuser: &MemberId,
+    may: &[MemberId],
+) -> Result<Vec<MemberId>, FaultKind> {
+    let read = || {
+        let mut reader = Reader::new(word, Kind::Accuse)?;
+        let accused = reader.members(HANDS_MAX)?;
+        reader.end()?;
+        Some(accused)
+    };
+    let accused = read().ok_or(FaultKind::PeerMalformed)?;
+    if accused.contains(accuser) || accused.iter().any(|hand| !may.contains(hand)) {
+        return Err(FaultKind::PeerAccusation);
+    }
+    Ok(accused)
+}
+
+/// What `hand` said to all; nothing if the round has no word of it, which `whole_round` has ruled out.
+pub(crate) fn said<'a>(heard: &'a Heard, hand: &MemberId) -> &'a [u8] {
+    heard.to_all.get(hand).map_or(&[], Vec::as_slice)
+}
+
+/// Words to all and to nobody alone.
+pub(crate) fn to_all(word: Vec<u8>) -> Said {
+    Said { to_all: word, to_each: BTreeMap::new() }
+}
+
+impl<G: PrimeGroup> Dealing<G> {
+    /// `constant`: what this hand's first polynomial is at zero; drawn if none.
+    pub(crate) fn new(plan: Plan<G>, me: MemberId, constant: Option<Secret<G::Scalar>>) -> Self {
+        Self {
+            plan,
+            me,
+            second: second_generator::<G>(),
+            stage: Stage::Commit,
+            constant,
+            deals: Vec::new(),
+            opening: Vec::new(),
+            commits: BTreeMap::new(),
+            pledges: BTreeMap::new(),
+            pieces: BTreeMap::new(),
+            disputes: BTreeSet::new(),
+        }
+    }
+
+    fn deal(&mut self, entropy: &mut dyn Entropy) -> Said {
+        let constant = self.constant.take();
+        self.deals =
+            Deal::draw(&self.plan.forms, constant.as_ref().map(|constant| *constant.expose()), entropy);
+        let mut word = Writer::new(Kind::Open, 0).bytes(&draw::<32>(entropy));
+        for (form, deal) in self.plan.forms.iter().zip(&self.deals) {
+            for commitment in deal.pledge(&self.second) {
+                word = word.element::<G>(&commitment);
+            }
+            if !form.hides() {
+                let proof = Known::<G>::prove(&self.plan.context, &self.me, &deal.constant(), entropy);
+                word = proof.write(word);
+            }
+        }
+        self.opening = word.end();
+        to_all(Writer::new(Kind::Commit, 32).bytes(&self.commit(&self.me, &self.opening)).end())
+    }
+
+    fn commit(&self, dealer: &MemberId, opening: &[u8]) -> Digest {
+        digest(&[b"folkmoot dealing v1", &[0], &self.plan.context, &dealer.0, opening])
+    }
+
+    fn take_commits(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+        self.commits = each(self.plan.dealers.iter().copied(), |dealer| {
+            let read = || {
+                let mut reader = Reader::new(said(heard, dealer), Kind::Commit)?;
+                let commit = reader.digest()?;
+                reader.end()?;
+                Some(commit)
+            };
+            read().ok_or(FaultKind::PeerMalformed)
+        })?;
+        self.stage = Stage::Open;
+        Ok(Next::Say(self.open()))
+    }
+
+    fn open(&self) -> Said {
+        if self.deals.is_empty() {
+            return Said::default();
+        }
+        let others = self.plan.holders.iter().filter(|holder| **holder != self.me);
+        let to_each = others.map(|holder| (*holder, self.piece_word(Kind::Piece, &[*holder])));
+        Said { to_all: self.opening.clone(), to_each: to_each.collect() }
+    }
+
+    /// The numbers of `holders`, one after another.
+    fn piece_word(&self, kind: Kind, holders: &[MemberId]) -> Secret<Vec<u8>> {
+        let scalars: usize = self.plan.forms.iter().map(|form| form.scalars()).sum();
+        let room = scalars.saturating_mul(G::SCALAR_BYTES).saturating_mul(holders.len());
+        let mut word = Writer::new(kind, room);
+        for holder in holders {
+            for (form, deal) in self.plan.forms.iter().zip(&self.deals) {
+                word = deal.piece(holder).write(*form, word);
+            }
+        }
+        Secret::new(word.end())
+    }
+
+    fn take_openings(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+        self.pledges = each(self.plan.dealers.iter().copied(), |dealer| {
+            self.check_opening(dealer, said(heard, dealer))
+        })?;
+        let mut accused = Vec::new();
+        if self.plan.holders.contains(&self.me) {
+            accused = self.take_pieces(heard);
+        }
+        self.stage = Stage::Accuse;
+        let holds = self.plan.holders.contains(&self.me);
+        Ok(Next::Say(if holds { to_all(accuse(&accused)) } else { Said::default() }))
+    }
+
+    fn check_opening(&self, dealer: &MemberId, word: &[u8]) -> Result<Vec<Vec<G::Element>>, FaultKind> {
+        if self.commits.get(dealer) != Some(&self.commit(dealer, word)) {
+            return Err(FaultKind::PeerReveal);
+        }
+        let (pledges, proofs) = self.read_opening(word).ok_or(FaultKind::PeerMalformed)?;
+        let known =
+            |(public, proof): &(G::Element, Known<G>)| proof.holds(&self.plan.context, dealer, public);
+        if !proofs.iter().all(known) {
+            return Err(FaultKind::PeerProof);
+        }
+        let first = pledges.first().and_then(|pledge| pledge.first());
+        match self.plan.expected.get(dealer) {
+            Some(expected) if first != Some(expected) => Err(FaultKind::PeerCommitment),
+            _ => Ok(pledges),
+        }
+    }
+
+    #[allow(clippy::type_complexity, reason = "two lists, named where they are taken apart")]
+    fn read_opening(&self, word: &[u8]) -> Option<(Vec<Vec<G::Element>>, Vec<(G::Element, Known<G>)>)> {
+        let mut reader = Reader::new(word, Kind::Open)?;
+        reader.take(32)?;
+        let (mut pledges, mut proofs) = (Vec::new(), Vec::new());
+        for form in &self.plan.forms {
+            let pledge = reader.elements::<G>(form.commitments())?;
+            if !form.hides() {
+                proofs.push((*pledge.first()?, Known::read(&mut reader)?));
+            }
+            pledges.push(pledge);
+        }
+        reader.end()?;
+        Some((pledges, proofs))
+    }
+
+    /// Keeps the pieces that came, and says who is to be accused. The sum is checked first: if it fits, so will this hand's share,
+    /// and who dealt what is of no interest.
+    fn take_pieces(&mut self, heard: &Heard) -> Vec<MemberId> {
+        let mut missing = Vec::new();
+        for dealer in &self.plan.dealers {
+            let pieces = if *dealer == self.me {
+                Some(self.deals.iter().map(|deal| deal.piece(&self.me)).collect())
+            } else {
+                heard.to_me.get(dealer).and_then(|word| self.read_piece(word.expose()))
+            };
+            match pieces {
+                Some(pieces) => drop(self.pieces.insert(*dealer, pieces)),
+                None => missing.push(*dealer),
+            }
+        }
+        if missing.is_empty() && self.fits(&self.me, &self.sum_of_pieces(), &self.sum_of_pledges()) {
+            return missing;
+        }
+        let wrong = |dealer: &&MemberId| !self.piece_fits(dealer);
+        self.plan.dealers.iter().filter(wrong).copied().collect()
+    }
+
+    fn read_piece(&self, word: &[u8]) -> Option<Vec<Piece<G>>> {
+        let mut reader = Reader::new(word, Kind::Piece)?;
+        let pieces = Piece::read_all(&self.plan.forms, &mut reader)?;
+        reader.end()?;
+        Some(pieces)
+    }
+
+    fn piece_fits(&self, dealer: &MemberId) -> bool {
+        let known = (self.pieces.get(dealer), self.pledges.get(dealer));
+        matches!(known, (Some(pieces), Some(pledges)) if self.fits(&self.me, pieces, pledges))
+    }
+
+    fn fits(&self, holder: &MemberId, pieces: &[Piece<G>], pledges: &[Vec<G::Element>]) -> bool {
+        let all = self.plan.forms.iter().zip(pieces).zip(pledges);
+        pieces.len() == self.plan.forms.len()
+            && all.into_iter().all(|((form, piece), pledge)| piece.fits(*form, pledge, holder, &self.second))
+    }
+
+    fn take_accusations(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+        let accused = each(self.plan.holders.iter().copied(), |holder| {
+            accusations(said(heard, holder), holder, &self.plan.dealers)
+        })?;
+        let pairs =
+            accused.iter().flat_map(|(accuser, list)| list.iter().map(|accused| (*accused, *accuser)));
+        self.disputes = pairs.collect();
+        if self.disputes.is_empty() {
+            return Ok(Next::Done(self.sums()));
+        }
+        self.stage = Stage::Answer;
+        let disputed = self.accusers(&self.me);
+        if disputed.is_empty() {
+            return Ok(Next::Say(Said::default()));
+        }
+        Ok(Next::Say(to_all(self.piece_word(Kind::Answer, &disputed).expose().clone())))
+    }
+
+    fn accusers(&self, accused: &MemberId) -> Vec<MemberId> {
+        self.disputes.iter().filter(|(hand, _)| hand == accused).map(|(_, accuser)| *accuser).collect()
+    }
+
+    fn take_answers(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+        let answers = each(self.answering(), |dealer| self.check_answer(dealer, said(heard, dealer)))?;
+        for (dealer, mut mine) in answers {
+            if let Some(pieces) = mine.remove(&self.me) {
+                self.pieces.insert(dealer, pieces);
+            }
+        }
+        Ok(Next::Done(self.sums()))
+    }
+
+    fn check_answer(
+        &self,
+        dealer: &MemberId,
+        word: &[u8],
+    ) -> Result<BTreeMap<MemberId, Vec<Piece<G>>>, FaultKind> {
+        let mut reader = Reader::new(word, Kind::Answer).ok_or(FaultKind::PeerMalformed)?;
+        let mut answers = BTreeMap::new();
+        for holder in self.accusers(dealer) {
+            let pieces = Piece::read_all(&self.plan.forms, &mut reader).ok_or(FaultKind::PeerMalformed)?;
+            let pledges = self.pledges.get(dealer).ok_or(FaultKind::LocalRound)?;
+            if !self.fits(&holder, &pieces, pledges) {
+                return Err(FaultKind::PeerShare);
+            }
+            answers.insert(holder, pieces);
+        }
+        reader.end().ok_or(FaultKind::PeerMalformed)?;
+        Ok(answers)
+    }
+
+    fn answering(&self) -> Vec<MemberId> {
+        let accused: BTreeSet<MemberId> = self.disputes.iter().map(|(accused, _)| *accused).collect();
+        accused.into_iter().collect()
+    }
+
+    fn sums(&self) -> Dealt<G> {
+        let holds = self.plan.holders.contains(&self.me);
+        Dealt { pledges: self.sum_of_pledges(), pieces: holds.then(|| self.sum_of_pieces()) }
+    }
+
+    fn sum_of_pledges(&self) -> Vec<Vec<G::Element>> {
+        let add = |left: Vec<Vec<G::Element>>, right: &Vec<Vec<G::Element>>| {
+            let pairs = left.into_iter().zip(right);
+            pairs.map(|(left, right)| left.iter().zip(right).map(|(a, b)| G::add(a, b)).collect()).collect()
+        };
+        let mut pledges = self.pledges.values();
+        let first = pledges.next().cloned().unwrap_or_default();
+        pledges.fold(first, add)
+    }
+
+    fn sum_of_pieces(&self) -> Vec<Piece<G>> {
+        let add = |left: Vec<Piece<G>>, right: &Vec<Piece<G>>| {
+            left.iter().zip(right).map(|(left, right)| left.plus(right)).collect()
+        };
+        let mut pieces = self.pieces.values();
+        let first = pieces.next().cloned().unwrap_or_default();
+        pieces.fold(first, add)
+    }
+
+    /// What this hand says first.
+    pub(crate) fn begin(&mut self, entropy: &mut dyn Entropy) -> Said {
+        if self.plan.dealers.contains(&self.me) { self.deal(entropy) } else { Said::default() }
+    }
+
+    /// As in [`crate::Run`].
+    pub(crate) fn awaited(&self) -> Vec<MemberId> {
+        match self.stage {
+            Stage::Commit | Stage::Open => self.plan.dealers.clone(),
+            Stage::Accuse => self.plan.holders.clone(),
+            Stage::Answer => self.answering(),
+            Stage::Over => Vec::new(),
+        }
+    }
+
+    /// As in [`crate::Run`].
+    pub(crate) fn hear(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+        whole_round(heard, &self.awaited())?;
+        match core::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::Commit => self.take_commits(heard),
+            Stage::Open => self.take_openings(heard),
+            Stage::Accuse => self.take_accusations(heard),
+            Stage::Answer => self.take_answers(heard),
+            Stage::Over => Err(Fault::of_nobody(FaultKind::LocalRound)),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Joint sharing without a dealer: every first holder deals a secret of its own, and the sum, which nobody knows, is the group's.
+//!
+//! A rushing hand that saw the others' commitments before it chose its own could bias the sum or cancel the others' part (Gennaro,
+//! Jarecki, Krawczyk, Rabin 1999/2007): so all commit to a digest first, and prove that they know their own constant term. Each opens
+//! exactly `threshold` commitments, so that nobody can raise the degree. What is left to a liar: not to open, once for each place it
+//! loses; the run is then given up, and the next draws everything anew.
+
+use super::dealing::{Dealing, Dealt, Plan};
+use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_hands};
+use crate::PrimeGroup;
+use crate::base::{Entropy, MemberId};
+use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId};
+use std::collections::BTreeMap;
+
+/// A holder in the making of a shared secret.
+pub struct Joint<G: PrimeGroup> {
+    me: MemberId,
+    holders: Vec<MemberId>,
+    dealing: Dealing<G>,
+}
+
+impl<G: PrimeGroup> Joint<G> {
+    /// `me` is one of `holders`, of whom any `threshold` shall determine the secret.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`].
+    pub fn new(run: RunId, me: MemberId, holders: &[MemberId], threshold: usize) -> Result<Self, Fault> {
+        let holders = sorted(holders)?;
+        if !holders.contains(&me) || !(1..=holders.len()).contains(&threshold) {
+            return Err(wrong_hands());
+        }
+        let plan = Plan {
+            context: context::<G>(
+                b"folkmoot joint sharing v1",
+                &[&run.0, &(threshold as u64).to_be_bytes(), &listed(&holders)],
+            ),
+            dealers: holders.clone(),
+            holders: holders.clone(),
+            forms: vec![Form::Open(threshold)],
+            expected: BTreeMap::new(),
+        };
+        Ok(Self { me, holders, dealing: Dealing::new(plan, me, None) })
+    }
+}
+
+/// What a dealing of one open polynomial leaves at `me`.
+pub(super) fn held<G: PrimeGroup>(
+    dealt: &Dealt<G>,
+    me: MemberId,
+    holders: &[MemberId],
+) -> Result<Held<G>, Fault> {
+    let commitments = dealt.pledges.first().cloned().unwrap_or_default();
+    let sharing =
+        Sharing::new(commitments, holders.to_vec()).map_err(|_| Fault::of_nobody(FaultKind::Again))?;
+    let piece = dealt.pieces.as_ref().and_then(|pieces| pieces.first());
+    let share = piece.map(|piece| Share::new(me, sharing.epoch(), piece.value));
+    Ok(Held { sharing, share })
+}
+
+impl<G: PrimeGroup> Run for Joint<G> {
+    type Done = Held<G>;
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held<G>> {
+        Next::Say(self.dealing.begin(entropy))
+    }
+
+    fn awaited(&self) -> Vec<MemberId> {
+        self.dealing.awaited()
+    }
+
+    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
+        match self.dealing.hear(&heard)? {
+            Next::Say(said) => Ok(Next::Say(said)),
+            Next::Done(dealt) => Ok(Next::Done(held(&dealt, self.me, &self.holders)?)),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! New shares of the same secret: other holders, another threshold, or only another epoch (Desmedt, Jajodia 1997; checks of Wong,
+//! Wang, Wing 2002).
+//!
+//! Exactly `threshold` old holders each deal their share times λ; what they deal adds up to the secret. Each dealer's first commitment
+//! must be its public share times λ, so that whoever deals another number is named. Used for a new threshold, and with the old one
+//! as the refresh after every leave: what the leaver holds belongs to an epoch that is over. That protects only as far as those who
+//! stay erase their old shares; `threshold` holders of one epoch who keep theirs have the secret for good.
+
+use super::dealing::{Dealing, Plan};
+use super::joint::held;
+use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_hands};
+use crate::PrimeGroup;
+use crate::base::{Entropy, MemberId, Secret};
+use crate::polynomial::lagrange;
+use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId};
+use std::collections::BTreeMap;
+
+/// A hand in a redistribution: an old holder who deals, a new holder, or both.
+pub struct Redistribute<G: PrimeGroup> {
+    me: MemberId,
+    holders: Vec<MemberId>,
+    public: G::Element,
+    dealing: Dealing<G>,
+}
+
+/// Who gives shares, who gets them, and how many are to determine the secret from then on.
+#[derive(Debug, Clone, Copy)]
+pub struct Change<'a> {
+    /// Exactly the old threshold of old holders.
+    pub dealers: &'a [MemberId],
+    /// The new holders.
+    pub holders: &'a [MemberId],
+    /// The new threshold.
+    pub threshold: usize,
+}
+
+impl<G: PrimeGroup> Redistribute<G> {
+    /// `share` is `me`'s in `old`; needed of dealers.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`]; [`FaultKind::LocalShare`] for a dealer's share that is not of `old`.
+    pub fn new(
+        run: RunId,
+        me: MemberId,
+        old: &Sharing<G>,
+        share: Option<&Share<G>>,
+        change: Change<'_>,
+    ) -> Result<Self, Fault> {
+        let (dealers, holders) = (sorted(change.dealers)?, sorted(change.holders)?);
+        let known =
+            dealers.len() == old.threshold() && dealers.iter().all(|hand| old.holders().contains(hand));
+        let possible = known && (1..=holders.len()).contains(&change.threshold);
+        if !possible || !(dealers.contains(&me) || holders.contains(&me)) {
+            return Err(wrong_hands());
+        }
+        let constant = dealers.contains(&me).then(|| weighted(old, share, &me, &dealers)).transpose()?;
+        let threshold = (change.threshold as u64).to_be_bytes();
+        let parts: [&[u8]; 5] = [&run.0, &old.epoch(), &listed(&dealers), &threshold, &listed(&holders)];
+        let plan = Plan {
+            context: context::<G>(b"folkmoot redistribution v1", &parts),
+            expected: publics(old, &dealers).ok_or_else(wrong_hands)?,
+            dealers,
+            holders: holders.clone(),
+            forms: vec![Form::Open(change.threshold)],
+        };
+        Ok(Self { me, holders, public: old.public(), dealing: Dealing::new(plan, me, constant) })
+    }
+}
+
+/// `me`'s share times λ.
+fn weighted<G: PrimeGroup>(
+    old: &Sharing<G>,
+    share: Option<&Share<G>>,
+    me: &MemberId,
+    dealers: &[MemberId],
+) -> Result<Secret<G::Scalar>, Fault> {
+    let share = own(old, share, me)?;
+    let lambda = lagrange::<G>(me, dealers, G::zero()).ok_or_else(wrong_hands)?;
+    Ok(Secret::new(G::times(*share.value(), lambda)))
+}
+
+/// `me`'s share, if it is one of `sharing`.
+pub(crate) fn own<'a, G: PrimeGroup>(
+    sharing: &Sharing<G>,
+    share: Option<&'a Share<G>>,
+    me: &MemberId,
+) -> Result<&'a Share<G>, Fault> {
+    share
+        .filter(|share| share.holder() == *me && share.fits(sharing).is_ok())
+        .ok_or_else(|| Fault::of_nobody(FaultKind::LocalShare))
+}
+
+/// Each dealer's public share times λ.
+fn publics<G: PrimeGroup>(old: &Sharing<G>, dealers: &[MemberId]) -> Option<BTreeMap<MemberId, G::Element>> {
+    let public = |dealer: &MemberId| {
+        let lambda = lagrange::<G>(dealer, dealers, G::zero())?;
+        Some((*dealer, G::raise(&old.public_share(dealer), &lambda)))
+    };
+    dealers.iter().map(public).collect()
+}
+
+impl<G: PrimeGroup> Run for Redistribute<G> {
+    type Done = Held<G>;
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held<G>> {
+        Next::Say(self.dealing.begin(entropy))
+    }
+
+    fn awaited(&self) -> Vec<MemberId> {
+        self.dealing.awaited()
+    }
+
+    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
+        match self.dealing.hear(&heard)? {
+            Next::Say(said) => Ok(Next::Say(said)),
+            Next::Done(dealt) => {
+                let held = held(&dealt, self.me, &self.holders)?;
+                if held.sharing.public() != self.public {
+                    return Err(Fault::of_nobody(FaultKind::Unattributable));
+                }
+                Ok(Next::Done(held))
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What DSA needs of a group beyond adding and multiplying.
+
+use crate::PrimeGroup;
+use crate::base::Digest;
+use crate::groups::P256;
+use p256::elliptic_curve::ops::Reduce;
+use p256::elliptic_curve::point::AffineCoordinates as _;
+use p256::elliptic_curve::scalar::IsHigh as _;
+use p256::{FieldBytes, ProjectivePoint, Scalar};
+
+/// A group in which (EC)DSA signatures are made.
+pub trait DsaGroup: PrimeGroup {
+    /// The number r that an element gives a signature.
+    fn number(element: &Self::Element) -> Self::Scalar;
+    /// The number h that a digest is signed as.
+    fn message(digest: &Digest) -> Self::Scalar;
+    /// Of s and −s, which verify both, the one that is taken.
+    fn low(s: Self::Scalar) -> Self::Scalar;
+}
+
+impl DsaGroup for P256 {
+    /// The first coordinate, modulo the order (FIPS 186-5 §6.4.1).
+    fn number(element: &ProjectivePoint) -> Scalar {
+        <Scalar as Reduce<FieldBytes>>::reduce(&element.to_affine().x())
+    }
+
+    fn message(digest: &Digest) -> Scalar {
+        <Scalar as Reduce<FieldBytes>>::reduce(&(*digest).into())
+    }
+
+    fn low(s: Scalar) -> Scalar {
+        if bool::from(s.is_high()) { -s } else { s }
+    }
+}

@@ -1,0 +1,299 @@
+//! Threshold ECDSA: an ordinary signature of the group's key by 2t − 1 holders, no dealer (Gennaro, Jarecki, Krawczyk, Rabin, Eurocrypt
+//! 1996 and Information and Computation 2001, DSS-Thresh-Sig-2).
+//!
+//! ```text
+//! deal      4 or 5 rounds of `sharing`'s dealing among the signers, all at once:
+//!           k  hidden, t shares determine it       a  open, t shares determine it
+//!           b  hidden, secret zero, 2t − 1 shares  c  likewise
+//! product   all   v_i = k_i·a_i + b_i, proven      μ = k·a; R = (1/μ)·a·G = (1/k)·G; r = first coordinate of R
+//! part      all   s_i = k_i·(h + r·x_i) + c_i, proven   s = k·(h + r·x)
+//! ```
+//! **Who may be corrupt.** At most τ = t − 1 of the signers: t know the key anyhow. Products of two polynomials of degree τ lie on one of
+//! degree 2τ, so it takes 2t − 1 signers, all of whom must finish; whoever says something false is named and the others, if there are
+//! 2t − 1 without it, begin again. Its place can be taken away, so every lie costs one.
+//!
+//! **k is used once.** A run that ends, well or not, is dropped with its k and a; a run takes one digest, fixed before k is drawn, and the
+//! next run draws everything anew. Nothing of a run is ever stored: after a crash there is only a new run.
+//!
+//! **Why k, b and c are committed with Pedersen's commitments, not Feldman's.** k·G must not be known. Public are R = (1/k)·G and
+//! s = k·(h + r·x), so k·G = (s/r)·(1/(h/r + x))·G: every signature would tell one (1/(x + e))·G for a known e. Of d such elements one
+//! computes by partial fractions an element P and x·P, .., x^d·P, from which x follows in about √(q/d) steps instead of √q (Cheon 2006): a
+//! hundred million signatures would cost the key up to 13 bits. And no simulator can make k·G of a signature (it is the inverse
+//! Diffie-Hellman problem), so that nothing would be proven. The same holds of b and c: from b_i·G one has k_i·a_i·G, from c_i·G
+//! k_i·(h + r·x_i)·G, and with τ shares of a liar and two honest values k·G follows by linear algebra. a·G is R times μ, so public
+//! anyhow: a stays open. The proofs of `proof` replace the lost checks.
+
+mod group;
+mod proof;
+
+pub use group::DsaGroup;
+
+use crate::base::{Digest, Entropy, MemberId};
+use crate::groups::P256;
+use crate::plain::Signature;
+use crate::polynomial::interpolate;
+use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId, Said, whole_round};
+use crate::sharing::{
+    Dealing, Dealt, Form, Kind, Piece, Plan, Share, Sharing, context, each, listed, own, said,
+    second_generator, sorted, to_all, wrong_hands,
+};
+use crate::{Scheme, SigningError};
+use core::fmt;
+use proof::{Product, Scope, Statement};
+use std::collections::BTreeMap;
+
+/// A signature: r and s.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Signed<G: DsaGroup> {
+    /// The number of R.
+    pub r: G::Scalar,
+    /// k·(h + r·x), in its low form where the group has one.
+    pub s: G::Scalar,
+}
+
+impl<G: DsaGroup> fmt::Debug for Signed<G> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Signed(..)")
+    }
+}
+
+impl<G: DsaGroup> Signed<G> {
+    /// Whether it is `public`'s over `digest` (FIPS 186-5 §6.4.2).
+    pub fn verifies(&self, public: &G::Element, digest: &Digest) -> bool {
+        let Some(inverse) = G::inverse(self.s).filter(|_| self.r != G::zero()) else { return false };
+        let generator = G::raise_generator(&G::one());
+        let terms =
+            [(G::times(G::message(digest), inverse), generator), (G::times(self.r, inverse), *public)];
+        let element = G::raise_many(&terms);
+        element != G::identity() && G::number(&element) == self.r
+    }
+}
+
+impl Signed<P256> {
+    /// As an ordinary signature, low s.
+    ///
+    /// # Errors
+    /// [`SigningError::WireHighS`] for a signature that no run made.
+    pub fn signature(&self) -> Result<Signature, SigningError> {
+        use crate::PrimeGroup as _;
+        Signature::from_bytes(&[P256::encode_scalar(&self.r), P256::encode_scalar(&self.s)].concat())
+    }
+}
+
+/// The four polynomials that signers deal, in this order.
+const FORMS: fn(usize) -> [Form; 4] = |threshold| {
+    let products = Scheme::TsDsa.signers(threshold);
+    [Form::Hidden(threshold), Form::Open(threshold), Form::Zero(products), Form::Zero(products)]
+};
+
+/// What the dealing left: this hand's pieces of k, a, b, c, and what is public of everybody's.
+struct Drawn<G: DsaGroup> {
+    pieces: [Piece<G>; 4],
+    publics: BTreeMap<MemberId, [G::Element; 4]>,
+    /// a times the generator.
+    a: G::Element,
+}
+
+enum Stage<G: DsaGroup> {
+    Deal,
+    Products(Drawn<G>),
+    Parts(Drawn<G>, G::Scalar),
+    Over,
+}
+
+/// A signer of one digest.
+pub struct Signing<G: DsaGroup> {
+    context: Digest,
+    me: MemberId,
+    signers: Vec<MemberId>,
+    sharing: Sharing<G>,
+    share: Share<G>,
+    digest: Digest,
+    second: G::Element,
+    dealing: Dealing<G>,
+    stage: Stage<G>,
+}
+
+impl<G: DsaGroup> Signing<G> {
+    /// `me` is one of `signers`, exactly 2t − 1 holders of `sharing`, and `share` is its own. `digest` is what is signed: SHA-256 of a
+    /// TBSCertificate for X.509 ([`crate::base::digest`]), of label, zero byte and message for our own words. All signers judge it before.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`]; [`FaultKind::LocalShare`] for a share that is not of `sharing`.
+    pub fn new(
+        run: RunId,
+        me: MemberId,
+        sharing: &Sharing<G>,
+        share: &Share<G>,
+        signers: &[MemberId],
+        digest: Digest,
+    ) -> Result<Self, Fault> {
+        let signers = sorted(signers)?;
+        let known = signers.iter().all(|hand| sharing.holders().contains(hand));
+        if !known || signers.len() != Scheme::TsDsa.signers(sharing.threshold()) || !signers.contains(&me) {
+            return Err(wrong_hands());
+        }
+        own(sharing, Some(share), &me)?;
+        let parts: [&[u8]; 4] = [&run.0, &sharing.epoch(), &listed(&signers), &digest];
+        let context = context::<G>(b"folkmoot threshold ecdsa v1", &parts);
+        let plan = Plan {
+            context,
+            dealers: signers.clone(),
+            holders: signers.clone(),
+            forms: FORMS(sharing.threshold()).to_vec(),
+            expected: BTreeMap::new(),
+        };
+        Ok(Self {
+            context,
+            me,
+            signers,
+            sharing: sharing.clone(),
+            share: share.clone(),
+            digest,
+            second: second_generator::<G>(),
+            dealing: Dealing::new(plan, me, None),
+            stage: Stage::Deal,
+        })
+    }
+
+    fn dealt(&self, dealt: Dealt<G>) -> Result<Drawn<G>, Fault> {
+        let again = || Fault::of_nobody(FaultKind::Again);
+        let pieces =
+            dealt.pieces.and_then(|pieces| <[Piece<G>; 4]>::try_from(pieces).ok()).ok_or_else(again)?;
+        let pledges: [Vec<G::Element>; 4] = dealt.pledges.try_into().map_err(|_| again())?;
+        let [k, a, b, c] = FORMS(self.sharing.threshold());
+        let public = |hand: &MemberId| {
+            let place = G::place(hand);
+            let [of_k, of_a, of_b, of_c] = &pledges;
+            let at = |form: Form, pledge: &[G::Element]| form.public_at::<G>(pledge, place);
+            (*hand, [at(k, of_k), at(a, of_a), at(b, of_b), at(c, of_c)])
+        };
+        let publics = self.signers.iter().map(public).collect();
+        let [_, of_a, ..] = &pledges;
+        Ok(Drawn { pieces, publics, a: of_a.first().copied().ok_or_else(again)? })
+    }
+
+    fn scope<'a>(&'a self, hand: &'a MemberId, kind: Kind) -> Scope<'a, G> {
+        Scope { context: &self.context, second: &self.second, hand, kind }
+    }
+
+    /// This hand's v, proven.
+    fn product(&self, drawn: &Drawn<G>, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
+        let statement = statement_of_product(drawn, &self.me).ok_or_else(wrong_hands)?;
+        let [k, a, b, _] = &drawn.pieces;
+        let value = G::plus(G::times(k.value, a.value), b.value);
+        let scope = self.scope(&self.me, Kind::Product);
+        Ok(to_all(Product::prove(scope, &statement, value, k, b, entropy).encode(Kind::Product)))
+    }
+
+    /// r, of everybody's v.
+    fn take_products(&self, heard: &Heard, drawn: &Drawn<G>) -> Result<G::Scalar, Fault> {
+        let values = self.values(heard, Kind::Product, |hand| statement_of_product(drawn, hand))?;
+        let again = || Fault::of_nobody(FaultKind::Again);
+        let product = interpolate::<G>(&values, G::zero()).ok_or_else(wrong_hands)?;
+        let inverse = G::inverse(product).ok_or_else(again)?;
+        let r = G::number(&G::raise(&drawn.a, &inverse));
+        if r == G::zero() { Err(again()) } else { Ok(r) }
+    }
+
+    /// This hand's part of s, proven.
+    fn part(&self, drawn: &Drawn<G>, r: G::Scalar, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
+        let statement = self.statement_of_part(drawn, r, &self.me).ok_or_else(wrong_hands)?;
+        let [k, _, _, c] = &drawn.pieces;
+        let signed = G::plus(G::message(&self.digest), G::times(r, *self.share.value()));
+        let value = G::plus(G::times(k.value, signed), c.value);
+        let scope = self.scope(&self.me, Kind::Signed);
+        Ok(to_all(Product::prove(scope, &statement, value, k, c, entropy).encode(Kind::Signed)))
+    }
+
+    fn statement_of_part(&self, drawn: &Drawn<G>, r: G::Scalar, hand: &MemberId) -> Option<Statement<G>> {
+        let [factor, _, _, mask] = *drawn.publics.get(hand)?;
+        let hashed = G::raise_generator(&G::message(&self.digest));
+        let base = G::add(&hashed, &G::raise(&self.sharing.public_share(hand), &r));
+        Some(Statement { factor, mask, base })
+    }
+
+    fn take_parts(&self, heard: &Heard, drawn: &Drawn<G>, r: G::Scalar) -> Result<Signed<G>, Fault> {
+        let values = self.values(heard, Kind::Signed, |hand| self.statement_of_part(drawn, r, hand))?;
+        let s = interpolate::<G>(&values, G::zero()).ok_or_else(wrong_hands)?;
+        if s == G::zero() {
+            return Err(Fault::of_nobody(FaultKind::Again));
+        }
+        let signed = Signed { r, s: G::low(s) };
+        let good = signed.verifies(&self.sharing.public(), &self.digest);
+        if good { Ok(signed) } else { Err(Fault::of_nobody(FaultKind::Unattributable)) }
+    }
+
+    /// Everybody's value of a round, each with its proof checked.
+    fn values(
+        &self,
+        heard: &Heard,
+        kind: Kind,
+        statement: impl Fn(&MemberId) -> Option<Statement<G>>,
+    ) -> Result<Vec<(MemberId, G::Scalar)>, Fault> {
+        let values = each(self.signers.iter().copied(), |hand| {
+            let product = Product::<G>::decode(said(heard, hand), kind).ok_or(FaultKind::PeerMalformed)?;
+            let statement = statement(hand).ok_or(FaultKind::LocalHands)?;
+            let holds = product.holds(self.scope(hand, kind), &statement);
+            if holds { Ok(product.value) } else { Err(FaultKind::PeerPart) }
+        })?;
+        Ok(values.into_iter().collect())
+    }
+
+    fn step(
+        &mut self,
+        stage: Stage<G>,
+        heard: &Heard,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Next<Signed<G>>, Fault> {
+        match stage {
+            Stage::Deal => match self.dealing.hear(heard)? {
+                Next::Say(said) => {
+                    self.stage = Stage::Deal;
+                    Ok(Next::Say(said))
+                }
+                Next::Done(dealt) => {
+                    let drawn = self.dealt(dealt)?;
+                    let said = self.product(&drawn, entropy)?;
+                    self.stage = Stage::Products(drawn);
+                    Ok(Next::Say(said))
+                }
+            },
+            Stage::Products(drawn) => {
+                let r = self.take_products(heard, &drawn)?;
+                let said = self.part(&drawn, r, entropy)?;
+                self.stage = Stage::Parts(drawn, r);
+                Ok(Next::Say(said))
+            }
+            Stage::Parts(drawn, r) => Ok(Next::Done(self.take_parts(heard, &drawn, r)?)),
+            Stage::Over => Err(Fault::of_nobody(FaultKind::LocalRound)),
+        }
+    }
+}
+
+fn statement_of_product<G: DsaGroup>(drawn: &Drawn<G>, hand: &MemberId) -> Option<Statement<G>> {
+    let [factor, base, mask, _] = *drawn.publics.get(hand)?;
+    Some(Statement { factor, mask, base })
+}
+
+impl<G: DsaGroup> Run for Signing<G> {
+    type Done = Signed<G>;
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Signed<G>> {
+        Next::Say(self.dealing.begin(entropy))
+    }
+
+    fn awaited(&self) -> Vec<MemberId> {
+        match self.stage {
+            Stage::Deal => self.dealing.awaited(),
+            Stage::Products(_) | Stage::Parts(..) => self.signers.clone(),
+            Stage::Over => Vec::new(),
+        }
+    }
+
+    fn hear(&mut self, heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<Signed<G>>, Fault> {
+        whole_round(&heard, &self.awaited())?;
+        let stage = core::mem::replace(&mut self.stage, Stage::Over);
+        self.step(stage, &heard, entropy)
+    }
+}
