@@ -19,4 +19,13 @@ pub enum SigningError {
     /// The bytes are not a PKCS#8 private key for P-256. Fix the file.
     #[error("not a PKCS#8 P-256 private key")]
     LocalKey,
+    /// The bytes are not a sharing: another form, an element outside the group, or holders and threshold out of their limits.
+    #[error("not a sharing")]
+    WireSharing,
+    /// The bytes are not a share: another form, or a number out of range.
+    #[error("not a share")]
+    WireShare,
+    /// The share is not what the sharing says that its holder has: another share-epoch's, or damaged.
+    #[error("share does not belong to this sharing")]
+    LocalShare,
 }

@@ -13,6 +13,7 @@
 //! nobody's secret is in what is said to all, nor, for one, in what it is told. A run knows no network, time or sender's signature.
 
 mod error;
+pub mod frost;
 mod group_key;
 mod groups;
 pub mod plain;

@@ -1,0 +1,161 @@
+//! New shares of the same key for those who stay, so that a leaver's old share fits none of them (the library's `refresh`).
+//!
+//! Each hand deals a polynomial that is zero at zero, by commitments without a constant term; the sum is added to the old polynomial. The
+//! library's proofs in these packages prove nothing (the secret is zero) and are not sent. The key stays: t shares of one share-epoch
+//! give it for ever, so a group that lost that many in one epoch makes a new key.
+
+use super::dkg::{image, read_shares};
+use super::entropy::Asked;
+use super::handover::{Handover, Numbers};
+use super::library::{Seats, commitments, count, key_package, public_package, wrong_hands};
+use super::words::{judge, tag, tagged_elements};
+use super::{FrostShare, FrostSharing, Held};
+use crate::base::{Digest, Entropy, MemberId, Secret};
+use crate::{Edwards, Fault, FaultKind, Heard, Next, PrimeGroup, Run, RunId, Said};
+use curve25519_dalek::EdwardsPoint;
+use frost_ed25519::Identifier;
+use frost_ed25519::keys::dkg::{round1, round2};
+use frost_ed25519::keys::refresh::{refresh_dkg_part1, refresh_dkg_part2, refresh_dkg_shares};
+use std::collections::BTreeMap;
+
+/// One stayer's hand in a refresh.
+pub struct Refresh {
+    held: Held,
+    tag: Digest,
+    seats: Seats,
+    state: State,
+}
+
+enum State {
+    Idle,
+    Offered { secret: round1::SecretPackage, own: round1::Package },
+    Dealt { secret: round2::SecretPackage, packages: Packages, sum: Vec<EdwardsPoint>, shares: Handover },
+    Over(Fault),
+}
+
+type Packages = BTreeMap<Identifier, round1::Package>;
+
+impl Refresh {
+    /// A hand of the holder of `share` among `stayers`, who are to be the only holders.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`] unless the share is one of `sharing`, its holder and all stayers are among its holders, they are at least
+    /// as many as the threshold, and that is two or more: a share of one is the key itself, and no refresh takes it back.
+    pub fn new(
+        run: RunId,
+        sharing: &FrostSharing,
+        share: &FrostShare,
+        stayers: &[MemberId],
+    ) -> Result<Self, Fault> {
+        let seats = Seats::new(stayers)?;
+        let enough = sharing.threshold() >= 2 && seats.count() >= sharing.threshold();
+        let held = stayers.iter().all(|hand| sharing.holds(hand)) && seats.has(&share.holder());
+        if !enough || !held || share.check(sharing).is_err() {
+            return Err(wrong_hands());
+        }
+        let tag = tag(b"folkmoot frost refresh v1", &run, &seats.hands(), &[&sharing.epoch()]);
+        let held = Held { sharing: sharing.clone(), share: share.clone() };
+        Ok(Self { held, tag, seats, state: State::Idle })
+    }
+
+    fn begin(&mut self, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
+        let say = |error| self.seats.fault(&error);
+        let own = self.seats.place(&self.held.share.holder())?;
+        let (all, min) = (count(self.seats.count())?, count(self.held.sharing.threshold())?);
+        let (secret, own) = refresh_dkg_part1(own, all, min, &mut Asked(entropy)).map_err(say)?;
+        let mut to_all = self.tag.to_vec();
+        to_all.extend(own.commitment().serialize_whole().map_err(say)?);
+        self.state = State::Offered { secret, own };
+        Ok(Said { to_all, ..Said::default() })
+    }
+
+    fn deal(
+        &mut self,
+        secret: round1::SecretPackage,
+        own: &round1::Package,
+        heard: &Heard,
+    ) -> Result<Said, Fault> {
+        let (me, hands) = (self.held.share.holder(), self.seats.hands());
+        let terms = self.held.sharing.threshold().saturating_sub(1);
+        let offered = judge(heard, &hands, |_, words| tagged_elements(words, &self.tag, terms))?;
+        let sum = self.sum_of(&offered);
+        let mut packages = Packages::new();
+        for (hand, elements) in offered.iter().filter(|(hand, _)| **hand != me) {
+            let vector = commitments(elements).map_err(|error| self.seats.fault(&error))?;
+            packages.insert(self.seats.place(hand)?, round1::Package::new(vector, *own.proof_of_knowledge()));
+        }
+        let (secret, given) =
+            refresh_dkg_part2(secret, &packages).map_err(|error| self.seats.fault(&error))?;
+        let given =
+            given.into_iter().map(|(hand, package)| (hand, Secret::new(package.signing_share().serialize())));
+        let zero = |elements: Vec<EdwardsPoint>| [vec![Edwards::identity()], elements].concat();
+        let polynomials = offered.into_iter().map(|(hand, elements)| (hand, zero(elements))).collect();
+        let shares = Handover::new(me, hands.clone(), hands, image(polynomials), self.seats.named(given));
+        let said = shares.give();
+        self.state = State::Dealt { secret, packages, sum, shares };
+        Ok(said)
+    }
+
+    /// The old commitments with all that is dealt added; the key's as it was.
+    fn sum_of(&self, offered: &BTreeMap<MemberId, Vec<EdwardsPoint>>) -> Vec<EdwardsPoint> {
+        let old = self.held.sharing.elements().iter().enumerate();
+        let term = |(power, element): (usize, &EdwardsPoint)| {
+            let dealt = offered.values().filter_map(|terms| terms.get(power.checked_sub(1)?));
+            dealt.fold(*element, |sum, term| Edwards::add(&sum, term))
+        };
+        old.map(term).collect()
+    }
+
+    fn end(
+        &self,
+        secret: &round2::SecretPackage,
+        packages: &Packages,
+        sum: Vec<EdwardsPoint>,
+        taken: &Numbers,
+    ) -> Result<Held, Fault> {
+        let say = |error| self.seats.fault(&error);
+        let Held { sharing, share } = &self.held;
+        let taken = read_shares(&self.seats, taken)?;
+        let old = public_package(sharing, &self.seats.hands()).map_err(say)?;
+        let own = key_package(sharing, share).map_err(say)?;
+        let (key, _) = refresh_dkg_shares(secret, packages, &taken, old, own).map_err(say)?;
+        let sharing = FrostSharing::from_elements(sum, self.seats.hands());
+        let sharing = sharing.map_err(|_| Fault::of_nobody(FaultKind::Again))?;
+        Held::new(sharing, share.holder(), key.signing_share().serialize()).map_err(|_| wrong_hands())
+    }
+}
+
+impl Run for Refresh {
+    type Done = Held;
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held> {
+        let said = self.begin(entropy);
+        Next::Say(said.unwrap_or_else(|fault| {
+            self.state = State::Over(fault);
+            Said::default()
+        }))
+    }
+
+    fn awaited(&self) -> Vec<MemberId> {
+        match &self.state {
+            State::Dealt { shares, .. } => shares.awaited(),
+            _ => self.seats.hands(),
+        }
+    }
+
+    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Held>, Fault> {
+        let over = State::Over(Fault::of_nobody(FaultKind::LocalRound));
+        match std::mem::replace(&mut self.state, over) {
+            State::Idle => Err(Fault::of_nobody(FaultKind::LocalRound)),
+            State::Offered { secret, own } => self.deal(secret, &own, &heard).map(Next::Say),
+            State::Dealt { secret, packages, sum, mut shares } => match shares.hear(heard)? {
+                Some(said) => {
+                    self.state = State::Dealt { secret, packages, sum, shares };
+                    Ok(Next::Say(said))
+                }
+                None => self.end(&secret, &packages, sum, &shares.taken()).map(Next::Done),
+            },
+            State::Over(fault) => Err(fault),
+        }
+    }
+}

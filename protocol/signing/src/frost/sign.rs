@@ -1,0 +1,149 @@
+//! A signature by exactly as many holders as the threshold (RFC 9591, section 5), over raw bytes: a TBSCertificate, or what else the
+//! caller's format fixes.
+//!
+//! Nonces are drawn when the run starts, live in it alone, sign once and are erased before the part is said; a run that ends without
+//! a signature takes them along. They are never written anywhere. Whoever runs this must not give two runs the same entropy.
+
+use super::entropy::Asked;
+use super::library::{Seats, key_package, public_package, wrong_hands};
+use super::words::{judge, tag, tagged_elements};
+use super::{FrostShare, FrostSharing};
+use crate::base::{Digest, Entropy, MemberId};
+use crate::{Edwards, Fault, FaultKind, Heard, Next, PrimeGroup, Run, RunId, Said};
+use curve25519_dalek::EdwardsPoint;
+use frost_ed25519::keys::{KeyPackage, PublicKeyPackage};
+use frost_ed25519::round1::{self, NonceCommitment, SigningCommitments, SigningNonces};
+use frost_ed25519::round2::{self, SignatureShare};
+use frost_ed25519::{
+    CheaterDetection, Error, Identifier, Signature, SigningPackage, VerifyingKey, aggregate_custom,
+};
+use std::collections::BTreeMap;
+
+/// Bytes of a signature: R ‖ s (RFC 8032).
+pub const SIGNATURE_BYTES: usize = 64;
+
+/// One signer's hand.
+pub struct Sign {
+    sharing: FrostSharing,
+    key: KeyPackage,
+    tag: Digest,
+    seats: Seats,
+    message: Vec<u8>,
+    state: State,
+}
+
+enum State {
+    Idle,
+    Committed(SigningNonces),
+    Signed(SigningPackage),
+    Over(Fault),
+}
+
+impl Sign {
+    /// A hand of the holder of `share` among `signers`, over `message`.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`] unless the share is one of `sharing` and the signers, its holder among them, are holders and exactly as
+    /// many as the threshold.
+    pub fn new(
+        run: RunId,
+        sharing: &FrostSharing,
+        share: &FrostShare,
+        signers: &[MemberId],
+        message: &[u8],
+    ) -> Result<Self, Fault> {
+        let seats = Seats::new(signers)?;
+        let held = signers.iter().all(|signer| sharing.holds(signer)) && seats.has(&share.holder());
+        if seats.count() != sharing.threshold() || !held || share.check(sharing).is_err() {
+            return Err(wrong_hands());
+        }
+        let key = key_package(sharing, share).map_err(|error| seats.fault(&error))?;
+        let tag = tag(b"folkmoot frost sign v1", &run, &seats.hands(), &[&sharing.epoch(), message]);
+        let (sharing, message) = (sharing.clone(), message.to_vec());
+        Ok(Self { sharing, key, tag, seats, message, state: State::Idle })
+    }
+
+    fn begin(&mut self, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
+        let (nonces, commitments) = round1::commit(self.key.signing_share(), &mut Asked(entropy));
+        let mut to_all = self.tag.to_vec();
+        for commitment in [commitments.hiding(), commitments.binding()] {
+            to_all.extend(commitment.serialize().map_err(|error| self.seats.fault(&error))?);
+        }
+        self.state = State::Committed(nonces);
+        Ok(Said { to_all, ..Said::default() })
+    }
+
+    /// The part of this hand. Takes the nonces; they are erased when it returns.
+    fn part(&mut self, nonces: SigningNonces, heard: &Heard) -> Result<Said, Fault> {
+        let committed = judge(heard, &self.seats.hands(), |_, words| tagged_elements(words, &self.tag, 2))?;
+        let mut commitments = BTreeMap::new();
+        for (hand, elements) in &committed {
+            let pair = pair(elements).map_err(|error| self.seats.fault(&error))?;
+            commitments.insert(self.seats.place(hand)?, pair);
+        }
+        let package = SigningPackage::new(commitments, &self.message);
+        let part = round2::sign(&package, &nonces, &self.key).map_err(|error| self.seats.fault(&error))?;
+        self.state = State::Signed(package);
+        Ok(Said { to_all: part.serialize(), ..Said::default() })
+    }
+
+    fn join(&self, package: &SigningPackage, heard: &Heard) -> Result<[u8; SIGNATURE_BYTES], Fault> {
+        let parts = judge(heard, &self.seats.hands(), |_, words| {
+            SignatureShare::deserialize(words).map_err(|_| FaultKind::PeerMalformed)
+        })?;
+        let places = parts.into_iter().map(|(hand, part)| Ok((self.seats.place(&hand)?, part)));
+        let parts: BTreeMap<Identifier, SignatureShare> = places.collect::<Result<_, Fault>>()?;
+        let signature = self.aggregate(package, &parts).map_err(|error| self.seats.fault(&error))?;
+        let bytes = signature.serialize().map_err(|error| self.seats.fault(&error))?;
+        let unattributable = || Fault::of_nobody(FaultKind::Unattributable);
+        self.sharing.key().verify(&self.message, &bytes).map_err(|_| unattributable())?;
+        bytes.as_slice().try_into().map_err(|_| unattributable())
+    }
+
+    /// The sum of the parts; only if it does not verify are the signers' verifying shares worked out and each part held against its
+    /// own, which names every false one.
+    fn aggregate(
+        &self,
+        package: &SigningPackage,
+        parts: &BTreeMap<Identifier, SignatureShare>,
+    ) -> Result<Signature, Error> {
+        let key = VerifyingKey::deserialize(&self.sharing.key().bytes())?;
+        let bare = PublicKeyPackage::new(BTreeMap::new(), key, None);
+        aggregate_custom(package, parts, &bare, CheaterDetection::Disabled).or_else(|_| {
+            let all = public_package(&self.sharing, &self.seats.hands())?;
+            aggregate_custom(package, parts, &all, CheaterDetection::AllCheaters)
+        })
+    }
+}
+
+impl Run for Sign {
+    type Done = [u8; SIGNATURE_BYTES];
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done> {
+        let said = self.begin(entropy);
+        Next::Say(said.unwrap_or_else(|fault| {
+            self.state = State::Over(fault);
+            Said::default()
+        }))
+    }
+
+    fn awaited(&self) -> Vec<MemberId> {
+        self.seats.hands()
+    }
+
+    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+        let over = State::Over(Fault::of_nobody(FaultKind::LocalRound));
+        match std::mem::replace(&mut self.state, over) {
+            State::Idle => Err(Fault::of_nobody(FaultKind::LocalRound)),
+            State::Committed(nonces) => self.part(nonces, &heard).map(Next::Say),
+            State::Signed(package) => self.join(&package, &heard).map(Next::Done),
+            State::Over(fault) => Err(fault),
+        }
+    }
+}
+
+fn pair(elements: &[EdwardsPoint]) -> Result<SigningCommitments, Error> {
+    let [hiding, binding] = elements else { return Err(Error::MissingCommitment) };
+    let read = |element: &EdwardsPoint| NonceCommitment::deserialize(&Edwards::encode(element));
+    Ok(SigningCommitments::new(read(hiding)?, read(binding)?))
+}
