@@ -1,7 +1,19 @@
 //! The schemes in which members hold shares of one key, behind one door: whoever drives them need not know which is which.
+//!
+//! ```text
+//! found     hands, threshold               --> a sharing, and each hand's share
+//! reshare   givers, takers, new threshold  --> another sharing of the same key
+//! sign      exactly the signers, bytes     --> a signature as X.509 has it
+//! ```
 
-use crate::base::{Digest, MemberId, Secret};
-use crate::{Fault, GroupKey, Heard, Next, Run, RunId, Scheme, SigningError};
+use crate::base::{Digest, Entropy, MemberId, Secret, digest};
+use crate::frost::{Dkg, FrostShare, FrostSharing, Held as FrostHeld, Sign};
+use crate::run::FaultKind;
+use crate::sharing::{Change, Held, Joint, Redistribute, Share, Sharing};
+use crate::ts_dsa::Signing;
+use crate::{
+    Edwards, Fault, GroupKey, Heard, Next, P256, PrimeGroup as _, Run, RunId, Scheme, SigningError,
+};
 
 /// What a sharing says in public.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,20 +38,12 @@ pub enum Outcome {
         /// The share, encoded.
         share: Option<Secret<Vec<u8>>>,
     },
-    /// A signature as X.509 has it.
+    /// A signature as X.509 has it. It is not verified: its taker does.
     Signature(Vec<u8>),
 }
 
 /// A hand of some scheme in some run.
 pub type AnyRun = Box<dyn Run<Done = Outcome>>;
-
-/// What the public part of a sharing says.
-///
-/// # Errors
-/// [`SigningError`] if `public` is not the one encoding of a sharing of `scheme`.
-pub fn facts(_scheme: Scheme, _public: &[u8]) -> Result<SharingFacts, SigningError> {
-    Err(SigningError::WireKey)
-}
 
 /// Who gives and who gets in a resharing.
 #[derive(Debug, Clone, Copy)]
@@ -50,46 +54,190 @@ pub struct Moving<'a> {
     pub takers: &'a [MemberId],
 }
 
+/// What the public part of a sharing says.
+///
+/// # Errors
+/// [`SigningError`] if `public` is not the one encoding of a sharing of `scheme`.
+pub fn facts(scheme: Scheme, public: &[u8]) -> Result<SharingFacts, SigningError> {
+    match scheme {
+        Scheme::TsDsa => {
+            let sharing = Sharing::<P256>::decode(public).map_err(|_| SigningError::WireSharing)?;
+            Ok(SharingFacts {
+                epoch: sharing.epoch(),
+                key: GroupKey::from_spki_der(sharing.verifying_key()?.spki_der())?,
+                threshold: sharing.threshold(),
+                holders: sharing.holders().to_vec(),
+            })
+        }
+        Scheme::Frost => {
+            let sharing = FrostSharing::decode(public)?;
+            Ok(SharingFacts {
+                epoch: sharing.epoch(),
+                key: GroupKey::from_spki_der(&sharing.key().spki_der())?,
+                threshold: sharing.threshold(),
+                holders: sharing.holders().to_vec(),
+            })
+        }
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(SigningError::WireSharing),
+    }
+}
+
 /// The first sharing of a key that nobody knows, among `hands`.
 ///
 /// # Errors
-/// [`SigningError`] if the scheme has no such run, or not for these.
+/// [`FaultKind::LocalHands`] if the scheme has no such run, or not for these.
 pub fn found(
-    _scheme: Scheme,
-    _run: RunId,
-    _me: MemberId,
-    _hands: &[MemberId],
-    _threshold: usize,
-) -> Result<AnyRun, SigningError> {
-    Err(SigningError::LocalKey)
+    scheme: Scheme,
+    run: RunId,
+    me: MemberId,
+    hands: &[MemberId],
+    threshold: usize,
+) -> Result<AnyRun, Fault> {
+    match scheme {
+        Scheme::TsDsa => Ok(mapped(Joint::<P256>::new(run, me, hands, threshold)?, of_held)),
+        Scheme::Frost => Ok(mapped(Dkg::new(me, run, hands, threshold)?, of_frost)),
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_run()),
+    }
 }
 
 /// New shares of the same key. `sharing` is the present public part, and our share of it if we give.
 ///
 /// # Errors
-/// As [`found`].
+/// [`FaultKind::LocalHands`], [`FaultKind::LocalShare`].
 pub fn reshare(
-    _scheme: Scheme,
-    _run: RunId,
-    _me: MemberId,
-    _hands: Moving<'_>,
-    _threshold: usize,
-    _sharing: (&[u8], Option<&Secret<Vec<u8>>>),
-) -> Result<AnyRun, SigningError> {
-    Err(SigningError::LocalKey)
+    scheme: Scheme,
+    run: RunId,
+    me: MemberId,
+    hands: Moving<'_>,
+    threshold: usize,
+    (public, share): (&[u8], Option<&Secret<Vec<u8>>>),
+) -> Result<AnyRun, Fault> {
+    let change = Change { dealers: hands.givers, holders: hands.takers, threshold };
+    match scheme {
+        Scheme::TsDsa => {
+            let old = Sharing::<P256>::decode(public).map_err(|_| no_such_share())?;
+            let share = share.map(|share| Share::decode(share.expose())).transpose();
+            let share = share.map_err(|_| no_such_share())?;
+            Ok(mapped(Redistribute::new(run, me, &old, share.as_ref(), change)?, of_held))
+        }
+        Scheme::Frost => {
+            let old = FrostSharing::decode(public).map_err(|_| no_such_share())?;
+            let old = edwards(&old).ok_or_else(no_such_share)?;
+            let share = share.map(|share| edwards_share(share, &old).ok_or_else(no_such_share)).transpose()?;
+            Ok(mapped(Redistribute::new(run, me, &old, share.as_ref(), change)?, of_edwards))
+        }
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_run()),
+    }
 }
 
 /// A signature over raw bytes by `hands`, exactly as many as the scheme takes.
 ///
 /// # Errors
-/// As [`found`].
+/// [`FaultKind::LocalHands`], [`FaultKind::LocalShare`].
 pub fn sign(
-    _scheme: Scheme,
-    _run: RunId,
-    _me: MemberId,
-    _hands: &[MemberId],
-    _sharing: (&[u8], &Secret<Vec<u8>>),
-    _message: &[u8],
-) -> Result<AnyRun, SigningError> {
-    Err(SigningError::LocalKey)
+    scheme: Scheme,
+    run: RunId,
+    me: MemberId,
+    hands: &[MemberId],
+    (public, share): (&[u8], &Secret<Vec<u8>>),
+    message: &[u8],
+) -> Result<AnyRun, Fault> {
+    match scheme {
+        Scheme::TsDsa => {
+            let sharing = Sharing::<P256>::decode(public).map_err(|_| no_such_share())?;
+            let share = Share::decode(share.expose()).map_err(|_| no_such_share())?;
+            let signing = Signing::new(run, me, &sharing, &share, hands, digest(&[message]))?;
+            Ok(mapped(signing, |signed| {
+                Outcome::Signature(signed.signature().map(|signature| signature.to_der()).unwrap_or_default())
+            }))
+        }
+        Scheme::Frost => {
+            let sharing = FrostSharing::decode(public).map_err(|_| no_such_share())?;
+            let share = FrostShare::decode(share.expose()).map_err(|_| no_such_share())?;
+            let signing = Sign::new(run, &sharing, &share, hands, message)?;
+            Ok(mapped(signing, |signature| Outcome::Signature(signature.to_vec())))
+        }
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_run()),
+    }
+}
+
+fn of_held(held: Held<P256>) -> Outcome {
+    Outcome::Sharing { public: held.sharing.encode(), share: held.share.map(|share| share.encode()) }
+}
+
+fn of_frost(held: FrostHeld) -> Outcome {
+    Outcome::Sharing { public: held.sharing.encode(), share: Some(held.share.encode()) }
+}
+
+/// A sharing moved by [`Redistribute`], in the words of FROST. It has the same commitments, places and numbers.
+fn of_edwards(held: Held<Edwards>) -> Outcome {
+    let commitments = held.sharing.commitments().iter().map(Edwards::encode);
+    let commitments: Vec<[u8; 32]> = commitments.filter_map(|bytes| bytes.try_into().ok()).collect();
+    let holders = held.sharing.holders().iter().copied();
+    let Ok(sharing) = FrostSharing::from_commitments(&commitments, holders) else {
+        return Outcome::Sharing { public: Vec::new(), share: None };
+    };
+    let share = held.share.and_then(|share| {
+        let number = Secret::new(Edwards::encode_scalar(share.value()));
+        let number: [u8; 32] = number.expose().as_slice().try_into().ok()?;
+        FrostShare::new(&sharing, share.holder(), Secret::new(number)).ok()
+    });
+    Outcome::Sharing { public: sharing.encode(), share: share.map(|share| share.encode()) }
+}
+
+fn edwards(sharing: &FrostSharing) -> Option<Sharing<Edwards>> {
+    let commitments = sharing.commitments();
+    let commitments = commitments.iter().map(|bytes| Edwards::decode(bytes)).collect::<Option<Vec<_>>>()?;
+    Sharing::new(commitments, sharing.holders().to_vec()).ok()
+}
+
+fn edwards_share(share: &Secret<Vec<u8>>, of: &Sharing<Edwards>) -> Option<Share<Edwards>> {
+    let share = FrostShare::decode(share.expose()).ok()?;
+    let number = Edwards::decode_scalar(share.scalar().expose())?;
+    Some(Share::new(share.holder(), of.epoch(), number))
+}
+
+fn no_such_run() -> Fault {
+    Fault::of_nobody(FaultKind::LocalHands)
+}
+
+fn no_such_share() -> Fault {
+    Fault::of_nobody(FaultKind::LocalShare)
+}
+
+/// A run of which the end is told in common words.
+struct Mapped<R: Run> {
+    run: R,
+    end: fn(R::Done) -> Outcome,
+}
+
+fn mapped<R: Run + 'static>(run: R, end: fn(R::Done) -> Outcome) -> AnyRun {
+    Box::new(Mapped { run, end })
+}
+
+impl<R: Run> Mapped<R> {
+    fn map(&self, next: Next<R::Done>) -> Next<Outcome> {
+        match next {
+            Next::Say(said) => Next::Say(said),
+            Next::Done(done) => Next::Done((self.end)(done)),
+        }
+    }
+}
+
+impl<R: Run> Run for Mapped<R> {
+    type Done = Outcome;
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Outcome> {
+        let next = self.run.start(entropy);
+        self.map(next)
+    }
+
+    fn awaited(&self) -> Vec<MemberId> {
+        self.run.awaited()
+    }
+
+    fn hear(&mut self, heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<Outcome>, Fault> {
+        let next = self.run.hear(heard, entropy)?;
+        Ok(self.map(next))
+    }
 }

@@ -81,6 +81,11 @@ impl<G: PrimeGroup> Sharing<G> {
         self.commitments.len()
     }
 
+    /// The commitments, the group's public key first.
+    pub(crate) fn commitments(&self) -> &[G::Element] {
+        &self.commitments
+    }
+
     /// Who holds a share, sorted.
     pub fn holders(&self) -> &[MemberId] {
         &self.holders
