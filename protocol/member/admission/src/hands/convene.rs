@@ -9,7 +9,6 @@ use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{AuthorityBody, Decision, Roster};
 use folkmoot_signing::shared;
-use std::collections::BTreeSet;
 
 impl Admission {
     /// What follows from transcript and desk where the group has a key of its own.
@@ -23,7 +22,7 @@ impl Admission {
         self.set_tables(call, entropy);
         if roster.may_vote(&call.identity.member()) {
             self.lead_sharing(call, entropy);
-            self.approve_sharings(call);
+            self.approve_sharings(call, entropy);
         }
         self.lead_certificates(call);
     }
@@ -85,17 +84,18 @@ impl Admission {
         Some(Purpose::Authority { epoch: facts.epoch, tbs: Blob::from(body.tbs().ok()?) })
     }
 
-    /// Every voter's machine approves the sharing that it took part in: the run itself was the agreement.
-    fn approve_sharings(&mut self, call: &Call<'_>) {
-        let own = self.hands.shares.waiting.values().filter_map(Self::sharing_decision);
-        let own: BTreeSet<Digest> = own.map(|decision| decision.digest()).collect();
-        let open = self.ballots.proposals().filter(|(digest, proposal)| {
-            matches!(proposal.decision, Decision::Sharing { .. })
-                && proposal.opinion.is_none()
-                && own.contains(*digest)
+    /// Every voter's machine approves the sharing that it took part in: the run itself was the agreement. That the certificate with
+    /// it is the key's own, the transcript has judged.
+    fn approve_sharings(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        let open = self.ballots.proposals().filter(|(_, proposal)| proposal.opinion.is_none());
+        let ours = open.filter_map(|(digest, proposal)| {
+            let Decision::Sharing { public, authority } = &proposal.decision else { return None };
+            let name = folkmoot_base::digest(&[&public.0]);
+            self.hands.shares.waiting.contains_key(&name).then(|| (*digest, name, authority.0.clone()))
         });
-        let open: Vec<Digest> = open.map(|(digest, _)| *digest).collect();
-        for digest in open {
+        let ours: Vec<_> = ours.collect();
+        for (digest, name, authority) in ours {
+            self.keep_authority(call, &name, authority, entropy);
             if let Err(error) = self.vote_proposal(call, digest, true) {
                 self.trace(format!("sharing not approved: {error}"));
             }

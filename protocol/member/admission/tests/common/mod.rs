@@ -7,7 +7,7 @@ use folkmoot_admission::{
 };
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, NodeId, StoreKey, UnixTime, codec, digest};
 use folkmoot_identity::{
-    CharterDraft, Decision, Founder, Identity, SignedCharter, Slot, Transcript, Verdict, Vote, VoteContent,
+    CharterDraft, Decision, Founder, Identity, Scheme, SignedCharter, Slot, Transcript, Verdict, Vote, VoteContent,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -31,9 +31,14 @@ pub fn person(name: &str, seed: u64) -> Identity {
 }
 
 pub fn charter(founders: &[Identity], threshold: u32, nonce: u64) -> Vec<u8> {
+    charter_of(Scheme::Plain, founders, threshold, nonce)
+}
+
+pub fn charter_of(scheme: Scheme, founders: &[Identity], threshold: u32, nonce: u64) -> Vec<u8> {
     let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
     let name = GroupName::new("moot").unwrap();
-    let draft = CharterDraft::new(name, threshold, named, &mut Dice(nonce));
+    let mut draft = CharterDraft::new(name, threshold, named, &mut Dice(nonce));
+    draft.scheme = scheme;
     let all: Vec<&Identity> = founders.iter().collect();
     SignedCharter::sign(&draft.to_toml(), &all).unwrap().der().to_vec()
 }
@@ -72,6 +77,9 @@ pub struct Bus {
     pub strangers: Vec<Stranger>,
     pub entries: usize,
     pub words: usize,
+    /// What to do to a word on its way, if anything: false loses it.
+    pub tamper: Option<Box<dyn FnMut(MemberId, &mut Bytes) -> bool>>,
+    pub traces: Vec<(usize, String)>,
     queue: VecDeque<Word>,
 }
 
@@ -89,9 +97,13 @@ pub fn seat(identity: Identity, charter: &[u8]) -> Seat {
 
 impl Bus {
     pub fn new(count: u64, threshold: u32) -> Self {
+        Self::of_scheme(Scheme::Plain, count, threshold)
+    }
+
+    pub fn of_scheme(scheme: Scheme, count: u64, threshold: u32) -> Self {
         let founders: Vec<Identity> =
             (1..=count).map(|seed| person(&format!("founder{seed}"), seed)).collect();
-        let charter = charter(&founders, threshold, 77);
+        let charter = charter_of(scheme, &founders, threshold, 77);
         let seats = founders.into_iter().map(|founder| seat(founder, &charter)).collect();
         let mut bus = Self {
             now: Instant(0),
@@ -101,6 +113,8 @@ impl Bus {
             strangers: Vec::new(),
             entries: 0,
             words: 0,
+            tamper: None,
+            traces: Vec::new(),
             queue: VecDeque::new(),
         };
         bus.pass(0);
@@ -173,7 +187,7 @@ impl Bus {
                 }
                 Output::Entry(entry) => self.queue.push_back(Word::Entry(entry)),
                 Output::Event(event) => seat.events.push(event),
-                Output::Trace(_) => {}
+                Output::Trace(text) => self.traces.push((who, text)),
             }
         }
         if let Err(error) = &result {
@@ -207,7 +221,11 @@ impl Bus {
         while let Some(word) = self.queue.pop_front() {
             self.words += 1;
             match word {
-                Word::Open(sender, payload) => self.everyone(&Input::Open { sender, payload }),
+                Word::Open(sender, mut payload) => {
+                    if self.tamper.as_mut().is_none_or(|tamper| tamper(sender, &mut payload)) {
+                        self.everyone(&Input::Open { sender, payload });
+                    }
+                }
                 Word::Entry(entry) => self.entry(&entry),
                 Word::Guest(from, to, payload) => self.guest(from, to, payload),
             }
