@@ -3,6 +3,7 @@
 //! ```text
 //! DIR/charter.cms                       the founding rules, signed by the founders
 //! DIR/identities.pem                    identity certificates: the CAfile
+//! DIR/authority.pem                     the certificate of the group's key, where it has one: the CAfile of its certificates
 //! DIR/certificates/NAME-ID.der, .pem    membership certificates, votes inside
 //! DIR/votes/ENTRY-NAME-ID.cms           each vote as its voter signed it
 //! DIR/transcript/ENTRY                  the transcript, one file for each entry: for `folkmoot verify --transcript`
@@ -14,7 +15,7 @@ use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
 use folkmoot_identity::transcript::Entry;
-use folkmoot_identity::{Evidence, IdentityCertificate, Transcript, identities_pem, transcript};
+use folkmoot_identity::{AuthorityCertificate, Evidence, IdentityCertificate, Transcript, identities_pem, transcript};
 use serde_json::json;
 use std::path::Path;
 
@@ -30,6 +31,10 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     let pem = identities_pem(signed.certificates().chain(others));
     write(&to.join("charter.cms"), signed.der())?;
     write(&to.join("identities.pem"), pem.as_bytes())?;
+    if let Some(sharing) = transcript.roster().sharing() {
+        let authority = AuthorityCertificate::from_der(&sharing.authority).map_err(Failure::bug)?;
+        write(&to.join("authority.pem"), authority.to_pem().as_bytes())?;
+    }
     for entry in transcript.entries() {
         write(&to.join("transcript").join(hex(&Entry::id_of(entry).0)), entry)?;
     }

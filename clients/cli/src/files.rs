@@ -47,8 +47,9 @@ pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<()
 /// `folkmoot charter`
 pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(), Failure> {
     match command {
-        Charter::New { name, founders, votes, keying, cipher, hybrid, hybrid_links, letters, out } => {
+        Charter::New { name, founders, votes, scheme, keying, cipher, hybrid, hybrid_links, letters, out } => {
             let draft = |founders, name, entropy: &mut OsEntropy| CharterDraft {
+                scheme,
                 keying,
                 cipher,
                 hybrid,

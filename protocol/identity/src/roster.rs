@@ -87,8 +87,6 @@ pub struct SharedKey {
     pub public: Bytes,
     /// The certificate of the key (X.509, DER), signed by the key itself: what a standard verifier trusts.
     pub authority: Bytes,
-    /// Those who had been members and were not any more when it was taken into use: they hold no share of it.
-    pub(crate) gone: BTreeSet<MemberId>,
 }
 
 /// The state that a set of entries amounts to.
@@ -272,18 +270,11 @@ impl Roster {
         self.sharing.as_ref()
     }
 
-    /// Those who have left since the present sharing was taken into use, and may hold shares of it: once they are as many as the
-    /// threshold, they could sign (`TRN-34`).
+    /// Those who hold shares of the group's key and have no vote any more: once they are as many as the threshold, they could sign
+    /// without the members (`TRN-35`).
     pub fn leavers_with_shares(&self) -> Vec<MemberId> {
-        let Some(sharing) = &self.sharing else { return Vec::new() };
-        let formers = self.endings.keys().map(|(member, _)| *member).collect::<BTreeSet<_>>();
-        let formers = formers.into_iter().filter(|member| !self.is_member(member));
-        formers.filter(|member| !sharing.gone.contains(member)).collect()
-    }
-
-    /// Who has left so far.
-    pub(crate) fn gone(&self) -> BTreeSet<MemberId> {
-        self.formers().map(|(admission, _)| admission.member).collect()
+        let holders = self.sharing.iter().flat_map(|sharing| &sharing.facts.holders);
+        holders.filter(|holder| !self.may_vote(holder)).copied().collect()
     }
 
     /// Whether the request with this digest has admitted somebody already.

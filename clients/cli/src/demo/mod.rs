@@ -23,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(58);
 pub(crate) async fn run(options: &Demo, json: bool) -> Result<(), Failure> {
     let mut workshop = Workshop::open("demo", options.keep)?;
     let mut tale = Tale::new(json);
-    let mut story = Story::new(&workshop, options.messages).await?;
+    let mut story = Story::new(&workshop, options.messages, options.scheme).await?;
     let result = tokio::select! {
         result = tokio::time::timeout(LIMIT, story.play(&mut tale)) => match result {
             Ok(result) => result,

@@ -6,6 +6,7 @@ use crate::children::{Member, Shared, Workshop, call, call_raw, shared, until};
 use crate::control::{Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, short};
+use folkmoot_identity::Scheme;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ pub(crate) struct Story {
     dora: Member,
     charter: PathBuf,
     messages: u64,
+    scheme: Scheme,
     /// Sealed payloads of the first view of four, tapped on their way.
     keepsake: Vec<Sealed>,
 }
@@ -39,12 +41,12 @@ const JOURNAL: Request = Request::Journal { from: 0, to: 0 };
 
 impl Story {
     /// Makes four identities, each in its own folder.
-    pub(crate) async fn new(workshop: &Workshop, messages: u32) -> Result<Self, Failure> {
+    pub(crate) async fn new(workshop: &Workshop, messages: u32, scheme: Scheme) -> Result<Self, Failure> {
         let (anna, ben) = (Member::new(workshop, "anna").await?, Member::new(workshop, "ben").await?);
         let (cleo, mut dora) = (Member::new(workshop, "cleo").await?, Member::new(workshop, "dora").await?);
         dora.keeps_keys = true;
         let charter = workshop.path().join("charter.cms");
-        Ok(Self { anna, ben, cleo, dora, charter, messages: messages.into(), keepsake: Vec::new() })
+        Ok(Self { anna, ben, cleo, dora, charter, messages: messages.into(), scheme, keepsake: Vec::new() })
     }
 
     /// The whole story.
@@ -71,6 +73,7 @@ impl Story {
         let text = self.charter.with_extension("toml").display().to_string();
         let certificates = [self.anna.certificate(), self.ben.certificate(), self.cleo.certificate()];
         let mut line = vec!["charter", "new", "the demo", "--votes", "2", "--out", &text];
+        line.extend(["--scheme", self.scheme.name()]);
         line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
         call(&self.anna.state, &line).await?;
         for founder in [&self.anna, &self.ben, &self.cleo] {

@@ -25,7 +25,7 @@ pub(super) fn sharing(public: &Bytes, authority: &Bytes, past: &Roster) -> Resul
         return refuse("fewer holders than signers");
     }
     check_key(&facts, authority, past)?;
-    Ok(SharedKey { facts, public: public.clone(), authority: authority.clone(), gone: past.gone() })
+    Ok(SharedKey { facts, public: public.clone(), authority: authority.clone() })
 }
 
 fn check_key(facts: &SharingFacts, authority: &Bytes, past: &Roster) -> Result<(), EntryError> {

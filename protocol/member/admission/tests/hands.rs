@@ -11,9 +11,12 @@
 
 mod common;
 
-use common::{Bus, vote};
-use folkmoot_admission::{Command, Phase};
-use folkmoot_identity::{Decision, Gmc, Scheme};
+use bytes::Bytes;
+use common::{Bus, person, vote};
+use folkmoot_admission::{AdmissionError, Command, Event, HAND_LABEL, OpenMessage, Phase, Say};
+use folkmoot_base::{Blob, GroupId, MemberId, codec};
+use folkmoot_identity::transcript::{Body, Entry};
+use folkmoot_identity::{CertificateError, Decision, EntryError, Gmc, Identity, Scheme};
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
 
@@ -101,5 +104,208 @@ fn the_threshold_moves_and_the_key_stays() {
             assert_eq!((facts.threshold.to_string().as_str(), &facts.key), (threshold, &key));
         }
         admit(&mut bus, "dora", 40);
+    }
+}
+
+/// Turns a hand's words in `round` into other words, signed by itself all the same.
+fn lie(liar: &Identity, group: GroupId, round: u8, payload: &mut Bytes) {
+    let Ok(OpenMessage::Hand { mut word }) = codec::decode(payload) else { return };
+    let Say::Round { round: now, to_all, .. } = &mut word.say else { return };
+    if *now != round || to_all.0.is_empty() {
+        return;
+    }
+    let mut bytes = to_all.0.to_vec();
+    *bytes.last_mut().unwrap() ^= 1;
+    *to_all = Blob::from(bytes);
+    let covered = [&group.0[..], &liar.member().0, &word.table, &codec::encode(&word.say)].concat();
+    word.signature = liar.key().sign_fixed(HAND_LABEL, &covered);
+    *payload = codec::encode(&OpenMessage::Hand { word }).into();
+}
+
+#[test]
+fn who_lies_is_named_and_sits_no_more() {
+    for scheme in SCHEMES {
+        for round in 0..3 {
+            let mut bus = Bus::of_scheme(scheme, 5, 2);
+            let (liar, group) = (person("founder4", 4), bus.seats[0].transcript.group());
+            let who = liar.member();
+            bus.tamper = Some(Box::new(move |sender, payload| {
+                if sender == who {
+                    lie(&liar, group, round, payload);
+                }
+                true
+            }));
+            bus.pass(40);
+            let named = Event::HandLied { member: who };
+            for seat in [0, 1, 2, 4] {
+                assert!(bus.seats[seat].events.contains(&named), "{scheme:?} {round}: {:#?}", bus.traces);
+            }
+            let sharing = bus.seats[0].transcript.roster().sharing().expect("a sharing without the liar");
+            assert!(!sharing.facts.holders.contains(&who));
+            bus.tamper = None;
+            admit(&mut bus, "dora", 40);
+        }
+    }
+}
+
+/// Words that are said in rounds do not arrive: every run stands still.
+fn without_rounds(bus: &mut Bus) {
+    bus.tamper = Some(Box::new(|_, payload| {
+        !matches!(
+            codec::decode(payload),
+            Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Round { .. })
+        )
+    }));
+}
+
+#[test]
+fn a_resharing_that_breaks_off_leaves_the_old_shares_in_use() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let before = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
+        without_rounds(&mut bus);
+        for who in 0..3 {
+            bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+        }
+        bus.pass(12);
+        assert_eq!(bus.seats[0].transcript.roster().sharing(), Some(&before));
+        for who in 0..5 {
+            bus.restart(who);
+        }
+        // The first of them is away, so that nobody reshares at once: four hold the old shares, three must vote.
+        bus.tamper = None;
+        let dora = bus.stranger("dora", 40, 1);
+        for who in [1, 2, 3] {
+            vote(&mut bus, who, dora, true);
+        }
+        bus.pass(25);
+        assert!(bus.admitted(dora), "{:#?}", bus.traces);
+        let after = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
+        assert_eq!((after.facts.threshold, &after.facts.key), (3, &before.facts.key));
+    }
+}
+
+#[test]
+fn shares_are_on_disk_and_survive_restarts() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        for who in 0..5 {
+            bus.restart(who);
+        }
+        admit(&mut bus, "dora", 40);
+    }
+}
+
+#[test]
+fn of_two_sides_at_most_one_reshares() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let before = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
+        // Both sides want new shares, before they part.
+        without_rounds(&mut bus);
+        for who in 0..3 {
+            bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+        }
+        bus.pass(1);
+        bus.tamper = None;
+        for who in [3, 4] {
+            bus.seats[who].up = false;
+        }
+        bus.pass(30);
+        assert_ne!(bus.seats[0].transcript.roster().sharing(), Some(&before), "{:#?}", bus.traces);
+        for who in 0..5 {
+            bus.seats[who].up = who > 2;
+        }
+        bus.pass(60);
+        for who in [3, 4] {
+            assert_eq!(bus.seats[who].transcript.roster().sharing(), Some(&before));
+        }
+    }
+}
+
+#[test]
+fn certificates_wait_while_leavers_could_sign() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let dora = bus.stranger("dora", 40, 0);
+        vote(&mut bus, 1, dora, true);
+        // Two leave, and no new shares can be made.
+        without_rounds(&mut bus);
+        let leavers: Vec<MemberId> = [3, 4].map(|who| bus.seats[who].identity.member()).to_vec();
+        for leaver in &leavers {
+            for who in 0..3 {
+                let _ = bus.command(who, Command::Expel(*leaver));
+            }
+            bus.pass(2);
+        }
+        bus.seats[3].up = false;
+        bus.seats[4].up = false;
+        bus.tamper = None;
+        let roster = bus.seats[0].transcript.roster();
+        assert_eq!(roster.leavers_with_shares(), leavers);
+        // Until there are: then it goes on.
+        vote(&mut bus, 2, dora, true);
+        bus.pass(30);
+        assert!(bus.admitted(dora), "{:#?}", bus.traces);
+        assert!(bus.seats[0].transcript.roster().leavers_with_shares().is_empty());
+    }
+}
+
+/// The entry that admitted, with its certificate.
+fn admission(bus: &Bus) -> (Entry, Gmc) {
+    let entries = bus.seats[0].transcript.entries().map(|bytes| Entry::decode(bytes).unwrap());
+    let admits = |entry: Entry| match &entry.body {
+        Body::Admit { certificate } => Some((entry.clone(), Gmc::from_der(&certificate.0).unwrap())),
+        _ => None,
+    };
+    entries.filter_map(admits).next().unwrap()
+}
+
+#[test]
+fn trn_32_to_35_what_the_groups_key_has_not_signed_admits_nobody() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        admit(&mut bus, "dora", 40);
+        let (_, gmc) = admission(&bus);
+        let (transcript, anna) = (&bus.seats[0].transcript, &bus.seats[0].identity);
+        // Every changed byte, in an entry that its author signs.
+        for place in 0..gmc.der().len() {
+            let mut der = gmc.der().to_vec();
+            der[place] ^= 1;
+            assert!(transcript.make_admit(&der, anna).is_err(), "byte {place}");
+        }
+        // Votes, where the charter says that the key signs.
+        let erik = person("erik", 50);
+        let charter = transcript.roster().charter();
+        let body = folkmoot_identity::GmcBody::propose(charter, &erik, 5, common::NOW, &mut common::Dice(5));
+        let voted = Gmc::compose(&body, &[], &erik).unwrap();
+        let refused = transcript.make_admit(voted.der(), anna).unwrap_err();
+        assert!(format!("{refused:?}").contains("PeerShareEpoch"), "{refused:?}");
+        // Another group's key.
+        let other = founded(scheme);
+        let theirs = other.seats[0].transcript.roster().sharing().unwrap();
+        assert_eq!(gmc.check_issued(&theirs.facts.key), Err(CertificateError::PeerSignature));
+        // The sharing that there is, or one of another key.
+        let now = transcript.roster().sharing().unwrap();
+        for (public, authority) in [(&now.public, &now.authority), (&theirs.public, &theirs.authority)] {
+            let decision = Decision::Sharing { public: public.clone().into(), authority: authority.clone().into() };
+            assert!(matches!(transcript.would_stand(&decision), Err(EntryError::PeerSharing(_))));
+        }
+    }
+}
+
+#[test]
+fn adm_41_words_that_are_not_signed_by_their_sender_are_refused() {
+    let mut bus = Bus::of_scheme(Scheme::Frost, 3, 2);
+    bus.tamper = Some(Box::new(|_, payload| {
+        let Ok(OpenMessage::Hand { mut word }) = codec::decode(payload) else { return true };
+        word.signature[0] ^= 1;
+        *payload = codec::encode(&OpenMessage::Hand { word }).into();
+        true
+    }));
+    bus.pass(5);
+    assert!(bus.seats[0].transcript.roster().sharing().is_none());
+    for seat in &bus.seats {
+        assert!(seat.errors.iter().any(|error| matches!(error, AdmissionError::PeerHand(..))));
     }
 }

@@ -32,7 +32,6 @@ impl Admission {
         let Some(sharing) = roster.sharing() else { return true };
         sharing.facts.threshold != roster.threshold()
             || !roster.leavers_with_shares().is_empty()
-            || sharing.facts.holders.iter().any(|holder| !roster.may_vote(holder))
             || !sharing.facts.holders.contains(for_whom)
     }
 

@@ -92,6 +92,9 @@ impl Admission {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
         let sharers = roster.may_vote(&me) && roster.may_vote(leader);
+        if self.hands.liars.contains(leader) {
+            return false;
+        }
         match purpose {
             Purpose::Found { threshold: asked } => {
                 sharers && *asked == threshold && roster.sharing().is_none()
@@ -158,7 +161,10 @@ impl Admission {
         if sender != table.leader || !legal || !ready || seats.givers.is_empty() {
             return Err(AdmissionError::PeerHand(sender, "seats that are not its to give, or of hands not ready"));
         }
-        if table.seats.is_none() {
+        if seats.all().iter().any(|hand| self.hands.liars.contains(hand)) {
+            // With one that was proven to lie nobody sits; the leader will see that nothing comes of it.
+            self.hands.tables.remove(&name);
+        } else if table.seats.is_none() {
             self.seat(call, name, seats, entropy);
         }
         Ok(())
