@@ -101,11 +101,18 @@ impl Bus {
     }
 
     pub fn of_scheme(scheme: Scheme, count: u64, threshold: u32) -> Self {
+        let mut bus = Self::silent(scheme, count, threshold);
+        bus.pass(0);
+        bus
+    }
+
+    /// One on which nobody has spoken yet.
+    pub fn silent(scheme: Scheme, count: u64, threshold: u32) -> Self {
         let founders: Vec<Identity> =
             (1..=count).map(|seed| person(&format!("founder{seed}"), seed)).collect();
         let charter = charter_of(scheme, &founders, threshold, 77);
         let seats = founders.into_iter().map(|founder| seat(founder, &charter)).collect();
-        let mut bus = Self {
+        Self {
             now: Instant(0),
             time: NOW,
             dice: Dice(999_999_999),
@@ -116,9 +123,7 @@ impl Bus {
             tamper: None,
             traces: Vec::new(),
             queue: VecDeque::new(),
-        };
-        bus.pass(0);
-        bus
+        }
     }
 
     pub fn charter(&self) -> Vec<u8> {
