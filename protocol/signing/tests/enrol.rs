@@ -1,5 +1,12 @@
 //! A newcomer is given its share by holders who tell nothing of theirs; whoever lies on the way is named, and nothing is opened for it.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod common;
 mod kit;
@@ -104,11 +111,10 @@ fn shr_22_a_false_mask_is_settled_by_a_true_answer_and_names_its_maker_by_a_fals
     let (_, helpers) = four();
     let (liar, victim) = (helpers[0], helpers[2]);
     type Break<'a> = &'a dyn Fn(&mut Said);
-    let breaks: [Break<'_>; 3] = [
-        &|said| flip_private(said, victim),
-        &|said| drop(said.to_each.remove(&victim)),
-        &|said| drop(said.to_each.insert(victim, Secret::new(vec![1, 7]))),
-    ];
+    let breaks: [Break<'_>; 3] =
+        [&|said| flip_private(said, victim), &|said| drop(said.to_each.remove(&victim)), &|said| {
+            drop(said.to_each.insert(victim, Secret::new(vec![1, 7])))
+        }];
     for broken in breaks {
         good(with(liar, |round, said| {
             if round == 0 {
@@ -176,11 +182,10 @@ fn shr_24_a_false_part_is_settled_by_a_true_answer_and_names_its_helper_by_a_fal
     let (_, helpers) = four();
     for liar in helpers {
         type Break<'a> = &'a dyn Fn(&mut Said);
-        let breaks: [Break<'_>; 3] = [
-            &|said| flip_private(said, newcomer()),
-            &|said| said.to_each.clear(),
-            &|said| drop(said.to_each.insert(newcomer(), Secret::new(vec![1, 8]))),
-        ];
+        let breaks: [Break<'_>; 3] =
+            [&|said| flip_private(said, newcomer()), &|said| said.to_each.clear(), &|said| {
+                drop(said.to_each.insert(newcomer(), Secret::new(vec![1, 8])))
+            }];
         for broken in breaks {
             good(with(liar, |round, said| {
                 if round == 1 {
@@ -258,7 +263,9 @@ fn shr_26_what_a_newcomer_hears_is_independent_of_each_share() {
     let helpers = members(2);
     let other = twin(&many, &helpers);
     let place = P256::place(&newcomer());
-    let part = |many: &Many<P256>, hand: &MemberId| P256::times(many.value(hand), lambda::<P256>(hand, &helpers, place));
+    let part = |many: &Many<P256>, hand: &MemberId| {
+        P256::times(many.value(hand), lambda::<P256>(hand, &helpers, place))
+    };
     assert!(helpers.iter().all(|hand| many.value(hand) != other.value(hand)));
     let mut low = [0_u32; 2];
     for seed in 2..66 {
@@ -281,7 +288,9 @@ fn shr_26_what_a_newcomer_hears_is_independent_of_each_share() {
 fn shr_26_masks_add_up_to_nothing() {
     let (many, helpers) = four();
     let parts = heard(&many, &helpers, 3);
-    let bare = |hand: &MemberId| P256::times(many.value(hand), lambda::<P256>(hand, &helpers, P256::place(&newcomer())));
+    let bare = |hand: &MemberId| {
+        P256::times(many.value(hand), lambda::<P256>(hand, &helpers, P256::place(&newcomer())))
+    };
     let masks = helpers.iter().map(|hand| P256::plus(parts[hand], P256::minus(bare(hand))));
     assert!(helpers.iter().all(|hand| parts[hand] != bare(hand)), "no part goes bare");
     assert!(masks.fold(P256::zero(), P256::plus) == P256::zero());

@@ -1,5 +1,12 @@
 //! OpenSSL is the judge: certificates signed by a threshold key are ordinary ones. Skips nothing: a machine without `openssl` fails.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
 mod common;
@@ -16,10 +23,13 @@ use std::process::{Command, Output};
 use std::str::FromStr as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use x509_cert::builder::{self, Builder as _, BuilderProfile, CertificateBuilder};
-use x509_cert::der::asn1::{BitString, ObjectIdentifier};
+use x509_cert::builder::profile::BuilderProfile;
+use x509_cert::builder::{self, Builder as _, CertificateBuilder};
+use x509_cert::der::asn1::{BitString, ObjectIdentifier, UtcTime};
 use x509_cert::der::{DecodePem as _, EncodePem as _, pem::LineEnding};
-use x509_cert::ext::pkix::{AuthorityKeyIdentifier, BasicConstraints, KeyUsage, KeyUsages, SubjectKeyIdentifier};
+use x509_cert::ext::pkix::{
+    AuthorityKeyIdentifier, BasicConstraints, KeyUsage, KeyUsages, SubjectKeyIdentifier,
+};
 use x509_cert::ext::{Extension, ToExtension as _};
 use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
@@ -27,7 +37,7 @@ use x509_cert::spki::{
     self, AlgorithmIdentifierOwned, DynSignatureAlgorithmIdentifier, SubjectPublicKeyInfoOwned,
     SubjectPublicKeyInfoRef,
 };
-use x509_cert::time::Validity;
+use x509_cert::time::{Time, Validity};
 use x509_cert::{Certificate, TbsCertificate};
 
 /// Who the certificate is for.
@@ -53,7 +63,11 @@ impl BuilderProfile for Profile {
         tbs: &TbsCertificate,
     ) -> builder::Result<Vec<Extension>> {
         let root = *self == Self::Root;
-        let usage = if root { KeyUsages::KeyCertSign | KeyUsages::CRLSign } else { KeyUsages::DigitalSignature.into() };
+        let usage = if root {
+            KeyUsages::KeyCertSign | KeyUsages::CRLSign
+        } else {
+            KeyUsages::DigitalSignature.into()
+        };
         let issuer = SubjectKeyIdentifier::try_from(issuer)?;
         let authority = AuthorityKeyIdentifier { key_identifier: Some(issuer.0), ..Default::default() };
         let constraints = BasicConstraints { ca: root, path_len_constraint: None };
@@ -80,16 +94,28 @@ impl Keypair for Outside {
 impl DynSignatureAlgorithmIdentifier for Outside {
     fn signature_algorithm_identifier(&self) -> spki::Result<AlgorithmIdentifierOwned> {
         // ecdsa-with-SHA256 (RFC 5758).
-        Ok(AlgorithmIdentifierOwned { oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"), parameters: None })
+        Ok(AlgorithmIdentifierOwned {
+            oid: ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2"),
+            parameters: None,
+        })
     }
 }
 
 /// A certificate of `spki`, signed by these holders together.
-fn certificate(many: &Many<P256>, signers: &[MemberId], profile: Profile, spki: &[u8], seed: u64) -> Certificate {
+fn certificate(
+    many: &Many<P256>,
+    signers: &[MemberId],
+    profile: Profile,
+    spki: &[u8],
+    seed: u64,
+) -> Certificate {
     let key = many.sharing.verifying_key().unwrap();
     let outside = Outside(p256::PublicKey::from_public_key_der(key.spki_der()).unwrap());
     let serial = SerialNumber::from(u32::try_from(seed).unwrap());
-    let validity = Validity::from_now(Duration::from_secs(3_600)).unwrap();
+    // 2026 to 2046: OpenSSL reads the clock.
+    let [from, to] = [1_767_225_600, 2_398_377_600]
+        .map(|at| Time::UtcTime(UtcTime::from_unix_duration(Duration::from_secs(at)).unwrap()));
+    let validity = Validity::new(from, to);
     let spki = SubjectPublicKeyInfoOwned::try_from(spki).unwrap();
     let mut builder = CertificateBuilder::new(profile, serial, validity, spki).unwrap();
     let tbs = builder.finalize(&outside).unwrap();
@@ -160,7 +186,10 @@ fn openssl_refuses_another_groups_word() {
     let own = many.sharing.verifying_key().unwrap();
     let dave = SigningKey::generate(&mut Seed(7 << 32));
     folder.put("root.pem", &certificate(&many, &members(3), Profile::Root, own.spki_der(), 3));
-    folder.put("leaf.pem", &certificate(&other, &members(3), Profile::Leaf, dave.verifying_key().spki_der(), 4));
+    folder.put(
+        "leaf.pem",
+        &certificate(&other, &members(3), Profile::Leaf, dave.verifying_key().spki_der(), 4),
+    );
     let verdict = folder.openssl(VERIFY);
     assert!(!verdict.status.success(), "{}", said(&verdict));
     let read = Certificate::from_pem(std::fs::read(folder.0.join("leaf.pem")).unwrap()).unwrap();

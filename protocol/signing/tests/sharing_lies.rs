@@ -1,6 +1,13 @@
 //! Whoever says something false in a run of sharing is named, the same one at every honest hand; what cannot be laid at anybody's door
 //! does no harm.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod common;
 mod kit;
@@ -136,7 +143,8 @@ fn the_bytes_of_an_opening_are_those_of_the_page() {
     let ends = joint_with(|round, said| {
         opened(round, said);
         if round == 1 {
-            said.to_each = hands().into_iter().filter(|hand| *hand != liar()).map(|hand| (hand, other(hand))).collect();
+            said.to_each =
+                hands().into_iter().filter(|hand| *hand != liar()).map(|hand| (hand, other(hand))).collect();
         }
     });
     // The liar's own run holds another polynomial, so it ends apart; the others agree.

@@ -17,6 +17,7 @@ mod joint;
 mod pledge;
 mod proof;
 mod redistribute;
+mod round;
 mod share;
 mod words;
 
@@ -26,10 +27,11 @@ pub use joint::Joint;
 pub use redistribute::{Change, Redistribute};
 pub use share::{Held, Share};
 
-pub(crate) use dealing::{Dealing, Dealt, Plan, each, said, to_all};
+pub(crate) use dealing::{Dealing, Dealt, Plan};
 pub(crate) use pledge::{Form, Piece, second_generator};
 pub(crate) use proof::challenge;
 pub(crate) use redistribute::own;
+pub(crate) use round::{each, said, to_all};
 pub(crate) use words::{Kind, Reader, Writer};
 
 use crate::base::{Digest, MemberId, digest};
