@@ -142,6 +142,9 @@ fn the_bytes_of_an_opening_are_those_of_the_page() {
     let opened = opens(word, context);
     let ends = joint_with(|round, said| {
         opened(round, said);
+        if round == 2 {
+            said.to_all = accusing(&[]);
+        }
         if round == 1 {
             said.to_each =
                 hands().into_iter().filter(|hand| *hand != liar()).map(|hand| (hand, other(hand))).collect();
@@ -269,6 +272,9 @@ fn shr_16_a_redistributor_deals_its_own_share_and_no_other_number() {
                 return;
             }
             opened(round, said);
+            if round == 2 {
+                said.to_all = accusing(&[]);
+            }
             if round == 1 {
                 for (to, word) in &mut said.to_each {
                     let at = P256::plus(constant, P256::times(slope, P256::place(to)));

@@ -24,6 +24,8 @@ fn message() -> Digest {
     digest(&[b"let dave in"])
 }
 
+/// A change of a word.
+type Lie<'a> = Box<dyn Fn(&mut Vec<u8>) + 'a>;
 /// The words of one round, by speaker.
 type Round = BTreeMap<MemberId, Vec<u8>>;
 
@@ -160,7 +162,7 @@ fn tsd_04_a_false_product_or_part_names_its_maker() {
     for liar in [members(3)[0], members(3)[2]] {
         let other = members(3).into_iter().find(|hand| *hand != liar).unwrap();
         for round in [3, 4] {
-            let mut lies: Vec<Box<dyn Fn(&mut Vec<u8>)>> = vec![
+            let mut lies: Vec<Lie<'_>> = vec![
                 Box::new(|word| *word = honest[round][&other].clone()),
                 Box::new(|word| *word = again[round][&liar].clone()),
                 Box::new(|word| {

@@ -21,7 +21,7 @@ mod round;
 mod share;
 mod words;
 
-pub use deal::deal;
+pub use deal::{Shares, deal};
 pub use enrol::Enrol;
 pub use joint::Joint;
 pub use redistribute::{Change, Redistribute};
