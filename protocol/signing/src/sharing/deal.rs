@@ -6,6 +6,9 @@ use crate::base::{Entropy, MemberId};
 use crate::polynomial::Polynomial;
 use std::collections::BTreeMap;
 
+/// Each holder's share.
+pub type Shares<G> = BTreeMap<MemberId, Share<G>>;
+
 /// Shares `secret` among `holders` so that any `threshold` of the shares determine it. To change holders or threshold the authority
 /// deals the same secret anew: another polynomial, another epoch. The polynomial is erased before this returns.
 ///
@@ -17,7 +20,7 @@ pub fn deal<G: PrimeGroup>(
     holders: &[MemberId],
     threshold: usize,
     entropy: &mut dyn Entropy,
-) -> Result<(Sharing<G>, BTreeMap<MemberId, Share<G>>), SharingError> {
+) -> Result<(Sharing<G>, Shares<G>), SharingError> {
     let holders = sorted(holders).map_err(|_| SharingError::LocalHolders)?;
     if !(1..=holders.len()).contains(&threshold) {
         return Err(SharingError::LocalHolders);

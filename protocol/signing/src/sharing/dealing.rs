@@ -13,10 +13,11 @@
 
 use super::pledge::{Deal, Form, Piece, second_generator};
 use super::proof::Known;
+use super::round::{accusations, accuse, each, said, to_all};
 use super::words::{Kind, Reader, Writer};
+use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId, Secret, digest, draw};
 use crate::run::{Fault, FaultKind, Heard, Next, Said, whole_round};
-use crate::{HANDS_MAX, PrimeGroup};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Who deals what to whom.
@@ -61,59 +62,6 @@ pub(crate) struct Dealing<G: PrimeGroup> {
     pieces: BTreeMap<MemberId, Vec<Piece<G>>>,
     /// (accused, accuser).
     disputes: BTreeSet<(MemberId, MemberId)>,
-}
-
-/// Checks each of `hands`; all who fail are named, with the kind of the first.
-pub(crate) fn each<T>(
-    hands: impl IntoIterator<Item = MemberId>,
-    mut check: impl FnMut(&MemberId) -> Result<T, FaultKind>,
-) -> Result<BTreeMap<MemberId, T>, Fault> {
-    let mut good = BTreeMap::new();
-    let mut bad: Vec<(MemberId, FaultKind)> = Vec::new();
-    for hand in hands {
-        match check(&hand) {
-            Ok(value) => drop(good.insert(hand, value)),
-            Err(kind) => bad.push((hand, kind)),
-        }
-    }
-    match bad.first() {
-        None => Ok(good),
-        Some((_, kind)) => Err(Fault { kind: *kind, culprits: bad.iter().map(|(hand, _)| *hand).collect() }),
-    }
-}
-
-/// The accusation word.
-pub(crate) fn accuse(accused: &[MemberId]) -> Vec<u8> {
-    Writer::new(Kind::Accuse, accused.len().saturating_mul(32).saturating_add(2)).members(accused).end()
-}
-
-/// Reads whom `accuser` accuses: some of `may`, itself not among them.
-pub(crate) fn accusations(
-    word: &[u8],
-    accuser: &MemberId,
-    may: &[MemberId],
-) -> Result<Vec<MemberId>, FaultKind> {
-    let read = || {
-        let mut reader = Reader::new(word, Kind::Accuse)?;
-        let accused = reader.members(HANDS_MAX)?;
-        reader.end()?;
-        Some(accused)
-    };
-    let accused = read().ok_or(FaultKind::PeerMalformed)?;
-    if accused.contains(accuser) || accused.iter().any(|hand| !may.contains(hand)) {
-        return Err(FaultKind::PeerAccusation);
-    }
-    Ok(accused)
-}
-
-/// What `hand` said to all; nothing if the round has no word of it, which `whole_round` has ruled out.
-pub(crate) fn said<'a>(heard: &'a Heard, hand: &MemberId) -> &'a [u8] {
-    heard.to_all.get(hand).map_or(&[], Vec::as_slice)
-}
-
-/// Words to all and to nobody alone.
-pub(crate) fn to_all(word: Vec<u8>) -> Said {
-    Said { to_all: word, to_each: BTreeMap::new() }
 }
 
 impl<G: PrimeGroup> Dealing<G> {
@@ -376,12 +324,17 @@ impl<G: PrimeGroup> Dealing<G> {
     /// As in [`crate::Run`].
     pub(crate) fn hear(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
         whole_round(heard, &self.awaited())?;
-        match core::mem::replace(&mut self.stage, Stage::Over) {
+        let next = match core::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Commit => self.take_commits(heard),
             Stage::Open => self.take_openings(heard),
             Stage::Accuse => self.take_accusations(heard),
             Stage::Answer => self.take_answers(heard),
             Stage::Over => Err(Fault::of_nobody(FaultKind::LocalRound)),
+        };
+        if !matches!(next, Ok(Next::Say(_))) {
+            self.deals.clear();
+            self.pieces.clear();
         }
+        next
     }
 }

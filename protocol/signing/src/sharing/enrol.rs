@@ -14,8 +14,8 @@
 //! every part can be checked by itself against its helper's public share, with nothing opened: who sent a false one is named. What a
 //! dispute makes public, one liar of two knew already, as in `dealing`.
 
-use super::dealing::{accusations, accuse, each, said, to_all};
 use super::redistribute::own;
+use super::round::{accusations, accuse, each, number, numbers, said, to_all};
 use super::words::{Kind, Reader, Writer};
 use super::{Held, Share, Sharing, context, listed, sorted, wrong_hands};
 use crate::PrimeGroup;
@@ -331,20 +331,6 @@ impl<G: PrimeGroup> Enrol<G> {
     }
 }
 
-/// A word of numbers.
-fn number<G: PrimeGroup>(kind: Kind, numbers: &[&G::Scalar]) -> Vec<u8> {
-    let word = Writer::new(kind, numbers.len().saturating_mul(G::SCALAR_BYTES));
-    numbers.iter().fold(word, |word, number| word.scalar::<G>(number)).end()
-}
-
-/// Reads a word of exactly `count` numbers.
-fn numbers<G: PrimeGroup>(word: &[u8], kind: Kind, count: usize) -> Option<Vec<G::Scalar>> {
-    let mut reader = Reader::new(word, kind)?;
-    let numbers = (0..count).map(|_| reader.scalar::<G>()).collect::<Option<Vec<_>>>()?;
-    reader.end()?;
-    Some(numbers)
-}
-
 impl<G: PrimeGroup> Run for Enrol<G> {
     type Done = Held<G>;
 
@@ -368,6 +354,9 @@ impl<G: PrimeGroup> Run for Enrol<G> {
         });
         if !matches!(next, Ok(Next::Say(_))) {
             self.stage = Stage::Over;
+            self.part = None;
+            self.masks.clear();
+            self.parts.clear();
         }
         next
     }

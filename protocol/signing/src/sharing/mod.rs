@@ -17,19 +17,21 @@ mod joint;
 mod pledge;
 mod proof;
 mod redistribute;
+mod round;
 mod share;
 mod words;
 
-pub use deal::deal;
+pub use deal::{Shares, deal};
 pub use enrol::Enrol;
 pub use joint::Joint;
 pub use redistribute::{Change, Redistribute};
 pub use share::{Held, Share};
 
-pub(crate) use dealing::{Dealing, Dealt, Plan, each, said, to_all};
+pub(crate) use dealing::{Dealing, Dealt, Plan};
 pub(crate) use pledge::{Form, Piece, second_generator};
 pub(crate) use proof::challenge;
 pub(crate) use redistribute::own;
+pub(crate) use round::{each, said, to_all};
 pub(crate) use words::{Kind, Reader, Writer};
 
 use crate::base::{Digest, MemberId, digest};

@@ -43,12 +43,18 @@ use proof::{Product, Scope, Statement};
 use std::collections::BTreeMap;
 
 /// A signature: r and s.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct Signed<G: DsaGroup> {
     /// The number of R.
     pub r: G::Scalar,
     /// k·(h + r·x), in its low form where the group has one.
     pub s: G::Scalar,
+}
+
+impl<G: DsaGroup> PartialEq for Signed<G> {
+    fn eq(&self, other: &Self) -> bool {
+        self.r == other.r && self.s == other.s
+    }
 }
 
 impl<G: DsaGroup> fmt::Debug for Signed<G> {

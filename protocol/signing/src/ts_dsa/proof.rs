@@ -53,7 +53,7 @@ impl<G: PrimeGroup> Product<G> {
         mask: &Piece<G>,
         entropy: &mut dyn Entropy,
     ) -> Self {
-        let secrets = [factor.value, factor.blind, mask.value, mask.blind];
+        let mut secrets = [factor.value, factor.blind, mask.value, mask.blind];
         let mut drawn = secrets.map(|_| G::draw(entropy));
         let [k, k_blind, b, b_blind] = drawn;
         let nonces = [
@@ -63,10 +63,10 @@ impl<G: PrimeGroup> Product<G> {
         ];
         let asked = scope.asked(statement, &value, &nonces);
         let mut answers = drawn;
-        for (answer, secret) in answers.iter_mut().zip(secrets) {
-            *answer = G::plus(*answer, G::times(asked, secret));
+        for (answer, secret) in answers.iter_mut().zip(&secrets) {
+            *answer = G::plus(*answer, G::times(asked, *secret));
         }
-        drawn.iter_mut().for_each(zeroize::Zeroize::zeroize);
+        drawn.iter_mut().chain(&mut secrets).for_each(zeroize::Zeroize::zeroize);
         Self { value, asked, answers }
     }
 

@@ -1,0 +1,74 @@
+//! What every round of every run has: words heard, culprits gathered, accusations, words of numbers.
+
+use super::words::{Kind, Reader, Writer};
+use crate::base::MemberId;
+use crate::run::{Fault, FaultKind, Heard, Said};
+use crate::{HANDS_MAX, PrimeGroup};
+use std::collections::BTreeMap;
+
+/// Checks each of `hands`; all who fail are named, with the kind of the first.
+pub(crate) fn each<T>(
+    hands: impl IntoIterator<Item = MemberId>,
+    mut check: impl FnMut(&MemberId) -> Result<T, FaultKind>,
+) -> Result<BTreeMap<MemberId, T>, Fault> {
+    let mut good = BTreeMap::new();
+    let mut bad: Vec<(MemberId, FaultKind)> = Vec::new();
+    for hand in hands {
+        match check(&hand) {
+            Ok(value) => drop(good.insert(hand, value)),
+            Err(kind) => bad.push((hand, kind)),
+        }
+    }
+    match bad.first() {
+        None => Ok(good),
+        Some((_, kind)) => Err(Fault { kind: *kind, culprits: bad.iter().map(|(hand, _)| *hand).collect() }),
+    }
+}
+
+/// The accusation word.
+pub(crate) fn accuse(accused: &[MemberId]) -> Vec<u8> {
+    Writer::new(Kind::Accuse, accused.len().saturating_mul(32).saturating_add(2)).members(accused).end()
+}
+
+/// Reads whom `accuser` accuses: some of `may`, itself not among them.
+pub(crate) fn accusations(
+    word: &[u8],
+    accuser: &MemberId,
+    may: &[MemberId],
+) -> Result<Vec<MemberId>, FaultKind> {
+    let read = || {
+        let mut reader = Reader::new(word, Kind::Accuse)?;
+        let accused = reader.members(HANDS_MAX)?;
+        reader.end()?;
+        Some(accused)
+    };
+    let accused = read().ok_or(FaultKind::PeerMalformed)?;
+    if accused.contains(accuser) || accused.iter().any(|hand| !may.contains(hand)) {
+        return Err(FaultKind::PeerAccusation);
+    }
+    Ok(accused)
+}
+
+/// What `hand` said to all; nothing if the round has no word of it, which `whole_round` has ruled out.
+pub(crate) fn said<'a>(heard: &'a Heard, hand: &MemberId) -> &'a [u8] {
+    heard.to_all.get(hand).map_or(&[], Vec::as_slice)
+}
+
+/// Words to all and to nobody alone.
+pub(crate) fn to_all(word: Vec<u8>) -> Said {
+    Said { to_all: word, to_each: BTreeMap::new() }
+}
+
+/// A word of numbers.
+pub(crate) fn number<G: PrimeGroup>(kind: Kind, numbers: &[&G::Scalar]) -> Vec<u8> {
+    let word = Writer::new(kind, numbers.len().saturating_mul(G::SCALAR_BYTES));
+    numbers.iter().fold(word, |word, number| word.scalar::<G>(number)).end()
+}
+
+/// Reads a word of exactly `count` numbers.
+pub(crate) fn numbers<G: PrimeGroup>(word: &[u8], kind: Kind, count: usize) -> Option<Vec<G::Scalar>> {
+    let mut reader = Reader::new(word, kind)?;
+    let numbers = (0..count).map(|_| reader.scalar::<G>()).collect::<Option<Vec<_>>>()?;
+    reader.end()?;
+    Some(numbers)
+}
