@@ -12,6 +12,7 @@
 //! A [`Run`] promises: honest hands that hear the same words come to the same end; who lies is named where the [`Scheme`] can;
 //! nobody's secret is in what is said to all, nor, for one, in what it is told. A run knows no network, time or sender's signature.
 
+pub mod asm;
 mod error;
 mod groups;
 pub mod plain;

@@ -1,7 +1,7 @@
 //! P-256: shares of it make ordinary ECDSA signatures.
 
 use super::PrimeGroup;
-use p256::elliptic_curve::ff::{Field as _, FromUniformBytes as _, PrimeField as _};
+use p256::elliptic_curve::ff::{FromUniformBytes as _, PrimeField as _};
 use p256::elliptic_curve::group::{Group as _, GroupEncoding as _};
 use p256::elliptic_curve::ops::LinearCombination as _;
 use p256::{ProjectivePoint, Scalar};
