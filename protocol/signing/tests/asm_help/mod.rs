@@ -1,5 +1,12 @@
 //! A club whose members have proven keys, and the hashes of docs/protocol/signing.md written down once more, for those who cheat.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, dead_code, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    dead_code,
+    missing_docs
+)]
 
 use crate::common::{Seed, members, run_id};
 use folkmoot_base::{Digest, MemberId, digest};
