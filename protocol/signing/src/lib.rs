@@ -16,6 +16,8 @@ pub mod asm;
 mod error;
 mod groups;
 pub mod plain;
+pub mod plain_ed25519;
+pub mod plain_rsa;
 mod polynomial;
 mod run;
 mod scheme;
