@@ -46,7 +46,7 @@ impl<G: PrimeGroup> SecretKey<G> {
         context: &[u8],
         entropy: &mut dyn Entropy,
     ) -> KeyAnnouncement<G> {
-        let bound = possession::<G>(&member, &context_digest::<G>(context), &self.public);
+        let bound = possession::<G>(&member, &context_digest::<G>(context), &key_digest::<G>(&self.public));
         let nonce = Nonce::<G>::draw(self.secret.expose(), &bound, entropy);
         let element = nonce.element();
         let challenge = challenge::<G>(PROOF_LABEL, &bound, &element);
@@ -111,10 +111,11 @@ impl<G: PrimeGroup> KeyAnnouncement<G> {
     /// [`AsmError::PeerProof`].
     pub fn check(&self, member: MemberId, context: &[u8]) -> Result<ProvenKey<G>, AsmError> {
         let context = context_digest::<G>(context);
-        let bound = possession::<G>(&member, &context, &self.key);
+        let digest = key_digest::<G>(&self.key);
+        let bound = possession::<G>(&member, &context, &digest);
         let challenge = challenge::<G>(PROOF_LABEL, &bound, &self.element);
         if fits::<G>(&self.element, &self.key, challenge, self.answer) {
-            Ok(ProvenKey { member, context, key: self.key })
+            Ok(ProvenKey { member, context, key: self.key, digest })
         } else {
             Err(AsmError::PeerProof)
         }
@@ -146,6 +147,8 @@ pub struct ProvenKey<G: PrimeGroup> {
     pub(super) member: MemberId,
     pub(super) context: Digest,
     pub(super) key: G::Element,
+    /// Stands for the key in hashes, so that nobody encodes it again.
+    pub(super) digest: Digest,
 }
 
 impl<G: PrimeGroup> ProvenKey<G> {
@@ -166,6 +169,11 @@ fn context_digest<G: PrimeGroup>(context: &[u8]) -> Digest {
     digest(&[b"folkmoot asm context v1", &[0], G::NAME, &[0], context])
 }
 
-fn possession<G: PrimeGroup>(member: &MemberId, context: &Digest, key: &G::Element) -> Digest {
-    digest(&[b"folkmoot asm key v1", &[0], G::NAME, &[0], context, &member.0, &G::encode(key)])
+fn key_digest<G: PrimeGroup>(key: &G::Element) -> Digest {
+    digest(&[b"folkmoot asm key v1", &[0], G::NAME, &[0], &G::encode(key)])
+}
+
+/// What is proven: that `member` of this group has this key.
+fn possession<G: PrimeGroup>(member: &MemberId, context: &Digest, key: &Digest) -> Digest {
+    digest(&[b"folkmoot asm holder v1", &[0], G::NAME, &[0], context, &member.0, key])
 }

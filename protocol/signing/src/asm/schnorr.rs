@@ -49,8 +49,7 @@ pub(super) fn fits<G: PrimeGroup>(
     challenge: G::Scalar,
     answer: G::Scalar,
 ) -> bool {
-    let generator = G::raise_generator(&G::one());
-    G::raise_many(&[(answer, generator), (G::minus(challenge), *key)]) == *element
+    G::raise_generator(&answer) == G::add(element, &G::raise_many(&[(challenge, *key)]))
 }
 
 fn wide(parts: &[&[u8]]) -> [u8; 64] {

@@ -19,14 +19,14 @@ impl<G: PrimeGroup> Signers<G> {
     pub fn new(mut keys: Vec<ProvenKey<G>>) -> Result<Self, AsmError> {
         keys.sort_by_key(|key| key.member);
         let sum = keys.iter().fold(G::identity(), |sum, key| G::add(&sum, &key.key));
-        let mut encoded: Vec<Vec<u8>> = keys.iter().map(|key| G::encode(&key.key)).collect();
-        encoded.sort();
+        let mut digests: Vec<Digest> = keys.iter().map(|key| key.digest).collect();
+        digests.sort_unstable();
         let good = (1..=HANDS_MAX).contains(&keys.len())
             && keys
                 .iter()
                 .zip(keys.iter().skip(1))
                 .all(|(a, b)| a.member < b.member && a.context == b.context)
-            && encoded.iter().zip(encoded.iter().skip(1)).all(|(a, b)| a < b)
+            && digests.iter().zip(digests.iter().skip(1)).all(|(a, b)| a < b)
             && sum != G::identity();
         if good { Ok(Self { keys, sum }) } else { Err(AsmError::PeerSigners) }
     }
@@ -58,7 +58,7 @@ impl<G: PrimeGroup> Signers<G> {
         let mut signers = Vec::new();
         for key in &self.keys {
             signers.extend_from_slice(&key.member.0);
-            signers.extend(G::encode(&key.key));
+            signers.extend_from_slice(&key.digest);
         }
         let parts: [&[u8]; 9] =
             [b"folkmoot asm subject v1", &[0], G::NAME, &[0], &context, label, &[0], &count, &signers];

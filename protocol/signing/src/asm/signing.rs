@@ -56,11 +56,11 @@ impl<G: PrimeGroup> Signing<G> {
         Ok(Self { run, me, secret: key.secret().clone(), signers, subject, state: State::Fresh })
     }
 
-    /// What `hand` says in the first round if `element` is what it will show in the second. It covers run and hand, so that a
-    /// commitment copied from elsewhere cannot be opened by who copied it.
-    fn commitment(&self, hand: &MemberId, element: &G::Element) -> Digest {
+    /// What `hand` says in the first round if these are its words in the second. It covers run and hand, so that a commitment
+    /// copied from elsewhere cannot be opened by who copied it.
+    fn commitment(&self, hand: &MemberId, element: &[u8]) -> Digest {
         let label = b"folkmoot asm commitment v1";
-        digest(&[label, &[0], G::NAME, &[0], &self.run.0, &self.subject, &hand.0, &G::encode(element)])
+        digest(&[label, &[0], G::NAME, &[0], &self.run.0, &self.subject, &hand.0, element])
     }
 
     fn hear_commitments(&mut self, heard: &Heard, nonce: Nonce<G>) -> Result<Next<MultiSignature<G>>, Fault> {
@@ -77,13 +77,15 @@ impl<G: PrimeGroup> Signing<G> {
         commitments: &BTreeMap<MemberId, Digest>,
     ) -> Result<Next<MultiSignature<G>>, Fault> {
         let elements = read(heard, G::decode)?;
-        let kept = |hand: &MemberId, element: &G::Element| {
-            commitments.get(hand) == Some(&self.commitment(hand, element))
-        };
-        refuse(FaultKind::PeerReveal, &elements, |hand, element| !kept(hand, element))?;
+        refuse(FaultKind::PeerReveal, &heard.to_all, |hand, words| {
+            commitments.get(hand) != Some(&self.commitment(hand, words))
+        })?;
         // Only hands that share their nonces, or one holder of both, can have committed to the same R_i.
-        let twice = |element: &G::Element| elements.values().filter(|other| *other == element).count() > 1;
-        refuse(FaultKind::PeerCommitment, &elements, |_, element| twice(element))?;
+        let mut hands: BTreeMap<&[u8], Vec<&MemberId>> = BTreeMap::new();
+        heard.to_all.iter().for_each(|(hand, words)| hands.entry(words).or_default().push(hand));
+        refuse(FaultKind::PeerCommitment, &heard.to_all, |_, words| {
+            hands.get(words.as_slice()).is_some_and(|same| same.len() > 1)
+        })?;
         let sum = elements.values().fold(G::identity(), |sum, element| G::add(&sum, element));
         if sum == G::identity() {
             return Err(Fault::of_nobody(FaultKind::Again));
@@ -117,7 +119,7 @@ impl<G: PrimeGroup> Run for Signing<G> {
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<MultiSignature<G>> {
         let bound = digest(&[&self.run.0, &self.subject, &self.me.0]);
         let nonce = Nonce::draw(self.secret.expose(), &bound, entropy);
-        let commitment = self.commitment(&self.me, &nonce.element());
+        let commitment = self.commitment(&self.me, &G::encode(&nonce.element()));
         self.state = State::Committed { nonce };
         say(commitment.to_vec())
     }

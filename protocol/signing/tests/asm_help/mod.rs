@@ -114,7 +114,7 @@ pub fn subject(signers: &[(MemberId, Element)], message: &[u8]) -> Digest {
     bytes.extend((signers.len() as u16).to_be_bytes());
     for (member, key) in signers {
         bytes.extend(member.0);
-        bytes.extend(R::encode(key));
+        bytes.extend(digest(&[&head(b"folkmoot asm key v1"), &R::encode(key)]));
     }
     bytes.extend(message);
     digest(&[&bytes])
