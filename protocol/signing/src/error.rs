@@ -4,11 +4,11 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SigningError {
-    /// The bytes are not the SPKI of a P-256 key in uncompressed form, or the point is not on the curve.
-    #[error("not the SPKI of a P-256 public key")]
+    /// The bytes are not the SPKI of a key of the kind asked for, in its one form, or the key is none: a point off the curve.
+    #[error("not the SPKI of a public key of this kind")]
     WireKey,
     /// The bytes are not a signature: wrong length, not strict DER, zero or too large numbers.
-    #[error("not an ECDSA P-256 signature")]
+    #[error("not a signature of this kind")]
     WireSignature,
     /// The signature is the mirrored twin (high s) of one; only one of the two is taken.
     #[error("signature in its mirrored form (high s)")]
@@ -16,8 +16,8 @@ pub enum SigningError {
     /// The signature is not this key's over this message under this label.
     #[error("signature does not verify")]
     PeerSignature,
-    /// The bytes are not a PKCS#8 private key for P-256. Fix the file.
-    #[error("not a PKCS#8 P-256 private key")]
+    /// The bytes are not a PKCS#8 private key of the kind asked for. Fix the file.
+    #[error("not a PKCS#8 private key of this kind")]
     LocalKey,
     /// The bytes are not a sharing: another form, an element outside the group, or holders and threshold out of their limits.
     #[error("not a sharing")]

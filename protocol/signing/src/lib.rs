@@ -12,11 +12,14 @@
 //! A [`Run`] promises: honest hands that hear the same words come to the same end; who lies is named where the [`Scheme`] can;
 //! nobody's secret is in what is said to all, nor, for one, in what it is told. A run knows no network, time or sender's signature.
 
+pub mod asm;
 mod error;
 pub mod frost;
 mod group_key;
 mod groups;
 pub mod plain;
+pub mod plain_ed25519;
+pub mod plain_rsa;
 mod polynomial;
 mod run;
 mod scheme;

@@ -264,7 +264,7 @@ impl DeserializeBytes for Signature {
     }
 }
 
-fn labelled(label: &'static [u8], message: &[u8]) -> Vec<u8> {
+pub(crate) fn labelled(label: &'static [u8], message: &[u8]) -> Vec<u8> {
     debug_assert!(
         label.starts_with(b"folkmoot") && !label.contains(&0),
         "labels name the project, without zeros"

@@ -15,6 +15,7 @@
     reason = "this package is a test: a broken promise is to be a panic"
 )]
 
+mod asm;
 mod doors;
 mod frames;
 mod keys;
@@ -47,7 +48,8 @@ macro_rules! targets {
 }
 
 targets! {
-    values: base_codec, base_text, signing_forms, agreement_token;
+    values: base_codec, base_text, signing_forms, signing_kinds, agreement_token;
+    asm: asm_forms, asm_words;
     papers: certificate_der, identity_pem, membership_der, charter_toml, charter_change, signed_charter, vote, request, signed_message, entry, transcript;
     frames: link_message, ring_frame, group_message, flush_frame, keying_envelope, admission_message, node_sync;
     links: link_stranger, link_wire, link_liar;

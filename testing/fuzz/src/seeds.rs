@@ -2,7 +2,7 @@
 
 use crate::script::script;
 use crate::world::world;
-use crate::{doors, frames, keys, letters, links, orders, runs, sharing, stacks, stored, values};
+use crate::{asm, doors, frames, keys, letters, links, orders, runs, sharing, stacks, stored, values};
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
 use folkmoot_identity::{Decision, SignedMessage, SignerCertificate, Stamp};
@@ -13,6 +13,8 @@ pub type Seeds = Vec<Vec<u8>>;
 /// For each target its name and its inputs.
 pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let mut all = plain();
+    let [forms, at_table] = asm::asm_seeds();
+    all.extend([("asm_forms", forms), ("asm_words", at_table), ("signing_kinds", values::kinds_seeds())]);
     all.extend(papers());
     let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
     let [admission, desk, applicant] = doors::admission_seeds();

@@ -5,6 +5,8 @@ use folkmoot_agreement::gdh::{Context, Token};
 use folkmoot_agreement::{PrimeGroup, Ristretto};
 use folkmoot_base::codec::{self, DeserializeBytes, Serialize, Size};
 use folkmoot_base::{Blob, EntryId, GroupName, Locator, MemberId, NodeId, ViewId};
+use folkmoot_signing::plain_ed25519 as ed;
+use folkmoot_signing::plain_rsa as rsa;
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 
 /// What decodes is written as it was read, and reads again as the same.
@@ -59,6 +61,49 @@ pub fn signing_forms(data: &[u8]) {
         let again = SigningKey::from_pkcs8_der(again.expose()).expect("its own encoding");
         assert_eq!(again.verifying_key(), key.verifying_key());
     }
+}
+
+/// Signing: Ed25519 and RSA, keys and signatures.
+pub fn signing_kinds(data: &[u8]) {
+    if let Ok(key) = ed::VerifyingKey::from_spki_der(data) {
+        assert_eq!(key.spki_der().as_slice(), data);
+    }
+    if let Ok(signature) = ed::Signature::from_bytes(data) {
+        assert_eq!(signature.to_bytes().as_slice(), data);
+    }
+    if let Ok(key) = ed::SigningKey::from_pkcs8_der(data) {
+        assert_eq!(key.to_pkcs8_der().expose().as_slice(), data);
+    }
+    for read in [rsa::VerifyingKey::from_spki_der, rsa::VerifyingKey::historical_from_spki_der] {
+        if let Ok(key) = read(data) {
+            assert_eq!(key.spki_der(), data);
+        }
+    }
+    if let Ok(signature) = rsa::Signature::from_bytes(data) {
+        assert_eq!(signature.as_bytes(), data);
+    }
+    if let Ok(key) = rsa::SigningKey::from_pkcs8_der(data) {
+        let again = key.to_pkcs8_der().expect("a key encodes");
+        let again = rsa::SigningKey::from_pkcs8_der(again.expose()).expect("its own encoding");
+        assert_eq!(again.verifying_key(), key.verifying_key());
+    }
+}
+
+/// Seeds of [`signing_kinds`]: keys and signatures made by OpenSSL.
+pub(crate) fn kinds_seeds() -> Vec<Vec<u8>> {
+    let vectors = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/signing");
+    let names = [
+        "ed25519.key.der",
+        "ed25519.spki.der",
+        "ed25519.signature",
+        "rsa-1024.spki.der",
+        "rsa-1024.signature",
+        "rsa-2048.spki.der",
+        "rsa-2048.key.der",
+    ];
+    names
+        .map(|name| std::fs::read(vectors.join(name)).unwrap_or_else(|error| panic!("{name}: {error}")))
+        .into()
 }
 
 /// Members of the published operations of GDH.

@@ -11,6 +11,9 @@ const FLIPPED_BYTES_MAX: usize = 2_048;
 
 /// Machines that cost milliseconds each time: of their neighbours one in so many is run. `FOLKMOOT_REPLAY_ALL=1` runs all.
 const DEAR: &[(&str, usize)] = &[
+    ("signing_kinds", 11),
+    ("asm_words", 7),
+    ("asm_forms", 3),
     ("identity_pem", 3),
     ("transcript", 5),
     ("link_stranger", 7),
@@ -101,7 +104,10 @@ replays! {
     base_codec
     base_text
     signing_forms
+    signing_kinds
     agreement_token
+    asm_forms
+    asm_words
     certificate_der
     identity_pem
     membership_der

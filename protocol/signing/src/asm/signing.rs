@@ -1,0 +1,176 @@
+//! One hand in one run: commit to R_i, show R_i, answer.
+
+use super::schnorr::{Nonce, challenge, fits};
+use super::signature::SIGNATURE_LABEL;
+use super::{MultiSignature, SecretKey, Signers};
+use crate::base::{Digest, Entropy, MemberId, Secret, digest};
+use crate::run::whole_round;
+use crate::{Fault, FaultKind, Heard, Next, PrimeGroup, Run, RunId, Said};
+use std::collections::BTreeMap;
+
+/// A hand in a run that comes to one [`MultiSignature`], the same at all of them.
+///
+/// The nonce is drawn when the run begins and is in no store; the answer consumes it, and any fault erases it. A run's words in
+/// private, which it has no use for, are not looked at: not all hands hear them.
+pub struct Signing<G: PrimeGroup> {
+    run: RunId,
+    me: MemberId,
+    secret: Secret<G::Scalar>,
+    signers: Signers<G>,
+    subject: Digest,
+    state: State<G>,
+}
+
+/// What the hand waits for.
+enum State<G: PrimeGroup> {
+    /// The beginning.
+    Fresh,
+    /// Everybody's commitment.
+    Committed { nonce: Nonce<G> },
+    /// Everybody's R_i.
+    Shown { nonce: Nonce<G>, commitments: BTreeMap<MemberId, Digest> },
+    /// Everybody's s_i.
+    Answered { elements: BTreeMap<MemberId, G::Element>, sum: G::Element, challenge: G::Scalar },
+    /// Nothing more.
+    Over,
+}
+
+impl<G: PrimeGroup> Signing<G> {
+    /// `me` among `signers`, for `message` under `label` (which begins with "folkmoot"). All hands are given the same; a hand given
+    /// something else commits to something else, and is named.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`] if `me` is not one of the signers by this key.
+    pub fn new(
+        run: RunId,
+        me: MemberId,
+        key: &SecretKey<G>,
+        signers: Signers<G>,
+        label: &'static [u8],
+        message: &[u8],
+    ) -> Result<Self, Fault> {
+        if !signers.key(&me).is_some_and(|proven| key.is_of(proven)) {
+            return Err(Fault::of_nobody(FaultKind::LocalHands));
+        }
+        let subject = signers.subject(label, message);
+        Ok(Self { run, me, secret: key.secret().clone(), signers, subject, state: State::Fresh })
+    }
+
+    /// What `hand` says in the first round if these are its words in the second. It covers run and hand, so that a commitment
+    /// copied from elsewhere cannot be opened by who copied it.
+    fn commitment(&self, hand: &MemberId, element: &[u8]) -> Digest {
+        let label = b"folkmoot asm commitment v1";
+        digest(&[label, &[0], G::NAME, &[0], &self.run.0, &self.subject, &hand.0, element])
+    }
+
+    fn hear_commitments(&mut self, heard: &Heard, nonce: Nonce<G>) -> Result<Next<MultiSignature<G>>, Fault> {
+        let commitments = read(heard, |words| words.try_into().ok())?;
+        let element = nonce.element();
+        self.state = State::Shown { nonce, commitments };
+        Ok(say(G::encode(&element)))
+    }
+
+    fn hear_elements(
+        &mut self,
+        heard: &Heard,
+        nonce: Nonce<G>,
+        commitments: &BTreeMap<MemberId, Digest>,
+    ) -> Result<Next<MultiSignature<G>>, Fault> {
+        let elements = read(heard, G::decode)?;
+        refuse(FaultKind::PeerReveal, &heard.to_all, |hand, words| {
+            commitments.get(hand) != Some(&self.commitment(hand, words))
+        })?;
+        // Only hands that share their nonces, or one holder of both, can have committed to the same R_i.
+        let mut hands: BTreeMap<&[u8], Vec<&MemberId>> = BTreeMap::new();
+        heard.to_all.iter().for_each(|(hand, words)| hands.entry(words).or_default().push(hand));
+        refuse(FaultKind::PeerCommitment, &heard.to_all, |_, words| {
+            hands.get(words.as_slice()).is_some_and(|same| same.len() > 1)
+        })?;
+        let sum = elements.values().fold(G::identity(), |sum, element| G::add(&sum, element));
+        if sum == G::identity() {
+            return Err(Fault::of_nobody(FaultKind::Again));
+        }
+        let challenge = challenge::<G>(SIGNATURE_LABEL, &self.subject, &sum);
+        let answer = nonce.answer(challenge, self.secret.expose());
+        self.state = State::Answered { elements, sum, challenge };
+        Ok(say(G::encode_scalar(&answer)))
+    }
+
+    fn hear_answers(
+        &self,
+        heard: &Heard,
+        elements: &BTreeMap<MemberId, G::Element>,
+        sum: G::Element,
+        challenge: G::Scalar,
+    ) -> Result<Next<MultiSignature<G>>, Fault> {
+        let answers = read(heard, G::decode_scalar)?;
+        refuse(FaultKind::PeerPart, &answers, |hand, answer| {
+            let parts = elements.get(hand).zip(self.signers.key(hand));
+            !parts.is_some_and(|(element, key)| fits::<G>(element, &key.key, challenge, *answer))
+        })?;
+        let answer = answers.values().fold(G::zero(), |all, answer| G::plus(all, *answer));
+        Ok(Next::Done(MultiSignature::new(sum, answer, self.signers.members())))
+    }
+}
+
+impl<G: PrimeGroup> Run for Signing<G> {
+    type Done = MultiSignature<G>;
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<MultiSignature<G>> {
+        let bound = digest(&[&self.run.0, &self.subject, &self.me.0]);
+        let nonce = Nonce::draw(self.secret.expose(), &bound, entropy);
+        let commitment = self.commitment(&self.me, &G::encode(&nonce.element()));
+        self.state = State::Committed { nonce };
+        say(commitment.to_vec())
+    }
+
+    fn awaited(&self) -> Vec<MemberId> {
+        match self.state {
+            State::Fresh | State::Over => Vec::new(),
+            State::Committed { .. } | State::Shown { .. } | State::Answered { .. } => self.signers.members(),
+        }
+    }
+
+    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<MultiSignature<G>>, Fault> {
+        let awaited = self.awaited();
+        let state = core::mem::replace(&mut self.state, State::Over);
+        whole_round(&heard, &awaited)?;
+        match state {
+            State::Fresh | State::Over => Err(Fault::of_nobody(FaultKind::LocalRound)),
+            State::Committed { nonce } => self.hear_commitments(&heard, nonce),
+            State::Shown { nonce, commitments } => self.hear_elements(&heard, nonce, &commitments),
+            State::Answered { elements, sum, challenge } => {
+                self.hear_answers(&heard, &elements, sum, challenge)
+            }
+        }
+    }
+}
+
+impl<G: PrimeGroup> core::fmt::Debug for Signing<G> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(out, "Signing({}, ..)", self.me)
+    }
+}
+
+fn say<D>(to_all: Vec<u8>) -> Next<D> {
+    Next::Say(Said { to_all, to_each: BTreeMap::new() })
+}
+
+/// Reads everybody's words in one form; all whose words are not in it are named.
+fn read<T>(heard: &Heard, form: impl Fn(&[u8]) -> Option<T>) -> Result<BTreeMap<MemberId, T>, Fault> {
+    let words: BTreeMap<MemberId, Option<T>> =
+        heard.to_all.iter().map(|(hand, words)| (*hand, form(words))).collect();
+    refuse(FaultKind::PeerMalformed, &words, |_, word| word.is_none())?;
+    Ok(words.into_iter().filter_map(|(hand, word)| Some((hand, word?))).collect())
+}
+
+/// Ends the run if any hand's word is `bad`; all those hands are named.
+fn refuse<T>(
+    kind: FaultKind,
+    words: &BTreeMap<MemberId, T>,
+    bad: impl Fn(&MemberId, &T) -> bool,
+) -> Result<(), Fault> {
+    let culprits: Vec<MemberId> =
+        words.iter().filter(|(hand, word)| bad(hand, word)).map(|(hand, _)| *hand).collect();
+    if culprits.is_empty() { Ok(()) } else { Err(Fault { kind, culprits }) }
+}

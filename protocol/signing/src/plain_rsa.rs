@@ -1,0 +1,259 @@
+//! Plain signatures: RSA with SHA-256, PKCS#1 v1.5 (RFC 8017), public exponent 65537, moduli of 2048 and 3072 bits; 1024 for verifying
+//! what is old, and named so. Deterministic. Labelled and raw form are those of [`crate::plain`].
+//!
+//! Keys come from outside, as PKCS#8: the library draws RSA keys from randomness of its own only, and a run of ours is a seed (DECISIONS P1).
+//! What it draws besides, to blind the private operation, shows in no output.
+
+use crate::SigningError;
+use crate::plain::labelled;
+use aws_lc_rs::digest::{SHA256, digest as sha256};
+use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
+use aws_lc_rs::rsa::KeyPair;
+use aws_lc_rs::signature::{
+    KeyPair as _, ParsedPublicKey, RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
+    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, VerificationAlgorithm,
+};
+use folkmoot_base::{MemberId, Secret, digest};
+
+/// The length of a modulus, and so of a signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Size {
+    /// 1024 bits: within reach of who can spend much. For verifying what was signed long ago, never for anything new.
+    Historical1024,
+    /// 2048 bits.
+    Rsa2048,
+    /// 3072 bits.
+    Rsa3072,
+}
+
+impl Size {
+    /// Every size that there is.
+    pub const ALL: &[Self] = &[Self::Historical1024, Self::Rsa2048, Self::Rsa3072];
+
+    /// Bytes of a modulus or signature.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Historical1024 => 128,
+            Self::Rsa2048 => 256,
+            Self::Rsa3072 => 384,
+        }
+    }
+
+    /// Everything of an SPKI before the modulus (RFC 8017, A.1.1), the zero in front of it included.
+    fn spki_head(self) -> &'static [u8] {
+        match self {
+            Self::Historical1024 => &HEAD_1024,
+            Self::Rsa2048 => &HEAD_2048,
+            Self::Rsa3072 => &HEAD_3072,
+        }
+    }
+
+    fn algorithm(self) -> &'static dyn VerificationAlgorithm {
+        match self {
+            Self::Historical1024 => &RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
+            Self::Rsa2048 | Self::Rsa3072 => &RSA_PKCS1_2048_8192_SHA256,
+        }
+    }
+}
+
+const HEAD_1024: [u8; 29] = [
+    0x30, 0x81, 0x9f, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05,
+    0x00, 0x03, 0x81, 0x8d, 0x00, 0x30, 0x81, 0x89, 0x02, 0x81, 0x81, 0x00,
+];
+const HEAD_2048: [u8; 33] = [
+    0x30, 0x82, 0x01, 0x22, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01,
+    0x05, 0x00, 0x03, 0x82, 0x01, 0x0f, 0x00, 0x30, 0x82, 0x01, 0x0a, 0x02, 0x82, 0x01, 0x01, 0x00,
+];
+const HEAD_3072: [u8; 33] = [
+    0x30, 0x82, 0x01, 0xa2, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01,
+    0x05, 0x00, 0x03, 0x82, 0x01, 0x8f, 0x00, 0x30, 0x82, 0x01, 0x8a, 0x02, 0x82, 0x01, 0x81, 0x00,
+];
+/// Everything after the modulus: the exponent 65537.
+const SPKI_TAIL: [u8; 5] = [0x02, 0x03, 0x01, 0x00, 0x01];
+/// Bytes of an SPKI before the RSAPublicKey in it, for the sizes that sign.
+const WRAPPING_BYTES: usize = 24;
+
+/// A private key of 2048 or 3072 bits. Erased when dropped; its `Debug` shows whose it is and nothing else.
+pub struct SigningKey {
+    pair: KeyPair,
+    public: VerifyingKey,
+}
+
+impl SigningKey {
+    /// Reads a key from PKCS#8 DER; it is checked for consistency.
+    ///
+    /// # Errors
+    /// [`SigningError::LocalKey`] if it is none, of another size, or its exponent is not 65537.
+    pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, SigningError> {
+        let pair = KeyPair::from_pkcs8(der).map_err(|_| SigningError::LocalKey)?;
+        let public = VerifyingKey::wrap(pair.public_key().as_ref()).ok_or(SigningError::LocalKey)?;
+        Ok(Self { pair, public })
+    }
+
+    /// Writes the key as PKCS#8 DER, not encrypted.
+    ///
+    /// # Errors
+    /// [`SigningError::LocalKey`] if it cannot be encoded, which no key does.
+    pub fn to_pkcs8_der(&self) -> Result<Secret<Vec<u8>>, SigningError> {
+        let der: Pkcs8V1Der<'_> = self.pair.as_der().map_err(|_| SigningError::LocalKey)?;
+        Ok(Secret::new(der.as_ref().to_vec()))
+    }
+
+    /// The public half.
+    pub fn verifying_key(&self) -> &VerifyingKey {
+        &self.public
+    }
+
+    /// Signs `message` under `label`, which begins with "folkmoot" and names purpose and version. Deterministic.
+    ///
+    /// # Errors
+    /// [`SigningError::LocalKey`] if the private operation went wrong: the library checks each result before it leaves.
+    pub fn sign(&self, label: &'static [u8], message: &[u8]) -> Result<Signature, SigningError> {
+        self.sign_raw(&labelled(label, message))
+    }
+
+    /// Signs `message` without a label. Only for X.509 and CMS, whose formats fix the bytes.
+    ///
+    /// # Errors
+    /// As [`Self::sign`].
+    pub fn sign_raw(&self, message: &[u8]) -> Result<Signature, SigningError> {
+        let mut bytes = vec![0; self.public.size.bytes()];
+        let hash = sha256(&SHA256, message);
+        self.pair.sign_digest(&RSA_PKCS1_SHA256, &hash, &mut bytes).map_err(|_| SigningError::LocalKey)?;
+        Ok(Signature(bytes))
+    }
+}
+
+impl core::fmt::Debug for SigningKey {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(out, "SigningKey({}, ..)", self.public.member)
+    }
+}
+
+/// A public key with exponent 65537.
+#[derive(Clone)]
+pub struct VerifyingKey {
+    spki: Vec<u8>,
+    size: Size,
+    member: MemberId,
+    parsed: ParsedPublicKey,
+}
+
+impl VerifyingKey {
+    /// Reads an SPKI of 2048 or 3072 bits: rsaEncryption with NULL, shortest lengths, exponent 65537; no other form.
+    ///
+    /// # Errors
+    /// [`SigningError::WireKey`].
+    pub fn from_spki_der(der: &[u8]) -> Result<Self, SigningError> {
+        Self::read(der, &[Size::Rsa2048, Size::Rsa3072])
+    }
+
+    /// Reads an SPKI of 1024 bits, to verify what is old.
+    ///
+    /// # Errors
+    /// [`SigningError::WireKey`] for anything else, longer keys included.
+    pub fn historical_from_spki_der(der: &[u8]) -> Result<Self, SigningError> {
+        Self::read(der, &[Size::Historical1024])
+    }
+
+    /// The key as SPKI DER: 162, 294 or 422 bytes.
+    pub fn spki_der(&self) -> &[u8] {
+        &self.spki
+    }
+
+    /// The length of its modulus.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// SHA-256 of the SPKI, as the name of a member.
+    pub fn member_id(&self) -> MemberId {
+        self.member
+    }
+
+    /// Checks a signature made by [`SigningKey::sign`] under the same label.
+    ///
+    /// # Errors
+    /// [`SigningError::PeerSignature`].
+    pub fn verify(
+        &self,
+        label: &'static [u8],
+        message: &[u8],
+        signature: &Signature,
+    ) -> Result<(), SigningError> {
+        self.verify_raw(&labelled(label, message), signature)
+    }
+
+    /// Checks a signature without a label, as X.509 and CMS have them.
+    ///
+    /// # Errors
+    /// [`SigningError::PeerSignature`].
+    pub fn verify_raw(&self, message: &[u8], signature: &Signature) -> Result<(), SigningError> {
+        self.parsed.verify_sig(message, &signature.0).map_err(|_| SigningError::PeerSignature)
+    }
+
+    fn read(der: &[u8], sizes: &[Size]) -> Result<Self, SigningError> {
+        let size = sizes.iter().find(|size| in_form(der, **size)).ok_or(SigningError::WireKey)?;
+        let parsed = ParsedPublicKey::new(size.algorithm(), der).map_err(|_| SigningError::WireKey)?;
+        Ok(Self { spki: der.to_vec(), size: *size, member: MemberId(digest(&[der])), parsed })
+    }
+
+    /// Puts the SPKI's head before an RSAPublicKey of a size that signs.
+    fn wrap(public_key: &[u8]) -> Option<Self> {
+        [Size::Rsa2048, Size::Rsa3072].iter().find_map(|size| {
+            let wrapping = size.spki_head().get(..WRAPPING_BYTES)?;
+            Self::read(&[wrapping, public_key].concat(), &[*size]).ok()
+        })
+    }
+}
+
+/// Whether `der` is the one form of a key of this size: an odd modulus with its highest bit set, between head and tail.
+fn in_form(der: &[u8], size: Size) -> bool {
+    let modulus = der.strip_prefix(size.spki_head()).and_then(|rest| rest.strip_suffix(&SPKI_TAIL));
+    modulus.is_some_and(|modulus| {
+        modulus.len() == size.bytes()
+            && modulus.first().is_some_and(|high| high & 0x80 != 0)
+            && modulus.last().is_some_and(|low| low & 1 == 1)
+    })
+}
+
+impl PartialEq for VerifyingKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.spki == other.spki
+    }
+}
+
+impl Eq for VerifyingKey {}
+
+impl core::fmt::Debug for VerifyingKey {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(out, "VerifyingKey({})", self.member)
+    }
+}
+
+/// A number as long as a modulus of one of the sizes, big endian.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Signature(Vec<u8>);
+
+impl Signature {
+    /// Reads 128, 256 or 384 bytes. Whether they fit a key is for [`VerifyingKey::verify`] to say.
+    ///
+    /// # Errors
+    /// [`SigningError::WireSignature`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SigningError> {
+        let known = Size::ALL.iter().any(|size| size.bytes() == bytes.len());
+        known.then(|| Self(bytes.to_vec())).ok_or(SigningError::WireSignature)
+    }
+
+    /// The number.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl core::fmt::Debug for Signature {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let head: String = self.0.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        write!(out, "Signature({head}..)")
+    }
+}
