@@ -2,7 +2,7 @@
 
 use crate::script::script;
 use crate::world::world;
-use crate::{doors, frames, keys, letters, links, orders, runs, stacks, stored, values};
+use crate::{doors, frames, frost, keys, letters, links, orders, runs, stacks, stored, values};
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
 use folkmoot_identity::{Decision, SignedMessage, SignerCertificate, Stamp};
@@ -22,6 +22,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [flush, flushing] = keys::flush_seeds();
     let [envelopes, keying] = keys::keying_seeds();
     let [stranger, wire, datagrams] = links::wire_seeds();
+    let [frost_forms, frost_run] = frost::frost_seeds();
     all.extend([
         ("link_message", datagrams),
         ("link_stranger", stranger.clone()),
@@ -35,6 +36,8 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("flush_frame", flush),
         ("flush_machine", flushing),
         ("agreement_run", runs::agreement_seeds()),
+        ("frost_forms", frost_forms),
+        ("frost_run", frost_run),
         ("keying_envelope", envelopes),
         ("keying_machine", keying),
         ("session_machine", keys::session_seeds()),

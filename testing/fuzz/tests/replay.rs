@@ -16,6 +16,7 @@ const DEAR: &[(&str, usize)] = &[
     ("link_stranger", 7),
     ("link_liar", 13),
     ("agreement_run", 7),
+    ("frost_run", 31),
     ("admission_desk", 7),
     ("admission_applicant", 3),
     ("node_peer", 61),
@@ -127,6 +128,8 @@ replays! {
     group_ordered
     flush_machine
     agreement_run
+    frost_forms
+    frost_run
     keying_machine
     session_machine
     admission_desk
