@@ -218,6 +218,12 @@ fn fro_06_a_mended_share_and_an_idle_accusation_harm_nobody() {
         });
         assert_eq!(mended, plain, "the published share is the one that was due");
     }
+    let to_itself = unharmed(dkg_hands(4, 2), |round, who, said| {
+        if round == 2 {
+            said.to_each.insert(who, Secret::new(vec![1; 32]));
+        }
+    });
+    assert_eq!(to_itself, plain, "what a hand says to itself is nothing");
     let accused = unharmed(dkg_hands(4, 2), |round, who, said| {
         if (round, who) == (3, hands[2]) {
             said.to_all = [hands[0].0, hands[1].0, hands[3].0].concat();
