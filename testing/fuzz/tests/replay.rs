@@ -16,7 +16,7 @@ const DEAR: &[(&str, usize)] = &[
     ("link_stranger", 7),
     ("link_liar", 13),
     ("agreement_run", 7),
-    ("frost_run", 31),
+    ("frost_run", 5),
     ("admission_desk", 7),
     ("admission_applicant", 3),
     ("node_peer", 61),
