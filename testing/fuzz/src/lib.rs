@@ -4,6 +4,7 @@
 //! ```text
 //! libfuzzer/fuzz_targets/NAME.rs --+                     plain values: values, papers, frames
 //! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, sharing, doors, stacks
+//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, frost, doors, stacks
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, own wishes. Time and entropy are the
 //! same in every run, so an input that fails fails again. `cargo run -p folkmoot-fuzz --bin seeds` writes the corpus anew.
@@ -18,6 +19,7 @@
 mod asm;
 mod doors;
 mod frames;
+mod frost;
 mod keys;
 mod letters;
 mod links;
@@ -57,6 +59,7 @@ targets! {
     keys: flush_machine, keying_machine, session_machine;
     runs: agreement_run;
     sharing: sharing_forms, sharing_run;
+    frost: frost_forms, frost_run;
     doors: admission_desk, admission_applicant;
     letters: letters_word, letters_desk, letters_writer;
     stacks: node_peer, member_words, embedded_stranger, embedded_pair;

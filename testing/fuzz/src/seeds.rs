@@ -3,6 +3,7 @@
 use crate::script::script;
 use crate::world::world;
 use crate::{asm, doors, frames, keys, letters, links, orders, runs, sharing, stacks, stored, values};
+use crate::{doors, frames, frost, keys, letters, links, orders, runs, stacks, stored, values};
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
 use folkmoot_identity::{Decision, SignedMessage, SignerCertificate, Stamp};
@@ -25,6 +26,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [envelopes, keying] = keys::keying_seeds();
     let [stranger, wire, datagrams] = links::wire_seeds();
     let [forms, dealings] = sharing::sharing_seeds();
+    let [frost_forms, frost_run] = frost::frost_seeds();
     all.extend([
         ("link_message", datagrams),
         ("link_stranger", stranger.clone()),
@@ -40,6 +42,8 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("agreement_run", runs::agreement_seeds()),
         ("sharing_forms", forms),
         ("sharing_run", dealings),
+        ("frost_forms", frost_forms),
+        ("frost_run", frost_run),
         ("keying_envelope", envelopes),
         ("keying_machine", keying),
         ("session_machine", keys::session_seeds()),

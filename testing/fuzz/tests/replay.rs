@@ -20,6 +20,7 @@ const DEAR: &[(&str, usize)] = &[
     ("link_liar", 13),
     ("agreement_run", 7),
     ("sharing_run", 61),
+    ("frost_run", 5),
     ("admission_desk", 7),
     ("admission_applicant", 3),
     ("node_peer", 61),
@@ -136,6 +137,8 @@ replays! {
     agreement_run
     sharing_forms
     sharing_run
+    frost_forms
+    frost_run
     keying_machine
     session_machine
     admission_desk

@@ -38,11 +38,21 @@ enum State {
     Idle,
     Committed { secret: round1::SecretPackage, words: Vec<u8> },
     Opened { secret: round1::SecretPackage, digests: BTreeMap<MemberId, Digest> },
-    Dealt { secret: round2::SecretPackage, packages: Packages, sum: Vec<EdwardsPoint>, shares: Handover },
+    Dealt(Box<Dealt>),
     Over(Fault),
 }
 
-type Packages = BTreeMap<Identifier, round1::Package>;
+/// What a hand keeps once all have dealt.
+pub(super) struct Dealt {
+    pub(super) secret: round2::SecretPackage,
+    pub(super) packages: Packages,
+    /// The commitments of the sharing to come.
+    pub(super) sum: Vec<EdwardsPoint>,
+    pub(super) shares: Handover,
+}
+
+/// The others' packages of round 1.
+pub(super) type Packages = BTreeMap<Identifier, round1::Package>;
 
 /// A package of round 1, read.
 struct Opened {
@@ -108,19 +118,14 @@ impl Dkg {
         let shares =
             Handover::new(self.me, hands.clone(), hands, image(polynomials), self.seats.named(given));
         let said = shares.give();
-        self.state = State::Dealt { secret, packages, sum, shares };
+        self.state = State::Dealt(Box::new(Dealt { secret, packages, sum, shares }));
         Ok(said)
     }
 
-    fn end(
-        &self,
-        secret: &round2::SecretPackage,
-        packages: &Packages,
-        sum: Vec<EdwardsPoint>,
-        taken: &Numbers,
-    ) -> Result<Held, Fault> {
-        let taken = read_shares(&self.seats, taken)?;
-        let (key, _) = part3(secret, packages, &taken).map_err(|error| self.seats.fault(&error))?;
+    fn end(&self, dealt: Dealt) -> Result<Held, Fault> {
+        let Dealt { secret, packages, sum, shares } = dealt;
+        let taken = read_shares(&self.seats, &shares.taken())?;
+        let (key, _) = part3(&secret, &packages, &taken).map_err(|error| self.seats.fault(&error))?;
         let sharing = FrostSharing::from_elements(sum, self.seats.hands());
         let sharing = sharing.map_err(|_| Fault::of_nobody(FaultKind::Again))?;
         Held::new(sharing, self.me, key.signing_share().serialize()).map_err(|_| wrong_hands())
@@ -140,7 +145,7 @@ impl Run for Dkg {
 
     fn awaited(&self) -> Vec<MemberId> {
         match &self.state {
-            State::Dealt { shares, .. } => shares.awaited(),
+            State::Dealt(dealt) => dealt.shares.awaited(),
             _ => self.seats.hands(),
         }
     }
@@ -157,12 +162,12 @@ impl Run for Dkg {
                 Ok(Next::Say(Said { to_all: words, ..Said::default() }))
             }
             State::Opened { secret, digests } => self.open(secret, &digests, &heard).map(Next::Say),
-            State::Dealt { secret, packages, sum, mut shares } => match shares.hear(heard)? {
+            State::Dealt(mut dealt) => match dealt.shares.hear(heard)? {
                 Some(said) => {
-                    self.state = State::Dealt { secret, packages, sum, shares };
+                    self.state = State::Dealt(dealt);
                     Ok(Next::Say(said))
                 }
-                None => self.end(&secret, &packages, sum, &shares.taken()).map(Next::Done),
+                None => self.end(*dealt).map(Next::Done),
             },
             State::Over(fault) => Err(fault),
         }

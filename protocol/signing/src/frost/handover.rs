@@ -82,8 +82,10 @@ impl Handover {
     /// What came in private is taken, or its giver accused.
     pub(super) fn take(&mut self, to_me: Numbers) -> Said {
         self.stage = Stage::Accusing;
-        self.taken =
-            to_me.into_iter().filter(|(giver, number)| self.fits(giver, &self.me, number.expose())).collect();
+        let fits = |giver: &MemberId, number: &Secret<Vec<u8>>| {
+            *giver != self.me && self.fits(giver, &self.me, number.expose())
+        };
+        self.taken = to_me.into_iter().filter(|(giver, number)| fits(giver, number)).collect();
         Said { to_all: self.accusation(), to_each: BTreeMap::new() }
     }
 

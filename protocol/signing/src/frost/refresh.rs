@@ -4,17 +4,16 @@
 //! library's proofs in these packages prove nothing (the secret is zero) and are not sent. The key stays: t shares of one share-epoch
 //! give it for ever, so a group that lost that many in one epoch makes a new key.
 
-use super::dkg::{image, read_shares};
+use super::dkg::{Dealt, Packages, image, read_shares};
 use super::entropy::Asked;
-use super::handover::{Handover, Numbers};
+use super::handover::Handover;
 use super::library::{Seats, commitments, count, key_package, public_package, wrong_hands};
 use super::words::{judge, tag, tagged_elements};
 use super::{FrostShare, FrostSharing, Held};
 use crate::base::{Digest, Entropy, MemberId, Secret};
 use crate::{Edwards, Fault, FaultKind, Heard, Next, PrimeGroup, Run, RunId, Said};
 use curve25519_dalek::EdwardsPoint;
-use frost_ed25519::Identifier;
-use frost_ed25519::keys::dkg::{round1, round2};
+use frost_ed25519::keys::dkg::round1;
 use frost_ed25519::keys::refresh::{refresh_dkg_part1, refresh_dkg_part2, refresh_dkg_shares};
 use std::collections::BTreeMap;
 
@@ -28,12 +27,10 @@ pub struct Refresh {
 
 enum State {
     Idle,
-    Offered { secret: round1::SecretPackage, own: round1::Package },
-    Dealt { secret: round2::SecretPackage, packages: Packages, sum: Vec<EdwardsPoint>, shares: Handover },
+    Offered { secret: round1::SecretPackage, own: Box<round1::Package> },
+    Dealt(Box<Dealt>),
     Over(Fault),
 }
-
-type Packages = BTreeMap<Identifier, round1::Package>;
 
 impl Refresh {
     /// A hand of the holder of `share` among `stayers`, who are to be the only holders.
@@ -62,10 +59,10 @@ impl Refresh {
         let say = |error| self.seats.fault(&error);
         let own = self.seats.place(&self.held.share.holder())?;
         let (all, min) = (count(self.seats.count())?, count(self.held.sharing.threshold())?);
-        let (secret, own) = refresh_dkg_part1(own, all, min, &mut Asked(entropy)).map_err(say)?;
+        let (secret, own) = refresh_dkg_part1(own, all, min, Asked(entropy)).map_err(say)?;
         let mut to_all = self.tag.to_vec();
         to_all.extend(own.commitment().serialize_whole().map_err(say)?);
-        self.state = State::Offered { secret, own };
+        self.state = State::Offered { secret, own: Box::new(own) };
         Ok(Said { to_all, ..Said::default() })
     }
 
@@ -92,7 +89,7 @@ impl Refresh {
         let polynomials = offered.into_iter().map(|(hand, elements)| (hand, zero(elements))).collect();
         let shares = Handover::new(me, hands.clone(), hands, image(polynomials), self.seats.named(given));
         let said = shares.give();
-        self.state = State::Dealt { secret, packages, sum, shares };
+        self.state = State::Dealt(Box::new(Dealt { secret, packages, sum, shares }));
         Ok(said)
     }
 
@@ -106,19 +103,14 @@ impl Refresh {
         old.map(term).collect()
     }
 
-    fn end(
-        &self,
-        secret: &round2::SecretPackage,
-        packages: &Packages,
-        sum: Vec<EdwardsPoint>,
-        taken: &Numbers,
-    ) -> Result<Held, Fault> {
+    fn end(&self, dealt: Dealt) -> Result<Held, Fault> {
         let say = |error| self.seats.fault(&error);
         let Held { sharing, share } = &self.held;
-        let taken = read_shares(&self.seats, taken)?;
+        let Dealt { secret, packages, sum, shares } = dealt;
+        let taken = read_shares(&self.seats, &shares.taken())?;
         let old = public_package(sharing, &self.seats.hands()).map_err(say)?;
         let own = key_package(sharing, share).map_err(say)?;
-        let (key, _) = refresh_dkg_shares(secret, packages, &taken, old, own).map_err(say)?;
+        let (key, _) = refresh_dkg_shares(&secret, &packages, &taken, old, own).map_err(say)?;
         let sharing = FrostSharing::from_elements(sum, self.seats.hands());
         let sharing = sharing.map_err(|_| Fault::of_nobody(FaultKind::Again))?;
         Held::new(sharing, share.holder(), key.signing_share().serialize()).map_err(|_| wrong_hands())
@@ -138,7 +130,7 @@ impl Run for Refresh {
 
     fn awaited(&self) -> Vec<MemberId> {
         match &self.state {
-            State::Dealt { shares, .. } => shares.awaited(),
+            State::Dealt(dealt) => dealt.shares.awaited(),
             _ => self.seats.hands(),
         }
     }
@@ -148,12 +140,12 @@ impl Run for Refresh {
         match std::mem::replace(&mut self.state, over) {
             State::Idle => Err(Fault::of_nobody(FaultKind::LocalRound)),
             State::Offered { secret, own } => self.deal(secret, &own, &heard).map(Next::Say),
-            State::Dealt { secret, packages, sum, mut shares } => match shares.hear(heard)? {
+            State::Dealt(mut dealt) => match dealt.shares.hear(heard)? {
                 Some(said) => {
-                    self.state = State::Dealt { secret, packages, sum, shares };
+                    self.state = State::Dealt(dealt);
                     Ok(Next::Say(said))
                 }
-                None => self.end(&secret, &packages, sum, &shares.taken()).map(Next::Done),
+                None => self.end(*dealt).map(Next::Done),
             },
             State::Over(fault) => Err(fault),
         }

@@ -34,7 +34,7 @@ pub struct Sign {
 
 enum State {
     Idle,
-    Committed(SigningNonces),
+    Committed(Box<SigningNonces>),
     Signed(SigningPackage),
     Over(Fault),
 }
@@ -69,12 +69,12 @@ impl Sign {
         for commitment in [commitments.hiding(), commitments.binding()] {
             to_all.extend(commitment.serialize().map_err(|error| self.seats.fault(&error))?);
         }
-        self.state = State::Committed(nonces);
+        self.state = State::Committed(Box::new(nonces));
         Ok(Said { to_all, ..Said::default() })
     }
 
-    /// The part of this hand. Takes the nonces; they are erased when it returns.
-    fn part(&mut self, nonces: SigningNonces, heard: &Heard) -> Result<Said, Fault> {
+    /// The part of this hand.
+    fn part(&mut self, nonces: &SigningNonces, heard: &Heard) -> Result<Said, Fault> {
         let committed = judge(heard, &self.seats.hands(), |_, words| tagged_elements(words, &self.tag, 2))?;
         let mut commitments = BTreeMap::new();
         for (hand, elements) in &committed {
@@ -82,7 +82,7 @@ impl Sign {
             commitments.insert(self.seats.place(hand)?, pair);
         }
         let package = SigningPackage::new(commitments, &self.message);
-        let part = round2::sign(&package, &nonces, &self.key).map_err(|error| self.seats.fault(&error))?;
+        let part = round2::sign(&package, nonces, &self.key).map_err(|error| self.seats.fault(&error))?;
         self.state = State::Signed(package);
         Ok(Said { to_all: part.serialize(), ..Said::default() })
     }
@@ -135,7 +135,7 @@ impl Run for Sign {
         let over = State::Over(Fault::of_nobody(FaultKind::LocalRound));
         match std::mem::replace(&mut self.state, over) {
             State::Idle => Err(Fault::of_nobody(FaultKind::LocalRound)),
-            State::Committed(nonces) => self.part(nonces, &heard).map(Next::Say),
+            State::Committed(nonces) => self.part(&nonces, &heard).map(Next::Say),
             State::Signed(package) => self.join(&package, &heard).map(Next::Done),
             State::Over(fault) => Err(fault),
         }
