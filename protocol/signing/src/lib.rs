@@ -12,12 +12,17 @@
 //! A [`Run`] promises: honest hands that hear the same words come to the same end; who lies is named where the [`Scheme`] can;
 //! nobody's secret is in what is said to all, nor, for one, in what it is told. A run knows no network, time or sender's signature.
 
+pub mod danger;
 mod error;
 mod groups;
+mod modular;
 pub mod plain;
 mod polynomial;
+pub mod rsa;
 mod run;
 mod scheme;
+pub mod shoup;
+pub mod ts_rsa;
 
 pub use error::SigningError;
 pub use groups::{Edwards, P256, PrimeGroup, Ristretto};
