@@ -88,9 +88,10 @@ mod tests {
         assert_eq!(delta.bits_vartime(), 1684, "256! has 1684 bits");
         assert!(u32::from(256_u16) * 16 + 64 > 2 * 1684 + 2 + 17);
         let seats: Vec<u16> = (1..=256).collect();
-        for seat in [1, 128, 256] {
+        // All seats together: λ_i is Δ times a binomial coefficient.
+        for (seat, times_delta) in [(1, 256_u64), (2, 256 * 255 / 2), (255, 256), (256, 1)] {
             let (number, _) = coefficient(seat, &seats, &delta).unwrap();
-            assert!(number.bits_vartime() > 1684 && number.bits_vartime() < 16 * 256 + 32);
+            assert_eq!(number, delta.wrapping_mul(BoxedUint::from(times_delta)), "seat {seat}");
         }
     }
 }
