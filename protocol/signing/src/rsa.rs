@@ -19,8 +19,8 @@ pub const EXPONENT: u32 = 65_537;
 const EXPONENT_BYTES: [u8; 3] = [1, 0, 1];
 /// DER of the DigestInfo of a SHA-256 value, before the value (RFC 8017, section 9.2, note 1).
 const DIGEST_INFO: [u8; 19] = [
-    0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04,
-    0x20,
+    0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00,
+    0x04, 0x20,
 ];
 
 /// How long a modulus is.
@@ -79,7 +79,8 @@ pub struct RsaPublicKey {
 impl RsaPublicKey {
     /// The key of this modulus, which must be odd and of exactly the size's length.
     pub(crate) fn of_modulus(number: &BoxedUint, size: ModulusSize) -> Result<Self, RsaError> {
-        let modulus = Modulus::new(number).filter(|modulus| modulus.bits() == size.bits()).ok_or(RsaError::WireKey)?;
+        let modulus =
+            Modulus::new(number).filter(|modulus| modulus.bits() == size.bits()).ok_or(RsaError::WireKey)?;
         let n = crate::modular::encode(number, modulus.bytes());
         let parsed = RsaPublicKeyComponents { n: n.as_slice(), e: EXPONENT_BYTES.as_slice() }
             .to_parsed_public_key(&RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY)
@@ -139,7 +140,8 @@ impl RsaPublicKey {
 /// EMSA-PKCS1-v1_5 of the SHA-256 of `message` (RFC 8017, section 9.2), as a number. None if the modulus is too short for it.
 pub(crate) fn representative(modulus: &Modulus, message: &[u8]) -> Option<Residue> {
     let hash = Sha256::digest(message);
-    let filling = modulus.bytes().checked_sub(DIGEST_INFO.len() + hash.len() + 3).filter(|filling| *filling >= 8)?;
+    let filling =
+        modulus.bytes().checked_sub(DIGEST_INFO.len() + hash.len() + 3).filter(|filling| *filling >= 8)?;
     let mut block = vec![0, 1];
     block.resize(filling.saturating_add(2), 0xff);
     block.push(0);

@@ -1,5 +1,12 @@
 //! Threshold RSA by Shoup: the promises of docs/protocol/signing.md, on stored keys of 1024 bits; the true sizes once each.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod common;
 mod keys;
@@ -11,7 +18,7 @@ use folkmoot_signing::rsa::{ModulusSize, RsaError, RsaPublicKey};
 use folkmoot_signing::shoup::{
     Dealer, DealerTerm, Dealt, Seat, ShoupError, ShoupShare, ShoupSharing, ShoupSign,
 };
-use folkmoot_signing::{Fault, FaultKind, RunId, Scheme};
+use folkmoot_signing::{Fault, FaultKind, Heard, Next, RunId, Scheme};
 use keys::{SMALL, deal, dealer, sign, signers};
 use proptest::prelude::*;
 use std::sync::OnceLock;
@@ -39,7 +46,9 @@ fn pick(from: &[MemberId], places: &[usize]) -> Vec<MemberId> {
 #[test]
 fn the_scheme_says_what_it_asks_for() {
     assert_eq!(Scheme::Shoup.signers(3), 3);
-    assert!(Scheme::Shoup.needs_dealer() && Scheme::Shoup.names_liars() && !Scheme::Shoup.members_can_share());
+    assert!(
+        Scheme::Shoup.needs_dealer() && Scheme::Shoup.names_liars() && !Scheme::Shoup.members_can_share()
+    );
 }
 
 #[test]
@@ -125,7 +134,8 @@ fn sho_02_small_moduli_and_senseless_counts_are_refused() {
         assert_eq!(with(at, value), Err(ShoupError::WireSharing("threshold")), "{at} {value}");
     }
     let mut dealer = dealer(SMALL, 0, DealerTerm::Standing);
-    let mut try_deal = |threshold, seats, held| dealer.deal(threshold, seats, &members(held), &mut Seed(1)).err();
+    let mut try_deal =
+        |threshold, seats, held| dealer.deal(threshold, seats, &members(held), &mut Seed(1)).err();
     assert_eq!(try_deal(0, 3, 1), Some(ShoupError::LocalThreshold));
     assert_eq!(try_deal(4, 3, 1), Some(ShoupError::LocalThreshold));
     assert_eq!(try_deal(1, 257, 1), Some(ShoupError::LocalThreshold));
@@ -140,7 +150,9 @@ fn sho_03_a_run_takes_exactly_t_holders_of_this_deal() {
     let other = deal(SMALL, 3, 6, 5, 9);
     let seat = usize::from(dealt.sharing.seat_of(&all[0]).unwrap()) - 1;
     let start = |share: &ShoupShare, hands: &[MemberId]| {
-        ShoupSign::new(&dealt.sharing, share, hands, run_id(1), MESSAGE).map(|_| ()).map_err(|fault| fault.kind)
+        ShoupSign::new(&dealt.sharing, share, hands, run_id(1), MESSAGE)
+            .map(|_| ())
+            .map_err(|fault| fault.kind)
     };
     let holders = members(5);
     let refused = Err(FaultKind::LocalHands);
@@ -182,7 +194,10 @@ fn sho_05_every_flipped_bit_of_a_share_is_refused() {
         changed[bit / 8] ^= 1 << (bit % 8);
         let read = ShoupShare::decode(&changed, &dealt.sharing).err();
         let false_share = bit / 8 >= 33;
-        assert!(read == Some(ShoupError::WireShare) || false_share && read == Some(ShoupError::PeerShare), "{bit}");
+        assert!(
+            read == Some(ShoupError::WireShare) || false_share && read == Some(ShoupError::PeerShare),
+            "{bit}"
+        );
     }
 }
 
@@ -278,7 +293,11 @@ fn sho_08_two_liars_are_both_named() {
 #[test]
 fn sho_08_a_false_proof_of_a_true_part_harms_nobody() {
     for end in lied(&members(3), |words| words[CHALLENGE] ^= 1) {
-        assert_eq!(dealt().sharing.key().verify(MESSAGE, &end.unwrap()), Ok(()), "the cheap case looks at no proof");
+        assert_eq!(
+            dealt().sharing.key().verify(MESSAGE, &end.unwrap()),
+            Ok(()),
+            "the cheap case looks at no proof"
+        );
     }
 }
 
@@ -331,7 +350,11 @@ fn sho_09_a_proof_counts_in_its_run_only() {
         liar if liar == hands[1] => said.to_all[PART] ^= 1,
         _ => {}
     });
-    assert_eq!(ends[&hands[2]].as_ref().unwrap_err().culprits, hands[..2], "the repeated part was true, its proof old");
+    assert_eq!(
+        ends[&hands[2]].as_ref().unwrap_err().culprits,
+        hands[..2],
+        "the repeated part was true, its proof old"
+    );
 }
 
 #[test]
@@ -340,7 +363,8 @@ fn sho_10_fewer_than_t_who_lie_about_t_come_to_nothing() {
     let mut bytes = dealt.sharing.encode();
     bytes[7..9].copy_from_slice(&2_u16.to_be_bytes());
     let lowered = small(&bytes).unwrap();
-    let shares: Vec<ShoupShare> = dealt.shares.iter().map(|share| rebind(share, &dealt.sharing, &lowered)).collect();
+    let shares: Vec<ShoupShare> =
+        dealt.shares.iter().map(|share| rebind(share, &dealt.sharing, &lowered)).collect();
     for hands in [&members(5)[..2], &members(5)[3..]] {
         let ends = play(signers(&lowered, &shares, hands, run_id(1), MESSAGE), 1);
         for end in ends.into_values() {
@@ -428,6 +452,26 @@ fn sho_13_primes_that_are_not_safe_are_refused() {
     let mut plain = vec![0; 64];
     (plain[0], plain[63]) = (0x80, 111);
     assert_eq!(read(&p, &plain), refused);
+}
+
+#[test]
+fn sho_14_a_run_that_has_ended_hears_nothing() {
+    let hands = members(3);
+    let mut run =
+        signers(&dealt().sharing, &dealt().shares, &hands, run_id(1), MESSAGE).remove(&hands[0]).unwrap();
+    let mut words = Vec::new();
+    play_with(signers(&dealt().sharing, &dealt().shares, &hands, run_id(1), MESSAGE), 3, |_, _, said| {
+        words.push(said.to_all.clone());
+    });
+    let heard = || Heard { to_all: hands.iter().copied().zip(words.clone()).collect(), ..Heard::default() };
+    assert_eq!(run.awaited(), hands);
+    assert!(matches!(run.hear(heard(), &mut Seed(1)), Ok(Next::Done(_))));
+    assert_eq!(run.hear(heard(), &mut Seed(1)).unwrap_err().kind, FaultKind::LocalRound);
+    let mut run =
+        signers(&dealt().sharing, &dealt().shares, &hands, run_id(1), MESSAGE).remove(&hands[0]).unwrap();
+    let mut cut = heard();
+    cut.to_all.remove(&hands[2]);
+    assert_eq!(run.hear(cut, &mut Seed(1)).unwrap_err().kind, FaultKind::LocalRound, "a word missing");
 }
 
 proptest! {

@@ -1,5 +1,12 @@
 //! TS-RSA as published, with honest hands: the vectors of the fact sheet bit for bit, offsets, newcomers, resharing.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod common;
 mod keys;
@@ -31,7 +38,9 @@ fn value(share: &TsRsaShare, sharing: &TsRsaSharing) -> u64 {
 #[test]
 fn the_scheme_says_what_it_asks_for() {
     assert_eq!(Scheme::TsRsa.signers(3), 3);
-    assert!(Scheme::TsRsa.needs_dealer() && Scheme::TsRsa.members_can_share() && !Scheme::TsRsa.names_liars());
+    assert!(
+        Scheme::TsRsa.needs_dealer() && Scheme::TsRsa.members_can_share() && !Scheme::TsRsa.names_liars()
+    );
 }
 
 #[test]
@@ -137,8 +146,9 @@ fn judge() -> folkmoot_signing::rsa::RsaPublicKey {
 fn tsr_02_a_signature_is_an_ordinary_one_whoever_makes_it() {
     let (dealer, all) = (real(0), members(5));
     let (sharing, shares) = dealt(&dealer, 3, &all, 1);
-    let done: Vec<_> =
-        [&all[..3], &all[2..], &all[1..4]].map(|hands| sign(&sharing, &shares, hands, Subject::Message(b"yes"))).into();
+    let done: Vec<_> = [&all[..3], &all[2..], &all[1..4]]
+        .map(|hands| sign(&sharing, &shares, hands, Subject::Message(b"yes")))
+        .into();
     for one in &done {
         assert_eq!(judge().verify(b"yes", &one.signature), Ok(()));
         assert_eq!(one.signature, done[0].signature, "nothing tells the signers");
@@ -227,16 +237,16 @@ fn tsr_05_offsetting_ends_below_t_and_splits_in_half_for_two() {
 #[test]
 fn tsr_05_offsetting_ends_below_t_for_many_keys_and_thresholds() {
     const PRIMES: [u16; 10] = [1019, 1187, 2039, 2063, 4007, 4079, 5003, 7919, 8111, 9887];
-    let m = bytes(1_000);
+    let m = bytes(1_001);
     let mut seen = BTreeMap::new();
-    for (number, p) in PRIMES.iter().enumerate() {
-        let q = PRIMES[(number + 3) % PRIMES.len()];
+    let pairs = PRIMES.iter().enumerate().flat_map(|(at, p)| PRIMES[..at].iter().map(move |q| (p, q)));
+    for (p, q) in pairs {
         // 17 divides none of these p - 1.
-        let key = TsRsaDealer::new(&p.to_be_bytes(), &q.to_be_bytes(), 17, study::small_place, ForStudy);
-        let Some(dealer) = key else { continue };
+        let dealer =
+            TsRsaDealer::new(&p.to_be_bytes(), &q.to_be_bytes(), 17, study::small_place, ForStudy).unwrap();
         for threshold in 2..=10_u16 {
             let holders: Vec<MemberId> = (1..=threshold as u8).map(small).collect();
-            for seed in 0..10 {
+            for seed in 0..3 {
                 let (sharing, shares) = dealt(&dealer, threshold, &holders, seed);
                 let done = sign(&sharing, &shares, &holders, Subject::Number(&m));
                 assert!(done.offsets < threshold);
@@ -246,10 +256,13 @@ fn tsr_05_offsetting_ends_below_t_for_many_keys_and_thresholds() {
     }
     let of = |threshold, offsets| seen.get(&(threshold, offsets)).copied().unwrap_or(0);
     let all: u32 = seen.values().sum();
-    assert!(all >= 700, "{all} keys and deals");
+    assert_eq!(all, 45 * 9 * 3, "keys, thresholds, deals");
     let (none, one) = (of(2, 0), of(2, 1));
     assert!(none * 4 >= none + one && one * 4 >= none + one, "{none} without, {one} with an offset");
-    assert!((2..10).any(|offsets| of(10, offsets) > 0) && of(10, 0) < 10, "ten parts nearly always need some: {seen:?}");
+    assert!(
+        (2..10).any(|offsets| of(10, offsets) > 0) && of(10, 0) < 5,
+        "ten parts nearly always need some: {seen:?}"
+    );
 }
 
 #[test]
@@ -270,7 +283,10 @@ fn tsr_06_a_newcomers_share_signs_and_shuffling_hides_the_helpers() {
     }
     shares.insert(all[3], share);
     for hands in [&all[2..], &[all[0], all[3]]] {
-        assert_eq!(judge().verify(b"yes", &sign(&sharing, &shares, hands, Subject::Message(b"yes")).signature), Ok(()));
+        assert_eq!(
+            judge().verify(b"yes", &sign(&sharing, &shares, hands, Subject::Message(b"yes")).signature),
+            Ok(())
+        );
     }
 }
 
@@ -308,7 +324,10 @@ fn tsr_07_resharing_keeps_the_key_and_makes_old_shares_worthless() {
     assert_eq!(fresh.keys().copied().collect::<Vec<_>>(), all[1..]);
     let raised = sharing.with_threshold(3, ForStudy);
     for hands in [&all[1..4], &all[2..]] {
-        assert_eq!(judge().verify(b"yes", &sign(&raised, &fresh, hands, Subject::Message(b"yes")).signature), Ok(()));
+        assert_eq!(
+            judge().verify(b"yes", &sign(&raised, &fresh, hands, Subject::Message(b"yes")).signature),
+            Ok(())
+        );
     }
     let mut mixed = fresh.clone();
     mixed.insert(all[1], shares[&all[1]].clone());
@@ -326,7 +345,9 @@ fn tsr_08_runs_take_the_right_hands_only() {
     let kind = |fault: Fault| fault.kind;
     let enrolled = |share: Option<u8>, me: u8, newcomer: u8, helpers: &[u8]| {
         let share = share.map(|id| &shares[&small(id)]);
-        TsRsaEnrol::new(&sharing, share, small(me), small(newcomer), &smalls(helpers), ForStudy).map(|_| ()).map_err(kind)
+        TsRsaEnrol::new(&sharing, share, small(me), small(newcomer), &smalls(helpers), ForStudy)
+            .map(|_| ())
+            .map_err(kind)
     };
     assert_eq!(enrolled(Some(1), 1, 7, &[1, 2, 3]), Ok(()));
     assert_eq!(enrolled(None, 7, 7, &[1, 2, 3]), Ok(()));
@@ -356,9 +377,16 @@ fn tsr_08_runs_take_the_right_hands_only() {
         assert_eq!(reshared(share, me, old, new, threshold), Err(FaultKind::LocalHands));
     }
     let m = bytes(M);
-    let mut run =
-        TsRsaSign::new(&sharing, &shares[&small(1)], small(1), &smalls(&[1, 2, 3]), true, Subject::Number(&m), ForStudy)
-            .unwrap();
+    let mut run = TsRsaSign::new(
+        &sharing,
+        &shares[&small(1)],
+        small(1),
+        &smalls(&[1, 2, 3]),
+        true,
+        Subject::Number(&m),
+        ForStudy,
+    )
+    .unwrap();
     assert!(matches!(run.start(&mut Seed(1)), Next::Say(_)));
     let fault = run.hear(Heard::default(), &mut Seed(1)).unwrap_err();
     assert_eq!(fault.kind, FaultKind::LocalRound);
@@ -370,7 +398,16 @@ fn two_members_at_one_place_do_not_sign() {
     let dealer = TsRsaDealer::new(&[3, 251], &[4, 163], 17, one_place, ForStudy).unwrap();
     let (holders, m) = (smalls(&[1, 2]), bytes(M));
     let (sharing, shares) = dealt(&dealer, 2, &holders, 1);
-    let ends = play(signers(&sharing, &hand_out(&holders, shares.into_values().collect()), &holders, &[], Subject::Number(&m)), 1);
+    let ends = play(
+        signers(
+            &sharing,
+            &hand_out(&holders, shares.into_values().collect()),
+            &holders,
+            &[],
+            Subject::Number(&m),
+        ),
+        1,
+    );
     assert!(ends.into_values().all(|end| end.unwrap_err().kind == FaultKind::LocalHands));
 }
 

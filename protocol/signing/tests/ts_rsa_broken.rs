@@ -1,5 +1,12 @@
 //! Why TS-RSA is for study only: each attack succeeds against it, and is shown to fail against Shoup's scheme.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod common;
 mod keys;
@@ -150,13 +157,14 @@ fn tsr_12_one_bad_holder_of_two_reads_the_whole_private_exponent_from_offsets() 
         // Two passes of the same seed: what the honest one says does not depend on the bad one's words. In the first it is overheard
         // (it is said to the bad one), in the second the bad one answers it, which is what speaking last means.
         for _ in 0..2 {
-            let fresh = reshare(&sharing, &shares, &holders, &holders, 2, 1_000 + rounds, |_, speaker, said| {
-                if speaker == small(2) {
-                    honest = told(said, &small(1));
-                } else if !first {
-                    choose(said, honest, wanted);
-                }
-            });
+            let fresh =
+                reshare(&sharing, &shares, &holders, &holders, 2, 1_000 + rounds, |_, speaker, said| {
+                    if speaker == small(2) {
+                        honest = told(said, &small(1));
+                    } else if !first {
+                        choose(said, honest, wanted);
+                    }
+                });
             if !first {
                 shares = fresh;
             }
@@ -168,7 +176,11 @@ fn tsr_12_one_bad_holder_of_two_reads_the_whole_private_exponent_from_offsets() 
         let done = sign(&sharing, &shares, &holders, Subject::Number(&m));
         assert_eq!(number(&done.signature), 517_307, "and the honest one sees a good signature");
         // Σ d_j = d + kN, and the other's d_j is below N: no offset means middle ≤ d, one means d < middle.
-        if done.offsets == 0 { low = middle } else { high = middle }
+        if done.offsets == 0 {
+            low = middle
+        } else {
+            high = middle
+        }
         rounds += 1;
     }
     assert_eq!(low, number(dealer.private_exponent().expose()), "d, whole");

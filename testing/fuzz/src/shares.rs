@@ -6,7 +6,9 @@ use folkmoot_base::{MemberId, Secret};
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, Dealt, ShoupShare, ShoupSharing, ShoupSign};
-use folkmoot_signing::ts_rsa::{Subject, TsRsaDealer, TsRsaEnrol, TsRsaReshare, TsRsaShare, TsRsaSharing, TsRsaSign};
+use folkmoot_signing::ts_rsa::{
+    Subject, TsRsaDealer, TsRsaEnrol, TsRsaReshare, TsRsaShare, TsRsaSharing, TsRsaSign,
+};
 use folkmoot_signing::{Fault, Heard, Next, Run, RunId};
 use std::sync::OnceLock;
 
@@ -122,17 +124,24 @@ fn listen<D>(run: &mut dyn Run<Done = D>, data: &[u8]) -> Option<Result<D, Fault
 pub fn ts_rsa_run(data: &[u8]) {
     let (sharing, shares) = toy();
     let all = PLACES.map(toy_member);
-    let mut sign =
-        TsRsaSign::new(&sharing, &shares[0], all[0], &all[..3], true, Subject::Number(&[6, 121, 50]), ForStudy)
-            .expect("three hands");
+    let mut sign = TsRsaSign::new(
+        &sharing,
+        &shares[0],
+        all[0],
+        &all[..3],
+        true,
+        Subject::Number(&[6, 121, 50]),
+        ForStudy,
+    )
+    .expect("three hands");
     if let Some(Ok(done)) = listen(&mut sign, data) {
         assert_eq!(done.signature, [7, 228, 187], "m^d is 517307 whatever was said");
     }
-    let mut enrol =
-        TsRsaEnrol::new(&sharing, None, toy_member(9), toy_member(9), &all[..2], ForStudy).expect("two helpers");
+    let mut enrol = TsRsaEnrol::new(&sharing, None, toy_member(9), toy_member(9), &all[..2], ForStudy)
+        .expect("two helpers");
     listen(&mut enrol, data);
-    let mut reshare =
-        TsRsaReshare::new(&sharing, Some(&shares[0]), all[0], &all[..2], &all, 3, ForStudy).expect("two old hands");
+    let mut reshare = TsRsaReshare::new(&sharing, Some(&shares[0]), all[0], &all[..2], &all, 3, ForStudy)
+        .expect("two old hands");
     listen(&mut reshare, data);
 }
 

@@ -55,7 +55,11 @@ impl Dealer {
     ///
     /// # Errors
     /// [`ShoupError::LocalPrimes`] if the library finds none, which does not happen.
-    pub fn generate(size: ModulusSize, term: DealerTerm, entropy: &mut dyn Entropy) -> Result<Self, ShoupError> {
+    pub fn generate(
+        size: ModulusSize,
+        term: DealerTerm,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Self, ShoupError> {
         loop {
             let p = safe_prime(size.bits() / 2, entropy)?;
             let q = safe_prime(size.bits() / 2, entropy)?;
@@ -90,7 +94,8 @@ impl Dealer {
         if p == q {
             return Err(ShoupError::LocalPrimes);
         }
-        let key = RsaPublicKey::of_modulus(&p.concatenating_mul(q), size).map_err(|_| ShoupError::LocalPrimes)?;
+        let key =
+            RsaPublicKey::of_modulus(&p.concatenating_mul(q), size).map_err(|_| ShoupError::LocalPrimes)?;
         let order = Secret::new(p.shr(1).concatenating_mul(q.shr(1)));
         let odd = order.expose().as_odd_vartime().ok_or(ShoupError::LocalPrimes)?;
         let e = BoxedUint::from(u64::from(EXPONENT)).resize_unchecked(size.bits());
@@ -172,7 +177,12 @@ impl Dealer {
 }
 
 /// The values of a random polynomial over Z_M with d at zero.
-fn evaluate(known: &Known, threshold: u16, seats: u16, entropy: &mut dyn Entropy) -> Option<Vec<Secret<BoxedUint>>> {
+fn evaluate(
+    known: &Known,
+    threshold: u16,
+    seats: u16,
+    entropy: &mut dyn Entropy,
+) -> Option<Vec<Secret<BoxedUint>>> {
     let order = known.order.expose().as_nz_vartime()?;
     let degree = usize::from(threshold).saturating_sub(1);
     let polynomial = RingPolynomial::random(order, known.exponent.clone(), degree, entropy);

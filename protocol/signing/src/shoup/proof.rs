@@ -56,7 +56,8 @@ impl<'a> Claim<'a> {
         let first = pow(&modulus.residue(&self.sharing.base), random.expose());
         let second = pow(&self.tilde, random.expose());
         let challenge = self.challenge(share.seat, &value, &first, &second);
-        let mut product = share.secret.expose().concatenating_mul(number(&challenge)).resize_unchecked(precision);
+        let mut product =
+            share.secret.expose().concatenating_mul(number(&challenge)).resize_unchecked(precision);
         let response = product.wrapping_add(random.expose());
         product.zeroize();
         let mut out = vec![codec::WIRE_VERSION];

@@ -20,6 +20,7 @@ pub struct ShoupSign {
     x: Residue,
     /// The signers, in order, each with its seat.
     hands: Vec<(MemberId, u16)>,
+    over: bool,
 }
 
 impl ShoupSign {
@@ -44,7 +45,7 @@ impl ShoupSign {
         let hands = seated.collect::<Option<Vec<_>>>().ok_or_else(refuse)?;
         let x = sharing.key.representative(message).ok_or_else(refuse)?;
         let (sharing, share) = (sharing.clone(), share.clone());
-        Ok(Self { sharing, share, run, message: message.to_vec(), x, hands })
+        Ok(Self { sharing, share, run, message: message.to_vec(), x, hands, over: false })
     }
 
     fn signature(&self, parts: &[(u16, Residue)]) -> Option<Vec<u8>> {
@@ -89,6 +90,9 @@ impl Run for ShoupSign {
     }
 
     fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+        if core::mem::replace(&mut self.over, true) {
+            return Err(Fault::of_nobody(FaultKind::LocalRound));
+        }
         whole_round(&heard, &self.awaited())?;
         let parts = self.read(&heard)?;
         let values: Vec<(u16, Residue)> =

@@ -42,7 +42,8 @@ impl TsRsaDealer {
         entropy: &mut dyn Entropy,
     ) -> Option<(TsRsaSharing, Vec<TsRsaShare>)> {
         let degree = usize::from(threshold).checked_sub(1)?;
-        let polynomial = RingPolynomial::random(self.modulus.divisor(), self.private.clone(), degree, entropy);
+        let polynomial =
+            RingPolynomial::random(self.modulus.divisor(), self.private.clone(), degree, entropy);
         Some(self.hand_out(threshold, holders, &polynomial))
     }
 

@@ -117,7 +117,12 @@ impl TsRsaShare {
     }
 
     /// d_j, the exponent with which `hand` signs among `hands`, big endian: what the published scheme computes, to be looked at.
-    pub fn exponent(&self, sharing: &TsRsaSharing, hand: &MemberId, hands: &[MemberId]) -> Option<Secret<Vec<u8>>> {
+    pub fn exponent(
+        &self,
+        sharing: &TsRsaSharing,
+        hand: &MemberId,
+        hands: &[MemberId],
+    ) -> Option<Secret<Vec<u8>>> {
         self.partial(sharing, hand, hands, 0)
     }
 

@@ -40,7 +40,8 @@ impl TsRsaReshare {
         _: ForStudy,
     ) -> Result<Self, Fault> {
         let refuse = || Fault::of_nobody(FaultKind::LocalHands);
-        let sorted = |hands: &[MemberId]| hands.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let sorted =
+            |hands: &[MemberId]| hands.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         let (old, new): (Vec<MemberId>, Vec<MemberId>) = (sorted(old), sorted(new));
         let enough = threshold >= 1 && usize::from(threshold) <= new.len();
         let seated = share.is_some() == old.contains(&me) && (old.contains(&me) || new.contains(&me));

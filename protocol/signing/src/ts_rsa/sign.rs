@@ -28,7 +28,9 @@ impl Subject<'_> {
     fn residue(self, sharing: &TsRsaSharing) -> Option<Residue> {
         match self {
             Self::Message(message) => representative(&sharing.modulus, message),
-            Self::Number(bytes) => Some(sharing.modulus.residue(&decode(bytes, sharing.modulus.precision())?)),
+            Self::Number(bytes) => {
+                Some(sharing.modulus.residue(&decode(bytes, sharing.modulus.precision())?))
+            }
         }
     }
 }

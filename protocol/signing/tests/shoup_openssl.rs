@@ -165,7 +165,11 @@ fn openssl_verifies_certificates_that_the_members_signed() {
         let strict = "verify -x509_strict -check_ss_sig -CAfile root.pem";
         for name in ["root.pem", "leaf.pem"] {
             let output = folder.openssl(&format!("{strict} {name}"));
-            assert!(output.status.success() && said(&output).contains(&format!("{name}: OK")), "{}", said(&output));
+            assert!(
+                output.status.success() && said(&output).contains(&format!("{name}: OK")),
+                "{}",
+                said(&output)
+            );
         }
         let text = said(&folder.openssl("x509 -in leaf.pem -noout -text"));
         assert!(text.contains("sha256WithRSAEncryption") && text.contains("CN = dora"), "{text}");
