@@ -108,20 +108,14 @@ pub(crate) fn encode(number: &BoxedUint, length: usize) -> Vec<u8> {
     out
 }
 
-/// A random number of `bytes` bytes.
-pub(crate) fn draw_bytes(bytes: usize, precision: u32, entropy: &mut dyn Entropy) -> BoxedUint {
-    let mut wide = vec![0; bytes];
-    entropy.fill(&mut wide);
-    let number = BoxedUint::from_be_slice_truncated(&wide, precision);
-    wide.zeroize();
-    number
-}
-
 /// A random number below `bound`, 2^-128 from uniform, of the precision of `bound`; its time depends on that precision alone.
 pub(crate) fn draw_below(bound: &NonZero<BoxedUint>, entropy: &mut dyn Entropy) -> BoxedUint {
     let precision = bound.as_ref().bits_precision().saturating_add(128);
     let bytes = usize::try_from(precision.div_ceil(8)).unwrap_or(usize::MAX);
-    let mut wide = draw_bytes(bytes, precision, entropy);
+    let mut drawn = vec![0; bytes];
+    entropy.fill(&mut drawn);
+    let mut wide = BoxedUint::from_be_slice_truncated(&drawn, precision);
+    drawn.zeroize();
     let number = wide.rem(bound);
     wide.zeroize();
     number

@@ -8,12 +8,12 @@
 use super::integers::delta;
 use super::share::ShoupShare;
 use super::sharing::ShoupSharing;
-use crate::base::{Digest, Entropy, Secret, codec};
-use crate::modular::{Residue, decode, draw_bytes, encode, invert_public, pow, pow_public};
+use crate::base::{Digest, Entropy, Secret, codec, draw};
+use crate::modular::{Residue, decode, encode, invert_public, pow, pow_public};
 use crate::rsa::Reader;
 use crate::run::RunId;
 use crypto_bigint::{BoxedUint, ConcatenatingMul as _, Resize as _};
-use sha2::{Digest as _, Sha256};
+use sha2::{Digest as _, Sha256, Sha512};
 use zeroize::Zeroize as _;
 
 /// L, the bits of a challenge.
@@ -51,8 +51,7 @@ impl<'a> Claim<'a> {
         let modulus = self.sharing.key.modulus();
         let value = pow(&self.doubled, share.secret.expose());
         let precision = response_precision(self.sharing);
-        let bytes = modulus.bytes().saturating_add(64);
-        let random = Secret::new(draw_bytes(bytes, precision, entropy));
+        let random = Secret::new(self.nonce(share, precision, entropy));
         let first = pow(&modulus.residue(&self.sharing.base), random.expose());
         let second = pow(&self.tilde, random.expose());
         let challenge = self.challenge(share.seat, &value, &first, &second);
@@ -65,6 +64,30 @@ impl<'a> Claim<'a> {
         out.extend_from_slice(&challenge);
         out.extend(encode(&response, modulus.bytes().saturating_add(RESPONSE_EXTRA)));
         out
+    }
+
+    /// r, hedged: a hash of entropy, share, seat, message and run, as long as the modulus and 512 bits more. Entropy that repeats repeats no r
+    /// for another message or run, which would give the share away.
+    fn nonce(&self, share: &ShoupShare, precision: u32, entropy: &mut dyn Entropy) -> BoxedUint {
+        let modulus = self.sharing.key.modulus();
+        let drawn = Secret::new(draw::<64>(entropy).to_vec());
+        let secret = Secret::new(encode(share.secret.expose(), modulus.bytes()));
+        let mut wide = Vec::with_capacity(modulus.bytes().saturating_add(64));
+        for block in 0..modulus.bytes().div_ceil(64).saturating_add(1) {
+            let mut hash = Sha512::new();
+            hash.update(b"folkmoot shoup nonce v1\0");
+            hash.update(u64::try_from(block).unwrap_or(u64::MAX).to_be_bytes());
+            for part in [drawn.expose(), secret.expose(), &modulus.encode(&self.tilde)] {
+                hash.update(part);
+            }
+            hash.update(self.run.0);
+            hash.update(self.epoch);
+            hash.update(share.seat.to_be_bytes());
+            wide.extend_from_slice(&hash.finalize());
+        }
+        let number = BoxedUint::from_be_slice_truncated(&wide, precision);
+        wide.zeroize();
+        number
     }
 
     /// Whether the part of `seat` was made with its share: c = H(.., v^z·v_i^-c, x̃^z·x_i^-2c) (SHO-08).
@@ -117,4 +140,54 @@ fn response_precision(sharing: &ShoupSharing) -> u32 {
 
 fn number(challenge: &Digest) -> BoxedUint {
     BoxedUint::from_be_slice_truncated(challenge, CHALLENGE_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::danger::ForStudy;
+    use crate::rsa::ModulusSize;
+    use crate::shoup::{Dealer, DealerTerm};
+
+    /// Entropy that repeats.
+    struct Stuck(u8);
+
+    impl Entropy for Stuck {
+        fn fill(&mut self, out: &mut [u8]) {
+            out.fill(self.0);
+        }
+    }
+
+    #[test]
+    fn sho_15_entropy_that_repeats_repeats_no_nonce() {
+        let line = include_str!("../../tests/data/safe-primes.txt").lines().nth(2).unwrap();
+        let hex = |word: &str| -> Vec<u8> {
+            (0..word.len()).step_by(2).map(|at| u8::from_str_radix(&word[at..at + 2], 16).unwrap()).collect()
+        };
+        let words: Vec<&str> = line.split(' ').collect();
+        let size = ModulusSize::Bits1024(ForStudy);
+        let mut dealer =
+            Dealer::from_primes(size, DealerTerm::Standing, &hex(words[1]), &hex(words[2])).unwrap();
+        let dealt = dealer.deal(2, 2, &[], &mut Stuck(1)).unwrap();
+        let again = dealer.deal(1, 2, &[], &mut Stuck(2)).unwrap();
+        let mut seen = Vec::new();
+        for (sharing, shares) in [(&dealt.sharing, &dealt.shares), (&again.sharing, &again.shares)] {
+            for (message, run, drawn) in [(&b"one"[..], 1, 1), (b"two", 1, 1), (b"one", 2, 1), (b"one", 1, 2)]
+            {
+                let x = sharing.key.representative(message).unwrap();
+                let claim = Claim::new(sharing, RunId([run; 32]), &x);
+                for share in shares {
+                    let nonce = claim.nonce(share, response_precision(sharing), &mut Stuck(drawn));
+                    assert_eq!(nonce, claim.nonce(share, response_precision(sharing), &mut Stuck(drawn)));
+                    assert!(nonce.bits_vartime() > 1024 + 512 - 64 && nonce.bits_vartime() <= 1024 + 512);
+                    seen.push(nonce);
+                }
+            }
+        }
+        let all = seen.len();
+        seen.sort();
+        seen.dedup();
+        // Also of the second deal, where a threshold of one makes all shares one number.
+        assert_eq!((all, seen.len()), (16, 16));
+    }
 }
