@@ -13,19 +13,24 @@
 //! nobody's secret is in what is said to all, nor, for one, in what it is told. A run knows no network, time or sender's signature.
 
 pub mod asm;
+pub mod danger;
 mod error;
 pub mod frost;
 mod group_key;
 mod groups;
+mod modular;
 pub mod plain;
 pub mod plain_ed25519;
 pub mod plain_rsa;
 mod polynomial;
+pub mod rsa;
 mod run;
 mod scheme;
 pub mod shared;
 pub mod sharing;
 pub mod ts_dsa;
+pub mod shoup;
+pub mod ts_rsa;
 
 pub use error::SigningError;
 pub use group_key::{GroupKey, KeyKind};

@@ -29,6 +29,7 @@ mod runs;
 mod script;
 mod seeds;
 mod sharing;
+mod shares;
 mod stacks;
 mod stored;
 mod values;
@@ -64,4 +65,5 @@ targets! {
     letters: letters_word, letters_desk, letters_writer;
     stacks: node_peer, member_words, embedded_stranger, embedded_pair;
     stored: stored_state;
+    shares: shoup_forms, shoup_run, ts_rsa_run;
 }

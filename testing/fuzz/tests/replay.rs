@@ -28,6 +28,8 @@ const DEAR: &[(&str, usize)] = &[
     ("embedded_stranger", 11),
     ("embedded_pair", 3),
     ("stored_state", 41),
+    ("shoup_forms", 3),
+    ("shoup_run", 61),
 ];
 
 fn folder(name: &str) -> PathBuf {
@@ -151,6 +153,9 @@ replays! {
     embedded_stranger
     embedded_pair
     stored_state
+    shoup_forms
+    shoup_run
+    ts_rsa_run
 }
 
 #[test]

@@ -1,0 +1,242 @@
+//! Who knows the whole key, and deals it.
+
+use super::error::ShoupError;
+use super::share::ShoupShare;
+use super::sharing::{Seat, ShoupSharing, check_counts};
+use crate::base::{Entropy, MemberId, Secret, codec};
+use crate::danger::ForStudy;
+use crate::modular::{RingPolynomial, decode, encode, pow};
+use crate::rsa::{EXPONENT, ModulusSize, Reader, RsaPublicKey};
+use core::convert::Infallible;
+use crypto_bigint::rand_core::{TryCryptoRng, TryRng};
+use crypto_bigint::{BoxedUint, ConcatenatingMul as _, Resize as _};
+use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
+use crypto_primes::{Flavor, is_prime, sieve_and_find};
+use std::collections::BTreeSet;
+use zeroize::Zeroize as _;
+
+/// How long a dealer knows the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DealerTerm {
+    /// For one deal: then it erases the key. Another threshold takes another key.
+    SetUp,
+    /// As long as the dealer lives (an authority): it deals the same key again.
+    Standing,
+}
+
+/// What a deal makes.
+#[derive(Debug)]
+pub struct Dealt {
+    /// For everybody.
+    pub sharing: ShoupSharing,
+    /// One for each seat, in order. Each goes to its holder alone, sealed; those of spare seats wait, sealed, with whoever hands
+    /// them out.
+    pub shares: Vec<ShoupShare>,
+}
+
+/// A dealer. Its secrets are erased when dropped.
+pub struct Dealer {
+    key: RsaPublicKey,
+    term: DealerTerm,
+    secret: Option<Known>,
+}
+
+struct Known {
+    /// p ‖ q.
+    primes: Secret<Vec<u8>>,
+    /// M = p'q', the order of the squares.
+    order: Secret<BoxedUint>,
+    /// d = 1/e mod M.
+    exponent: Secret<BoxedUint>,
+}
+
+impl Dealer {
+    /// Makes a key: seconds for 1024 bits, minutes for 3072.
+    ///
+    /// # Errors
+    /// [`ShoupError::LocalPrimes`] if the library finds none, which does not happen.
+    pub fn generate(
+        size: ModulusSize,
+        term: DealerTerm,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Self, ShoupError> {
+        loop {
+            let p = safe_prime(size.bits() / 2, entropy)?;
+            let q = safe_prime(size.bits() / 2, entropy)?;
+            if p.expose() != q.expose() {
+                return Self::of(size, term, &p, &q);
+            }
+        }
+    }
+
+    /// Takes two safe primes, big endian, each half as long as the modulus, and proves them prime anew.
+    ///
+    /// # Errors
+    /// [`ShoupError::LocalPrimes`].
+    pub fn from_primes(size: ModulusSize, term: DealerTerm, p: &[u8], q: &[u8]) -> Result<Self, ShoupError> {
+        let read = |bytes| decode(bytes, size.bits() / 2).map(Secret::new).ok_or(ShoupError::LocalPrimes);
+        let (p, q) = (read(p)?, read(q)?);
+        for prime in [&p, &q] {
+            if prime.expose().bits() != size.bits() / 2 || !is_prime(Flavor::Safe, prime.expose()) {
+                return Err(ShoupError::LocalPrimes);
+            }
+        }
+        Self::of(size, term, &p, &q)
+    }
+
+    fn of(
+        size: ModulusSize,
+        term: DealerTerm,
+        p: &Secret<BoxedUint>,
+        q: &Secret<BoxedUint>,
+    ) -> Result<Self, ShoupError> {
+        let (p, q) = (p.expose(), q.expose());
+        if p == q {
+            return Err(ShoupError::LocalPrimes);
+        }
+        let key =
+            RsaPublicKey::of_modulus(&p.concatenating_mul(q), size).map_err(|_| ShoupError::LocalPrimes)?;
+        let order = Secret::new(p.shr(1).concatenating_mul(q.shr(1)));
+        let odd = order.expose().as_odd_vartime().ok_or(ShoupError::LocalPrimes)?;
+        let e = BoxedUint::from(u64::from(EXPONENT)).resize_unchecked(size.bits());
+        let exponent: Option<BoxedUint> = e.invert_odd_mod(odd).into();
+        let exponent = Secret::new(exponent.ok_or(ShoupError::LocalPrimes)?);
+        let half = usize::try_from(size.bits() / 16).unwrap_or_default();
+        let mut primes = Vec::with_capacity(half.saturating_mul(2));
+        for prime in [p, q] {
+            let mut bytes = encode(prime, half);
+            primes.extend_from_slice(&bytes);
+            bytes.zeroize();
+        }
+        Ok(Self { key, term, secret: Some(Known { primes: Secret::new(primes), order, exponent }) })
+    }
+
+    /// The key that is dealt.
+    pub fn key(&self) -> &RsaPublicKey {
+        &self.key
+    }
+
+    /// Deals `seats` shares of which `threshold` make a signature: a new polynomial and new verification values each time, for the
+    /// same key. `holders` get the first seats, in this order; the others are spare. Shares of two deals do not go together, but
+    /// enough shares of one old deal sign as before: whoever held them is to erase them.
+    ///
+    /// # Errors
+    /// [`ShoupError::LocalThreshold`], [`ShoupError::LocalHolders`]; [`ShoupError::LocalErased`] where the dealer was for the
+    /// setting-up only and has dealt (SHO-06).
+    pub fn deal(
+        &mut self,
+        threshold: u16,
+        seats: u16,
+        holders: &[MemberId],
+        entropy: &mut dyn Entropy,
+    ) -> Result<Dealt, ShoupError> {
+        check_counts(threshold, seats)?;
+        let different = holders.iter().collect::<BTreeSet<_>>().len() == holders.len();
+        if holders.len() > usize::from(seats) || !different {
+            return Err(ShoupError::LocalHolders);
+        }
+        let known = self.secret.as_ref().ok_or(ShoupError::LocalErased)?;
+        let values = evaluate(known, threshold, seats, entropy).ok_or(ShoupError::LocalPrimes)?;
+        let sharing = publish(&self.key, threshold, &values, holders, entropy);
+        if self.term == DealerTerm::SetUp {
+            self.secret = None;
+        }
+        let epoch = sharing.epoch();
+        let shares = (1..).zip(values).map(|(seat, secret)| ShoupShare { epoch, seat, secret }).collect();
+        Ok(Dealt { sharing, shares })
+    }
+
+    /// What a standing dealer keeps, sealed, to go on after a restart: version 1 ‖ bits u16 ‖ p ‖ q.
+    ///
+    /// # Errors
+    /// [`ShoupError::LocalErased`] if the dealer is for the setting-up only: it is not to be kept.
+    pub fn encode(&self) -> Result<Secret<Vec<u8>>, ShoupError> {
+        let known = self.secret.as_ref().filter(|_| self.term == DealerTerm::Standing);
+        let primes = known.ok_or(ShoupError::LocalErased)?.primes.expose();
+        let mut out = Vec::with_capacity(primes.len().saturating_add(3));
+        out.push(codec::WIRE_VERSION);
+        out.extend_from_slice(&u16::try_from(self.key.size().bits()).unwrap_or(u16::MAX).to_be_bytes());
+        out.extend_from_slice(primes);
+        Ok(Secret::new(out))
+    }
+
+    /// Reads what [`Self::encode`] writes; 1024 bits only for study.
+    ///
+    /// # Errors
+    /// [`ShoupError::LocalDealer`], [`ShoupError::LocalPrimes`].
+    pub fn decode(bytes: &[u8], study: Option<ForStudy>) -> Result<Self, ShoupError> {
+        let mut reader = Reader::behind_version(bytes).ok_or(ShoupError::LocalDealer)?;
+        let bits = u32::from(reader.u16().ok_or(ShoupError::LocalDealer)?);
+        let size = ModulusSize::of_bits(bits, study).ok_or(ShoupError::LocalDealer)?;
+        let half = usize::try_from(bits / 16).unwrap_or_default();
+        let mut prime = || reader.take(half).ok_or(ShoupError::LocalDealer);
+        let (p, q) = (prime()?, prime()?);
+        reader.end().ok_or(ShoupError::LocalDealer)?;
+        Self::from_primes(size, DealerTerm::Standing, p, q)
+    }
+}
+
+/// The values of a random polynomial over Z_M with d at zero.
+fn evaluate(
+    known: &Known,
+    threshold: u16,
+    seats: u16,
+    entropy: &mut dyn Entropy,
+) -> Option<Vec<Secret<BoxedUint>>> {
+    let order = known.order.expose().as_nz_vartime()?;
+    let degree = usize::from(threshold).saturating_sub(1);
+    let polynomial = RingPolynomial::random(order, known.exponent.clone(), degree, entropy);
+    Some((1..=seats).map(|seat| polynomial.at(u64::from(seat))).collect())
+}
+
+/// v, a random square, and v_i.
+fn publish(
+    key: &RsaPublicKey,
+    threshold: u16,
+    values: &[Secret<BoxedUint>],
+    holders: &[MemberId],
+    entropy: &mut dyn Entropy,
+) -> ShoupSharing {
+    let modulus = key.modulus();
+    let base = modulus.residue(&modulus.draw(entropy)).square();
+    let images = values.iter().map(|value| pow(&base, value.expose()).retrieve()).collect();
+    let held = holders.iter().map(|member| Seat::Held(*member));
+    let seats = held.chain(core::iter::repeat(Seat::Spare)).take(values.len()).collect();
+    ShoupSharing { key: key.clone(), threshold, base: base.retrieve(), images, seats }
+}
+
+/// A safe prime of `bits` bits, its first two being ones, so that two of them make a modulus of full length.
+fn safe_prime(bits: u32, entropy: &mut dyn Entropy) -> Result<Secret<BoxedUint>, ShoupError> {
+    let sieve = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Safe, bits, SetBits::TwoMsb)
+        .map_err(|_| ShoupError::LocalPrimes)?;
+    let found = sieve_and_find(&mut Draw(entropy), sieve, |_, candidate| is_prime(Flavor::Safe, candidate));
+    found.ok().flatten().map(Secret::new).ok_or(ShoupError::LocalPrimes)
+}
+
+/// Our entropy in the library's words.
+struct Draw<'a>(&'a mut dyn Entropy);
+
+impl TryRng for Draw<'_> {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(u32::from_le_bytes(crate::base::draw(self.0)))
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(u64::from_le_bytes(crate::base::draw(self.0)))
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
+        self.0.fill(out);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Draw<'_> {}
+
+impl core::fmt::Debug for Dealer {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(out, "Dealer({:?}, {:?}, ..)", self.key, self.term)
+    }
+}

@@ -1,0 +1,37 @@
+//! Why a dealer, a sharing or a share was refused.
+
+/// Why a dealer, a sharing or a share was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShoupError {
+    /// The bytes are not a sharing in its one form.
+    #[error("not a sharing: {0}")]
+    WireSharing(&'static str),
+    /// The bytes are not a share in its one form, or a share of another sharing.
+    #[error("not a share of this sharing")]
+    WireShare,
+    /// The share does not fit what its dealer published for its seat (SHO-05).
+    #[error("a share that does not fit its seat's verification value")]
+    PeerShare,
+    /// The primes are not two different safe primes whose product has the length asked for.
+    #[error("not two different safe primes of the right length")]
+    LocalPrimes,
+    /// The threshold is zero or above the number of seats, or the seats are none or more than 256.
+    #[error("the threshold must lie between 1 and the number of seats, and these at most at 256")]
+    LocalThreshold,
+    /// More holders than seats, or one of them twice.
+    #[error("more holders than seats, or one of them twice")]
+    LocalHolders,
+    /// The dealer dealt once and then erased the key, as it was told to.
+    #[error("the dealer has erased the key: it was for the setting-up only")]
+    LocalErased,
+    /// No seat is spare: deal again.
+    #[error("no seat is spare")]
+    LocalNoSeat,
+    /// The member holds a seat already, or none, whichever must not be.
+    #[error("the member holds a seat already, or holds none")]
+    LocalMember,
+    /// The bytes are not those of a dealer.
+    #[error("not a dealer's key")]
+    LocalDealer,
+}

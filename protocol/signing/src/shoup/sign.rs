@@ -1,0 +1,102 @@
+//! Signing: one round. Exactly t holders say their parts; the result is verified, and only if it is no signature, the parts are.
+
+use super::integers::{combine, delta};
+use super::proof::{Claim, Part};
+use super::share::ShoupShare;
+use super::sharing::ShoupSharing;
+use crate::base::{Entropy, MemberId};
+use crate::modular::Residue;
+use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId, Said, whole_round};
+use std::collections::BTreeSet;
+
+/// One holder's hand in a signature. Comes to a PKCS#1 v1.5 signature with SHA-256, as long as the modulus: the same bytes whoever
+/// signs.
+#[derive(Debug)]
+pub struct ShoupSign {
+    sharing: ShoupSharing,
+    share: ShoupShare,
+    run: RunId,
+    message: Vec<u8>,
+    x: Residue,
+    /// The signers, in order, each with its seat.
+    hands: Vec<(MemberId, u16)>,
+    over: bool,
+}
+
+impl ShoupSign {
+    /// Of exactly t holders, of whom the share's is one. `message` is signed as it is (X.509 and CMS fix its bytes).
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`] otherwise, and if the share is of another deal (SHO-03).
+    pub fn new(
+        sharing: &ShoupSharing,
+        share: &ShoupShare,
+        hands: &[MemberId],
+        run: RunId,
+        message: &[u8],
+    ) -> Result<Self, Fault> {
+        let refuse = || Fault::of_nobody(FaultKind::LocalHands);
+        let hands: BTreeSet<MemberId> = hands.iter().copied().collect();
+        let me = sharing.holder(share.seat).filter(|_| share.epoch == sharing.epoch()).ok_or_else(refuse)?;
+        if hands.len() != usize::from(sharing.threshold) || !hands.contains(&me) {
+            return Err(refuse());
+        }
+        let seated = hands.into_iter().map(|hand| Some((hand, sharing.seat_of(&hand)?)));
+        let hands = seated.collect::<Option<Vec<_>>>().ok_or_else(refuse)?;
+        let x = sharing.key.representative(message).ok_or_else(refuse)?;
+        let (sharing, share) = (sharing.clone(), share.clone());
+        Ok(Self { sharing, share, run, message: message.to_vec(), x, hands, over: false })
+    }
+
+    fn signature(&self, parts: &[(u16, Residue)]) -> Option<Vec<u8>> {
+        let y = combine(&self.sharing.key, &delta(self.sharing.size()), &self.x, parts)?;
+        let signature = self.sharing.key.modulus().encode(&y);
+        self.sharing.key.verify(&self.message, &signature).ok().map(|()| signature)
+    }
+
+    /// All whose words are none, else all whose proof fails. Equal at all who heard the same words.
+    fn blame(&self, parts: &[(MemberId, u16, Part)]) -> Fault {
+        let claim = Claim::new(&self.sharing, self.run, &self.x);
+        let bad = parts.iter().filter(|(_, seat, part)| !claim.proves(*seat, part));
+        let culprits: Vec<MemberId> = bad.map(|(hand, _, _)| *hand).collect();
+        let kind = if culprits.is_empty() { FaultKind::Unattributable } else { FaultKind::PeerPart };
+        Fault { kind, culprits }
+    }
+
+    fn read(&self, heard: &Heard) -> Result<Vec<(MemberId, u16, Part)>, Fault> {
+        let mut parts = Vec::new();
+        let mut culprits = Vec::new();
+        for (hand, seat) in &self.hands {
+            match heard.to_all.get(hand).and_then(|words| Part::read(&self.sharing, words)) {
+                Some(part) => parts.push((*hand, *seat, part)),
+                None => culprits.push(*hand),
+            }
+        }
+        let kind = FaultKind::PeerMalformed;
+        if culprits.is_empty() { Ok(parts) } else { Err(Fault { kind, culprits }) }
+    }
+}
+
+impl Run for ShoupSign {
+    type Done = Vec<u8>;
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done> {
+        let to_all = Claim::new(&self.sharing, self.run, &self.x).part(&self.share, entropy);
+        Next::Say(Said { to_all, ..Said::default() })
+    }
+
+    fn awaited(&self) -> Vec<MemberId> {
+        self.hands.iter().map(|(hand, _)| *hand).collect()
+    }
+
+    fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+        if core::mem::replace(&mut self.over, true) {
+            return Err(Fault::of_nobody(FaultKind::LocalRound));
+        }
+        whole_round(&heard, &self.awaited())?;
+        let parts = self.read(&heard)?;
+        let values: Vec<(u16, Residue)> =
+            parts.iter().map(|(_, seat, part)| (*seat, part.value.clone())).collect();
+        self.signature(&values).map(Next::Done).ok_or_else(|| self.blame(&parts))
+    }
+}

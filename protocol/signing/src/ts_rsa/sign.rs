@@ -1,0 +1,138 @@
+//! Signing in two rounds: who is willing, then the parts of the first t who are. **Insecure**: see the module.
+//!
+//! ```text
+//! first   version 1 | willing 0 or 1
+//! second  version 1 | m^(d_j) mod N, as many bytes as N has
+//! ```
+//! The signers must be fixed before the parts are made: λ depends on all of them.
+
+use super::key::{TsRsaShare, TsRsaSharing};
+use super::offset::{Offset, combine};
+use crate::base::{Entropy, MemberId, codec};
+use crate::danger::ForStudy;
+use crate::modular::{Residue, decode, pow};
+use crate::rsa::{Reader, representative};
+use crate::run::{Fault, FaultKind, Heard, Next, Run, Said, whole_round};
+use std::collections::BTreeSet;
+
+/// What is signed.
+#[derive(Debug, Clone, Copy)]
+pub enum Subject<'a> {
+    /// A message, as PKCS#1 v1.5 with SHA-256.
+    Message(&'a [u8]),
+    /// A bare number below N, big endian, as in the vectors.
+    Number(&'a [u8]),
+}
+
+impl Subject<'_> {
+    fn residue(self, sharing: &TsRsaSharing) -> Option<Residue> {
+        match self {
+            Self::Message(message) => representative(&sharing.modulus, message),
+            Self::Number(bytes) => {
+                Some(sharing.modulus.residue(&decode(bytes, sharing.modulus.precision())?))
+            }
+        }
+    }
+}
+
+/// One hand in a signature. **Insecure**: for study.
+#[derive(Debug)]
+pub struct TsRsaSign {
+    sharing: TsRsaSharing,
+    share: TsRsaShare,
+    me: MemberId,
+    willing: bool,
+    m: Residue,
+    hands: Vec<MemberId>,
+    /// SL, once it is fixed.
+    signers: Option<Vec<MemberId>>,
+}
+
+impl TsRsaSign {
+    /// Among `hands`, of whom those who are willing sign, the first t of them.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`] if `me` is not among them, they are fewer than t, or the number is too long.
+    pub fn new(
+        sharing: &TsRsaSharing,
+        share: &TsRsaShare,
+        me: MemberId,
+        hands: &[MemberId],
+        willing: bool,
+        subject: Subject<'_>,
+        _: ForStudy,
+    ) -> Result<Self, Fault> {
+        let hands: Vec<MemberId> = hands.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let refuse = || Fault::of_nobody(FaultKind::LocalHands);
+        if hands.len() < usize::from(sharing.threshold) || !hands.contains(&me) {
+            return Err(refuse());
+        }
+        let m = subject.residue(sharing).ok_or_else(refuse)?;
+        Ok(Self { sharing: sharing.clone(), share: share.clone(), me, willing, m, hands, signers: None })
+    }
+
+    /// The signers, once they are fixed.
+    pub fn signers(&self) -> Option<&[MemberId]> {
+        self.signers.as_deref()
+    }
+
+    fn fix(&mut self, heard: &Heard) -> Result<Next<Offset>, Fault> {
+        let mut signers = Vec::new();
+        for (hand, words) in &heard.to_all {
+            match words.as_slice() {
+                [codec::WIRE_VERSION, 0] => {}
+                [codec::WIRE_VERSION, 1] => signers.push(*hand),
+                _ => return Err(Fault::of(FaultKind::PeerMalformed, *hand)),
+            }
+        }
+        signers.truncate(usize::from(self.sharing.threshold));
+        if signers.len() < usize::from(self.sharing.threshold) {
+            return Err(Fault::of_nobody(FaultKind::LocalHands));
+        }
+        let said = if signers.contains(&self.me) { self.part(&signers)? } else { Vec::new() };
+        self.signers = Some(signers);
+        Ok(Next::Say(Said { to_all: said, ..Said::default() }))
+    }
+
+    fn part(&self, signers: &[MemberId]) -> Result<Vec<u8>, Fault> {
+        let exponent = self.share.weighted(&self.sharing, &self.me, signers, 0);
+        let exponent = exponent.ok_or_else(|| Fault::of_nobody(FaultKind::LocalHands))?;
+        let mut words = vec![codec::WIRE_VERSION];
+        words.extend(self.sharing.modulus.encode(&pow(&self.m, exponent.expose())));
+        Ok(words)
+    }
+
+    fn finish(&self, heard: &Heard) -> Result<Next<Offset>, Fault> {
+        let mut parts = Vec::new();
+        for (hand, words) in &heard.to_all {
+            let part = read(&self.sharing, words);
+            parts.push(part.ok_or_else(|| Fault::of(FaultKind::PeerMalformed, *hand))?);
+        }
+        let done = combine(&self.sharing, &self.m, &parts);
+        done.map(Next::Done).ok_or_else(|| Fault::of_nobody(FaultKind::Unattributable))
+    }
+}
+
+fn read(sharing: &TsRsaSharing, words: &[u8]) -> Option<Residue> {
+    let mut reader = Reader::behind_version(words)?;
+    let part = sharing.modulus.decode(reader.take(sharing.modulus.bytes())?)?;
+    reader.end()?;
+    Some(part)
+}
+
+impl Run for TsRsaSign {
+    type Done = Offset;
+
+    fn start(&mut self, _entropy: &mut dyn Entropy) -> Next<Self::Done> {
+        Next::Say(Said { to_all: vec![codec::WIRE_VERSION, u8::from(self.willing)], ..Said::default() })
+    }
+
+    fn awaited(&self) -> Vec<MemberId> {
+        self.signers.clone().unwrap_or_else(|| self.hands.clone())
+    }
+
+    fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+        whole_round(&heard, &self.awaited())?;
+        if self.signers.is_none() { self.fix(&heard) } else { self.finish(&heard) }
+    }
+}

@@ -1,0 +1,3 @@
+#![no_main]
+
+folkmoot_libfuzzer::target!(ts_rsa_run);
