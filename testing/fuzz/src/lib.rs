@@ -3,8 +3,7 @@
 //!
 //! ```text
 //! libfuzzer/fuzz_targets/NAME.rs --+                     plain values: values, papers, frames
-//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, sharing, doors, stacks
-//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, frost, doors, stacks
+//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks, hands: asm, frost, sharing, shares
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, own wishes. Time and entropy are the
 //! same in every run, so an input that fails fails again. `cargo run -p folkmoot-fuzz --bin seeds` writes the corpus anew.

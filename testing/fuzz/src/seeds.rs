@@ -2,9 +2,9 @@
 
 use crate::script::script;
 use crate::world::world;
-use crate::{asm, doors, frames, keys, letters, links, orders, runs, sharing, stacks, stored, values};
-use crate::{doors, frames, frost, keys, letters, links, orders, runs, stacks, stored, values};
-use crate::{doors, frames, keys, letters, links, orders, runs, shares, stacks, stored, values};
+use crate::{
+    asm, doors, frames, frost, keys, letters, links, orders, runs, shares, sharing, stacks, stored, values,
+};
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
 use folkmoot_identity::{Decision, SignedMessage, SignerCertificate, Stamp};
@@ -26,9 +26,9 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [flush, flushing] = keys::flush_seeds();
     let [envelopes, keying] = keys::keying_seeds();
     let [stranger, wire, datagrams] = links::wire_seeds();
-    let [forms, dealings] = sharing::sharing_seeds();
+    let [sharings, dealings] = sharing::sharing_seeds();
     let [frost_forms, frost_run] = frost::frost_seeds();
-    let [forms, shoup, ts_rsa] = shares::share_seeds();
+    let [dealt, shoup, ts_rsa] = shares::share_seeds();
     all.extend([
         ("link_message", datagrams),
         ("link_stranger", stranger.clone()),
@@ -42,7 +42,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("flush_frame", flush),
         ("flush_machine", flushing),
         ("agreement_run", runs::agreement_seeds()),
-        ("sharing_forms", forms),
+        ("sharing_forms", sharings),
         ("sharing_run", dealings),
         ("frost_forms", frost_forms),
         ("frost_run", frost_run),
@@ -61,7 +61,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("embedded_stranger", stranger),
         ("embedded_pair", stacks::pair_seeds()),
         ("stored_state", stored::stored_seeds()),
-        ("shoup_forms", forms),
+        ("shoup_forms", dealt),
         ("shoup_run", shoup),
         ("ts_rsa_run", ts_rsa),
     ]);
