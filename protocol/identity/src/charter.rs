@@ -457,7 +457,7 @@ fn check_fixed(text: &Text) -> Result<(), CharterError> {
     Ok(())
 }
 
-/// ID-43: a scheme that this release runs, with what it needs.
+/// ID-48: a scheme that this release runs, with what it needs.
 fn scheme(text: &Text) -> Result<Scheme, CharterError> {
     let scheme = Scheme::from_name(&text.scheme).ok_or(value("scheme", SCHEMES))?;
     if !matches!(scheme, Scheme::Plain | Scheme::TsDsa | Scheme::Frost) {

@@ -271,7 +271,7 @@ impl Roster {
     }
 
     /// Those who hold shares of the group's key and have no vote any more: once they are as many as the threshold, they could sign
-    /// without the members (`TRN-35`).
+    /// without the members (`TRN-53`).
     pub fn leavers_with_shares(&self) -> Vec<MemberId> {
         let holders = self.sharing.iter().flat_map(|sharing| &sharing.facts.holders);
         holders.filter(|holder| !self.may_vote(holder)).copied().collect()

@@ -31,7 +31,7 @@ pub enum Decision {
         voters: Vec<MemberId>,
     },
     /// The members hold shares of the group's key in this way from now on: its first sharing, or a new one of the same key.
-    #[tls_codec(discriminant = 4)]
+    #[tls_codec(discriminant = 5)]
     Sharing {
         /// The public part, as the charter's scheme encodes it.
         public: Blob,

@@ -52,14 +52,14 @@ pub enum EntryError {
     /// `TRN-15` A vote in the certificate had run out before the certificate began.
     #[error("TRN-15: the vote of {0} had run out")]
     PeerVoteEnded(MemberId),
-    /// `TRN-32`, `TRN-33` A sharing of the group's key that does not fit charter, electorate or key.
-    #[error("TRN-32: the sharing does not stand: {0}")]
+    /// `TRN-50`, `TRN-51` A sharing of the group's key that does not fit charter, electorate or key.
+    #[error("TRN-50: the sharing does not stand: {0}")]
     PeerSharing(&'static str),
-    /// `TRN-34` Signed under a sharing of the group's key that is not the present one.
-    #[error("TRN-34: the certificate of {0} is of another sharing of the group's key")]
+    /// `TRN-52` Signed under a sharing of the group's key that is not the present one.
+    #[error("TRN-52: the certificate of {0} is of another sharing of the group's key")]
     PeerShareEpoch(MemberId),
-    /// `TRN-35` So many have left with shares that together they could sign: new shares must be made first.
-    #[error("TRN-35: {leavers} who left hold shares, {threshold} could sign: no certificate before the shares are renewed")]
+    /// `TRN-53` So many have left with shares that together they could sign: new shares must be made first.
+    #[error("TRN-53: {leavers} who left hold shares, {threshold} could sign: no certificate before the shares are renewed")]
     PeerSharesStale {
         /// Who left since the sharing.
         leavers: usize,

@@ -1,4 +1,4 @@
-//! The group's own key: does a sharing of it stand, does a certificate that it has signed? `TRN-32` to `TRN-35`.
+//! The group's own key: does a sharing of it stand, does a certificate that it has signed? `TRN-50` to `TRN-53`.
 
 use super::EntryError;
 use crate::authority::{AuthorityCertificate, common};
@@ -7,7 +7,7 @@ use crate::{CertificateError, Gmc};
 use bytes::Bytes;
 use folkmoot_signing::shared::{self, SharingFacts};
 
-/// `TRN-32`, `TRN-33`: a sharing by the charter's scheme and threshold, among members, of the key that there is, if there is one;
+/// `TRN-50`, `TRN-51`: a sharing by the charter's scheme and threshold, among members, of the key that there is, if there is one;
 /// with that key's certificate.
 pub(super) fn sharing(public: &Bytes, authority: &Bytes, past: &Roster) -> Result<SharedKey, EntryError> {
     let refuse = |what| Err(EntryError::PeerSharing(what));
@@ -43,7 +43,7 @@ fn check_key(facts: &SharingFacts, authority: &Bytes, past: &Roster) -> Result<(
     Ok(())
 }
 
-/// `TRN-34`, `TRN-35`: the group's key has signed, under the present sharing, and those who left cannot have.
+/// `TRN-52`, `TRN-53`: the group's key has signed, under the present sharing, and those who left cannot have.
 pub(super) fn issued(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
     let refuse = |error| Err(EntryError::PeerCertificate(error));
     certificate.body().check_charter(past.charter()).map_err(EntryError::PeerCertificate)?;

@@ -274,7 +274,7 @@ fn admission(bus: &Bus) -> (Entry, Gmc) {
 }
 
 #[test]
-fn trn_32_to_35_what_the_groups_key_has_not_signed_admits_nobody() {
+fn trn_50_to_53_what_the_groups_key_has_not_signed_admits_nobody() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         admit(&mut bus, "dora", 40);
