@@ -27,72 +27,18 @@
 //! ```
 //! Later versions (T8) are the founding text and the changes made since: the GroupId stays, [`Charter::digest`] moves on.
 
-use crate::charter_groups::{GroupText, Groups};
-use crate::envelope::NAME_BYTES_MAX;
+use crate::charter_rules::{Minority, Rules, Timeouts};
+use crate::charter_text::{Text, unhex, value};
 use crate::{CharterError, IdentityCertificate};
 use bytes::Bytes;
 use folkmoot_base::{Cipher, Digest, GroupId, GroupName, Keying, MemberId, digest};
 use folkmoot_signing::VerifyingKey;
-use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Longest charter, in bytes of TOML.
 pub const CHARTER_TOML_BYTES_MAX: usize = 16 * 1024;
 /// Most founders.
 pub const FOUNDERS_MAX: usize = 32;
-/// Highest threshold.
-pub const THRESHOLD_MAX: u32 = 128;
-const DAYS_MAX: u32 = 3_650;
-const HOURS_MAX: u32 = 8_760;
-const TIMEOUT_MS_MAX: u32 = 3_600_000;
-pub(crate) const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
-pub(crate) const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
-const LINKS_FIXED: &str =
-    "fixed when the group was founded: who was away meanwhile could link to nobody to hear of the change";
-const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
-
-/// What the smaller side of a split may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Minority {
-    /// Go on as before.
-    Continue,
-    /// Receive, not send.
-    ReadOnly,
-    /// Neither.
-    Stop,
-}
-
-impl Minority {
-    /// The word in the charter.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Continue => "continue",
-            Self::ReadOnly => "read-only",
-            Self::Stop => "stop",
-        }
-    }
-
-    fn from_word(word: &str) -> Option<Self> {
-        [Self::Continue, Self::ReadOnly, Self::Stop].into_iter().find(|rule| rule.word() == word)
-    }
-}
-
-/// Timeouts that the charter sets; `None` leaves a layer's default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Timeouts {
-    /// How long a member waits for another's step before it complains (K4).
-    pub step_ms: Option<u32>,
-    /// How long a node waits for a silent peer.
-    pub silence_ms: Option<u32>,
-    /// How often absent nodes are probed (D3).
-    pub lookup_ms: Option<u32>,
-    /// By how much clocks may differ (T7).
-    pub skew_ms: Option<u32>,
-    /// How old a key grows before the members make another.
-    pub refresh_ms: Option<u32>,
-}
 
 /// One of those who sign the charter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,58 +73,6 @@ pub struct Charter {
     suites: BTreeMap<GroupId, (Keying, Cipher)>,
 }
 
-/// What a vote may change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Rules {
-    threshold: u32,
-    keying: Keying,
-    cipher: Cipher,
-    hybrid: bool,
-    contributory: bool,
-    minority: Minority,
-    minority_may_admit: bool,
-    letters: bool,
-    certificate_days: u32,
-    request_hours: u32,
-    timeouts: Timeouts,
-    groups: Groups,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Text {
-    version: u32,
-    name: String,
-    nonce: String,
-    threshold: u32,
-    scheme: String,
-    keying: String,
-    cipher: String,
-    #[serde(default)]
-    hybrid: bool,
-    #[serde(default)]
-    hybrid_links: bool,
-    contributory: bool,
-    minority: Minority,
-    minority_may_admit: bool,
-    #[serde(default)]
-    letters: bool,
-    certificate_days: u32,
-    request_hours: u32,
-    founders: Vec<FounderText>,
-    #[serde(default)]
-    timeouts: Timeouts,
-    #[serde(default)]
-    groups: BTreeMap<String, GroupText>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FounderText {
-    name: String,
-    key: String,
-}
-
 impl Charter {
     /// Reads a founding charter; keeps the exact bytes.
     ///
@@ -188,24 +82,9 @@ impl Charter {
         if text.len() > CHARTER_TOML_BYTES_MAX {
             return Err(CharterError::WireMalformed(format!("{} bytes are too long", text.len())));
         }
-        let parsed: Text =
-            toml::from_str(text).map_err(|error| CharterError::WireMalformed(error.message().to_owned()))?;
-        check_fixed(&parsed)?;
-        let founders = founders(&parsed.founders)?;
-        let rules = Rules {
-            threshold: parsed.threshold,
-            keying: Keying::from_name(&parsed.keying).ok_or(value("keying", KEYINGS))?,
-            cipher: Cipher::from_name(&parsed.cipher).ok_or(value("cipher", CIPHERS))?,
-            hybrid: parsed.hybrid,
-            contributory: parsed.contributory,
-            minority: parsed.minority,
-            minority_may_admit: parsed.minority_may_admit,
-            letters: parsed.letters,
-            certificate_days: parsed.certificate_days,
-            request_hours: parsed.request_hours,
-            timeouts: parsed.timeouts,
-            groups: Groups::read(parsed.groups).map_err(|(key, reason)| value(key, reason))?,
-        };
+        let parsed = Text::read(text)?;
+        let founders = parsed.founders()?;
+        let rules = parsed.rules()?;
         let agreement = rules.check().map_err(|(key, reason)| CharterError::WireValue { key, reason })?;
         if usize::try_from(rules.threshold).unwrap_or(usize::MAX) > founders.len() {
             return Err(value("threshold", "more votes than founders"));
@@ -369,129 +248,4 @@ impl Charter {
 /// Digest of a change of one field: the subject of votes on it.
 pub fn change_digest(field: &str, word: &str) -> Digest {
     digest(&[b"folkmoot change v1\0", field.as_bytes(), b"\0", word.as_bytes()])
-}
-
-impl Rules {
-    /// The module as it is run, if the rules are legal; else which of them is not, and why.
-    fn check(&self) -> Result<Keying, (&'static str, &'static str)> {
-        if !(1..=THRESHOLD_MAX).contains(&self.threshold) {
-            return Err(("threshold", "between 1 and 128"));
-        }
-        let mut keyings = self.groups.keyings().chain([self.keying]);
-        if self.contributory && keyings.any(|keying| !keying.contributory()) {
-            return Err((
-                "keying",
-                "in that module not every member has a share: contributory must be false",
-            ));
-        }
-        if !(1..=DAYS_MAX).contains(&self.certificate_days) {
-            return Err(("certificate_days", "between 1 and 3650"));
-        }
-        if !(1..=HOURS_MAX).contains(&self.request_hours) {
-            return Err(("request_hours", "between 1 and 8760"));
-        }
-        let times = &self.timeouts;
-        let set = [times.step_ms, times.silence_ms, times.lookup_ms, times.skew_ms, times.refresh_ms];
-        if set.into_iter().flatten().any(|ms| !(1..=TIMEOUT_MS_MAX).contains(&ms)) {
-            return Err(("timeouts", "between 1 and 3600000 ms"));
-        }
-        if self.groups.keyings().any(|keying| self.agreement(keying).is_none()) {
-            return Err(("hybrid", NO_HYBRID));
-        }
-        self.agreement(self.keying).ok_or(("hybrid", NO_HYBRID))
-    }
-
-    /// The form of a module that is run.
-    fn agreement(&self, keying: Keying) -> Option<Keying> {
-        if self.hybrid { keying.hybrid() } else { Some(keying) }
-    }
-
-    fn suites(&self, home: &GroupId) -> BTreeMap<GroupId, (Keying, Cipher)> {
-        let mut suites = self.groups.suites(home, (self.keying, self.cipher));
-        for (keying, _) in suites.values_mut() {
-            *keying = self.agreement(*keying).unwrap_or(*keying);
-        }
-        suites
-    }
-
-    fn set(&mut self, field: &str, word: &str) -> Result<(), &'static str> {
-        match field {
-            "threshold" => self.threshold = number(word)?,
-            "keying" => self.keying = Keying::from_name(word).ok_or(KEYINGS)?,
-            "cipher" => self.cipher = Cipher::from_name(word).ok_or(CIPHERS)?,
-            "hybrid" => self.hybrid = truth(word)?,
-            "hybrid_links" => return Err(LINKS_FIXED),
-            "contributory" => self.contributory = truth(word)?,
-            "minority" => self.minority = Minority::from_word(word).ok_or("continue, read-only or stop")?,
-            "minority_may_admit" => self.minority_may_admit = truth(word)?,
-            "letters" => self.letters = truth(word)?,
-            "certificate_days" => self.certificate_days = number(word)?,
-            "request_hours" => self.request_hours = number(word)?,
-            "timeouts.step_ms" => self.timeouts.step_ms = Some(number(word)?),
-            "timeouts.silence_ms" => self.timeouts.silence_ms = Some(number(word)?),
-            "timeouts.lookup_ms" => self.timeouts.lookup_ms = Some(number(word)?),
-            "timeouts.skew_ms" => self.timeouts.skew_ms = Some(number(word)?),
-            "timeouts.refresh_ms" => self.timeouts.refresh_ms = Some(number(word)?),
-            _ => {
-                let named = field.strip_prefix("groups.").and_then(|rest| rest.rsplit_once('.'));
-                let (name, rule) = named.ok_or("not a field that can be changed")?;
-                self.groups.set(name, rule, word)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn check_fixed(text: &Text) -> Result<(), CharterError> {
-    if text.version != 1 {
-        return Err(value("version", "this release reads version 1"));
-    }
-    if text.scheme != "plain" {
-        return Err(value("scheme", "this release knows \"plain\""));
-    }
-    Ok(())
-}
-
-fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {
-    if texts.is_empty() || texts.len() > FOUNDERS_MAX {
-        return Err(value("founders", "between 1 and 32"));
-    }
-    let mut seen = BTreeSet::new();
-    let mut out = Vec::with_capacity(texts.len());
-    for text in texts {
-        if text.name.is_empty() || text.name.len() > NAME_BYTES_MAX || text.name.chars().any(char::is_control)
-        {
-            return Err(value("founders.name", "1 to 64 bytes without control characters"));
-        }
-        let key = unhex(&text.key).and_then(|spki| VerifyingKey::from_spki_der(&spki).ok());
-        let key = key.ok_or(value("founders.key", "not the SPKI of a P-256 key in hexadecimal"))?;
-        if !seen.insert(key.member_id()) {
-            return Err(value("founders.key", "the same key twice"));
-        }
-        out.push(Founder { name: text.name.clone(), key });
-    }
-    Ok(out)
-}
-
-fn value(key: &'static str, reason: &'static str) -> CharterError {
-    CharterError::WireValue { key, reason }
-}
-
-/// A number in its one spelling.
-fn number(word: &str) -> Result<u32, &'static str> {
-    let number: u32 = word.parse().map_err(|_| "not a number")?;
-    if number.to_string() == word { Ok(number) } else { Err("not a number in plain digits") }
-}
-
-fn truth(word: &str) -> Result<bool, &'static str> {
-    word.parse().map_err(|_| "true or false")
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |c: u8| char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pair = |pair: &[u8]| match *pair {
-        [high, low] => Some(digit(high)? << 4 | digit(low)?),
-        _ => None,
-    };
-    text.as_bytes().chunks(2).map(pair).collect()
 }

@@ -14,6 +14,8 @@
 mod certificate;
 mod charter;
 mod charter_groups;
+mod charter_rules;
+mod charter_text;
 mod cms;
 mod draft;
 mod envelope;
@@ -30,9 +32,8 @@ pub mod transcript;
 mod vote;
 
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
-pub use charter::{
-    CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, Minority, THRESHOLD_MAX, Timeouts, change_digest,
-};
+pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, change_digest};
+pub use charter_rules::{Minority, THRESHOLD_MAX, Timeouts};
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};
