@@ -4,7 +4,15 @@
 //! version = 1
 //! name = "book club"
 //! nonce = "00112233445566778899aabbccddeeff"
-//! threshold = 2                        # votes that admit
+//! threshold = 2                        # votes that admit; or { ratio = "30%", window = 5 }: a share of the group's size
+//! below_threshold = "reset"            # optional: of fewer voters than that, all suffice
+//! policy = "threshold"                 # optional; or "list", "founder"
+//! list = ["c783…"]                     # who may join by policy list: key ids, 64 hexadecimal digits
+//! decider = "c783…"                    # whose yes admits by policy founder: a founder's key id
+//! admit = "2 of operators and 1 of security"      # optional: what the votes for an admission satisfy besides
+//! remove = "1 of security or 3 of all"            # optional: and those for a removal
+//! objections = 2                       # optional: so many rejections end a request for good
+//! request_days = 7                     # optional: so long after its term begins a request ends, and every vote on it
 //! scheme = "plain"
 //! keying = "by-size"                   # or a module: gdh, tgdh, str, bd; ckd, dutta-barua, mls
 //! cipher = "aes-256-gcm"               # or chacha20-poly1305
@@ -21,6 +29,9 @@
 //! key = "3059…"                        # SPKI, hexadecimal
 //! [timeouts]                           # optional, each
 //! step_ms = 3000
+//! [roles]                              # optional: key ids; holders need not be members yet
+//! operators = ["c783…", "69ba…"]
+//! security = ["09c8…"]
 //! [groups.fleet]                       # optional: a group named under this one, where it differs
 //! keying = "mls"
 //! cipher = "chacha20-poly1305"
@@ -29,11 +40,13 @@
 
 use crate::charter_rules::{Minority, Rules, Timeouts};
 use crate::charter_text::{Text, unhex, value};
+use crate::policy::{Policies, Refusal};
+use crate::threshold::Threshold;
 use crate::{CharterError, IdentityCertificate};
 use bytes::Bytes;
 use folkmoot_base::{Cipher, Digest, GroupId, GroupName, Keying, MemberId, digest};
 use folkmoot_signing::VerifyingKey;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest charter, in bytes of TOML.
 pub const CHARTER_TOML_BYTES_MAX: usize = 16 * 1024;
@@ -85,8 +98,11 @@ impl Charter {
         let parsed = Text::read(text)?;
         let founders = parsed.founders()?;
         let rules = parsed.rules()?;
-        let agreement = rules.check().map_err(|(key, reason)| CharterError::WireValue { key, reason })?;
-        if usize::try_from(rules.threshold).unwrap_or(usize::MAX) > founders.len() {
+        let agreement = rules.check(&ids(&founders)).map_err(|(key, reason)| value(key, reason))?;
+        if !rules.policies.out_of_reach(&ids(&founders)).is_empty() {
+            return Err(value("policy", "all founders together do not satisfy the rules"));
+        }
+        if usize::try_from(rules.threshold.votes()).unwrap_or(usize::MAX) > founders.len() {
             return Err(value("threshold", "more votes than founders"));
         }
         let group = GroupId::of_charter(text.as_bytes());
@@ -107,7 +123,8 @@ impl Charter {
         })
     }
 
-    /// The charter after a vote set `field` to `word`. Fields: threshold, keying, cipher, hybrid, contributory,
+    /// The charter after a vote set `field` to `word`. Fields: threshold, policy, list, decider, admit, remove, roles.NAME,
+    /// objections, request_days, below_threshold, keying, cipher, hybrid, contributory,
     /// minority, minority_may_admit, letters, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms,
     /// refresh_ms}, groups.NAME.{keying, cipher}.
     ///
@@ -117,8 +134,11 @@ impl Charter {
         let refuse =
             |reason| CharterError::PeerChange { field: field.to_owned(), value: word.to_owned(), reason };
         let mut next = self.clone();
-        next.rules.set(field, word).map_err(refuse)?;
-        next.agreement = next.rules.check().map_err(|(_, reason)| refuse(reason))?;
+        next.rules.set(field, word).map_err(|why| match why {
+            Refusal::Plain(reason) => refuse(reason),
+            Refusal::Rule(source) => CharterError::PeerRule { field: field.to_owned(), source },
+        })?;
+        next.agreement = next.rules.check(&ids(&self.founders)).map_err(|(_, reason)| refuse(reason))?;
         next.suites = next.rules.suites(&self.group);
         if next.rules == self.rules {
             return Err(refuse("that is what it is already"));
@@ -168,9 +188,19 @@ impl Charter {
         self.founders.iter().find(|founder| founder.key.member_id() == *member)
     }
 
-    /// Votes that admit.
+    /// Votes that admit, as many as that makes now.
     pub fn threshold(&self) -> u32 {
+        self.rules.threshold.votes()
+    }
+
+    /// How that number comes about.
+    pub fn threshold_rule(&self) -> Threshold {
         self.rules.threshold
+    }
+
+    /// Who comes in and who goes, by whose word.
+    pub fn policies(&self) -> &Policies {
+        &self.rules.policies
     }
 
     /// Which module agrees on keys, by the word in the text. What is run is [`Self::agreement`].
@@ -234,7 +264,7 @@ impl Charter {
         self.rules.certificate_days
     }
 
-    /// How long a request stays open, and votes on it count.
+    /// How long a request stays open, and votes on it count, unless [`Policies::request_days`] says it.
     pub fn request_hours(&self) -> u32 {
         self.rules.request_hours
     }
@@ -243,6 +273,10 @@ impl Charter {
     pub fn timeouts(&self) -> &Timeouts {
         &self.rules.timeouts
     }
+}
+
+fn ids(founders: &[Founder]) -> BTreeSet<MemberId> {
+    founders.iter().map(|founder| founder.key.member_id()).collect()
 }
 
 /// Digest of a change of one field: the subject of votes on it.

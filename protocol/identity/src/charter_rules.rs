@@ -1,9 +1,11 @@
 //! What a vote may change in a charter, and what is legal in it.
 
 use crate::charter_groups::Groups;
-use folkmoot_base::{Cipher, GroupId, Keying};
+use crate::policy::{Policies, Policy, Refusal};
+use crate::threshold::Threshold;
+use folkmoot_base::{Cipher, GroupId, Keying, MemberId};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Highest threshold.
 pub const THRESHOLD_MAX: u32 = 128;
@@ -62,7 +64,7 @@ pub struct Timeouts {
 /// What a vote may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rules {
-    pub(crate) threshold: u32,
+    pub(crate) threshold: Threshold,
     pub(crate) keying: Keying,
     pub(crate) cipher: Cipher,
     pub(crate) hybrid: bool,
@@ -74,13 +76,19 @@ pub(crate) struct Rules {
     pub(crate) request_hours: u32,
     pub(crate) timeouts: Timeouts,
     pub(crate) groups: Groups,
+    pub(crate) policies: Policies,
 }
 
 impl Rules {
     /// The module as it is run, if the rules are legal; else which of them is not, and why.
-    pub(crate) fn check(&self) -> Result<Keying, (&'static str, &'static str)> {
-        if !(1..=THRESHOLD_MAX).contains(&self.threshold) {
-            return Err(("threshold", "between 1 and 128"));
+    pub(crate) fn check(
+        &self,
+        founders: &BTreeSet<MemberId>,
+    ) -> Result<Keying, (&'static str, &'static str)> {
+        self.threshold.check().map_err(|reason| ("threshold", reason))?;
+        self.policies.check(founders)?;
+        if self.policies.policy == Policy::List && !self.minority_may_admit {
+            return Err(("policy", "a list admits without votes, so minority_may_admit must be true"));
         }
         let mut keyings = self.groups.keyings().chain([self.keying]);
         if self.contributory && keyings.any(|keying| !keying.contributory()) {
@@ -119,9 +127,16 @@ impl Rules {
         suites
     }
 
-    pub(crate) fn set(&mut self, field: &str, word: &str) -> Result<(), &'static str> {
+    pub(crate) fn set(&mut self, field: &str, word: &str) -> Result<(), Refusal> {
+        match self.policies.set(field, word) {
+            Some(done) => done,
+            None => self.set_plain(field, word).map_err(Refusal::from),
+        }
+    }
+
+    fn set_plain(&mut self, field: &str, word: &str) -> Result<(), &'static str> {
         match field {
-            "threshold" => self.threshold = number(word)?,
+            "threshold" => self.threshold = Threshold::from_word(word)?,
             "keying" => self.keying = Keying::from_name(word).ok_or(KEYINGS)?,
             "cipher" => self.cipher = Cipher::from_name(word).ok_or(CIPHERS)?,
             "hybrid" => self.hybrid = truth(word)?,
@@ -148,7 +163,7 @@ impl Rules {
 }
 
 /// A number in its one spelling.
-fn number(word: &str) -> Result<u32, &'static str> {
+pub(crate) fn number(word: &str) -> Result<u32, &'static str> {
     let number: u32 = word.parse().map_err(|_| "not a number")?;
     if number.to_string() == word { Ok(number) } else { Err("not a number in plain digits") }
 }

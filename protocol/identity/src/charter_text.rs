@@ -1,11 +1,13 @@
 //! The founding text of a charter, read: its keys, and the values that no vote changes.
 
-use crate::CharterError;
 use crate::charter::{FOUNDERS_MAX, Founder};
 use crate::charter_groups::{GroupText, Groups};
 use crate::charter_rules::{CIPHERS, KEYINGS, Minority, Rules, Timeouts};
 use crate::envelope::NAME_BYTES_MAX;
-use folkmoot_base::{Cipher, Keying};
+use crate::policy::{Policies, Policy, below, key};
+use crate::threshold::Threshold;
+use crate::{CharterError, Rule};
+use folkmoot_base::{Cipher, Keying, MemberId};
 use folkmoot_signing::VerifyingKey;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +18,7 @@ pub(crate) struct Text {
     pub(crate) version: u32,
     pub(crate) name: String,
     pub(crate) nonce: String,
-    threshold: u32,
+    threshold: ThresholdText,
     scheme: String,
     keying: String,
     cipher: String,
@@ -36,6 +38,30 @@ pub(crate) struct Text {
     timeouts: Timeouts,
     #[serde(default)]
     groups: BTreeMap<String, GroupText>,
+    policy: Option<String>,
+    list: Option<Vec<String>>,
+    decider: Option<String>,
+    admit: Option<String>,
+    remove: Option<String>,
+    objections: Option<u32>,
+    request_days: Option<u32>,
+    below_threshold: Option<String>,
+    #[serde(default)]
+    roles: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ThresholdText {
+    Fixed(u32),
+    Ratio(RatioText),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RatioText {
+    ratio: String,
+    window: u32,
 }
 
 #[derive(Deserialize)]
@@ -66,7 +92,7 @@ impl Text {
     /// What a vote may change, not yet checked.
     pub(crate) fn rules(&self) -> Result<Rules, CharterError> {
         Ok(Rules {
-            threshold: self.threshold,
+            threshold: self.threshold()?,
             keying: Keying::from_name(&self.keying).ok_or(value("keying", KEYINGS))?,
             cipher: Cipher::from_name(&self.cipher).ok_or(value("cipher", CIPHERS))?,
             hybrid: self.hybrid,
@@ -78,8 +104,54 @@ impl Text {
             request_hours: self.request_hours,
             timeouts: self.timeouts,
             groups: Groups::read(&self.groups).map_err(|(key, reason)| value(key, reason))?,
+            policies: self.policies()?,
         })
     }
+
+    fn threshold(&self) -> Result<Threshold, CharterError> {
+        match &self.threshold {
+            ThresholdText::Fixed(votes) => Ok(Threshold::Fixed(*votes)),
+            ThresholdText::Ratio(text) => Threshold::founded(&text.ratio, text.window, self.founders.len())
+                .map_err(|reason| value("threshold", reason)),
+        }
+    }
+
+    fn policies(&self) -> Result<Policies, CharterError> {
+        let policy = self.policy.as_deref().map(Policy::from_word).transpose();
+        let below = self.below_threshold.as_deref().map(below).transpose();
+        let decider = self.decider.as_deref().map(|id| key(id).ok_or(value("decider", NO_KEY_ID)));
+        let roles = self.roles.iter().map(|(role, ids)| Ok((role.clone(), keys("roles", ids)?)));
+        Ok(Policies {
+            policy: policy.map_err(|reason| value("policy", reason))?.unwrap_or_default(),
+            list: keys("list", self.list.as_deref().unwrap_or_default())?,
+            decider: decider.transpose()?,
+            roles: roles.collect::<Result<_, CharterError>>()?,
+            admit: rule("admit", self.admit.as_deref())?,
+            remove: rule("remove", self.remove.as_deref())?,
+            objections: self.objections,
+            request_days: self.request_days,
+            reset_below_threshold: below
+                .map_err(|reason| value("below_threshold", reason))?
+                .unwrap_or_default(),
+        })
+    }
+}
+
+const NO_KEY_ID: &str = "not a key id: 64 hexadecimal digits, as folkmoot identity show prints it";
+
+fn keys(field: &'static str, texts: &[String]) -> Result<BTreeSet<MemberId>, CharterError> {
+    let mut ids = BTreeSet::new();
+    for text in texts {
+        if !ids.insert(key(text).ok_or(value(field, NO_KEY_ID))?) {
+            return Err(value(field, "the same key twice"));
+        }
+    }
+    Ok(ids)
+}
+
+fn rule(field: &'static str, text: Option<&str>) -> Result<Option<Rule>, CharterError> {
+    let read = |text| Rule::parse(text).map_err(|source| CharterError::WireRule { key: field, source });
+    text.map(read).transpose()
 }
 
 fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {

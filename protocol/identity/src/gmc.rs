@@ -18,6 +18,7 @@ use der::asn1::OctetString;
 use der::{Decode, Encode, Enumerated, Sequence};
 use folkmoot_base::{Digest, Entropy, GroupId, GroupName, MemberId, NodeId, UnixTime, digest, draw, limits};
 use folkmoot_signing::{Signature, VerifyingKey};
+use std::collections::BTreeSet;
 
 /// Longest membership certificate, in bytes of DER: it must fit an entry of the transcript.
 pub const GMC_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
@@ -347,12 +348,25 @@ impl Gmc {
         charter: &Charter,
         voters: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
     ) -> Result<(), CertificateError> {
+        let need = usize::try_from(charter.threshold()).unwrap_or(usize::MAX);
+        self.check_authority_of(charter, need, voters)
+    }
+
+    /// The same, where so many votes are needed: fewer than the threshold, if there are fewer voters and the charter has it
+    /// reset then. Only who knows the voters can say (`Roster::threshold`).
+    ///
+    /// # Errors
+    /// [`CertificateError`], `Peer…`.
+    pub fn check_authority_of<'a>(
+        &self,
+        charter: &Charter,
+        need: usize,
+        voters: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
+    ) -> Result<(), CertificateError> {
         self.body.check_charter(charter)?;
         let Some(votes) = &self.body.membership.votes else { return Ok(()) };
-        let need = usize::try_from(charter.threshold()).unwrap_or(usize::MAX);
-        if votes.len() < need {
-            return Err(CertificateError::PeerTooFewVotes { got: votes.len(), need });
-        }
+        let yes: BTreeSet<MemberId> = votes.iter().map(|vote| vote.voter).collect();
+        charter.policies().let_in(Some(&self.member()), &yes, need)?;
         let motion = self.body.motion()?;
         for vote in votes {
             let key = voters(&vote.voter).ok_or(CertificateError::PeerNotVoter(vote.voter))?;

@@ -25,9 +25,12 @@ mod forged;
 mod gmc;
 mod identity;
 mod message;
+mod policy;
 mod request;
 mod roster;
+mod rule;
 mod signed_charter;
+mod threshold;
 pub mod transcript;
 mod vote;
 
@@ -41,8 +44,13 @@ pub use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
 pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Membership, Mode, Scheme, VOTES_MAX};
 pub use identity::Identity;
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
+pub use policy::{LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX};
 pub use request::Request;
 pub use roster::{Admission, Electorate, Ending, Roster};
+pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule, RuleError, is_role};
 pub use signed_charter::SignedCharter;
-pub use transcript::{Appended, BuildError, Change, Decision, EntryError, Evidence, LoadError, Transcript};
+pub use threshold::Threshold;
+pub use transcript::{
+    Appended, BuildError, Change, Decision, EntryError, Evidence, LoadError, Plain, Transcript,
+};
 pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};
