@@ -75,8 +75,11 @@ impl Threshold {
         }
     }
 
-    /// Reads a vote's word: `3`, or `30% of 20 window 5`.
-    pub(crate) fn from_word(word: &str) -> Result<Self, &'static str> {
+    /// Reads a vote's word: `3`, or `30% of 20 window 5`. Nothing on limits.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn from_word(word: &str) -> Result<Self, &'static str> {
         let Some((percent, rest)) = word.split_once("% of ") else { return number(word).map(Self::Fixed) };
         let (size, window) = rest.split_once(" window ").ok_or("a share is written as 30% of 20 window 5")?;
         Ok(Self::Ratio { percent: number(percent)?, size: number(size)?, window: number(window)? })

@@ -28,6 +28,8 @@ pub struct Admission {
     pub(crate) ballots: Ballots,
     pub(crate) guests: Guests,
     pub(crate) expiring: Expiring,
+    /// When it is our turn to propose the update of the threshold that is due.
+    pub(crate) resize_at: Option<UnixTime>,
     pub(crate) pause: Pause,
     pub(crate) out: VecDeque<Output>,
 }
@@ -43,6 +45,7 @@ impl Admission {
             ballots: Ballots::default(),
             guests: Guests::default(),
             expiring: Expiring::default(),
+            resize_at: None,
             out: VecDeque::new(),
         }
     }
@@ -83,6 +86,7 @@ impl Admission {
                 self.clock = Some(time);
                 self.close_expired(time);
                 self.expire_members(call, time);
+                self.follow_size(call, time);
                 Ok(())
             }
             Input::Timeout => {
@@ -113,6 +117,7 @@ impl Admission {
     /// What follows from the state rather than from the input: votes that can be cast, decisions that can be carried out.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.follow_serial(call);
+        self.approve_updates(call);
         self.cast(call);
         self.carry_out(call);
         let busy = self.has_unfinished(call);
@@ -148,6 +153,7 @@ impl Admission {
         if let Change::Admitted { member, .. } = appended.change {
             self.close_admitted(call, member);
         }
+        self.close_refused(call);
         self.close_stale(call);
         self.follow_serial(call);
         self.close_senseless(call);

@@ -28,6 +28,7 @@ mod expire;
 mod message;
 mod requests;
 mod resend;
+mod resize;
 mod status;
 mod store;
 mod vote;
