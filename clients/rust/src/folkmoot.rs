@@ -141,6 +141,14 @@ impl Folkmoot {
         self.command(Command::Electorate { voters }).await
     }
 
+    /// Has the member do what a command says. Its refusal is an event.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn order(&self, command: Command) -> Result<(), Error> {
+        self.command(command).await
+    }
+
     /// Proposes what `command` says, to expel, to change the charter or who votes, even if those who stay can then no longer
     /// admit, remove or decide; and votes for it.
     ///

@@ -76,10 +76,13 @@ impl CharterDraft {
         };
         line("name", quote(self.name.as_str()));
         line("nonce", quote(&hex(&self.nonce)));
-        line("threshold", match self.ratio {
-            Some((percent, window)) => format!("{{ ratio = \"{percent}%\", window = {window} }}"),
-            None => self.threshold.to_string(),
-        });
+        line(
+            "threshold",
+            match self.ratio {
+                Some((percent, window)) => format!("{{ ratio = \"{percent}%\", window = {window} }}"),
+                None => self.threshold.to_string(),
+            },
+        );
         line("scheme", quote("plain"));
         line("keying", quote(self.keying.as_str()));
         line("cipher", quote(self.cipher.as_str()));

@@ -117,7 +117,8 @@ impl Applicant {
         let result = self.dispatch(now, input, transcript, identity, entropy);
         self.notice_admission(transcript, identity);
         let asked = self.ask(transcript, identity, entropy);
-        let busy = self.phase != Phase::Admitted && !self.over && !self.contacts.is_empty() && self.clock.is_some();
+        let busy =
+            self.phase != Phase::Admitted && !self.over && !self.contacts.is_empty() && self.clock.is_some();
         self.pause.arrange(now, busy, &self.config, entropy);
         result.and(asked)
     }

@@ -183,8 +183,7 @@ impl Ballots {
         let in_ballot = self.approvals.range((ballot, MemberId([0; 32]))..=(ballot, MemberId([0xff; 32])));
         let named: BTreeMap<Digest, &Decision> =
             in_ballot.map(|(_, cast)| (cast.digest, &cast.decision)).collect();
-        !roster.decides(&silent)
-            && !named.values().any(|decision| self.is_possible(ballot, decision, roster))
+        !roster.decides(&silent) && !named.values().any(|decision| self.is_possible(ballot, decision, roster))
     }
 
     /// Whether those who said no, in any ballot, are so many that the rest do not decide.
@@ -220,11 +219,9 @@ impl Ballots {
             .iter()
             .map(|((ballot, _), cast)| ((*ballot, cast.digest), &cast.decision))
             .collect();
-        let decided = slots
-            .into_iter()
-            .find(|((ballot, digest), decision)| {
-                roster.carries(decision, &self.approvers(*ballot, digest, roster))
-            });
+        let decided = slots.into_iter().find(|((ballot, digest), decision)| {
+            roster.carries(decision, &self.approvers(*ballot, digest, roster))
+        });
         decided.map(|((ballot, _), decision)| (ballot, decision.clone()))
     }
 

@@ -99,7 +99,9 @@ impl Member {
     fn in_words(&self, decision: &Decision) -> String {
         let text = |blob: &base::Blob| String::from_utf8_lossy(&blob.0).into_owned();
         match decision {
-            Decision::Forced(_) => format!("{}, whatever can no longer be done then", self.in_words(decision.plain())),
+            Decision::Forced(_) => {
+                format!("{}, whatever can no longer be done then", self.in_words(decision.plain()))
+            }
             Decision::Remove { member, .. } => format!("expel {}", self.name(member)),
             Decision::ChangeCharter { field, value } => {
                 format!("set {} = {} in the charter", text(field), text(value))
