@@ -5,8 +5,8 @@ use crate::values::canonical;
 use crate::world::{NOW, world};
 use folkmoot_identity::transcript::{Entry, TABLE};
 use folkmoot_identity::{
-    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, Rule, SignedCharter, SignedMessage, Stamp,
-    Transcript, Vote, VoteContent, VoteProof,
+    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, Rule, SignedCharter, SignedMessage,
+    Stamp, Transcript, Vote, VoteContent, VoteProof,
 };
 
 /// Identity: a certificate in DER.
