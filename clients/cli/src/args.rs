@@ -1,5 +1,6 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
+use crate::rules::RuleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot::{Locator, Service};
 use folkmoot_base::{Cipher, Keying, ModuleName};
@@ -57,6 +58,18 @@ pub(crate) enum Command {
     Expel {
         /// Name, or first digits of the id.
         member: String,
+        /// Even if those who stay could then no longer admit, remove or decide by the charter; the voters see it.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Propose who votes from now on, and vote for it.
+    Voters {
+        /// Names, or first digits of the ids; the first decides where exactly half agree.
+        #[arg(required = true)]
+        members: Vec<String>,
+        /// Even if these could no longer admit, remove or decide by the charter; the voters see it.
+        #[arg(long)]
+        force: bool,
     },
     /// Write to a group as one who is no member of it, and wait for its answer. Both are private and signed.
     Write(Write),
@@ -133,6 +146,8 @@ pub(crate) enum Charter {
         /// Link nodes by ML-KEM-768 as well as X25519; not to be changed later.
         #[arg(long)]
         hybrid_links: bool,
+        #[command(flatten)]
+        rules: Box<RuleArgs>,
         /// Where to write it.
         #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,
@@ -157,10 +172,13 @@ pub(crate) enum Charter {
     },
     /// Propose to change one rule of the group, and vote for it, through the running member.
     Change {
-        /// threshold, keying, cipher, hybrid, contributory, minority, minority_may_admit, letters, certificate_days, request_hours, timeouts.step_ms, ...
+        /// threshold, admit, remove, roles.NAME, policy, list, decider, objections, request_days, below_threshold, keying, cipher, hybrid, contributory, minority, minority_may_admit, letters, certificate_days, request_hours, timeouts.step_ms, ...
         field: String,
-        /// As the charter writes it.
+        /// As the charter writes it; of keys, names or ids with commas between; none takes it back.
         value: String,
+        /// Even if the voters could then no longer admit, remove or decide by the charter; they see it.
+        #[arg(long)]
+        force: bool,
     },
 }
 
@@ -192,6 +210,9 @@ pub(crate) struct Run {
     /// The signed charter; kept in the folder the first time.
     #[arg(long, value_name = "FILE")]
     pub(crate) charter: Option<PathBuf>,
+    /// Vote by a program: for each request it is given one JSON object, and says approve, reject or wait (docs/cli.md).
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) policy_hook: Option<PathBuf>,
     /// Ask for admission at once.
     #[arg(long, hide = true)]
     pub(crate) apply: bool,
@@ -219,6 +240,9 @@ pub(crate) struct Join {
     /// Where to listen.
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
+    /// Once a member, vote by a program: for each request it is given one JSON object, and says approve, reject or wait.
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) policy_hook: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -24,11 +24,12 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// `folkmoot join`: becomes a stranger at the group's door, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
-    let Join { charter, at, listen } = join;
+    let Join { charter, at, listen, policy_hook } = join;
     let run = Run {
         listen,
         at,
         charter: Some(charter),
+        policy_hook,
         apply: true,
         quiet: false,
         while_stdin: false,

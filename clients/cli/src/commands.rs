@@ -102,11 +102,9 @@ pub(crate) async fn vote(folder: &Path, vote: Vote, json: bool) -> Result<(), Fa
 async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
     let answer = ask(folder, Request::Petitions).await?;
     let row = |one: &Value| {
-        let votes = format!(
-            "{} of {}",
-            one.get("have").unwrap_or(&Value::Null),
-            one.get("need").unwrap_or(&Value::Null)
-        );
+        let number = |field: &str| one.get(field).unwrap_or(&Value::Null).to_string();
+        let rule = one.get("rule").and_then(Value::as_str).map(|rule| format!("; {rule}"));
+        let votes = format!("{} of {}{}", number("have"), number("need"), rule.unwrap_or_default());
         let names = |field: &str| {
             let names = one.get(field).and_then(Value::as_array).into_iter().flatten();
             harmless(&names.filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
@@ -132,19 +130,53 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
 }
 
 /// `folkmoot expel`
-pub(crate) async fn expel(folder: &Path, member: String, json: bool) -> Result<(), Failure> {
-    let answer = ask(folder, Request::Expel { member }).await?;
+pub(crate) async fn expel(folder: &Path, member: String, force: bool, json: bool) -> Result<(), Failure> {
+    let request = |weigh| Request::Expel { member: member.clone(), force, weigh };
+    let answer = propose(folder, request, force).await?;
     let (name, id) = (harmless(text(&answer, "name")), short(text(&answer, "member")));
     data(json, &answer, || proposed(&format!("expel {name} ({id})")));
     Ok(())
 }
 
-/// `folkmoot charter change`
-pub(crate) async fn change(folder: &Path, field: String, value: String, json: bool) -> Result<(), Failure> {
-    let what = format!("set {field} = {value} in the charter");
-    let answer = ask(folder, Request::Change { field, value }).await?;
-    data(json, &answer, || proposed(&what));
+/// `folkmoot voters`
+pub(crate) async fn voters(
+    folder: &Path,
+    members: Vec<String>,
+    force: bool,
+    json: bool,
+) -> Result<(), Failure> {
+    let request = |weigh| Request::Voters { members: members.clone(), force, weigh };
+    let answer = propose(folder, request, force).await?;
+    let names = answer.get("names").and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
+    data(json, &answer, || proposed(&format!("let these vote from now on: {}", names.join(", "))));
     Ok(())
+}
+
+/// `folkmoot charter change`
+pub(crate) async fn change(
+    folder: &Path,
+    field: String,
+    value: String,
+    force: bool,
+    json: bool,
+) -> Result<(), Failure> {
+    let request = |weigh| Request::Change { field: field.clone(), value: value.clone(), force, weigh };
+    let answer = propose(folder, request, force).await?;
+    let value = harmless(text(&answer, "value"));
+    data(json, &answer, || proposed(&format!("set {field} = {value} in the charter")));
+    Ok(())
+}
+
+/// Says what speaks against it before it is forced.
+async fn propose(folder: &Path, request: impl Fn(bool) -> Request, force: bool) -> Result<Value, Failure> {
+    if force {
+        let weighed = ask(folder, request(true)).await?;
+        if let Some(warning) = weighed.get("warning").and_then(Value::as_str) {
+            eprintln!("{}", paint(Paint::Red, &format!("warning: {}", harmless(warning))));
+        }
+    }
+    ask(folder, request(false)).await
 }
 
 fn proposed(what: &str) -> String {
@@ -168,8 +200,10 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let view = status.get("view").and_then(Value::as_str).unwrap_or("none yet");
         let about = format!("view {view}  key {key}{suite}  {}", text(&status, "activity"));
         let refusals = status.get("refusals").and_then(Value::as_array).into_iter().flatten();
+        let below = status.get("below_threshold").and_then(Value::as_str);
+        let below = below.map_or_else(String::new, |below| format!("\n{}", paint(Paint::Red, below)));
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
-        format!("{}\n{about}\n{}{refusals}", paint(Paint::Bold, &head), people(&status, |_| true))
+        format!("{}\n{about}{below}\n{}{refusals}", paint(Paint::Bold, &head), people(&status, |_| true))
     });
     Ok(())
 }
@@ -182,7 +216,9 @@ pub(crate) async fn roster(folder: &Path, json: bool) -> Result<(), Failure> {
     };
     let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
     let list: Vec<&Value> = list.filter(|person| on_roster(text(person, "state"))).collect();
-    data(json, &json!(list), || people(&status, on_roster));
+    let below = status.get("below_threshold").and_then(Value::as_str);
+    let below = below.map_or_else(String::new, |below| format!("{}\n", paint(Paint::Red, below)));
+    data(json, &json!(list), || format!("{below}{}", people(&status, on_roster)));
     Ok(())
 }
 

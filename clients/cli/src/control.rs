@@ -38,10 +38,32 @@ pub(crate) enum Request {
     View,
     /// Vote.
     Vote { subject: String, approve: bool },
-    /// Propose to expel.
-    Expel { member: String },
+    /// Propose to expel. Here and below: with `force`, whatever can no longer be done then; with `weigh`, propose nothing, and
+    /// say what speaks against it.
+    Expel {
+        member: String,
+        #[serde(default)]
+        force: bool,
+        #[serde(default)]
+        weigh: bool,
+    },
+    /// Propose who votes from now on.
+    Voters {
+        members: Vec<String>,
+        #[serde(default)]
+        force: bool,
+        #[serde(default)]
+        weigh: bool,
+    },
     /// Propose to change a field of the charter.
-    Change { field: String, value: String },
+    Change {
+        field: String,
+        value: String,
+        #[serde(default)]
+        force: bool,
+        #[serde(default)]
+        weigh: bool,
+    },
     /// Ask for admission.
     Apply,
     /// Look for a member.

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure, whole};
 use crate::show::{Paint, data, paint, short};
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{GroupName, StateFolder, UnixTime};
-use folkmoot_identity::{CharterDraft, Founder, IdentityCertificate, SignedCharter};
+use folkmoot_identity::{CharterDraft, Founder, IdentityCertificate, Policy, SignedCharter};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,8 @@ pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<()
 /// `folkmoot charter`
 pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(), Failure> {
     match command {
-        Charter::New { name, founders, votes, scheme, keying, cipher, hybrid, hybrid_links, letters, out } => {
+        Charter::New { name, founders, votes, scheme, keying, cipher, hybrid, hybrid_links, letters, rules, out } => {
+            let (ratio, policies) = (rules.share(), rules.policies()?);
             let draft = |founders, name, entropy: &mut OsEntropy| CharterDraft {
                 scheme,
                 keying,
@@ -55,6 +56,8 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
                 hybrid,
                 hybrid_links,
                 letters,
+                ratio,
+                policies: policies.clone(),
                 ..CharterDraft::new(name, votes, founders, entropy)
             };
             write(&name, &founders, draft, &out, json)
@@ -97,6 +100,7 @@ pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
     let value = json!({
         "stands": missing.is_empty(), "group": charter.group().hex(), "name": charter.name().as_str(),
         "founders": founders, "missing": missing, "votes": charter.threshold(),
+        "admits": admits(charter),
     });
     data(json, &value, || {
         let verdict = if missing.is_empty() {
@@ -104,12 +108,26 @@ pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
         } else {
             paint(Paint::Red, &format!("does not stand yet: not signed by {}", missing.join(", ")))
         };
-        let (name, group, votes) = (charter.name().as_str(), charter.group().short(), charter.threshold());
-        format!("{name} ({group}), founded by {}; {votes} votes admit\n{verdict}", founders.join(", "))
+        let (name, group) = (charter.name().as_str(), charter.group().short());
+        format!("{name} ({group}), founded by {}; {}\n{verdict}", founders.join(", "), admits(charter))
     });
     match unsigned(&signed, file) {
         Some(next) => Err(Failure::new(Exit::No, next)),
         None => Ok(()),
+    }
+}
+
+/// Who admits, in words.
+fn admits(charter: &folkmoot_identity::Charter) -> String {
+    let policies = charter.policies();
+    match (policies.policy, &policies.admit) {
+        (Policy::List, _) => format!("{} listed keys may join", policies.list.len()),
+        (Policy::Founder, _) => {
+            let decider = policies.decider.and_then(|decider| charter.founder(&decider));
+            format!("{} admits", decider.map_or("one founder", |founder| &founder.name))
+        }
+        (Policy::Threshold, Some(rule)) => format!("{} votes admit, among them {rule}", charter.threshold()),
+        (Policy::Threshold, None) => format!("{} votes admit", charter.threshold()),
     }
 }
 
@@ -150,8 +168,7 @@ fn write(
         .collect::<Result<Vec<_>, _>>()?;
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let text = draft(founders, name, &mut entropy).to_toml();
-    folkmoot_identity::Charter::from_toml(&text)
-        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    folkmoot_identity::Charter::from_toml(&text).map_err(|error| Failure::new(Exit::Usage, whole(&error)))?;
     if out.exists() {
         return Err(Failure::new(
             Exit::Usage,
@@ -230,7 +247,7 @@ fn own(folder: &Path) -> Result<folkmoot_identity::Identity, Failure> {
     })
 }
 
-fn certificate(file: &Path) -> Result<IdentityCertificate, Failure> {
+pub(crate) fn certificate(file: &Path) -> Result<IdentityCertificate, Failure> {
     let pem = std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
     IdentityCertificate::from_pem(&pem)
         .map_err(|error| Failure::new(Exit::Configuration, format!("{}: {error}", file.display())))

@@ -24,6 +24,7 @@ mod files;
 mod letter;
 mod member;
 mod proof;
+mod rules;
 mod show;
 
 use args::{Bench, Charter, Cli, Command};
@@ -86,8 +87,8 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Bench(Bench::Links(options)) => bench::links(&options, json),
         Command::Bench(Bench::Keying(options)) => bench::keying(&options, json).await,
         Command::Identity(command) => files::identity(&folder()?, &command, json),
-        Command::Charter(Charter::Change { field, value }) => {
-            commands::change(&folder()?, field, value, json).await
+        Command::Charter(Charter::Change { field, value, force }) => {
+            commands::change(&folder()?, field, value, force, json).await
         }
         Command::Charter(command) => files::charter(&folder()?, command, json),
         Command::Proof(proof) => proof::save(&folder()?, proof, json).await,
@@ -112,7 +113,8 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Send(send) => commands::send(&folder()?, send).await,
         Command::Receive(receive) => commands::receive(&folder()?, &receive, json).await,
         Command::Vote(vote) => commands::vote(&folder()?, vote, json).await,
-        Command::Expel { member } => commands::expel(&folder()?, member, json).await,
+        Command::Expel { member, force } => commands::expel(&folder()?, member, force, json).await,
+        Command::Voters { members, force } => commands::voters(&folder()?, members, force, json).await,
         Command::Write(write) => letter::write(&folder()?, write, json).await,
         Command::Letters => letter::list(&folder()?, json).await,
         Command::Answer(answer) => letter::answer(&folder()?, answer, json).await,

@@ -141,6 +141,23 @@ impl Folkmoot {
         self.command(Command::Electorate { voters }).await
     }
 
+    /// Has the member do what a command says. Its refusal is an event.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn order(&self, command: Command) -> Result<(), Error> {
+        self.command(command).await
+    }
+
+    /// Proposes what `command` says, to expel, to change the charter or who votes, even if those who stay can then no longer
+    /// admit, remove or decide; and votes for it.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn force(&self, command: Command) -> Result<(), Error> {
+        self.command(Command::Forced(Box::new(command))).await
+    }
+
     /// Writes to a group as one who is no member of it: the charter's own ([`Self::group`]) or one named under it. Private
     /// to the members, signed by this identity; asked again until it is delivered, and answers are asked for as long as this
     /// is open. Events tell: [`Event::LetterStands`], [`Event::Answer`]; [`Event::SendFailed`] for a text that is not 1 to

@@ -30,12 +30,12 @@ pub(crate) struct Groups(BTreeMap<String, Own>);
 
 impl Groups {
     /// Reads the tables; else which key is wrong, and why.
-    pub(crate) fn read(tables: BTreeMap<String, GroupText>) -> Result<Self, (&'static str, &'static str)> {
+    pub(crate) fn read(tables: &BTreeMap<String, GroupText>) -> Result<Self, (&'static str, &'static str)> {
         let mut groups = Self::default();
         for (name, text) in tables {
-            for (rule, word) in [("keying", text.keying), ("cipher", text.cipher)] {
+            for (rule, word) in [("keying", &text.keying), ("cipher", &text.cipher)] {
                 if let Some(word) = word {
-                    groups.set(&name, rule, &word).map_err(|reason| ("groups", reason))?;
+                    groups.set(name, rule, word).map_err(|reason| ("groups", reason))?;
                 }
             }
         }
@@ -49,8 +49,8 @@ impl Groups {
         match (rule, word) {
             ("keying", INHERIT) => own.keying = None,
             ("cipher", INHERIT) => own.cipher = None,
-            ("keying", _) => own.keying = Some(Keying::from_name(word).ok_or(super::charter::KEYINGS)?),
-            ("cipher", _) => own.cipher = Some(Cipher::from_name(word).ok_or(super::charter::CIPHERS)?),
+            ("keying", _) => own.keying = Some(Keying::from_name(word).ok_or(super::charter_rules::KEYINGS)?),
+            ("cipher", _) => own.cipher = Some(Cipher::from_name(word).ok_or(super::charter_rules::CIPHERS)?),
             _ => return Err("of a named group, keying and cipher can be changed"),
         }
         self.0.retain(|_, own| *own != Own::default());

@@ -1,8 +1,9 @@
 //! A charter to be written: values in, the text to sign out.
 
-use crate::{Founder, Minority, Timeouts};
-use folkmoot_base::{Cipher, Entropy, GroupName, Keying, draw};
+use crate::{Founder, Minority, Policies, Policy, Timeouts};
+use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw};
 use folkmoot_signing::Scheme;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// What [`crate::Charter::from_toml`] will read, to be written.
@@ -14,6 +15,8 @@ pub struct CharterDraft {
     pub nonce: [u8; 16],
     /// Votes that admit.
     pub threshold: u32,
+    /// In its place, a share of the group's size: hundredths, and window.
+    pub ratio: Option<(u32, u32)>,
     /// In which way the group signs.
     pub scheme: Scheme,
     /// Who signs the charter.
@@ -38,6 +41,8 @@ pub struct CharterDraft {
     pub request_hours: u32,
     /// Timeouts to set.
     pub timeouts: Timeouts,
+    /// Who comes in and who goes, by whose word.
+    pub policies: Policies,
 }
 
 impl CharterDraft {
@@ -49,6 +54,7 @@ impl CharterDraft {
             nonce: draw(entropy),
             threshold,
             scheme: Scheme::Plain,
+            ratio: None,
             founders,
             keying: Keying::default(),
             cipher: Cipher::default(),
@@ -60,6 +66,7 @@ impl CharterDraft {
             certificate_days: 365,
             request_hours: 72,
             timeouts: Timeouts::default(),
+            policies: Policies::default(),
         }
     }
 
@@ -68,13 +75,18 @@ impl CharterDraft {
         let mut out = String::from(
             "# The founding rules of a group. Signed by its founders; every byte counts.\nversion = 1\n",
         );
-        let quote = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let mut line = |key: &str, value: String| {
             let _ = writeln!(out, "{key} = {value}");
         };
         line("name", quote(self.name.as_str()));
         line("nonce", quote(&hex(&self.nonce)));
-        line("threshold", self.threshold.to_string());
+        line(
+            "threshold",
+            match self.ratio {
+                Some((percent, window)) => format!("{{ ratio = \"{percent}%\", window = {window} }}"),
+                None => self.threshold.to_string(),
+            },
+        );
         line("scheme", quote(self.scheme.name()));
         line("keying", quote(self.keying.as_str()));
         line("cipher", quote(self.cipher.as_str()));
@@ -93,12 +105,44 @@ impl CharterDraft {
         }
         line("certificate_days", self.certificate_days.to_string());
         line("request_hours", self.request_hours.to_string());
+        self.policy_lines().into_iter().for_each(|(key, value)| line(key, value));
         for founder in &self.founders {
             let (name, key) = (quote(&founder.name), quote(&hex(founder.key.spki_der())));
             let _ = write!(out, "\n[[founders]]\nname = {name}\nkey = {key}\n");
         }
         self.write_timeouts(&mut out);
+        self.write_roles(&mut out);
         out
+    }
+
+    /// What differs from the default: older releases refuse words that they do not know.
+    fn policy_lines(&self) -> Vec<(&'static str, String)> {
+        let policies = &self.policies;
+        let mut lines = Vec::new();
+        if policies.policy != Policy::Threshold {
+            lines.push(("policy", quote(policies.policy.word())));
+        }
+        if !policies.list.is_empty() {
+            lines.push(("list", ids(&policies.list)));
+        }
+        lines.extend(policies.decider.map(|decider| ("decider", quote(&decider.hex()))));
+        lines.extend(policies.admit.as_ref().map(|rule| ("admit", quote(&rule.to_string()))));
+        lines.extend(policies.remove.as_ref().map(|rule| ("remove", quote(&rule.to_string()))));
+        lines.extend(policies.objections.map(|count| ("objections", count.to_string())));
+        lines.extend(policies.request_days.map(|days| ("request_days", days.to_string())));
+        if policies.reset_below_threshold {
+            lines.push(("below_threshold", quote("reset")));
+        }
+        lines
+    }
+
+    fn write_roles(&self, out: &mut String) {
+        if !self.policies.roles.is_empty() {
+            out.push_str("\n[roles]\n");
+        }
+        for (role, holders) in &self.policies.roles {
+            let _ = writeln!(out, "{role} = {}", ids(holders));
+        }
     }
 
     fn write_timeouts(&self, out: &mut String) {
@@ -119,6 +163,15 @@ impl CharterDraft {
             }
         }
     }
+}
+
+fn quote(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+fn ids(members: &BTreeSet<MemberId>) -> String {
+    let quoted: Vec<String> = members.iter().map(|member| quote(&member.hex())).collect();
+    format!("[{}]", quoted.join(", "))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -52,6 +52,15 @@ pub enum CertificateError {
         /// Votes that the charter asks for.
         need: usize,
     },
+    /// The voters are enough, but not by the charter's rule; with what each part has.
+    #[error("the votes do not satisfy the rule: {0}")]
+    PeerRule(String),
+    /// The charter admits by its list, and that does not have the holder.
+    #[error("the holder is not on the charter's list")]
+    PeerNotListed,
+    /// The charter admits by one founder's yes, which is not among the votes.
+    #[error("the vote of the founder who decides is missing")]
+    PeerNoDecider,
     /// The values given make no certificate.
     #[error("no certificate can say that: {0}")]
     LocalValue(&'static str),
@@ -111,6 +120,14 @@ pub enum CharterError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A rule over roles that is none.
+    #[error("charter: {key}")]
+    WireRule {
+        /// Which key.
+        key: &'static str,
+        /// Where and why.
+        source: crate::RuleError,
+    },
     /// The envelope was refused.
     #[error("signed charter")]
     Cms(#[from] CmsError),
@@ -129,6 +146,14 @@ pub enum CharterError {
         value: String,
         /// Why not.
         reason: &'static str,
+    },
+    /// The field cannot become a rule that is none.
+    #[error("charter field {field:?} takes a rule")]
+    PeerRule {
+        /// Which field.
+        field: String,
+        /// Where and why.
+        source: crate::RuleError,
     },
 }
 

@@ -13,6 +13,7 @@ use crate::{CertificateError, Charter, Identity, Motion, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, GroupId, MemberId, NodeId, UnixTime, digest, draw, limits};
 use folkmoot_signing::{GroupKey, Mode, VerifyingKey};
+use std::collections::BTreeSet;
 
 /// Longest membership certificate, in bytes of DER: it must fit an entry of the transcript.
 pub const GMC_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
@@ -282,15 +283,28 @@ impl Gmc {
         charter: &Charter,
         voters: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
     ) -> Result<(), CertificateError> {
+        let need = usize::try_from(charter.threshold()).unwrap_or(usize::MAX);
+        self.check_authority_of(charter, need, voters)
+    }
+
+    /// The same, where so many votes are needed: fewer than the threshold, if there are fewer voters and the charter has it
+    /// reset then. Only who knows the voters can say (`Roster::threshold`).
+    ///
+    /// # Errors
+    /// [`CertificateError`], `Peer…`.
+    pub fn check_authority_of<'a>(
+        &self,
+        charter: &Charter,
+        need: usize,
+        voters: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
+    ) -> Result<(), CertificateError> {
         self.body.check_charter(charter)?;
         if self.body.membership.issued.is_some() {
             return Err(CertificateError::PeerGroupKey);
         }
         let Some(votes) = &self.body.membership.votes else { return Ok(()) };
-        let need = usize::try_from(charter.threshold()).unwrap_or(usize::MAX);
-        if votes.len() < need {
-            return Err(CertificateError::PeerTooFewVotes { got: votes.len(), need });
-        }
+        let yes: BTreeSet<MemberId> = votes.iter().map(|vote| vote.voter).collect();
+        charter.policies().let_in(Some(&self.member()), &yes, need)?;
         let motion = self.body.motion()?;
         for vote in votes {
             let key = voters(&vote.voter).ok_or(CertificateError::PeerNotVoter(vote.voter))?;

@@ -15,6 +15,8 @@ mod authority;
 mod certificate;
 mod charter;
 mod charter_groups;
+mod charter_rules;
+mod charter_text;
 mod cms;
 mod draft;
 mod envelope;
@@ -26,17 +28,19 @@ mod identity;
 mod issuer;
 mod membership;
 mod message;
+mod policy;
 mod request;
 mod roster;
+mod rule;
 mod signed_charter;
+mod threshold;
 pub mod transcript;
 mod vote;
 
 pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate};
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
-pub use charter::{
-    CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, Minority, THRESHOLD_MAX, Timeouts, change_digest,
-};
+pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, change_digest};
+pub use charter_rules::{Minority, THRESHOLD_MAX, Timeouts};
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};
@@ -45,8 +49,13 @@ pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, VOTES_MAX};
 pub use membership::Membership;
 pub use identity::Identity;
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
+pub use policy::{LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX};
 pub use request::Request;
 pub use roster::{Admission, Electorate, Ending, Roster, SharedKey};
+pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule, RuleError, is_role};
 pub use signed_charter::SignedCharter;
-pub use transcript::{Appended, BuildError, Change, Decision, EntryError, Evidence, LoadError, Transcript};
+pub use threshold::Threshold;
+pub use transcript::{
+    Appended, BuildError, Change, Decision, EntryError, Evidence, LoadError, Plain, Transcript,
+};
 pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};

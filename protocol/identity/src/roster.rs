@@ -7,7 +7,7 @@
 //! Every effect is a set union or a minimum, so any order in which parents come before their children gives the same
 //! roster, and the union of two sides of a split is the roster of the union of their entries.
 
-use crate::Charter;
+use crate::{Charter, Decision, Threshold};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};
 use folkmoot_signing::VerifyingKey;
@@ -98,6 +98,8 @@ pub struct Roster {
     endings: BTreeMap<(MemberId, EntryId), Ending>,
     live: BTreeMap<MemberId, BTreeSet<EntryId>>,
     requests: BTreeSet<Digest>,
+    /// Requests that objections ended.
+    refused: BTreeSet<Digest>,
     /// By serial, then by what is decided: more than one at a serial only if a voter signed two.
     decisions: BTreeMap<u64, BTreeMap<Digest, Effect>>,
     electorate: Electorate,
@@ -118,6 +120,7 @@ impl Roster {
             endings: BTreeMap::new(),
             live: BTreeMap::new(),
             requests: BTreeSet::new(),
+            refused: BTreeSet::new(),
             decisions: BTreeMap::new(),
             charter,
             sharing: None,
@@ -222,9 +225,20 @@ impl Roster {
         self.member(member).map(|admission| &admission.key)
     }
 
-    /// Whether `yes` suffice for a decision: the charter's threshold, and a quorum (DECISIONS T4).
+    /// Those of the electorate who are members.
+    pub fn voters(&self) -> BTreeSet<MemberId> {
+        self.electorate.voters.iter().filter(|voter| self.is_member(voter)).copied().collect()
+    }
+
+    /// Whether `yes` suffice for a decision of any kind: the threshold, and a quorum (DECISIONS T4).
     pub fn decides(&self, yes: &BTreeSet<MemberId>) -> bool {
         self.electorate.is_quorum(yes) && yes.len() >= self.threshold()
+    }
+
+    /// Whether `yes` suffice for this decision: a removal may take a rule besides (`TRN-33`).
+    pub fn carries(&self, decision: &Decision, yes: &BTreeSet<MemberId>) -> bool {
+        let removes = matches!(decision.plain(), Decision::Remove { .. });
+        self.decides(yes) && (!removes || self.charter.policies().let_go(&self.voting(yes)).is_ok())
     }
 
     /// How many votes a decision needs, at the least.
@@ -232,22 +246,51 @@ impl Roster {
         self.threshold().max(self.electorate.voters.len().div_ceil(2))
     }
 
-    /// Whether `yes` suffice for an admission: the charter's threshold of voters, and a quorum too where the charter forbids
-    /// a minority to admit (DECISIONS T3).
+    /// Whether `yes` suffice to admit one whom no list names: [`Self::lets_in`].
     pub fn admits(&self, yes: &BTreeSet<MemberId>) -> bool {
-        let count = self.electorate.voters.iter().filter(|voter| yes.contains(voter)).count();
-        count >= self.threshold() && (self.charter.minority_may_admit() || self.electorate.is_quorum(yes))
+        self.suffices(None, yes)
+    }
+
+    /// Whether `yes` suffice to admit `holder`: by the charter's policy, and by a quorum too where the charter forbids a
+    /// minority to admit (DECISIONS T3).
+    pub fn lets_in(&self, holder: &MemberId, yes: &BTreeSet<MemberId>) -> bool {
+        self.suffices(Some(holder), yes)
+    }
+
+    fn suffices(&self, holder: Option<&MemberId>, yes: &BTreeSet<MemberId>) -> bool {
+        let policy = self.charter.policies().let_in(holder, &self.voting(yes), self.threshold());
+        policy.is_ok() && (self.charter.minority_may_admit() || self.electorate.is_quorum(yes))
+    }
+
+    fn voting(&self, yes: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
+        self.electorate.voters.iter().filter(|voter| yes.contains(voter)).copied().collect()
     }
 
     /// How many votes an admission needs that `yes` are for already: more than these, if these do not admit.
     pub fn admission_need(&self, yes: &BTreeSet<MemberId>) -> usize {
-        let least = if self.charter.minority_may_admit() { self.threshold() } else { self.decision_need() };
+        let least = self.charter.policies().least(self.threshold());
+        let least = if self.charter.minority_may_admit() { least } else { least.max(self.decision_need()) };
         if self.admits(yes) { least } else { least.max(yes.len().saturating_add(1)) }
     }
 
-    /// How many votes the charter asks for, before any quorum.
+    /// How many votes it takes, before any quorum: the charter's threshold, or all voters where they are fewer and the charter
+    /// has it reset then.
     pub fn threshold(&self) -> usize {
-        usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX)
+        let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
+        self.below_threshold().map_or(asked, |voters| voters.max(1))
+    }
+
+    /// How many voters there are, if these are fewer than the charter asks votes for and it has the threshold reset then.
+    pub fn below_threshold(&self) -> Option<usize> {
+        let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
+        let voters = self.voters().len();
+        (self.charter.policies().reset_below_threshold && voters < asked).then_some(voters)
+    }
+
+    /// The change that a threshold which follows the group's size is due, if it is.
+    pub fn threshold_update(&self) -> Option<Decision> {
+        let next: Threshold = self.charter.threshold_rule().update(self.len())?;
+        Some(Decision::change("threshold", &next.to_string()))
     }
 
     /// The charter as changed so far.
@@ -282,6 +325,11 @@ impl Roster {
         self.requests.contains(request)
     }
 
+    /// Whether objections have ended the request with this digest.
+    pub fn is_refused(&self, request: &Digest) -> bool {
+        self.refused.contains(request)
+    }
+
     /// Whether the decision with this digest was taken at this serial.
     pub fn decided(&self, serial: u64, decision: &Digest) -> bool {
         self.decisions.get(&serial).is_some_and(|decided| decided.contains_key(decision))
@@ -295,6 +343,10 @@ impl Roster {
     pub(crate) fn admit(&mut self, request: Digest, admission: Arc<Admission>) {
         self.requests.insert(request);
         self.insert(admission);
+    }
+
+    pub(crate) fn refuse(&mut self, request: Digest) {
+        self.refused.insert(request);
     }
 
     /// Ends one admission. Of several endings the smallest stands.
@@ -375,6 +427,7 @@ impl PartialEq for Roster {
     fn eq(&self, other: &Self) -> bool {
         self.admissions == other.admissions
             && self.endings == other.endings
+            && self.refused == other.refused
             && self.electorate == other.electorate
             && self.charter.digest() == other.charter.digest()
             && self.sharing == other.sharing

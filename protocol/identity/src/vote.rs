@@ -42,7 +42,7 @@ pub enum VoteKind {
 pub enum Verdict {
     /// In favour. Only these count.
     Approve = 1,
-    /// Against. For people to see; counts for nothing.
+    /// Against. Counts where the charter says so: as many as its `objections` end a request.
     Reject = 2,
 }
 
@@ -198,10 +198,10 @@ impl Vote {
     }
 }
 
-/// One approving vote, as certificates and entries carry it: enough with the motion to verify again.
+/// One vote, approving but in an entry that refuses, as certificates and entries carry it: enough with the motion to verify again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct VoteProof {
-    /// Who approved.
+    /// Who voted.
     pub voter: MemberId,
     /// Until when the vote may be counted.
     pub expires: UnixTime,
@@ -215,6 +215,14 @@ impl VoteProof {
     /// # Errors
     /// [`VoteError::PeerSignature`], [`VoteError::WireSlot`].
     pub fn verify(&self, motion: &Motion, key: &VerifyingKey) -> Result<(), VoteError> {
+        self.verify_as(motion, Verdict::Approve, key)
+    }
+
+    /// Checks that `key` is the voter's and gave this verdict on `motion` with this expiry.
+    ///
+    /// # Errors
+    /// [`VoteError::PeerSignature`], [`VoteError::WireSlot`].
+    pub fn verify_as(&self, motion: &Motion, verdict: Verdict, key: &VerifyingKey) -> Result<(), VoteError> {
         let refuse = VoteError::PeerSignature(self.voter);
         if !motion.is_legal() {
             return Err(VoteError::WireSlot);
@@ -222,7 +230,7 @@ impl VoteProof {
         if key.member_id() != self.voter {
             return Err(refuse);
         }
-        let content = VoteContent { motion: *motion, verdict: Verdict::Approve, expires: self.expires };
+        let content = VoteContent { motion: *motion, verdict, expires: self.expires };
         verify_pair(&content, key, &self.signature).map_err(|_| refuse)
     }
 }

@@ -5,8 +5,8 @@ use crate::values::canonical;
 use crate::world::{NOW, world};
 use folkmoot_identity::transcript::{Entry, TABLE};
 use folkmoot_identity::{
-    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, SignedCharter, SignedMessage, Stamp,
-    Transcript, Vote, VoteContent, VoteProof,
+    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, Rule, SignedCharter, SignedMessage,
+    Stamp, Transcript, Vote, VoteContent, VoteProof,
 };
 
 /// Identity: a certificate in DER.
@@ -57,6 +57,9 @@ pub fn charter_change(data: &[u8]) {
     let mut charter = world().charter().clone();
     for line in text.lines().take(16) {
         let (field, value) = line.split_once('=').unwrap_or((line, ""));
+        if let Ok(rule) = Rule::parse(value) {
+            assert_eq!(Rule::parse(&rule.to_string()), Ok(rule));
+        }
         if let Ok(next) = charter.with_change(field, value) {
             assert_ne!(next.digest(), charter.digest());
             assert_eq!(next.group(), charter.group());

@@ -1,6 +1,7 @@
 //! What the process answers to each request.
 
 use super::journal::{Journal, timed};
+use super::propose::How;
 use super::{Process, render};
 use crate::args::Ordering;
 use crate::control::{Answer, Candidate, Faulty, Request, Sealed};
@@ -43,8 +44,11 @@ impl Process {
             Request::Petitions => self.petitions().await,
             Request::View => Ok(self.view()),
             Request::Vote { subject, approve } => self.vote(&subject, approve).await,
-            Request::Expel { member } => self.expel(&member).await,
-            Request::Change { field, value } => self.change(&field, &value).await,
+            Request::Expel { member, force, weigh } => self.expel(&member, How { force, weigh }).await,
+            Request::Voters { members, force, weigh } => self.voters(&members, How { force, weigh }).await,
+            Request::Change { field, value, force, weigh } => {
+                self.change(&field, &value, How { force, weigh }).await
+            }
             Request::Apply => null(self.moot.apply().await),
             Request::Dial { at } => null(self.moot.dial(locator(&at)?).await),
             Request::Leave => null(self.session.leave().await),
@@ -93,6 +97,10 @@ impl Process {
             fields.insert("removed".into(), json!(self.picture.removed));
             fields.insert("refused".into(), json!(self.picture.refused));
             fields.insert("denied".into(), json!(self.picture.denied));
+            let (threshold, below) =
+                self.with_transcript(|transcript| threshold(transcript.roster())).await?;
+            fields.insert("threshold".into(), threshold.into());
+            fields.insert("below_threshold".into(), json!(below));
         }
         Ok(value)
     }
@@ -257,6 +265,15 @@ impl Burst {
         }
         Ok(json!({ "sent": sent }))
     }
+}
+
+/// How many votes it takes now, and why that is fewer than the charter asks for.
+fn threshold(roster: &folkmoot_identity::Roster) -> (usize, Option<String>) {
+    let (votes, asked) = (roster.threshold(), roster.charter().threshold());
+    let below = roster.below_threshold().map(|voters| {
+        format!("{voters} voters where the charter asks for {asked} votes: {votes} suffice (below_threshold = reset)")
+    });
+    (votes, below)
 }
 
 async fn send(session: &Session, payload: &str, service: Ordering) -> Result<Value, Failure> {

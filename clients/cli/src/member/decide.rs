@@ -44,26 +44,6 @@ impl Process {
         Ok(found.map(|one| one.name))
     }
 
-    pub(super) async fn expel(&mut self, text: &str) -> Result<Value, Failure> {
-        let people = self.moot.status().await?.people;
-        let members = people.into_iter().filter(on_roster).map(|person| Candidate {
-            kind: "member".to_owned(),
-            name: person.name,
-            id: person.member.hex(),
-            value: person.member,
-        });
-        let found = find(text, members.collect(), "no member is called")?;
-        self.moot.expel(found.value).await?;
-        self.hear_refusal().await?;
-        Ok(json!({ "member": found.id, "name": found.name }))
-    }
-
-    pub(super) async fn change(&mut self, field: &str, value: &str) -> Result<Value, Failure> {
-        self.moot.change_charter(field, value).await?;
-        self.hear_refusal().await?;
-        Ok(json!({ "field": field, "value": value }))
-    }
-
     /// Open requests and proposals.
     pub(super) async fn petitions(&self) -> Result<Value, Failure> {
         let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
@@ -74,7 +54,7 @@ impl Process {
 
     /// The member refuses an order by an event, and that is here once the member can be looked at again. It is for whoever
     /// gave the order, and nobody else.
-    async fn hear_refusal(&mut self) -> Result<(), Failure> {
+    pub(super) async fn hear_refusal(&mut self) -> Result<(), Failure> {
         let mut refused = None;
         for _ in 0..LOOKS_MAX {
             self.moot.status().await?;
@@ -104,7 +84,7 @@ impl Process {
 }
 
 /// Whether somebody holds a valid certificate.
-fn on_roster(person: &Person) -> bool {
+pub(super) fn on_roster(person: &Person) -> bool {
     let outside = |why: &Absence| {
         matches!(
             why,

@@ -8,9 +8,11 @@
 mod answer;
 mod decide;
 pub(crate) mod find;
+mod hook;
 pub(crate) mod journal;
 mod kept;
 mod post;
+mod propose;
 pub(crate) mod render;
 mod serve;
 
@@ -58,6 +60,7 @@ struct Process {
     journal: Journal,
     kept: Kept,
     letters: Letters,
+    hook: hook::Hook,
     picture: Picture,
     names: Names,
     events: broadcast::Sender<String>,
@@ -71,6 +74,7 @@ struct Process {
 enum Turn {
     Event(Result<Option<Event>, folkmoot::Error>),
     Request((crate::control::Request, oneshot::Sender<crate::control::Answer>)),
+    Hook(hook::Turn),
     Stop,
 }
 
@@ -112,6 +116,7 @@ pub(crate) async fn run(
         journal: Journal::default(),
         kept: Kept::default(),
         letters: Letters::default(),
+        hook: hook::Hook::new(run.policy_hook.clone()),
         picture: Picture::default(),
         names: Names::new(),
         events,
@@ -165,12 +170,14 @@ impl Process {
             let turn = tokio::select! {
                 event = self.moot.next() => Turn::Event(event),
                 Some(request) = inbox.recv() => Turn::Request(request),
+                turn = self.hook.next() => Turn::Hook(turn),
                 () = &mut stop => Turn::Stop,
             };
             match turn {
                 Turn::Event(Ok(Some(event))) => self.hear(event).await?,
                 Turn::Event(Ok(None)) | Turn::Stop => return Ok(()),
                 Turn::Event(Err(error)) => return Err(error.into()),
+                Turn::Hook(turn) => self.follow_hook(turn).await?,
                 Turn::Request((crate::control::Request::Stop, done)) => {
                     let _ = done.send(Ok(Value::Null).into());
                     return Ok(());

@@ -138,6 +138,13 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
                 short(&subject)
             ))
         }
+        "hook" => {
+            let (said, why, name) = (text("verdict"), text("reason"), text("name"));
+            news(format!(
+                "the policy program says {said} to {name}{}",
+                if why.is_empty() { why } else { format!(": {why}") }
+            ))
+        }
         "votes" => {
             let (about, subject) = (text("about"), text("subject"));
             let about = if about.is_empty() { short(&subject) } else { &about };
@@ -168,10 +175,11 @@ pub(crate) fn view_text(id: &ViewId) -> String {
 
 /// A request as data.
 pub(crate) fn petition_json(petition: &Petition, names: &Names) -> Value {
-    let Petition { subject, member, name, have, need, approved, rejected } = petition;
+    let Petition { subject, member, name, have, need, approved, rejected, rule, roles, term } = petition;
     json!({
         "kind": "request", "subject": hex(subject), "member": member.hex(), "name": name, "have": have, "need": need,
-        "approved": all(names, approved), "rejected": all(names, rejected),
+        "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
+        "term": { "from": utc(term.0.0), "to": utc(term.1.0) },
     })
 }
 

@@ -4,7 +4,7 @@ use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
 use super::{BuildError, Decision, EntryError, Transcript, judge};
 use crate::{Identity, Slot, VoteProof};
 use bytes::Bytes;
-use folkmoot_base::{Blob, EntryId, MemberId, UnixTime};
+use folkmoot_base::{Blob, Digest, EntryId, MemberId, UnixTime};
 
 impl Transcript {
     /// An entry that admits the holder of this certificate (GMC, DER).
@@ -46,10 +46,25 @@ impl Transcript {
         self.make(Body::Decide { decision: decision.clone(), votes }, author)
     }
 
+    /// An entry that refuses a request for good; `votes` reject it, in any order.
+    ///
+    /// # Errors
+    /// [`BuildError::Refused`] if it would not stand.
+    pub fn make_refusal(
+        &self,
+        request: Digest,
+        votes: &[VoteProof],
+        author: &Identity,
+    ) -> Result<Bytes, BuildError> {
+        let mut votes = votes.to_vec();
+        votes.sort_by_key(|vote| vote.voter);
+        self.make(Body::Refuse { request, votes }, author)
+    }
+
     /// Whether this decision, given the votes, would stand now: what a voter should know before it votes.
     ///
     /// # Errors
-    /// `TRN-25` to `TRN-28`.
+    /// `TRN-25` to `TRN-29`.
     pub fn would_stand(&self, decision: &Decision) -> Result<(), EntryError> {
         judge::sensible(self.genesis_id(), decision, self.roster()).map(|_| ())
     }

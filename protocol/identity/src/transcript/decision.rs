@@ -38,9 +38,65 @@ pub enum Decision {
         /// The certificate of the group's key, signed by that key itself (X.509, DER).
         authority: Blob,
     },
+    /// One of these although it leaves voters who can no longer reach the threshold or satisfy a rule (`TRN-26`). The votes
+    /// cover the word.
+    #[tls_codec(discriminant = 4)]
+    Forced(Plain),
+}
+
+/// A decision that is not forced: so that there is no forcing of the forced.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Plain(Box<Decision>);
+
+/// First byte of a forced decision.
+const FORCED: u8 = 4;
+
+impl tls_codec::Size for Plain {
+    fn tls_serialized_len(&self) -> usize {
+        self.0.tls_serialized_len()
+    }
+}
+
+impl tls_codec::Serialize for Plain {
+    fn tls_serialize<W: std::io::Write>(&self, writer: &mut W) -> Result<usize, tls_codec::Error> {
+        self.0.tls_serialize(writer)
+    }
+}
+
+impl tls_codec::DeserializeBytes for Plain {
+    fn tls_deserialize_bytes(bytes: &[u8]) -> Result<(Self, &[u8]), tls_codec::Error> {
+        // Before anything is read: no depth but one.
+        if bytes.first() == Some(&FORCED) {
+            return Err(tls_codec::Error::DecodingError("forced twice".into()));
+        }
+        let (decision, rest) = Decision::tls_deserialize_bytes(bytes)?;
+        Ok((Self(Box::new(decision)), rest))
+    }
 }
 
 impl Decision {
+    /// The same, to be carried out even if it leaves voters who can no longer do something.
+    #[must_use]
+    pub fn forced(self) -> Self {
+        match self {
+            Self::Forced(_) => self,
+            plain => Self::Forced(Plain(Box::new(plain))),
+        }
+    }
+
+    /// What it does, forced or not.
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Forced(plain) => &plain.0,
+            plain => plain,
+        }
+    }
+
+    /// Whether it is forced.
+    pub fn is_forced(&self) -> bool {
+        matches!(self, Self::Forced(_))
+    }
+
     /// A change of one charter field.
     pub fn change(field: &str, value: &str) -> Self {
         let blob = |text: &str| Blob::from(text.as_bytes().to_vec());
@@ -54,6 +110,7 @@ impl Decision {
             Self::ChangeCharter { .. } => VoteKind::ChangeCharter,
             Self::Electorate { .. } => VoteKind::Electorate,
             Self::Sharing { .. } => VoteKind::Sharing,
+            Self::Forced(plain) => plain.0.kind(),
         }
     }
 
@@ -72,6 +129,7 @@ impl Decision {
             Self::Sharing { public, authority } => {
                 digest(&[b"folkmoot sharing v1", &digest(&[&public.0]), &digest(&[&authority.0])])
             }
+            Self::Forced(plain) => digest(&[b"folkmoot forced v1", &plain.0.subject()]),
         }
     }
 

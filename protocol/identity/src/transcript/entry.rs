@@ -6,14 +6,14 @@
 //! EntryId   = SHA-256 of these bytes, all of them
 //! signature = ECDSA over "folkmoot entry v1" ‖ group ‖ these bytes without the signature
 //! ```
-//! Kinds: 1 Genesis, 2 Admit, 3 Expire, 4 Decide (1 Remove, 2 ChangeCharter, 3 Electorate). Genesis has no parents, no author and no
+//! Kinds: 1 Genesis, 2 Admit, 3 Expire, 4 Decide (1 Remove, 2 ChangeCharter, 3 Electorate; 4 Forced, one of them), 5 Refuse. Genesis has no parents, no author and no
 //! signature of its own: its charter carries the founders' signatures.
 
 use super::{Decision, EntryError};
 use crate::{Slot, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{EntryId, GroupId, MemberId, UnixTime, digest, limits};
+use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime, digest, limits};
 use folkmoot_signing::plain::SIGNATURE_BYTES;
 
 /// Most heads that one entry names. More are joined by several entries, one after another.
@@ -63,6 +63,14 @@ pub enum Body {
         decision: Decision,
         /// By whose will.
         votes: DecisionVotes,
+    },
+    /// So many voters object to a request that it is refused for good.
+    #[tls_codec(discriminant = 5)]
+    Refuse {
+        /// The request's digest.
+        request: Digest,
+        /// The rejecting votes, sorted by voter, each voter once.
+        votes: Vec<VoteProof>,
     },
 }
 

@@ -74,6 +74,12 @@ pub enum EntryError {
         /// Least number that could admit.
         need: usize,
     },
+    /// `TRN-18` A vote in the certificate outlasts the request, by the charter's `request_days`.
+    #[error("TRN-18: the vote of {0} outlasts the request")]
+    PeerVoteOutlasts(MemberId),
+    /// `TRN-19` Objections ended the request.
+    #[error("TRN-19: the request of {0} was refused for good")]
+    PeerRefused(MemberId),
     /// `TRN-20` A decision of another serial than the electorate's.
     #[error("TRN-20: decision of serial {got} where {want} is next")]
     PeerSerial {
@@ -116,6 +122,31 @@ pub enum EntryError {
     /// `TRN-28` The voters listed are not 1 to `VOTERS_MAX` distinct members.
     #[error("TRN-28: the electorate is not 1 to {} distinct members", super::VOTERS_MAX)]
     PeerElectorate,
+    /// `TRN-26` It would leave voters who can no longer satisfy what the charter asks of admissions or removals.
+    #[error("TRN-26: no votes of those who would stay could {what} any more, by the charter's rules")]
+    PeerUnreachable {
+        /// Admit or remove.
+        what: &'static str,
+    },
+    /// `TRN-29` A share of the group's size as it is not, or an update that is not due.
+    #[error("TRN-29: the threshold cannot be {next} in a group of {members}")]
+    PeerThreshold {
+        /// What it was to be.
+        next: crate::Threshold,
+        /// Members.
+        members: usize,
+    },
+    /// `TRN-32` The votes do not refuse a request: the charter asks for more, or knows no objections.
+    #[error("TRN-32: {got} objections refuse nothing; {need} do, if the charter knows objections")]
+    PeerObjections {
+        /// Votes that stand.
+        got: usize,
+        /// Votes that refuse; 0 if the charter has none do so.
+        need: usize,
+    },
+    /// `TRN-33` The votes do not satisfy the charter's rule on removals; with what each part has.
+    #[error("TRN-33: the votes do not satisfy the rule on removals: {0}")]
+    PeerRule(String),
     /// `TRN-31` The certificate had not run out at the time named.
     #[error("TRN-31: runs out at {not_after:?}, not at {time:?}")]
     PeerTooEarly {

@@ -45,10 +45,8 @@ impl Transcript {
     fn charters(&self) -> Vec<Digest> {
         let mut versions = vec![self.roster().founding_charter().clone()];
         for entry in self.entries().filter_map(|bytes| Entry::decode(bytes).ok()) {
-            let Body::Decide { decision: super::Decision::ChangeCharter { field, value }, .. } = entry.body
-            else {
-                continue;
-            };
+            let Body::Decide { decision, .. } = entry.body else { continue };
+            let super::Decision::ChangeCharter { field, value } = decision.plain() else { continue };
             let (field, value) = (String::from_utf8_lossy(&field.0), String::from_utf8_lossy(&value.0));
             let next: Vec<_> = versions
                 .last()
@@ -69,7 +67,8 @@ impl Transcript {
         let (mut votes, mut unnamed) = (Vec::new(), Vec::new());
         let (motions, proofs, certificate): (Vec<Motion>, Vec<VoteProof>, _) =
             match Entry::decode(bytes).ok()?.body {
-                Body::Genesis { .. } | Body::Expire { .. } => return None,
+                // What a refusal carries are rejections: nothing stands by them.
+                Body::Genesis { .. } | Body::Expire { .. } | Body::Refuse { .. } => return None,
                 Body::Admit { certificate } => {
                     let gmc = Gmc::from_der(&certificate.0).ok()?;
                     (vec![gmc.body().motion().ok()?], gmc.votes().to_vec(), Some(gmc))

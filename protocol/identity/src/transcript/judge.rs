@@ -4,7 +4,7 @@ use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry};
 use super::sharing::{issued, sharing};
 use super::{Decision, EntryError, VOTERS_MAX};
 use crate::roster::{Admission, Effect, Ending, Roster};
-use crate::{CharterError, Gmc};
+use crate::{CharterError, Gmc, Lack, Motion, Verdict, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime, limits};
 use std::collections::BTreeSet;
@@ -30,6 +30,9 @@ pub(super) enum Act {
         effect: Effect,
         ended: Vec<(MemberId, EntryId, Ending)>,
     },
+    Refuse {
+        request: Digest,
+    },
 }
 
 /// What a decision does to electorate and charter, and the admissions that it ends.
@@ -40,6 +43,7 @@ impl Act {
         match self {
             Self::Nothing => {}
             Self::Admit { request, admission } => roster.admit(*request, admission.clone()),
+            Self::Refuse { request } => roster.refuse(*request),
             Self::Expire { member, admission, ending } => roster.end(*member, *admission, ending.clone()),
             Self::Decide { serial, digest, effect, ended } => {
                 roster.decide(*serial, *digest, effect.clone());
@@ -63,6 +67,7 @@ pub(super) fn judge(group: &GroupId, id: EntryId, entry: &Entry, past: &Roster) 
         Body::Admit { certificate } => admit(id, &certificate.0, past),
         Body::Expire { member, admission, time } => expire(id, *member, *admission, *time, past),
         Body::Decide { decision, votes } => decide(group, id, decision, votes, past),
+        Body::Refuse { request, votes } => refuse(group, *request, votes, past),
     }
 }
 
@@ -78,11 +83,20 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     if past.is_used(&request) {
         return Err(EntryError::PeerUsed(member));
     }
+    if past.is_refused(&request) {
+        return Err(EntryError::PeerRefused(member));
+    }
     if !past.is_member(&member) && past.len() >= limits::MEMBERS_MAX {
         return Err(EntryError::PeerGroupFull);
     }
     if let Some(ended) = certificate.votes().iter().find(|vote| vote.expires < body.not_before) {
         return Err(EntryError::PeerVoteEnded(ended.voter));
+    }
+    if let Some(days) = past.charter().policies().request_days {
+        let end = UnixTime(body.not_before.0.saturating_add(u64::from(days).saturating_mul(86_400)));
+        if let Some(vote) = certificate.votes().iter().find(|vote| vote.expires > end) {
+            return Err(EntryError::PeerVoteOutlasts(vote.voter));
+        }
     }
     let admission = Admission {
         member,
@@ -98,10 +112,10 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
 /// `TRN-10` to `TRN-12`, `TRN-17`: as many votes as it takes, each by a voter.
 fn voted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
     certificate
-        .check_authority(past.charter(), |voter| past.voter_key(voter))
+        .check_authority_of(past.charter(), past.threshold(), |voter| past.voter_key(voter))
         .map_err(EntryError::PeerCertificate)?;
     let yes: BTreeSet<MemberId> = certificate.votes().iter().map(|vote| vote.voter).collect();
-    if !past.admits(&yes) {
+    if !past.lets_in(&certificate.member(), &yes) {
         return Err(EntryError::PeerMinority { got: yes.len(), need: past.admission_need(&yes) });
     }
     Ok(())
@@ -140,10 +154,10 @@ fn decide(
     Ok(Act::Decide { serial: want, digest: decision.digest(), effect, ended })
 }
 
-/// What a decision does, whoever voted for it: `TRN-25` to `TRN-28`.
+/// What a decision does, whoever voted for it: `TRN-25` to `TRN-29`.
 pub(super) fn sensible(id: EntryId, decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
     let (effect, ended) = consequence(id, decision, past)?;
-    check_outcome(&effect, past)?;
+    check_outcome(&effect, past, decision.is_forced())?;
     Ok((effect, ended))
 }
 
@@ -167,13 +181,16 @@ fn count(
     if !past.decides(&yes) {
         return Err(EntryError::PeerTooFewVotes { got: yes.len(), need: past.decision_need() });
     }
-    Ok(())
+    match decision.plain() {
+        Decision::Remove { .. } => past.charter().policies().let_go(&yes).map_err(EntryError::PeerRule),
+        _ => Ok(()),
+    }
 }
 
 /// What the decision does. A removal ends every admission of the member in its past, so that one who was admitted on both
 /// sides of a split is out after one vote; an admission that the voters did not know of stays.
 fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
-    match decision {
+    match decision.plain() {
         Decision::Remove { member, admission } => {
             if !past.holds(member, admission) {
                 return Err(EntryError::PeerTarget(*member));
@@ -184,7 +201,12 @@ fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Conseq
         }
         Decision::ChangeCharter { field, value } => {
             let (field, value) = (text(&field.0)?, text(&value.0)?);
-            past.charter().with_change(&field, &value).map_err(EntryError::PeerChange)?;
+            let charter = past.charter().with_change(&field, &value).map_err(EntryError::PeerChange)?;
+            let (old, next, members) =
+                (past.charter().threshold_rule(), charter.threshold_rule(), past.len());
+            if old != next && !old.may_become(next, members) {
+                return Err(EntryError::PeerThreshold { next, members });
+            }
             Ok((Effect::Charter { field, value }, Vec::new()))
         }
         Decision::Electorate { voters } => {
@@ -199,17 +221,50 @@ fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Conseq
             let sharing = sharing(&public.0, &authority.0, past)?;
             Ok((Effect::Sharing(Arc::new(sharing)), Vec::new()))
         }
+        // What `plain` gives is not forced.
+        Decision::Forced(_) => Err(EntryError::PeerElectorate),
     }
 }
 
-/// `TRN-26`: a group that could never decide again is not what anybody votes for.
-fn check_outcome(effect: &Effect, past: &Roster) -> Result<(), EntryError> {
+/// `TRN-26`: a group that could never decide, admit or remove again is not what anybody votes for, unless they say so. One that
+/// has no voter left is a mistake even then.
+fn check_outcome(effect: &Effect, past: &Roster, forced: bool) -> Result<(), EntryError> {
     let (voters, charter) = past.outcome(effect).ok_or(EntryError::PeerElectorate)?;
-    let threshold = usize::try_from(charter.threshold()).unwrap_or(usize::MAX);
+    let reset = forced || charter.policies().reset_below_threshold;
+    let threshold = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };
+    let threshold = charter.scheme().signers(threshold);
     if voters.len() < threshold {
         return Err(EntryError::PeerDeadEnd { voters: voters.len(), threshold });
     }
-    Ok(())
+    if forced {
+        return Ok(());
+    }
+    let stay = voters.into_iter().filter(|voter| past.is_member(voter)).collect();
+    let lacked = past.charter().policies().out_of_reach(&past.voters());
+    // What could not be done before, this does not take away: it may be the way back.
+    match charter.policies().out_of_reach(&stay).into_iter().find(|lack| !lacked.contains(lack)) {
+        Some(Lack::Admit) => Err(EntryError::PeerUnreachable { what: "admit" }),
+        Some(Lack::Remove) => Err(EntryError::PeerUnreachable { what: "remove" }),
+        None => Ok(()),
+    }
+}
+
+/// `TRN-32`: as many voters as the charter says object, each for this request.
+fn refuse(group: &GroupId, request: Digest, votes: &[VoteProof], past: &Roster) -> Result<Act, EntryError> {
+    if !votes.is_sorted_by(|a, b| a.voter < b.voter) {
+        return Err(EntryError::PeerVotesOrder);
+    }
+    let motion = Motion::admit(*group, past.charter().digest(), request);
+    for vote in votes {
+        let key = past.voter_key(&vote.voter).ok_or(EntryError::PeerNotVoter(vote.voter))?;
+        vote.verify_as(&motion, Verdict::Reject, key).map_err(|_| EntryError::PeerVote(vote.voter))?;
+    }
+    let need = past.charter().policies().objections.unwrap_or_default();
+    let need = usize::try_from(need).unwrap_or(usize::MAX);
+    if need == 0 || votes.len() < need || past.is_used(&request) || past.is_refused(&request) {
+        return Err(EntryError::PeerObjections { got: votes.len(), need });
+    }
+    Ok(Act::Refuse { request })
 }
 
 fn text(bytes: &Bytes) -> Result<String, EntryError> {

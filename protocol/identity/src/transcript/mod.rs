@@ -24,7 +24,7 @@ mod judge;
 mod load;
 mod sharing;
 
-pub use decision::Decision;
+pub use decision::{Decision, Plain};
 pub use entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
 pub use error::{BuildError, EntryError, LoadError};
 pub use evidence::Evidence;
@@ -67,6 +67,8 @@ pub enum Change {
         /// `Expelled` or `Expired`.
         cause: Cause,
     },
+    /// A request was refused for good.
+    Refused,
     /// The charter has a new version.
     CharterChanged,
     /// The electorate changed, or its serial moved on, without anyone leaving.
@@ -211,7 +213,7 @@ impl Transcript {
     /// Applies an act to the roster of everything, and says what that changed.
     fn take(&mut self, id: EntryId, act: &Act) -> Change {
         let target = match act {
-            Act::Nothing => None,
+            Act::Nothing | Act::Refuse { .. } => None,
             Act::Admit { admission, .. } => Some(admission.member),
             Act::Expire { member, .. } => Some(*member),
             Act::Decide { ended, .. } => ended.first().map(|(member, ..)| *member),
@@ -223,6 +225,7 @@ impl Transcript {
         let gone = was_member && target.is_some_and(|member| !self.roster.is_member(&member));
         match act {
             Act::Nothing => Change::Nothing,
+            Act::Refuse { .. } => Change::Refused,
             Act::Admit { admission, .. } => {
                 Change::Admitted { member: admission.member, admission: id, new: !was_member }
             }

@@ -53,6 +53,8 @@ pub struct Applicant {
     unanswered: u32,
     /// Refused: the next request waits for the pause to end, or for another charter.
     cooling: bool,
+    /// Refused for good: another request takes another word of the person.
+    over: bool,
     refused: Option<(Reason, u32, u32)>,
     pause: Pause,
     out: VecDeque<Output>,
@@ -71,6 +73,7 @@ impl Applicant {
             contacts: Vec::new(),
             unanswered: 0,
             cooling: false,
+            over: false,
             refused: None,
             out: VecDeque::new(),
         }
@@ -114,7 +117,8 @@ impl Applicant {
         let result = self.dispatch(now, input, transcript, identity, entropy);
         self.notice_admission(transcript, identity);
         let asked = self.ask(transcript, identity, entropy);
-        let busy = self.phase != Phase::Admitted && !self.contacts.is_empty() && self.clock.is_some();
+        let busy =
+            self.phase != Phase::Admitted && !self.over && !self.contacts.is_empty() && self.clock.is_some();
         self.pause.arrange(now, busy, &self.config, entropy);
         result.and(asked)
     }
@@ -137,6 +141,11 @@ impl Applicant {
     /// Whether a request or a certificate is on its way.
     pub fn has_asked(&self) -> bool {
         self.request.is_some() || self.certificate.is_some()
+    }
+
+    /// Whether it was refused for good, and waits for nothing any more.
+    pub fn is_over(&self) -> bool {
+        self.over
     }
 
     /// Our certificate, once it is made.
@@ -205,6 +214,7 @@ impl Applicant {
     ) -> Result<(), AdmissionError> {
         let Some(time) = self.clock else { return Ok(()) };
         if self.cooling
+            || self.over
             || self.request.is_some()
             || self.certificate.is_some()
             || self.phase == Phase::Admitted
@@ -287,6 +297,10 @@ impl Applicant {
                 self.start_over();
                 self.cooling = true;
             }
+            Reason::Objected | Reason::NotListed => {
+                self.start_over();
+                self.over = true;
+            }
             Reason::AwaitingVotes | Reason::Rejected | Reason::Full if self.certificate.is_none() => {
                 self.phase = Phase::CollectingVotes { have: size(have), need: size(need) };
             }
@@ -342,8 +356,12 @@ impl Applicant {
         }
         let proofs: Vec<VoteProof> = stands.values().map(|(proof, _)| *proof).collect();
         let certificate = Gmc::compose(body, &proofs, identity).map_err(AdmissionError::PeerCertificate)?;
+        let charter = transcript.roster().charter();
+        // How many voters there are is the transcript's to judge, and we may not have it yet.
+        let reset = charter.policies().reset_below_threshold;
+        let need = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };
         certificate
-            .check_authority(transcript.roster().charter(), |voter| stands.get(voter).map(|(_, key)| key))
+            .check_authority_of(charter, need, |voter| stands.get(voter).map(|(_, key)| key))
             .map_err(AdmissionError::PeerCertificate)?;
         self.take_certificate(certificate);
         Ok(())

@@ -168,27 +168,32 @@ impl Ballots {
     }
 
     /// Whether this decision could still find enough approvals in this ballot.
-    pub(crate) fn is_possible(&self, ballot: u32, proposal: &Digest, roster: &Roster) -> bool {
+    pub(crate) fn is_possible(&self, ballot: u32, decision: &Decision, roster: &Roster) -> bool {
+        let proposal = decision.digest();
         let could = |voter: &&MemberId| match self.approvals.get(&(ballot, **voter)) {
-            Some(cast) => cast.digest == *proposal,
-            None => !self.rejections.contains_key(&(ballot, **voter, *proposal)),
+            Some(cast) => cast.digest == proposal,
+            None => !self.rejections.contains_key(&(ballot, **voter, proposal)),
         };
-        roster.decides(&roster.electorate().voters.iter().filter(could).copied().collect())
+        roster.carries(decision, &roster.electorate().voters.iter().filter(could).copied().collect())
     }
 
     fn is_dead(&self, ballot: u32, roster: &Roster) -> bool {
         let silent = |voter: &&MemberId| !self.approvals.contains_key(&(ballot, **voter));
         let silent = roster.electorate().voters.iter().filter(silent).copied().collect();
         let in_ballot = self.approvals.range((ballot, MemberId([0; 32]))..=(ballot, MemberId([0xff; 32])));
-        let named: BTreeSet<Digest> = in_ballot.map(|(_, cast)| cast.digest).collect();
-        !roster.decides(&silent) && !named.iter().any(|digest| self.is_possible(ballot, digest, roster))
+        let named: BTreeMap<Digest, &Decision> =
+            in_ballot.map(|(_, cast)| (cast.digest, &cast.decision)).collect();
+        !roster.decides(&silent) && !named.values().any(|decision| self.is_possible(ballot, decision, roster))
     }
 
     /// Whether those who said no, in any ballot, are so many that the rest do not decide.
     pub(crate) fn is_rejected(&self, proposal: &Digest, roster: &Roster) -> bool {
         let no = self.rejecters(proposal);
         let rest = roster.electorate().voters.iter().filter(|voter| !no.contains(voter)).copied().collect();
-        !roster.decides(&rest)
+        match self.get(proposal) {
+            Some(proposal) => !roster.carries(&proposal.decision, &rest),
+            None => !roster.decides(&rest),
+        }
     }
 
     pub(crate) fn rejecters(&self, proposal: &Digest) -> BTreeSet<MemberId> {
@@ -214,9 +219,9 @@ impl Ballots {
             .iter()
             .map(|((ballot, _), cast)| ((*ballot, cast.digest), &cast.decision))
             .collect();
-        let decided = slots
-            .into_iter()
-            .find(|((ballot, digest), _)| roster.decides(&self.approvers(*ballot, digest, roster)));
+        let decided = slots.into_iter().find(|((ballot, digest), decision)| {
+            roster.carries(decision, &self.approvers(*ballot, digest, roster))
+        });
         decided.map(|((ballot, _), decision)| (ballot, decision.clone()))
     }
 
@@ -230,7 +235,8 @@ impl Ballots {
             return None;
         }
         let all = |digest: &Digest| self.approvals.values().filter(|cast| cast.digest == *digest).count();
-        let possible = self.proposals.iter().filter(|(digest, _)| self.is_possible(ballot, digest, roster));
+        let possible =
+            self.proposals.iter().filter(|(_, one)| self.is_possible(ballot, &one.decision, roster));
         let open = possible.filter(|(_, proposal)| match proposal.opinion {
             Some(wanted) => wanted,
             None => ballot > 0,

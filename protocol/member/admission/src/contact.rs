@@ -8,7 +8,7 @@ use crate::{AdmissionError, Closed, Event, Output};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, UnixTime, codec, limits};
-use folkmoot_identity::{BuildError, EntryError, Gmc, Motion, Request};
+use folkmoot_identity::{BuildError, Charter, EntryError, Gmc, Motion, Policy, Request};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames that a guest may send at once.
@@ -140,6 +140,13 @@ impl Admission {
         if roster.is_used(&digest) {
             return Err(AdmissionError::PeerUsed(member));
         }
+        if roster.is_refused(&digest) {
+            return Err(AdmissionError::PeerRefused(member));
+        }
+        let policies = roster.charter().policies();
+        if policies.policy == Policy::List && !policies.list.contains(&member) {
+            return Err(AdmissionError::PeerNotListed(member));
+        }
         let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
         if self
             .requests
@@ -149,8 +156,10 @@ impl Admission {
             return Err(AdmissionError::PeerOlder(member));
         }
         self.requests.room(&contact, &member, roster.len())?;
-        let hours = u64::from(roster.charter().request_hours());
-        let expires = UnixTime(time.0.saturating_add(hours.saturating_mul(3_600)));
+        let expires = end_of(&request, time, roster.charter());
+        if expires < time {
+            return Err(AdmissionError::PeerTerm(member));
+        }
         let motion = Motion::admit(call.transcript.group(), roster.charter().digest(), digest);
         let name = request.body().name.clone();
         self.out.push_back(Output::Persist(store::put_request(&request, contact, expires)));
@@ -251,6 +260,8 @@ impl Admission {
         let reason = match error {
             AdmissionError::PeerTooManyRequests => Reason::Full,
             AdmissionError::PeerTerm(_) => Reason::Term,
+            AdmissionError::PeerRefused(_) => Reason::Objected,
+            AdmissionError::PeerNotListed(_) => Reason::NotListed,
             AdmissionError::PeerVoteEnded(_)
             | AdmissionError::PeerCertificate(_)
             | AdmissionError::PeerEntry(_) => Reason::Votes,
@@ -305,11 +316,35 @@ impl Admission {
         }
     }
 
+    /// Requests that objections have ended, by the transcript.
+    pub(crate) fn close_refused(&mut self, call: &Call<'_>) {
+        let roster = call.transcript.roster();
+        for open in self.requests.take(|open| roster.is_refused(&open.request.digest())) {
+            self.closed(&open, Closed::Rejected);
+            let (node, request) = (open.request.member().node(), open.request.digest());
+            if self.guests.is_linked(&node) {
+                let (have, need) = (count(open.have(roster)), count(open.need(roster)));
+                let reason = Reason::Objected;
+                self.say(node, &GuestMessage::Standing { request, have, need, reason });
+            }
+        }
+    }
+
     pub(crate) fn close_expired(&mut self, time: UnixTime) {
         for open in self.requests.take(|open| open.expires < time) {
             self.closed(&open, Closed::Expired);
         }
         self.close_expired_proposals(time);
+    }
+}
+
+/// `ADM-24`: when a request closes by itself, and the votes given here run out: by what its guest signed where the charter says
+/// so, else by its arrival.
+fn end_of(request: &Request, arrived: UnixTime, charter: &Charter) -> UnixTime {
+    let after = |time: UnixTime, seconds: u64| UnixTime(time.0.saturating_add(seconds));
+    match charter.policies().request_days {
+        Some(days) => after(request.body().not_before, u64::from(days).saturating_mul(86_400)),
+        None => after(arrived, u64::from(charter.request_hours()).saturating_mul(3_600)),
     }
 }
 

@@ -236,7 +236,7 @@ impl Admission {
                 if (old..new).any(|serial| roster.decided(serial, digest)) {
                     return Some((*digest, Closed::Granted));
                 }
-                let again = matches!(proposal.decision, Decision::Remove { .. });
+                let again = matches!(proposal.decision.plain(), Decision::Remove { .. });
                 (!again).then_some((*digest, Closed::Overtaken))
             })
             .collect();

@@ -30,6 +30,8 @@ pub struct Admission {
     pub(crate) guests: Guests,
     pub(crate) expiring: Expiring,
     pub(crate) hands: Hands,
+    /// When it is our turn to propose the update of the threshold that is due.
+    pub(crate) resize_at: Option<UnixTime>,
     pub(crate) pause: Pause,
     pub(crate) out: VecDeque<Output>,
 }
@@ -46,6 +48,7 @@ impl Admission {
             guests: Guests::default(),
             expiring: Expiring::default(),
             hands: Hands::default(),
+            resize_at: None,
             out: VecDeque::new(),
         }
     }
@@ -91,6 +94,7 @@ impl Admission {
                 self.clock = Some(time);
                 self.close_expired(time);
                 self.expire_members(call, time);
+                self.follow_size(call, time);
                 Ok(())
             }
             Input::Timeout => {
@@ -122,6 +126,7 @@ impl Admission {
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.follow_serial(call);
         self.work_hands(call, entropy);
+        self.approve_updates(call);
         self.cast(call);
         self.carry_out(call);
         let busy = self.has_unfinished(call);
@@ -164,6 +169,7 @@ impl Admission {
         if let Change::Admitted { member, .. } = appended.change {
             self.close_admitted(call, member);
         }
+        self.close_refused(call);
         self.close_stale(call);
         self.follow_serial(call);
         self.close_senseless(call);

@@ -58,6 +58,12 @@ pub enum AdmissionError {
     /// `ADM-17` A newer request of the same key is open.
     #[error("ADM-17: a newer request of {0} is open")]
     PeerOlder(MemberId),
+    /// `ADM-19` Objections ended the request.
+    #[error("ADM-19: the request of {0} was refused for good")]
+    PeerRefused(MemberId),
+    /// `ADM-23` The charter admits by its list, and that does not have the guest.
+    #[error("ADM-23: {0} is not on the charter's list")]
+    PeerNotListed(MemberId),
     /// `ADM-20` The certificate does not stand, by itself or by its votes.
     #[error("ADM-20: certificate")]
     PeerCertificate(#[source] CertificateError),

@@ -29,6 +29,7 @@ mod hands;
 mod message;
 mod requests;
 mod resend;
+mod resize;
 mod status;
 mod store;
 mod vote;

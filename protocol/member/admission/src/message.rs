@@ -38,6 +38,10 @@ pub enum Reason {
     Term = 5,
     /// The certificate's votes do not stand; ask for the votes again.
     Votes = 6,
+    /// So many objected that this request is refused for good; who wants to, asks anew.
+    Objected = 7,
+    /// The charter admits by its list, and that does not have the guest.
+    NotListed = 8,
 }
 
 /// Guest and contact.

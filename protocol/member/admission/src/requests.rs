@@ -34,6 +34,9 @@ impl Open {
 
     /// How many approving votes it takes, as far as those here tell: `ADM-18`.
     pub(crate) fn need(&self, roster: &Roster) -> usize {
+        if roster.lets_in(&self.request.member(), &BTreeSet::new()) {
+            return 0;
+        }
         roster.admission_need(&self.approvers(roster))
     }
 
@@ -42,19 +45,38 @@ impl Open {
         let first = roster.electorate().voters.first();
         let (mut enough, rest): (Vec<_>, Vec<_>) =
             self.approvals(roster).partition(|vote| Some(&vote.voter()) == first);
+        let holder = self.request.member();
         let mut yes: BTreeSet<MemberId> = enough.iter().map(|vote| vote.voter()).collect();
         for vote in rest {
-            if roster.admits(&yes) {
+            if roster.lets_in(&holder, &yes) {
                 break;
             }
             yes.insert(vote.voter());
             enough.push(vote);
         }
-        roster.admits(&yes).then_some(enough)
+        roster.lets_in(&holder, &yes).then_some(enough)
     }
 
     fn approvers(&self, roster: &Roster) -> BTreeSet<MemberId> {
         self.approvals(roster).map(Vote::voter).collect()
+    }
+
+    /// Rejecting votes of those who have one now.
+    pub(crate) fn objections(&self, roster: &Roster) -> Vec<&Vote> {
+        let no = self.votes.values().filter(|vote| vote.content().verdict == Verdict::Reject);
+        no.filter(|vote| roster.may_vote(&vote.voter())).collect()
+    }
+
+    /// `ADM-21`: whether so many object that the charter has the request refused for good.
+    pub(crate) fn is_objected(&self, roster: &Roster) -> bool {
+        let most = roster.charter().policies().objections.and_then(|most| usize::try_from(most).ok());
+        most.is_some_and(|most| self.objections(roster).len() >= most)
+    }
+
+    /// What the charter's rule on admissions has of these votes, part by part; `None` if there is no rule.
+    pub(crate) fn tally(&self, roster: &Roster) -> Option<String> {
+        let policies = roster.charter().policies();
+        policies.admit.as_ref().map(|rule| rule.tally(&self.approvers(roster), &policies.roles))
     }
 
     /// Whether so many voters said no that the rest are too few.
@@ -63,7 +85,7 @@ impl Open {
         let can = voters.iter().filter(|voter| roster.may_vote(voter)).filter(|voter| {
             self.votes.get(voter).is_none_or(|vote| vote.content().verdict == Verdict::Approve)
         });
-        !roster.admits(&can.copied().collect())
+        !roster.lets_in(&self.request.member(), &can.copied().collect())
     }
 
     /// Whether this member would send it again: it voted, or its guest is at the door.

@@ -82,6 +82,10 @@ impl Admission {
                 messages.push(OpenMessage::Vote { cms: Blob::from(vote.der().to_vec()) });
             }
         }
+        let open: Vec<_> = self.requests.iter().map(|open| open.request.digest()).collect();
+        for digest in open {
+            self.refuse_for_good(call, &digest);
+        }
         messages.extend(self.ballots.own_messages(&me));
         for message in messages {
             self.out.push_back(Output::Multicast(Bytes::from(codec::encode(&message))));

@@ -26,6 +26,12 @@ pub struct RequestStatus {
     pub approved: Vec<MemberId>,
     /// Who said no.
     pub rejected: Vec<MemberId>,
+    /// The charter's rule on admissions, with what each part has; `None` if there is none.
+    pub rule: Option<String>,
+    /// The roles that the charter gives this key.
+    pub roles: Vec<String>,
+    /// The term asked for.
+    pub term: (UnixTime, UnixTime),
 }
 
 /// One open proposal.
@@ -78,6 +84,9 @@ impl Admission {
             need: open.need(roster),
             approved: voters(open.votes.values(), Verdict::Approve),
             rejected: voters(open.votes.values(), Verdict::Reject),
+            rule: open.tally(roster),
+            roles: roster.charter().policies().roles_of(&open.request.member()),
+            term: (open.request.body().not_before, open.request.body().not_after),
         });
         let ballot = self.ballots.current(roster).unwrap_or_default();
         let proposals = self.ballots.proposals().map(|(digest, proposal)| {

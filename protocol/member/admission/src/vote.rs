@@ -72,6 +72,21 @@ impl Admission {
         let (have, need) = (open.have(roster), open.need(roster));
         self.out.push_back(Output::Event(Event::VoteCast { motion: digest, voter, approve, have, need }));
         self.answer(call, &digest);
+        if self.requests.get(&digest).is_some_and(|open| open.contact == call.identity.member()) {
+            self.refuse_for_good(call, &digest);
+        }
+    }
+
+    /// `ADM-21`: so many object that the request is refused: once the transcript has it, nobody can be admitted by it. The
+    /// contact enters it at once, the others when they would speak again and it is still open.
+    pub(crate) fn refuse_for_good(&mut self, call: &Call<'_>, digest: &Digest) {
+        let roster = call.transcript.roster();
+        let Some(open) = self.requests.get(digest).filter(|open| open.is_objected(roster)) else { return };
+        let proofs: Vec<_> = open.objections(roster).into_iter().map(Vote::proof).collect();
+        match call.transcript.make_refusal(*digest, &proofs, call.identity) {
+            Ok(entry) => self.out.push_back(Output::Entry(entry)),
+            Err(error) => self.trace(format!("refusal not entered: {error}")),
+        }
     }
 
     /// The votes on an open request as they stand alone (CMS, DER): what `openssl cms -verify` reads.

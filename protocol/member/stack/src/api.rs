@@ -1,7 +1,7 @@
 //! What an application says to a member and hears from it.
 
 use attach::Trace;
-use base::{Cause, Danger, Digest, GroupId, Locator, MemberId, NodeId, Service, ViewId};
+use base::{Cause, Danger, Digest, GroupId, Locator, MemberId, NodeId, Service, UnixTime, ViewId};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach as attach;
@@ -94,6 +94,8 @@ pub enum Command {
         /// In order.
         voters: Vec<MemberId>,
     },
+    /// `Expel`, `ChangeCharter` or `Electorate`, even if those who stay can then no longer admit, remove or decide.
+    Forced(Box<Command>),
     /// Write to a group as one who is no member of it, until it is answered.
     Write {
         /// Which: the charter's own, or one named under it.
@@ -134,6 +136,12 @@ pub struct Petition {
     pub approved: Vec<MemberId>,
     /// Who said no.
     pub rejected: Vec<MemberId>,
+    /// The charter's rule on admissions, with what each part has; `None` if there is none.
+    pub rule: Option<String>,
+    /// The roles that the charter gives this key.
+    pub roles: Vec<String>,
+    /// The term asked for, from and to.
+    pub term: (UnixTime, UnixTime),
 }
 
 /// A proposal that is open.

@@ -73,8 +73,11 @@ impl Member {
 
     /// Asks for admission, from now until it is decided.
     fn apply(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        if !matches!(self.door, Door::Closed) {
-            return;
+        match &self.door {
+            Door::Closed => {}
+            // Who was refused for good, asks anew.
+            Door::Outside(applicant) if applicant.is_over() => {}
+            Door::Outside(_) | Door::Inside(_) => return,
         }
         let applicant = Applicant::new(self.rules());
         self.door = Door::Outside(Box::new(applicant));
@@ -89,10 +92,14 @@ impl Member {
             Command::Apply => return self.apply(now, entropy),
             Command::Vote { subject, approve } => admission::Command::Vote { motion: subject, approve },
             Command::Expel { member } => admission::Command::Expel(member),
-            Command::ChangeCharter { field, value } => {
-                admission::Command::Propose(Decision::change(&field, &value))
+            Command::Forced(command) => match self.decision(*command) {
+                Some(decision) => admission::Command::Propose(decision.forced()),
+                None => return self.event(Event::Refused { reason: "that is nothing to decide".into() }),
+            },
+            command @ (Command::ChangeCharter { .. } | Command::Electorate { .. }) => {
+                let Some(decision) = self.decision(command) else { return };
+                admission::Command::Propose(decision)
             }
-            Command::Electorate { voters } => admission::Command::Propose(Decision::Electorate { voters }),
             Command::Join { .. } | Command::Leave { .. } | Command::Send { .. } | Command::Refresh { .. } => {
                 return;
             }
@@ -102,6 +109,19 @@ impl Member {
             return self.event(Event::Refused { reason: "only members vote and propose".into() });
         }
         self.ask_door(now, admission::Input::Command(command), entropy);
+    }
+
+    /// What a command wants decided.
+    fn decision(&self, command: Command) -> Option<Decision> {
+        match command {
+            Command::Expel { member } => {
+                let admission = self.transcript.roster().member(&member)?.entry;
+                Some(Decision::Remove { member, admission })
+            }
+            Command::ChangeCharter { field, value } => Some(Decision::change(&field, &value)),
+            Command::Electorate { voters } => Some(Decision::Electorate { voters }),
+            _ => None,
+        }
     }
 
     pub(crate) fn ask_door(&mut self, now: Instant, input: admission::Input, entropy: &mut dyn Entropy) {

@@ -21,6 +21,9 @@ impl From<&admission::RequestStatus> for Petition {
             need: count(request.need),
             approved: request.approved.clone(),
             rejected: request.rejected.clone(),
+            rule: request.rule.clone(),
+            roles: request.roles.clone(),
+            term: request.term,
         }
     }
 }
@@ -59,7 +62,9 @@ impl Member {
             admission::Event::Refused { reason, have, need } => {
                 let text = format!("{} ({have} of {need} votes)", why(reason));
                 self.event(match reason {
-                    admission::Reason::Rejected => Event::Denied { reason: text },
+                    admission::Reason::Rejected
+                    | admission::Reason::Objected
+                    | admission::Reason::NotListed => Event::Denied { reason: text },
                     _ => Event::Refused { reason: text },
                 });
             }
@@ -103,6 +108,9 @@ impl Member {
     fn in_words(&self, decision: &Decision) -> String {
         let text = |blob: &base::Blob| String::from_utf8_lossy(&blob.0).into_owned();
         match decision {
+            Decision::Forced(_) => {
+                format!("{}, whatever can no longer be done then", self.in_words(decision.plain()))
+            }
             Decision::Remove { member, .. } => format!("expel {}", self.name(member)),
             Decision::ChangeCharter { field, value } => {
                 format!("set {} = {} in the charter", text(field), text(value))
@@ -120,6 +128,8 @@ fn why(reason: admission::Reason) -> &'static str {
         admission::Reason::Stale => "the request was for another version of the charter",
         admission::Reason::Full => "too many requests are open: try again later",
         admission::Reason::Term => "the term that was asked for does not hold, or a vote ran out",
+        admission::Reason::Objected => "so many objected that the request is refused for good",
+        admission::Reason::NotListed => "the charter admits by its list, and this key is not on it",
         admission::Reason::Votes => "the votes in the certificate do not stand",
     }
 }

@@ -1,0 +1,284 @@
+//! A program that votes for the member: `--policy-hook PROGRAM`.
+//!
+//! ```text
+//! open request, not voted on --> PROGRAM, no shell, no arguments: one JSON object on its standard input
+//!   exit code 0   approve      or, with exit code 0, one line on its standard output:
+//!             3   reject         {"verdict": "approve" | "reject" | "wait", "reason": "..."}
+//!             4   wait
+//! ```
+//! Anything else (another code, a signal, other output, more than [`ANSWER_BYTES_MAX`] bytes, [`PATIENCE`] over) is a failure,
+//! and a failure is to wait: a program that breaks votes for nobody and against nobody. One runs at a time. Who waits is asked
+//! again when others have voted, and every [`AGAIN`]. Votes by it are votes as by the person.
+
+use super::{Process, render};
+use crate::exit::Failure;
+use folkmoot::{Digest, MemberId, Petition};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// Longest that it may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Most that it may say.
+const ANSWER_BYTES_MAX: u64 = 4_096;
+/// Pause until who waits is asked about again, if nobody votes meanwhile.
+const AGAIN: Duration = Duration::from_secs(60);
+/// How often open requests are looked at.
+const LOOK: Duration = Duration::from_millis(300);
+const REJECT: i32 = 3;
+const WAIT: i32 = 4;
+
+/// What the program says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Verdict {
+    Approve,
+    Reject,
+    Wait,
+}
+
+impl Verdict {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+            Self::Wait => "wait",
+        }
+    }
+}
+
+/// One line of it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Word {
+    verdict: Verdict,
+    #[serde(default)]
+    reason: String,
+}
+
+impl Word {
+    fn failed(why: impl std::fmt::Display) -> Self {
+        Self { verdict: Verdict::Wait, reason: format!("the program failed: {why}") }
+    }
+}
+
+/// When it was asked about a request, at how many votes, and what it said.
+#[derive(Debug)]
+struct Asked {
+    at: Instant,
+    votes: usize,
+    told: Option<Word>,
+}
+
+/// What there is to do.
+pub(super) enum Turn {
+    Look,
+    Said(Digest, Word),
+}
+
+/// The program, and what it was asked.
+#[derive(Debug)]
+pub(super) struct Hook {
+    program: Option<PathBuf>,
+    asked: BTreeMap<Digest, Asked>,
+    running: Option<(Digest, JoinHandle<Word>)>,
+    /// When open requests are looked at next.
+    look: Instant,
+}
+
+impl Hook {
+    pub(super) fn new(program: Option<PathBuf>) -> Self {
+        Self { program, asked: BTreeMap::new(), running: None, look: Instant::now() }
+    }
+
+    /// The next thing to do; never, without a program. May be dropped and called anew.
+    pub(super) async fn next(&mut self) -> Turn {
+        match &mut self.running {
+            None if self.program.is_none() => std::future::pending().await,
+            None => {
+                tokio::time::sleep_until(self.look).await;
+                self.look = Instant::now() + LOOK;
+                Turn::Look
+            }
+            Some((request, task)) => {
+                let word = task.await.unwrap_or_else(Word::failed);
+                let request = *request;
+                self.running = None;
+                Turn::Said(request, word)
+            }
+        }
+    }
+
+    /// Which of these it is asked about next: who was not asked about first, then who was longest ago.
+    fn choose<'a>(&mut self, open: &'a [Petition]) -> Option<&'a Petition> {
+        self.asked.retain(|request, _| open.iter().any(|petition| petition.subject == *request));
+        let due = |petition: &&Petition| match self.asked.get(&petition.subject) {
+            Some(asked) => asked.votes != votes(petition) || asked.at.elapsed() >= AGAIN,
+            None => true,
+        };
+        open.iter().filter(due).min_by_key(|petition| self.asked.get(&petition.subject).map(|asked| asked.at))
+    }
+}
+
+fn votes(petition: &Petition) -> usize {
+    petition.approved.len() + petition.rejected.len()
+}
+
+impl Process {
+    /// Starts the program on a request, or does what it said.
+    pub(super) async fn follow_hook(&mut self, turn: Turn) -> Result<(), Failure> {
+        match turn {
+            Turn::Look => self.ask_hook().await,
+            Turn::Said(request, word) => self.obey_hook(request, word).await,
+        }
+    }
+
+    async fn ask_hook(&mut self) -> Result<(), Failure> {
+        let me = self.moot.me();
+        let look = move |transcript: &folkmoot_identity::Transcript| {
+            let roster = transcript.roster();
+            (roster.may_vote(&me), roster.charter().policies().clone())
+        };
+        let (may_vote, policies) = self.with_transcript(look).await?;
+        let mut open = self.moot.petitions().await?;
+        open.retain(|one| may_vote && !one.approved.contains(&me) && !one.rejected.contains(&me));
+        let Some(petition) = self.hook.choose(&open) else { return Ok(()) };
+        let question = self.question(petition, |member| policies.roles_of(member));
+        let Some(program) = self.hook.program.clone() else { return Ok(()) };
+        let asked = self.hook.asked.remove(&petition.subject).and_then(|asked| asked.told);
+        let asked = Asked { at: Instant::now(), votes: votes(petition), told: asked };
+        self.hook.asked.insert(petition.subject, asked);
+        self.hook.running = Some((petition.subject, tokio::spawn(ask(program, question.to_string()))));
+        Ok(())
+    }
+
+    /// What the program is given.
+    fn question(&self, petition: &Petition, roles: impl Fn(&MemberId) -> Vec<String>) -> Value {
+        let voters = |voters: &[MemberId]| {
+            let voter = |member: &MemberId| json!({ "member": member.hex(), "name": render::name(&self.names, member), "roles": roles(member) });
+            voters.iter().map(voter).collect::<Vec<_>>()
+        };
+        json!({
+            "request": crate::show::hex(&petition.subject), "group": self.moot.group().hex(), "me": self.moot.me().hex(),
+            "member": petition.member.hex(), "name": petition.name, "roles": petition.roles,
+            "term": { "from": petition.term.0.0, "to": petition.term.1.0 }, "have": petition.have, "need": petition.need,
+            "rule": petition.rule, "approved": voters(&petition.approved), "rejected": voters(&petition.rejected),
+        })
+    }
+
+    async fn obey_hook(&mut self, request: Digest, word: Word) -> Result<(), Failure> {
+        let approve = match word.verdict {
+            Verdict::Wait => None,
+            Verdict::Approve => Some(true),
+            Verdict::Reject => Some(false),
+        };
+        let name = self.about(&request).await?;
+        if let Some(approve) = approve.filter(|_| name.is_some()) {
+            self.moot.vote(request, approve).await?;
+            if let Err(refused) = self.hear_refusal().await {
+                tracing::warn!(%refused, "vote by the policy program");
+            }
+        }
+        let news = match self.hook.asked.get_mut(&request) {
+            Some(asked) => asked.told.replace(word.clone()).as_ref() != Some(&word),
+            None => false,
+        };
+        if news {
+            self.show(&json!({
+                "event": "hook", "subject": crate::show::hex(&request), "name": name, "verdict": word.verdict.word(),
+                "reason": word.reason,
+            }));
+        }
+        Ok(())
+    }
+}
+
+async fn ask(program: PathBuf, question: String) -> Word {
+    match tokio::time::timeout(PATIENCE, converse(program, question)).await {
+        Ok(Ok((code, answer))) => read(code, &answer),
+        Ok(Err(error)) => Word::failed(error),
+        Err(_) => Word::failed(format!("no answer within {} s", PATIENCE.as_secs())),
+    }
+}
+
+/// Runs it to its end. If this is dropped, it is killed.
+async fn converse(program: PathBuf, mut question: String) -> std::io::Result<(Option<i32>, Vec<u8>)> {
+    let mut command = tokio::process::Command::new(&program);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    question.push('\n');
+    let write = async move {
+        if let Some(mut input) = input {
+            // It may well answer without reading.
+            let _ = input.write_all(question.as_bytes()).await;
+        }
+    };
+    let mut answer = Vec::new();
+    let read = async {
+        match output {
+            Some(output) => output.take(ANSWER_BYTES_MAX + 1).read_to_end(&mut answer).await.map(|_| ()),
+            None => Ok(()),
+        }
+    };
+    let ((), heard) = tokio::join!(write, read);
+    heard?;
+    Ok((child.wait().await?.code(), answer))
+}
+
+fn read(code: Option<i32>, answer: &[u8]) -> Word {
+    let plain = |verdict| Word { verdict, reason: String::new() };
+    let Ok(text) = std::str::from_utf8(answer) else { return Word::failed("it says what is no text") };
+    let text = text.trim();
+    if u64::try_from(answer.len()).unwrap_or(u64::MAX) > ANSWER_BYTES_MAX {
+        return Word::failed(format!("it says more than {ANSWER_BYTES_MAX} bytes"));
+    }
+    match (code, text) {
+        (Some(0), "") => plain(Verdict::Approve),
+        (Some(REJECT), "") => plain(Verdict::Reject),
+        (Some(WAIT), "") => plain(Verdict::Wait),
+        (Some(0), text) if text.lines().count() == 1 => serde_json::from_str(text)
+            .unwrap_or_else(|error| Word::failed(format!("it says no verdict: {error}"))),
+        (Some(0), _) => Word::failed("it says more than one line"),
+        (Some(code), _) => Word::failed(format!("exit code {code}")),
+        (None, _) => Word::failed("it was ended by a signal"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_a_code_or_a_line_and_all_else_is_to_wait() {
+        let verdict = |code, text: &str| read(code, text.as_bytes()).verdict;
+        assert_eq!(verdict(Some(0), ""), Verdict::Approve);
+        assert_eq!(verdict(Some(3), ""), Verdict::Reject);
+        assert_eq!(verdict(Some(4), ""), Verdict::Wait);
+        let line = r#"{"verdict":"reject","reason":"not today"}"#;
+        assert_eq!(
+            read(Some(0), line.as_bytes()),
+            Word { verdict: Verdict::Reject, reason: "not today".into() }
+        );
+        let failures = [
+            (Some(1), ""),
+            (Some(3), line),
+            (None, ""),
+            (Some(0), "approve"),
+            (Some(0), r#"{"verdict":"perhaps"}"#),
+            (Some(0), "{\"verdict\":\"approve\"}\n{\"verdict\":\"approve\"}"),
+        ];
+        for (code, text) in failures {
+            let word = read(code, text.as_bytes());
+            assert_eq!(word.verdict, Verdict::Wait, "{code:?} {text}");
+            assert!(word.reason.starts_with("the program failed"), "{}", word.reason);
+        }
+        assert_eq!(verdict(Some(0), &"x".repeat(5_000)), Verdict::Wait);
+    }
+}

@@ -1,0 +1,146 @@
+//! What a person wants decided: names made into keys, rules into their one spelling, and what speaks against it.
+
+use super::Process;
+use super::decide::on_roster;
+use super::find::{Candidate, find};
+use crate::exit::{Exit, Failure, whole};
+use folkmoot::MemberId;
+use folkmoot::tools::{Command, Machine, OsEntropy};
+use folkmoot_identity::{Decision, EntryError, Rule, Threshold, Transcript};
+use serde_json::{Value, json};
+
+/// Takes a field's value back.
+const NONE: &str = "none";
+
+/// With force, or only to be weighed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    pub(super) force: bool,
+    pub(super) weigh: bool,
+}
+
+impl Process {
+    pub(super) async fn expel(&mut self, text: &str, how: How) -> Result<Value, Failure> {
+        let found = find(text, self.members().await?, "no member is called")?;
+        let member = found.value;
+        let answer = json!({ "member": found.id, "name": found.name });
+        self.propose(Command::Expel { member }, how, answer).await
+    }
+
+    pub(super) async fn voters(&mut self, names: &[String], how: How) -> Result<Value, Failure> {
+        let members = self.members().await?;
+        let find = |name: &String| find(name, members.clone(), "no member is called");
+        let found = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let voters: Vec<MemberId> = found.iter().map(|one| one.value).collect();
+        let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+        let ids: Vec<String> = voters.iter().map(MemberId::hex).collect();
+        let answer = json!({ "voters": ids, "names": names });
+        self.propose(Command::Electorate { voters }, how, answer).await
+    }
+
+    pub(super) async fn change(&mut self, field: &str, value: &str, how: How) -> Result<Value, Failure> {
+        let value = self.spelled(field, value).await?;
+        let answer = json!({ "field": field, "value": value });
+        self.propose(Command::ChangeCharter { field: field.to_owned(), value }, how, answer).await
+    }
+
+    async fn propose(&mut self, command: Command, how: How, answer: Value) -> Result<Value, Failure> {
+        let against = self.against(&command).await?;
+        if how.weigh {
+            return Ok(json!({ "warning": against.map(|error| whole(&error)) }));
+        }
+        if how.force {
+            self.moot.force(command).await?;
+        } else if let Some(error) = against.filter(is_forcible) {
+            let hint = format!("{}. If that is what you want: --force", whole(&error));
+            return Err(Failure::new(Exit::Refused, hint));
+        } else {
+            self.moot.order(command).await?;
+        }
+        self.hear_refusal().await?;
+        Ok(answer)
+    }
+
+    /// Why what is wanted would not stand, unforced.
+    async fn against(&self, command: &Command) -> Result<Option<EntryError>, Failure> {
+        let command = command.clone();
+        self.with_transcript(move |transcript| {
+            let decision = match command {
+                Command::Expel { member } => {
+                    let admission = transcript.roster().member(&member)?.entry;
+                    Decision::Remove { member, admission }
+                }
+                Command::ChangeCharter { field, value } => Decision::change(&field, &value),
+                Command::Electorate { voters } => Decision::Electorate { voters },
+                _ => return None,
+            };
+            transcript.would_stand(&decision).err()
+        })
+        .await
+    }
+
+    /// The value as a vote spells it.
+    async fn spelled(&self, field: &str, value: &str) -> Result<String, Failure> {
+        if value == NONE {
+            return Ok(value.to_owned());
+        }
+        match field {
+            "admit" | "remove" => {
+                let rule = Rule::parse(value)
+                    .map_err(|error| Failure::new(Exit::Usage, format!("{field}: {error}")))?;
+                Ok(rule.to_string())
+            }
+            "threshold" if value.contains("% window ") => {
+                let members = self.with_transcript(|transcript| transcript.roster().len()).await?;
+                Ok(value.replace("% window ", &format!("% of {members} window ")))
+            }
+            "threshold" => Ok(Threshold::from_word(value).map_or(value.to_owned(), |word| word.to_string())),
+            _ if field.starts_with("roles.") || matches!(field, "list" | "decider") => self.keys(value).await,
+            _ => Ok(value.to_owned()),
+        }
+    }
+
+    /// Names and ids, with commas between, as sorted whole ids. Whole ids may be of people who are no members.
+    async fn keys(&self, text: &str) -> Result<String, Failure> {
+        let members = self.members().await?;
+        let mut ids = Vec::new();
+        for one in text.split(',').map(str::trim) {
+            ids.push(match MemberId::from_hex(one) {
+                Some(id) => id.hex(),
+                None => find(one, members.clone(), "no member is called")?.id,
+            });
+        }
+        ids.sort();
+        ids.dedup();
+        Ok(ids.join(","))
+    }
+
+    async fn members(&self) -> Result<Vec<Candidate<MemberId>>, Failure> {
+        let people = self.moot.status().await?.people.into_iter().filter(on_roster);
+        let candidate = |person: folkmoot::Person| Candidate {
+            kind: "member".to_owned(),
+            name: person.name,
+            id: person.member.hex(),
+            value: person.member,
+        };
+        Ok(people.map(candidate).collect())
+    }
+
+    /// Looks into the member's transcript.
+    pub(super) async fn with_transcript<R: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Transcript) -> R + Send + 'static,
+    ) -> Result<R, Failure> {
+        let look = move |machine: &mut Machine, _, _: &mut OsEntropy| look(machine.upper.member.transcript());
+        self.moot.handle().look(look).await.map_err(Failure::from)
+    }
+}
+
+/// Whether force helps.
+fn is_forcible(error: &EntryError) -> bool {
+    match error {
+        EntryError::PeerUnreachable { .. } => true,
+        EntryError::PeerDeadEnd { voters, .. } => *voters > 0,
+        _ => false,
+    }
+}

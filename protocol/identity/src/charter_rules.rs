@@ -1,0 +1,173 @@
+//! What a vote may change in a charter, and what is legal in it.
+
+use crate::charter_groups::Groups;
+use crate::policy::{Policies, Policy, Refusal};
+use crate::threshold::Threshold;
+use folkmoot_base::{Cipher, GroupId, Keying, MemberId};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Highest threshold.
+pub const THRESHOLD_MAX: u32 = 128;
+const DAYS_MAX: u32 = 3_650;
+const HOURS_MAX: u32 = 8_760;
+const TIMEOUT_MS_MAX: u32 = 3_600_000;
+pub(crate) const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
+pub(crate) const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
+const LINKS_FIXED: &str =
+    "fixed when the group was founded: who was away meanwhile could link to nobody to hear of the change";
+const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
+
+/// What the smaller side of a split may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Minority {
+    /// Go on as before.
+    Continue,
+    /// Receive, not send.
+    ReadOnly,
+    /// Neither.
+    Stop,
+}
+
+impl Minority {
+    /// The word in the charter.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::ReadOnly => "read-only",
+            Self::Stop => "stop",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        [Self::Continue, Self::ReadOnly, Self::Stop].into_iter().find(|rule| rule.word() == word)
+    }
+}
+
+/// Timeouts that the charter sets; `None` leaves a layer's default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timeouts {
+    /// How long a member waits for another's step before it complains (K4).
+    pub step_ms: Option<u32>,
+    /// How long a node waits for a silent peer.
+    pub silence_ms: Option<u32>,
+    /// How often absent nodes are probed (D3).
+    pub lookup_ms: Option<u32>,
+    /// By how much clocks may differ (T7).
+    pub skew_ms: Option<u32>,
+    /// How old a key grows before the members make another.
+    pub refresh_ms: Option<u32>,
+}
+
+/// What a vote may change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rules {
+    pub(crate) threshold: Threshold,
+    pub(crate) keying: Keying,
+    pub(crate) cipher: Cipher,
+    pub(crate) hybrid: bool,
+    pub(crate) contributory: bool,
+    pub(crate) minority: Minority,
+    pub(crate) minority_may_admit: bool,
+    pub(crate) letters: bool,
+    pub(crate) certificate_days: u32,
+    pub(crate) request_hours: u32,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) groups: Groups,
+    pub(crate) policies: Policies,
+}
+
+impl Rules {
+    /// The module as it is run, if the rules are legal; else which of them is not, and why.
+    pub(crate) fn check(
+        &self,
+        founders: &BTreeSet<MemberId>,
+    ) -> Result<Keying, (&'static str, &'static str)> {
+        self.threshold.check().map_err(|reason| ("threshold", reason))?;
+        self.policies.check(founders)?;
+        if self.policies.policy == Policy::List && !self.minority_may_admit {
+            return Err(("policy", "a list admits without votes, so minority_may_admit must be true"));
+        }
+        let mut keyings = self.groups.keyings().chain([self.keying]);
+        if self.contributory && keyings.any(|keying| !keying.contributory()) {
+            return Err((
+                "keying",
+                "in that module not every member has a share: contributory must be false",
+            ));
+        }
+        if !(1..=DAYS_MAX).contains(&self.certificate_days) {
+            return Err(("certificate_days", "between 1 and 3650"));
+        }
+        if !(1..=HOURS_MAX).contains(&self.request_hours) {
+            return Err(("request_hours", "between 1 and 8760"));
+        }
+        let times = &self.timeouts;
+        let set = [times.step_ms, times.silence_ms, times.lookup_ms, times.skew_ms, times.refresh_ms];
+        if set.into_iter().flatten().any(|ms| !(1..=TIMEOUT_MS_MAX).contains(&ms)) {
+            return Err(("timeouts", "between 1 and 3600000 ms"));
+        }
+        if self.groups.keyings().any(|keying| self.agreement(keying).is_none()) {
+            return Err(("hybrid", NO_HYBRID));
+        }
+        self.agreement(self.keying).ok_or(("hybrid", NO_HYBRID))
+    }
+
+    /// The form of a module that is run.
+    fn agreement(&self, keying: Keying) -> Option<Keying> {
+        if self.hybrid { keying.hybrid() } else { Some(keying) }
+    }
+
+    pub(crate) fn suites(&self, home: &GroupId) -> BTreeMap<GroupId, (Keying, Cipher)> {
+        let mut suites = self.groups.suites(home, (self.keying, self.cipher));
+        for (keying, _) in suites.values_mut() {
+            *keying = self.agreement(*keying).unwrap_or(*keying);
+        }
+        suites
+    }
+
+    pub(crate) fn set(&mut self, field: &str, word: &str) -> Result<(), Refusal> {
+        match self.policies.set(field, word) {
+            Some(done) => done,
+            None => self.set_plain(field, word).map_err(Refusal::from),
+        }
+    }
+
+    fn set_plain(&mut self, field: &str, word: &str) -> Result<(), &'static str> {
+        match field {
+            "threshold" => self.threshold = Threshold::from_word(word)?,
+            "keying" => self.keying = Keying::from_name(word).ok_or(KEYINGS)?,
+            "cipher" => self.cipher = Cipher::from_name(word).ok_or(CIPHERS)?,
+            "hybrid" => self.hybrid = truth(word)?,
+            "hybrid_links" => return Err(LINKS_FIXED),
+            "contributory" => self.contributory = truth(word)?,
+            "minority" => self.minority = Minority::from_word(word).ok_or("continue, read-only or stop")?,
+            "minority_may_admit" => self.minority_may_admit = truth(word)?,
+            "letters" => self.letters = truth(word)?,
+            "certificate_days" => self.certificate_days = number(word)?,
+            "request_hours" => self.request_hours = number(word)?,
+            "timeouts.step_ms" => self.timeouts.step_ms = Some(number(word)?),
+            "timeouts.silence_ms" => self.timeouts.silence_ms = Some(number(word)?),
+            "timeouts.lookup_ms" => self.timeouts.lookup_ms = Some(number(word)?),
+            "timeouts.skew_ms" => self.timeouts.skew_ms = Some(number(word)?),
+            "timeouts.refresh_ms" => self.timeouts.refresh_ms = Some(number(word)?),
+            _ => {
+                let named = field.strip_prefix("groups.").and_then(|rest| rest.rsplit_once('.'));
+                let (name, rule) = named.ok_or("not a field that can be changed")?;
+                self.groups.set(name, rule, word)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number in its one spelling.
+pub(crate) fn number(word: &str) -> Result<u32, &'static str> {
+    let number: u32 = word.parse().map_err(|_| "not a number")?;
+    if number.to_string() == word { Ok(number) } else { Err("not a number in plain digits") }
+}
+
+fn truth(word: &str) -> Result<bool, &'static str> {
+    word.parse().map_err(|_| "true or false")
+}

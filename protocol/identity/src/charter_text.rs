@@ -1,0 +1,207 @@
+//! The founding text of a charter, read: its keys, and the values that no vote changes.
+
+use crate::charter::{FOUNDERS_MAX, Founder};
+use crate::charter_groups::{GroupText, Groups};
+use crate::charter_rules::{CIPHERS, KEYINGS, Minority, Rules, Timeouts};
+use crate::envelope::NAME_BYTES_MAX;
+use crate::policy::{Policies, Policy, below, key};
+use crate::threshold::Threshold;
+use crate::{CharterError, Rule};
+use folkmoot_base::{Cipher, Keying, MemberId};
+use folkmoot_signing::{Scheme, VerifyingKey};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Text {
+    pub(crate) version: u32,
+    pub(crate) name: String,
+    pub(crate) nonce: String,
+    threshold: ThresholdText,
+    scheme: String,
+    keying: String,
+    cipher: String,
+    #[serde(default)]
+    hybrid: bool,
+    #[serde(default)]
+    pub(crate) hybrid_links: bool,
+    contributory: bool,
+    minority: Minority,
+    minority_may_admit: bool,
+    #[serde(default)]
+    letters: bool,
+    certificate_days: u32,
+    request_hours: u32,
+    founders: Vec<FounderText>,
+    #[serde(default)]
+    timeouts: Timeouts,
+    #[serde(default)]
+    groups: BTreeMap<String, GroupText>,
+    policy: Option<String>,
+    list: Option<Vec<String>>,
+    decider: Option<String>,
+    admit: Option<String>,
+    remove: Option<String>,
+    objections: Option<u32>,
+    request_days: Option<u32>,
+    below_threshold: Option<String>,
+    #[serde(default)]
+    roles: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ThresholdText {
+    Fixed(u32),
+    Ratio(RatioText),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RatioText {
+    ratio: String,
+    window: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FounderText {
+    name: String,
+    key: String,
+}
+
+impl Text {
+    /// Reads the keys, and refuses what this release cannot do.
+    pub(crate) fn read(text: &str) -> Result<Self, CharterError> {
+        let text: Self =
+            toml::from_str(text).map_err(|error| CharterError::WireMalformed(error.message().to_owned()))?;
+        if text.version != 1 {
+            return Err(value("version", "this release reads version 1"));
+        }
+        Ok(text)
+    }
+
+    /// `ID-48`: a scheme that this release runs, with what it needs. A signature of the group does not say whose hands made it, so
+    /// with such a scheme no rule can ask who they were.
+    pub(crate) fn scheme(&self, rules: &Rules) -> Result<Scheme, CharterError> {
+        let scheme = Scheme::from_name(&self.scheme).ok_or(value("scheme", SCHEMES))?;
+        if !matches!(scheme, Scheme::Plain | Scheme::TsDsa | Scheme::Frost) {
+            return Err(value("scheme", SCHEMES));
+        }
+        let signers = scheme.signers(usize::try_from(rules.threshold.votes()).unwrap_or(usize::MAX));
+        if signers > self.founders.len() {
+            return Err(value("threshold", "more signers than founders: ts-dsa takes two for each vote, less one"));
+        }
+        if scheme.shared() && !rules.minority_may_admit {
+            return Err(value("minority_may_admit", "with such a scheme true: a signature does not say whose it is"));
+        }
+        if scheme.shared() && !rules.policies.counts_alone() {
+            return Err(value("policy", "with such a scheme the threshold alone: a signature does not say whose it is"));
+        }
+        Ok(scheme)
+    }
+
+    pub(crate) fn founders(&self) -> Result<Vec<Founder>, CharterError> {
+        founders(&self.founders)
+    }
+
+    /// What a vote may change, not yet checked.
+    pub(crate) fn rules(&self) -> Result<Rules, CharterError> {
+        Ok(Rules {
+            threshold: self.threshold()?,
+            keying: Keying::from_name(&self.keying).ok_or(value("keying", KEYINGS))?,
+            cipher: Cipher::from_name(&self.cipher).ok_or(value("cipher", CIPHERS))?,
+            hybrid: self.hybrid,
+            contributory: self.contributory,
+            minority: self.minority,
+            minority_may_admit: self.minority_may_admit,
+            letters: self.letters,
+            certificate_days: self.certificate_days,
+            request_hours: self.request_hours,
+            timeouts: self.timeouts,
+            groups: Groups::read(&self.groups).map_err(|(key, reason)| value(key, reason))?,
+            policies: self.policies()?,
+        })
+    }
+
+    fn threshold(&self) -> Result<Threshold, CharterError> {
+        match &self.threshold {
+            ThresholdText::Fixed(votes) => Ok(Threshold::Fixed(*votes)),
+            ThresholdText::Ratio(text) => Threshold::founded(&text.ratio, text.window, self.founders.len())
+                .map_err(|reason| value("threshold", reason)),
+        }
+    }
+
+    fn policies(&self) -> Result<Policies, CharterError> {
+        let policy = self.policy.as_deref().map(Policy::from_word).transpose();
+        let below = self.below_threshold.as_deref().map(below).transpose();
+        let decider = self.decider.as_deref().map(|id| key(id).ok_or(value("decider", NO_KEY_ID)));
+        let roles = self.roles.iter().map(|(role, ids)| Ok((role.clone(), keys("roles", ids)?)));
+        Ok(Policies {
+            policy: policy.map_err(|reason| value("policy", reason))?.unwrap_or_default(),
+            list: keys("list", self.list.as_deref().unwrap_or_default())?,
+            decider: decider.transpose()?,
+            roles: roles.collect::<Result<_, CharterError>>()?,
+            admit: rule("admit", self.admit.as_deref())?,
+            remove: rule("remove", self.remove.as_deref())?,
+            objections: self.objections,
+            request_days: self.request_days,
+            reset_below_threshold: below
+                .map_err(|reason| value("below_threshold", reason))?
+                .unwrap_or_default(),
+        })
+    }
+}
+
+const SCHEMES: &str = "plain, ts-dsa or frost";
+const NO_KEY_ID: &str = "not a key id: 64 hexadecimal digits, as folkmoot identity show prints it";
+
+fn keys(field: &'static str, texts: &[String]) -> Result<BTreeSet<MemberId>, CharterError> {
+    let mut ids = BTreeSet::new();
+    for text in texts {
+        if !ids.insert(key(text).ok_or(value(field, NO_KEY_ID))?) {
+            return Err(value(field, "the same key twice"));
+        }
+    }
+    Ok(ids)
+}
+
+fn rule(field: &'static str, text: Option<&str>) -> Result<Option<Rule>, CharterError> {
+    let read = |text| Rule::parse(text).map_err(|source| CharterError::WireRule { key: field, source });
+    text.map(read).transpose()
+}
+
+fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {
+    if texts.is_empty() || texts.len() > FOUNDERS_MAX {
+        return Err(value("founders", "between 1 and 32"));
+    }
+    let mut seen = BTreeSet::new();
+    let mut out = Vec::with_capacity(texts.len());
+    for text in texts {
+        if text.name.is_empty() || text.name.len() > NAME_BYTES_MAX || text.name.chars().any(char::is_control)
+        {
+            return Err(value("founders.name", "1 to 64 bytes without control characters"));
+        }
+        let key = unhex(&text.key).and_then(|spki| VerifyingKey::from_spki_der(&spki).ok());
+        let key = key.ok_or(value("founders.key", "not the SPKI of a P-256 key in hexadecimal"))?;
+        if !seen.insert(key.member_id()) {
+            return Err(value("founders.key", "the same key twice"));
+        }
+        out.push(Founder { name: text.name.clone(), key });
+    }
+    Ok(out)
+}
+
+pub(crate) fn value(key: &'static str, reason: &'static str) -> CharterError {
+    CharterError::WireValue { key, reason }
+}
+
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |c: u8| char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pair = |pair: &[u8]| match *pair {
+        [high, low] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(pair).collect()
+}

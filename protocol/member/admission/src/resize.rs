@@ -1,0 +1,64 @@
+//! A threshold that follows the group's size: its updates are proposed and approved by the members' programs, no person asked.
+//!
+//! The charter that everybody signed says when an update is due and to what, so there is nothing to judge; what counts is the
+//! quorum of voters that saw the size. Each voter waits its turn before it proposes, so that normally the first speaks alone.
+
+use crate::desk::{Admission, Call};
+use folkmoot_base::UnixTime;
+use folkmoot_identity::{Decision, Roster, Threshold};
+
+/// Seconds between one voter's turn and the next one's, and until a proposal that closed is made again.
+const TURN_SECONDS: u64 = 2;
+/// Turns are counted to here, then all the rest speak together.
+const TURNS_MAX: u64 = 30;
+
+impl Admission {
+    /// `ADM-37`: proposes the update that is due, if nobody has.
+    pub(crate) fn follow_size(&mut self, call: &Call<'_>, time: UnixTime) {
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let due = roster.threshold_update().filter(|update| call.transcript.would_stand(update).is_ok());
+        let open = self.ballots.proposals().any(|(_, proposal)| is_update(&proposal.decision, roster));
+        let Some(update) = due.filter(|_| roster.may_vote(&me) && !open) else {
+            self.resize_at = None;
+            return;
+        };
+        let place = roster.electorate().voters.iter().position(|voter| *voter == me).unwrap_or_default();
+        let turn = u64::try_from(place).unwrap_or(TURNS_MAX).min(TURNS_MAX).saturating_mul(TURN_SECONDS);
+        let at = *self.resize_at.get_or_insert(UnixTime(time.0.saturating_add(turn)));
+        if time < at {
+            return;
+        }
+        self.resize_at = None;
+        if let Err(error) = self.propose(call, update) {
+            self.trace(format!("update of the threshold not proposed: {error}"));
+        }
+    }
+
+    /// `ADM-37`: approves every update that is due, by whomever it was proposed.
+    pub(crate) fn approve_updates(&mut self, call: &Call<'_>) {
+        let roster = call.transcript.roster();
+        if !roster.may_vote(&call.identity.member()) {
+            return;
+        }
+        let open = self.ballots.proposals().filter(|(_, one)| one.opinion.is_none());
+        let updates: Vec<_> =
+            open.filter(|(_, one)| is_update(&one.decision, roster)).map(|(digest, _)| *digest).collect();
+        for update in updates {
+            if let Err(error) = self.vote_proposal(call, update, true) {
+                self.trace(format!("update of the threshold not approved: {error}"));
+            }
+        }
+    }
+}
+
+/// Whether the decision does nothing but follow the group's size. Whether it is due is the transcript's to judge.
+fn is_update(decision: &Decision, roster: &Roster) -> bool {
+    let Decision::ChangeCharter { field, value } = decision else { return false };
+    let next = std::str::from_utf8(&value.0).ok().and_then(|word| Threshold::from_word(word).ok());
+    match (roster.charter().threshold_rule(), next) {
+        (Threshold::Ratio { percent, window, .. }, Some(Threshold::Ratio { percent: p, window: w, .. })) => {
+            field.0.as_ref() == b"threshold" && (p, w) == (percent, window)
+        }
+        _ => false,
+    }
+}
