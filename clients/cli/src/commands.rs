@@ -169,6 +169,10 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let about = format!("view {view}  key {key}{suite}  {}", text(&status, "activity"));
         let refusals = status.get("refusals").and_then(Value::as_array).into_iter().flatten();
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
+        let heads = status.get("heads").and_then(Value::as_array).into_iter().flatten();
+        let heads: Vec<&str> = heads.filter_map(Value::as_str).collect();
+        let entries = status.get("entries").and_then(Value::as_u64).unwrap_or_default();
+        let about = format!("{about}\ntranscript of {entries}, head {}", heads.join(" "));
         format!("{}\n{about}\n{}{refusals}", paint(Paint::Bold, &head), people(&status, |_| true))
     });
     Ok(())

@@ -43,5 +43,7 @@ pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerC
 pub use request::Request;
 pub use roster::{Admission, Electorate, Ending, Roster};
 pub use signed_charter::SignedCharter;
-pub use transcript::{Appended, BuildError, Change, Decision, EntryError, Evidence, LoadError, Transcript};
+pub use transcript::{
+    Appended, Audit, BuildError, Change, Decision, EntryError, Evidence, FileError, LoadError, Transcript,
+};
 pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};

@@ -109,7 +109,7 @@ fn a_signed_message_is_proven_to_a_third_party_and_one_without_is_not() {
     ben.kill();
     let export = place.path().join("evidence");
     ben.good(&["export", &export.display().to_string()]);
-    let transcript = export.join("transcript").display().to_string();
+    let transcript = export.join("transcript.moot").display().to_string();
     let told = judge.yes(&file, &["--transcript", &transcript]);
     assert_eq!(
         (&told["signed_by"], &told["standing"]),
