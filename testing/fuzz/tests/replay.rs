@@ -13,6 +13,7 @@ const FLIPPED_BYTES_MAX: usize = 2_048;
 const DEAR: &[(&str, usize)] = &[
     ("identity_pem", 3),
     ("transcript", 5),
+    ("transcript_file", 17),
     ("link_stranger", 7),
     ("link_liar", 13),
     ("agreement_run", 7),
@@ -112,6 +113,7 @@ replays! {
     signed_message
     entry
     transcript
+    transcript_file
     link_message
     ring_frame
     group_message

@@ -1,0 +1,84 @@
+//! `folkmoot verify CHARTER TRANSCRIPT` finds every kind of tampering that docs/protocol/transcript.md lists, each for its own
+//! reason, through the program itself. What a tamperer could sign anew, having the key, is signed anew.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod admissions;
+mod decisions;
+mod entries;
+mod file;
+mod judge;
+mod world;
+
+use judge::{stands, verify_by};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::Path;
+use world::{CHANGES, STORY, author, id, signed};
+
+#[test]
+fn an_honest_history_stands_and_is_told() {
+    let file = STORY.honest_file();
+    let told = stands("honest", &file, &[]);
+    let roster = STORY.honest.roster();
+    assert!(told["entries"].as_u64().unwrap() > CHANGES as u64);
+    assert_eq!(told["entries"], STORY.honest.len());
+    assert_eq!((&told["splits"], &told["merges"], &told["contradictions"]), (&json!(1), &json!(1), &json!(0)));
+    let sum: u64 = ["admissions", "expiries", "decisions"].map(|kind| told[kind].as_u64().unwrap()).iter().sum();
+    assert_eq!(sum + 1, told["entries"], "every entry is one of them, or the first");
+    let parts = ["removals", "charter_changes", "electorates"].map(|kind| told[kind].as_u64().unwrap());
+    assert!(parts.iter().all(|part| *part > 0) && parts.iter().sum::<u64>() == told["decisions"]);
+    let members: Vec<&str> = told["members"].as_array().unwrap().iter().map(|one| one["member"].as_str().unwrap()).collect();
+    assert_eq!(members, roster.members().map(|one| one.member.hex()).collect::<Vec<_>>());
+    assert!(told["former"].as_array().unwrap().iter().any(|one| one["member"] == id(world::EXPELLED).hex()));
+    let heads: Vec<_> = STORY.honest.heads().iter().copied().collect();
+    assert_eq!(told["heads"], json!(heads.iter().map(folkmoot_base::EntryId::hex).collect::<Vec<_>>()));
+    stands("honest-again", &file, &heads);
+}
+
+#[test]
+fn tampering_that_changes_nothing_passes() {
+    // Every entry taken apart and signed anew by its author, who holds the key: the same bytes.
+    let anew = |place: usize| match place {
+        0 => STORY.entry(0).encode(),
+        _ => signed(STORY.entry(place), author(&STORY.entry(place))),
+    };
+    let entries: Vec<_> = (0..STORY.entries.len()).map(anew).collect();
+    let file = STORY.file(&entries);
+    assert_eq!(file, STORY.honest_file());
+    stands("nothing", &file, &[]);
+    // The other member, who heard the sides in another order, exports the same file.
+    let mut other = STORY.sides[1].clone();
+    STORY.honest.entries().for_each(|entry| drop(other.append(entry).unwrap()));
+    assert_eq!(other.file().flatten().collect::<Vec<u8>>(), file);
+}
+
+#[test]
+fn a_charter_that_does_not_stand_judges_nothing() {
+    let mut broken = STORY.charter.clone();
+    let last = broken.len() - 3;
+    broken[last] ^= 1;
+    let output = verify_by("broken-charter", &broken, &STORY.honest_file(), &[]);
+    assert_eq!(output.status.code(), Some(5));
+    assert!(output.stdout.is_empty());
+}
+
+/// The table of what verify finds has every test here, and no other.
+#[test]
+fn the_table_of_what_verify_finds_is_of_these_tests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("../../docs/protocol/transcript.md")).unwrap();
+    let table = page.split("## What verify finds").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ") && line.contains("TRN-")).collect();
+    assert!(rows.len() >= 24, "{} rows", rows.len());
+    let words = rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2));
+    let listed: BTreeSet<String> = words.map(str::to_owned).collect();
+    let here = root.join("tests/verify_transcript");
+    let mut tests = BTreeSet::new();
+    for name in ["file.rs", "entries.rs", "admissions.rs", "decisions.rs"] {
+        let text = std::fs::read_to_string(here.join(name)).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let named = lines.windows(2).filter(|pair| pair[0] == "#[test]");
+        tests.extend(named.map(|pair| pair[1].trim_start_matches("fn ").split('(').next().unwrap().to_owned()));
+    }
+    assert_eq!(listed, tests);
+}
