@@ -71,8 +71,7 @@ pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), F
         ));
     }
     let message = SignedMessage::from_der(&bytes).map_err(|error| no(file, &error))?;
-    let transcript =
-        verify.transcript.as_deref().map(|file| load(&charter, file)).transpose()?;
+    let transcript = verify.transcript.as_deref().map(|file| load(&charter, file)).transpose()?;
     let charter = charter.charter();
     let named = said_in(&message, charter, verify.group.as_deref())?;
     let standing = match &transcript {

@@ -1,6 +1,13 @@
 //! A transcript as a file: one set of entries makes one file; what is judged whole is whole. `folkmoot verify` is tried with
 //! every kind of tampering in clients/cli/tests/verify_transcript.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod common;
 
@@ -150,7 +157,8 @@ fn trn_43_entries_stand_by_depth_then_id() {
 
 #[test]
 fn trn_44_heads_known_from_elsewhere_are_in_it() {
-    let (short, heads): (Vec<Bytes>, Vec<EntryId>) = (entries()[..5].to_vec(), STORY.heads().iter().copied().collect());
+    let (short, heads): (Vec<Bytes>, Vec<EntryId>) =
+        (entries()[..5].to_vec(), STORY.heads().iter().copied().collect());
     let short = Transcript::file_of(STORY.group(), &short);
     assert!(judge(&short).is_ok());
     let flaw = judge_in(&short, 100, &heads).err().unwrap();
@@ -161,7 +169,8 @@ fn trn_44_heads_known_from_elsewhere_are_in_it() {
 
 #[test]
 fn trn_45_no_serial_is_decided_twice() {
-    let [one, other] = [("certificate_days", "20"), ("request_hours", "5")].map(|(field, value)| Decision::change(field, value));
+    let [one, other] = [("certificate_days", "20"), ("request_hours", "5")]
+        .map(|(field, value)| Decision::change(field, value));
     let with = |ballot| {
         let mut both = STORY.clone();
         for entry in [decide(&STORY, &one, 0, [0, 1]), decide(&STORY, &other, ballot, [1, 2])] {
@@ -178,14 +187,21 @@ fn trn_45_no_serial_is_decided_twice() {
 
 #[test]
 fn the_first_entry_is_the_charter_at_hand() {
-    let other = World { signed: folkmoot_identity::SignedCharter::sign(
-        &String::from_utf8_lossy(WORLD.charter().bytes()).replace("threshold = 2", "threshold = 1"),
-        &WORLD.founders.iter().collect::<Vec<_>>(),
-    ).unwrap(), ..World::new() };
+    let other = World {
+        signed: folkmoot_identity::SignedCharter::sign(
+            &String::from_utf8_lossy(WORLD.charter().bytes()).replace("threshold = 2", "threshold = 1"),
+            &WORLD.founders.iter().collect::<Vec<_>>(),
+        )
+        .unwrap(),
+        ..World::new()
+    };
     let foreign = Transcript::genesis(other.signed.der()).unwrap();
     let flaw = judge(&file(&foreign)).err().unwrap();
     assert_eq!((flaw.wrong, flaw.number), (EntryError::WireOtherGroup(foreign.group()).into(), None));
-    let flaw = judge(&Transcript::file_of(STORY.group(), &[Entry::genesis(STORY.group(), other.signed.der()).encode()]));
+    let flaw = judge(&Transcript::file_of(
+        STORY.group(),
+        &[Entry::genesis(STORY.group(), other.signed.der()).encode()],
+    ));
     assert_eq!(flaw.err().unwrap().wrong, EntryError::WireOtherGenesis.into());
     let flaw = judge(&Transcript::file_of(STORY.group(), &entries()[1..]));
     assert_eq!(flaw.err().unwrap().wrong, EntryError::WireOtherGenesis.into());
@@ -207,7 +223,8 @@ fn rules_have_the_number_that_the_words_begin_with() {
     bad[2] = Bytes::from_static(&[9]);
     let (wrong, _) = refused(&bad);
     assert!(wrong.to_string().starts_with(wrong.rule()), "{wrong}");
-    let few = EntryError::PeerCertificate(folkmoot_identity::CertificateError::PeerTooFewVotes { got: 1, need: 2 });
+    let few =
+        EntryError::PeerCertificate(folkmoot_identity::CertificateError::PeerTooFewVotes { got: 1, need: 2 });
     assert_eq!((few.rule(), few.is_authors()), ("TRN-11", true));
     assert!(few.to_string().starts_with("TRN-11"));
 }

@@ -147,7 +147,9 @@ pub fn transcript_file(data: &[u8]) {
     }
     let mut audit = Audit::of(world().signed.der()).expect("a complete charter");
     let judged = data.chunks(100).try_for_each(|piece| audit.push(piece));
-    match judged.and_then(|()| audit.finish(&[]).map(|transcript| transcript.file().flatten().collect::<Vec<u8>>())) {
+    match judged
+        .and_then(|()| audit.finish(&[]).map(|transcript| transcript.file().flatten().collect::<Vec<u8>>()))
+    {
         Ok(file) => assert_eq!(file, data),
         Err(flaw) => assert!(flaw.wrong.rule().starts_with("TRN-")),
     }

@@ -82,7 +82,8 @@ fn judge(
 
 fn refusal(file: &Path, flaw: &Flaw, audit: &Audit) -> Failure {
     let (rule, why) = (flaw.wrong.rule(), words::why(flaw, audit));
-    let text = format!("{} does not stand ({rule}): {why}. {}", file.display(), words::fault(flaw, audit.roster()));
+    let text =
+        format!("{} does not stand ({rule}): {why}. {}", file.display(), words::fault(flaw, audit.roster()));
     Failure::new(Exit::No, text)
 }
 
@@ -159,7 +160,11 @@ fn text(audit: &Audit, numbers: &Numbers, next: &str) -> String {
 
 fn people(roster: &Roster) -> String {
     let row = |one: &Admission| {
-        let since = if one.certificate.is_none() { "the founding".into() } else { short(&one.entry.hex()).to_owned() };
+        let since = if one.certificate.is_none() {
+            "the founding".into()
+        } else {
+            short(&one.entry.hex()).to_owned()
+        };
         let until = until(one).map_or_else(|| "removed".into(), |time| utc(time.0));
         let votes = if roster.may_vote(&one.member) { "yes" } else { "no" };
         vec![harmless(&one.name), one.member.short(), votes.to_owned(), since, until]

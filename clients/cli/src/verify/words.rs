@@ -29,9 +29,12 @@ pub(super) fn why(flaw: &Flaw, audit: &Audit) -> String {
             "the file is older than what you know, or from another side of a split, or cut off: {} not in it",
             are(heads.len(), "head", &ids(heads))
         ),
-        Wrong::PeerContradictions(all) => {
-            all.iter().take(SHOWN_MAX).map(|one| contradiction(one, audit.roster())).collect::<Vec<_>>().join("; ")
-        }
+        Wrong::PeerContradictions(all) => all
+            .iter()
+            .take(SHOWN_MAX)
+            .map(|one| contradiction(one, audit.roster()))
+            .collect::<Vec<_>>()
+            .join("; "),
         other => whole(other),
     };
     match flaw.number {
@@ -91,8 +94,12 @@ fn file(why: &FileError) -> String {
         FileError::WireHead(DecodeError::Version(version)) => {
             format!("it is of version {version}, which this release does not read")
         }
-        FileError::WireCount(count) => format!("it says that it has {count} entries; no transcript has so many"),
-        FileError::WireShort { here, count } => format!("it is cut short: only {here} of {count} entries are whole"),
+        FileError::WireCount(count) => {
+            format!("it says that it has {count} entries; no transcript has so many")
+        }
+        FileError::WireShort { here, count } => {
+            format!("it is cut short: only {here} of {count} entries are whole")
+        }
         FileError::WireLeftover(_) => "more bytes follow its last entry".into(),
         FileError::WireTooLong(bytes) => format!("it has {bytes} bytes, more than any entry"),
         other => whole(other),
@@ -113,8 +120,12 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
             format!("{which} not in the file: taken out, or never there")
         }
         EntryError::WireOtherGenesis => "it is a second beginning of the group".into(),
-        EntryError::PeerNotMember(author) => format!("{} wrote it, or so it says, and was no member", name(author)),
-        EntryError::WireSignature => "its author's signature does not fit: forged, or the entry was changed".into(),
+        EntryError::PeerNotMember(author) => {
+            format!("{} wrote it, or so it says, and was no member", name(author))
+        }
+        EntryError::WireSignature => {
+            "its author's signature does not fit: forged, or the entry was changed".into()
+        }
         EntryError::PeerCertificate(why) => certificate(why, roster),
         EntryError::PeerUsed(member) => {
             format!("the request of {} admitted once before; to come back takes new votes", name(member))
@@ -124,12 +135,17 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
         EntryError::PeerMinority { got, need } => {
             format!("{} admit nobody: the charter asks for a quorum, at least {need}", many(*got, "vote"))
         }
-        EntryError::PeerSerial { got, want } => format!("it is a decision of serial {got}, where {want} was next"),
+        EntryError::PeerSerial { got, want } => {
+            format!("it is a decision of serial {got}, where {want} was next")
+        }
         EntryError::PeerVotesOrder => "its votes are not sorted, or a voter is counted twice".into(),
         EntryError::PeerNotVoter(voter) => format!("{} had no vote", name(voter)),
         EntryError::PeerVote(voter) => not_on_this(&name(voter)),
         EntryError::PeerTooFewVotes { got, need } => {
-            format!("{} do not decide: at least {need} would, or a quorum with the first listed", many(*got, "vote"))
+            format!(
+                "{} do not decide: at least {need} would, or a quorum with the first listed",
+                many(*got, "vote")
+            )
         }
         EntryError::PeerTarget(member) => format!("no such admission of {} held then", name(member)),
         EntryError::PeerTooEarly { not_after, time } => {

@@ -2,8 +2,8 @@
 
 use crate::judge::{refused, refused_author, refused_last, stands};
 use crate::world::{
-    EXPELLED, MEMBER, PEOPLE, STORY, STRANGER, author, charter, decide_body, id, motion, moved, proofs, removal,
-    signed,
+    EXPELLED, MEMBER, PEOPLE, STORY, STRANGER, author, charter, decide_body, id, motion, moved, proofs,
+    removal, signed,
 };
 use folkmoot_base::EntryId;
 use folkmoot_identity::transcript::Body;

@@ -69,7 +69,8 @@ fn a_forged_authors_signature() {
     entry.signature[10] ^= 1;
     refused_at("signature", &STORY.instead(80, entry.encode()), "TRN-07", Some(81));
     // Under another member's name.
-    let mut entry = Entry::decode(&forge(&STORY.honest, Body::Admit { certificate: vec![1].into() }, 0)).unwrap();
+    let mut entry =
+        Entry::decode(&forge(&STORY.honest, Body::Admit { certificate: vec![1].into() }, 0)).unwrap();
     entry.author = id(1);
     refused_at("name", &STORY.and_entry(entry.encode()), "TRN-07", end());
 }
@@ -107,7 +108,8 @@ fn an_expiry_too_early() {
     let Body::Expire { time, .. } = &mut entry.body else { panic!() };
     *time = UnixTime(time.0 - 1);
     refused_author("early-then", &STORY.instead(place, signed(entry, by)), "TRN-31", place + 1, by);
-    let founder = Body::Expire { member: id(1), admission: STORY.honest.genesis_id(), time: UnixTime(u64::MAX) };
+    let founder =
+        Body::Expire { member: id(1), admission: STORY.honest.genesis_id(), time: UnixTime(u64::MAX) };
     refused_last("founder", &STORY.and(founder, 0), "TRN-31", 0);
 }
 

@@ -49,7 +49,8 @@ fn one_side_of_a_split_left_off() {
 fn two_sides_swapped() {
     // Two entries of equal depth: neither is the other's parent.
     let places = 1..STORY.entries.len() - 1;
-    let free = |place: &usize| !STORY.entry(place + 1).parents.contains(&Entry::id_of(&STORY.entries[*place]));
+    let free =
+        |place: &usize| !STORY.entry(place + 1).parents.contains(&Entry::id_of(&STORY.entries[*place]));
     let place = places.clone().find(free).unwrap();
     let mut entries = STORY.entries.clone();
     entries.swap(place, place + 1);
@@ -61,8 +62,10 @@ fn a_child_before_its_parent() {
     let mut entries = STORY.entries.clone();
     entries.swap(50, 51);
     refused_at("child", &STORY.file(&entries), "TRN-43", Some(51));
-    let last = entries.remove(50);
-    entries.push(last);
+    // Moved to the end: the first entry that misses it is told, and where it is.
+    let mut entries = STORY.entries.clone();
+    let moved = entries.remove(50);
+    entries.push(moved);
     refused_at("child-end", &STORY.file(&entries), "TRN-43", Some(51));
 }
 
@@ -118,7 +121,12 @@ fn another_version_of_the_file() {
 fn a_file_that_is_no_transcript() {
     refused_at("empty", &[], "TRN-40", None);
     refused_at("charter", &STORY.charter, "TRN-40", None);
-    refused_at("label", &[b"folkmoot transcript v2\0", &STORY.honest_file()[FILE_LABEL.len()..]].concat(), "TRN-40", None);
+    refused_at(
+        "label",
+        &[b"folkmoot transcript v2\0", &STORY.honest_file()[FILE_LABEL.len()..]].concat(),
+        "TRN-40",
+        None,
+    );
 }
 
 #[test]

@@ -22,12 +22,17 @@ fn an_honest_history_stands_and_is_told() {
     let roster = STORY.honest.roster();
     assert!(told["entries"].as_u64().unwrap() > CHANGES as u64);
     assert_eq!(told["entries"], STORY.honest.len());
-    assert_eq!((&told["splits"], &told["merges"], &told["contradictions"]), (&json!(1), &json!(1), &json!(0)));
-    let sum: u64 = ["admissions", "expiries", "decisions"].map(|kind| told[kind].as_u64().unwrap()).iter().sum();
+    assert_eq!(
+        (&told["splits"], &told["merges"], &told["contradictions"]),
+        (&json!(1), &json!(1), &json!(0))
+    );
+    let sum: u64 =
+        ["admissions", "expiries", "decisions"].map(|kind| told[kind].as_u64().unwrap()).iter().sum();
     assert_eq!(sum + 1, told["entries"], "every entry is one of them, or the first");
     let parts = ["removals", "charter_changes", "electorates"].map(|kind| told[kind].as_u64().unwrap());
     assert!(parts.iter().all(|part| *part > 0) && parts.iter().sum::<u64>() == told["decisions"]);
-    let members: Vec<&str> = told["members"].as_array().unwrap().iter().map(|one| one["member"].as_str().unwrap()).collect();
+    let members: Vec<&str> =
+        told["members"].as_array().unwrap().iter().map(|one| one["member"].as_str().unwrap()).collect();
     assert_eq!(members, roster.members().map(|one| one.member.hex()).collect::<Vec<_>>());
     assert!(told["former"].as_array().unwrap().iter().any(|one| one["member"] == id(world::EXPELLED).hex()));
     let heads: Vec<_> = STORY.honest.heads().iter().copied().collect();
@@ -68,7 +73,8 @@ fn the_table_of_what_verify_finds_is_of_these_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(root.join("../../docs/protocol/transcript.md")).unwrap();
     let table = page.split("## What verify finds").nth(1).unwrap().split("\n## ").next().unwrap();
-    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ") && line.contains("TRN-")).collect();
+    let rows: Vec<&str> =
+        table.lines().filter(|line| line.starts_with("| ") && line.contains("TRN-")).collect();
     assert!(rows.len() >= 24, "{} rows", rows.len());
     let words = rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2));
     let listed: BTreeSet<String> = words.map(str::to_owned).collect();
@@ -78,7 +84,9 @@ fn the_table_of_what_verify_finds_is_of_these_tests() {
         let text = std::fs::read_to_string(here.join(name)).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         let named = lines.windows(2).filter(|pair| pair[0] == "#[test]");
-        tests.extend(named.map(|pair| pair[1].trim_start_matches("fn ").split('(').next().unwrap().to_owned()));
+        tests.extend(
+            named.map(|pair| pair[1].trim_start_matches("fn ").split('(').next().unwrap().to_owned()),
+        );
     }
     assert_eq!(listed, tests);
 }

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, EntryId, GroupId, GroupName, MemberId, UnixTime, digest};
 use folkmoot_identity::transcript::{Body, DecisionVotes, ENTRY_LABEL, Entry};
 use folkmoot_identity::{
-    CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, Motion, SignedCharter, Slot, Transcript, Verdict,
-    Vote, VoteContent, VoteProof,
+    CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, Motion, SignedCharter, Slot, Transcript,
+    Verdict, Vote, VoteContent, VoteProof,
 };
 use std::sync::LazyLock;
 

@@ -195,7 +195,8 @@ impl Audit {
         self.file.finish().map_err(|why| self.of_file(why))?;
         let contradictions = self.contradictions();
         if !contradictions.is_empty() {
-            let voters: BTreeSet<MemberId> = contradictions.iter().flat_map(|one| one.voters.clone()).collect();
+            let voters: BTreeSet<MemberId> =
+                contradictions.iter().flat_map(|one| one.voters.clone()).collect();
             let blame = Blame::Voters(voters.into_iter().collect());
             return Err(Flaw::new(None, Wrong::PeerContradictions(contradictions), blame));
         }
@@ -282,7 +283,11 @@ impl Audit {
         }
         let entry = Entry::decode(bytes)?;
         let group = self.transcript.group();
-        Err(if entry.group == group { EntryError::WireOtherGenesis } else { EntryError::WireOtherGroup(entry.group) })
+        Err(if entry.group == group {
+            EntryError::WireOtherGenesis
+        } else {
+            EntryError::WireOtherGroup(entry.group)
+        })
     }
 
     fn count(&mut self, bytes: &Bytes) {
@@ -323,12 +328,19 @@ impl Audit {
         }
         let mut carried: BTreeMap<u64, Vec<Carried>> = BTreeMap::new();
         for bytes in self.transcript.entries() {
-            let Ok(Entry { body: Body::Decide { decision, votes }, .. }) = Entry::decode(bytes) else { continue };
+            let Ok(Entry { body: Body::Decide { decision, votes }, .. }) = Entry::decode(bytes) else {
+                continue;
+            };
             let Slot { serial, ballot } = votes.slot;
             if serials.contains(&serial) {
                 let voters = votes.votes.iter().map(|vote| vote.voter).collect();
                 let digest = decision.digest();
-                carried.entry(serial).or_default().push(Carried { id: Entry::id_of(bytes), digest, ballot, voters });
+                carried.entry(serial).or_default().push(Carried {
+                    id: Entry::id_of(bytes),
+                    digest,
+                    ballot,
+                    voters,
+                });
             }
         }
         carried.into_iter().map(|(serial, carried)| Contradiction::of(serial, &carried)).collect()

@@ -191,4 +191,3 @@ fn pieces(group: GroupId, entries: Vec<Bytes>) -> impl Iterator<Item = Bytes> {
     });
     std::iter::once(Bytes::from(head)).chain(framed)
 }
-
