@@ -469,6 +469,9 @@ mod tests {
         assert!(matches!(parse("folkmoot daemon").command, Command::Member(_)));
         assert!(matches!(parse("folkmoot vote approve dora").command, Command::Vote(Vote::Approve { .. })));
         assert!(matches!(parse("folkmoot why dora --json").command, Command::Why { .. }));
+        let line =
+            format!("folkmoot verify charter.cms transcript.moot --head {0} --head {0}", "ab".repeat(32));
+        assert!(matches!(parse(&line).command, Command::Verify(Verify { heads, .. }) if heads.len() == 2));
     }
 
     #[test]

@@ -34,6 +34,21 @@ impl Judge<'_> {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
+    /// The whole history, with a head that another member tells: who was expelled is in it as such.
+    fn history(&self, file: &Path, exported: &Value, told: &Value, expelled: &str) {
+        assert_eq!(exported, told, "both members have the same entries");
+        let (file, charter) = (file.display().to_string(), self.0.signed().display().to_string());
+        let line = ["verify", &charter, &file, "--head", told[0].as_str().unwrap()];
+        let output = call(&self.0.path().join("nobody"), &line);
+        assert_eq!(code(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&found["stands"], &found["heads"], &found["removals"]), (&json!(true), told, &json!(1)));
+        assert_eq!(
+            (&found["former"][0]["member"], &found["former"][0]["state"]),
+            (&json!(expelled), &json!("expelled"))
+        );
+    }
+
     /// Refused with exit code 1; the reason.
     fn no(&self, file: &Path) -> String {
         let output = self.verify(file, &[]);
@@ -108,7 +123,13 @@ fn a_signed_message_is_proven_to_a_third_party_and_one_without_is_not() {
     ben.why("dora", "expelled");
     ben.kill();
     let export = place.path().join("evidence");
-    ben.good(&["export", &export.display().to_string()]);
+    let exported = ben.good(&["export", &export.display().to_string()]);
+    judge.history(
+        &export.join("transcript.moot"),
+        &exported["heads"],
+        &anna.good(&["status"])["heads"],
+        &dora.id,
+    );
     let transcript = export.join("transcript.moot").display().to_string();
     let told = judge.yes(&file, &["--transcript", &transcript]);
     assert_eq!(

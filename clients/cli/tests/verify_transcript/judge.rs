@@ -8,7 +8,7 @@ use common::place::Place;
 use common::program::{call, code, complaint};
 use folkmoot_base::EntryId;
 use serde_json::{Value, json};
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// Has the file judged by the story's charter.
 pub(crate) fn verify(name: &str, file: &[u8], heads: &[EntryId]) -> Output {
@@ -64,4 +64,29 @@ pub(crate) fn refused_author(name: &str, file: &[u8], rule: &str, entry: usize, 
     let told = refused(name, file, &[], rule);
     let want = (&json!(entry), &json!("author"), &json!([id(author).hex()]));
     assert_eq!((&told["entry"], &told["blame"], &told["blamed"]), want, "{told}");
+}
+
+/// A folder where the program is run as a person would, on plain text.
+pub(crate) struct Desk(Place);
+
+impl Desk {
+    pub(crate) fn new(name: &str) -> Self {
+        Self(Place::new(&format!("verify-{name}")))
+    }
+
+    /// Writes a file there; its path.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.display().to_string()
+    }
+
+    /// Exit code, standard output, standard error.
+    pub(crate) fn run(&self, line: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_folkmoot"));
+        command.current_dir(self.0.path()).env("FOLKMOOT_STATE", self.0.path().join("nobody")).args(line);
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (code(&output), text(&output.stdout), text(&output.stderr))
+    }
 }

@@ -67,6 +67,51 @@ fn a_charter_that_does_not_stand_judges_nothing() {
     assert!(output.stdout.is_empty());
 }
 
+#[test]
+fn codes_and_words_are_as_published() {
+    let place = judge::Desk::new("words");
+    let [charter, file] = [("charter.cms", STORY.charter.clone()), ("all.moot", STORY.honest_file())]
+        .map(|(name, bytes)| place.write(name, &bytes));
+    let short = place.write("short.moot", &STORY.file(&STORY.entries[..190]));
+    let head = STORY.honest.heads().first().unwrap().hex();
+    let (code, said, _) = place.run(&["verify", &charter, &file, "--head", &head.to_ascii_uppercase()]);
+    assert_eq!(code, 0);
+    for words in [
+        "moot (",
+        "founded by p0, p1, p2, p3; 2 votes of 4 admit",
+        "1 split, 1 merge",
+        "stands:",
+        &format!("--head {head}"),
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let (code, said, complaint) = place.run(&["verify", &charter, &short, "--head", &head]);
+    assert_eq!((code, said.as_str()), (1, ""), "a list of members that is out of date is not shown");
+    assert!(
+        complaint.contains("does not stand (TRN-44): the file is older than what you know"),
+        "{complaint}"
+    );
+    let forged = place
+        .write("forged.moot", &STORY.and(world::admit_body(&world::gmc(&STORY.honest, 16, &[0, 5], 1)), 3));
+    let (_, _, complaint) = place.run(&["verify", &charter, &forged]);
+    let (voter, author) = (id(5).short(), id(3).short());
+    assert!(
+        complaint.contains(&format!("p5 ({voter}) had no vote. p3 ({author}) signed this entry")),
+        "{complaint}"
+    );
+    for (line, want) in [
+        (vec!["verify", &charter, &file, "--head", "abcd"], 2),
+        (vec!["verify", &charter, "--head", &head], 2),
+        (vec!["verify", &charter, &file, "--charter", &charter], 2),
+        (vec!["verify", &charter, "missing.moot"], 3),
+        (vec!["verify", "missing.cms", &file], 3),
+        (vec!["verify", &charter, "."], 3),
+        (vec!["verify", &file, &charter], 5),
+    ] {
+        assert_eq!(place.run(&line).0, want, "{line:?}");
+    }
+}
+
 /// The table of what verify finds has every test here, and no other.
 #[test]
 fn the_table_of_what_verify_finds_is_of_these_tests() {
