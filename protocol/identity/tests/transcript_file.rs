@@ -105,6 +105,15 @@ fn numbers_are_counted() {
     let numbers = audit.numbers();
     assert_eq!((numbers.entries, numbers.admissions, numbers.splits, numbers.merges), (6, 5, 1, 1));
     assert_eq!(audit.progress(), (6, 6));
+    // One decision that two members wrote down at once is one, and the group is of two minds on nothing.
+    let change = Decision::change("certificate_days", "20");
+    let mut both = STORY.clone();
+    [[0, 1], [1, 0]].map(|voters| both.append(&decide(&STORY, &change, 0, voters)).unwrap());
+    let mut twice = Audit::of(WORLD.signed.der()).unwrap();
+    twice.push(&file(&both)).unwrap();
+    let numbers = twice.numbers();
+    assert_eq!((numbers.entries, numbers.decisions, numbers.charter_changes, numbers.removals), (8, 1, 1, 0));
+    assert!(twice.finish(&[]).is_ok());
     assert_eq!((audit.heads(), audit.group()), (STORY.heads(), STORY.group()));
 }
 

@@ -151,7 +151,10 @@ fn text(audit: &Audit, numbers: &Numbers, next: &str) -> String {
     let heads = heads(audit.heads());
     let options: Vec<String> = heads.iter().map(|head| format!("--head {head}")).collect();
     let shown: Vec<String> = heads.iter().map(|head| format!("head {head}")).collect();
-    let hint = paint(Paint::Dim, "a transcript that was rolled back does not pass with the heads you know:");
+    let hint = paint(
+        Paint::Dim,
+        "note the heads for the next time: a file that was rolled back or cut off does not pass with them",
+    );
     let stands = paint(Paint::Green, "stands: every entry follows from the charter");
     let parts = [about, people(roster), gone(roster), counts(numbers), shown.join("\n"), stands];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -165,7 +168,7 @@ fn people(roster: &Roster) -> String {
         } else {
             short(&one.entry.hex()).to_owned()
         };
-        let until = until(one).map_or_else(|| "removed".into(), |time| utc(time.0));
+        let until = until(one).map_or_else(|| "no term".into(), |time| utc(time.0));
         let votes = if roster.may_vote(&one.member) { "yes" } else { "no" };
         vec![harmless(&one.name), one.member.short(), votes.to_owned(), since, until]
     };

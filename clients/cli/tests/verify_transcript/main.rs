@@ -11,7 +11,7 @@ mod world;
 
 use judge::{stands, verify_by};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use world::{CHANGES, STORY, author, id, signed};
 
@@ -112,26 +112,26 @@ fn codes_and_words_are_as_published() {
     }
 }
 
-/// The table of what verify finds has every test here, and no other.
+/// Rules that a text names.
+fn rules(text: &str) -> BTreeSet<&str> {
+    text.match_indices("TRN-").filter_map(|(at, _)| text.get(at..at + 6)).collect()
+}
+
+/// The table of what verify finds has every test here and no other, each with the rules that the test asserts.
 #[test]
 fn the_table_of_what_verify_finds_is_of_these_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(root.join("../../docs/protocol/transcript.md")).unwrap();
     let table = page.split("## What verify finds").nth(1).unwrap().split("\n## ").next().unwrap();
-    let rows: Vec<&str> =
-        table.lines().filter(|line| line.starts_with("| ") && line.contains("TRN-")).collect();
-    assert!(rows.len() >= 24, "{} rows", rows.len());
-    let words = rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2));
-    let listed: BTreeSet<String> = words.map(str::to_owned).collect();
-    let here = root.join("tests/verify_transcript");
-    let mut tests = BTreeSet::new();
-    for name in ["file.rs", "entries.rs", "admissions.rs", "decisions.rs"] {
-        let text = std::fs::read_to_string(here.join(name)).unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        let named = lines.windows(2).filter(|pair| pair[0] == "#[test]");
-        tests.extend(
-            named.map(|pair| pair[1].trim_start_matches("fn ").split('(').next().unwrap().to_owned()),
-        );
-    }
+    let rows = table.lines().filter(|line| line.starts_with("| ") && line.contains("TRN-"));
+    let listed: BTreeMap<String, BTreeSet<&str>> =
+        rows.map(|row| (row.rsplit('`').nth(1).unwrap().to_owned(), rules(row))).collect();
+    assert!(listed.len() >= 24, "{} rows", listed.len());
+    let sources = ["file.rs", "entries.rs", "admissions.rs", "decisions.rs"]
+        .map(|name| std::fs::read_to_string(root.join("tests/verify_transcript").join(name)).unwrap());
+    let tests = sources.iter().flat_map(|text| text.split("#[test]\nfn ").skip(1));
+    let tests: BTreeMap<String, BTreeSet<&str>> = tests
+        .map(|test| (test.split('(').next().unwrap().to_owned(), rules(test.split("\n}\n").next().unwrap())))
+        .collect();
     assert_eq!(listed, tests);
 }

@@ -11,7 +11,7 @@
 //! signed ends at its first entry; what stands is kept, as a member keeps it.
 
 use super::entry::{Body, Entry};
-use super::{Decision, EntryError, FileError, FileReader, Transcript};
+use super::{EntryError, FileError, FileReader, Transcript};
 use crate::{Roster, Slot};
 use bytes::Bytes;
 use folkmoot_base::{EntryId, GroupId, MemberId};
@@ -99,16 +99,16 @@ pub struct Contradiction {
     pub one_ballot: bool,
 }
 
-/// How many of what a transcript holds.
+/// How many of what a transcript holds. What two members wrote down at once, or both sides of a split, counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Numbers {
     /// Entries, the first included.
     pub entries: usize,
-    /// Admissions after the founding, renewals included.
+    /// Requests that admitted or renewed somebody after the founding.
     pub admissions: usize,
     /// Decisions that removed a member.
     pub removals: usize,
-    /// Ends of a term.
+    /// Admissions that ended with their term.
     pub expiries: usize,
     /// Decisions in all.
     pub decisions: usize,
@@ -127,7 +127,6 @@ pub struct Numbers {
 pub struct Audit {
     file: FileReader,
     transcript: Transcript,
-    numbers: Numbers,
     last: Option<(usize, EntryId)>,
     /// Entries read so far.
     read: usize,
@@ -151,7 +150,6 @@ impl Audit {
         Ok(Self {
             file: FileReader::default(),
             transcript: Transcript::genesis(signed_charter)?,
-            numbers: Numbers::default(),
             last: None,
             read: 0,
             orphan: None,
@@ -224,7 +222,7 @@ impl Audit {
     /// What was judged so far.
     pub fn numbers(&self) -> Numbers {
         let (splits, merges) = self.transcript.graph.shape();
-        Numbers { splits, merges, ..self.numbers }
+        Numbers { entries: self.read, splits, merges, ..self.roster().numbers() }
     }
 
     /// Entries judged so far, and entries that the file says it has.
@@ -272,7 +270,6 @@ impl Audit {
             return Err(Flaw::new(at, Wrong::WireOrder { parent: None }, Blame::Anyone));
         }
         self.last = place;
-        self.count(bytes);
         Ok(())
     }
 
@@ -288,30 +285,6 @@ impl Audit {
         } else {
             EntryError::WireOtherGroup(entry.group)
         })
-    }
-
-    fn count(&mut self, bytes: &Bytes) {
-        let Ok(entry) = Entry::decode(bytes) else { return };
-        let numbers = &mut self.numbers;
-        numbers.entries = numbers.entries.saturating_add(1);
-        let mut also = None;
-        let one = match entry.body {
-            Body::Genesis { .. } => return,
-            Body::Admit { .. } => &mut numbers.admissions,
-            Body::Expire { .. } => &mut numbers.expiries,
-            Body::Decide { decision, .. } => {
-                also = Some(match decision {
-                    Decision::Remove { .. } => &mut numbers.removals,
-                    Decision::ChangeCharter { .. } => &mut numbers.charter_changes,
-                    Decision::Electorate { .. } => &mut numbers.electorates,
-                });
-                &mut numbers.decisions
-            }
-        };
-        *one = one.saturating_add(1);
-        if let Some(also) = also {
-            *also = also.saturating_add(1);
-        }
     }
 
     /// What is wrong with the file, or with the entry that did not come out of it.
