@@ -52,7 +52,9 @@ fn story() -> Transcript {
         admit(side, &person("x", seed), seed);
         admit(side, &person("y", seed + 1), seed + 1);
     }
-    other.entries().for_each(|entry| drop(one.append(entry).unwrap()));
+    for entry in other.entries() {
+        one.append(entry).unwrap();
+    }
     admit(&mut one, &person("z", 60), 60);
     one
 }
