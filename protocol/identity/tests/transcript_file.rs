@@ -110,7 +110,9 @@ fn numbers_are_counted() {
     // One decision that two members wrote down at once is one, and the group is of two minds on nothing.
     let change = Decision::change("certificate_days", "20");
     let mut both = STORY.clone();
-    [[0, 1], [1, 0]].map(|voters| both.append(&decide(&STORY, &change, 0, voters)).unwrap());
+    for voters in [[0, 1], [1, 0]] {
+        both.append(&decide(&STORY, &change, 0, voters)).unwrap();
+    }
     let mut twice = Audit::of(WORLD.signed.der()).unwrap();
     twice.push(&file(&both)).unwrap();
     let numbers = twice.numbers();
