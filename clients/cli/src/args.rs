@@ -3,7 +3,7 @@
 use crate::rules::RuleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot::{Locator, Service};
-use folkmoot_base::{Cipher, Keying, ModuleName};
+use folkmoot_base::{Cipher, EntryId, Keying, ModuleName};
 use folkmoot_identity::Scheme;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -88,9 +88,9 @@ pub(crate) enum Command {
     },
     /// Save a message that the running member heard, with its sender's signature, as a file that proves it to anyone.
     Proof(Proof),
-    /// Check a charter, or the proof of a message, offline: form, signatures, rules.
+    /// Check a charter, a group's whole transcript, or the proof of a message, offline: form, signatures, rules.
     Verify(Verify),
-    /// Write charter, certificates and votes as files that OpenSSL reads; while no member runs on the folder.
+    /// Write the transcript as a file, charter, certificates and votes as files that OpenSSL reads; while no member runs on the folder.
     Export {
         /// A folder to write to; made if it is not there.
         to: PathBuf,
@@ -199,6 +199,10 @@ fn cipher(word: &str) -> Result<Cipher, &'static str> {
     Cipher::from_name(word).ok_or("aes-256-gcm or chacha20-poly1305")
 }
 
+fn head(word: &str) -> Result<EntryId, &'static str> {
+    EntryId::from_hex(&word.to_ascii_lowercase()).ok_or("a head is 64 hexadecimal digits, all of them")
+}
+
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Run {
     /// Where to listen.
@@ -304,6 +308,13 @@ pub(crate) struct Proof {
 pub(crate) struct Verify {
     /// A signed charter, or a message that `folkmoot proof` saved; the charter in the state folder if not given.
     pub(crate) file: Option<PathBuf>,
+    /// With a charter: the transcript of its group, as `folkmoot export` writes it. Every entry is judged, from the first on.
+    #[arg(value_name = "TRANSCRIPT", requires = "file", conflicts_with_all = ["charter", "group", "transcript"])]
+    pub(crate) history: Option<PathBuf>,
+    /// With a transcript: a head known from elsewhere (a member's `folkmoot status`, an earlier `verify`), which must be in
+    /// it; may be given more than once. Without one nobody can see that the newest entries were left off.
+    #[arg(long = "head", value_name = "HEX", requires = "history", value_parser = head)]
+    pub(crate) heads: Vec<EntryId>,
     /// For a message: the signed charter of its group; the one in the state folder if not given.
     #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) charter: Option<PathBuf>,
@@ -311,9 +322,9 @@ pub(crate) struct Verify {
     /// for it.
     #[arg(long, value_name = "NAME", requires = "file")]
     pub(crate) group: Option<String>,
-    /// For a message: the folder `transcript` that `folkmoot export` wrote; needed if the group has changed its charter or its
+    /// For a message: the transcript that `folkmoot export` wrote; needed if the group has changed its charter or its
     /// voters since it was founded, and to see whether the sender was expelled.
-    #[arg(long, value_name = "FOLDER", requires = "file")]
+    #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) transcript: Option<PathBuf>,
 }
 
@@ -493,6 +504,9 @@ mod tests {
         assert!(matches!(parse("folkmoot daemon").command, Command::Member(_)));
         assert!(matches!(parse("folkmoot vote approve dora").command, Command::Vote(Vote::Approve { .. })));
         assert!(matches!(parse("folkmoot why dora --json").command, Command::Why { .. }));
+        let line =
+            format!("folkmoot verify charter.cms transcript.moot --head {0} --head {0}", "ab".repeat(32));
+        assert!(matches!(parse(&line).command, Command::Verify(Verify { heads, .. }) if heads.len() == 2));
     }
 
     #[test]

@@ -203,6 +203,11 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let below = status.get("below_threshold").and_then(Value::as_str);
         let below = below.map_or_else(String::new, |below| format!("\n{}", paint(Paint::Red, below)));
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
+        let heads = status.get("heads").and_then(Value::as_array).into_iter().flatten();
+        let heads: Vec<&str> = heads.filter_map(Value::as_str).collect();
+        let entries = status.get("entries").and_then(Value::as_u64).unwrap_or_default();
+        let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
+        let about = format!("{about}\ntranscript of {entries}, head {}", heads.join(" "));
         format!("{}\n{about}{below}\n{}{refusals}", paint(Paint::Bold, &head), people(&status, |_| true))
     });
     Ok(())

@@ -6,17 +6,19 @@
 //! DIR/authority.pem                     the certificate of the group's key, where it has one: the CAfile of its certificates
 //! DIR/certificates/NAME-ID.der, .pem    membership certificates, votes inside
 //! DIR/votes/ENTRY-NAME-ID.cms           each vote as its voter signed it
-//! DIR/transcript/ENTRY                  the transcript, one file for each entry: for `folkmoot verify --transcript`
+//! DIR/transcript.moot                   the transcript: for `folkmoot verify CHARTER TRANSCRIPT`
 //! ```
 
 use crate::exit::{Exit, Failure};
 use crate::show::{data, hex, short};
+use crate::verify;
 use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
-use folkmoot_identity::transcript::Entry;
 use folkmoot_identity::{AuthorityCertificate, Evidence, IdentityCertificate, Transcript, identities_pem, transcript};
 use serde_json::json;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// `folkmoot export`
@@ -35,9 +37,7 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
         let authority = AuthorityCertificate::from_der(&sharing.authority).map_err(Failure::bug)?;
         write(&to.join("authority.pem"), authority.to_pem().as_bytes())?;
     }
-    for entry in transcript.entries() {
-        write(&to.join("transcript").join(hex(&Entry::id_of(entry).0)), entry)?;
-    }
+    write_transcript(&to.join(verify::FILE_NAME), &transcript)?;
     let (mut votes, mut certificates, mut unnamed) = (0, 0, Vec::new());
     for evidence in transcript.evidence(&people) {
         certificates += usize::from(evidence.certificate.is_some());
@@ -45,7 +45,11 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
         unnamed.extend(evidence.unnamed.iter().map(|voter| voter.hex()));
         write_evidence(to, &evidence)?;
     }
-    let value = json!({ "folder": to, "votes": votes, "certificates": certificates, "left_out": unnamed });
+    let heads = verify::heads(transcript.heads());
+    let value = json!({
+        "folder": to, "votes": votes, "certificates": certificates, "left_out": unnamed,
+        "entries": transcript.len(), "heads": heads,
+    });
     data(json, &value, || {
         let left_out = match unnamed.len() {
             0 => String::new(),
@@ -54,7 +58,8 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
             }
         };
         let (certificates, votes) = (many(certificates, "certificate"), many(votes, "vote"));
-        format!("{}: charter, transcript, {certificates}, {votes}{left_out}", to.display())
+        let heads: Vec<String> = heads.iter().map(|head| format!("\nhead {head}")).collect();
+        format!("{}: charter, transcript, {certificates}, {votes}{left_out}{}", to.display(), heads.concat())
     });
     Ok(())
 }
@@ -79,6 +84,15 @@ fn read(folder: &StateFolder) -> Result<Transcript, Failure> {
         .map_err(|error| Failure::new(Exit::Configuration, error.to_string()))?;
     entries.extend(founded.entries().cloned());
     Transcript::load(entries).map_err(|error| Failure::new(Exit::Configuration, error.to_string()))
+}
+
+fn write_transcript(file: &Path, transcript: &Transcript) -> Result<(), Failure> {
+    let wrong = |error: std::io::Error| Failure::file(file, &error);
+    let mut out = BufWriter::new(File::create(file).map_err(wrong)?);
+    for piece in transcript.file() {
+        out.write_all(&piece).map_err(wrong)?;
+    }
+    out.flush().map_err(wrong)
 }
 
 fn write_evidence(to: &Path, evidence: &Evidence) -> Result<(), Failure> {

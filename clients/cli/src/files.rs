@@ -131,6 +131,16 @@ fn admits(charter: &folkmoot_identity::Charter) -> String {
     }
 }
 
+/// A signed charter that must be complete: what a transcript is judged by.
+pub(crate) fn founded(file: &Path) -> Result<SignedCharter, Failure> {
+    let signed = open(file)?;
+    if let Some(next) = unsigned(&signed, file) {
+        return Err(Failure::new(Exit::No, next));
+    }
+    signed.verify().map_err(|error| stands_not(file, &error))?;
+    Ok(signed)
+}
+
 /// What is to be done before a charter stands; nothing if all have signed.
 fn unsigned(signed: &SignedCharter, file: &Path) -> Option<String> {
     let missing: Vec<&str> = signed.missing().map(|founder| founder.name.as_str()).collect();

@@ -5,6 +5,7 @@
 //!      --> member     member, chat, join: run one member here, with a control socket in its folder
 //!      --> commands   vote, expel, status, why, send, receive   ask the member that runs, through the socket
 //!      --> proof      proof; verify of what it saved
+//!      --> verify     verify of a transcript
 //!      --> letter     write, as one who is no member; letters, answer
 //!      --> demo, bench                                          many members, each a child process of this one
 //! ```
@@ -26,8 +27,9 @@ mod member;
 mod proof;
 mod rules;
 mod show;
+mod verify;
 
-use args::{Bench, Charter, Cli, Command};
+use args::{Bench, Charter, Cli, Command, Verify};
 use clap::Parser;
 use exit::{Exit, Failure};
 use member::Printing;
@@ -92,6 +94,9 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         }
         Command::Charter(command) => files::charter(&folder()?, command, json),
         Command::Proof(proof) => proof::save(&folder()?, proof, json).await,
+        Command::Verify(Verify { file: Some(charter), history: Some(file), heads, .. }) => {
+            verify::run(&charter, &file, &heads, json)
+        }
         Command::Verify(verify) if proof::is_message(&verify) => {
             proof::verify(&folder().unwrap_or_default(), &verify, json)
         }

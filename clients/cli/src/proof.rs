@@ -6,7 +6,7 @@ use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure, whole};
 use crate::member::render::view_text;
 use crate::show::{Paint, data, harmless, hex, paint, short, unhex};
-use bytes::Bytes;
+use crate::verify::load;
 use folkmoot_base::{GroupId, GroupName, MemberId};
 use folkmoot_identity::{
     Charter, Ending, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp, Transcript,
@@ -53,7 +53,7 @@ fn looks_like(bytes: &[u8]) -> bool {
     SignedMessage::from_der(bytes).is_ok() || Stamp::from_record(bytes).is_ok()
 }
 
-/// `folkmoot verify FILE --charter CHARTER [--transcript FOLDER]`
+/// `folkmoot verify FILE --charter CHARTER [--transcript FILE]`
 pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), Failure> {
     let file = verify.file.as_ref().ok_or_else(|| Failure::new(Exit::Usage, "name the file to verify"))?;
     let charter = crate::files::given_or_kept(verify.charter.clone(), folder)?;
@@ -71,8 +71,7 @@ pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), F
         ));
     }
     let message = SignedMessage::from_der(&bytes).map_err(|error| no(file, &error))?;
-    let transcript =
-        verify.transcript.as_deref().map(|folder| load(folder, charter.charter())).transpose()?;
+    let transcript = verify.transcript.as_deref().map(|file| load(&charter, file)).transpose()?;
     let charter = charter.charter();
     let named = said_in(&message, charter, verify.group.as_deref())?;
     let standing = match &transcript {
@@ -148,20 +147,6 @@ fn now(transcript: &Transcript, message: &SignedMessage) -> String {
     }
 }
 
-/// The transcript that `folkmoot export` wrote, of this charter's group.
-fn load(folder: &Path, charter: &Charter) -> Result<Transcript, Failure> {
-    let wrong = |error: std::io::Error| Failure::file(folder, &error);
-    let mut entries = Vec::new();
-    for file in std::fs::read_dir(folder).map_err(wrong)? {
-        entries.push(Bytes::from(read(&file.map_err(wrong)?.path())?));
-    }
-    let transcript = Transcript::load(entries).map_err(|error| no(folder, &error))?;
-    if transcript.group() == charter.group() {
-        return Ok(transcript);
-    }
-    Err(Failure::new(Exit::No, format!("{} is the transcript of another group", folder.display())))
-}
-
 /// A file, as far as any that is judged here may go.
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let most = u64::try_from(SIGNED_MESSAGE_BYTES_MAX + 1).unwrap_or(u64::MAX);
@@ -182,7 +167,7 @@ fn no_member(file: &Path, error: &MessageError) -> Failure {
     if matches!(error, MessageError::Certificate(_)) {
         failure.text.push_str(
             ". If the group has changed its charter or its voters since it was founded, let a member run: \
-             folkmoot export DIR; then add --transcript DIR/transcript",
+             folkmoot export DIR; then add --transcript DIR/transcript.moot",
         );
     }
     if matches!(error, MessageError::PeerOtherGroup) {

@@ -56,6 +56,6 @@ pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule
 pub use signed_charter::SignedCharter;
 pub use threshold::Threshold;
 pub use transcript::{
-    Appended, BuildError, Change, Decision, EntryError, Evidence, LoadError, Plain, Transcript,
+    Appended, Audit, BuildError, Change, Decision, EntryError, Evidence, FileError, LoadError, Plain, Transcript,
 };
 pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};

@@ -8,6 +8,7 @@
 //! roster, and the union of two sides of a split is the roster of the union of their entries.
 
 use crate::{Charter, Decision, Threshold};
+use crate::transcript::Numbers;
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};
 use folkmoot_signing::VerifyingKey;
@@ -338,6 +339,21 @@ impl Roster {
     /// Serials at which more than one decision stands: somebody signed two.
     pub fn contradictions(&self) -> impl Iterator<Item = u64> {
         self.decisions.iter().filter(|(_, decided)| decided.len() > 1).map(|(serial, _)| *serial)
+    }
+
+    /// How many admissions, ends of a term and decisions there were; the rest is left at zero.
+    pub(crate) fn numbers(&self) -> Numbers {
+        let expired = self.endings.values().filter(|ending| matches!(ending, Ending::Expired { .. }));
+        let effects = || self.decisions.values().flat_map(BTreeMap::values);
+        Numbers {
+            admissions: self.requests.len(),
+            expiries: expired.count(),
+            decisions: effects().count(),
+            removals: effects().filter(|effect| matches!(effect, Effect::Remove(_))).count(),
+            charter_changes: effects().filter(|effect| matches!(effect, Effect::Charter { .. })).count(),
+            electorates: effects().filter(|effect| matches!(effect, Effect::Electorate(_))).count(),
+            ..Numbers::default()
+        }
     }
 
     pub(crate) fn admit(&mut self, request: Digest, admission: Arc<Admission>) {

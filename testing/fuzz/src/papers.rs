@@ -3,7 +3,7 @@
 use crate::script::{owned, steps};
 use crate::values::canonical;
 use crate::world::{NOW, world};
-use folkmoot_identity::transcript::{Entry, TABLE};
+use folkmoot_identity::transcript::{Audit, Entry, TABLE};
 use folkmoot_identity::{
     Charter, Decision, Gmc, Identity, IdentityCertificate, Request, Rule, SignedCharter, SignedMessage,
     Stamp, Transcript, Vote, VoteContent, VoteProof,
@@ -140,4 +140,20 @@ pub fn transcript(data: &[u8]) {
     let again = Transcript::load(transcript.entries().cloned()).expect("what was appended loads");
     assert_eq!(again.heads_digest(), transcript.heads_digest());
     let _ = Transcript::load(steps(data).map(|(_, bytes)| owned(bytes)));
+}
+
+/// Transcript: a file of it. What decodes has one form; what stands is what its writer would write; and no more is kept of
+/// what does not than came before it.
+pub fn transcript_file(data: &[u8]) {
+    if let Ok((group, entries)) = Transcript::entries_of(data) {
+        assert_eq!(Transcript::file_of(group, &entries), data);
+    }
+    let mut audit = Audit::of(world().signed.der()).expect("a complete charter");
+    let judged = data.chunks(100).try_for_each(|piece| audit.push(piece));
+    match judged
+        .and_then(|()| audit.finish(&[]).map(|transcript| transcript.file().flatten().collect::<Vec<u8>>()))
+    {
+        Ok(file) => assert_eq!(file, data),
+        Err(flaw) => assert!(flaw.wrong.rule().starts_with("TRN-")),
+    }
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
-use folkmoot_identity::{Decision, SignedMessage, SignerCertificate, Stamp};
+use folkmoot_identity::{Decision, SignedMessage, SignerCertificate, Stamp, Transcript};
 
 /// Inputs of one target.
 pub type Seeds = Vec<Vec<u8>>;
@@ -129,5 +129,12 @@ fn papers() -> Vec<(&'static str, Seeds)> {
         ("signed_message", vec![said.der().to_vec(), stamp.record(b"no")]),
         ("entry", vec![admit.to_vec(), genesis.to_vec(), encode(&change), encode(&electorate)]),
         ("transcript", vec![script([(0, &admit), (0, &genesis)])]),
+        (
+            "transcript_file",
+            vec![
+                Transcript::file_of(world.group(), &[genesis.clone(), admit.clone()]),
+                Transcript::file_of(world.group(), &[admit, genesis]),
+            ],
+        ),
     ]
 }

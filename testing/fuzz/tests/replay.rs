@@ -16,6 +16,7 @@ const DEAR: &[(&str, usize)] = &[
     ("asm_forms", 3),
     ("identity_pem", 3),
     ("transcript", 5),
+    ("transcript_file", 17),
     ("link_stranger", 7),
     ("link_liar", 13),
     ("agreement_run", 7),
@@ -122,6 +123,7 @@ replays! {
     signed_message
     entry
     transcript
+    transcript_file
     link_message
     ring_frame
     group_message

@@ -78,9 +78,11 @@ impl Process {
 
     async fn status(&self) -> Result<Value, Failure> {
         let look = |machine: &mut Machine, now, _: &mut OsEntropy| {
-            (machine.upper.member.status(now), machine.ground.refusals(now), now)
+            let transcript = machine.upper.member.transcript();
+            let known = (transcript.len(), crate::verify::heads(transcript.heads()));
+            (machine.upper.member.status(now), machine.ground.refusals(now), known, now)
         };
-        let (status, refusals, now) = self.moot.handle().look(look).await?;
+        let (status, refusals, (entries, heads), now) = self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
@@ -93,6 +95,8 @@ impl Process {
             fields.insert("group".into(), self.moot.group().hex().into());
             fields.insert("name".into(), self.moot.name().into());
             fields.insert("locator".into(), self.moot.locator().to_string().into());
+            fields.insert("entries".into(), entries.into());
+            fields.insert("heads".into(), heads.into());
             fields.insert("refusals".into(), refusals.iter().map(render::refusal_json).collect());
             fields.insert("removed".into(), json!(self.picture.removed));
             fields.insert("refused".into(), json!(self.picture.refused));

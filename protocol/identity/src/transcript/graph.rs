@@ -11,6 +11,8 @@ struct Node {
     id: EntryId,
     bytes: Bytes,
     parents: Vec<usize>,
+    /// Steps from the first entry, on the longest way.
+    depth: usize,
 }
 
 /// Entries and their order.
@@ -53,10 +55,37 @@ impl Graph {
         for parent in parents {
             self.heads.remove(parent);
         }
-        let parents = parents.iter().filter_map(|parent| self.ranks.get(parent).copied()).collect();
+        let parents: Vec<usize> =
+            parents.iter().filter_map(|parent| self.ranks.get(parent).copied()).collect();
+        let above = parents.iter().filter_map(|parent| self.nodes.get(*parent)).map(|node| node.depth).max();
+        let depth = above.map_or(0, |depth| depth.saturating_add(1));
         self.ranks.insert(id, self.nodes.len());
-        self.nodes.push(Node { id, bytes, parents });
+        self.nodes.push(Node { id, bytes, parents, depth });
         self.heads.insert(id);
+    }
+
+    /// All entries by their place: one order for one set of entries, whoever writes it down.
+    pub(super) fn placed(&self) -> Vec<&Bytes> {
+        let mut nodes: Vec<&Node> = self.nodes.iter().collect();
+        nodes.sort_by_key(|node| (node.depth, node.id));
+        nodes.into_iter().map(|node| &node.bytes).collect()
+    }
+
+    /// Where an entry stands in [`Self::placed`]: depth, then id. Parents are less deep than their children.
+    pub(super) fn place(&self, id: &EntryId) -> Option<(usize, EntryId)> {
+        self.nodes.get(*self.ranks.get(id)?).map(|node| (node.depth, node.id))
+    }
+
+    /// How many entries have more than one child, and how many more than one parent.
+    pub(super) fn shape(&self) -> (usize, usize) {
+        let mut children = vec![0_usize; self.nodes.len()];
+        for parent in self.nodes.iter().flat_map(|node| &node.parents) {
+            if let Some(count) = children.get_mut(*parent) {
+                *count = count.saturating_add(1);
+            }
+        }
+        let splits = children.iter().filter(|count| **count > 1).count();
+        (splits, self.nodes.iter().filter(|node| node.parents.len() > 1).count())
     }
 
     /// Entries 1, 2, 4, 8 … places before the newest, and the first one.

@@ -12,11 +12,13 @@
 //! Ends and bounds: entries to [`limits::ENTRIES_MAX`], each to [`limits::ENTRY_BYTES_MAX`]; nothing is ever dropped.
 //! Relies on: voters who sign at most one decision for each serial and ballot. Does not rely on: clocks, order, delivery.
 
+mod audit;
 mod build;
 mod decision;
 mod entry;
 mod error;
 mod evidence;
+mod file;
 #[cfg(test)]
 mod full;
 mod graph;
@@ -24,10 +26,12 @@ mod judge;
 mod load;
 mod sharing;
 
+pub use audit::{Audit, Blame, Contradiction, Flaw, Numbers, Wrong};
 pub use decision::{Decision, Plain};
 pub use entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
 pub use error::{BuildError, EntryError, LoadError};
 pub use evidence::Evidence;
+pub use file::{FILE_LABEL, FileError, FileReader};
 
 use crate::roster::{Admission, Roster};
 use crate::{Charter, Founder, SignedCharter};
