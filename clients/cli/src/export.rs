@@ -15,7 +15,9 @@ use crate::verify;
 use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
-use folkmoot_identity::{AuthorityCertificate, Evidence, IdentityCertificate, Transcript, identities_pem, transcript};
+use folkmoot_identity::{
+    AuthorityCertificate, Evidence, IdentityCertificate, Transcript, identities_pem, transcript,
+};
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};

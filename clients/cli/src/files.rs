@@ -47,7 +47,19 @@ pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<()
 /// `folkmoot charter`
 pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(), Failure> {
     match command {
-        Charter::New { name, founders, votes, scheme, keying, cipher, hybrid, hybrid_links, letters, rules, out } => {
+        Charter::New {
+            name,
+            founders,
+            votes,
+            scheme,
+            keying,
+            cipher,
+            hybrid,
+            hybrid_links,
+            letters,
+            rules,
+            out,
+        } => {
             let (ratio, policies) = (rules.share(), rules.policies()?);
             let draft = |founders, name, entropy: &mut OsEntropy| CharterDraft {
                 scheme,

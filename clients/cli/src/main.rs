@@ -29,7 +29,8 @@ mod rules;
 mod show;
 mod verify;
 
-use args::{Bench, Charter, Cli, Command, Verify};
+use args::{Charter, Cli, Command, Verify};
+use bench::args::Bench;
 use clap::Parser;
 use exit::{Exit, Failure};
 use member::Printing;

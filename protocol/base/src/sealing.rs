@@ -144,7 +144,10 @@ mod tests {
     #[test]
     fn equal_seeds_give_equal_keys_and_nothing_is_printed() {
         let seed = Secret::new([7; 32]);
-        assert_eq!(OpeningKey::<Hybrid>::derive(&seed).public(), OpeningKey::<Hybrid>::derive(&seed).public());
+        assert_eq!(
+            OpeningKey::<Hybrid>::derive(&seed).public(),
+            OpeningKey::<Hybrid>::derive(&seed).public()
+        );
         assert_eq!(format!("{:?}", OpeningKey::<Hybrid>::derive(&seed)), "OpeningKey(..)");
     }
 }

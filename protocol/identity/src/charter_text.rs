@@ -91,13 +91,22 @@ impl Text {
         }
         let signers = scheme.signers(usize::try_from(rules.threshold.votes()).unwrap_or(usize::MAX));
         if signers > self.founders.len() {
-            return Err(value("threshold", "more signers than founders: ts-dsa takes two for each vote, less one"));
+            return Err(value(
+                "threshold",
+                "more signers than founders: ts-dsa takes two for each vote, less one",
+            ));
         }
         if scheme.shared() && !rules.minority_may_admit {
-            return Err(value("minority_may_admit", "with such a scheme true: a signature does not say whose it is"));
+            return Err(value(
+                "minority_may_admit",
+                "with such a scheme true: a signature does not say whose it is",
+            ));
         }
         if scheme.shared() && !rules.policies.counts_alone() {
-            return Err(value("policy", "with such a scheme the threshold alone: a signature does not say whose it is"));
+            return Err(value(
+                "policy",
+                "with such a scheme the threshold alone: a signature does not say whose it is",
+            ));
         }
         Ok(scheme)
     }

@@ -10,11 +10,11 @@
 //! [`open`] reads the values out, builds the envelope anew from them, and takes only the bytes that come out.
 
 use crate::CertificateError;
+use crate::issuer::{Issuer, algorithm, key_kind};
 use const_oid::db::{rfc4519, rfc5280};
 use core::time::Duration;
 use der::asn1::{Any, BitString, ObjectIdentifier, OctetString, SetOfVec, Utf8StringRef};
 use der::{DateTime, Decode, Encode, Sequence};
-use crate::issuer::{Issuer, algorithm, key_kind};
 use folkmoot_base::{Entropy, UnixTime, draw};
 use folkmoot_signing::{KeyKind, Signature, SigningKey, VerifyingKey};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};

@@ -134,7 +134,9 @@ fn id_02_a_certificate_with_anothers_key_is_refused() {
 fn id_11_extensions_that_are_not_ours_are_refused() {
     let alice = person("alice", 1);
     let group = charter(&alice);
-    let good = GmcBody::propose(&group, &alice, 1, UnixTime(1), &mut Seed(4)).envelope_by(crate::issuer::Issuer::Own).unwrap();
+    let good = GmcBody::propose(&group, &alice, 1, UnixTime(1), &mut Seed(4))
+        .envelope_by(crate::issuer::Issuer::Own)
+        .unwrap();
     let membership = good.membership.clone().unwrap();
     let mut other_version = membership.clone();
     assert_eq!(other_version[2..5], [0x02, 0x01, 0x01]);

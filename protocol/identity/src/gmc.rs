@@ -384,4 +384,3 @@ impl Gmc {
         Self::from_der(&der)
     }
 }
-

@@ -44,10 +44,12 @@ pub use charter_rules::{Minority, THRESHOLD_MAX, Timeouts};
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};
-pub use folkmoot_signing::{GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey};
+pub use folkmoot_signing::{
+    GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
+};
 pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, VOTES_MAX};
-pub use membership::Membership;
 pub use identity::Identity;
+pub use membership::Membership;
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
 pub use policy::{LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX};
 pub use request::Request;
@@ -56,6 +58,7 @@ pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule
 pub use signed_charter::SignedCharter;
 pub use threshold::Threshold;
 pub use transcript::{
-    Appended, Audit, BuildError, Change, Decision, EntryError, Evidence, FileError, LoadError, Plain, Transcript,
+    Appended, Audit, BuildError, Change, Decision, EntryError, Evidence, FileError, LoadError, Plain,
+    Transcript,
 };
 pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};

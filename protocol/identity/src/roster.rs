@@ -7,8 +7,8 @@
 //! Every effect is a set union or a minimum, so any order in which parents come before their children gives the same
 //! roster, and the union of two sides of a split is the roster of the union of their entries.
 
-use crate::{Charter, Decision, Threshold};
 use crate::transcript::Numbers;
+use crate::{Charter, Decision, Threshold};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};
 use folkmoot_signing::VerifyingKey;

@@ -1,10 +1,10 @@
 //! A key that a group signs with as one: ordinary, so that anybody's verifier will do.
 
 use crate::SigningError;
+use crate::base::{Digest, digest};
 use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_ASN1, ED25519, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, VerificationAlgorithm,
 };
-use crate::base::{Digest, digest};
 
 /// What everything before the key's bits looks like in the one SPKI form of each kind (RFC 5480, 8410).
 const P256_HEAD: [u8; 26] = [

@@ -28,8 +28,8 @@ mod run;
 mod scheme;
 pub mod shared;
 pub mod sharing;
-pub mod ts_dsa;
 pub mod shoup;
+pub mod ts_dsa;
 pub mod ts_rsa;
 
 pub use error::SigningError;

@@ -11,9 +11,7 @@ use crate::frost::{Dkg, FrostShare, FrostSharing, Held as FrostHeld, Sign};
 use crate::run::FaultKind;
 use crate::sharing::{Change, Held, Joint, Redistribute, Share, Sharing};
 use crate::ts_dsa::Signing;
-use crate::{
-    Edwards, Fault, GroupKey, Heard, Next, P256, PrimeGroup as _, Run, RunId, Scheme, SigningError,
-};
+use crate::{Edwards, Fault, GroupKey, Heard, Next, P256, PrimeGroup as _, Run, RunId, Scheme, SigningError};
 
 /// What a sharing says in public.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +121,8 @@ pub fn reshare(
         Scheme::Frost => {
             let old = FrostSharing::decode(public).map_err(|_| no_such_share())?;
             let old = edwards(&old).ok_or_else(no_such_share)?;
-            let share = share.map(|share| edwards_share(share, &old).ok_or_else(no_such_share)).transpose()?;
+            let share =
+                share.map(|share| edwards_share(share, &old).ok_or_else(no_such_share)).transpose()?;
             Ok(mapped(Redistribute::new(run, me, &old, share.as_ref(), change)?, of_edwards))
         }
         Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_run()),

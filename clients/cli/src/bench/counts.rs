@@ -4,7 +4,7 @@
 //! The shipped modules run among members in this process, without a network, every step to all in one order. The formulas
 //! are in docs/protocol/agreement*.md; the tests of `protocol/agreement` hold the counts to them for every role.
 
-use crate::args::BenchKeying;
+use crate::bench::args::BenchKeying;
 use crate::bench::meter::thread_worked;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, table};

@@ -4,7 +4,7 @@
 //! is up at both ends, and how long both worked, one after the other. The forms take turns, so that what else the machine
 //! does falls on both.
 
-use crate::args::BenchLinks;
+use crate::bench::args::BenchLinks;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, table};
 use bytes::Bytes;

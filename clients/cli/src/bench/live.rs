@@ -4,8 +4,8 @@
 //! the processor time is that of all members together, and wall time is longer than on machines of their own. Ratios between
 //! rows of one run are what counts. How the processor time is split: split.rs.
 
-use crate::args::BenchKeying;
 use crate::bench::alone::Table;
+use crate::bench::args::BenchKeying;
 use crate::bench::chart::{self, Point};
 use crate::bench::counts::{Cost, Event, controller, measure_once, times};
 use crate::bench::crew::{Crew, NODES, Spent};

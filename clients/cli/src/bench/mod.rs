@@ -1,6 +1,7 @@
 //! `folkmoot bench`: what things cost, measured here and now.
 
 mod alone;
+pub(crate) mod args;
 mod chart;
 mod counts;
 mod crew;
@@ -12,7 +13,7 @@ mod price;
 mod ring;
 mod split;
 
-use crate::args::BenchKeying;
+use crate::bench::args::BenchKeying;
 use crate::exit::Failure;
 pub(crate) use links::links;
 pub(crate) use ring::ring;

@@ -1,6 +1,6 @@
 //! `folkmoot bench ring`: messages a second and latency of the ordered, sealed path, and proof of one order.
 
-use crate::args::BenchRing;
+use crate::bench::args::BenchRing;
 use crate::children::{Member, Workshop, call, shared, until};
 use crate::control::Request;
 use crate::exit::{Exit, Failure};

@@ -59,7 +59,9 @@ pub enum EntryError {
     #[error("TRN-52: the certificate of {0} is of another sharing of the group's key")]
     PeerShareEpoch(MemberId),
     /// `TRN-53` So many have left with shares that together they could sign: new shares must be made first.
-    #[error("TRN-53: {leavers} who left hold shares, {threshold} could sign: no certificate before the shares are renewed")]
+    #[error(
+        "TRN-53: {leavers} who left hold shares, {threshold} could sign: no certificate before the shares are renewed"
+    )]
     PeerSharesStale {
         /// Who left since the sharing.
         leavers: usize,

@@ -77,7 +77,11 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     if certificate.is_founder() {
         return Err(EntryError::PeerNoVotes(member));
     }
-    if past.charter().scheme().shared() { issued(&certificate, past)? } else { voted(&certificate, past)? }
+    if past.charter().scheme().shared() {
+        issued(&certificate, past)?
+    } else {
+        voted(&certificate, past)?
+    }
     let body = certificate.body();
     let request = body.request_digest().map_err(EntryError::PeerCertificate)?;
     if past.is_used(&request) {

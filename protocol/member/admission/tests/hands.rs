@@ -13,12 +13,14 @@ mod common;
 
 use bytes::Bytes;
 use common::{Bus, person, vote};
-use folkmoot_admission::{AdmissionError, Command, Event, HAND_LABEL, OpenMessage, Phase, Say};
-use folkmoot_base::{Blob, GroupId, MemberId, codec};
+use folkmoot_admission::{
+    AdmissionError, Command, Event, HAND_LABEL, HandWord, Input, OpenMessage, Phase, Purpose, Say,
+};
+use folkmoot_base::{Blob, GroupId, MemberId, codec, digest};
 use folkmoot_identity::transcript::{Body, Entry};
+use folkmoot_identity::{BuildError, CertificateError, Decision, EntryError, Gmc, Identity, Scheme};
 use std::cell::Cell;
 use std::rc::Rc;
-use folkmoot_identity::{CertificateError, Decision, EntryError, Gmc, Identity, Scheme};
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
 
@@ -169,7 +171,7 @@ fn without_rounds(bus: &mut Bus) {
 }
 
 #[test]
-fn a_resharing_that_breaks_off_leaves_the_old_shares_in_use() {
+fn adm_46_a_table_that_stands_still_is_over_and_the_old_shares_stay_in_use() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         let before = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
@@ -236,7 +238,7 @@ fn of_two_sides_at_most_one_reshares() {
 }
 
 #[test]
-fn certificates_wait_while_leavers_could_sign() {
+fn trn_53_certificates_wait_while_leavers_could_sign() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         let dora = bus.stranger("dora", 40, 0);
@@ -274,7 +276,54 @@ fn admission(bus: &Bus) -> (Entry, Gmc) {
 }
 
 #[test]
-fn trn_50_to_53_what_the_groups_key_has_not_signed_admits_nobody() {
+fn trn_50_trn_51_a_sharing_is_a_new_one_of_the_groups_own_key() {
+    for scheme in SCHEMES {
+        let bus = founded(scheme);
+        let mut other = Bus::of_scheme(scheme, 4, 2);
+        other.pass(12);
+        let transcript = &bus.seats[0].transcript;
+        let now = transcript.roster().sharing().unwrap();
+        let theirs = other.seats[0].transcript.roster().sharing().unwrap();
+        let cut = now.public.slice(1..);
+        let tries = [
+            (&now.public, &now.authority, "it is the present one"),
+            (&theirs.public, &theirs.authority, "another key than the group's"),
+            (&now.public, &theirs.authority, "another certificate of the group's key"),
+            (&cut, &now.authority, "it is none of the charter's scheme"),
+        ];
+        for (public, authority, why) in tries {
+            let decision =
+                Decision::Sharing { public: public.clone().into(), authority: authority.clone().into() };
+            assert_eq!(transcript.would_stand(&decision), Err(EntryError::PeerSharing(why)));
+        }
+    }
+}
+
+#[test]
+fn trn_51_the_first_sharing_comes_with_its_keys_own_certificate() {
+    for scheme in SCHEMES {
+        let bus = founded(scheme);
+        let mut other = Bus::silent(scheme, 5, 2);
+        other.tamper = Some(Box::new(|_, _| false));
+        other.pass(0);
+        let now = bus.seats[0].transcript.roster().sharing().unwrap();
+        // Before there is a key, this very sharing would stand, but not with a certificate that somebody changed.
+        let with = |authority: Bytes| Decision::Sharing {
+            public: now.public.clone().into(),
+            authority: authority.into(),
+        };
+        let transcript = &other.seats[0].transcript;
+        assert_eq!(transcript.would_stand(&with(now.authority.clone())), Ok(()));
+        for place in 0..now.authority.len() {
+            let mut der = now.authority.to_vec();
+            der[place] ^= 1;
+            assert!(transcript.would_stand(&with(der.into())).is_err(), "byte {place}");
+        }
+    }
+}
+
+#[test]
+fn trn_52_what_the_groups_key_has_not_signed_admits_nobody() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         admit(&mut bus, "dora", 40);
@@ -291,20 +340,183 @@ fn trn_50_to_53_what_the_groups_key_has_not_signed_admits_nobody() {
         let charter = transcript.roster().charter();
         let body = folkmoot_identity::GmcBody::propose(charter, &erik, 5, common::NOW, &mut common::Dice(5));
         let voted = Gmc::compose(&body, &[], &erik).unwrap();
-        let refused = transcript.make_admit(voted.der(), anna).unwrap_err();
-        assert!(format!("{refused:?}").contains("PeerShareEpoch"), "{refused:?}");
+        let refused = BuildError::Refused(EntryError::PeerShareEpoch(erik.member()));
+        assert_eq!(transcript.make_admit(voted.der(), anna), Err(refused));
         // Another group's key.
         let mut other = Bus::of_scheme(scheme, 4, 2);
         other.pass(12);
         let theirs = other.seats[0].transcript.roster().sharing().unwrap();
         assert_eq!(gmc.check_issued(&theirs.facts.key), Err(CertificateError::PeerSignature));
-        // The sharing that there is, or one of another key.
-        let now = transcript.roster().sharing().unwrap();
-        for (public, authority) in [(&now.public, &now.authority), (&theirs.public, &theirs.authority)] {
-            let decision = Decision::Sharing { public: public.clone().into(), authority: authority.clone().into() };
-            assert!(matches!(transcript.would_stand(&decision), Err(EntryError::PeerSharing(_))));
-        }
     }
+}
+
+#[test]
+fn trn_52_of_an_older_sharing_admits_nobody() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        // The certificate is made, and held up at the door until the shares are new.
+        let dora = bus.stranger("dora", 40, 0);
+        bus.strangers[dora].contact = None;
+        for who in [1, 2] {
+            vote(&mut bus, who, dora, true);
+        }
+        bus.pass(3);
+        let gone = bus.seats[4].identity.member();
+        for who in 0..3 {
+            let _ = bus.command(who, Command::Expel(gone));
+        }
+        bus.seats[4].up = false;
+        bus.pass(20);
+        assert!(!bus.admitted(dora));
+        bus.dial(dora, 0);
+        bus.pass(15);
+        assert!(bus.admitted(dora), "signed again, under the new shares: {:#?}", bus.traces);
+        let (_, gmc) = admission(&bus);
+        assert_eq!(gmc.issued(), Some(bus.seats[0].transcript.roster().sharing().unwrap().facts.epoch));
+    }
+}
+
+#[test]
+fn openssl_verifies_certificates_by_the_groups_own() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        admit(&mut bus, "dora", 40);
+        let (_, gmc) = admission(&bus);
+        let authority = &bus.seats[0].transcript.roster().sharing().unwrap().authority;
+        let authority = folkmoot_identity::AuthorityCertificate::from_der(authority).unwrap();
+        let folder =
+            std::env::temp_dir().join(format!("folkmoot-hands-{}-{}", scheme.name(), std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("authority.pem"), authority.to_pem()).unwrap();
+        std::fs::write(folder.join("dora.pem"), gmc.to_pem()).unwrap();
+        let verified = std::process::Command::new("openssl")
+            .args(["verify", "-x509_strict", "-check_ss_sig", "-attime", "1800000600"])
+            .args(["-CAfile", "authority.pem", "dora.pem"])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(verified.status.success(), "{scheme:?}: {verified:?}");
+    }
+}
+
+/// What `who` says at a table, signed by it.
+fn say(bus: &Bus, who: usize, table: [u8; 32], say: Say) -> Input {
+    let seat = &bus.seats[who].identity;
+    let group = bus.seats[0].transcript.group();
+    let covered = [&group.0[..], &seat.member().0, &table, &codec::encode(&say)].concat();
+    let signature = seat.key().sign_fixed(HAND_LABEL, &covered);
+    let word = HandWord { table, say, signature };
+    Input::Open { sender: seat.member(), payload: codec::encode(&OpenMessage::Hand { word }).into() }
+}
+
+/// The table to which `who` calls for this purpose, and the call.
+fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> ([u8; 32], Say) {
+    let transcript = &bus.seats[0].transcript;
+    let roster = transcript.roster();
+    let epoch = roster.sharing().map(|sharing| sharing.facts.epoch).unwrap_or_default();
+    let say = Say::Convene { purpose, attempt };
+    let parts: [&[u8]; 6] = [
+        b"folkmoot table v1",
+        &transcript.group().0,
+        &bus.seats[who].identity.member().0,
+        &roster.electorate().serial.to_be_bytes(),
+        &epoch,
+        &codec::encode(&say),
+    ];
+    (digest(&parts), say)
+}
+
+#[test]
+fn adm_42_tables_are_bounded_and_called_from_one_past() {
+    let mut bus = founded(Scheme::Frost);
+    let purpose = |number| Purpose::Certify { request: [number; 32] };
+    for number in 0..16 {
+        let (table, convene) = call(&bus, 1, purpose(number), u32::from(number));
+        let input = say(&bus, 1, table, convene);
+        assert_eq!(bus.input(0, input), Ok(()));
+    }
+    let (table, convene) = call(&bus, 1, purpose(16), 16);
+    let input = say(&bus, 1, table, convene);
+    assert!(matches!(
+        bus.input(0, input),
+        Err(AdmissionError::PeerHand(_, "more tables than may be at once"))
+    ));
+    let (_, convene) = call(&bus, 2, purpose(0), 0);
+    let input = say(&bus, 2, [7; 32], convene);
+    let elsewhere = "called from another past than ours";
+    assert!(matches!(bus.input(0, input), Err(AdmissionError::PeerHand(_, why)) if why == elsewhere));
+}
+
+#[test]
+fn adm_43_nobody_is_ready_for_what_was_not_voted_or_is_not_wanted() {
+    let mut bus = founded(Scheme::TsDsa);
+    let dora = bus.stranger("dora", 40, 0);
+    vote(&mut bus, 1, dora, true);
+    let request = bus.request_of(0, dora).unwrap();
+    let ready = Rc::new(Cell::new(0));
+    let count = ready.clone();
+    bus.tamper = Some(Box::new(move |_, payload| {
+        if matches!(codec::decode(payload), Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Ready { .. }))
+        {
+            count.set(count.get() + 1);
+        }
+        true
+    }));
+    let purposes = [
+        Purpose::Certify { request },
+        Purpose::Reshare { threshold: 2 },
+        Purpose::Reshare { threshold: 1 },
+        Purpose::Found { threshold: 2 },
+    ];
+    for (number, purpose) in purposes.into_iter().enumerate() {
+        let (table, convene) = call(&bus, 3, purpose, number as u32);
+        let input = say(&bus, 3, table, convene);
+        bus.everyone(&input);
+        bus.pass(1);
+    }
+    assert_eq!(ready.get(), 0);
+    // One vote more, and all are.
+    vote(&mut bus, 2, dora, true);
+    bus.pass(10);
+    assert!(bus.admitted(dora) && ready.get() >= 5);
+}
+
+#[test]
+fn adm_44_seats_are_the_leaders_to_give_to_hands_that_are_ready() {
+    let mut bus = founded(Scheme::Frost);
+    let (table, convene) = call(&bus, 1, Purpose::Certify { request: [1; 32] }, 1);
+    let input = say(&bus, 1, table, convene);
+    bus.everyone(&input);
+    let mut hands: Vec<MemberId> = [2, 3].map(|who| bus.seats[who].identity.member()).to_vec();
+    hands.sort();
+    for (who, givers) in [(2, hands.clone()), (1, hands), (1, Vec::new())] {
+        let input = say(&bus, who, table, Say::Seats { givers, takers: Vec::new() });
+        assert!(matches!(bus.input(0, input), Err(AdmissionError::PeerHand(..))));
+    }
+}
+
+#[test]
+fn adm_45_a_word_out_of_its_round_is_refused() {
+    let mut bus = Bus::silent(Scheme::Frost, 5, 2);
+    let (who, group) = (person("founder4", 4), bus.seats[0].transcript.group());
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let Ok(OpenMessage::Hand { mut word }) = codec::decode(payload) else { return true };
+        let Say::Round { round, .. } = &mut word.say else { return true };
+        if sender == who.member() {
+            *round += 1;
+            let covered = [&group.0[..], &sender.0, &word.table, &codec::encode(&word.say)].concat();
+            word.signature = who.key().sign_fixed(HAND_LABEL, &covered);
+            *payload = codec::encode(&OpenMessage::Hand { word }).into();
+        }
+        true
+    }));
+    bus.pass(30);
+    let refused =
+        |error: &AdmissionError| matches!(error, AdmissionError::PeerHand(_, "a word out of its round"));
+    assert!(bus.seats[0].errors.iter().any(refused), "{:?}", bus.seats[0].errors);
+    // Silent in its round, it is left out.
+    assert!(bus.seats[0].transcript.roster().sharing().is_some(), "{:#?}", bus.traces);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! A member's side: keys told to guests, letters taken in, answers given out.
 
+use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Secret, ViewId, codec, draw};
 use crate::identity::{Identity, IdentityCertificate, Roster};
 use crate::ledger::{Entry, Ledger};
 use crate::message::{self, Answer, AnswerBody, GuestWord, Letter, MemberWord, Standing};
 use crate::pace::Pace;
-use crate::base::sealing::{Hybrid, seal};
-use crate::{DoorKey, Sealed};
 use crate::{ANSWERS_MAX, LettersError, TEXT_BYTES_MAX};
+use crate::{DoorKey, Sealed};
 use bytes::Bytes;
 use std::collections::VecDeque;
 

@@ -30,8 +30,8 @@ pub use desk::{Counter, Desk, DeskEvent, DeskInput, DeskOutput, Front};
 pub use desk::{danger_seal_answer, danger_seal_letter};
 pub use error::LettersError;
 pub use message::{
-    Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Standing, TEXT_BYTES_MAX,
-    WORD_BYTES_MAX, is_for_writer, is_guest_word,
+    Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Standing, TEXT_BYTES_MAX, WORD_BYTES_MAX,
+    is_for_writer, is_guest_word,
 };
 
 pub use writer::{Writer, WriterEvent, WriterOutput};

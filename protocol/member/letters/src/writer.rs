@@ -1,12 +1,12 @@
 //! The writer's side: asks for the key, seals the letter to it, and goes on asking until it has the answers.
 
+use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, codec, draw};
 use crate::desk::{answer_info, door_content, is_door, is_signed, letter_info, sign};
 use crate::identity::{Identity, Roster};
 use crate::message::{self, Answer, AnswerBody, GuestWord, LetterBody, Standing};
-use crate::base::sealing::{Hybrid, seal};
-use crate::{DoorKey, Sealed};
 use crate::{DRAFTS_MAX, LettersError, TEXT_BYTES_MAX};
+use crate::{DoorKey, Sealed};
 use bytes::Bytes;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

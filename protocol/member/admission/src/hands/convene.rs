@@ -63,7 +63,8 @@ impl Admission {
         let fits = |waiting: &&Waiting| {
             let facts = shared::facts(roster.charter().scheme(), &waiting.public);
             facts.is_ok_and(|facts| {
-                facts.threshold == roster.threshold() && facts.holders.iter().all(|member| roster.may_vote(member))
+                facts.threshold == roster.threshold()
+                    && facts.holders.iter().all(|member| roster.may_vote(member))
             })
         };
         let waiting = self.hands.shares.waiting.values().find(fits);
@@ -156,7 +157,8 @@ impl Admission {
     fn choose(&self, call: &Call<'_>, table: &Table) -> Option<Seats> {
         let roster = call.transcript.roster();
         let scheme = roster.charter().scheme();
-        let fit = |member: &&MemberId| !self.hands.silent.contains(*member) && !self.hands.liars.contains(*member);
+        let fit =
+            |member: &&MemberId| !self.hands.silent.contains(*member) && !self.hands.liars.contains(*member);
         let ready: Vec<MemberId> = table.ready.keys().filter(fit).copied().collect();
         let waited = call.now.since(table.convened) >= GATHER;
         let voters: Vec<MemberId> = ready.iter().filter(|hand| roster.may_vote(hand)).copied().collect();
@@ -195,9 +197,11 @@ impl Admission {
     /// The waiting sharing with this share-epoch.
     pub(crate) fn waiting_of(&self, call: &Call<'_>, epoch: &Digest) -> Option<&Waiting> {
         let scheme = call.transcript.roster().charter().scheme();
-        self.hands.shares.waiting.values().find(|waiting| {
-            shared::facts(scheme, &waiting.public).is_ok_and(|facts| facts.epoch == *epoch)
-        })
+        self.hands
+            .shares
+            .waiting
+            .values()
+            .find(|waiting| shared::facts(scheme, &waiting.public).is_ok_and(|facts| facts.epoch == *epoch))
     }
 
     /// Tables that stand still are over; as their leader we remember who kept us waiting.
@@ -230,4 +234,3 @@ fn turn(roster: &Roster, me: &MemberId) -> Duration {
     let place = roster.electorate().voters.iter().position(|voter| voter == me).unwrap_or_default();
     TURN.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX))
 }
-

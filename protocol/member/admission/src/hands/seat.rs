@@ -103,9 +103,9 @@ impl Admission {
                 sharers && *asked == threshold && Self::wants_sharing(roster, leader)
             }
             Purpose::Authority { epoch, tbs } => {
-                let held = self.waiting_of(call, epoch).is_some_and(|waiting| {
-                    waiting.share.is_some() && waiting.authority.is_none()
-                });
+                let held = self
+                    .waiting_of(call, epoch)
+                    .is_some_and(|waiting| waiting.share.is_some() && waiting.authority.is_none());
                 held && self.is_fair_authority(call, epoch, &tbs.0)
             }
             Purpose::Certify { request } => {
@@ -159,7 +159,10 @@ impl Admission {
         let legal = sorted(&seats.givers) && sorted(&seats.takers);
         let ready = seats.all().iter().all(|hand| table.ready.contains_key(hand));
         if sender != table.leader || !legal || !ready || seats.givers.is_empty() {
-            return Err(AdmissionError::PeerHand(sender, "seats that are not its to give, or of hands not ready"));
+            return Err(AdmissionError::PeerHand(
+                sender,
+                "seats that are not its to give, or of hands not ready",
+            ));
         }
         if seats.all().iter().any(|hand| self.hands.liars.contains(hand)) {
             // With one that was proven to lie nobody sits; the leader will see that nothing comes of it.
@@ -212,11 +215,25 @@ impl Admission {
                 let now = roster.sharing()?;
                 let share = self.hands.shares.of(&now.public).filter(|_| seats.givers.contains(&me));
                 let hands = shared::Moving { givers: &seats.givers, takers: &seats.takers };
-                shared::reshare(scheme, id, me, hands, usize::try_from(*threshold).ok()?, (&now.public, share))
+                shared::reshare(
+                    scheme,
+                    id,
+                    me,
+                    hands,
+                    usize::try_from(*threshold).ok()?,
+                    (&now.public, share),
+                )
             }
             Purpose::Authority { epoch, tbs } => {
                 let waiting = self.waiting_of(call, epoch)?;
-                shared::sign(scheme, id, me, &seats.givers, (&waiting.public, waiting.share.as_ref()?), &tbs.0)
+                shared::sign(
+                    scheme,
+                    id,
+                    me,
+                    &seats.givers,
+                    (&waiting.public, waiting.share.as_ref()?),
+                    &tbs.0,
+                )
             }
             Purpose::Certify { request } => {
                 let now = roster.sharing()?;
@@ -303,13 +320,7 @@ impl Admission {
         self.say_hand(call, name, Say::Round { round, to_all: Blob::from(said.to_all), to_each });
     }
 
-    fn take_outcome(
-        &mut self,
-        call: &Call<'_>,
-        table: &Table,
-        outcome: Outcome,
-        entropy: &mut dyn Entropy,
-    ) {
+    fn take_outcome(&mut self, call: &Call<'_>, table: &Table, outcome: Outcome, entropy: &mut dyn Entropy) {
         match (&table.purpose, outcome) {
             (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
                 let now = call.transcript.roster().sharing();

@@ -1,8 +1,8 @@
 //! This member's shares: the one in use, and those that a run has given it and no decision has taken into use yet.
 
+use crate::Output;
 use crate::desk::{Admission, Call};
 use crate::store;
-use crate::Output;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Entropy, MemberId, Secret, StoreKey, digest};

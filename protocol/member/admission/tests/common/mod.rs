@@ -7,7 +7,8 @@ use folkmoot_admission::{
 };
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, NodeId, StoreKey, UnixTime, codec, digest};
 use folkmoot_identity::{
-    CharterDraft, Decision, Founder, Identity, Scheme, SignedCharter, Slot, Transcript, Verdict, Vote, VoteContent,
+    CharterDraft, Decision, Founder, Identity, Scheme, SignedCharter, Slot, Transcript, Verdict, Vote,
+    VoteContent,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -69,6 +70,9 @@ enum Word {
     Guest(NodeId, NodeId, Bytes),
 }
 
+/// What may happen to a word of this sender on its way; false loses it.
+pub type Tamper = Box<dyn FnMut(MemberId, &mut Bytes) -> bool>;
+
 pub struct Bus {
     pub now: Instant,
     pub time: UnixTime,
@@ -78,7 +82,7 @@ pub struct Bus {
     pub entries: usize,
     pub words: usize,
     /// What to do to a word on its way, if anything: false loses it.
-    pub tamper: Option<Box<dyn FnMut(MemberId, &mut Bytes) -> bool>>,
+    pub tamper: Option<Tamper>,
     pub traces: Vec<(usize, String)>,
     queue: VecDeque<Word>,
 }

@@ -1,0 +1,75 @@
+//! What can be said to `folkmoot bench`.
+
+use crate::args::Ordering;
+use clap::{Args, Subcommand};
+use folkmoot_base::ModuleName;
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// Messages a second and latency of the ordered, sealed path; each member in its own process on loopback.
+    Ring(BenchRing),
+    /// What a change of members costs with each module of key agreement, in the real stack on loopback or counted.
+    Keying(BenchKeying),
+    /// Bytes and time of a handshake between two nodes, by X25519 alone and with ML-KEM-768 as well.
+    Links(BenchLinks),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchLinks {
+    /// How many handshakes of each form; medians are shown.
+    #[arg(long, value_name = "NUMBER", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) times: u16,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchKeying {
+    /// Count messages, bytes, rounds and exponentiations of the modules alone, without a network.
+    #[arg(long)]
+    pub(crate) counts: bool,
+    /// How often each change is made; medians are shown.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) times: u16,
+    /// Draw processor time against size: an SVG.
+    #[arg(long, value_name = "FILE", conflicts_with = "counts")]
+    pub(crate) chart: Option<PathBuf>,
+    /// Measure nothing: draw the chart of what earlier runs printed with --json, one value a line; may be given again.
+    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["counts", "sizes", "module", "nodes"])]
+    pub(crate) from: Vec<PathBuf>,
+    /// Sizes of the group, separated by commas; 2,4,8,16,32,64 unless given.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=512))]
+    pub(crate) sizes: Vec<u16>,
+    /// Nodes that carry the members, evenly; 16, or as many as there are members, unless given.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "counts", value_parser = clap::value_parser!(u16).range(2..=64))]
+    pub(crate) nodes: Option<u16>,
+    /// One module only.
+    #[arg(long, value_name = "MODULE", value_parser = module)]
+    pub(crate) module: Option<ModuleName>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchRing {
+    /// Members.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub(crate) nodes: u16,
+    /// How many of them send.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub(crate) senders: u16,
+    /// Bytes of each message.
+    #[arg(long, value_name = "BYTES", default_value_t = 1350, value_parser = clap::value_parser!(u32).range(24..=16_777_216))]
+    pub(crate) bytes: u32,
+    /// How they are ordered.
+    #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
+    pub(crate) service: Ordering,
+    /// How long to measure, after a second to warm up.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub(crate) seconds: u32,
+    /// Messages of each sender that may be on their way at once.
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) window: u32,
+}
+
+fn module(word: &str) -> Result<ModuleName, &'static str> {
+    ModuleName::from_name(word)
+        .ok_or("gdh, tgdh, str, bd, ckd, dutta-barua, mls, ckd+ml-kem-768 or mls+ml-kem-768")
+}

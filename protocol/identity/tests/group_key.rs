@@ -1,0 +1,105 @@
+//! A group's own key: which charters have one, and the form of its certificate. An ordinary key stands for the shared one here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod common;
+
+use common::{END, START, Seed, World, person};
+use folkmoot_base::GroupName;
+use folkmoot_identity::{
+    AuthorityBody, AuthorityCertificate, CertificateError, Charter, CharterDraft, CharterError, Gmc, GmcBody,
+    GroupKey, IdentityCertificate, Scheme,
+};
+
+fn draft(scheme: Scheme, founders: u64, threshold: u32) -> CharterDraft {
+    let people: Vec<_> = (1..=founders).map(|seed| person(&format!("p{seed}"), seed)).collect();
+    let named = people.iter().map(|founder| founder.certificate().into()).collect();
+    let name = GroupName::new("book club").unwrap();
+    CharterDraft { scheme, ..CharterDraft::new(name, threshold, named, &mut Seed(9 << 32)) }
+}
+
+fn refused(draft: &CharterDraft) -> &'static str {
+    match Charter::from_toml(&draft.to_toml()) {
+        Err(CharterError::WireValue { key, .. }) => key,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn id_48_a_scheme_comes_with_what_it_needs() {
+    for scheme in [Scheme::Plain, Scheme::TsDsa, Scheme::Frost] {
+        let charter = Charter::from_toml(&draft(scheme, 5, 3).to_toml()).unwrap();
+        assert_eq!(charter.scheme(), scheme);
+    }
+    // Three votes of threshold ECDSA take five signers.
+    assert_eq!(refused(&draft(Scheme::TsDsa, 4, 3)), "threshold");
+    assert!(Charter::from_toml(&draft(Scheme::Frost, 4, 3).to_toml()).is_ok());
+    for scheme in [Scheme::TsRsa, Scheme::Shoup, Scheme::Asm] {
+        assert_eq!(refused(&draft(scheme, 5, 3)), "scheme");
+    }
+    let mut minority = draft(Scheme::Frost, 5, 3);
+    minority.minority_may_admit = false;
+    assert_eq!(refused(&minority), "minority_may_admit");
+    let charter = Charter::from_toml(&draft(Scheme::Frost, 5, 3).to_toml()).unwrap();
+    assert!(matches!(
+        charter.with_change("minority_may_admit", "false"),
+        Err(CharterError::PeerChange { .. })
+    ));
+    assert!(matches!(charter.with_change("policy", "list"), Err(CharterError::PeerChange { .. })));
+}
+
+fn authority() -> (folkmoot_identity::SigningKey, AuthorityBody, AuthorityCertificate) {
+    let key = folkmoot_identity::SigningKey::generate(&mut Seed(7 << 32));
+    let group = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
+    let body = AuthorityBody::new("book club", group, START, &mut Seed(8 << 32));
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
+    (key, body, certificate)
+}
+
+#[test]
+fn id_49_the_groups_key_has_a_certificate_of_one_form() {
+    let (key, body, certificate) = authority();
+    assert_eq!(AuthorityCertificate::from_der(certificate.der()).as_ref(), Ok(&certificate));
+    assert_eq!(AuthorityBody::from_tbs(&body.tbs().unwrap()), Ok(body.clone()));
+    for bit in 0..certificate.der().len() * 8 {
+        let mut der = certificate.der().to_vec();
+        der[bit / 8] ^= 1 << (bit % 8);
+        assert!(AuthorityCertificate::from_der(&der).is_err(), "bit {bit}");
+    }
+    let other = folkmoot_identity::SigningKey::generate(&mut Seed(70 << 32));
+    let forged = other.sign_raw(&body.tbs().unwrap()).to_der();
+    assert_eq!(AuthorityCertificate::close(&body, &forged), Err(CertificateError::PeerSignature));
+    // It is nobody's identity, nor a membership.
+    assert!(IdentityCertificate::from_der(certificate.der()).is_err());
+    assert!(Gmc::from_der(certificate.der()).is_err());
+    assert_eq!(key.verifying_key().spki_der().as_slice(), body.key().spki_der());
+    assert!(END > START);
+}
+
+#[test]
+fn id_49_what_the_key_issues_names_it() {
+    let (key, _, certificate) = authority();
+    let world = World::new();
+    let body = GmcBody::propose(world.charter(), &world.stranger, 3, START, &mut Seed(5 << 32));
+    let issued = body.issued_under([3; 32]);
+    let signature = key.sign_raw(&issued.issued_tbs(certificate.key()).unwrap()).to_der();
+    let gmc = Gmc::issue_by_group(&issued, certificate.key(), &signature).unwrap();
+    assert_eq!((gmc.issued(), gmc.is_founder(), gmc.votes().len()), (Some([3; 32]), false, 0));
+    assert_eq!(gmc.body().request_digest(), body.request_digest());
+    assert_eq!(Gmc::from_der(gmc.der()).unwrap().check_issued(certificate.key()), Ok(()));
+    for bit in 0..gmc.der().len() * 8 {
+        let mut der = gmc.der().to_vec();
+        der[bit / 8] ^= 1 << (bit % 8);
+        let stands = Gmc::from_der(&der).is_ok_and(|gmc| gmc.check_issued(certificate.key()).is_ok());
+        assert!(!stands, "bit {bit}");
+    }
+    let voters = |_: &folkmoot_base::MemberId| None;
+    assert_eq!(gmc.check_authority(world.charter(), voters), Err(CertificateError::PeerGroupKey));
+}
