@@ -8,7 +8,7 @@ use crate::message::OpenMessage;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{AuthorityBody, Decision, Roster};
-use folkmoot_signing::shared;
+use folkmoot_signing::shared::SharingFacts;
 
 impl Admission {
     /// What follows from transcript and desk where the group has a key of its own.
@@ -61,11 +61,8 @@ impl Admission {
         let roster = call.transcript.roster();
         let threshold = u32::try_from(roster.threshold()).ok()?;
         let fits = |waiting: &&Waiting| {
-            let facts = shared::facts(roster.charter().scheme(), &waiting.public);
-            facts.is_ok_and(|facts| {
-                facts.threshold == roster.threshold()
-                    && facts.holders.iter().all(|member| roster.may_vote(member))
-            })
+            waiting.facts.threshold == roster.threshold()
+                && waiting.facts.holders.iter().all(|member| roster.may_vote(member))
         };
         let waiting = self.hands.shares.waiting.values().find(fits);
         let Some(waiting) = waiting else {
@@ -78,7 +75,7 @@ impl Admission {
             }
             return None;
         }
-        let facts = shared::facts(roster.charter().scheme(), &waiting.public).ok()?;
+        let facts = waiting.facts.clone();
         let now = UnixTime(self.clock?.0.saturating_sub(self.config.skew_seconds));
         let body = AuthorityBody::new(roster.charter().name().as_str(), facts.key, now, entropy);
         Some(Purpose::Authority { epoch: facts.epoch, tbs: Blob::from(body.tbs().ok()?) })
@@ -167,11 +164,14 @@ impl Admission {
             let quorum = roster.electorate().is_quorum(&voters.iter().copied().collect());
             quorum && voters.len() >= need && (waited || voters.len() == all)
         };
-        let holders = |public: &[u8], most: usize| {
-            let facts = shared::facts(scheme, public).ok()?;
-            let hold = ready.iter().filter(|hand| facts.holders.contains(hand)).copied();
-            let signers: Vec<MemberId> = hold.take(most.min(scheme.signers(facts.threshold))).collect();
-            (signers.len() == most.min(scheme.signers(facts.threshold))).then_some(signers)
+        // The leader itself first: it is the one that waits for what comes of it.
+        let holders = |facts: &SharingFacts, count: usize| {
+            let hold = |hand: &&MemberId| facts.holders.contains(hand);
+            let (first, rest): (Vec<_>, Vec<_>) =
+                ready.iter().filter(hold).partition(|hand| **hand == table.leader);
+            let mut signers: Vec<MemberId> = first.into_iter().chain(rest).copied().take(count).collect();
+            signers.sort();
+            (signers.len() == count).then_some(signers)
         };
         match &table.purpose {
             Purpose::Found { threshold } => {
@@ -180,28 +180,24 @@ impl Admission {
             }
             Purpose::Reshare { threshold } => {
                 let now = roster.sharing()?;
-                let givers = holders(&now.public, now.facts.threshold)?;
+                let givers = holders(&now.facts, now.facts.threshold)?;
                 let need = scheme.signers(usize::try_from(*threshold).ok()?);
                 enough(&voters, need).then(|| Seats { givers, takers: voters.clone() })
             }
             Purpose::Authority { epoch, .. } => {
-                let waiting = self.waiting_of(call, epoch)?;
-                Some(Seats { givers: holders(&waiting.public, usize::MAX)?, takers: Vec::new() })
+                let facts = &self.waiting_of(epoch)?.facts;
+                Some(Seats { givers: holders(facts, scheme.signers(facts.threshold))?, takers: Vec::new() })
             }
             Purpose::Certify { .. } => {
-                Some(Seats { givers: holders(&roster.sharing()?.public, usize::MAX)?, takers: Vec::new() })
+                let facts = &roster.sharing()?.facts;
+                Some(Seats { givers: holders(facts, scheme.signers(facts.threshold))?, takers: Vec::new() })
             }
         }
     }
 
     /// The waiting sharing with this share-epoch.
-    pub(crate) fn waiting_of(&self, call: &Call<'_>, epoch: &Digest) -> Option<&Waiting> {
-        let scheme = call.transcript.roster().charter().scheme();
-        self.hands
-            .shares
-            .waiting
-            .values()
-            .find(|waiting| shared::facts(scheme, &waiting.public).is_ok_and(|facts| facts.epoch == *epoch))
+    pub(crate) fn waiting_of(&self, epoch: &Digest) -> Option<&Waiting> {
+        self.hands.shares.waiting.values().find(|waiting| waiting.facts.epoch == *epoch)
     }
 
     /// Tables that stand still are over; as their leader we remember who kept us waiting.

@@ -38,6 +38,11 @@ impl Admission {
             Say::Round { round, to_all, to_each } => {
                 self.hear_round(call, sender, word.table, (round, to_all, to_each), entropy)
             }
+            Say::Signed { request, signature } => {
+                self.hands.tables.remove(&word.table);
+                self.take_certificate(call, &request, &signature.0);
+                Ok(())
+            }
         }
     }
 
@@ -104,7 +109,7 @@ impl Admission {
             }
             Purpose::Authority { epoch, tbs } => {
                 let held = self
-                    .waiting_of(call, epoch)
+                    .waiting_of(epoch)
                     .is_some_and(|waiting| waiting.share.is_some() && waiting.authority.is_none());
                 held && self.is_fair_authority(call, epoch, &tbs.0)
             }
@@ -120,8 +125,7 @@ impl Admission {
     fn is_fair_authority(&self, call: &Call<'_>, epoch: &Digest, tbs: &[u8]) -> bool {
         let roster = call.transcript.roster();
         let Ok(body) = AuthorityBody::from_tbs(tbs) else { return false };
-        let Some(waiting) = self.waiting_of(call, epoch) else { return false };
-        let Ok(facts) = shared::facts(roster.charter().scheme(), &waiting.public) else { return false };
+        let Some(facts) = self.waiting_of(epoch).map(|waiting| &waiting.facts) else { return false };
         let now = self.clock.unwrap_or_default();
         let near = body.not_before().0.abs_diff(now.0) <= self.config.skew_seconds.saturating_mul(3);
         *body.key() == facts.key && near && roster.charter().name().as_str().starts_with(body.name())
@@ -183,7 +187,10 @@ impl Admission {
         table.seats = Some(seats.clone());
         table.moved = call.now;
         if !seats.all().contains(&me) {
-            self.hands.tables.remove(&name);
+            // Its leader waits to hear what comes of it.
+            if table.leader != me {
+                self.hands.tables.remove(&name);
+            }
             return;
         }
         let run = self.make_run(call, &name, &seats);
@@ -225,7 +232,7 @@ impl Admission {
                 )
             }
             Purpose::Authority { epoch, tbs } => {
-                let waiting = self.waiting_of(call, epoch)?;
+                let waiting = self.waiting_of(epoch)?;
                 shared::sign(
                     scheme,
                     id,
@@ -289,7 +296,7 @@ impl Admission {
             Ok(Next::Say(said)) => self.say_round(call, name, said, entropy),
             Ok(Next::Done(outcome)) => {
                 if let Some(table) = self.hands.tables.remove(&name) {
-                    self.take_outcome(call, &table, outcome, entropy);
+                    self.take_outcome(call, name, &table, outcome, entropy);
                 }
             }
             Err(fault) => {
@@ -320,27 +327,41 @@ impl Admission {
         self.say_hand(call, name, Say::Round { round, to_all: Blob::from(said.to_all), to_each });
     }
 
-    fn take_outcome(&mut self, call: &Call<'_>, table: &Table, outcome: Outcome, entropy: &mut dyn Entropy) {
+    fn take_outcome(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        table: &Table,
+        outcome: Outcome,
+        entropy: &mut dyn Entropy,
+    ) {
         match (&table.purpose, outcome) {
             (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
                 let now = call.transcript.roster().sharing();
                 let authority = now.map(|now| now.authority.clone());
                 let leader = table.leader;
-                let waiting = Waiting { public: public.into(), share, authority, leader };
+                let scheme = call.transcript.roster().charter().scheme();
+                let Ok(facts) = shared::facts(scheme, &public) else {
+                    return self.trace("a run came to no sharing".to_owned());
+                };
+                let waiting = Waiting { facts, public: public.into(), share, authority, leader };
                 self.keep_waiting(call, waiting, entropy);
             }
             (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
-                let name = self.waiting_of(call, epoch).map(|waiting| digest(&[&waiting.public]));
+                let sharing = self.waiting_of(epoch).map(|waiting| digest(&[&waiting.public]));
                 let body = AuthorityBody::from_tbs(&tbs.0);
                 let made = body.and_then(|body| AuthorityCertificate::close(&body, &signature));
-                match (name, made) {
+                match (sharing, made) {
                     (Some(name), Ok(made)) => self.keep_authority(call, &name, made.der().clone(), entropy),
                     (_, made) => self.trace(format!("no certificate of the group's key: {:?}", made.err())),
                 }
             }
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
-                if table.leader == call.identity.member() {
-                    self.take_certificate(call, request, &signature);
+                // One of them tells: the leader may have no share, and the guest another contact by now.
+                let first = table.seats.as_ref().and_then(|seats| seats.givers.first());
+                if first == Some(&call.identity.member()) {
+                    let say = Say::Signed { request: *request, signature: Blob::from(signature) };
+                    self.say_hand(call, name, say);
                 }
             }
             _ => self.trace("a run came to something else than its purpose".to_owned()),
@@ -355,6 +376,10 @@ impl Admission {
     fn take_certificate(&mut self, call: &Call<'_>, request: &Digest, signature: &[u8]) {
         let Some(now) = call.transcript.roster().sharing() else { return };
         let Some(open) = self.requests.get(request) else { return };
+        let known = self.hands.issued.contains_key(request);
+        if known || !self.guests.is_linked(&open.request.member().node()) {
+            return;
+        }
         let body = open.request.body().issued_under(now.facts.epoch);
         match Gmc::issue_by_group(&body, &now.facts.key, signature) {
             Ok(gmc) => {

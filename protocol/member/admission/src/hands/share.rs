@@ -7,6 +7,7 @@ use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Entropy, MemberId, Secret, StoreKey, digest};
 use folkmoot_identity::{Decision, Identity, Transcript};
+use folkmoot_signing::shared::{self, SharingFacts};
 use std::collections::BTreeMap;
 use zeroize::Zeroize as _;
 
@@ -16,6 +17,7 @@ const WAITING_MAX: usize = 4;
 /// A share that waits.
 #[derive(Debug)]
 pub(crate) struct Waiting {
+    pub(crate) facts: SharingFacts,
     pub(crate) public: Bytes,
     pub(crate) share: Option<Secret<Vec<u8>>>,
     /// The certificate of the group's key, once there is one.
@@ -159,8 +161,9 @@ impl Admission {
             Some(share) if decided => self.hands.shares.current = Some((name, share)),
             share => {
                 let authority = (!stored.authority.0.is_empty()).then_some(stored.authority.0);
-                let waiting = Waiting { public: stored.public.0, share, authority, leader: stored.leader };
-                self.hands.shares.waiting.insert(name, waiting);
+                let facts = shared::facts(transcript.roster().charter().scheme(), &stored.public.0).ok()?;
+                let (public, leader) = (stored.public.0, stored.leader);
+                self.hands.shares.waiting.insert(name, Waiting { facts, public, share, authority, leader });
             }
         }
         Some(())

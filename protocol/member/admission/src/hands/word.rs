@@ -91,6 +91,14 @@ pub enum Say {
         /// To one each.
         to_each: Vec<Whisper>,
     },
+    /// What a Certify came to, told by one of its hands. It proves itself.
+    #[tls_codec(discriminant = 5)]
+    Signed {
+        /// Which request.
+        request: Digest,
+        /// The signature of the group's key over the certificate of it.
+        signature: Blob,
+    },
 }
 
 /// A hand's signed word.

@@ -170,7 +170,8 @@ impl Bus {
     /// The stranger fetches the transcript from the first member that is up.
     pub fn sync(&mut self, which: usize) {
         let from = self.seats.iter().find(|seat| seat.up).unwrap();
-        let missing = from.transcript.entries_after(&[], usize::MAX);
+        let have: Vec<_> = self.strangers[which].transcript.heads().iter().copied().collect();
+        let missing = from.transcript.entries_after(&have, usize::MAX);
         for entry in missing {
             let appended = self.strangers[which].transcript.append(&entry).unwrap();
             if appended.new {
