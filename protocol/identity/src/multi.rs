@@ -85,11 +85,27 @@ impl Multi {
         motion: &Motion,
         expires: UnixTime,
     ) -> Result<AnyRun, Fault> {
-        let refuse = |_| Fault { kind: FaultKind::LocalHands, culprits: Vec::new() };
-        let proven = keys.iter().map(|key| ProvenKey::of_possession_proven_elsewhere(key, &motion.group.0));
-        let signers = proven.collect::<Result<Vec<_>, _>>().and_then(Signers::new).map_err(refuse)?;
-        asm::hand(run, identity.key(), signers, MULTI_LABEL, &content(motion, expires))
+        asm::hand(run, identity.key(), signers(keys, motion)?, MULTI_LABEL, &content(motion, expires))
     }
+
+    /// One who hears that run and has what it comes to, without a word of its own.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`] if the hands are too few, too many or one twice.
+    pub fn watch(
+        run: RunId,
+        keys: &[&VerifyingKey],
+        motion: &Motion,
+        expires: UnixTime,
+    ) -> Result<AnyRun, Fault> {
+        Ok(asm::watch(run, signers(keys, motion)?, MULTI_LABEL, &content(motion, expires)))
+    }
+}
+
+fn signers(keys: &[&VerifyingKey], motion: &Motion) -> Result<Signers<P256>, Fault> {
+    let proven = keys.iter().map(|key| ProvenKey::of_possession_proven_elsewhere(key, &motion.group.0));
+    let signers = proven.collect::<Result<Vec<_>, _>>().and_then(Signers::new);
+    signers.map_err(|_| Fault { kind: FaultKind::LocalHands, culprits: Vec::new() })
 }
 
 fn content(motion: &Motion, expires: UnixTime) -> Vec<u8> {

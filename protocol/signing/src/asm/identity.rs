@@ -46,3 +46,8 @@ pub fn hand(
     let signing = Signing::new(run, me, &SecretKey::of_identity(key), signers, label, message)?;
     Ok(mapped(signing, |signed| Outcome::Signature(signed.encode())))
 }
+
+/// One who hears the run of these signers, names who lies in it, and has what it comes to; without a word of its own.
+pub fn watch(run: RunId, signers: Signers<P256>, label: &'static [u8], message: &[u8]) -> AnyRun {
+    mapped(Signing::watch(run, signers, label, message), |signed| Outcome::Signature(signed.encode()))
+}

@@ -4,7 +4,7 @@
 //! SecretKey --announce--> KeyAnnouncement --check--> ProvenKey --+
 //!                                                               +--> Signers --> Signing (a Run) --> MultiSignature --> verify
 //!                                            of every signer ---+
-//! a member's identity key, of which every group checks the possession:  ProvenKey::of_possession_proven_elsewhere, hand
+//! a member's identity key, of which every group checks the possession:  ProvenKey::of_possession_proven_elsewhere, hand, watch
 //! ```
 //! As published, two things break it. A key made from another's (y' = g^x / y) signs in the other's name: so no key counts before
 //! its holder has proven to know its secret, and [`ProvenKey`] is made by the check of that proof, here or elsewhere. And where a signer
@@ -31,7 +31,7 @@ mod signing;
 mod tests;
 
 pub use error::AsmError;
-pub use identity::hand;
+pub use identity::{hand, watch};
 pub use keys::{KeyAnnouncement, ProvenKey, SecretKey};
 pub use signature::MultiSignature;
 pub use signers::Signers;

@@ -68,7 +68,7 @@ impl Admission {
         Some(Seats { givers, takers: Vec::new() })
     }
 
-    /// This member's hand in the run of these signers.
+    /// This member's hand in the run of these signers; or its ear, if it leads and is not one of them.
     pub(crate) fn sign_multi(
         &self,
         call: &Call<'_>,
@@ -76,11 +76,15 @@ impl Admission {
         signers: &[MemberId],
         (request, expires): (&Digest, UnixTime),
     ) -> Option<AnyRun> {
-        let open = self.requests.get(request).filter(|_| self.said_yes(call, request, expires))?;
+        let open = self.requests.get(request)?;
         let roster = call.transcript.roster();
         let keys: Vec<&VerifyingKey> =
             signers.iter().map(|signer| roster.voter_key(signer)).collect::<Option<_>>()?;
-        Multi::hand(id, call.identity, &keys, &open.motion, expires).ok()
+        if !signers.contains(&call.identity.member()) {
+            return Multi::watch(id, &keys, &open.motion, expires).ok();
+        }
+        let willing = self.said_yes(call, request, expires);
+        willing.then(|| Multi::hand(id, call.identity, &keys, &open.motion, expires).ok()).flatten()
     }
 
     /// The run's end, at its leader: on to the guest.

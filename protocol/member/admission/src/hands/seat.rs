@@ -185,7 +185,9 @@ impl Admission {
         }
         table.seats = Some(seats.clone());
         table.moved = call.now;
-        if !seats.all().contains(&me) {
+        // Whoever leads a run that can be watched takes what it comes to, without a seat of its own.
+        let watches = table.leader == me && matches!(table.purpose, Purpose::Multi { .. });
+        if !seats.all().contains(&me) && !watches {
             self.hands.tables.remove(&name);
             return;
         }
