@@ -12,8 +12,8 @@
 //! ```
 //! None of votes, issued and multi: a founder, on the charter's word (N1). Never two of them.
 
-use crate::{Multi, VoteProof};
 use crate::gmc::VOTES_MAX;
+use crate::{Multi, VoteProof};
 use der::asn1::OctetString;
 use der::{Decode, Encode, Enumerated, Sequence};
 use folkmoot_base::{Digest, GroupId, GroupName, MemberId, UnixTime};
@@ -148,9 +148,7 @@ impl Membership {
             None => None,
         };
         let multi = match der.multi {
-            Some(multi) => {
-                Some(Multi::new(UnixTime(multi.expires), multi.signature.as_bytes()).ok()?)
-            }
+            Some(multi) => Some(Multi::new(UnixTime(multi.expires), multi.signature.as_bytes()).ok()?),
             None => None,
         };
         let authorities = [votes.is_some(), issued.is_some(), multi.is_some()];

@@ -163,8 +163,7 @@ fn trn_54_it_is_of_its_signers_for_this_request_until_then() {
 fn trn_54_each_scheme_has_its_own_authority() {
     let votes = |transcript: &Transcript| {
         let body = body(transcript);
-        let content =
-            VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: END };
+        let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: END };
         let vote = |who: usize| Vote::sign(&PEOPLE[who], content).unwrap().proof();
         let votes: Vec<VoteProof> = vec![vote(0), vote(1)];
         Gmc::compose(&body, &votes, &PEOPLE[5]).unwrap()

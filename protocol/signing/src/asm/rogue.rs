@@ -50,9 +50,8 @@ fn rogue(victim: &VerifyingKey, message: &[u8]) -> (VerifyingKey, Scalar, Signat
     let z = (s * a - h) * P256::inverse(r).unwrap();
     let bytes = [P256::encode_scalar(&r), P256::encode_scalar(&s)].concat();
     let low = Signature::from_bytes(&bytes);
-    let low = low.or_else(|_| {
-        Signature::from_bytes(&[P256::encode_scalar(&r), P256::encode_scalar(&-s)].concat())
-    });
+    let low =
+        low.or_else(|_| Signature::from_bytes(&[P256::encode_scalar(&r), P256::encode_scalar(&-s)].concat()));
     (key_of(P256::raise_generator(&z) - x, victim), z, low.unwrap())
 }
 

@@ -102,9 +102,9 @@ impl<G: PrimeGroup> Signing<G> {
             return Err(Fault::of_nobody(FaultKind::Again));
         }
         let challenge = challenge::<G>(SIGNATURE_LABEL, &self.subject, &sum);
-        let answer = nonce.zip(self.hand.as_ref()).map(|(nonce, (_, secret))| {
-            G::encode_scalar(&nonce.answer(challenge, secret.expose()))
-        });
+        let answer = nonce
+            .zip(self.hand.as_ref())
+            .map(|(nonce, (_, secret))| G::encode_scalar(&nonce.answer(challenge, secret.expose())));
         self.state = State::Answered { elements, sum, challenge };
         Ok(say(answer.unwrap_or_default()))
     }

@@ -48,9 +48,9 @@ impl Admission {
     pub(crate) fn said_yes(&self, call: &Call<'_>, request: &Digest, expires: UnixTime) -> bool {
         let me = call.identity.member();
         let own = self.requests.get(request).and_then(|open| open.votes.get(&me));
-        let yes = own.map(Vote::content).is_some_and(|content| {
-            content.verdict == Verdict::Approve && content.expires >= expires
-        });
+        let yes = own
+            .map(Vote::content)
+            .is_some_and(|content| content.verdict == Verdict::Approve && content.expires >= expires);
         yes && call.transcript.roster().may_vote(&me)
     }
 

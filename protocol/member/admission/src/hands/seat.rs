@@ -92,8 +92,7 @@ impl Admission {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
         let sharers = roster.may_vote(&me) && roster.may_vote(leader);
-        let scheme_has_it =
-            roster.charter().scheme().shared() != matches!(purpose, Purpose::Multi { .. });
+        let scheme_has_it = roster.charter().scheme().shared() != matches!(purpose, Purpose::Multi { .. });
         if self.hands.liars.contains(leader) || !scheme_has_it {
             return false;
         }
