@@ -194,8 +194,9 @@ fn a_contact_that_is_lost_is_replaced_by_another() {
     bus.pass(2);
     assert!(!bus.admitted(dora));
     bus.seats[0].up = false;
+    bus.strangers[dora].contact = Some(bus.seats[0].identity.node());
     bus.dial(dora, 3);
-    bus.pass(12);
+    bus.pass(3);
     assert!(bus.admitted(dora), "{:#?}", bus.traces);
 }
 
