@@ -90,7 +90,7 @@ fn rule_of(transcript: &Transcript, gmc: &Gmc) -> &'static str {
 }
 
 #[test]
-fn trn_54_a_multisignature_of_enough_voters_admits() {
+fn trn_55_a_multisignature_of_enough_voters_admits() {
     let mut transcript = asm();
     let gmc = signed(&transcript, &[3, 1], END);
     assert_eq!(Gmc::from_der(gmc.der()).unwrap(), gmc);
@@ -109,7 +109,7 @@ fn trn_54_a_multisignature_of_enough_voters_admits() {
 }
 
 #[test]
-fn trn_54_every_changed_bit_of_a_multisignature_is_refused() {
+fn trn_55_every_changed_bit_of_a_multisignature_is_refused() {
     let transcript = asm();
     let gmc = signed(&transcript, &[0, 1], END);
     for place in 0..gmc.der().len() {
@@ -133,7 +133,7 @@ fn trn_54_every_changed_bit_of_a_multisignature_is_refused() {
 }
 
 #[test]
-fn trn_54_it_is_of_its_signers_for_this_request_until_then() {
+fn trn_55_it_is_of_its_signers_for_this_request_until_then() {
     let transcript = asm();
     let body = body(&transcript);
     let motion = body.motion().unwrap();
@@ -141,16 +141,16 @@ fn trn_54_it_is_of_its_signers_for_this_request_until_then() {
     let with = |multi: &Multi| rule_of(&transcript, &Gmc::compose_multi(&body, multi, &PEOPLE[5]).unwrap());
     assert_eq!(with(&good), "stands");
     // Another expiry than was signed; another request; another group.
-    assert_eq!(with(&Multi::new(UnixTime(END.0 - 1), &good.signature()).unwrap()), "TRN-54");
+    assert_eq!(with(&Multi::new(UnixTime(END.0 - 1), &good.signature()).unwrap()), "TRN-55");
     let other = Motion { subject: [9; 32], ..motion };
-    assert_eq!(with(&approve(&[0, 1], &other, END)), "TRN-54");
+    assert_eq!(with(&approve(&[0, 1], &other, END)), "TRN-55");
     let elsewhere = Motion { group: folkmoot_base::GroupId([9; 32]), ..motion };
-    assert_eq!(with(&approve(&[0, 1], &elsewhere, END)), "TRN-54");
+    assert_eq!(with(&approve(&[0, 1], &elsewhere, END)), "TRN-55");
     // Another voter named than the one who signed.
     let theirs = approve(&[0, 2], &motion, END).signature();
     let mut swapped = theirs[..68].to_vec();
     swapped.extend_from_slice(&good.signature()[68..]);
-    assert_eq!(with(&Multi::new(END, &swapped).unwrap()), "TRN-54");
+    assert_eq!(with(&Multi::new(END, &swapped).unwrap()), "TRN-55");
     // Too few; one who has no vote, the holder itself among such.
     assert_eq!(with(&approve(&[0], &motion, END)), "TRN-11");
     assert_eq!(with(&approve(&[0, 6], &motion, END)), "TRN-12");
@@ -160,7 +160,7 @@ fn trn_54_it_is_of_its_signers_for_this_request_until_then() {
 }
 
 #[test]
-fn trn_54_each_scheme_has_its_own_authority() {
+fn trn_55_each_scheme_has_its_own_authority() {
     let votes = |transcript: &Transcript| {
         let body = body(transcript);
         let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: END };
@@ -171,8 +171,8 @@ fn trn_54_each_scheme_has_its_own_authority() {
     let (plain, asm, frost) = (found_by(Scheme::Plain, |_| {}), asm(), found_by(Scheme::Frost, |_| {}));
     assert_eq!(rule_of(&plain, &votes(&plain)), "stands");
     assert_eq!(rule_of(&asm, &signed(&asm, &[0, 1], END)), "stands");
-    assert_eq!(rule_of(&asm, &votes(&asm)), "TRN-54");
-    assert_eq!(rule_of(&plain, &signed(&plain, &[0, 1], END)), "TRN-54");
+    assert_eq!(rule_of(&asm, &votes(&asm)), "TRN-55");
+    assert_eq!(rule_of(&plain, &signed(&plain, &[0, 1], END)), "TRN-55");
     assert!(rule_of(&frost, &signed(&frost, &[0, 1], END)).starts_with("TRN-52"));
     // Offline too.
     let founders = |member: &MemberId| asm.roster().voter_key(member);

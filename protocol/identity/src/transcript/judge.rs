@@ -114,7 +114,7 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     Ok(Act::Admit { request, admission: Arc::new(admission) })
 }
 
-/// `TRN-10` to `TRN-12`, `TRN-17`, `TRN-54`: as many approve as it takes, each a voter, by votes or one multisignature.
+/// `TRN-10` to `TRN-12`, `TRN-17`, `TRN-55`: as many approve as it takes, each a voter, by votes or one multisignature.
 fn voted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
     certificate
         .check_authority_of(past.charter(), past.threshold(), |voter| past.voter_key(voter))

@@ -248,7 +248,7 @@ fn call(bus: &Bus, who: usize, purpose: Purpose) -> ([u8; 32], Say) {
 }
 
 #[test]
-fn adm_47_a_hand_signs_only_what_its_own_vote_says_and_no_longer() {
+fn adm_49_a_hand_signs_only_what_its_own_vote_says_and_no_longer() {
     let mut bus = founded();
     let dora = bus.stranger("dora", 40, 0);
     vote(&mut bus, 1, dora, true);

@@ -44,7 +44,7 @@ impl Admission {
         !self.hands.liars.contains(&vote.voter()) && vote.content().expires >= UnixTime(early)
     }
 
-    /// `ADM-47`: this member signs what its own vote says, and nothing that lasts longer.
+    /// `ADM-49`: this member signs what its own vote says, and nothing that lasts longer.
     pub(crate) fn said_yes(&self, call: &Call<'_>, request: &Digest, expires: UnixTime) -> bool {
         let me = call.identity.member();
         let own = self.requests.get(request).and_then(|open| open.votes.get(&me));
