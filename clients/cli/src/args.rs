@@ -129,7 +129,7 @@ pub(crate) enum Charter {
         /// Votes that admit a stranger.
         #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
         votes: u32,
-        /// How the group signs certificates: plain (votes side by side), ts-dsa or frost (one key in shares).
+        /// How the group signs certificates: plain (votes side by side), asm (voters make one signature), ts-dsa or frost (one key in shares).
         #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
         scheme: Scheme,
         /// What agrees on keys: by-size, gdh, tgdh, str, bd; or, not every member having a share, ckd, dutta-barua, mls.
@@ -184,7 +184,7 @@ pub(crate) enum Charter {
 }
 
 fn scheme(word: &str) -> Result<Scheme, String> {
-    Scheme::from_name(word).ok_or_else(|| "plain, ts-dsa or frost".to_owned())
+    Scheme::from_name(word).ok_or_else(|| "plain, asm, ts-dsa or frost".to_owned())
 }
 
 fn keying(word: &str) -> Result<Keying, &'static str> {
@@ -360,7 +360,7 @@ pub(crate) struct Demo {
     /// Messages that each member sends in the order step.
     #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) messages: u32,
-    /// How the group signs certificates: plain, ts-dsa, frost.
+    /// How the group signs certificates: plain, asm, ts-dsa, frost.
     #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
     pub(crate) scheme: Scheme,
 }

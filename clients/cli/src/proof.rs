@@ -133,7 +133,7 @@ fn by_charter(message: &SignedMessage) -> String {
     use folkmoot_identity::SignerCertificate::{Admitted, Founder};
     match message.certificate() {
         Founder(_) => "a founder".into(),
-        Admitted(gmc) => format!("admitted by {} of the founders", gmc.votes().len()),
+        Admitted(gmc) => format!("admitted by {} of the founders", gmc.approvals().len()),
     }
 }
 

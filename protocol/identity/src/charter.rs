@@ -40,7 +40,7 @@
 
 use crate::charter_rules::{Minority, Rules, Timeouts};
 use crate::charter_text::{Text, unhex, value};
-use crate::policy::{Policies, Refusal};
+use crate::policy::{Policies, Policy, Refusal};
 use crate::threshold::Threshold;
 use crate::{CharterError, IdentityCertificate};
 use bytes::Bytes;
@@ -144,6 +144,9 @@ impl Charter {
         next.suites = next.rules.suites(&self.group);
         if self.scheme.shared() && !(next.rules.minority_may_admit && next.rules.policies.counts_alone()) {
             return Err(refuse("a signature of the group's key does not say whose hands made it"));
+        }
+        if self.scheme == Scheme::Asm && next.rules.policies.policy == Policy::List {
+            return Err(refuse("a list admits without signers: with asm somebody has to sign"));
         }
         if next.rules == self.rules {
             return Err(refuse("that is what it is already"));

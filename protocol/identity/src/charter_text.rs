@@ -83,10 +83,10 @@ impl Text {
     }
 
     /// `ID-48`: a scheme that this release runs, with what it needs. A signature of the group does not say whose hands made it, so
-    /// with such a scheme no rule can ask who they were.
+    /// with such a scheme no rule can ask who they were; a multisignature is somebody's, so nobody comes in by a list.
     pub(crate) fn scheme(&self, rules: &Rules) -> Result<Scheme, CharterError> {
         let scheme = Scheme::from_name(&self.scheme).ok_or(value("scheme", SCHEMES))?;
-        if !matches!(scheme, Scheme::Plain | Scheme::TsDsa | Scheme::Frost) {
+        if !matches!(scheme, Scheme::Plain | Scheme::TsDsa | Scheme::Frost | Scheme::Asm) {
             return Err(value("scheme", SCHEMES));
         }
         let signers = scheme.signers(usize::try_from(rules.threshold.votes()).unwrap_or(usize::MAX));
@@ -95,6 +95,9 @@ impl Text {
                 "threshold",
                 "more signers than founders: ts-dsa takes two for each vote, less one",
             ));
+        }
+        if scheme == Scheme::Asm && rules.policies.policy == Policy::List {
+            return Err(value("policy", "a list admits without signers: with asm somebody has to sign"));
         }
         if scheme.shared() && !rules.minority_may_admit {
             return Err(value(
@@ -163,7 +166,7 @@ impl Text {
     }
 }
 
-const SCHEMES: &str = "plain, ts-dsa or frost";
+const SCHEMES: &str = "plain, asm, ts-dsa or frost";
 const NO_KEY_ID: &str = "not a key id: 64 hexadecimal digits, as folkmoot identity show prints it";
 
 fn keys(field: &'static str, texts: &[String]) -> Result<BTreeSet<MemberId>, CharterError> {

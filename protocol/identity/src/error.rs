@@ -41,6 +41,12 @@ pub enum CertificateError {
     /// It was issued by the group's key, where votes or another key are asked for.
     #[error("issued by a key that is not the group's here")]
     PeerGroupKey,
+    /// It stands on votes, on a multisignature or on a key, where the charter's scheme asks for another of these.
+    #[error("its authority is of another kind than the charter's scheme asks for")]
+    PeerAuthority,
+    /// The multisignature in it is not its signers' on this certificate.
+    #[error("the multisignature does not verify")]
+    PeerMulti,
     /// A vote in it does not verify.
     #[error("the vote of {0} does not verify")]
     PeerVote(MemberId),

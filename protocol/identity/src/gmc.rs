@@ -1,5 +1,5 @@
-//! The group membership certificate: X.509v3. Self-signed by its holder, with the votes inside that are its authority; or, where
-//! the charter's scheme gives the group a key of its own, signed by that.
+//! The group membership certificate: X.509v3. Self-signed by its holder, with the votes inside that are its authority, or one
+//! multisignature of the voters in their place; or, where the charter's scheme gives the group a key of its own, signed by that.
 //!
 //! The extension that says so is [`Membership`].
 //!
@@ -9,10 +9,10 @@ use crate::certificate::{certificate_pem, check_term};
 use crate::envelope::{self, Envelope, Serial, draw_serial};
 use crate::issuer::{Issuer, key_id};
 use crate::membership::Membership;
-use crate::{CertificateError, Charter, Identity, Motion, VoteProof};
+use crate::{CertificateError, Charter, Identity, Motion, Multi, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, GroupId, MemberId, NodeId, UnixTime, digest, draw, limits};
-use folkmoot_signing::{GroupKey, Mode, VerifyingKey};
+use folkmoot_signing::{GroupKey, Mode, Scheme, VerifyingKey};
 use std::collections::BTreeSet;
 
 /// Longest membership certificate, in bytes of DER: it must fit an entry of the transcript.
@@ -67,6 +67,7 @@ impl GmcBody {
                 nonce: draw(entropy),
                 votes: Some(Vec::new()),
                 issued: None,
+                multi: None,
             },
         }
     }
@@ -82,9 +83,10 @@ impl GmcBody {
     /// [`CertificateError::LocalValue`] if a value cannot stand in a certificate.
     pub fn proposed(&self) -> Result<Vec<u8>, CertificateError> {
         let mut empty = self.clone();
-        if empty.membership.votes.is_some() || empty.membership.issued.is_some() {
+        if !empty.membership.is_founders() {
             empty.membership.votes = Some(Vec::new());
             empty.membership.issued = None;
+            empty.membership.multi = None;
         }
         empty.envelope_by(Issuer::Own)?.tbs()
     }
@@ -128,7 +130,7 @@ impl GmcBody {
         if self.not_after.0.saturating_sub(self.not_before.0) > seconds {
             return refuse("a longer term");
         }
-        if said.votes.is_none() && said.issued.is_none() && charter.founder(&self.member()).is_none() {
+        if said.is_founders() && charter.founder(&self.member()).is_none() {
             return Err(CertificateError::PeerNotFounder(self.member()));
         }
         Ok(())
@@ -215,6 +217,21 @@ impl Gmc {
         Self::issue(body, identity)
     }
 
+    /// Composes the certificate from the proposed body and the multisignature of the voters, signed by its holder.
+    ///
+    /// # Errors
+    /// [`CertificateError::LocalNotHolder`]; [`CertificateError::LocalValue`] if it is too long.
+    pub fn compose_multi(
+        body: &GmcBody,
+        multi: &Multi,
+        identity: &Identity,
+    ) -> Result<Self, CertificateError> {
+        let mut body = body.clone();
+        body.membership.votes = None;
+        body.membership.multi = Some(multi.clone());
+        Self::issue(body, identity)
+    }
+
     /// The certificate with the signature that the group's key made over [`GmcBody::issued_tbs`].
     ///
     /// # Errors
@@ -272,7 +289,7 @@ impl Gmc {
     }
 
     /// Whether the certificate stands under `charter` (as changed so far): it fits the charter, and carries the votes that
-    /// the charter asks for, each by one of `voters`; for a founder, that the charter names its key. No clock: expiry of
+    /// the charter asks for, each by one of `voters`, or their multisignature where that is the charter's scheme; for a founder, that the charter names its key. No clock: expiry of
     /// votes and term are judged by whoever orders the admission (T7). No quorum: where the charter forbids a minority to
     /// admit, that takes the electorate, which is the transcript's (`TRN-17`); the charter names only who founded.
     ///
@@ -302,11 +319,19 @@ impl Gmc {
         if self.body.membership.issued.is_some() {
             return Err(CertificateError::PeerGroupKey);
         }
-        let Some(votes) = &self.body.membership.votes else { return Ok(()) };
-        let yes: BTreeSet<MemberId> = votes.iter().map(|vote| vote.voter).collect();
+        if self.is_founder() {
+            return Ok(());
+        }
+        if self.multi().is_some() != (charter.scheme() == Scheme::Asm) {
+            return Err(CertificateError::PeerAuthority);
+        }
+        let yes: BTreeSet<MemberId> = self.approvals().into_iter().map(|(voter, _)| voter).collect();
         charter.policies().let_in(Some(&self.member()), &yes, need)?;
         let motion = self.body.motion()?;
-        for vote in votes {
+        if let Some(multi) = self.multi() {
+            return multi.verify(&motion, voters);
+        }
+        for vote in self.votes() {
             let key = voters(&vote.voter).ok_or(CertificateError::PeerNotVoter(vote.voter))?;
             vote.verify(&motion, key).map_err(|_| CertificateError::PeerVote(vote.voter))?;
         }
@@ -338,7 +363,7 @@ impl Gmc {
 
     /// Whether it stands on the charter's word instead of votes.
     pub fn is_founder(&self) -> bool {
-        self.body.membership.votes.is_none() && self.body.membership.issued.is_none()
+        self.body.membership.is_founders()
     }
 
     /// The share-epoch of the group's key that issued it, if one did.
@@ -346,7 +371,20 @@ impl Gmc {
         self.body.membership.issued
     }
 
-    /// The votes; empty for a founder.
+    /// The multisignature of the voters, if it stands on one.
+    pub fn multi(&self) -> Option<&Multi> {
+        self.body.membership.multi.as_ref()
+    }
+
+    /// Who approved, by vote or multisignature, and until when that counts; empty for a founder, and where the group's key has signed.
+    pub fn approvals(&self) -> Vec<(MemberId, UnixTime)> {
+        let votes = self.votes().iter().map(|vote| (vote.voter, vote.expires));
+        let multi = self.multi().into_iter();
+        let signed = multi.flat_map(|multi| multi.signers().iter().map(|signer| (*signer, multi.expires())));
+        votes.chain(signed).collect()
+    }
+
+    /// The votes; empty for a founder, and where something else stands for them.
     pub fn votes(&self) -> &[VoteProof] {
         self.body.membership.votes.as_deref().unwrap_or_default()
     }

@@ -7,12 +7,13 @@
 //!   thresholdAtIssue INTEGER, groupSizeAtIssue INTEGER, charterDigest OCTET STRING (32), nonce OCTET STRING (16),
 //!   votes [0] EXPLICIT SEQUENCE OF SEQUENCE { voter OCTET STRING (32), expires INTEGER, signature OCTET STRING (64) }
 //!         OPTIONAL,
-//!   issued [1] EXPLICIT OCTET STRING (32) OPTIONAL } -- the share-epoch of the group's key, which has signed
+//!   issued [1] EXPLICIT OCTET STRING (32) OPTIONAL,  -- the share-epoch of the group's key, which has signed
+//!   multi [2] EXPLICIT Multi OPTIONAL }              -- a multisignature of the voters (multi.rs)
 //! ```
-//! Neither votes nor issued: a founder, on the charter's word (N1). Never both.
+//! None of votes, issued and multi: a founder, on the charter's word (N1). Never two of them.
 
-use crate::VoteProof;
 use crate::gmc::VOTES_MAX;
+use crate::{Multi, VoteProof};
 use der::asn1::OctetString;
 use der::{Decode, Encode, Enumerated, Sequence};
 use folkmoot_base::{Digest, GroupId, GroupName, MemberId, UnixTime};
@@ -37,10 +38,13 @@ pub struct Membership {
     pub charter: Digest,
     /// Drawn by the holder.
     pub nonce: [u8; 16],
-    /// The votes, sorted by voter, each once; `None` for a founder, and where the group's key has signed.
+    /// The votes, sorted by voter, each once; `None` for a founder, and where the group's key or a multisignature
+    /// stands for them.
     pub votes: Option<Vec<VoteProof>>,
     /// Where the group's key signs: under which sharing of it (its share-epoch, DECISIONS N3).
     pub issued: Option<Digest>,
+    /// Where voters make one signature: theirs.
+    pub multi: Option<Multi>,
 }
 
 /// [`Scheme`] as it is encoded.
@@ -78,6 +82,14 @@ struct MembershipDer {
     votes: Option<Vec<VoteDer>>,
     #[asn1(context_specific = "1", tag_mode = "EXPLICIT", optional = "true")]
     issued: Option<OctetString>,
+    #[asn1(context_specific = "2", tag_mode = "EXPLICIT", optional = "true")]
+    multi: Option<MultiDer>,
+}
+
+#[derive(Sequence)]
+struct MultiDer {
+    expires: u64,
+    signature: OctetString,
 }
 
 #[derive(Sequence)]
@@ -88,6 +100,11 @@ struct VoteDer {
 }
 
 impl Membership {
+    /// Whether it stands on no votes, no key and no multisignature: on the charter's word alone.
+    pub(crate) fn is_founders(&self) -> bool {
+        self.votes.is_none() && self.issued.is_none() && self.multi.is_none()
+    }
+
     pub(crate) fn encode(&self) -> Result<Vec<u8>, ()> {
         let octets = |bytes: &[u8]| OctetString::new(bytes).map_err(|_| ());
         let votes = self.votes.as_ref().map(|votes| {
@@ -112,6 +129,7 @@ impl Membership {
             nonce: octets(&self.nonce)?,
             votes: votes.transpose()?,
             issued: self.issued.map(|epoch| octets(&epoch)).transpose()?,
+            multi: self.multi.as_ref().map(MultiDer::of).transpose()?,
         };
         if !self.votes.as_deref().is_none_or(sorted) {
             return Err(());
@@ -129,6 +147,12 @@ impl Membership {
             Some(epoch) => Some(epoch.as_bytes().try_into().ok()?),
             None => None,
         };
+        let multi = match der.multi {
+            Some(multi) => Some(Multi::new(UnixTime(multi.expires), multi.signature.as_bytes()).ok()?),
+            None => None,
+        };
+        let authorities = [votes.is_some(), issued.is_some(), multi.is_some()];
+        let one_authority = authorities.into_iter().filter(|there| *there).count() <= 1;
         let membership = Self {
             group_name: GroupName::new(&der.group_name).ok()?,
             group: GroupId(der.group.as_bytes().try_into().ok()?),
@@ -140,9 +164,16 @@ impl Membership {
             nonce: der.nonce.as_bytes().try_into().ok()?,
             votes,
             issued,
+            multi,
         };
-        let one_authority = membership.votes.is_none() || membership.issued.is_none();
         (der.version == 1 && one_authority).then_some(membership)
+    }
+}
+
+impl MultiDer {
+    fn of(multi: &Multi) -> Result<Self, ()> {
+        let signature = OctetString::new(multi.signature()).map_err(|_| ())?;
+        Ok(Self { expires: multi.expires().0, signature })
     }
 }
 

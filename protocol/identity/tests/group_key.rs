@@ -33,14 +33,14 @@ fn refused(draft: &CharterDraft) -> &'static str {
 
 #[test]
 fn id_48_a_scheme_comes_with_what_it_needs() {
-    for scheme in [Scheme::Plain, Scheme::TsDsa, Scheme::Frost] {
+    for scheme in [Scheme::Plain, Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
         let charter = Charter::from_toml(&draft(scheme, 5, 3).to_toml()).unwrap();
         assert_eq!(charter.scheme(), scheme);
     }
     // Three votes of threshold ECDSA take five signers.
     assert_eq!(refused(&draft(Scheme::TsDsa, 4, 3)), "threshold");
     assert!(Charter::from_toml(&draft(Scheme::Frost, 4, 3).to_toml()).is_ok());
-    for scheme in [Scheme::TsRsa, Scheme::Shoup, Scheme::Asm] {
+    for scheme in [Scheme::TsRsa, Scheme::Shoup] {
         assert_eq!(refused(&draft(scheme, 5, 3)), "scheme");
     }
     let mut minority = draft(Scheme::Frost, 5, 3);
@@ -52,6 +52,18 @@ fn id_48_a_scheme_comes_with_what_it_needs() {
         Err(CharterError::PeerChange { .. })
     ));
     assert!(matches!(charter.with_change("policy", "list"), Err(CharterError::PeerChange { .. })));
+    // A multisignature says whose it is, so rules and minorities are as with votes; but somebody has to sign.
+    let mut asm = draft(Scheme::Asm, 5, 3);
+    asm.minority_may_admit = false;
+    let charter = Charter::from_toml(&asm.to_toml()).unwrap();
+    assert!(charter.with_change("admit", "4 of all").is_ok());
+    asm.minority_may_admit = true;
+    asm.policies.policy = folkmoot_identity::Policy::List;
+    asm.policies.list = [person("p9", 9).member()].into();
+    assert_eq!(refused(&asm), "policy");
+    let charter = Charter::from_toml(&draft(Scheme::Asm, 5, 3).to_toml()).unwrap();
+    let listed = charter.with_change("list", &person("p9", 9).member().hex()).unwrap();
+    assert!(matches!(listed.with_change("policy", "list"), Err(CharterError::PeerChange { .. })));
 }
 
 fn authority() -> (folkmoot_identity::SigningKey, AuthorityBody, AuthorityCertificate) {

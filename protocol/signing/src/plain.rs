@@ -88,6 +88,11 @@ impl SigningKey {
         Signature(signature.normalize_s())
     }
 
+    /// The secret number, for the other signatures that a key makes ([`crate::asm`]); erased when dropped.
+    pub(crate) fn scalar(&self) -> Secret<p256::Scalar> {
+        Secret::new(**self.secret.as_nonzero_scalar())
+    }
+
     fn with_public(secret: p256::ecdsa::SigningKey) -> Result<Self, SigningError> {
         let point = secret.verifying_key().to_sec1_point(false);
         let mut spki = SPKI_HEAD.to_vec();
@@ -140,6 +145,12 @@ impl VerifyingKey {
     /// SHA-256 of the SPKI, as the name of a node.
     pub fn node_id(&self) -> NodeId {
         self.member.node()
+    }
+
+    /// The point. None for no key that was ever read.
+    pub(crate) fn point(&self) -> Option<p256::ProjectivePoint> {
+        let point = self.spki.strip_prefix(&SPKI_HEAD)?;
+        p256::PublicKey::from_sec1_bytes(point).ok().map(|key| key.to_projective())
     }
 
     /// Checks a signature made by [`SigningKey::sign`] under the same label.

@@ -36,7 +36,7 @@ pub enum Outcome {
         /// The share, encoded.
         share: Option<Secret<Vec<u8>>>,
     },
-    /// A signature as X.509 has it. It is not verified: its taker does.
+    /// A signature as X.509 has it, or an encoded multisignature ([`crate::asm::hand`]). It is not verified: its taker does.
     Signature(Vec<u8>),
 }
 
@@ -210,7 +210,7 @@ struct Mapped<R: Run> {
     end: fn(R::Done) -> Outcome,
 }
 
-fn mapped<R: Run + 'static>(run: R, end: fn(R::Done) -> Outcome) -> AnyRun {
+pub(crate) fn mapped<R: Run + 'static>(run: R, end: fn(R::Done) -> Outcome) -> AnyRun {
     Box::new(Mapped { run, end })
 }
 

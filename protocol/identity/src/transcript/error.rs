@@ -37,7 +37,7 @@ pub enum EntryError {
     /// `TRN-08` The transcript holds all the entries it may.
     #[error("TRN-08: the transcript is full ({} entries)", limits::ENTRIES_MAX)]
     LocalFull,
-    /// `TRN-10`, `TRN-11`, `TRN-12` The certificate does not stand: form, votes, or voters.
+    /// `TRN-10`, `TRN-11`, `TRN-12`, `TRN-52`, `TRN-55` The certificate does not stand: form, votes, or voters.
     #[error("{}: certificate", certificate_rule(.0))]
     PeerCertificate(#[source] CertificateError),
     /// `TRN-16` A founder's certificate, which carries no votes: founders are admitted by Genesis, and by votes after that.
@@ -246,6 +246,7 @@ fn certificate_rule(why: &CertificateError) -> &'static str {
         CertificateError::PeerTooFewVotes { .. } | CertificateError::PeerVote(_) => "TRN-11",
         CertificateError::PeerNotVoter(_) => "TRN-12",
         CertificateError::PeerGroupKey => "TRN-52",
+        CertificateError::PeerAuthority | CertificateError::PeerMulti => "TRN-55",
         _ => "TRN-10",
     }
 }

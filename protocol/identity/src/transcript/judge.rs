@@ -93,13 +93,14 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     if !past.is_member(&member) && past.len() >= limits::MEMBERS_MAX {
         return Err(EntryError::PeerGroupFull);
     }
-    if let Some(ended) = certificate.votes().iter().find(|vote| vote.expires < body.not_before) {
-        return Err(EntryError::PeerVoteEnded(ended.voter));
+    let approvals = certificate.approvals();
+    if let Some((voter, _)) = approvals.iter().find(|(_, expires)| *expires < body.not_before) {
+        return Err(EntryError::PeerVoteEnded(*voter));
     }
     if let Some(days) = past.charter().policies().request_days {
         let end = UnixTime(body.not_before.0.saturating_add(u64::from(days).saturating_mul(86_400)));
-        if let Some(vote) = certificate.votes().iter().find(|vote| vote.expires > end) {
-            return Err(EntryError::PeerVoteOutlasts(vote.voter));
+        if let Some((voter, _)) = approvals.iter().find(|(_, expires)| *expires > end) {
+            return Err(EntryError::PeerVoteOutlasts(*voter));
         }
     }
     let admission = Admission {
@@ -113,12 +114,12 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     Ok(Act::Admit { request, admission: Arc::new(admission) })
 }
 
-/// `TRN-10` to `TRN-12`, `TRN-17`: as many votes as it takes, each by a voter.
+/// `TRN-10` to `TRN-12`, `TRN-17`, `TRN-55`: as many approve as it takes, each a voter, by votes or one multisignature.
 fn voted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
     certificate
         .check_authority_of(past.charter(), past.threshold(), |voter| past.voter_key(voter))
         .map_err(EntryError::PeerCertificate)?;
-    let yes: BTreeSet<MemberId> = certificate.votes().iter().map(|vote| vote.voter).collect();
+    let yes: BTreeSet<MemberId> = certificate.approvals().into_iter().map(|(voter, _)| voter).collect();
     if !past.lets_in(&certificate.member(), &yes) {
         return Err(EntryError::PeerMinority { got: yes.len(), need: past.admission_need(&yes) });
     }

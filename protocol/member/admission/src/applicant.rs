@@ -7,13 +7,15 @@
 //! Speaks to one contact at a time, again and again at growing pauses, and to the next one when it falls silent or its link
 //! goes down. Request and certificate are persisted before they are sent, so a restart asks the same question.
 
-use crate::message::{self, GuestMessage, KeyedVote, Reason};
+use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey};
 use crate::resend::Pause;
 use crate::store::REQUESTS;
 use crate::{AdmissionError, Config, Event, Input, Output};
 use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, Entropy, Instant, NodeId, Persist, StoreKey, UnixTime, codec, limits};
-use folkmoot_identity::{Gmc, GmcBody, Identity, Request, Transcript, VerifyingKey, VoteProof};
+use folkmoot_base::{
+    Blob, Digest, Entropy, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime, codec, limits,
+};
+use folkmoot_identity::{Gmc, GmcBody, Identity, Multi, Request, Transcript, VerifyingKey, VoteProof};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Where our request and certificate are kept.
@@ -270,6 +272,12 @@ impl Applicant {
                 self.unanswered = 0;
                 self.take_issued(from, &request, &der.0)
             }
+            GuestMessage::Multi { request, expires, signature, keys } => {
+                self.is_ours(from, &request)?;
+                self.unanswered = 0;
+                let multi = Multi::new(expires, &signature.0).map_err(AdmissionError::PeerCertificate)?;
+                self.certify_multi(&multi, &keys, transcript, identity)
+            }
             GuestMessage::Request { .. } | GuestMessage::Certificate { .. } => {
                 Err(AdmissionError::PeerOutOfTurn(from))
             }
@@ -356,13 +364,38 @@ impl Applicant {
         }
         let proofs: Vec<VoteProof> = stands.values().map(|(proof, _)| *proof).collect();
         let certificate = Gmc::compose(body, &proofs, identity).map_err(AdmissionError::PeerCertificate)?;
+        self.take_approved(certificate, transcript, |voter| stands.get(voter).map(|(_, key)| key))
+    }
+
+    /// The voters have signed together: checked by the keys that came with it, of which the digests are the signers' names.
+    fn certify_multi(
+        &mut self,
+        multi: &Multi,
+        keys: &[SignerKey],
+        transcript: &Transcript,
+        identity: &Identity,
+    ) -> Result<(), AdmissionError> {
+        let Some(request) = &self.request else { return Ok(()) };
+        let read = |signer: &SignerKey| VerifyingKey::from_spki_der(&signer.spki.0).ok();
+        let keys = keys.iter().take(limits::MEMBERS_MAX).filter_map(read);
+        let keys: BTreeMap<MemberId, VerifyingKey> = keys.map(|key| (key.member_id(), key)).collect();
+        let certificate =
+            Gmc::compose_multi(request.body(), multi, identity).map_err(AdmissionError::PeerCertificate)?;
+        self.take_approved(certificate, transcript, |voter| keys.get(voter))
+    }
+
+    /// Whether these voters are enough, as far as the charter tells: how many there are is the transcript's to judge, and we may not
+    /// have it yet.
+    fn take_approved<'a>(
+        &mut self,
+        certificate: Gmc,
+        transcript: &Transcript,
+        keys: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
+    ) -> Result<(), AdmissionError> {
         let charter = transcript.roster().charter();
-        // How many voters there are is the transcript's to judge, and we may not have it yet.
         let reset = charter.policies().reset_below_threshold;
         let need = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };
-        certificate
-            .check_authority_of(charter, need, |voter| stands.get(voter).map(|(_, key)| key))
-            .map_err(AdmissionError::PeerCertificate)?;
+        certificate.check_authority_of(charter, need, keys).map_err(AdmissionError::PeerCertificate)?;
         self.take_certificate(certificate);
         Ok(())
     }

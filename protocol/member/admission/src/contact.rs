@@ -8,7 +8,7 @@ use crate::{AdmissionError, Closed, Event, Output};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, UnixTime, codec, limits};
-use folkmoot_identity::{BuildError, Charter, EntryError, Gmc, Motion, Policy, Request};
+use folkmoot_identity::{BuildError, Charter, EntryError, Gmc, Motion, Policy, Request, Scheme};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames that a guest may send at once.
@@ -85,9 +85,10 @@ impl Admission {
         match message::decode(payload)? {
             GuestMessage::Request { cms } => self.guest_request(call, from, &cms.0),
             GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0),
-            GuestMessage::Standing { .. } | GuestMessage::Votes { .. } | GuestMessage::Issued { .. } => {
-                Err(AdmissionError::PeerOutOfTurn(from))
-            }
+            GuestMessage::Standing { .. }
+            | GuestMessage::Votes { .. }
+            | GuestMessage::Issued { .. }
+            | GuestMessage::Multi { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
         }
     }
 
@@ -200,8 +201,8 @@ impl Admission {
         let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
         certificate.check_term(time, self.config.skew_seconds).map_err(AdmissionError::PeerCertificate)?;
         let early = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
-        if let Some(vote) = certificate.votes().iter().find(|vote| vote.expires < early) {
-            return Err(AdmissionError::PeerVoteEnded(vote.voter));
+        if let Some((voter, _)) = certificate.approvals().iter().find(|(_, expires)| *expires < early) {
+            return Err(AdmissionError::PeerVoteEnded(*voter));
         }
         let handed_over = self.guests.entry_at(&from).and_then(|entry_at| *entry_at);
         if handed_over.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
@@ -231,10 +232,12 @@ impl Admission {
         if !self.guests.is_linked(&node) {
             return;
         }
-        let shared = roster.charter().scheme().shared();
+        let plain = roster.charter().scheme() == Scheme::Plain;
         let message = if let Some(der) = self.hands.issued.get(digest) {
             GuestMessage::Issued { request: *digest, der: Blob::from(der.clone()) }
-        } else if let Some(votes) = open.enough(roster).filter(|_| !shared) {
+        } else if let Some(multi) = self.multi_for(roster, digest) {
+            multi
+        } else if let Some(votes) = open.enough(roster).filter(|_| plain) {
             let keyed = votes.into_iter().map(|vote| KeyedVote {
                 proof: vote.proof(),
                 spki: Blob::from(vote.certificate().key().spki_der().to_vec()),

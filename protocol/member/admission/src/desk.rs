@@ -174,6 +174,7 @@ impl Admission {
         self.follow_serial(call);
         self.close_senseless(call);
         self.forget_issued(call);
+        self.forget_multis(call);
         self.retell_guests(call);
     }
 

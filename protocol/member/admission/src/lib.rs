@@ -38,7 +38,7 @@ pub use applicant::{Applicant, Phase};
 pub use desk::Admission;
 pub use error::AdmissionError;
 pub use hands::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
-pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason};
+pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey};
 pub use status::{ProposalStatus, RequestStatus, Status};
 
 use bytes::Bytes;

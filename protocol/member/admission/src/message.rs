@@ -11,12 +11,13 @@
 //! voter   -> members   Open::DecisionVote  a vote on it (CMS) with the decision
 //! hand    -> members   Open::Hand          a word at a table where several make one share or signature (hands/word.rs)
 //! contact -> guest     Issued        "the group has signed": the certificate
+//! contact -> guest     Multi         "the voters have signed": their multisignature, their keys
 //! ```
 
 use crate::AdmissionError;
 use crate::hands::HandWord;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{DecodeError, Digest, limits};
+use folkmoot_base::{DecodeError, Digest, UnixTime, limits};
 use folkmoot_identity::{Decision, VoteProof};
 
 /// Longest admission message, in bytes: one long frame less what a link adds.
@@ -88,6 +89,25 @@ pub enum GuestMessage {
         /// The certificate (X.509), signed by the group's key.
         der: Blob,
     },
+    /// Contact → guest, where the voters make one signature.
+    #[tls_codec(discriminant = 6)]
+    Multi {
+        /// Which request.
+        request: Digest,
+        /// Until when it may be counted.
+        expires: UnixTime,
+        /// The multisignature, which names its signers.
+        signature: Blob,
+        /// Their keys.
+        keys: Vec<SignerKey>,
+    },
+}
+
+/// The key of one who signed: its digest is the signer's name.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct SignerKey {
+    /// The SPKI.
+    pub spki: Blob,
 }
 
 /// A vote and the key that made it: its digest is the voter's name, so the guest can check without a roster.

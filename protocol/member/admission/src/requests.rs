@@ -42,9 +42,18 @@ impl Open {
 
     /// No more approving votes than admit, the first listed voter's first; `None` while they do not.
     pub(crate) fn enough<'a>(&'a self, roster: &'a Roster) -> Option<Vec<&'a Vote>> {
+        self.enough_of(roster, |_| true)
+    }
+
+    /// The same, of the votes that are `fit`.
+    pub(crate) fn enough_of<'a>(
+        &'a self,
+        roster: &'a Roster,
+        fit: impl Fn(&Vote) -> bool,
+    ) -> Option<Vec<&'a Vote>> {
         let first = roster.electorate().voters.first();
-        let (mut enough, rest): (Vec<_>, Vec<_>) =
-            self.approvals(roster).partition(|vote| Some(&vote.voter()) == first);
+        let fit = self.approvals(roster).filter(|vote| fit(vote));
+        let (mut enough, rest): (Vec<_>, Vec<_>) = fit.partition(|vote| Some(&vote.voter()) == first);
         let holder = self.request.member();
         let mut yes: BTreeSet<MemberId> = enough.iter().map(|vote| vote.voter()).collect();
         for vote in rest {

@@ -1,7 +1,7 @@
 //! Every message reads back as it was; anything else is an error, never a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-use folkmoot_admission::{GuestMessage, KeyedVote, OpenMessage, Reason};
+use folkmoot_admission::{GuestMessage, HandWord, KeyedVote, OpenMessage, Purpose, Reason, Say, SignerKey};
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
 use folkmoot_base::{Blob, Entropy, EntryId, MemberId, UnixTime};
 use folkmoot_identity::{Decision, SigningKey, VoteProof};
@@ -25,14 +25,22 @@ fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
     let cms = Blob::from(bytes);
     vec![
         GuestMessage::Request { cms: cms.clone() },
-        GuestMessage::Certificate { der: cms },
+        GuestMessage::Certificate { der: cms.clone() },
         GuestMessage::Standing { request: [1; 32], have, need: 2, reason: Reason::Stale },
-        GuestMessage::Votes { request: [1; 32], votes: vec![vote.clone(), vote] },
+        GuestMessage::Votes { request: [1; 32], votes: vec![vote.clone(), vote.clone()] },
+        GuestMessage::Multi {
+            request: [1; 32],
+            expires: UnixTime(u64::from(have)),
+            signature: cms,
+            keys: vec![SignerKey { spki: vote.spki }],
+        },
     ]
 }
 
 fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
     let cms = Blob::from(bytes);
+    let purpose = Purpose::Multi { request: [8; 32], expires: UnixTime(9) };
+    let say = Say::Convene { purpose, attempt: 1 };
     let remove = Decision::Remove { member: MemberId([2; 32]), admission: EntryId([3; 32]) };
     vec![
         OpenMessage::Request { cms: cms.clone() },
@@ -40,6 +48,7 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
         OpenMessage::Proposal { decision: Decision::change("threshold", "3") },
         OpenMessage::Proposal { decision: Decision::Electorate { voters: vec![MemberId([4; 32]); 3] } },
         OpenMessage::DecisionVote { decision: remove, cms },
+        OpenMessage::Hand { word: HandWord { table: [5; 32], say, signature: [6; 64] } },
     ]
 }
 

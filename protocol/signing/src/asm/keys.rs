@@ -16,7 +16,7 @@ pub struct SecretKey<G: PrimeGroup> {
 impl<G: PrimeGroup> SecretKey<G> {
     /// Draws a key.
     pub fn generate(entropy: &mut dyn Entropy) -> Self {
-        Self::with_public(G::draw(entropy))
+        Self::of_secret(Secret::new(G::draw(entropy)))
     }
 
     /// For a sealed store: version 1, then the number.
@@ -35,7 +35,7 @@ impl<G: PrimeGroup> SecretKey<G> {
     pub fn decode(bytes: &[u8]) -> Result<Self, AsmError> {
         let number = bytes.strip_prefix(&[VERSION]).ok_or(AsmError::LocalKey)?;
         let secret = G::decode_scalar(number).filter(|secret| *secret != G::zero());
-        secret.map(Self::with_public).ok_or(AsmError::LocalKey)
+        secret.map(Secret::new).map(Self::of_secret).ok_or(AsmError::LocalKey)
     }
 
     /// The public key with proof that its holder, as `member` of the group that `context` names (its GroupId), knows the secret. It
@@ -62,8 +62,8 @@ impl<G: PrimeGroup> SecretKey<G> {
         self.public == key.key
     }
 
-    fn with_public(secret: G::Scalar) -> Self {
-        Self { public: G::raise_generator(&secret), secret: Secret::new(secret) }
+    pub(super) fn of_secret(secret: Secret<G::Scalar>) -> Self {
+        Self { public: G::raise_generator(secret.expose()), secret }
     }
 }
 
@@ -141,7 +141,8 @@ impl<G: PrimeGroup> core::fmt::Debug for KeyAnnouncement<G> {
     }
 }
 
-/// A member's public key of whose secret it has proven possession. Only [`KeyAnnouncement::check`] makes one.
+/// A member's public key of whose secret it has proven possession. [`KeyAnnouncement::check`] makes one; for keys that members have
+/// proven already, [`ProvenKey::of_possession_proven_elsewhere`](ProvenKey#method.of_possession_proven_elsewhere).
 #[derive(Clone, Copy)]
 pub struct ProvenKey<G: PrimeGroup> {
     pub(super) member: MemberId,
@@ -152,6 +153,11 @@ pub struct ProvenKey<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> ProvenKey<G> {
+    /// Takes the caller's word for the proof.
+    pub(super) fn vouched(member: MemberId, context: &[u8], key: G::Element) -> Self {
+        Self { member, context: context_digest::<G>(context), digest: key_digest::<G>(&key), key }
+    }
+
     /// Whose it is.
     pub fn member(&self) -> MemberId {
         self.member

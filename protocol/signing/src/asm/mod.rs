@@ -4,9 +4,10 @@
 //! SecretKey --announce--> KeyAnnouncement --check--> ProvenKey --+
 //!                                                               +--> Signers --> Signing (a Run) --> MultiSignature --> verify
 //!                                            of every signer ---+
+//! a member's identity key, of which every group checks the possession:  ProvenKey::of_possession_proven_elsewhere, hand, watch
 //! ```
 //! As published, two things break it. A key made from another's (y' = g^x / y) signs in the other's name: so no key counts before
-//! its holder has proven to know its secret, and [`ProvenKey`] has no other maker than the check of that proof. And where a signer
+//! its holder has proven to know its secret, and [`ProvenKey`] is made by the check of that proof, here or elsewhere. And where a signer
 //! tells its R_i at once, whoever answers last picks the challenges of many open runs together and adds the answers up to a
 //! signature that nobody gave (Drijvers et al., S&P 2019; Benhamouda et al., EUROCRYPT 2021): so there are three rounds, and in the
 //! first every hand commits to its R_i (Bellare, Neven, CCS 2006). In this form, commitments and Schnorr proofs of possession, it is
@@ -18,7 +19,10 @@
 //! the attack out against two rounds, and runs it in vain against these three.
 
 mod error;
+mod identity;
 mod keys;
+#[cfg(test)]
+mod rogue;
 mod schnorr;
 mod signature;
 mod signers;
@@ -27,6 +31,7 @@ mod signing;
 mod tests;
 
 pub use error::AsmError;
+pub use identity::{hand, watch};
 pub use keys::{KeyAnnouncement, ProvenKey, SecretKey};
 pub use signature::MultiSignature;
 pub use signers::Signers;

@@ -26,7 +26,8 @@ impl<G: PrimeGroup> MultiSignature<G> {
         &self.signers
     }
 
-    /// Version 1 ‖ R ‖ s ‖ number of signers (u16) ‖ their ids, ascending. For ristretto255 67 + 32 n bytes.
+    /// Version 1 ‖ R ‖ s ‖ number of signers (u16) ‖ their ids, ascending. For ristretto255 67 + 32 n bytes, for
+    /// P-256 one more.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![VERSION];
         out.extend(G::encode(&self.element));
@@ -88,6 +89,8 @@ impl<G: PrimeGroup> PartialEq for MultiSignature<G> {
         self.element == other.element && self.answer == other.answer && self.signers == other.signers
     }
 }
+
+impl<G: PrimeGroup> Eq for MultiSignature<G> {}
 
 impl<G: PrimeGroup> core::fmt::Debug for MultiSignature<G> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

@@ -11,11 +11,12 @@ use std::collections::BTreeMap;
 /// A hand in a run that comes to one [`MultiSignature`], the same at all of them.
 ///
 /// The nonce is drawn when the run begins and is in no store; the answer consumes it, and any fault erases it. A run's words in
-/// private, which it has no use for, are not looked at: not all hands hear them.
+/// private, which it has no use for, are not looked at: not all hands hear them. One who only watches hears the same words, says
+/// nothing, and comes to the same end.
 pub struct Signing<G: PrimeGroup> {
     run: RunId,
-    me: MemberId,
-    secret: Secret<G::Scalar>,
+    /// Who signs here; nobody, if this one only watches.
+    hand: Option<(MemberId, Secret<G::Scalar>)>,
     signers: Signers<G>,
     subject: Digest,
     state: State<G>,
@@ -26,9 +27,9 @@ enum State<G: PrimeGroup> {
     /// The beginning.
     Fresh,
     /// Everybody's commitment.
-    Committed { nonce: Nonce<G> },
+    Committed { nonce: Option<Nonce<G>> },
     /// Everybody's R_i.
-    Shown { nonce: Nonce<G>, commitments: BTreeMap<MemberId, Digest> },
+    Shown { nonce: Option<Nonce<G>>, commitments: BTreeMap<MemberId, Digest> },
     /// Everybody's s_i.
     Answered { elements: BTreeMap<MemberId, G::Element>, sum: G::Element, challenge: G::Scalar },
     /// Nothing more.
@@ -52,8 +53,14 @@ impl<G: PrimeGroup> Signing<G> {
         if !signers.key(&me).is_some_and(|proven| key.is_of(proven)) {
             return Err(Fault::of_nobody(FaultKind::LocalHands));
         }
+        let hand = Some((me, key.secret().clone()));
+        Ok(Self { hand, ..Self::watch(run, signers, label, message) })
+    }
+
+    /// One who hears what `signers` say, checks it, and has the signature at the end; without a word or a secret of its own.
+    pub fn watch(run: RunId, signers: Signers<G>, label: &'static [u8], message: &[u8]) -> Self {
         let subject = signers.subject(label, message);
-        Ok(Self { run, me, secret: key.secret().clone(), signers, subject, state: State::Fresh })
+        Self { run, hand: None, signers, subject, state: State::Fresh }
     }
 
     /// What `hand` says in the first round if these are its words in the second. It covers run and hand, so that a commitment
@@ -63,17 +70,21 @@ impl<G: PrimeGroup> Signing<G> {
         digest(&[label, &[0], G::NAME, &[0], &self.run.0, &self.subject, &hand.0, element])
     }
 
-    fn hear_commitments(&mut self, heard: &Heard, nonce: Nonce<G>) -> Result<Next<MultiSignature<G>>, Fault> {
+    fn hear_commitments(
+        &mut self,
+        heard: &Heard,
+        nonce: Option<Nonce<G>>,
+    ) -> Result<Next<MultiSignature<G>>, Fault> {
         let commitments = read(heard, |words| words.try_into().ok())?;
-        let element = nonce.element();
+        let element = nonce.as_ref().map(|nonce| G::encode(&nonce.element())).unwrap_or_default();
         self.state = State::Shown { nonce, commitments };
-        Ok(say(G::encode(&element)))
+        Ok(say(element))
     }
 
     fn hear_elements(
         &mut self,
         heard: &Heard,
-        nonce: Nonce<G>,
+        nonce: Option<Nonce<G>>,
         commitments: &BTreeMap<MemberId, Digest>,
     ) -> Result<Next<MultiSignature<G>>, Fault> {
         let elements = read(heard, G::decode)?;
@@ -91,9 +102,11 @@ impl<G: PrimeGroup> Signing<G> {
             return Err(Fault::of_nobody(FaultKind::Again));
         }
         let challenge = challenge::<G>(SIGNATURE_LABEL, &self.subject, &sum);
-        let answer = nonce.answer(challenge, self.secret.expose());
+        let answer = nonce
+            .zip(self.hand.as_ref())
+            .map(|(nonce, (_, secret))| G::encode_scalar(&nonce.answer(challenge, secret.expose())));
         self.state = State::Answered { elements, sum, challenge };
-        Ok(say(G::encode_scalar(&answer)))
+        Ok(say(answer.unwrap_or_default()))
     }
 
     fn hear_answers(
@@ -117,10 +130,14 @@ impl<G: PrimeGroup> Run for Signing<G> {
     type Done = MultiSignature<G>;
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<MultiSignature<G>> {
-        let bound = digest(&[&self.run.0, &self.subject, &self.me.0]);
-        let nonce = Nonce::draw(self.secret.expose(), &bound, entropy);
-        let commitment = self.commitment(&self.me, &G::encode(&nonce.element()));
-        self.state = State::Committed { nonce };
+        let Some((me, secret)) = &self.hand else {
+            self.state = State::Committed { nonce: None };
+            return say(Vec::new());
+        };
+        let bound = digest(&[&self.run.0, &self.subject, &me.0]);
+        let nonce = Nonce::draw(secret.expose(), &bound, entropy);
+        let commitment = self.commitment(me, &G::encode(&nonce.element()));
+        self.state = State::Committed { nonce: Some(nonce) };
         say(commitment.to_vec())
     }
 
@@ -148,7 +165,7 @@ impl<G: PrimeGroup> Run for Signing<G> {
 
 impl<G: PrimeGroup> core::fmt::Debug for Signing<G> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(out, "Signing({}, ..)", self.me)
+        write!(out, "Signing({:?}, ..)", self.hand.as_ref().map(|(me, _)| me))
     }
 }
 

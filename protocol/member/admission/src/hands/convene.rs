@@ -8,14 +8,21 @@ use crate::message::OpenMessage;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{AuthorityBody, Decision, Roster};
+use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
 
 impl Admission {
-    /// What follows from transcript and desk where the group has a key of its own.
+    /// What follows from transcript and desk where the group has a key of its own, or its voters sign together.
     pub(crate) fn work_hands(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let roster = call.transcript.roster();
-        if !roster.charter().scheme().shared() {
-            return;
+        match roster.charter().scheme() {
+            Scheme::Plain => return,
+            Scheme::Asm => {
+                self.drop_idle_tables(call);
+                self.set_tables(call, entropy);
+                return self.lead_multis(call);
+            }
+            Scheme::TsRsa | Scheme::Shoup | Scheme::TsDsa | Scheme::Frost => {}
         }
         self.follow_sharing(call, entropy);
         self.drop_idle_tables(call);
@@ -121,7 +128,7 @@ impl Admission {
         }
     }
 
-    fn convene(&mut self, call: &Call<'_>, purpose: Purpose) {
+    pub(crate) fn convene(&mut self, call: &Call<'_>, purpose: Purpose) {
         let me = call.identity.member();
         if self.room_for_table(&me).is_err() {
             return;
@@ -192,6 +199,7 @@ impl Admission {
                 let facts = &roster.sharing()?.facts;
                 Some(Seats { givers: holders(facts, scheme.signers(facts.threshold))?, takers: Vec::new() })
             }
+            Purpose::Multi { request, expires } => self.choose_signers(roster, &ready, (request, *expires)),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Hands at a table: where several members make one share or one signature together, by the charter's scheme.
+//! Hands at a table: where several members make one share or one signature together, by the charter's scheme: with shares of one
+//! key (`share.rs`), or each with its own (`multi.rs`).
 //!
 //! ```text
 //! leader   Convene(purpose) ------------>  all, in one order
@@ -13,6 +14,7 @@
 //! Bounds: [`TABLES_MAX`] tables, [`LEADER_TABLES_MAX`] of one leader; the newest is refused.
 
 mod convene;
+mod multi;
 mod seat;
 mod share;
 mod word;
@@ -91,6 +93,8 @@ pub(crate) struct Hands {
     pub(crate) wanted: Option<Instant>,
     /// Certificates that the group has signed for our guests, until they are admitted.
     pub(crate) issued: BTreeMap<Digest, bytes::Bytes>,
+    /// Multisignatures that voters have made for our guests, until they are admitted.
+    pub(crate) multis: BTreeMap<Digest, folkmoot_identity::Multi>,
 }
 
 impl Hands {

@@ -11,7 +11,7 @@ use folkmoot_base::sealing::{Classic, OpeningKey, seal};
 use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
 use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc};
 use folkmoot_signing::shared::{self, AnyRun, Outcome};
-use folkmoot_signing::{Fault, HANDS_MAX, Heard, Next, RunId, Said};
+use folkmoot_signing::{Fault, HANDS_MAX, Heard, Next, RunId, Said, Scheme};
 use std::collections::BTreeMap;
 
 impl Admission {
@@ -23,8 +23,8 @@ impl Admission {
         word: HandWord,
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
-        if !call.transcript.roster().charter().scheme().shared() {
-            return Err(AdmissionError::PeerHand(sender, "this group has no key of its own"));
+        if call.transcript.roster().charter().scheme() == Scheme::Plain {
+            return Err(AdmissionError::PeerHand(sender, "this group's voters sign each for itself"));
         }
         word.verify(call.transcript, &sender)?;
         match word.say {
@@ -97,10 +97,12 @@ impl Admission {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
         let sharers = roster.may_vote(&me) && roster.may_vote(leader);
-        if self.hands.liars.contains(leader) {
+        let scheme_has_it = roster.charter().scheme().shared() != matches!(purpose, Purpose::Multi { .. });
+        if self.hands.liars.contains(leader) || !scheme_has_it {
             return false;
         }
         match purpose {
+            Purpose::Multi { request, expires } => self.said_yes(call, request, *expires),
             Purpose::Found { threshold: asked } => {
                 sharers && *asked == threshold && roster.sharing().is_none()
             }
@@ -186,7 +188,9 @@ impl Admission {
         }
         table.seats = Some(seats.clone());
         table.moved = call.now;
-        if !seats.all().contains(&me) {
+        // Whoever leads a run that can be watched takes what it comes to, without a seat of its own.
+        let watches = table.leader == me && matches!(table.purpose, Purpose::Multi { .. });
+        if !seats.all().contains(&me) && !watches {
             // Its leader waits to hear what comes of it.
             if table.leader != me {
                 self.hands.tables.remove(&name);
@@ -215,6 +219,9 @@ impl Admission {
         let scheme = roster.charter().scheme();
         let id = run_id(name, table, seats);
         let run = match &table.purpose {
+            Purpose::Multi { request, expires } => {
+                return self.sign_multi(call, id, &seats.givers, (request, *expires));
+            }
             Purpose::Found { threshold } => {
                 shared::found(scheme, id, me, &seats.givers, usize::try_from(*threshold).ok()?)
             }
@@ -362,6 +369,11 @@ impl Admission {
                 if first == Some(&call.identity.member()) {
                     let say = Say::Signed { request: *request, signature: Blob::from(signature) };
                     self.say_hand(call, name, say);
+                }
+            }
+            (Purpose::Multi { .. }, Outcome::Signature(signature)) => {
+                if table.leader == call.identity.member() {
+                    self.take_multi(call, table, &signature);
                 }
             }
             _ => self.trace("a run came to something else than its purpose".to_owned()),

@@ -7,7 +7,7 @@
 
 use crate::AdmissionError;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, MemberId, Sealed, digest};
+use folkmoot_base::{Digest, MemberId, Sealed, UnixTime, digest};
 use folkmoot_identity::{Identity, Transcript};
 use folkmoot_signing::plain::SIGNATURE_BYTES;
 
@@ -43,6 +43,14 @@ pub enum Purpose {
     Reshare {
         /// Shares that determine it from then on.
         threshold: u32,
+    },
+    /// One signature of those who said yes to a request, each by its own key (scheme `asm`).
+    #[tls_codec(discriminant = 6)]
+    Multi {
+        /// Which request.
+        request: Digest,
+        /// Until when it may be counted: no longer than any of their votes.
+        expires: UnixTime,
     },
 }
 

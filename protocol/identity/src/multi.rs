@@ -1,0 +1,113 @@
+//! One word of several voters on one motion: a multisignature, in place of their votes, where the charter's scheme is `asm`.
+//!
+//! ```text
+//! Multi ::= SEQUENCE { expires INTEGER, signature OCTET STRING }      in the membership extension
+//! signature   a multisignature over P-256 by the signers' identity keys (signing.md, ASM), the GroupId its context, the label
+//!             "folkmoot multi v1", and the message the content of a vote: motion, approve, expires (vote.rs)
+//! ```
+//! So it says of every signer what that signer's vote says; the signers are named in it.
+
+use crate::{CertificateError, Identity, Motion, Verdict, VoteContent};
+use folkmoot_base::{MemberId, UnixTime};
+use folkmoot_signing::asm::{self, MultiSignature, ProvenKey, Signers};
+use folkmoot_signing::shared::AnyRun;
+use folkmoot_signing::{Fault, FaultKind, P256, RunId, VerifyingKey};
+
+/// The domain label of multisignatures on motions.
+pub const MULTI_LABEL: &[u8] = b"folkmoot multi v1";
+
+/// The approval of several voters, as certificates carry it: enough, with motion and keys, to verify again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Multi {
+    expires: UnixTime,
+    signature: MultiSignature<P256>,
+}
+
+impl Multi {
+    /// Reads what [`Self::signature`] gives: 68 bytes and 32 for each signer, of whom there are 1 to 256.
+    ///
+    /// # Errors
+    /// [`CertificateError::WireProfile`] for any other bytes.
+    pub fn new(expires: UnixTime, signature: &[u8]) -> Result<Self, CertificateError> {
+        let signature = MultiSignature::decode(signature)
+            .ok()
+            .filter(|read| read.encode() == signature)
+            .ok_or(CertificateError::WireProfile("multisignature"))?;
+        Ok(Self { expires, signature })
+    }
+
+    /// Until when it may be counted: no later than any signer's own vote.
+    pub fn expires(&self) -> UnixTime {
+        self.expires
+    }
+
+    /// Its bytes.
+    pub fn signature(&self) -> Vec<u8> {
+        self.signature.encode()
+    }
+
+    /// Who approves, sorted.
+    pub fn signers(&self) -> &[MemberId] {
+        self.signature.signers()
+    }
+
+    /// Checks that every signer approved `motion` with this expiry. `keys` knows the keys of those whose word counts, from a roster:
+    /// that their holders have them, the charter's signatures and the certificates in it have shown. Who checks by keys that it was
+    /// only told learns that the pieces fit.
+    ///
+    /// # Errors
+    /// [`CertificateError::PeerNotVoter`], [`CertificateError::PeerMulti`].
+    pub fn verify<'a>(
+        &self,
+        motion: &Motion,
+        keys: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
+    ) -> Result<(), CertificateError> {
+        if let Some(stranger) = self.signers().iter().find(|signer| keys(signer).is_none()) {
+            return Err(CertificateError::PeerNotVoter(*stranger));
+        }
+        let proven = |member: &MemberId| {
+            keys(member).and_then(|key| ProvenKey::of_possession_proven_elsewhere(key, &motion.group.0).ok())
+        };
+        self.signature
+            .verify(MULTI_LABEL, &content(motion, self.expires), proven)
+            .map_err(|_| CertificateError::PeerMulti)
+    }
+
+    /// `identity` as a hand in the run in which the holders of `keys`, from a roster and its own among them, approve `motion`. The run
+    /// comes to the bytes that [`Self::new`] reads.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`] if the hands are too few, too many, one twice, or without `identity`.
+    pub fn hand(
+        run: RunId,
+        identity: &Identity,
+        keys: &[&VerifyingKey],
+        motion: &Motion,
+        expires: UnixTime,
+    ) -> Result<AnyRun, Fault> {
+        asm::hand(run, identity.key(), signers(keys, motion)?, MULTI_LABEL, &content(motion, expires))
+    }
+
+    /// One who hears that run and has what it comes to, without a word of its own.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalHands`] if the hands are too few, too many or one twice.
+    pub fn watch(
+        run: RunId,
+        keys: &[&VerifyingKey],
+        motion: &Motion,
+        expires: UnixTime,
+    ) -> Result<AnyRun, Fault> {
+        Ok(asm::watch(run, signers(keys, motion)?, MULTI_LABEL, &content(motion, expires)))
+    }
+}
+
+fn signers(keys: &[&VerifyingKey], motion: &Motion) -> Result<Signers<P256>, Fault> {
+    let proven = keys.iter().map(|key| ProvenKey::of_possession_proven_elsewhere(key, &motion.group.0));
+    let signers = proven.collect::<Result<Vec<_>, _>>().and_then(Signers::new);
+    signers.map_err(|_| Fault { kind: FaultKind::LocalHands, culprits: Vec::new() })
+}
+
+fn content(motion: &Motion, expires: UnixTime) -> Vec<u8> {
+    VoteContent { motion: *motion, verdict: Verdict::Approve, expires }.encode()
+}

@@ -1,0 +1,137 @@
+//! Where the charter's scheme is `asm`: those who said yes to a request make one signature of it. No share and no key of the group;
+//! who sits is as many as the charter asks for, of those whose own vote is a yes.
+
+use super::{Purpose, Seats, Table};
+use crate::desk::{Admission, Call};
+use crate::message::{GuestMessage, SignerKey};
+use crate::requests::Open;
+use folkmoot_base::{Blob, Digest, MemberId, UnixTime};
+use folkmoot_identity::{Multi, Roster, Verdict, VerifyingKey, Vote};
+use folkmoot_signing::RunId;
+use folkmoot_signing::shared::AnyRun;
+use std::collections::BTreeSet;
+
+impl Admission {
+    /// The contact has those who said yes sign for its guests.
+    pub(crate) fn lead_multis(&mut self, call: &Call<'_>) {
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let at_work = |request: &Digest| {
+            self.hands.tables.values().any(|table| {
+                let same = matches!(&table.purpose, Purpose::Multi { request: at, .. } if at == request);
+                same && table.leader == me
+            })
+        };
+        let ours = self.requests.iter().filter(|open| self.guests.is_linked(&open.request.member().node()));
+        let ours = ours.filter_map(|open| {
+            let request = open.request.digest();
+            let done = self.hands.multis.contains_key(&request) || at_work(&request);
+            let fit = |vote: &Vote| self.may_sit(vote);
+            open.enough_of(roster, fit).filter(|_| !done)?;
+            // All who could sit shall find it no longer than their own vote.
+            let ends = open.approvals(roster).filter(|vote| self.may_sit(vote));
+            let expires = ends.map(|vote| vote.content().expires).min()?;
+            Some(Purpose::Multi { request, expires })
+        });
+        let ours: Vec<Purpose> = ours.collect();
+        for purpose in ours {
+            self.convene(call, purpose);
+        }
+    }
+
+    /// Whether a leader would have the voter of this vote sign: not proven to lie, and its vote has not run out.
+    fn may_sit(&self, vote: &Vote) -> bool {
+        let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
+        !self.hands.liars.contains(&vote.voter()) && vote.content().expires >= UnixTime(early)
+    }
+
+    /// `ADM-49`: this member signs what its own vote says, and nothing that lasts longer.
+    pub(crate) fn said_yes(&self, call: &Call<'_>, request: &Digest, expires: UnixTime) -> bool {
+        let me = call.identity.member();
+        let own = self.requests.get(request).and_then(|open| open.votes.get(&me));
+        let yes = own
+            .map(Vote::content)
+            .is_some_and(|content| content.verdict == Verdict::Approve && content.expires >= expires);
+        yes && call.transcript.roster().may_vote(&me)
+    }
+
+    /// Of those ready, no more than the charter asks for.
+    pub(crate) fn choose_signers(
+        &self,
+        roster: &Roster,
+        ready: &[MemberId],
+        (request, expires): (&Digest, UnixTime),
+    ) -> Option<Seats> {
+        let open = self.requests.get(request)?;
+        let fit = |vote: &Vote| ready.contains(&vote.voter()) && vote.content().expires >= expires;
+        let mut givers: Vec<MemberId> = open.enough_of(roster, fit)?.into_iter().map(Vote::voter).collect();
+        givers.sort_unstable();
+        Some(Seats { givers, takers: Vec::new() })
+    }
+
+    /// This member's hand in the run of these signers; or its ear, if it leads and is not one of them.
+    pub(crate) fn sign_multi(
+        &self,
+        call: &Call<'_>,
+        id: RunId,
+        signers: &[MemberId],
+        (request, expires): (&Digest, UnixTime),
+    ) -> Option<AnyRun> {
+        let open = self.requests.get(request)?;
+        let roster = call.transcript.roster();
+        let keys: Vec<&VerifyingKey> =
+            signers.iter().map(|signer| roster.voter_key(signer)).collect::<Option<_>>()?;
+        if !signers.contains(&call.identity.member()) {
+            return Multi::watch(id, &keys, &open.motion, expires).ok();
+        }
+        let willing = self.said_yes(call, request, expires);
+        willing.then(|| Multi::hand(id, call.identity, &keys, &open.motion, expires).ok()).flatten()
+    }
+
+    /// The run's end, at its leader: on to the guest.
+    pub(crate) fn take_multi(&mut self, call: &Call<'_>, table: &Table, signature: &[u8]) {
+        let Purpose::Multi { request, expires } = &table.purpose else { return };
+        let roster = call.transcript.roster();
+        let Some(open) = self.requests.get(request) else { return };
+        let made = Multi::new(*expires, signature).and_then(|multi| {
+            multi.verify(&open.motion, |signer| roster.voter_key(signer))?;
+            Ok(multi)
+        });
+        match made {
+            Ok(multi) => {
+                self.hands.multis.insert(*request, multi);
+                self.answer(call, request);
+            }
+            Err(error) => self.trace(format!("the multisignature does not stand: {error}")),
+        }
+    }
+
+    /// What the guest of this request is told, once its voters have signed.
+    pub(crate) fn multi_for(&self, roster: &Roster, request: &Digest) -> Option<GuestMessage> {
+        let multi = self.hands.multis.get(request)?;
+        let key = |signer| {
+            let spki = roster.voter_key(signer)?.spki_der();
+            Some(SignerKey { spki: Blob::from(spki.to_vec()) })
+        };
+        Some(GuestMessage::Multi {
+            request: *request,
+            expires: multi.expires(),
+            signature: Blob::from(multi.signature()),
+            keys: multi.signers().iter().map(key).collect::<Option<_>>()?,
+        })
+    }
+
+    /// Multisignatures of requests that are closed, by signers who do not suffice any more, or that ran out, are not kept.
+    pub(crate) fn forget_multis(&mut self, call: &Call<'_>) {
+        let roster = call.transcript.roster();
+        let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
+        let suffices = |open: &Open, multi: &Multi| {
+            let signers: BTreeSet<MemberId> = multi.signers().iter().copied().collect();
+            let vote = signers.iter().all(|signer| roster.may_vote(signer));
+            vote && roster.lets_in(&open.request.member(), &signers)
+        };
+        let open = &self.requests;
+        self.hands.multis.retain(|request, multi| {
+            multi.expires() >= UnixTime(early) && open.get(request).is_some_and(|open| suffices(open, multi))
+        });
+    }
+}
