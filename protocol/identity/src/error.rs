@@ -218,4 +218,7 @@ pub enum IdentityError {
     /// A message.
     #[error(transparent)]
     Message(#[from] crate::MessageError),
+    /// A revocation list.
+    #[error(transparent)]
+    Revocation(#[from] crate::RevocationError),
 }
