@@ -56,7 +56,7 @@ pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerC
 pub use policy::{LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX};
 pub use request::Request;
 pub use revocation::{
-    REVOCATIONS_BYTES_MAX, REVOKED_MAX, RevocationBody, RevocationError, RevocationList,
+    REVOCATIONS_BYTES_MAX, REVOKED_MAX, REVOKED_TABLE, RevocationBody, RevocationError, RevocationList,
 };
 pub use roster::{Admission, Electorate, Ending, Roster, SharedKey};
 pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule, RuleError, is_role};

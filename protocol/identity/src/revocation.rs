@@ -27,6 +27,8 @@ use x509_cert::serial_number::SerialNumber;
 
 /// Longest revocation list, in bytes of DER.
 pub const REVOCATIONS_BYTES_MAX: usize = 56 * 1024;
+/// The store's table for the newest list: one pair, the value its DER.
+pub const REVOKED_TABLE: &str = "revoked";
 /// Most certificates in one.
 pub const REVOKED_MAX: usize = 1_400;
 

@@ -25,6 +25,7 @@ impl Admission {
             self.approve_sharings(call, entropy);
         }
         self.lead_certificates(call);
+        self.work_revocations(call);
     }
 
     /// `SHR-W`: whether the present sharing is not what charter, electorate and roster call for.
@@ -37,7 +38,7 @@ impl Admission {
 
     fn lead_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
-        let busy = |table: &Table| !matches!(table.purpose, Purpose::Certify { .. });
+        let busy = |table: &Table| !matches!(table.purpose, Purpose::Certify { .. } | Purpose::Revoke { .. });
         if !Self::wants_sharing(roster, &me) {
             self.hands.wanted = None;
             return;
@@ -124,7 +125,7 @@ impl Admission {
         }
     }
 
-    fn convene(&mut self, call: &Call<'_>, purpose: Purpose) {
+    pub(crate) fn convene(&mut self, call: &Call<'_>, purpose: Purpose) {
         let me = call.identity.member();
         if self.room_for_table(&me).is_err() {
             return;
@@ -188,7 +189,7 @@ impl Admission {
                 let waiting = self.waiting_of(call, epoch)?;
                 Some(Seats { givers: holders(&waiting.public, usize::MAX)?, takers: Vec::new() })
             }
-            Purpose::Certify { .. } => {
+            Purpose::Certify { .. } | Purpose::Revoke { .. } => {
                 Some(Seats { givers: holders(&roster.sharing()?.public, usize::MAX)?, takers: Vec::new() })
             }
         }
@@ -230,7 +231,7 @@ impl Admission {
 }
 
 /// How long this voter lets those before it begin.
-fn turn(roster: &Roster, me: &MemberId) -> Duration {
+pub(crate) fn turn(roster: &Roster, me: &MemberId) -> Duration {
     let place = roster.electorate().voters.iter().position(|voter| voter == me).unwrap_or_default();
     TURN.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX))
 }

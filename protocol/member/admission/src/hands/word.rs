@@ -44,6 +44,12 @@ pub enum Purpose {
         /// Shares that determine it from then on.
         threshold: u32,
     },
+    /// A signature on the list of certificates that hold no more.
+    #[tls_codec(discriminant = 5)]
+    Revoke {
+        /// The TBSCertList.
+        tbs: Blob,
+    },
 }
 
 /// For one hand alone.
