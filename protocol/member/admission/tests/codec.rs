@@ -1,7 +1,7 @@
 //! Every message reads back as it was; anything else is an error, never a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-use folkmoot_admission::{GuestMessage, KeyedVote, OpenMessage, Reason};
+use folkmoot_admission::{GuestMessage, HandWord, KeyedVote, OpenMessage, Purpose, Reason, Say};
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
 use folkmoot_base::{Blob, Entropy, EntryId, MemberId, UnixTime};
 use folkmoot_identity::{Decision, SigningKey, VoteProof};
@@ -39,7 +39,15 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
         OpenMessage::Vote { cms: cms.clone() },
         OpenMessage::Proposal { decision: Decision::change("threshold", "3") },
         OpenMessage::Proposal { decision: Decision::Electorate { voters: vec![MemberId([4; 32]); 3] } },
-        OpenMessage::DecisionVote { decision: remove, cms },
+        OpenMessage::DecisionVote { decision: remove, cms: cms.clone() },
+        OpenMessage::Revocations { der: cms.clone() },
+        OpenMessage::Hand {
+            word: HandWord {
+                table: [5; 32],
+                say: Say::Convene { purpose: Purpose::Revoke { tbs: cms }, attempt: 3 },
+                signature: [6; 64],
+            },
+        },
     ]
 }
 

@@ -14,10 +14,12 @@ mod common;
 
 use bytes::Bytes;
 use common::{Bus, open, seat, vote};
-use folkmoot_admission::{AdmissionError, Command, HAND_LABEL, HandWord, Input, OpenMessage, Purpose, Say};
-use folkmoot_base::{Digest, MemberId, UnixTime, codec, digest};
+use folkmoot_admission::{
+    AdmissionError, Command, GuestMessage, HAND_LABEL, HandWord, Input, OpenMessage, Purpose, Say,
+};
+use folkmoot_base::{Digest, MemberId, NodeId, UnixTime, codec, digest};
 use folkmoot_identity::{
-    AuthorityCertificate, EntryError, Gmc, GmcBody, REVOKED_TABLE, Request, RevocationBody, RevocationList,
+    AuthorityCertificate, BuildError, EntryError, Gmc, GmcBody, REVOKED_TABLE, Request, RevocationBody, RevocationList,
     Scheme,
 };
 use std::cell::Cell;
@@ -281,7 +283,7 @@ fn adm_48_a_list_that_the_groups_key_has_not_signed_or_says_more_than_the_transc
     let gone = member(&other, theirs);
     expel(&mut other, gone);
     other.pass(3);
-    let foreign = held(&other);
+    let foreign = other.seats[0].admission.revocations().cloned().unwrap();
     for der in [&foreign.der()[..], &list.der()[1..], b"x"] {
         assert!(matches!(bus.input(0, say(der)), Err(AdmissionError::PeerRevocations(..))));
     }
@@ -292,21 +294,52 @@ fn adm_48_a_list_that_the_groups_key_has_not_signed_or_says_more_than_the_transc
     assert!(matches!(plain.input(0, Input::Open { sender, payload }), Err(AdmissionError::PeerHand(..))));
 }
 
+/// A guest who asks for a certificate of this serial number.
+fn asking(bus: &Bus, name: &str, seed: u64, serial: [u8; 16]) -> (NodeId, Request) {
+    let guest = common::person(name, seed);
+    let charter = bus.seats[0].transcript.roster().charter();
+    let mut body = GmcBody::propose(charter, &guest, 7, common::NOW, &mut common::Dice(seed));
+    body.serial = serial;
+    (guest.node(), Request::sign(&guest, body).unwrap())
+}
+
+fn ask(bus: &mut Bus, (from, request): &(NodeId, Request)) -> Result<(), AdmissionError> {
+    let cms = request.der().to_vec().into();
+    let payload = codec::encode(&GuestMessage::Request { cms }).into();
+    let answer = bus.input(0, Input::Guest { from: *from, payload });
+    bus.settle();
+    answer
+}
+
 #[test]
 fn trn_54_a_serial_number_is_not_issued_twice() {
     let (mut bus, dora, _) = peopled(Scheme::Frost);
     let serial = certificate(&bus, member(&bus, dora)).body().serial;
     assert!(bus.seats[0].transcript.roster().has_issued(&serial));
-    // A guest who wants another's number to be revoked with its own.
-    let mallory = common::person("mallory", 60);
-    let charter = bus.seats[0].transcript.roster().charter();
-    let mut body = GmcBody::propose(charter, &mallory, 7, common::NOW, &mut common::Dice(6));
-    body.serial = serial;
-    let request = Request::sign(&mallory, body).unwrap();
-    let payload = open(&OpenMessage::Request { cms: request.der().to_vec().into() });
-    let sender = bus.seats[1].identity.member();
-    assert!(matches!(bus.input(0, Input::Open { sender, payload }), Err(AdmissionError::PeerCharter(_))));
-    assert_eq!(EntryError::PeerSerialNumber(sender).rule(), "TRN-54");
+    // One who wants another's number to be revoked with its own.
+    let mallory = asking(&bus, "mallory", 60, serial);
+    assert!(matches!(ask(&mut bus, &mallory), Err(AdmissionError::PeerCharter(_))));
+    // Two at once, of whom neither is in yet: the key signs both, and the transcript takes one.
+    let two = [("mallory", 61), ("oscar", 62)].map(|(name, seed)| asking(&bus, name, seed, [0x55; 16]));
+    for guest in &two {
+        ask(&mut bus, guest).unwrap();
+        for who in [1, 2] {
+            bus.command(who, Command::Vote { motion: guest.1.digest(), approve: true }).unwrap();
+        }
+    }
+    bus.pass(8);
+    let issued = two.map(|(node, request)| {
+        let issued = bus.lost.iter().find_map(|(to, payload)| match codec::decode(payload) {
+            Ok(GuestMessage::Issued { der, .. }) if *to == node => Some(der.0),
+            _ => None,
+        });
+        (request.member(), issued.expect("signed"))
+    });
+    let (transcript, anna) = (&mut bus.seats[0].transcript, &bus.seats[0].identity);
+    let first = transcript.make_admit(&issued[0].1, anna).unwrap();
+    assert!(transcript.append(&first).unwrap().new);
+    let refused = BuildError::Refused(EntryError::PeerSerialNumber(issued[1].0));
+    assert_eq!(transcript.make_admit(&issued[1].1, anna), Err(refused));
 }
 
 fn openssl(folder: &Path, arguments: &str) -> (bool, String) {
