@@ -188,13 +188,13 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let decided = open(&OpenMessage::DecisionVote { decision: remove, cms: cms(expel.der()) });
     let revoked = open(&OpenMessage::Revocations { der: world().revocations(2).der().clone().into() });
     let messages = vec![
-        revoked.clone(),
         asked.clone(),
         certificate.clone(),
         guest(&standing),
         guest(&GuestMessage::Votes { request: request.digest(), votes: votes(motion) }),
         proposal.clone(),
         decided.clone(),
+        revoked.clone(),
     ];
     let admitted = script([(0, asked), (1, vote), (6, vec![]), (0, certificate)]);
     let brought = script([(1, told), (5, vec![40, 0]), (6, vec![])]);

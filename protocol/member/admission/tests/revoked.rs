@@ -335,7 +335,7 @@ fn trn_54_a_serial_number_is_not_issued_twice() {
         });
         (request.member(), issued.expect("signed"))
     });
-    let (transcript, anna) = (&mut bus.seats[0].transcript, &bus.seats[0].identity);
+    let common::Seat { transcript, identity: anna, .. } = &mut bus.seats[0];
     let first = transcript.make_admit(&issued[0].1, anna).unwrap();
     assert!(transcript.append(&first).unwrap().new);
     let refused = BuildError::Refused(EntryError::PeerSerialNumber(issued[1].0));
