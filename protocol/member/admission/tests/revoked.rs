@@ -172,6 +172,20 @@ fn a_list_that_could_not_be_made_is_made_after_a_restart() {
     assert_eq!(held(&bus).body().number(), 1);
 }
 
+#[test]
+fn a_leader_that_goes_no_further_is_not_waited_for() {
+    let (mut bus, dora, _) = peopled(Scheme::TsDsa);
+    let (dora, first) = (member(&bus, dora), bus.seats[0].identity.member());
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let seats = |say: &Say| matches!(say, Say::Seats { .. });
+        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+        sender != first || !seats(&word.say)
+    }));
+    expel(&mut bus, dora);
+    bus.pass(12);
+    assert_eq!(bus.seats[1].admission.revocations().map(|list| list.body().number()), Some(1));
+}
+
 /// `who` calls to a table for this list; how many are ready to sign it.
 fn ready_for(bus: &mut Bus, who: usize, body: &RevocationBody, attempt: u32) -> usize {
     let transcript = &bus.seats[0].transcript;

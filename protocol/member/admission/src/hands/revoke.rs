@@ -19,6 +19,8 @@ use folkmoot_identity::{AuthorityCertificate, RevocationBody, RevocationError, R
 
 /// Turns are counted to here, then all the rest speak together.
 const TURNS_MAX: usize = 64;
+/// How often a voter lets another lead in its place.
+const HEEDED_MAX: u32 = 2;
 /// Pauses between tries double so often: from 5 s to 80 s.
 const DOUBLINGS_MAX: u32 = 4;
 
@@ -106,6 +108,19 @@ impl Admission {
         let clock = self.clock.unwrap_or_default();
         let near = body.this_update().0.abs_diff(clock.0) <= self.config.skew_seconds.saturating_mul(3);
         near && RevocationBody::of(roster, body.this_update()) == Ok(Some(body))
+    }
+
+    /// Somebody leads. Rightly: we need not, for a while, but no leader puts us off for ever. Else it may be that we have the list
+    /// which it misses.
+    pub(crate) fn heed_revocations(&mut self, call: &Call<'_>, willing: bool) {
+        if !willing {
+            return self.offer_revocations(call);
+        }
+        if self.hands.revoked.tries < HEEDED_MAX {
+            self.hands.revoked.tries = self.hands.revoked.tries.saturating_add(1);
+            let turn = turn(call.transcript.roster(), &call.identity.member());
+            self.hands.revoked.wanted = Some(call.now + PATIENCE + turn);
+        }
     }
 
     /// The run has come to a signature: keep the list, and tell it if those seated before us do not.

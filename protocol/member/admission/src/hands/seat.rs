@@ -66,9 +66,8 @@ impl Admission {
         }
         self.room_for_table(&leader)?;
         let willing = self.is_willing(call, &leader, &purpose);
-        if matches!(purpose, Purpose::Revoke { .. }) && !willing {
-            // It may be that we have the list which the leader misses.
-            self.offer_revocations(call);
+        if matches!(purpose, Purpose::Revoke { .. }) {
+            self.heed_revocations(call, willing);
         }
         let key = willing.then(|| OpeningKey::draw(entropy));
         let public = key.as_ref().map(|key| Blob::from(key.public().to_vec()));
