@@ -17,7 +17,8 @@ use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
 use folkmoot_identity::{
-    AuthorityCertificate, Evidence, IdentityCertificate, REVOKED_TABLE, RevocationList, Transcript, identities_pem, transcript,
+    AuthorityCertificate, Evidence, IdentityCertificate, REVOKED_TABLE, RevocationList, Transcript,
+    identities_pem, transcript,
 };
 use serde_json::json;
 use std::fs::File;

@@ -109,8 +109,7 @@ impl RevocationBody {
         if tbs.len() > REVOCATIONS_BYTES_MAX {
             return Err(RevocationError::WireTooLong(tbs.len()));
         }
-        let parsed: TbsCertList =
-            TbsCertList::from_der(tbs).map_err(|_| RevocationError::WireMalformed)?;
+        let parsed: TbsCertList = TbsCertList::from_der(tbs).map_err(|_| RevocationError::WireMalformed)?;
         let body = Self::read(&parsed, authority)?;
         if body.encode().ok().as_deref() != Some(tbs) {
             return Err(RevocationError::WireForm("not the one encoding of its values"));

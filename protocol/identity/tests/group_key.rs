@@ -12,12 +12,12 @@ mod common;
 
 use common::{END, START, Seed, World, person};
 use folkmoot_base::GroupName;
+use folkmoot_base::UnixTime;
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, CertificateError, Charter, CharterDraft, CharterError, Gmc, GmcBody,
     GroupKey, IdentityCertificate, REVOCATIONS_BYTES_MAX, REVOKED_MAX, RevocationBody, RevocationError,
     RevocationList, Scheme, Serial, SigningKey,
 };
-use folkmoot_base::UnixTime;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,9 +1,7 @@
 //! Why an admission message or command was refused. Each reason is a rule of docs/protocol/admission.md.
 
 use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
-use folkmoot_identity::{
-    BuildError, CertificateError, EntryError, RequestError, RevocationError, VoteError,
-};
+use folkmoot_identity::{BuildError, CertificateError, EntryError, RequestError, RevocationError, VoteError};
 
 /// Why something was refused. The layer is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant};
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
-use folkmoot_identity::{Decision, REVOKED_TABLE};
 use folkmoot_identity::transcript::{Appended, Change};
+use folkmoot_identity::{Decision, REVOKED_TABLE};
 
 /// On which side of the door we are.
 pub(crate) enum Door {

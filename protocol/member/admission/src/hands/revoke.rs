@@ -15,7 +15,9 @@ use crate::message::OpenMessage;
 use crate::{AdmissionError, Output, store};
 use core::time::Duration;
 use folkmoot_base::{Blob, Instant, MemberId, UnixTime};
-use folkmoot_identity::{AuthorityCertificate, RevocationBody, RevocationError, RevocationList, Roster, Transcript};
+use folkmoot_identity::{
+    AuthorityCertificate, RevocationBody, RevocationError, RevocationList, Roster, Transcript,
+};
 
 /// Turns are counted to here, then all the rest speak together.
 const TURNS_MAX: usize = 64;
