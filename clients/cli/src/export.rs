@@ -4,6 +4,7 @@
 //! DIR/charter.cms                       the founding rules, signed by the founders
 //! DIR/identities.pem                    identity certificates: the CAfile
 //! DIR/authority.pem                     the certificate of the group's key, where it has one: the CAfile of its certificates
+//! DIR/revoked.crl, .pem                 which of these hold no more, signed by that key (X.509 CRL); none if none was revoked
 //! DIR/certificates/NAME-ID.der, .pem    membership certificates, votes inside
 //! DIR/votes/ENTRY-NAME-ID.cms           each vote as its voter signed it
 //! DIR/transcript.moot                   the transcript: for `folkmoot verify CHARTER TRANSCRIPT`
@@ -16,7 +17,8 @@ use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
 use folkmoot_identity::{
-    AuthorityCertificate, Evidence, IdentityCertificate, Transcript, identities_pem, transcript,
+    AuthorityCertificate, Evidence, IdentityCertificate, REVOKED_TABLE, RevocationList, Transcript,
+    identities_pem, transcript,
 };
 use serde_json::json;
 use std::fs::File;
@@ -26,7 +28,7 @@ use std::path::Path;
 /// `folkmoot export`
 pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure> {
     let folder = StateFolder::at(folder);
-    let transcript = read(&folder)?;
+    let (transcript, revoked) = read(&folder)?;
     let signed =
         transcript.signed_charter().ok_or_else(|| Failure::bug("a transcript without its charter"))?;
     let own = IdentityCertificate::from_pem(&String::from_utf8_lossy(&folder.read_certificate()?)).ok();
@@ -38,6 +40,11 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     if let Some(sharing) = transcript.roster().sharing() {
         let authority = AuthorityCertificate::from_der(&sharing.authority).map_err(Failure::bug)?;
         write(&to.join("authority.pem"), authority.to_pem().as_bytes())?;
+        // One that the key has not signed is as good as none: the group makes it again.
+        if let Some(list) = revoked.and_then(|der| RevocationList::from_der(&der, &authority).ok()) {
+            write(&to.join("revoked.crl"), list.der())?;
+            write(&to.join("revoked.pem"), list.to_pem().as_bytes())?;
+        }
     }
     write_transcript(&to.join(verify::FILE_NAME), &transcript)?;
     let (mut votes, mut certificates, mut unnamed) = (0, 0, Vec::new());
@@ -70,8 +77,8 @@ fn many(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// The transcript in the folder. Nobody else may have it open meanwhile.
-fn read(folder: &StateFolder) -> Result<Transcript, Failure> {
+/// The transcript in the folder, and the revocation list if one is kept. Nobody else may have it open meanwhile.
+fn read(folder: &StateFolder) -> Result<(Transcript, Option<Bytes>), Failure> {
     if !folder.store_path().exists() {
         let hint = format!("no member has run on {} yet: nothing to export", folder.path().display());
         return Err(Failure::new(Exit::Configuration, hint));
@@ -79,13 +86,16 @@ fn read(folder: &StateFolder) -> Result<Transcript, Failure> {
     let _lock = folder.lock()?;
     let refuse = |error: folkmoot::StoreError| Failure::new(Exit::Configuration, error.to_string());
     let stored = Store::open(&folder.store_path()).and_then(|store| store.load()).map_err(refuse)?;
+    let revoked = stored.iter().find(|(key, _)| key.table == REVOKED_TABLE).map(|(_, value)| value.clone());
     let entries = stored.into_iter().filter(|(key, _)| key.table == transcript::TABLE);
     let mut entries: Vec<Bytes> = entries.map(|(_, value)| value).collect();
     // The first entry follows from the charter; a store need not hold it.
     let founded = Transcript::genesis(&folder.read_charter()?)
         .map_err(|error| Failure::new(Exit::Configuration, error.to_string()))?;
     entries.extend(founded.entries().cloned());
-    Transcript::load(entries).map_err(|error| Failure::new(Exit::Configuration, error.to_string()))
+    let transcript = Transcript::load(entries);
+    let transcript = transcript.map_err(|error| Failure::new(Exit::Configuration, error.to_string()))?;
+    Ok((transcript, revoked))
 }
 
 fn write_transcript(file: &Path, transcript: &Transcript) -> Result<(), Failure> {

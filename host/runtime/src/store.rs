@@ -25,7 +25,7 @@ const BATCHES_MAX: usize = 4;
 /// Table names a store may hold; more is damage.
 const TABLES_MAX: usize = 64;
 /// The tables known today. Others are taken too, so that a layer can add one.
-const TABLES: [&str; 6] = ["ring", "transcript", "vote", "request", "keying", "locator"];
+const TABLES: [&str; 8] = ["ring", "transcript", "vote", "request", "share", "revoked", "keying", "locator"];
 
 /// Table, key, value and checksum, as a row has them.
 type Row = (String, Vec<u8>, Vec<u8>, Vec<u8>);

@@ -172,6 +172,11 @@ impl AuthorityCertificate {
     pub fn name(&self) -> &str {
         &self.body.name
     }
+
+    /// End of the term.
+    pub fn not_after(&self) -> UnixTime {
+        self.body.not_after
+    }
 }
 
 /// A name as a common name can hold it: X.520 has 64 characters at most.

@@ -45,6 +45,11 @@ pub(crate) fn draw_serial(entropy: &mut dyn Entropy) -> Serial {
     serial
 }
 
+/// Whether it is one that [`draw_serial`] could have drawn.
+pub(crate) fn is_serial(serial: &Serial) -> bool {
+    serial.first().is_some_and(|first| (0x40..0x80).contains(first))
+}
+
 /// The values of an envelope; `membership` is the DER of the private extension, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Envelope {
@@ -79,9 +84,9 @@ struct Outer {
 }
 
 #[derive(Sequence)]
-struct AuthorityKeyDer {
+pub(crate) struct AuthorityKeyDer {
     #[asn1(context_specific = "0", tag_mode = "IMPLICIT")]
-    id: OctetString,
+    pub(crate) id: OctetString,
 }
 
 /// Extension of a group membership certificate. Provisional arc: see docs/protocol/identity.md.
@@ -99,7 +104,7 @@ impl Envelope {
         if self.not_before > self.not_after || self.not_after.0 > TIME_MAX {
             return Err("the term ends before it begins, or after the year 9999");
         }
-        if !self.serial.first().is_some_and(|first| (0x40..0x80).contains(first)) {
+        if !is_serial(&self.serial) {
             return Err("the serial number is out of range");
         }
         Ok(())

@@ -224,4 +224,7 @@ pub enum IdentityError {
     /// A message.
     #[error(transparent)]
     Message(#[from] crate::MessageError),
+    /// A revocation list.
+    #[error(transparent)]
+    Revocation(#[from] crate::RevocationError),
 }

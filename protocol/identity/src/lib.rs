@@ -7,6 +7,7 @@
 //!    |  voters sign -----------> Vote -> VoteProof              "yes", on a Motion
 //!    |  a member signs --------> SignedMessage                 "I said that, in this view": proof to a third party
 //!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
+//!    |  the group's key signs --> RevocationList               "these were expelled", where there is such a key
 //! ```
 //! Promise: whatever a decoder here returns is in its one DER form and every signature in it verified; any changed, missing
 //! or added byte gives a typed error. OpenSSL reads and verifies all of it (docs/protocol/identity.md has the commands).
@@ -31,6 +32,7 @@ mod message;
 mod multi;
 mod policy;
 mod request;
+mod revocation;
 mod roster;
 mod rule;
 mod signed_charter;
@@ -55,6 +57,9 @@ pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerC
 pub use multi::{MULTI_LABEL, Multi};
 pub use policy::{LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX};
 pub use request::Request;
+pub use revocation::{
+    REVOCATIONS_BYTES_MAX, REVOKED_MAX, REVOKED_TABLE, RevocationBody, RevocationError, RevocationList,
+};
 pub use roster::{Admission, Electorate, Ending, Roster, SharedKey};
 pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule, RuleError, is_role};
 pub use signed_charter::SignedCharter;

@@ -8,7 +8,7 @@
 //! roster, and the union of two sides of a split is the roster of the union of their entries.
 
 use crate::transcript::Numbers;
-use crate::{Charter, Decision, Threshold};
+use crate::{Charter, Decision, Serial, Threshold};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};
 use folkmoot_signing::VerifyingKey;
@@ -31,6 +31,8 @@ pub struct Admission {
     pub not_after: UnixTime,
     /// The certificate (GMC, DER); none for a founder, who stands in the charter.
     pub certificate: Option<Bytes>,
+    /// The certificate's serial number, if the group's key has issued it.
+    pub issued: Option<Serial>,
 }
 
 /// Why an admission no longer holds. Ordered: of two reasons the smaller is told.
@@ -101,6 +103,10 @@ pub struct Roster {
     requests: BTreeSet<Digest>,
     /// Requests that objections ended.
     refused: BTreeSet<Digest>,
+    /// Serial numbers under which the group's key has issued.
+    issued: BTreeSet<Serial>,
+    /// Of these, those whose holders were expelled, with the certificate's end.
+    revoked: BTreeMap<Serial, UnixTime>,
     /// By serial, then by what is decided: more than one at a serial only if a voter signed two.
     decisions: BTreeMap<u64, BTreeMap<Digest, Effect>>,
     electorate: Electorate,
@@ -122,6 +128,8 @@ impl Roster {
             live: BTreeMap::new(),
             requests: BTreeSet::new(),
             refused: BTreeSet::new(),
+            issued: BTreeSet::new(),
+            revoked: BTreeMap::new(),
             decisions: BTreeMap::new(),
             charter,
             sharing: None,
@@ -321,6 +329,16 @@ impl Roster {
         holders.filter(|holder| !self.may_vote(holder)).copied().collect()
     }
 
+    /// The certificates of the group's key whose holders were expelled: serial number, and the certificate's end. Grows only.
+    pub fn revoked(&self) -> &BTreeMap<Serial, UnixTime> {
+        &self.revoked
+    }
+
+    /// Whether the group's key has admitted by a certificate of this serial number.
+    pub fn has_issued(&self, serial: &Serial) -> bool {
+        self.issued.contains(serial)
+    }
+
     /// Whether the request with this digest has admitted somebody already.
     pub fn is_used(&self, request: &Digest) -> bool {
         self.requests.contains(request)
@@ -377,6 +395,16 @@ impl Roster {
         if ending < *told {
             *told = ending;
         }
+        self.revoke(&(member, admission));
+    }
+
+    /// Notes the certificate of an admission that ended by expulsion. Of two with one serial number the later end counts.
+    fn revoke(&mut self, key: &(MemberId, EntryId)) {
+        let Some(Ending::Expelled { .. }) = self.endings.get(key) else { return };
+        let Some(admission) = self.admissions.get(key) else { return };
+        let Some(serial) = admission.issued else { return };
+        let end = self.revoked.entry(serial).or_insert(admission.not_after);
+        *end = admission.not_after.max(*end);
     }
 
     /// The admissions of a member that hold.
@@ -434,7 +462,9 @@ impl Roster {
         if !self.endings.contains_key(&key) {
             self.live.entry(key.0).or_default().insert(key.1);
         }
+        self.issued.extend(admission.issued);
         self.admissions.insert(key, admission);
+        self.revoke(&key);
     }
 }
 

@@ -12,10 +12,14 @@ mod common;
 
 use common::{END, START, Seed, World, person};
 use folkmoot_base::GroupName;
+use folkmoot_base::UnixTime;
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, CertificateError, Charter, CharterDraft, CharterError, Gmc, GmcBody,
-    GroupKey, IdentityCertificate, Scheme,
+    GroupKey, IdentityCertificate, REVOCATIONS_BYTES_MAX, REVOKED_MAX, RevocationBody, RevocationError,
+    RevocationList, Scheme, Serial, SigningKey,
 };
+use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 fn draft(scheme: Scheme, founders: u64, threshold: u32) -> CharterDraft {
     let people: Vec<_> = (1..=founders).map(|seed| person(&format!("p{seed}"), seed)).collect();
@@ -114,4 +118,100 @@ fn id_49_what_the_key_issues_names_it() {
     }
     let voters = |_: &folkmoot_base::MemberId| None;
     assert_eq!(gmc.check_authority(world.charter(), voters), Err(CertificateError::PeerGroupKey));
+}
+
+fn serial(number: u32) -> Serial {
+    let mut serial = [0x40; 16];
+    serial[12..].copy_from_slice(&number.to_be_bytes());
+    serial
+}
+
+fn signed(key: &SigningKey, body: &RevocationBody) -> RevocationList {
+    RevocationList::close(body, &key.sign_raw(&body.tbs().unwrap()).to_der()).unwrap()
+}
+
+fn revoking(number: u64, at: u64, serials: &[u32]) -> (SigningKey, RevocationBody) {
+    let (key, _, certificate) = authority();
+    let serials = serials.iter().map(|number| serial(*number)).collect();
+    (key, RevocationBody::new(certificate, UnixTime(at), number, serials).unwrap())
+}
+
+#[test]
+fn id_56_a_revocation_list_has_one_form_and_is_signed_by_the_groups_key() {
+    for serials in [&[][..], &[7], &[1, 2, 3, 0x00ff_ff00]] {
+        let (key, body) = revoking(4, START.0 + 9, serials);
+        let list = signed(&key, &body);
+        assert_eq!(RevocationList::from_der(list.der(), body.authority()).as_ref(), Ok(&list));
+        assert_eq!(RevocationBody::from_tbs(&body.tbs().unwrap(), body.authority()), Ok(body.clone()));
+        assert!(list.to_pem().starts_with("-----BEGIN X509 CRL-----\n"));
+        for bit in 0..list.der().len() * 8 {
+            let mut der = list.der().to_vec();
+            der[bit / 8] ^= 1 << (bit % 8);
+            assert!(RevocationList::from_der(&der, body.authority()).is_err(), "bit {bit}");
+        }
+        let longer = [&list.der()[..], &[0]].concat();
+        assert!(RevocationList::from_der(&longer, body.authority()).is_err());
+        for end in 0..list.der().len() {
+            assert!(RevocationList::from_der(&list.der()[..end], body.authority()).is_err());
+        }
+        let other = SigningKey::generate(&mut Seed(70 << 32));
+        let forged = other.sign_raw(&body.tbs().unwrap()).to_der();
+        assert_eq!(RevocationList::close(&body, &forged), Err(RevocationError::PeerSignature));
+    }
+}
+
+#[test]
+fn id_56_a_list_of_another_group_or_key_is_none_of_ours() {
+    let (key, body) = revoking(1, START.0, &[7]);
+    let list = signed(&key, &body);
+    let group = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
+    let stranger = SigningKey::generate(&mut Seed(70 << 32));
+    let theirs = GroupKey::from_spki_der(stranger.verifying_key().spki_der()).unwrap();
+    // Another name; another end of the term; another key.
+    let others = [("chess club", group.clone(), START, &key), ("book club", theirs, START, &stranger)];
+    let later = ("book club", group, UnixTime(START.0 + 1), &key);
+    for (name, group, from, key) in others.into_iter().chain([later]) {
+        let other = AuthorityBody::new(name, group, from, &mut Seed(8 << 32));
+        let signature = key.sign_raw(&other.tbs().unwrap()).to_der();
+        let other = AuthorityCertificate::close(&other, &signature).unwrap();
+        assert!(matches!(RevocationList::from_der(list.der(), &other), Err(RevocationError::WireForm(_))));
+    }
+}
+
+#[test]
+fn id_56_a_list_has_limits_and_an_order() {
+    let (key, _, certificate) = authority();
+    let all: BTreeSet<Serial> = (0..REVOKED_MAX as u32).map(serial).collect();
+    let whole = |at, serials| RevocationBody::new(certificate.clone(), at, 9, serials);
+    // The longest that there can be: times of 17 bytes, from 2050 on.
+    let late = UnixTime(2_600_000_000);
+    let list = signed(&key, &whole(late, all.clone()).unwrap());
+    assert!(list.der().len() < REVOCATIONS_BYTES_MAX, "{}", list.der().len());
+    let mut more = all;
+    more.insert(serial(u32::MAX));
+    assert!(matches!(whole(START, more), Err(RevocationError::LocalValue(_))));
+    assert!(matches!(whole(START, [[0x80; 16]].into()), Err(RevocationError::LocalValue(_))));
+    let past = UnixTime(certificate.not_after().0 + 1);
+    assert!(matches!(whole(past, BTreeSet::new()), Err(RevocationError::LocalValue(_))));
+    let long = vec![0x30; REVOCATIONS_BYTES_MAX + 1];
+    let refused = RevocationError::WireTooLong(long.len());
+    assert_eq!(RevocationList::from_der(&long, &certificate), Err(refused.clone()));
+    assert_eq!(RevocationBody::from_tbs(&long, &certificate), Err(refused));
+    let made = |number, at| signed(&key, &revoking(number, at, &[1]).1);
+    assert!(made(2, START.0).supersedes(&made(1, START.0 + 1)));
+    assert!(made(2, START.0 + 1).supersedes(&made(2, START.0)));
+    assert!(!made(2, START.0).supersedes(&made(2, START.0)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn a_revocation_list_reads_back(number in any::<u64>(), at in 0_u64..4_000_000_000, serials in proptest::collection::vec(any::<u32>(), 0..20)) {
+        let (key, body) = revoking(number, at, &serials);
+        let list = signed(&key, &body);
+        let again = RevocationList::from_der(list.der(), body.authority()).unwrap();
+        prop_assert_eq!(again.body(), &body);
+        prop_assert_eq!(again, list);
+    }
 }

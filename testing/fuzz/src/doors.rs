@@ -186,6 +186,7 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let vote = open(&OpenMessage::Vote { cms: cms(world().vote(1).der()) });
     let proposal = open(&OpenMessage::Proposal { decision: remove.clone() });
     let decided = open(&OpenMessage::DecisionVote { decision: remove, cms: cms(expel.der()) });
+    let revoked = open(&OpenMessage::Revocations { der: world().revocations(2).der().clone().into() });
     let messages = vec![
         asked.clone(),
         certificate.clone(),
@@ -193,12 +194,13 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
         guest(&GuestMessage::Votes { request: request.digest(), votes: votes(motion) }),
         proposal.clone(),
         decided.clone(),
+        revoked.clone(),
     ];
     let admitted = script([(0, asked), (1, vote), (6, vec![]), (0, certificate)]);
     let brought = script([(1, told), (5, vec![40, 0]), (6, vec![])]);
     let expelled =
         script([(1, proposal), (1, decided), (6, vec![]), (5, vec![0xff, 0xff]), (5, vec![0xff, 0xff])]);
-    let late = script([(4, vec![0xff, 0xff]), (5, vec![0xff, 0xff])]);
+    let late = script([(4, vec![0xff, 0xff]), (5, vec![0xff, 0xff]), (1, revoked)]);
     [messages, vec![admitted, brought, expelled, late], applicant_seeds(&votes)]
 }
 

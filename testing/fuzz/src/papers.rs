@@ -5,8 +5,8 @@ use crate::values::canonical;
 use crate::world::{NOW, world};
 use folkmoot_identity::transcript::{Audit, Entry, TABLE};
 use folkmoot_identity::{
-    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, Rule, SignedCharter, SignedMessage,
-    Stamp, Transcript, Vote, VoteContent, VoteProof,
+    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, RevocationBody, RevocationList, Rule,
+    SignedCharter, SignedMessage, Stamp, Transcript, Vote, VoteContent, VoteProof,
 };
 
 /// Identity: a certificate in DER.
@@ -41,6 +41,20 @@ pub fn membership_der(data: &[u8]) {
     let _ = gmc.check_term(NOW, 60);
     let key = |member: &_| world().charter().founder(member).map(|founder| &founder.key);
     let _ = gmc.check_authority(world().charter(), key);
+}
+
+/// Identity: a revocation list, and what is to be signed as one.
+pub fn revocation_der(data: &[u8]) {
+    let authority = world().authority();
+    if let Ok(list) = RevocationList::from_der(data, &authority) {
+        assert_eq!(list.der(), data);
+        assert!(!list.supersedes(&list));
+        let tbs = list.body().tbs().expect("what was read encodes");
+        assert_eq!(RevocationBody::from_tbs(&tbs, &authority).as_ref(), Ok(list.body()));
+    }
+    if let Ok(body) = RevocationBody::from_tbs(data, &authority) {
+        assert_eq!(body.tbs().as_deref(), Ok(data));
+    }
 }
 
 /// Identity: a charter's text.

@@ -111,10 +111,12 @@ fn papers() -> Vec<(&'static str, Seeds)> {
     let shown = SignerCertificate::Founder(Box::new(bob.certificate().clone()));
     let said = SignedMessage::assemble(stamp, "yes".into(), &stamp.sign(bob.key(), b"yes"), shown);
     let said = said.expect("bob signed it");
+    let revoked = |count| world.revocations(count).der().to_vec();
     vec![
         ("certificate_der", vec![bob.certificate().der().to_vec()]),
         ("identity_pem", vec![bob.certificate_pem().into_bytes(), both]),
         ("membership_der", vec![gmc.der().to_vec()]),
+        ("revocation_der", vec![revoked(0), revoked(2), world.revocations(1).body().tbs().expect("few")]),
         ("charter_toml", vec![world.charter().bytes().to_vec(), hybrid.into_bytes()]),
         (
             "charter_change",

@@ -4,8 +4,8 @@ use crate::script::Dice;
 use bytes::Bytes;
 use folkmoot_base::{GroupId, GroupName, MemberId, UnixTime};
 use folkmoot_identity::{
-    Charter, CharterDraft, Founder, Gmc, GmcBody, Identity, Motion, Request, SignedCharter, Transcript,
-    Verdict, Vote, VoteContent,
+    AuthorityBody, AuthorityCertificate, Charter, CharterDraft, Founder, Gmc, GmcBody, GroupKey, Identity,
+    Motion, Request, RevocationBody, RevocationList, SignedCharter, Transcript, Verdict, Vote, VoteContent,
 };
 use std::sync::OnceLock;
 
@@ -73,6 +73,23 @@ impl World {
 
     pub(crate) fn vote(&self, who: usize) -> Vote {
         self.vote_on(Motion::admit(self.group(), self.charter().digest(), self.request().digest()), who)
+    }
+
+    /// The certificate of a group's key; alice's stands for the shared one.
+    pub(crate) fn authority(&self) -> AuthorityCertificate {
+        let key = self.founders[0].key();
+        let group = GroupKey::from_spki_der(key.verifying_key().spki_der()).expect("a key of P-256");
+        let body = AuthorityBody::new("book club", group, NOW, &mut Dice(7 << 32));
+        let signature = key.sign_raw(&body.tbs().expect("legal values")).to_der();
+        AuthorityCertificate::close(&body, &signature).expect("its own signature")
+    }
+
+    /// A revocation list by that key, of so many.
+    pub(crate) fn revocations(&self, count: u8) -> RevocationList {
+        let serials = (0..count).map(|number| [0x40 + number; 16]).collect();
+        let body = RevocationBody::new(self.authority(), NOW, u64::from(count), serials).expect("few");
+        let signature = self.founders[0].key().sign_raw(&body.tbs().expect("legal values")).to_der();
+        RevocationList::close(&body, &signature).expect("its key's signature")
     }
 
     pub(crate) fn gmc(&self) -> Gmc {

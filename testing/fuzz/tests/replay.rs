@@ -115,6 +115,7 @@ replays! {
     certificate_der
     identity_pem
     membership_der
+    revocation_der
     charter_toml
     charter_change
     signed_charter

@@ -58,6 +58,9 @@ pub enum EntryError {
     /// `TRN-52` Signed under a sharing of the group's key that is not the present one.
     #[error("TRN-52: the certificate of {0} is of another sharing of the group's key")]
     PeerShareEpoch(MemberId),
+    /// `TRN-54` The group's key has issued another certificate under the same serial number: revoking one would revoke both.
+    #[error("TRN-54: the certificate of {0} has the serial number of another")]
+    PeerSerialNumber(MemberId),
     /// `TRN-53` So many have left with shares that together they could sign: new shares must be made first.
     #[error(
         "TRN-53: {leavers} who left hold shares, {threshold} could sign: no certificate before the shares are renewed"
@@ -195,6 +198,7 @@ impl EntryError {
             Self::PeerSharing(_) => "TRN-50",
             Self::PeerShareEpoch(_) => "TRN-52",
             Self::PeerSharesStale { .. } => "TRN-53",
+            Self::PeerSerialNumber(_) => "TRN-54",
         }
     }
 
@@ -235,6 +239,7 @@ impl EntryError {
             | Self::PeerSharing(_)
             | Self::PeerShareEpoch(_)
             | Self::PeerSharesStale { .. }
+            | Self::PeerSerialNumber(_)
             | Self::PeerTooEarly { .. } => true,
         }
     }

@@ -90,6 +90,9 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     if past.is_refused(&request) {
         return Err(EntryError::PeerRefused(member));
     }
+    if certificate.issued().is_some() && past.has_issued(&body.serial) {
+        return Err(EntryError::PeerSerialNumber(member));
+    }
     if !past.is_member(&member) && past.len() >= limits::MEMBERS_MAX {
         return Err(EntryError::PeerGroupFull);
     }
@@ -110,6 +113,7 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
         key: certificate.key().clone(),
         not_after: body.not_after,
         certificate: Some(der.clone()),
+        issued: certificate.issued().map(|_| body.serial),
     };
     Ok(Act::Admit { request, admission: Arc::new(admission) })
 }

@@ -328,6 +328,7 @@ fn founders(charter: &Charter, genesis: EntryId) -> Vec<Admission> {
         key: founder.key.clone(),
         not_after: UnixTime(u64::MAX),
         certificate: None,
+        issued: None,
     };
     charter.founders().iter().map(admission).collect()
 }

@@ -8,7 +8,9 @@ use crate::{AdmissionError, Closed, Event, Output};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, UnixTime, codec, limits};
-use folkmoot_identity::{BuildError, Charter, EntryError, Gmc, Motion, Policy, Request, Scheme};
+use folkmoot_identity::{
+    BuildError, CertificateError, Charter, EntryError, Gmc, Motion, Policy, Request, Scheme,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames that a guest may send at once.
@@ -143,6 +145,10 @@ impl Admission {
         }
         if roster.is_refused(&digest) {
             return Err(AdmissionError::PeerRefused(member));
+        }
+        if roster.has_issued(&request.body().serial) {
+            let used = CertificateError::PeerCharter("the serial number of another certificate");
+            return Err(AdmissionError::PeerCharter(used));
         }
         let policies = roster.charter().policies();
         if policies.policy == Policy::List && !policies.list.contains(&member) {

@@ -151,6 +151,7 @@ impl Admission {
                 self.hear_decision_vote(call, sender, decision, &cms.0)
             }
             OpenMessage::Hand { word } => self.hear_hand(call, sender, word, entropy),
+            OpenMessage::Revocations { der } => self.hear_revocations(call, sender, &der.0),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Why an admission message or command was refused. Each reason is a rule of docs/protocol/admission.md.
 
 use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
-use folkmoot_identity::{BuildError, CertificateError, EntryError, RequestError, VoteError};
+use folkmoot_identity::{BuildError, CertificateError, EntryError, RequestError, RevocationError, VoteError};
 
 /// Why something was refused. The layer is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -130,4 +130,10 @@ pub enum AdmissionError {
     /// `ADM-41` to `ADM-46` A hand's word that is not its to say, or not now.
     #[error("ADM-41: a word of {0} at a table: {1}")]
     PeerHand(MemberId, &'static str),
+    /// `ADM-48` A revocation list that is none, or that the group's key has not signed.
+    #[error("ADM-48: the revocation list of {0}")]
+    PeerRevocations(MemberId, #[source] RevocationError),
+    /// `ADM-48` A revocation list that is not what our transcript says, or not yet.
+    #[error("ADM-48: the revocation list of {0} is not what the transcript says")]
+    PeerRevocationsAhead(MemberId),
 }

@@ -10,6 +10,7 @@
 //! member  -> members   Open::Proposal      a decision that wants votes
 //! voter   -> members   Open::DecisionVote  a vote on it (CMS) with the decision
 //! hand    -> members   Open::Hand          a word at a table where several make one share or signature (hands/word.rs)
+//! member  -> members   Open::Revocations   the certificates of the group's key that hold no more (X.509 CRL)
 //! contact -> guest     Issued        "the group has signed": the certificate
 //! contact -> guest     Multi         "the voters have signed": their multisignature, their keys
 //! ```
@@ -154,6 +155,12 @@ pub enum OpenMessage {
     Hand {
         /// Signed.
         word: HandWord,
+    },
+    /// The list of certificates that hold no more.
+    #[tls_codec(discriminant = 6)]
+    Revocations {
+        /// X.509 CRL, signed by the group's key; empty: the sender has none, and asks.
+        der: Blob,
     },
 }
 

@@ -8,6 +8,7 @@
 //! | vote | "a" ‖ request digest | own vote, CMS |
 //! | vote | "d" ‖ serial(8) ‖ ballot(4) | own approval at that slot: decision, CMS |
 //! | share | digest of the sharing's public part | state, leader, public part, certificate, share; sealed under the identity's key |
+//! | revoked | "list" | the newest revocation list of the group's key (X.509 CRL) |
 //! | vote | "n" ‖ serial(8) ‖ ballot(4) ‖ proposal's first 16 bytes | own rejection: decision, CMS |
 
 use crate::ballots::{Ballots, Proposal};
@@ -19,7 +20,9 @@ use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::sealing::{Classic, OpeningKey, Sealed, seal};
 use folkmoot_base::{Digest, Entropy, MemberId, Persist, Secret, StoreKey, UnixTime, hmac_sha256};
-use folkmoot_identity::{Decision, Identity, Motion, Request, Slot, Transcript, Verdict, Vote};
+use folkmoot_identity::{
+    Decision, Identity, Motion, REVOKED_TABLE, Request, RevocationList, Slot, Transcript, Verdict, Vote,
+};
 use std::collections::BTreeMap;
 
 /// Table of requests and proposals.
@@ -104,6 +107,11 @@ pub(crate) fn delete_share(name: &Digest) -> Persist {
     Persist::delete(SHARES, Bytes::copy_from_slice(name))
 }
 
+/// There is one place: the newer takes it.
+pub(crate) fn put_revocations(list: &RevocationList) -> Persist {
+    Persist::put(REVOKED_TABLE, Bytes::from_static(b"list"), list.der().clone())
+}
+
 /// Seals a share under a key that follows from the identity's, so that a copy of the store alone signs nothing.
 pub(crate) fn seal_share(
     identity: &Identity,
@@ -167,6 +175,9 @@ impl Admission {
             admission
                 .load_share(transcript, identity, key, value)
                 .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
+        }
+        for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
+            admission.hands.load_revocations(transcript, value);
         }
         Ok(admission)
     }

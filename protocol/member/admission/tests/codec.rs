@@ -47,8 +47,16 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
         OpenMessage::Vote { cms: cms.clone() },
         OpenMessage::Proposal { decision: Decision::change("threshold", "3") },
         OpenMessage::Proposal { decision: Decision::Electorate { voters: vec![MemberId([4; 32]); 3] } },
-        OpenMessage::DecisionVote { decision: remove, cms },
+        OpenMessage::DecisionVote { decision: remove, cms: cms.clone() },
+        OpenMessage::Revocations { der: cms.clone() },
         OpenMessage::Hand { word: HandWord { table: [5; 32], say, signature: [6; 64] } },
+        OpenMessage::Hand {
+            word: HandWord {
+                table: [5; 32],
+                say: Say::Convene { purpose: Purpose::Revoke { tbs: cms }, attempt: 3 },
+                signature: [6; 64],
+            },
+        },
     ]
 }
 

@@ -305,8 +305,8 @@ fn a_vote_is_persisted_before_it_is_sent() {
                 Output::Persist(persist) => persisted |= persist.key.table == "vote",
                 Output::Multicast(payload) => match codec::decode(&payload).unwrap() {
                     OpenMessage::Vote { .. } | OpenMessage::DecisionVote { .. } => assert!(persisted),
-                    OpenMessage::Request { .. } | OpenMessage::Proposal { .. } | OpenMessage::Hand { .. } => {
-                    }
+                    OpenMessage::Request { .. } | OpenMessage::Proposal { .. } => {}
+                    OpenMessage::Hand { .. } | OpenMessage::Revocations { .. } => {}
                 },
                 _ => {}
             }

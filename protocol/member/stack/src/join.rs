@@ -7,8 +7,8 @@ use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant};
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
-use folkmoot_identity::Decision;
 use folkmoot_identity::transcript::{Appended, Change};
+use folkmoot_identity::{Decision, REVOKED_TABLE};
 
 /// On which side of the door we are.
 pub(crate) enum Door {
@@ -40,7 +40,7 @@ impl Door {
 
 /// Whether a stored pair belongs to admission.
 pub(crate) fn is_ours(key: &StoreKey) -> bool {
-    matches!(key.table, "vote" | "request" | "share")
+    matches!(key.table, "vote" | "request" | "share" | REVOKED_TABLE)
 }
 
 impl Member {

@@ -8,7 +8,7 @@ use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_flush::Phase;
-use folkmoot_identity::Ending;
+use folkmoot_identity::{Ending, RevocationList};
 use folkmoot_keying::State;
 use std::collections::BTreeMap;
 
@@ -97,6 +97,12 @@ impl Member {
             people: self.people(seat),
             groups: self.seats.values().filter_map(in_short).collect(),
         }
+    }
+
+    /// The newest revocation list of the group's key that this member has, if it is one.
+    pub fn revocations(&self) -> Option<&RevocationList> {
+        let Door::Inside(admission) = &self.door else { return None };
+        admission.revocations()
     }
 
     /// Open requests for admission.

@@ -32,6 +32,7 @@ impl Admission {
             self.approve_sharings(call, entropy);
         }
         self.lead_certificates(call);
+        self.work_revocations(call);
     }
 
     /// `SHR-W`: whether the present sharing is not what charter, electorate and roster call for.
@@ -44,7 +45,7 @@ impl Admission {
 
     fn lead_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
-        let busy = |table: &Table| !matches!(table.purpose, Purpose::Certify { .. });
+        let busy = |table: &Table| !matches!(table.purpose, Purpose::Certify { .. } | Purpose::Revoke { .. });
         if !Self::wants_sharing(roster, &me) {
             self.hands.wanted = None;
             return;
@@ -195,7 +196,7 @@ impl Admission {
                 let facts = &self.waiting_of(epoch)?.facts;
                 Some(Seats { givers: holders(facts, scheme.signers(facts.threshold))?, takers: Vec::new() })
             }
-            Purpose::Certify { .. } => {
+            Purpose::Certify { .. } | Purpose::Revoke { .. } => {
                 let facts = &roster.sharing()?.facts;
                 Some(Seats { givers: holders(facts, scheme.signers(facts.threshold))?, takers: Vec::new() })
             }
@@ -234,7 +235,7 @@ impl Admission {
 }
 
 /// How long this voter lets those before it begin.
-fn turn(roster: &Roster, me: &MemberId) -> Duration {
+pub(crate) fn turn(roster: &Roster, me: &MemberId) -> Duration {
     let place = roster.electorate().voters.iter().position(|voter| voter == me).unwrap_or_default();
     TURN.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX))
 }

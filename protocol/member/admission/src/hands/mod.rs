@@ -15,6 +15,7 @@
 
 mod convene;
 mod multi;
+mod revoke;
 mod seat;
 mod share;
 mod word;
@@ -91,6 +92,8 @@ pub(crate) struct Hands {
     pub(crate) attempts: u32,
     /// Since when a sharing is wanted.
     pub(crate) wanted: Option<Instant>,
+    /// The certificates of the group's key that hold no more.
+    pub(crate) revoked: revoke::Revoked,
     /// Certificates that the group has signed for our guests, until they are admitted.
     pub(crate) issued: BTreeMap<Digest, bytes::Bytes>,
     /// Multisignatures that voters have made for our guests, until they are admitted.
@@ -104,6 +107,6 @@ impl Hands {
             let gathering = table.seats.is_none().then(|| table.convened + GATHER);
             [Some(table.moved + PATIENCE), gathering.filter(|due| *due > table.moved)]
         });
-        tables.chain([self.wanted]).flatten().min()
+        tables.chain([self.wanted, self.revoked.due()]).flatten().min()
     }
 }

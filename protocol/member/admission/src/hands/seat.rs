@@ -71,6 +71,9 @@ impl Admission {
         }
         self.room_for_table(&leader)?;
         let willing = self.is_willing(call, &leader, &purpose);
+        if matches!(purpose, Purpose::Revoke { .. }) {
+            self.heed_revocations(call, willing);
+        }
         let key = willing.then(|| OpeningKey::draw(entropy));
         let public = key.as_ref().map(|key| Blob::from(key.public().to_vec()));
         let table = Table {
@@ -116,10 +119,13 @@ impl Admission {
                 held && self.is_fair_authority(call, epoch, &tbs.0)
             }
             Purpose::Certify { request } => {
-                let voted = self.requests.get(request).is_some_and(|open| open.enough(roster).is_some());
+                let voted = self.requests.get(request).is_some_and(|open| {
+                    open.enough(roster).is_some() && !roster.has_issued(&open.request.body().serial)
+                });
                 let held = roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
                 voted && held && roster.leavers_with_shares().len() < roster.threshold()
             }
+            Purpose::Revoke { tbs } => sharers && self.is_right_list(call, &tbs.0),
         }
     }
 
@@ -257,6 +263,11 @@ impl Admission {
                 let share = self.hands.shares.of(&now.public)?;
                 shared::sign(scheme, id, me, &seats.givers, (&now.public, share), &tbs)
             }
+            Purpose::Revoke { tbs } => {
+                let now = roster.sharing()?;
+                let share = self.hands.shares.of(&now.public)?;
+                shared::sign(scheme, id, me, &seats.givers, (&now.public, share), &tbs.0)
+            }
         };
         run.ok()
     }
@@ -375,6 +386,9 @@ impl Admission {
                 if table.leader == call.identity.member() {
                     self.take_multi(call, table, &signature);
                 }
+            }
+            (Purpose::Revoke { tbs }, Outcome::Signature(signature)) => {
+                self.take_revocations(call, table, &tbs.0, &signature);
             }
             _ => self.trace("a run came to something else than its purpose".to_owned()),
         }

@@ -44,6 +44,12 @@ pub enum Purpose {
         /// Shares that determine it from then on.
         threshold: u32,
     },
+    /// A signature on the list of certificates that hold no more.
+    #[tls_codec(discriminant = 5)]
+    Revoke {
+        /// The TBSCertList.
+        tbs: Blob,
+    },
     /// One signature of those who said yes to a request, each by its own key (scheme `asm`).
     #[tls_codec(discriminant = 6)]
     Multi {

@@ -84,6 +84,8 @@ pub struct Bus {
     /// What to do to a word on its way, if anything: false loses it.
     pub tamper: Option<Tamper>,
     pub traces: Vec<(usize, String)>,
+    /// What was said to guests that are no strangers here.
+    pub lost: Vec<(NodeId, Bytes)>,
     queue: VecDeque<Word>,
 }
 
@@ -126,6 +128,7 @@ impl Bus {
             words: 0,
             tamper: None,
             traces: Vec::new(),
+            lost: Vec::new(),
             queue: VecDeque::new(),
         }
     }
@@ -246,10 +249,12 @@ impl Bus {
         let input = Input::Guest { from, payload };
         if let Some(who) = self.seats.iter().position(|seat| seat.identity.node() == to) {
             let _ = self.input(who, input);
-        } else if let Some(which) = self.strangers.iter().position(|it| it.identity.node() == to)
-            && self.strangers[which].contact == Some(from)
-        {
-            self.stranger_input(which, input);
+        } else if let Some(which) = self.strangers.iter().position(|it| it.identity.node() == to) {
+            if self.strangers[which].contact == Some(from) {
+                self.stranger_input(which, input);
+            }
+        } else if let Input::Guest { payload, .. } = input {
+            self.lost.push((to, payload));
         }
     }
 
