@@ -218,7 +218,12 @@ mod tests {
 
     #[test]
     fn panels_and_lines_come_in_their_order_each_with_its_own_sizes() {
-        let point = |line, event: &str, size| Point { line, event: event.to_owned(), size, time: Duration::from_millis(3) };
+        let point = |line, event: &str, size| Point {
+            line,
+            event: event.to_owned(),
+            size,
+            time: Duration::from_millis(3),
+        };
         let points = [point("plain", "votes", 5), point("plain", "votes", 1), point("frost", "members", 20)];
         let picture = draw("time of a join", &points);
         let at = |text: &str| picture.find(text).unwrap();

@@ -115,7 +115,8 @@ pub(crate) fn measure(
 }
 
 fn members(count: usize) -> Vec<MemberId> {
-    let mut all: Vec<MemberId> = (0..count).map(|number| MemberId(digest(&[&number.to_be_bytes()]))).collect();
+    let mut all: Vec<MemberId> =
+        (0..count).map(|number| MemberId(digest(&[&number.to_be_bytes()]))).collect();
     all.sort_unstable();
     all
 }
@@ -226,8 +227,7 @@ fn asm(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure>
             seated(asm::Signing::new(run, *me, secret, signers.clone(), LABEL, MESSAGE))
         };
         let (played, signature) = play(&hands, sit, entropy)?;
-        let (verify, good) =
-            worked(|| signature.verify(LABEL, MESSAGE, |member| keys.get(member).copied()));
+        let (verify, good) = worked(|| signature.verify(LABEL, MESSAGE, |member| keys.get(member).copied()));
         good.map_err(Failure::bug).map(|()| (played, verify))
     }))
 }

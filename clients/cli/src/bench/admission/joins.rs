@@ -95,7 +95,8 @@ impl Group {
             echoes.push(self.echo().await?);
             took.push(self.join(case, number).await?);
         }
-        let [least, most] = [took.iter().min(), took.iter().max()].map(|one| one.copied().unwrap_or_default());
+        let [least, most] =
+            [took.iter().min(), took.iter().max()].map(|one| one.copied().unwrap_or_default());
         Ok(Joined { took: median(took), least, most, round_trip: median(echoes) })
     }
 
@@ -121,7 +122,7 @@ impl Group {
     async fn join(&self, case: &Case, number: u16) -> Result<Duration, Failure> {
         let contact = self.contact()?;
         let mut guest = Member::new(&self.workshop, &format!("guest{number}")).await?;
-        guest.start(&self.charter, &[contact.locator.clone()], false).await?;
+        guest.start(&self.charter, std::slice::from_ref(&contact.locator), false).await?;
         let took = self.admit(case, &guest).await;
         let gone = match &took {
             Ok(_) => self.say_goodbye(&guest).await,

@@ -194,7 +194,8 @@ mod tests {
         let millis = Duration::from_millis;
         let row = |scheme, kind, rounds| {
             let case = Case { series: "usual".into(), scheme, members: 5, votes: 2, times: 1 };
-            let joined = Joined { took: millis(60), least: millis(50), most: millis(70), round_trip: millis(4) };
+            let joined =
+                Joined { took: millis(60), least: millis(50), most: millis(70), round_trip: millis(4) };
             let played = play::Played { busiest: millis(5), rounds, ..play::Played::default() };
             Row { case, joined, alone: Group { kind, threshold: 2, hands: 3, played, verify: millis(1) } }
         };

@@ -58,17 +58,40 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row]) -> 
             let sign = row.sign.map_or_else(|| "-".to_owned(), cell);
             vec![row.key.to_owned(), sign, cell(row.verify)]
         };
-        parts.push(table(&["ONE HAND", "SIGN MS", "VERIFY MS"], &singles.iter().map(row).collect::<Vec<_>>()));
+        parts
+            .push(table(&["ONE HAND", "SIGN MS", "VERIFY MS"], &singles.iter().map(row).collect::<Vec<_>>()));
     }
     if !groups.is_empty() {
-        let heading =
-            ["SCHEME", "KEY", "T", "HANDS", "ALL MS", "BUSIEST MS", "VERIFY MS", "ROUNDS", "TO ALL", "TO ONE"];
+        let heading = [
+            "SCHEME",
+            "KEY",
+            "T",
+            "HANDS",
+            "ALL MS",
+            "BUSIEST MS",
+            "VERIFY MS",
+            "ROUNDS",
+            "TO ALL",
+            "TO ONE",
+        ];
         parts.push(table(&heading, &groups.iter().map(group_cells).collect::<Vec<_>>()));
     }
     if !rows.is_empty() {
         let heading = [
-            "SERIES", "SCHEME", "N", "T", "HANDS", "TIMES", "JOIN MS", "LEAST", "MOST", "CRYPTO", "ROUNDS",
-            "ROUND TRIP", "EXPECTED", "RATIO",
+            "SERIES",
+            "SCHEME",
+            "N",
+            "T",
+            "HANDS",
+            "TIMES",
+            "JOIN MS",
+            "LEAST",
+            "MOST",
+            "CRYPTO",
+            "ROUNDS",
+            "ROUND TRIP",
+            "EXPECTED",
+            "RATIO",
         ];
         parts.push(table(&heading, &rows.iter().map(join_cells).collect::<Vec<_>>()));
     }
