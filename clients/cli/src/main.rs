@@ -88,6 +88,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Demo(options) => demo::run(&options, json).await,
         Command::Bench(Bench::Ring(options)) => bench::ring(&options, json).await,
         Command::Bench(Bench::Links(options)) => bench::links(&options, json),
+        Command::Bench(Bench::Admission(options)) => bench::admission(&options, json).await,
         Command::Bench(Bench::Keying(options)) => bench::keying(&options, json).await,
         Command::Identity(command) => files::identity(&folder()?, &command, json),
         Command::Charter(Charter::Change { field, value, force }) => {

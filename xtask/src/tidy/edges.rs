@@ -57,7 +57,8 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
     ),
-    // Agreement, keying and link for its bench alone, which counts what modules and handshakes cost and what keying adds.
+    // Agreement, keying, link and signing for its bench alone, which counts what modules, handshakes and schemes of signing
+    // cost, and what keying adds.
     (
         "folkmoot-cli",
         &[
@@ -67,6 +68,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-identity",
             "folkmoot-keying",
             "folkmoot-link",
+            "folkmoot-signing",
         ],
     ),
     (

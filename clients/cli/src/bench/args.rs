@@ -1,8 +1,9 @@
 //! What can be said to `folkmoot bench`.
 
 use crate::args::Ordering;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use folkmoot_base::ModuleName;
+use folkmoot_signing::Scheme;
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -13,6 +14,53 @@ pub(crate) enum Bench {
     Keying(BenchKeying),
     /// Bytes and time of a handshake between two nodes, by X25519 alone and with ML-KEM-768 as well.
     Links(BenchLinks),
+    /// What signing by each scheme costs, one hand and several, and what a join costs; members in their own processes on loopback.
+    Admission(BenchAdmission),
+}
+
+/// A part of `bench admission`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AdmissionPart {
+    /// Signing and verifying, without a network.
+    Tables,
+    /// Joins in real processes.
+    Joins,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchAdmission {
+    /// One part only.
+    #[arg(long, value_enum)]
+    pub(crate) part: Option<AdmissionPart>,
+    /// How often each signature is made; medians are shown.
+    #[arg(long, value_name = "NUMBER", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) runs: u16,
+    /// Joins of the usual case, five members with two votes; medians are shown.
+    #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) times: u16,
+    /// Joins in each other case.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) series: u16,
+    /// From one vote to how many.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(0..=10))]
+    pub(crate) votes: u16,
+    /// Members while the votes change.
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=32))]
+    pub(crate) members: u16,
+    /// Sizes of the group while the votes are 20 % and 30 % of it, separated by commas; founders all, so 32 at most.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [5, 10], value_parser = clap::value_parser!(u16).range(1..=32))]
+    pub(crate) sizes: Vec<u16>,
+    /// These schemes only; may be given more than once.
+    #[arg(long, value_name = "SCHEME", value_parser = scheme)]
+    pub(crate) scheme: Vec<Scheme>,
+    /// Draw the time of a join against votes and members: an SVG.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) chart: Option<PathBuf>,
+}
+
+fn scheme(word: &str) -> Result<Scheme, &'static str> {
+    let named = [Scheme::Plain, Scheme::TsDsa, Scheme::Frost];
+    named.into_iter().find(|scheme| scheme.name() == word).ok_or("plain, ts-dsa or frost")
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,5 @@
-//! The chart of `folkmoot bench keying --chart FILE`: processor time against the size of the group, one panel for each event,
-//! one line for each module, both axes logarithmic. SVG, by hand: a few lines and words.
+//! The charts of `folkmoot bench`: time against a number, one panel for each event, one line for each module or scheme, both
+//! axes logarithmic. SVG, by hand: a few lines and words.
 
 use crate::exit::Failure;
 use folkmoot_agreement::ModuleName;
@@ -20,10 +20,10 @@ const COLOURS: [&str; 9] =
 /// One point of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Point {
-    pub(crate) module: ModuleName,
+    pub(crate) line: &'static str,
     pub(crate) event: String,
     pub(crate) size: u16,
-    pub(crate) cpu: Duration,
+    pub(crate) time: Duration,
 }
 
 impl Point {
@@ -32,8 +32,8 @@ impl Point {
         let module = row.get("module")?.as_str()?;
         let module = ModuleName::ALL.iter().find(|known| known.as_str() == module)?;
         let size = u16::try_from(row.get("members")?.as_u64()?).ok()?;
-        let cpu = Duration::try_from_secs_f64(row.get("cpu_ms")?.as_f64()? / 1_000.0).ok()?;
-        Some(Self { module: *module, event: row.get("event")?.as_str()?.to_owned(), size, cpu })
+        let time = Duration::try_from_secs_f64(row.get("cpu_ms")?.as_f64()? / 1_000.0).ok()?;
+        Some(Self { line: module.as_str(), event: row.get("event")?.as_str()?.to_owned(), size, time })
     }
 }
 
@@ -54,36 +54,48 @@ pub(crate) fn read(file: &Path) -> Result<Vec<Point>, Failure> {
     Ok(points)
 }
 
-/// Draws the chart to a file.
-pub(crate) fn save(file: &Path, mut points: Vec<Point>) -> Result<(), Failure> {
-    points.sort_by_key(|point| point.size);
-    std::fs::write(file, draw(&points)).map_err(|error| Failure::file(file, &error))?;
+/// Draws the chart to a file; `what` says which time it is.
+pub(crate) fn save(file: &Path, what: &str, points: &[Point]) -> Result<(), Failure> {
+    std::fs::write(file, draw(what, points)).map_err(|error| Failure::file(file, &error))?;
     eprintln!("wrote {}", file.display());
     Ok(())
 }
 
-/// The picture as text.
-fn draw(rows: &[Point]) -> String {
-    let mut events: Vec<&str> = Vec::new();
-    rows.iter().for_each(|row| {
-        if !events.contains(&row.event.as_str()) {
-            events.push(&row.event);
-        }
-    });
-    let modules: BTreeSet<ModuleName> = rows.iter().map(|row| row.module).collect();
+/// The picture as text. Panels and lines are in the order in which they come.
+fn draw(what: &str, rows: &[Point]) -> String {
+    let events = different(rows.iter().map(|row| row.event.as_str()));
+    let lines = different(rows.iter().map(|row| row.line));
+    let mut rows: Vec<&Point> = rows.iter().collect();
+    rows.sort_by_key(|row| row.size);
     let (width, height) = (PANEL_WIDTH * 3.0, (PANEL_HEIGHT + MARGIN) * 2.0);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
-    let scale = Scale::of(rows);
+    let millis = span(rows.iter().map(|row| log_millis(row)));
+    let millis = (millis.0.floor(), millis.1.ceil().max(millis.0.floor() + 1.0));
     for (place, event) in events.iter().enumerate() {
-        let origin = corner(place);
-        panel(&mut out, &scale, origin, event, rows, &modules);
+        let of_panel: Vec<&Point> = rows.iter().copied().filter(|row| row.event == *event).collect();
+        panel(&mut out, millis, corner(place), event, &of_panel, &lines);
     }
-    legend(&mut out, corner(events.len()), &modules);
+    legend(&mut out, corner(events.len()), what, &lines);
     out.push_str("</svg>\n");
     out
+}
+
+fn different<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    words.for_each(|word| {
+        if !all.contains(&word) {
+            all.push(word);
+        }
+    });
+    all
+}
+
+/// The least and the greatest.
+fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
 /// Top left of a panel: three in a row.
@@ -99,16 +111,9 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(rows: &[Point]) -> Self {
-        let fold = |values: &mut dyn Iterator<Item = f64>| {
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-                (low.min(value), high.max(value))
-            })
-        };
-        let sizes = fold(&mut rows.iter().map(|row| f64::from(row.size).log2()));
-        let millis = fold(&mut rows.iter().map(log_millis));
-        let whole = (millis.0.floor(), millis.1.ceil().max(millis.0.floor() + 1.0));
-        Self { sizes: (sizes.0, sizes.1.max(sizes.0 + 1.0)), millis: whole }
+    fn of(rows: &[&Point], millis: (f64, f64)) -> Self {
+        let sizes = span(rows.iter().map(|row| f64::from(row.size).log2()));
+        Self { sizes: (sizes.0, sizes.1.max(sizes.0 + 1.0)), millis }
     }
 
     fn x(&self, size: u16) -> f64 {
@@ -123,17 +128,18 @@ impl Scale {
 }
 
 fn log_millis(row: &Point) -> f64 {
-    (row.cpu.as_secs_f64() * 1_000.0).max(0.001).log10()
+    (row.time.as_secs_f64() * 1_000.0).max(0.001).log10()
 }
 
 fn panel(
     out: &mut String,
-    scale: &Scale,
+    millis: (f64, f64),
     (left, top): (f64, f64),
     event: &str,
-    rows: &[Point],
-    modules: &BTreeSet<ModuleName>,
+    rows: &[&Point],
+    lines: &[&str],
 ) {
+    let scale = Scale::of(rows, millis);
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
@@ -162,8 +168,8 @@ fn panel(
         );
         power += 1.0;
     }
-    for (module, colour) in modules.iter().zip(COLOURS.iter().cycle()) {
-        let of_line = rows.iter().filter(|row| row.event == event && row.module == *module);
+    for (line, colour) in lines.iter().zip(COLOURS.iter().cycle()) {
+        let of_line = rows.iter().filter(|row| row.line == *line);
         let points: Vec<String> =
             of_line.map(|row| format!("{:.1},{:.1}", scale.x(row.size), scale.y(log_millis(row)))).collect();
         let _ = writeln!(
@@ -175,19 +181,18 @@ fn panel(
     out.push_str("</g>\n");
 }
 
-fn legend(out: &mut String, (left, top): (f64, f64), modules: &BTreeSet<ModuleName>) {
+fn legend(out: &mut String, (left, top): (f64, f64), what: &str, lines: &[&str]) {
     let _ = writeln!(
         out,
-        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\">processor time of all members</text>"
+        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\">{what}</text>"
     );
-    for (place, (module, colour)) in modules.iter().zip(COLOURS.iter().cycle()).enumerate() {
+    for (place, (line, colour)) in lines.iter().zip(COLOURS.iter().cycle()).enumerate() {
         let y = 34.0 + 18.0 * place as f64;
         let _ = writeln!(
             out,
-            "<path d=\"M{MARGIN} {y}h24\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{}</text>",
+            "<path d=\"M{MARGIN} {y}h24\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{line}</text>",
             MARGIN + 32.0,
             y + 4.0,
-            module.as_str()
         );
     }
     out.push_str("</g>\n");
@@ -195,19 +200,36 @@ fn legend(out: &mut String, (left, top): (f64, f64), modules: &BTreeSet<ModuleNa
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, ModuleName, Point};
+    use super::{Duration, Point, draw};
     use serde_json::json;
 
     #[test]
     fn rows_are_read_as_they_are_printed() {
         let row = json!({ "module": "tgdh", "event": "join", "members": 512, "cpu_ms": 12.5, "more": 1 });
-        let cpu = Duration::from_micros(12_500);
-        let point = Point { module: ModuleName::Tgdh, event: "join".into(), size: 512, cpu };
+        let time = Duration::from_micros(12_500);
+        let point = Point { line: "tgdh", event: "join".into(), size: 512, time };
         assert_eq!(Point::read(&row), Some(point));
         for wrong in [json!({}), json!({ "module": "x", "event": "join", "members": 2, "cpu_ms": 1 })] {
             assert_eq!(Point::read(&wrong), None);
         }
         let negative = json!({ "module": "tgdh", "event": "join", "members": 2, "cpu_ms": -1.0 });
         assert_eq!(Point::read(&negative), None);
+    }
+
+    #[test]
+    fn panels_and_lines_come_in_their_order_each_with_its_own_sizes() {
+        let point = |line, event: &str, size| Point {
+            line,
+            event: event.to_owned(),
+            size,
+            time: Duration::from_millis(3),
+        };
+        let points = [point("plain", "votes", 5), point("plain", "votes", 1), point("frost", "members", 20)];
+        let picture = draw("time of a join", &points);
+        let at = |text: &str| picture.find(text).unwrap();
+        assert!(at(">votes<") < at(">members<") && at(">plain</text>") < at(">frost</text>"));
+        assert_eq!(picture.matches("text-anchor=\"middle\">20<").count(), 1, "20 is no number of votes");
+        assert!(at("text-anchor=\"middle\">1<") < at("text-anchor=\"middle\">5<"));
+        assert!(picture.contains("time of a join"));
     }
 }

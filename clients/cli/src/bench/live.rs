@@ -21,6 +21,9 @@ use std::time::{Duration, Instant};
 /// Sizes if none are given.
 const SIZES: [u16; 6] = [2, 4, 8, 16, 32, 64];
 
+/// What its chart shows.
+const CHARTED: &str = "processor time of all members";
+
 /// What is measured, in this order: a join brings back whom the leave before it took.
 const EVENTS: [(&str, Event); 5] = [
     ("leave", Event::Leave),
@@ -48,12 +51,12 @@ struct Row {
 pub(crate) async fn live(options: &BenchKeying, json: bool) -> Result<(), Failure> {
     if let (Some(file), false) = (&options.chart, options.from.is_empty()) {
         let points = options.from.iter().map(|from| chart::read(from));
-        return chart::save(file, points.collect::<Result<Vec<_>, Failure>>()?.concat());
+        return chart::save(file, CHARTED, &points.collect::<Result<Vec<_>, Failure>>()?.concat());
     }
     let mut rows = Vec::new();
     let done = measure_all(options, &mut rows).await;
     if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
-        chart::save(file, rows.iter().map(point).collect())?;
+        chart::save(file, CHARTED, &rows.iter().map(point).collect::<Vec<_>>())?;
     }
     if done.is_ok() || !rows.is_empty() {
         let values: Vec<Value> = rows.iter().map(value).collect();
@@ -204,7 +207,7 @@ fn share(part: Duration, of: Duration) -> f64 {
 }
 
 fn point(row: &Row) -> Point {
-    Point { module: row.module, event: row.event.to_owned(), size: row.size, cpu: row.cpu }
+    Point { line: row.module.as_str(), event: row.event.to_owned(), size: row.size, time: row.cpu }
 }
 
 fn value(row: &Row) -> Value {

@@ -1,5 +1,6 @@
 //! `folkmoot bench`: what things cost, measured here and now.
 
+mod admission;
 mod alone;
 pub(crate) mod args;
 mod chart;
@@ -15,6 +16,7 @@ mod split;
 
 use crate::bench::args::BenchKeying;
 use crate::exit::Failure;
+pub(crate) use admission::admission;
 pub(crate) use links::links;
 pub(crate) use ring::ring;
 

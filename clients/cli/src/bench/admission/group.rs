@@ -1,0 +1,319 @@
+//! Several hands make one signature, and one verifies it: the shape of Tables 5 and 7 of Saxena, Tsudik and Yi (2003).
+
+use super::play::{Hand, Played, play};
+use super::single::OneHand;
+use super::{LABEL, MESSAGE, worked};
+use crate::bench::price::median;
+use crate::exit::Failure;
+use folkmoot::MemberId;
+use folkmoot_base::{Entropy, digest, draw};
+use folkmoot_signing::danger::ForStudy;
+use folkmoot_signing::rsa::{EXPONENT, ModulusSize, RsaPublicKey};
+use folkmoot_signing::shoup::{Dealer, DealerTerm, ShoupSign};
+use folkmoot_signing::ts_rsa::{Subject, TsRsaDealer, TsRsaSign, hashed_place};
+use folkmoot_signing::{P256, PrimeGroup as _, Ristretto, RunId, Scheme, asm, frost, sharing, ts_dsa};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Safe primes that are public, with the tests of threshold RSA: to find others takes minutes, and these protect nothing.
+const PRIMES: &str = include_str!("../../../../../protocol/signing/tests/data/safe-primes.txt");
+
+/// What signs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    PlainRsa2048,
+    PlainRsa3072,
+    PlainEcdsa,
+    TsRsa(ModulusSize),
+    Shoup(ModulusSize),
+    TsDsa,
+    Asm,
+    Frost,
+}
+
+impl Kind {
+    /// Everything that is measured, in the order of the table.
+    pub(crate) const ALL: [Self; 12] = [
+        Self::PlainRsa2048,
+        Self::PlainRsa3072,
+        Self::PlainEcdsa,
+        Self::TsRsa(ModulusSize::Bits1024(ForStudy)),
+        Self::TsRsa(ModulusSize::Bits2048),
+        Self::TsRsa(ModulusSize::Bits3072),
+        Self::Shoup(ModulusSize::Bits1024(ForStudy)),
+        Self::Shoup(ModulusSize::Bits2048),
+        Self::Shoup(ModulusSize::Bits3072),
+        Self::TsDsa,
+        Self::Asm,
+        Self::Frost,
+    ];
+
+    /// What a charter's scheme signs with here; none if no charter names it.
+    pub(crate) fn of_charter(scheme: Scheme) -> Option<Self> {
+        match scheme {
+            Scheme::Plain => Some(Self::PlainEcdsa),
+            Scheme::TsDsa => Some(Self::TsDsa),
+            Scheme::Frost => Some(Self::Frost),
+            Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => None,
+        }
+    }
+
+    pub(crate) fn scheme(self) -> Scheme {
+        match self {
+            Self::PlainRsa2048 | Self::PlainRsa3072 | Self::PlainEcdsa => Scheme::Plain,
+            Self::TsRsa(_) => Scheme::TsRsa,
+            Self::Shoup(_) => Scheme::Shoup,
+            Self::TsDsa => Scheme::TsDsa,
+            Self::Asm => Scheme::Asm,
+            Self::Frost => Scheme::Frost,
+        }
+    }
+
+    pub(crate) fn key(self) -> String {
+        match self {
+            Self::PlainRsa2048 => "RSA 2048".to_owned(),
+            Self::PlainRsa3072 => "RSA 3072".to_owned(),
+            Self::PlainEcdsa | Self::TsDsa => "ECDSA P-256".to_owned(),
+            Self::TsRsa(size) | Self::Shoup(size) => format!("RSA {}", size.bits()),
+            Self::Asm => "Schnorr ristretto255".to_owned(),
+            Self::Frost => "Ed25519".to_owned(),
+        }
+    }
+}
+
+/// One row: medians of the times; counts are the same in every run.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    pub(crate) kind: Kind,
+    pub(crate) threshold: u16,
+    pub(crate) hands: usize,
+    pub(crate) played: Played,
+    pub(crate) verify: Duration,
+}
+
+/// One run and one verification.
+type Once = Box<dyn FnMut(&mut dyn Entropy) -> Result<(Played, Duration), Failure>>;
+
+/// As many runs as asked for, after one that is not counted.
+pub(crate) fn measure(
+    kind: Kind,
+    threshold: u16,
+    runs: u16,
+    entropy: &mut dyn Entropy,
+) -> Result<Group, Failure> {
+    let hands = members(kind.scheme().signers(usize::from(threshold)));
+    let mut once = prepare(kind, threshold, &hands, entropy)?;
+    let (first, _) = once(entropy)?;
+    let all = (0..runs).map(|_| once(entropy)).collect::<Result<Vec<_>, Failure>>()?;
+    let middle = |of: fn(&(Played, Duration)) -> Duration| median(all.iter().map(of).collect());
+    let played = Played {
+        all: middle(|(played, _)| played.all),
+        busiest: middle(|(played, _)| played.busiest),
+        ..first
+    };
+    Ok(Group { kind, threshold, hands: hands.len(), played, verify: middle(|(_, verify)| *verify) })
+}
+
+fn members(count: usize) -> Vec<MemberId> {
+    let mut all: Vec<MemberId> =
+        (0..count).map(|number| MemberId(digest(&[&number.to_be_bytes()]))).collect();
+    all.sort_unstable();
+    all
+}
+
+fn prepare(
+    kind: Kind,
+    threshold: u16,
+    hands: &[MemberId],
+    entropy: &mut dyn Entropy,
+) -> Result<Once, Failure> {
+    let hands = hands.to_vec();
+    match kind {
+        Kind::PlainRsa2048 => Ok(plain(OneHand::rsa_2048()?, threshold)),
+        Kind::PlainRsa3072 => Ok(plain(OneHand::rsa_3072()?, threshold)),
+        Kind::PlainEcdsa => Ok(plain(OneHand::ecdsa(entropy), threshold)),
+        Kind::TsRsa(size) => ts_rsa(size, threshold, hands, entropy),
+        Kind::Shoup(size) => shoup(size, threshold, hands, entropy),
+        Kind::TsDsa => ts_dsa(threshold, hands, entropy),
+        Kind::Asm => asm(hands, entropy),
+        Kind::Frost => frost(threshold, hands, entropy),
+    }
+}
+
+/// Each hand signs for itself, once, and whoever verifies does so as often.
+fn plain(hand: OneHand, threshold: u16) -> Once {
+    Box::new(move |_| {
+        let mut played = Played { rounds: 1, to_all: threshold.into(), ..Played::default() };
+        let mut verified = Duration::ZERO;
+        for _ in 0..threshold {
+            let (sign, verify) = hand.once()?;
+            played = played.with(sign);
+            verified += verify;
+        }
+        Ok((played, verified))
+    })
+}
+
+fn ts_rsa(
+    size: ModulusSize,
+    threshold: u16,
+    hands: Vec<MemberId>,
+    entropy: &mut dyn Entropy,
+) -> Result<Once, Failure> {
+    let (p, q) = primes(size)?;
+    let key = dealer(size)?.key().clone();
+    let dealt = TsRsaDealer::new(&p, &q, EXPONENT, hashed_place, ForStudy)
+        .and_then(|dealer| dealer.deal(threshold, &hands, entropy));
+    let (sharing, shares) = dealt.ok_or_else(|| Failure::bug("a key that cannot be dealt"))?;
+    let shares: BTreeMap<MemberId, _> = hands.iter().copied().zip(shares).collect();
+    Ok(Box::new(move |entropy| {
+        let sit = |me: &MemberId| {
+            let subject = Subject::Message(MESSAGE);
+            let run = TsRsaSign::new(&sharing, of(&shares, me)?, *me, &hands, true, subject, ForStudy);
+            seated(run)
+        };
+        let (played, offset) = play(&hands, sit, entropy)?;
+        Ok((played, verified_rsa(&key, &offset.signature)?))
+    }))
+}
+
+fn shoup(
+    size: ModulusSize,
+    threshold: u16,
+    hands: Vec<MemberId>,
+    entropy: &mut dyn Entropy,
+) -> Result<Once, Failure> {
+    let dealt = dealer(size)?.deal(threshold, threshold, &hands, entropy).map_err(Failure::bug)?;
+    let shares: BTreeMap<MemberId, _> = hands.iter().copied().zip(dealt.shares).collect();
+    let sharing = dealt.sharing;
+    Ok(Box::new(move |entropy| {
+        let run = run(entropy);
+        let sit = |me: &MemberId| seated(ShoupSign::new(&sharing, of(&shares, me)?, &hands, run, MESSAGE));
+        let (played, signature) = play(&hands, sit, entropy)?;
+        Ok((played, verified_rsa(sharing.key(), &signature)?))
+    }))
+}
+
+fn ts_dsa(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
+    let secret = P256::draw(entropy);
+    let dealt = sharing::deal::<P256>(&secret, &hands, threshold.into(), entropy);
+    let (sharing, shares) = dealt.map_err(Failure::bug)?;
+    let key = sharing.verifying_key().map_err(Failure::bug)?;
+    Ok(Box::new(move |entropy| {
+        let (run, message) = (run(entropy), digest(&[MESSAGE]));
+        let sit = |me: &MemberId| {
+            seated(ts_dsa::Signing::new(run, *me, &sharing, of(&shares, me)?, &hands, message))
+        };
+        let (played, signed) = play(&hands, sit, entropy)?;
+        let signature = signed.signature().map_err(Failure::bug)?;
+        let (verify, good) = worked(|| key.verify_raw(MESSAGE, &signature));
+        good.map_err(Failure::bug).map(|()| (played, verify))
+    }))
+}
+
+fn asm(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
+    let (mut secrets, mut keys) = (BTreeMap::new(), BTreeMap::new());
+    for hand in &hands {
+        let secret = asm::SecretKey::<Ristretto>::generate(entropy);
+        let announced = secret.announce(*hand, LABEL, entropy);
+        keys.insert(*hand, announced.check(*hand, LABEL).map_err(Failure::bug)?);
+        secrets.insert(*hand, secret);
+    }
+    let signers = asm::Signers::new(keys.values().copied().collect()).map_err(Failure::bug)?;
+    Ok(Box::new(move |entropy| {
+        let run = run(entropy);
+        let sit = |me: &MemberId| {
+            let secret = of(&secrets, me)?;
+            seated(asm::Signing::new(run, *me, secret, signers.clone(), LABEL, MESSAGE))
+        };
+        let (played, signature) = play(&hands, sit, entropy)?;
+        let (verify, good) = worked(|| signature.verify(LABEL, MESSAGE, |member| keys.get(member).copied()));
+        good.map_err(Failure::bug).map(|()| (played, verify))
+    }))
+}
+
+fn frost(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
+    let dealt = frost::deal(threshold.into(), &hands, entropy).map_err(Failure::bug)?;
+    let key = dealt.values().next().ok_or_else(|| Failure::bug("dealt to nobody"))?.sharing.key();
+    Ok(Box::new(move |entropy| {
+        let run = run(entropy);
+        let sit = |me: &MemberId| {
+            let held = of(&dealt, me)?;
+            seated(frost::Sign::new(run, &held.sharing, &held.share, &hands, MESSAGE))
+        };
+        let (played, signature) = play(&hands, sit, entropy)?;
+        let (verify, good) = worked(|| key.verify(MESSAGE, &signature));
+        good.map_err(Failure::bug).map(|()| (played, verify))
+    }))
+}
+
+fn seated<R: folkmoot_signing::Run + 'static>(
+    run: Result<R, folkmoot_signing::Fault>,
+) -> Result<Hand<R::Done>, Failure> {
+    Ok(Box::new(run.map_err(Failure::bug)?))
+}
+
+fn of<'a, T>(all: &'a BTreeMap<MemberId, T>, me: &MemberId) -> Result<&'a T, Failure> {
+    all.get(me).ok_or_else(|| Failure::bug("a hand without a share"))
+}
+
+fn run(entropy: &mut dyn Entropy) -> RunId {
+    RunId(draw(entropy))
+}
+
+fn verified_rsa(key: &RsaPublicKey, signature: &[u8]) -> Result<Duration, Failure> {
+    let (verify, good) = worked(|| key.verify(MESSAGE, signature));
+    good.map_err(Failure::bug).map(|()| verify)
+}
+
+fn dealer(size: ModulusSize) -> Result<Dealer, Failure> {
+    let (p, q) = primes(size)?;
+    Dealer::from_primes(size, DealerTerm::SetUp, &p, &q).map_err(Failure::bug)
+}
+
+/// The first stored pair of primes for moduli of this size.
+fn primes(size: ModulusSize) -> Result<(Vec<u8>, Vec<u8>), Failure> {
+    let bits = size.bits().to_string();
+    let pair = PRIMES.lines().find_map(|line| {
+        let mut words = line.split(' ');
+        (words.next()? == bits).then_some(())?;
+        Some((crate::show::unhex(words.next()?)?, crate::show::unhex(words.next()?)?))
+    });
+    pair.ok_or_else(|| Failure::bug("no stored primes of this size"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, measure};
+    use folkmoot::tools::OsEntropy;
+    use folkmoot_signing::Scheme;
+
+    /// Rounds and words as docs/protocol/signing.md has them; RSA of 1024 bits, for larger ones are slow in a debug build.
+    #[test]
+    fn runs_take_the_rounds_that_were_fixed_beforehand() {
+        let mut entropy = OsEntropy::new().unwrap();
+        // Scheme, hands, rounds, words to all, words to one.
+        let expected = [
+            (Kind::PlainEcdsa, 3, 1, 3, 0),
+            (Kind::ALL[3], 3, 2, 6, 0),
+            (Kind::ALL[6], 3, 1, 3, 0),
+            (Kind::TsDsa, 5, 5, 25, 20),
+            (Kind::Asm, 3, 3, 9, 0),
+            (Kind::Frost, 3, 2, 6, 0),
+        ];
+        for (kind, hands, rounds, to_all, to_one) in expected {
+            let group = measure(kind, 3, 1, &mut entropy).unwrap();
+            assert_eq!(group.hands, hands, "{kind:?}");
+            let played = group.played;
+            assert_eq!((played.rounds, played.to_all, played.to_one), (rounds, to_all, to_one), "{kind:?}");
+            assert!(played.busiest <= played.all && !played.busiest.is_zero(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_charters_name_is_measured() {
+        let named = Scheme::ALL.iter().filter_map(|scheme| Kind::of_charter(*scheme));
+        let named: Vec<&str> = named.map(|kind| kind.scheme().name()).collect();
+        assert_eq!(named, ["plain", "ts-dsa", "frost"]);
+    }
+}

@@ -1,0 +1,118 @@
+//! The rows as data, as text, and as points of the chart.
+
+use super::Row;
+use super::group::Group;
+use super::single::Single;
+use crate::bench::chart::Point;
+use crate::show::table;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Milliseconds to a thousandth: a verification takes a few hundredths.
+pub(super) fn ms(span: Duration) -> f64 {
+    (span.as_secs_f64() * 1_000_000.0).round() / 1_000.0
+}
+
+fn cell(span: Duration) -> String {
+    format!("{:.3}", ms(span))
+}
+
+pub(super) fn single(row: &Single) -> Value {
+    json!({ "key": row.key, "sign_ms": row.sign.map(ms), "verify_ms": ms(row.verify) })
+}
+
+pub(super) fn group(row: &Group) -> Value {
+    json!({
+        "scheme": row.kind.scheme().name(), "key": row.kind.key(), "threshold": row.threshold, "hands": row.hands,
+        "all_ms": ms(row.played.all), "busiest_ms": ms(row.played.busiest), "verify_ms": ms(row.verify),
+        "rounds": row.played.rounds, "words_to_all": row.played.to_all, "words_to_one": row.played.to_one,
+    })
+}
+
+pub(super) fn join(row: &Row) -> Value {
+    json!({
+        "series": row.case.series, "scheme": row.case.scheme.name(), "members": row.case.members,
+        "votes": row.case.votes, "hands": row.alone.hands, "times": row.case.times,
+        "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
+        "cryptography_ms": ms(row.cryptography()), "cryptography_all_ms": ms(row.alone.played.all),
+        "rounds": row.rounds(), "round_trip_ms": ms(row.joined.round_trip), "expected_ms": ms(row.expected()),
+        "ratio": (row.ratio() * 100.0).round() / 100.0,
+    })
+}
+
+pub(super) fn points(rows: &[Row]) -> Vec<Point> {
+    let charted = rows.iter().filter(|row| row.case.series != "usual");
+    let point = |row: &Row| {
+        let by_votes = row.case.series.starts_with("votes");
+        let size = if by_votes { row.case.votes } else { row.case.members };
+        let (line, event) = (row.case.scheme.name(), row.case.series.clone());
+        Point { line, event, size, time: row.joined.took }
+    };
+    charted.map(point).collect()
+}
+
+pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row]) -> String {
+    let mut parts = Vec::new();
+    if !singles.is_empty() {
+        let row = |row: &Single| {
+            let sign = row.sign.map_or_else(|| "-".to_owned(), cell);
+            vec![row.key.to_owned(), sign, cell(row.verify)]
+        };
+        parts
+            .push(table(&["ONE HAND", "SIGN MS", "VERIFY MS"], &singles.iter().map(row).collect::<Vec<_>>()));
+    }
+    if !groups.is_empty() {
+        let heading = [
+            "SCHEME",
+            "KEY",
+            "T",
+            "HANDS",
+            "ALL MS",
+            "BUSIEST MS",
+            "VERIFY MS",
+            "ROUNDS",
+            "TO ALL",
+            "TO ONE",
+        ];
+        parts.push(table(&heading, &groups.iter().map(group_cells).collect::<Vec<_>>()));
+    }
+    if !rows.is_empty() {
+        let heading = [
+            "SERIES",
+            "SCHEME",
+            "N",
+            "T",
+            "HANDS",
+            "TIMES",
+            "JOIN MS",
+            "LEAST",
+            "MOST",
+            "CRYPTO",
+            "ROUNDS",
+            "ROUND TRIP",
+            "EXPECTED",
+            "RATIO",
+        ];
+        parts.push(table(&heading, &rows.iter().map(join_cells).collect::<Vec<_>>()));
+    }
+    parts.join("\n\n")
+}
+
+fn group_cells(row: &Group) -> Vec<String> {
+    let played = &row.played;
+    let names = [row.kind.scheme().name().to_owned(), row.kind.key(), row.threshold.to_string()];
+    let times = [played.all, played.busiest, row.verify].map(cell);
+    let counts = [u64::from(played.rounds), played.to_all, played.to_one].map(|count| count.to_string());
+    names.into_iter().chain([row.hands.to_string()]).chain(times).chain(counts).collect()
+}
+
+fn join_cells(row: &Row) -> Vec<String> {
+    let names = [row.case.series.clone(), row.case.scheme.name().to_owned()];
+    let counts = [row.case.members.into(), row.case.votes.into(), row.alone.hands, row.case.times.into()]
+        .map(|count: usize| count.to_string());
+    let short = |span: Duration| format!("{:.1}", ms(span));
+    let times = [row.joined.took, row.joined.least, row.joined.most].map(short);
+    let split = [cell(row.cryptography()), row.rounds().to_string(), cell(row.joined.round_trip)];
+    let compared = [short(row.expected()), format!("{:.2}", row.ratio())];
+    names.into_iter().chain(counts).chain(times).chain(split).chain(compared).collect()
+}
