@@ -1,6 +1,7 @@
 //! What shared secrets need of a group of prime order: a field to draw polynomials over, and elements to commit with.
 
 mod curve;
+mod dalek;
 mod edwards;
 mod ristretto;
 
