@@ -43,11 +43,17 @@ fn assert_agreed(bus: &Bus) {
 }
 
 fn admit(bus: &mut Bus, name: &str, seed: u64) -> usize {
+    admit_by(bus, name, seed, &[1, 2])
+}
+
+/// All of these must vote; the last vote admits.
+fn admit_by(bus: &mut Bus, name: &str, seed: u64, voters: &[usize]) -> usize {
     let which = bus.stranger(name, seed, 0);
-    vote(bus, 1, which, true);
-    bus.pass(2);
-    assert!(!bus.admitted(which), "one vote is not enough");
-    vote(bus, 2, which, true);
+    for voter in voters {
+        bus.pass(2);
+        assert!(!bus.admitted(which), "fewer votes are not enough");
+        vote(bus, *voter, which, true);
+    }
     bus.pass(12);
     assert!(bus.admitted(which), "{:#?}", bus.traces);
     which
@@ -532,5 +538,51 @@ fn adm_41_words_that_are_not_signed_by_their_sender_are_refused() {
     assert!(bus.seats[0].transcript.roster().sharing().is_none());
     for seat in &bus.seats {
         assert!(seat.errors.iter().any(|error| matches!(error, AdmissionError::PeerHand(..))));
+    }
+}
+
+#[test]
+fn adm_46_nobody_keeps_a_table_open_nor_ends_one_by_saying_things_again() {
+    let mut bus = founded(Scheme::Frost);
+    let (table, convene) = call(&bus, 1, Purpose::Certify { request: [1; 32] }, 1);
+    let input = say(&bus, 1, table, convene);
+    bus.input(0, input).unwrap();
+    let ready = |bus: &Bus| say(bus, 3, table, Say::Ready { key: Blob::from(vec![9; 32]) });
+    let signed =
+        |bus: &Bus| say(bus, 3, table, Say::Signed { request: [1; 32], signature: Blob::from(vec![1; 64]) });
+    for _ in 0..2 {
+        for input in [ready(&bus), signed(&bus)] {
+            bus.input(0, input).unwrap();
+        }
+        bus.pass(1);
+    }
+    let stood_still =
+        |bus: &Bus| bus.traces.iter().any(|(who, text)| *who == 0 && text.contains("stood still"));
+    assert!(!stood_still(&bus), "what proves nothing ends no table");
+    bus.pass(1);
+    assert!(stood_still(&bus), "the first word alone moves it");
+}
+
+#[test]
+fn a_share_that_is_over_is_erased_though_its_holder_was_stopped_before_it_could() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let shares = |bus: &Bus| -> Vec<_> {
+            let disk = bus.seats[1].disk.iter().filter(|(key, _)| key.table == "share");
+            disk.map(|(key, value)| (key.clone(), value.clone())).collect()
+        };
+        let old = shares(&bus);
+        for who in 0..3 {
+            bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+        }
+        bus.pass(25);
+        assert_agreed(&bus);
+        // The disk as it is when the entry is on it and nothing that follows from the entry.
+        bus.seats[1].disk.extend(old);
+        assert_eq!(shares(&bus).len(), 2);
+        bus.restart(1);
+        bus.pass(1);
+        assert_eq!(shares(&bus).len(), 1);
+        admit_by(&mut bus, "dora", 40, &[1, 2, 3]);
     }
 }

@@ -68,11 +68,7 @@ impl Admission {
     fn next_purpose(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Option<Purpose> {
         let roster = call.transcript.roster();
         let threshold = u32::try_from(roster.threshold()).ok()?;
-        let fits = |waiting: &&Waiting| {
-            waiting.facts.threshold == roster.threshold()
-                && waiting.facts.holders.iter().all(|member| roster.may_vote(member))
-        };
-        let waiting = self.hands.shares.waiting.values().find(fits);
+        let waiting = self.hands.shares.waiting.values().find(|waiting| waiting.fits(roster));
         let Some(waiting) = waiting else {
             let first = roster.sharing().is_none();
             return Some(if first { Purpose::Found { threshold } } else { Purpose::Reshare { threshold } });

@@ -39,8 +39,7 @@ impl Admission {
                 self.hear_round(call, sender, word.table, (round, to_all, to_each), entropy)
             }
             Say::Signed { request, signature } => {
-                self.hands.tables.remove(&word.table);
-                self.take_certificate(call, &request, &signature.0);
+                self.take_certificate(call, request, &signature.0);
                 Ok(())
             }
         }
@@ -150,8 +149,9 @@ impl Admission {
         if key.0.len() != 32 || table.ready.len() >= HANDS_MAX {
             return Err(AdmissionError::PeerHand(sender, "a key of another kind, or too many hands"));
         }
-        if table.seats.is_none() {
-            table.ready.entry(sender).or_insert_with(|| key.0.to_vec());
+        // The first word of a hand alone moves the table: nobody keeps one open by saying it again.
+        if table.seats.is_none() && !table.ready.contains_key(&sender) {
+            table.ready.insert(sender, key.0.to_vec());
             table.moved = call.now;
         }
         Ok(())
@@ -288,8 +288,11 @@ impl Admission {
         if round != table.round || !awaited.contains(&sender) {
             return Err(AdmissionError::PeerHand(sender, "a word out of its round"));
         }
+        if table.said.contains_key(&sender) {
+            return Err(AdmissionError::PeerHand(sender, "a second word in one round"));
+        }
         let mut for_me = to_each.into_iter().filter(|whisper| whisper.to == me).map(|whisper| whisper.sealed);
-        table.said.entry(sender).or_insert_with(|| (to_all.0.to_vec(), for_me.next()));
+        table.said.insert(sender, (to_all.0.to_vec(), for_me.next()));
         table.moved = call.now;
         if awaited.iter().any(|hand| !table.said.contains_key(hand)) {
             return Ok(());
@@ -357,12 +360,11 @@ impl Admission {
             (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
                 let now = call.transcript.roster().sharing();
                 let authority = now.map(|now| now.authority.clone());
-                let leader = table.leader;
                 let scheme = call.transcript.roster().charter().scheme();
                 let Ok(facts) = shared::facts(scheme, &public) else {
                     return self.trace("a run came to no sharing".to_owned());
                 };
-                let waiting = Waiting { facts, public: public.into(), share, authority, leader };
+                let waiting = Waiting { facts, public: public.into(), share, authority };
                 self.keep_waiting(call, waiting, entropy);
             }
             (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
@@ -399,18 +401,21 @@ impl Admission {
         }
     }
 
-    fn take_certificate(&mut self, call: &Call<'_>, request: &Digest, signature: &[u8]) {
+    /// Whoever tells it: what stands ends our own table for it, what does not changes nothing.
+    fn take_certificate(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
         let Some(now) = call.transcript.roster().sharing() else { return };
-        let Some(open) = self.requests.get(request) else { return };
-        let known = self.hands.issued.contains_key(request);
+        let Some(open) = self.requests.get(&request) else { return };
+        let known = self.hands.issued.contains_key(&request);
         if known || !self.guests.is_linked(&open.request.member().node()) {
             return;
         }
         let body = open.request.body().issued_under(now.facts.epoch);
         match Gmc::issue_by_group(&body, &now.facts.key, signature) {
             Ok(gmc) => {
-                self.hands.issued.insert(*request, gmc.der().clone());
-                self.answer(call, request);
+                let (me, done) = (call.identity.member(), Purpose::Certify { request });
+                self.hands.tables.retain(|_, table| table.leader != me || table.purpose != done);
+                self.hands.issued.insert(request, gmc.der().clone());
+                self.answer(call, &request);
             }
             Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
         }

@@ -5,8 +5,8 @@ use crate::desk::{Admission, Call};
 use crate::store;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, Entropy, MemberId, Secret, StoreKey, digest};
-use folkmoot_identity::{Decision, Identity, Transcript};
+use folkmoot_base::{Digest, Entropy, Secret, StoreKey, digest};
+use folkmoot_identity::{Decision, Identity, Roster, Transcript};
 use folkmoot_signing::shared::{self, SharingFacts};
 use std::collections::BTreeMap;
 use zeroize::Zeroize as _;
@@ -22,8 +22,6 @@ pub(crate) struct Waiting {
     pub(crate) share: Option<Secret<Vec<u8>>>,
     /// The certificate of the group's key, once there is one.
     pub(crate) authority: Option<Bytes>,
-    /// Who led the run: the first to go on.
-    pub(crate) leader: MemberId,
 }
 
 /// All shares, by the digest of the sharing's public part.
@@ -33,16 +31,27 @@ pub(crate) struct Shares {
     pub(crate) waiting: BTreeMap<Digest, Waiting>,
 }
 
+/// The transcript had taken the sharing when this was written: if it has another now, this one is over.
+const IN_USE: u8 = 1;
+const WAITING: u8 = 2;
+
 /// How a share lies on disk, before it is sealed.
 #[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 struct Stored {
-    /// 1 in use, 2 waiting.
+    /// [`IN_USE`] or [`WAITING`].
     state: u8,
-    leader: MemberId,
     public: Blob,
     authority: Blob,
     /// Empty: none.
     share: Blob,
+}
+
+impl Waiting {
+    /// Whether the voters could take it into use now.
+    pub(crate) fn fits(&self, roster: &Roster) -> bool {
+        self.facts.threshold == roster.threshold()
+            && self.facts.holders.iter().all(|member| roster.may_vote(member))
+    }
 }
 
 impl Shares {
@@ -59,7 +68,14 @@ impl Admission {
     pub(crate) fn keep_waiting(&mut self, call: &Call<'_>, waiting: Waiting, entropy: &mut dyn Entropy) {
         let name = digest(&[&waiting.public]);
         if self.hands.shares.waiting.len() >= WAITING_MAX && !self.hands.shares.waiting.contains_key(&name) {
-            return self.trace("a sharing more than may wait for a decision".to_owned());
+            // One that no vote could take any more makes room; without that, four that came to nothing would end all resharing.
+            let roster = call.transcript.roster();
+            let over = self.hands.shares.waiting.iter().find(|(_, waiting)| !waiting.fits(roster));
+            let Some(over) = over.map(|(name, _)| *name) else {
+                return self.trace("a sharing more than may wait for a decision".to_owned());
+            };
+            self.hands.shares.waiting.remove(&over);
+            self.out.push_back(Output::Persist(store::delete_share(&over)));
         }
         self.persist_waiting(call, &name, &waiting, entropy);
         self.hands.shares.waiting.insert(name, waiting);
@@ -87,8 +103,7 @@ impl Admission {
         entropy: &mut dyn Entropy,
     ) {
         let stored = Stored {
-            state: 2,
-            leader: waiting.leader,
+            state: WAITING,
             public: waiting.public.clone().into(),
             authority: waiting.authority.clone().unwrap_or_default().into(),
             share: blob(waiting.share.as_ref()),
@@ -96,8 +111,15 @@ impl Admission {
         self.persist_share(call, name, stored, entropy);
     }
 
-    fn persist_share(&mut self, call: &Call<'_>, name: &Digest, stored: Stored, entropy: &mut dyn Entropy) {
+    fn persist_share(
+        &mut self,
+        call: &Call<'_>,
+        name: &Digest,
+        mut stored: Stored,
+        entropy: &mut dyn Entropy,
+    ) {
         let plain = Secret::new(codec::encode(&stored));
+        wipe(&mut stored);
         match store::seal_share(call.identity, name, &plain, entropy) {
             Some(sealed) => self.out.push_back(Output::Persist(store::put_share(name, sealed))),
             None => self.trace("a share cannot be kept: its seal has no key".to_owned()),
@@ -126,8 +148,7 @@ impl Admission {
             return self.out.push_back(Output::Persist(store::delete_share(&name)));
         };
         let stored = Stored {
-            state: 1,
-            leader: next.leader,
+            state: IN_USE,
             public: next.public.into(),
             authority: next.authority.unwrap_or_default().into(),
             share: blob(Some(&share)),
@@ -159,11 +180,13 @@ impl Admission {
         let decided = transcript.roster().sharing().is_some_and(|now| now.public == stored.public.0);
         match share {
             Some(share) if decided => self.hands.shares.current = Some((name, share)),
+            // Stopped after the transcript took the next one, and before this was erased.
+            _ if stored.state == IN_USE => self.out.push_back(Output::Persist(store::delete_share(&name))),
             share => {
                 let authority = (!stored.authority.0.is_empty()).then_some(stored.authority.0);
                 let facts = shared::facts(transcript.roster().charter().scheme(), &stored.public.0).ok()?;
-                let (public, leader) = (stored.public.0, stored.leader);
-                self.hands.shares.waiting.insert(name, Waiting { facts, public, share, authority, leader });
+                let public = stored.public.0;
+                self.hands.shares.waiting.insert(name, Waiting { facts, public, share, authority });
             }
         }
         Some(())
@@ -174,7 +197,7 @@ fn blob(share: Option<&Secret<Vec<u8>>>) -> Blob {
     share.map(|share| share.expose().clone()).unwrap_or_default().into()
 }
 
-/// Erases the copy of the share that decoding made, where it is the only one.
+/// Erases the share in what is read from disk or written to it.
 fn wipe(stored: &mut Stored) {
     let share = core::mem::take(&mut stored.share.0);
     if let Ok(mut share) = share.try_into_mut() {
