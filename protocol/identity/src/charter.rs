@@ -14,6 +14,7 @@
 //! objections = 2                       # optional: so many rejections end a request for good
 //! request_days = 7                     # optional: so long after its term begins a request ends, and every vote on it
 //! scheme = "plain"
+//! mode = "decentralised"               # optional; "centralised": an authority signs, named in [authority] (central.rs)
 //! keying = "by-size"                   # or a module: gdh, tgdh, str, bd; ckd, dutta-barua, mls
 //! cipher = "aes-256-gcm"               # or chacha20-poly1305
 //! hybrid = false                       # optional; true, with ckd or mls: keys are agreed by ML-KEM-768 too
@@ -38,15 +39,17 @@
 //! ```
 //! Later versions (T8) are the founding text and the changes made since: the GroupId stays, [`Charter::digest`] moves on.
 
+use crate::central::{Central, Dealer, check_policies};
 use crate::charter_rules::{Minority, Rules, Timeouts};
 use crate::charter_text::{Text, unhex, value};
-use crate::policy::{Policies, Policy, Refusal};
+use crate::policy::{Policies, Refusal};
 use crate::threshold::Threshold;
 use crate::{CharterError, IdentityCertificate};
 use bytes::Bytes;
 use folkmoot_base::{Cipher, Digest, GroupId, GroupName, Keying, MemberId, digest};
-use folkmoot_signing::{Scheme, VerifyingKey};
+use folkmoot_signing::{Mode, Scheme, VerifyingKey};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Longest charter, in bytes of TOML.
 pub const CHARTER_TOML_BYTES_MAX: usize = 16 * 1024;
@@ -80,6 +83,7 @@ pub struct Charter {
     founders: Vec<Founder>,
     hybrid_links: bool,
     scheme: Scheme,
+    central: Option<Arc<Central>>,
     rules: Rules,
     /// The rules' keying as it is run: in its hybrid form if they say so.
     agreement: Keying,
@@ -106,6 +110,7 @@ impl Charter {
         if usize::try_from(rules.threshold.votes()).unwrap_or(usize::MAX) > founders.len() {
             return Err(value("threshold", "more votes than founders"));
         }
+        let central = parsed.central(&founders)?;
         let group = GroupId::of_charter(text.as_bytes());
         Ok(Self {
             group,
@@ -119,7 +124,8 @@ impl Charter {
             bytes: Bytes::copy_from_slice(text.as_bytes()),
             founders,
             hybrid_links: parsed.hybrid_links,
-            scheme: parsed.scheme(&rules)?,
+            scheme: parsed.scheme(&rules, central.as_ref())?,
+            central: central.map(Arc::new),
             rules,
             agreement,
         })
@@ -142,11 +148,10 @@ impl Charter {
         })?;
         next.agreement = next.rules.check(&ids(&self.founders)).map_err(|(_, reason)| refuse(reason))?;
         next.suites = next.rules.suites(&self.group);
-        if self.scheme.shared() && !(next.rules.minority_may_admit && next.rules.policies.counts_alone()) {
-            return Err(refuse("a signature of the group's key does not say whose hands made it"));
-        }
-        if self.scheme == Scheme::Asm && next.rules.policies.policy == Policy::List {
-            return Err(refuse("a list admits without signers: with asm somebody has to sign"));
+        check_policies(&next.rules.policies, self.scheme, self.mode(), next.rules.minority_may_admit)
+            .map_err(|(_, reason)| refuse(reason))?;
+        if self.is_dealt_once() && next.rules.threshold != self.rules.threshold {
+            return Err(refuse("the shares were dealt once, for this threshold, and the dealer has erased the secret"));
         }
         if next.rules == self.rules {
             return Err(refuse("that is what it is already"));
@@ -199,6 +204,22 @@ impl Charter {
     /// In which way the group signs. The same in every version.
     pub fn scheme(&self) -> Scheme {
         self.scheme
+    }
+
+    /// Who issues certificates. The same in every version.
+    pub fn mode(&self) -> Mode {
+        Central::mode(self.central())
+    }
+
+    /// The authority that signs certificates, where the mode is centralised. The same in every version.
+    pub fn central(&self) -> Option<&Central> {
+        self.central.as_deref()
+    }
+
+    /// Whether shares of the group's key are never made again after the first: only a dealer could, and it has erased the secret.
+    pub fn is_dealt_once(&self) -> bool {
+        let dealer = self.central().and_then(|central| central.dealer);
+        self.scheme.needs_dealer() && dealer == Some(Dealer::SetupOnly)
     }
 
     /// Votes that admit, as many as that makes now.

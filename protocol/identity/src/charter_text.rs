@@ -4,11 +4,13 @@ use crate::charter::{FOUNDERS_MAX, Founder};
 use crate::charter_groups::{GroupText, Groups};
 use crate::charter_rules::{CIPHERS, KEYINGS, Minority, Rules, Timeouts};
 use crate::envelope::NAME_BYTES_MAX;
-use crate::policy::{Policies, Policy, below, key};
+use crate::central::{Central, CentralText, check_policies, refusal};
+use crate::policy::{Below, Policies, Policy, key};
 use crate::threshold::Threshold;
+use crate::authority::common;
 use crate::{CharterError, Rule};
 use folkmoot_base::{Cipher, Keying, MemberId};
-use folkmoot_signing::{Scheme, VerifyingKey};
+use folkmoot_signing::{Mode, Scheme, VerifyingKey};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +22,8 @@ pub(crate) struct Text {
     pub(crate) nonce: String,
     threshold: ThresholdText,
     scheme: String,
+    mode: Option<String>,
+    authority: Option<CentralText>,
     keying: String,
     cipher: String,
     #[serde(default)]
@@ -82,12 +86,13 @@ impl Text {
         Ok(text)
     }
 
-    /// `ID-48`: a scheme that this release runs, with what it needs. A signature of the group does not say whose hands made it, so
-    /// with such a scheme no rule can ask who they were; a multisignature is somebody's, so nobody comes in by a list.
-    pub(crate) fn scheme(&self, rules: &Rules) -> Result<Scheme, CharterError> {
+    /// `ID-48`, `ID-66`, `ID-67`: a scheme that this release runs, with what it needs. A signature of the group does not say whose
+    /// hands made it, so with such a scheme no rule can ask who they were; a multisignature is somebody's, so nobody comes in by a list.
+    pub(crate) fn scheme(&self, rules: &Rules, central: Option<&Central>) -> Result<Scheme, CharterError> {
         let scheme = Scheme::from_name(&self.scheme).ok_or(value("scheme", SCHEMES))?;
-        if !matches!(scheme, Scheme::Plain | Scheme::TsDsa | Scheme::Frost | Scheme::Asm) {
-            return Err(value("scheme", SCHEMES));
+        let (mode, dealer) = (Central::mode(central), central.and_then(|central| central.dealer));
+        if let Some((key, reason)) = refusal(scheme, mode, dealer, rules.threshold.follows()) {
+            return Err(value(key, reason));
         }
         let signers = scheme.signers(usize::try_from(rules.threshold.votes()).unwrap_or(usize::MAX));
         if signers > self.founders.len() {
@@ -96,22 +101,29 @@ impl Text {
                 "more signers than founders: ts-dsa takes two for each vote, less one",
             ));
         }
-        if scheme == Scheme::Asm && rules.policies.policy == Policy::List {
-            return Err(value("policy", "a list admits without signers: with asm somebody has to sign"));
-        }
-        if scheme.shared() && !rules.minority_may_admit {
-            return Err(value(
-                "minority_may_admit",
-                "with such a scheme true: a signature does not say whose it is",
-            ));
-        }
-        if scheme.shared() && !rules.policies.counts_alone() {
-            return Err(value(
-                "policy",
-                "with such a scheme the threshold alone: a signature does not say whose it is",
-            ));
-        }
+        check_policies(&rules.policies, scheme, mode, rules.minority_may_admit)
+            .map_err(|(key, reason)| value(key, reason))?;
         Ok(scheme)
+    }
+
+    /// `ID-65`: the authority, where the mode says that there is one, and nowhere else.
+    pub(crate) fn central(&self, founders: &[Founder]) -> Result<Option<Central>, CharterError> {
+        let named = |mode: Mode| self.mode.as_deref().unwrap_or(Mode::Decentralised.name()) == mode.name();
+        let central = match &self.authority {
+            None if named(Mode::Decentralised) => return Ok(None),
+            Some(text) if named(Mode::Centralised) => text.read()?,
+            Some(_) | None if named(Mode::Centralised) || named(Mode::Decentralised) => {
+                return Err(value("authority", "mode = \"centralised\" and [authority] go together"));
+            }
+            Some(_) | None => return Err(value("mode", "decentralised or centralised")),
+        };
+        if central.certificate.name() != common(&self.name) {
+            return Err(value("authority.certificate", "made for another group: it names the group as its subject"));
+        }
+        if founders.iter().any(|founder| central.speaks(&founder.key.member_id())) {
+            return Err(value("authority.nodes", "a founder's key: an authority stands outside the group"));
+        }
+        Ok(Some(central))
     }
 
     pub(crate) fn founders(&self) -> Result<Vec<Founder>, CharterError> {
@@ -147,7 +159,7 @@ impl Text {
 
     fn policies(&self) -> Result<Policies, CharterError> {
         let policy = self.policy.as_deref().map(Policy::from_word).transpose();
-        let below = self.below_threshold.as_deref().map(below).transpose();
+        let below = self.below_threshold.as_deref().map(Below::from_word).transpose();
         let decider = self.decider.as_deref().map(|id| key(id).ok_or(value("decider", NO_KEY_ID)));
         let roles = self.roles.iter().map(|(role, ids)| Ok((role.clone(), keys("roles", ids)?)));
         Ok(Policies {
@@ -159,14 +171,12 @@ impl Text {
             remove: rule("remove", self.remove.as_deref())?,
             objections: self.objections,
             request_days: self.request_days,
-            reset_below_threshold: below
-                .map_err(|reason| value("below_threshold", reason))?
-                .unwrap_or_default(),
+            below: below.map_err(|reason| value("below_threshold", reason))?.unwrap_or_default(),
         })
     }
 }
 
-const SCHEMES: &str = "plain, asm, ts-dsa or frost";
+const SCHEMES: &str = "plain, asm, ts-dsa, frost or shoup-rsa";
 const NO_KEY_ID: &str = "not a key id: 64 hexadecimal digits, as folkmoot identity show prints it";
 
 fn keys(field: &'static str, texts: &[String]) -> Result<BTreeSet<MemberId>, CharterError> {

@@ -1,8 +1,8 @@
 //! A charter to be written: values in, the text to sign out.
 
-use crate::{Founder, Minority, Policies, Policy, Timeouts};
+use crate::{Below, Central, Founder, Minority, Policies, Policy, Timeouts};
 use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw};
-use folkmoot_signing::Scheme;
+use folkmoot_signing::{Mode, Scheme};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -19,6 +19,8 @@ pub struct CharterDraft {
     pub ratio: Option<(u32, u32)>,
     /// In which way the group signs.
     pub scheme: Scheme,
+    /// Who signs its certificates, where an authority does.
+    pub central: Option<Central>,
     /// Who signs the charter.
     pub founders: Vec<Founder>,
     /// Which module agrees on keys.
@@ -54,6 +56,7 @@ impl CharterDraft {
             nonce: draw(entropy),
             threshold,
             scheme: Scheme::Plain,
+            central: None,
             ratio: None,
             founders,
             keying: Keying::default(),
@@ -88,6 +91,9 @@ impl CharterDraft {
             },
         );
         line("scheme", quote(self.scheme.name()));
+        if self.central.is_some() {
+            line("mode", quote(Mode::Centralised.name()));
+        }
         line("keying", quote(self.keying.as_str()));
         line("cipher", quote(self.cipher.as_str()));
         // Left out where it is false: older releases do not know the word, and refuse what they do not know.
@@ -112,7 +118,17 @@ impl CharterDraft {
         }
         self.write_timeouts(&mut out);
         self.write_roles(&mut out);
+        self.write_central(&mut out);
         out
+    }
+
+    fn write_central(&self, out: &mut String) {
+        let Some(central) = &self.central else { return };
+        let (certificate, nodes) = (quote(&hex(central.certificate.der())), ids(&central.nodes));
+        let _ = write!(out, "\n[authority]\ncertificate = {certificate}\nnodes = {nodes}\n");
+        if let Some(dealer) = central.dealer {
+            let _ = writeln!(out, "dealer = {}", quote(dealer.word()));
+        }
     }
 
     /// What differs from the default: older releases refuse words that they do not know.
@@ -130,8 +146,8 @@ impl CharterDraft {
         lines.extend(policies.remove.as_ref().map(|rule| ("remove", quote(&rule.to_string()))));
         lines.extend(policies.objections.map(|count| ("objections", count.to_string())));
         lines.extend(policies.request_days.map(|days| ("request_days", days.to_string())));
-        if policies.reset_below_threshold {
-            lines.push(("below_threshold", quote("reset")));
+        if policies.below != Below::default() {
+            lines.push(("below_threshold", quote(policies.below.word())));
         }
         lines
     }

@@ -8,11 +8,11 @@
 use crate::certificate::{certificate_pem, check_term};
 use crate::envelope::{self, Envelope, Serial, draw_serial};
 use crate::issuer::{Issuer, key_id};
-use crate::membership::Membership;
+use crate::membership::{Combined, Membership};
 use crate::{CertificateError, Charter, Identity, Motion, Multi, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, GroupId, MemberId, NodeId, UnixTime, digest, draw, limits};
-use folkmoot_signing::{GroupKey, Mode, Scheme, VerifyingKey};
+use folkmoot_signing::{GroupKey, Scheme, VerifyingKey};
 use std::collections::BTreeSet;
 
 /// Longest membership certificate, in bytes of DER: it must fit an entry of the transcript.
@@ -21,6 +21,20 @@ pub const GMC_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
 pub const VOTES_MAX: usize = 256;
 /// First bytes of every request's content, and of what the request digest covers.
 pub(crate) const REQUEST_DOMAIN: &[u8] = b"folkmoot request v1\0";
+
+/// First bytes of what the group's key signs where an authority signs the certificate. No certificate begins so.
+const COMBINED_DOMAIN: &[u8] = b"folkmoot combined v1\0";
+
+/// What a certificate stands on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grounds {
+    /// Votes, sorted by voter; none where an authority decides alone.
+    Votes(Vec<VoteProof>),
+    /// One signature of the voters.
+    Multi(Multi),
+    /// A signature of the group's key.
+    Combined(Combined),
+}
 
 /// Everything of a certificate but the holder's signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +74,7 @@ impl GmcBody {
                 group_name: charter.name().clone(),
                 group: charter.group(),
                 scheme: charter.scheme(),
-                mode: Mode::Decentralised,
+                mode: charter.mode(),
                 threshold: charter.threshold(),
                 group_size,
                 charter: charter.digest(),
@@ -68,6 +82,7 @@ impl GmcBody {
                 votes: Some(Vec::new()),
                 issued: None,
                 multi: None,
+                combined: None,
             },
         }
     }
@@ -84,9 +99,7 @@ impl GmcBody {
     pub fn proposed(&self) -> Result<Vec<u8>, CertificateError> {
         let mut empty = self.clone();
         if !empty.membership.is_founders() {
-            empty.membership.votes = Some(Vec::new());
-            empty.membership.issued = None;
-            empty.membership.multi = None;
+            empty.membership = self.membership.proposed();
         }
         empty.envelope_by(Issuer::Own)?.tbs()
     }
@@ -126,6 +139,9 @@ impl GmcBody {
         if said.scheme != charter.scheme() {
             return refuse("another scheme");
         }
+        if said.mode != charter.mode() {
+            return refuse("another mode");
+        }
         let seconds = u64::from(charter.certificate_days()).saturating_mul(86_400);
         if self.not_after.0.saturating_sub(self.not_before.0) > seconds {
             return refuse("a longer term");
@@ -144,7 +160,40 @@ impl GmcBody {
         body
     }
 
-    /// The TBSCertificate that `key`, the group's, is to sign; of a body made by [`Self::issued_under`].
+    /// This body as the charter's authority is to sign it, on these grounds.
+    #[must_use]
+    pub fn on_grounds(&self, grounds: &Grounds) -> Self {
+        let mut body = self.clone();
+        body.membership = body.membership.proposed();
+        match grounds {
+            Grounds::Votes(votes) => body.membership.votes = Some(votes.clone()),
+            Grounds::Multi(multi) => (body.membership.votes, body.membership.multi) = (None, Some(multi.clone())),
+            Grounds::Combined(combined) => {
+                (body.membership.votes, body.membership.combined) = (None, Some(combined.clone()));
+            }
+        }
+        body
+    }
+
+    /// On which grounds it stands: `None` for a founder, and where the group's key issues.
+    pub fn grounds(&self) -> Option<Grounds> {
+        let Membership { votes, multi, combined, .. } = &self.membership;
+        let votes = votes.as_ref().map(|votes| Grounds::Votes(votes.clone()));
+        let multi = multi.as_ref().map(|multi| Grounds::Multi(multi.clone()));
+        votes.or(multi).or_else(|| combined.as_ref().map(|combined| Grounds::Combined(combined.clone())))
+    }
+
+    /// What hands sign by the group's key, under the sharing with this epoch, where an authority signs the certificate:
+    /// `"folkmoot combined v1" ‖ 00 ‖ GroupId ‖ epoch ‖ request digest`.
+    ///
+    /// # Errors
+    /// As [`Self::proposed`].
+    pub fn combined_message(&self, epoch: &Digest) -> Result<Vec<u8>, CertificateError> {
+        Ok([COMBINED_DOMAIN, &self.membership.group.0, epoch, &self.request_digest()?].concat())
+    }
+
+    /// The TBSCertificate that `key`, the group's or its authority's, is to sign; of a body made by [`Self::issued_under`] or
+    /// [`Self::on_grounds`].
     ///
     /// # Errors
     /// As [`Self::proposed`].
@@ -182,8 +231,8 @@ impl GmcBody {
         }
         let by_group = matches!(&envelope.issuer, Issuer::Group { name, .. }
             if *name == crate::authority::common(body.membership.group_name.as_str()));
-        let own = envelope.issuer == Issuer::Own;
-        if (body.membership.issued.is_some() && !by_group) || (body.membership.issued.is_none() && !own) {
+        let issued = body.membership.issued.is_some() || body.membership.is_by_authority();
+        if issued != by_group || issued == (envelope.issuer == Issuer::Own) {
             return Err(CertificateError::WireProfile("issuer"));
         }
         Ok(body)
@@ -232,7 +281,7 @@ impl Gmc {
         Self::issue(body, identity)
     }
 
-    /// The certificate with the signature that the group's key made over [`GmcBody::issued_tbs`].
+    /// The certificate with the signature that the group's key, or its authority's, made over [`GmcBody::issued_tbs`].
     ///
     /// # Errors
     /// [`CertificateError::PeerSignature`] if it is not; [`CertificateError::LocalValue`] if the body is not to be issued.
@@ -247,7 +296,7 @@ impl Gmc {
         Ok(gmc)
     }
 
-    /// Whether `key`, the group's, has signed it.
+    /// Whether `key`, the group's or its authority's, has signed it.
     ///
     /// # Errors
     /// [`CertificateError::PeerSignature`].
@@ -288,6 +337,28 @@ impl Gmc {
         Ok(Self { der: Bytes::copy_from_slice(der), body, issuer: envelope.issuer, signature })
     }
 
+    /// Whether the charter's authority has signed it, where the mode says that one does (`ID-68`).
+    ///
+    /// # Errors
+    /// [`CertificateError::PeerCharter`], [`CertificateError::PeerSignature`].
+    pub fn check_central(&self, charter: &Charter) -> Result<(), CertificateError> {
+        self.body.check_charter(charter)?;
+        match charter.central() {
+            Some(central) if !self.is_founder() => self.check_issued(central.certificate.key()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the group's key has signed the request that this certificate grants.
+    ///
+    /// # Errors
+    /// [`CertificateError::PeerAuthority`] without such a signature, [`CertificateError::PeerSignature`].
+    pub fn check_combined(&self, key: &GroupKey) -> Result<(), CertificateError> {
+        let combined = self.combined().ok_or(CertificateError::PeerAuthority)?;
+        let message = self.body.combined_message(&combined.epoch)?;
+        key.verify_raw(&message, &combined.signature).map_err(|_| CertificateError::PeerSignature)
+    }
+
     /// Whether the certificate stands under `charter` (as changed so far): it fits the charter, and carries the votes that
     /// the charter asks for, each by one of `voters`, or their multisignature where that is the charter's scheme; for a founder, that the charter names its key. No clock: expiry of
     /// votes and term are judged by whoever orders the admission (T7). No quorum: where the charter forbids a minority to
@@ -315,8 +386,8 @@ impl Gmc {
         need: usize,
         voters: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
     ) -> Result<(), CertificateError> {
-        self.body.check_charter(charter)?;
-        if self.body.membership.issued.is_some() {
+        self.check_central(charter)?;
+        if self.body.membership.issued.is_some() || self.combined().is_some() {
             return Err(CertificateError::PeerGroupKey);
         }
         if self.is_founder() {
@@ -369,6 +440,16 @@ impl Gmc {
     /// The share-epoch of the group's key that issued it, if one did.
     pub fn issued(&self) -> Option<Digest> {
         self.body.membership.issued
+    }
+
+    /// The signature of the group's key on its request, if it stands on one.
+    pub fn combined(&self) -> Option<&Combined> {
+        self.body.membership.combined.as_ref()
+    }
+
+    /// Whether somebody else than its holder signed it: the group's key, or its authority's.
+    pub fn is_issued(&self) -> bool {
+        self.issuer != Issuer::Own
     }
 
     /// The multisignature of the voters, if it stands on one.

@@ -19,6 +19,7 @@ mod charter_groups;
 mod charter_rules;
 mod charter_text;
 mod cms;
+mod central;
 mod draft;
 mod envelope;
 mod error;
@@ -41,6 +42,7 @@ pub mod transcript;
 mod vote;
 
 pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate};
+pub use central::{AUTHORITY_NODES_MAX, Central, Dealer, refusal};
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, change_digest};
 pub use charter_rules::{Minority, THRESHOLD_MAX, Timeouts};
@@ -50,12 +52,12 @@ pub use error::{CertificateError, CharterError, CmsError, IdentityError, Request
 pub use folkmoot_signing::{
     GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
 };
-pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, VOTES_MAX};
+pub use gmc::{Grounds, GMC_BYTES_MAX, Gmc, GmcBody, VOTES_MAX};
 pub use identity::Identity;
-pub use membership::Membership;
+pub use membership::{COMBINED_BYTES_MAX, Combined, Membership};
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
 pub use multi::{MULTI_LABEL, Multi};
-pub use policy::{LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX};
+pub use policy::{Below, LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX};
 pub use request::Request;
 pub use revocation::{
     REVOCATIONS_BYTES_MAX, REVOKED_MAX, REVOKED_TABLE, RevocationBody, RevocationError, RevocationList,

@@ -8,9 +8,11 @@
 //!   votes [0] EXPLICIT SEQUENCE OF SEQUENCE { voter OCTET STRING (32), expires INTEGER, signature OCTET STRING (64) }
 //!         OPTIONAL,
 //!   issued [1] EXPLICIT OCTET STRING (32) OPTIONAL,  -- the share-epoch of the group's key, which has signed
-//!   multi [2] EXPLICIT Multi OPTIONAL }              -- a multisignature of the voters (multi.rs)
+//!   multi [2] EXPLICIT Multi OPTIONAL,               -- a multisignature of the voters (multi.rs)
+//!   combined [3] EXPLICIT Combined OPTIONAL }        -- the group's key on the request, where an authority signs the certificate
+//! Combined ::= SEQUENCE { epoch OCTET STRING (32), signature OCTET STRING }
 //! ```
-//! None of votes, issued and multi: a founder, on the charter's word (N1). Never two of them.
+//! None of votes, issued, multi and combined: a founder, on the charter's word (N1). Never two of them.
 
 use crate::gmc::VOTES_MAX;
 use crate::{Multi, VoteProof};
@@ -45,6 +47,20 @@ pub struct Membership {
     pub issued: Option<Digest>,
     /// Where voters make one signature: theirs.
     pub multi: Option<Multi>,
+    /// Where the group's key signs what an authority then certifies: that signature.
+    pub combined: Option<Combined>,
+}
+
+/// Longest signature of a group's key, in bytes: RSA of 4,096 bits.
+pub const COMBINED_BYTES_MAX: usize = 512;
+
+/// A signature of the group's key on a request: what [`crate::GmcBody::combined_message`] says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Combined {
+    /// Under which sharing of the key (its share-epoch).
+    pub epoch: Digest,
+    /// As the key's kind has it, at most [`COMBINED_BYTES_MAX`] bytes.
+    pub signature: Vec<u8>,
 }
 
 /// [`Scheme`] as it is encoded.
@@ -84,6 +100,14 @@ struct MembershipDer {
     issued: Option<OctetString>,
     #[asn1(context_specific = "2", tag_mode = "EXPLICIT", optional = "true")]
     multi: Option<MultiDer>,
+    #[asn1(context_specific = "3", tag_mode = "EXPLICIT", optional = "true")]
+    combined: Option<CombinedDer>,
+}
+
+#[derive(Sequence)]
+struct CombinedDer {
+    epoch: OctetString,
+    signature: OctetString,
 }
 
 #[derive(Sequence)]
@@ -102,7 +126,24 @@ struct VoteDer {
 impl Membership {
     /// Whether it stands on no votes, no key and no multisignature: on the charter's word alone.
     pub(crate) fn is_founders(&self) -> bool {
-        self.votes.is_none() && self.issued.is_none() && self.multi.is_none()
+        self.authorities() == 0
+    }
+
+    /// Whether the charter's authority is to have signed the certificate.
+    pub(crate) fn is_by_authority(&self) -> bool {
+        self.mode == Mode::Centralised && !self.is_founders()
+    }
+
+    /// The same on no grounds: no votes, as it is asked for.
+    pub(crate) fn proposed(&self) -> Self {
+        Self { votes: Some(Vec::new()), issued: None, multi: None, combined: None, ..self.clone() }
+    }
+
+    /// On how many kinds of grounds it stands.
+    fn authorities(&self) -> usize {
+        let there =
+            [self.votes.is_some(), self.issued.is_some(), self.multi.is_some(), self.combined.is_some()];
+        there.into_iter().filter(|there| *there).count()
     }
 
     pub(crate) fn encode(&self) -> Result<Vec<u8>, ()> {
@@ -130,6 +171,7 @@ impl Membership {
             votes: votes.transpose()?,
             issued: self.issued.map(|epoch| octets(&epoch)).transpose()?,
             multi: self.multi.as_ref().map(MultiDer::of).transpose()?,
+            combined: self.combined.as_ref().map(CombinedDer::of).transpose()?,
         };
         if !self.votes.as_deref().is_none_or(sorted) {
             return Err(());
@@ -151,8 +193,10 @@ impl Membership {
             Some(multi) => Some(Multi::new(UnixTime(multi.expires), multi.signature.as_bytes()).ok()?),
             None => None,
         };
-        let authorities = [votes.is_some(), issued.is_some(), multi.is_some()];
-        let one_authority = authorities.into_iter().filter(|there| *there).count() <= 1;
+        let combined = match der.combined {
+            Some(combined) => Some(combined.decode()?),
+            None => None,
+        };
         let membership = Self {
             group_name: GroupName::new(&der.group_name).ok()?,
             group: GroupId(der.group.as_bytes().try_into().ok()?),
@@ -165,8 +209,28 @@ impl Membership {
             votes,
             issued,
             multi,
+            combined,
         };
-        (der.version == 1 && one_authority).then_some(membership)
+        // An authority signs by the charter's word alone; it has no share-epoch.
+        let one = membership.authorities() <= 1
+            && !(membership.is_by_authority() && membership.issued.is_some());
+        (der.version == 1 && one).then_some(membership)
+    }
+}
+
+impl CombinedDer {
+    fn of(combined: &Combined) -> Result<Self, ()> {
+        let octets = |bytes: &[u8]| OctetString::new(bytes).map_err(|_| ());
+        if combined.signature.len() > COMBINED_BYTES_MAX {
+            return Err(());
+        }
+        Ok(Self { epoch: octets(&combined.epoch)?, signature: octets(&combined.signature)? })
+    }
+
+    fn decode(&self) -> Option<Combined> {
+        let signature = self.signature.as_bytes();
+        (signature.len() <= COMBINED_BYTES_MAX).then_some(())?;
+        Some(Combined { epoch: self.epoch.as_bytes().try_into().ok()?, signature: signature.to_vec() })
     }
 }
 

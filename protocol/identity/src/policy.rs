@@ -4,10 +4,10 @@
 //! policy = "threshold"   so many votes, and what the rule asks for        (the default)
 //! policy = "list"        whoever is listed, without votes; nobody else
 //! policy = "founder"     the yes of one founder, the decider
+//! policy = "authority"   the word of the charter's authority, without votes
 //! ```
-//! Source: Saxena, Tsudik, Yi (2003), section 2: access list, external authority, founder, peers. There is no authority key in
-//! this release, so that kind is refused with the reason. What is asked of removals here comes on top of the quorum (DECISIONS
-//! T4), never instead of it.
+//! Source: Saxena, Tsudik, Yi (2003), section 2: access list, external authority, founder, peers. What is asked of removals here
+//! comes on top of the quorum (DECISIONS T4), never instead of it.
 
 use crate::{CertificateError, Roles, Rule, is_role};
 use folkmoot_base::MemberId;
@@ -21,7 +21,6 @@ pub const ROLE_KEYS_MAX: usize = 64;
 pub const LIST_KEYS_MAX: usize = 256;
 const DAYS_MAX: u32 = 365;
 const OBJECTIONS_MAX: u32 = 128;
-const NO_AUTHORITY: &str = "that takes an authority's key, and this release has none";
 
 /// Who decides on an admission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +32,8 @@ pub enum Policy {
     List,
     /// One founder.
     Founder,
+    /// The charter's authority, by signing the certificate.
+    Authority,
 }
 
 impl Policy {
@@ -42,6 +43,7 @@ impl Policy {
             Self::Threshold => "threshold",
             Self::List => "list",
             Self::Founder => "founder",
+            Self::Authority => "authority",
         }
     }
 
@@ -50,11 +52,40 @@ impl Policy {
     /// # Errors
     /// Why not.
     pub fn from_word(word: &str) -> Result<Self, &'static str> {
-        if word == "authority" {
-            return Err(NO_AUTHORITY);
+        let all = [Self::Threshold, Self::List, Self::Founder, Self::Authority];
+        all.into_iter().find(|policy| policy.word() == word).ok_or("threshold, list, founder or authority")
+    }
+}
+
+/// Who admits where there are fewer voters than the threshold asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Below {
+    /// Nobody, until there are enough again.
+    #[default]
+    Nobody,
+    /// All voters there are: the threshold is reset to their number.
+    Reset,
+    /// The charter's authority, alone.
+    Authority,
+}
+
+impl Below {
+    /// The word in the charter.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Nobody => NONE,
+            Self::Reset => "reset",
+            Self::Authority => "authority",
         }
-        let all = [Self::Threshold, Self::List, Self::Founder];
-        all.into_iter().find(|policy| policy.word() == word).ok_or("threshold, list or founder")
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn from_word(word: &str) -> Result<Self, &'static str> {
+        let all = [Self::Nobody, Self::Reset, Self::Authority];
+        all.into_iter().find(|below| below.word() == word).ok_or("reset, authority or none")
     }
 }
 
@@ -77,8 +108,8 @@ pub struct Policies {
     pub objections: Option<u32>,
     /// So long after the begin of its term a request ends, and every vote on it.
     pub request_days: Option<u32>,
-    /// Whether, of fewer voters than the threshold asks for, all suffice.
-    pub reset_below_threshold: bool,
+    /// Who admits where there are fewer voters than the threshold asks for.
+    pub below: Below,
 }
 
 impl Policies {
@@ -95,6 +126,8 @@ impl Policies {
         match self.policy {
             Policy::List if holder.is_some_and(|holder| self.list.contains(holder)) => Ok(()),
             Policy::List => Err(CertificateError::PeerNotListed),
+            // The authority's signature is asked of every certificate of such a group.
+            Policy::Authority => Ok(()),
             Policy::Founder if self.decider.is_some_and(|decider| yes.contains(&decider)) => Ok(()),
             Policy::Founder => Err(CertificateError::PeerNoDecider),
             Policy::Threshold if yes.len() < need => {
@@ -124,7 +157,7 @@ impl Policies {
     /// What these voters could never do, were all of them to agree: the rules that they do not satisfy.
     pub fn out_of_reach(&self, voters: &BTreeSet<MemberId>) -> Vec<Lack> {
         let admit = match self.policy {
-            Policy::List => Ok(()),
+            Policy::List | Policy::Authority => Ok(()),
             Policy::Threshold | Policy::Founder => self.let_in(None, voters, 0),
         };
         let admit = admit.err().map(|_| Lack::Admit);
@@ -142,6 +175,7 @@ impl Policies {
         match self.policy {
             Policy::Threshold => need.max(self.admit.as_ref().map_or(0, Rule::least)),
             Policy::List | Policy::Founder => 1,
+            Policy::Authority => 0,
         }
     }
 
@@ -201,7 +235,7 @@ impl Policies {
             "objections" => count(word).map(|count| self.objections = count).map_err(Refusal::from),
             "request_days" => count(word).map(|days| self.request_days = days).map_err(Refusal::from),
             "below_threshold" => {
-                below(word).map(|reset| self.reset_below_threshold = reset).map_err(Refusal::from)
+                Below::from_word(word).map(|below| self.below = below).map_err(Refusal::from)
             }
             _ => {
                 let role = field.strip_prefix("roles.")?;
@@ -283,14 +317,4 @@ fn rule(word: &str) -> Result<Option<Rule>, Refusal> {
 
 fn count(word: &str) -> Result<Option<u32>, &'static str> {
     if word == NONE { Ok(None) } else { crate::charter_rules::number(word).map(Some) }
-}
-
-/// Reads `below_threshold`: whether it is reset.
-pub(crate) fn below(word: &str) -> Result<bool, &'static str> {
-    match word {
-        "reset" => Ok(true),
-        NONE => Ok(false),
-        "authority" => Err(NO_AUTHORITY),
-        _ => Err("reset or none"),
-    }
 }

@@ -88,13 +88,11 @@ impl RevocationBody {
     /// # Errors
     /// As [`Self::new`].
     pub fn of(roster: &Roster, this_update: UnixTime) -> Result<Option<Self>, RevocationError> {
-        let Some(sharing) = roster.sharing() else { return Ok(None) };
+        let Some(authority) = roster.issuer().map_err(RevocationError::LocalAuthority)? else { return Ok(None) };
         let revoked = roster.revoked();
         if revoked.is_empty() {
             return Ok(None);
         }
-        let authority =
-            AuthorityCertificate::from_der(&sharing.authority).map_err(RevocationError::LocalAuthority)?;
         let number = u64::try_from(revoked.len()).unwrap_or(u64::MAX);
         let serials = revoked.iter().filter(|(_, not_after)| **not_after >= this_update);
         let serials = serials.map(|(serial, _)| *serial).collect();

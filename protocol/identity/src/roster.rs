@@ -8,7 +8,7 @@
 //! roster, and the union of two sides of a split is the roster of the union of their entries.
 
 use crate::transcript::Numbers;
-use crate::{Charter, Decision, Serial, Threshold};
+use crate::{AuthorityCertificate, Below, CertificateError, Charter, Decision, Policy, Serial, Threshold};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};
 use folkmoot_signing::VerifyingKey;
@@ -31,7 +31,7 @@ pub struct Admission {
     pub not_after: UnixTime,
     /// The certificate (GMC, DER); none for a founder, who stands in the charter.
     pub certificate: Option<Bytes>,
-    /// The certificate's serial number, if the group's key has issued it.
+    /// The certificate's serial number, if the group's key, or its authority's, has issued it.
     pub issued: Option<Serial>,
 }
 
@@ -88,7 +88,8 @@ pub struct SharedKey {
     pub facts: SharingFacts,
     /// Its public part, as decided.
     pub public: Bytes,
-    /// The certificate of the key (X.509, DER), signed by the key itself: what a standard verifier trusts.
+    /// The certificate of the key (X.509, DER), signed by the key itself: what a standard verifier trusts. Empty where an authority
+    /// signs certificates.
     pub authority: Bytes,
 }
 
@@ -267,6 +268,9 @@ impl Roster {
     }
 
     fn suffices(&self, holder: Option<&MemberId>, yes: &BTreeSet<MemberId>) -> bool {
+        if self.is_for_authority() {
+            return true;
+        }
         let policy = self.charter.policies().let_in(holder, &self.voting(yes), self.threshold());
         policy.is_ok() && (self.charter.minority_may_admit() || self.electorate.is_quorum(yes))
     }
@@ -277,6 +281,9 @@ impl Roster {
 
     /// How many votes an admission needs that `yes` are for already: more than these, if these do not admit.
     pub fn admission_need(&self, yes: &BTreeSet<MemberId>) -> usize {
+        if self.is_for_authority() {
+            return 0;
+        }
         let least = self.charter.policies().least(self.threshold());
         let least = if self.charter.minority_may_admit() { least } else { least.max(self.decision_need()) };
         if self.admits(yes) { least } else { least.max(yes.len().saturating_add(1)) }
@@ -286,14 +293,36 @@ impl Roster {
     /// has it reset then.
     pub fn threshold(&self) -> usize {
         let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
+        if self.charter.policies().below != Below::Reset {
+            return asked;
+        }
         self.below_threshold().map_or(asked, |voters| voters.max(1))
     }
 
-    /// How many voters there are, if these are fewer than the charter asks votes for and it has the threshold reset then.
+    /// How many voters there are, if these are fewer than the charter asks votes for and it says who admits then.
     pub fn below_threshold(&self) -> Option<usize> {
         let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
         let voters = self.voters().len();
-        (self.charter.policies().reset_below_threshold && voters < asked).then_some(voters)
+        (self.charter.policies().below != Below::Nobody && voters < asked).then_some(voters)
+    }
+
+    /// Whether the charter's authority decides on admissions without votes: by policy, or because there are fewer voters than the
+    /// threshold asks for and the charter has it decide then (`TRN-58`).
+    pub fn is_for_authority(&self) -> bool {
+        let policies = self.charter.policies();
+        policies.policy == Policy::Authority
+            || (policies.below == Below::Authority && self.below_threshold().is_some())
+    }
+
+    /// The certificate of who signs certificates: the charter's authority, or the group's own key once it has one.
+    ///
+    /// # Errors
+    /// [`CertificateError`] if the transcript took one that is none: our bug.
+    pub fn issuer(&self) -> Result<Option<AuthorityCertificate>, CertificateError> {
+        if let Some(central) = self.charter.central() {
+            return Ok(Some(central.certificate.clone()));
+        }
+        self.sharing.as_ref().map(|sharing| AuthorityCertificate::from_der(&sharing.authority)).transpose()
     }
 
     /// The change that a threshold which follows the group's size is due, if it is.
@@ -334,7 +363,7 @@ impl Roster {
         &self.revoked
     }
 
-    /// Whether the group's key has admitted by a certificate of this serial number.
+    /// Whether the group's key, or its authority, has admitted by a certificate of this serial number.
     pub fn has_issued(&self, serial: &Serial) -> bool {
         self.issued.contains(serial)
     }

@@ -42,6 +42,11 @@ impl Threshold {
         }
     }
 
+    /// Whether it follows the group's size.
+    pub fn follows(self) -> bool {
+        matches!(self, Self::Ratio { .. })
+    }
+
     /// The update that a group of `members` is due, if it is.
     pub fn update(self, members: usize) -> Option<Self> {
         let Self::Ratio { percent, size: old, window } = self else { return None };

@@ -1,12 +1,13 @@
 //! Does an entry stand? Judged by the roster of its own past alone: no clock, no order of arrival (DECISIONS T7).
 
 use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry};
-use super::sharing::{issued, sharing};
+use super::sharing::{combined, issued, sharing};
 use super::{Decision, EntryError, VOTERS_MAX};
 use crate::roster::{Admission, Effect, Ending, Roster};
-use crate::{CharterError, Gmc, Lack, Motion, Verdict, VoteProof};
+use crate::{Below, CertificateError, CharterError, Gmc, Lack, Motion, Verdict, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime, limits};
+use folkmoot_signing::Mode;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -77,11 +78,7 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     if certificate.is_founder() {
         return Err(EntryError::PeerNoVotes(member));
     }
-    if past.charter().scheme().shared() {
-        issued(&certificate, past)?
-    } else {
-        voted(&certificate, past)?
-    }
+    granted(&certificate, past)?;
     let body = certificate.body();
     let request = body.request_digest().map_err(EntryError::PeerCertificate)?;
     if past.is_used(&request) {
@@ -90,7 +87,7 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     if past.is_refused(&request) {
         return Err(EntryError::PeerRefused(member));
     }
-    if certificate.issued().is_some() && past.has_issued(&body.serial) {
+    if certificate.is_issued() && past.has_issued(&body.serial) {
         return Err(EntryError::PeerSerialNumber(member));
     }
     if !past.is_member(&member) && past.len() >= limits::MEMBERS_MAX {
@@ -113,9 +110,27 @@ fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
         key: certificate.key().clone(),
         not_after: body.not_after,
         certificate: Some(der.clone()),
-        issued: certificate.issued().map(|_| body.serial),
+        issued: certificate.is_issued().then_some(body.serial),
     };
     Ok(Act::Admit { request, admission: Arc::new(admission) })
+}
+
+/// By whom, as scheme and mode of the charter say it: `TRN-57`, `TRN-58` where an authority signs.
+fn granted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
+    let charter = past.charter();
+    let central = charter.mode() == Mode::Centralised;
+    if central {
+        certificate.check_central(charter).map_err(EntryError::PeerCertificate)?;
+    }
+    match charter.scheme().shared() {
+        _ if past.is_for_authority() => {
+            let bare = certificate.body().membership.votes.as_ref().is_some_and(Vec::is_empty);
+            bare.then_some(()).ok_or(EntryError::PeerCertificate(CertificateError::PeerAuthority))
+        }
+        true if central => combined(certificate, past),
+        true => issued(certificate, past),
+        false => voted(certificate, past),
+    }
 }
 
 /// `TRN-10` to `TRN-12`, `TRN-17`, `TRN-55`: as many approve as it takes, each a voter, by votes or one multisignature.
@@ -239,7 +254,7 @@ fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Conseq
 /// has no voter left is a mistake even then.
 fn check_outcome(effect: &Effect, past: &Roster, forced: bool) -> Result<(), EntryError> {
     let (voters, charter) = past.outcome(effect).ok_or(EntryError::PeerElectorate)?;
-    let reset = forced || charter.policies().reset_below_threshold;
+    let reset = forced || charter.policies().below == Below::Reset;
     let threshold = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };
     let threshold = charter.scheme().signers(threshold);
     if voters.len() < threshold {

@@ -5,6 +5,8 @@ use crate::authority::{AuthorityCertificate, common};
 use crate::roster::{Roster, SharedKey};
 use crate::{CertificateError, Gmc};
 use bytes::Bytes;
+use folkmoot_base::Digest;
+use folkmoot_signing::Mode;
 use folkmoot_signing::shared::{self, SharingFacts};
 
 /// `TRN-50`, `TRN-51`: a sharing by the charter's scheme and threshold, among members, of the key that there is, if there is one;
@@ -36,6 +38,10 @@ fn check_key(facts: &SharingFacts, authority: &Bytes, past: &Roster) -> Result<(
         Some(now) if now.facts.epoch == facts.epoch => return refuse("it is the present one"),
         Some(_) | None => {}
     }
+    if past.charter().mode() == Mode::Centralised {
+        let none = authority.is_empty();
+        return if none { Ok(()) } else { refuse("with an authority the group's key signs no certificates") };
+    }
     let certificate = AuthorityCertificate::from_der(authority).map_err(EntryError::PeerCertificate)?;
     if *certificate.key() != facts.key || certificate.name() != common(past.charter().name().as_str()) {
         return refuse("a certificate of another key or group");
@@ -45,15 +51,33 @@ fn check_key(facts: &SharingFacts, authority: &Bytes, past: &Roster) -> Result<(
 
 /// `TRN-52`, `TRN-53`: the group's key has signed, under the present sharing, and those who left cannot have.
 pub(super) fn issued(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
-    let refuse = |error| Err(EntryError::PeerCertificate(error));
     certificate.body().check_charter(past.charter()).map_err(EntryError::PeerCertificate)?;
-    let Some(sharing) = past.sharing() else { return refuse(CertificateError::PeerGroupKey) };
-    if certificate.issued() != Some(sharing.facts.epoch) {
+    let sharing = present(certificate.issued(), certificate, past)?;
+    certificate.check_issued(&sharing.facts.key).map_err(EntryError::PeerCertificate)
+}
+
+/// `TRN-57`: where an authority signs certificates of a group with a key, that key has signed the request, as in `TRN-52` and `TRN-53`.
+pub(super) fn combined(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
+    let epoch = certificate.combined().map(|combined| combined.epoch);
+    let sharing = present(epoch, certificate, past)?;
+    certificate.check_combined(&sharing.facts.key).map_err(EntryError::PeerCertificate)
+}
+
+/// The sharing that there is, if the certificate is under its epoch and those who left cannot have signed.
+fn present<'a>(
+    epoch: Option<Digest>,
+    certificate: &Gmc,
+    past: &'a Roster,
+) -> Result<&'a SharedKey, EntryError> {
+    let Some(sharing) = past.sharing() else {
+        return Err(EntryError::PeerCertificate(CertificateError::PeerGroupKey));
+    };
+    if epoch != Some(sharing.facts.epoch) {
         return Err(EntryError::PeerShareEpoch(certificate.member()));
     }
     let leavers = past.leavers_with_shares().len();
     if leavers >= sharing.facts.threshold {
         return Err(EntryError::PeerSharesStale { leavers, threshold: sharing.facts.threshold });
     }
-    certificate.check_issued(&sharing.facts.key).map_err(EntryError::PeerCertificate)
+    Ok(sharing)
 }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use folkmoot_base::{
     Blob, Digest, Entropy, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime, codec, limits,
 };
-use folkmoot_identity::{Gmc, GmcBody, Identity, Multi, Request, Transcript, VerifyingKey, VoteProof};
+use folkmoot_identity::{Below, Gmc, GmcBody, Identity, Multi, Request, Transcript, VerifyingKey, VoteProof};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Where our request and certificate are kept.
@@ -195,7 +195,7 @@ impl Applicant {
                 Ok(())
             }
             Input::Appended(_) => self.follow_charter(transcript, identity, entropy),
-            Input::Open { .. } | Input::Regrouped | Input::Command(_) => Ok(()),
+            Input::Open { .. } | Input::Regrouped | Input::Present(_) | Input::Command(_) => Ok(()),
         }
     }
 
@@ -309,10 +309,12 @@ impl Applicant {
                 self.start_over();
                 self.over = true;
             }
-            Reason::AwaitingVotes | Reason::Rejected | Reason::Full if self.certificate.is_none() => {
+            Reason::AwaitingVotes | Reason::Rejected | Reason::Full | Reason::AwaitingAuthority
+                if self.certificate.is_none() =>
+            {
                 self.phase = Phase::CollectingVotes { have: size(have), need: size(need) };
             }
-            Reason::AwaitingVotes | Reason::Rejected | Reason::Full => {}
+            Reason::AwaitingVotes | Reason::Rejected | Reason::Full | Reason::AwaitingAuthority => {}
         }
         if self.refused.replace((reason, have, need)) != Some((reason, have, need)) {
             let (have, need) = (size(have), size(need));
@@ -393,7 +395,7 @@ impl Applicant {
         keys: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
     ) -> Result<(), AdmissionError> {
         let charter = transcript.roster().charter();
-        let reset = charter.policies().reset_below_threshold;
+        let reset = charter.policies().below == Below::Reset;
         let need = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };
         certificate.check_authority_of(charter, need, keys).map_err(AdmissionError::PeerCertificate)?;
         self.take_certificate(certificate);
@@ -404,7 +406,7 @@ impl Applicant {
     fn take_issued(&mut self, from: NodeId, request: &Digest, der: &[u8]) -> Result<(), AdmissionError> {
         let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         let ours = certificate.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
-        if ours != *request || certificate.issued().is_none() {
+        if ours != *request || !certificate.is_issued() {
             return Err(AdmissionError::PeerOutOfTurn(from));
         }
         if self.certificate.as_ref() != Some(&certificate) {

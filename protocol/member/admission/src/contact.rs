@@ -1,5 +1,6 @@
 //! The contact's part: a guest at the door, its request, the votes it is given, the certificate it brings.
 
+use crate::central::speaks;
 use crate::desk::{Admission, Call};
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
 use crate::requests::Open;
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, UnixTime, codec, limits};
 use folkmoot_identity::{
-    BuildError, CertificateError, Charter, EntryError, Gmc, Motion, Policy, Request, Scheme,
+    BuildError, CertificateError, Charter, EntryError, Gmc, Mode, Motion, Policy, Request, Scheme,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,6 +82,9 @@ impl Admission {
         from: NodeId,
         payload: &[u8],
     ) -> Result<(), AdmissionError> {
+        if speaks(call.transcript.roster(), &from) {
+            return self.hear_authority(call, from, payload);
+        }
         if !self.guests.may_speak(from, call.now) {
             return Err(AdmissionError::PeerTooOften(from));
         }
@@ -238,10 +242,12 @@ impl Admission {
         if !self.guests.is_linked(&node) {
             return;
         }
-        let plain = roster.charter().scheme() == Scheme::Plain;
+        let charter = roster.charter();
+        let central = charter.mode() == Mode::Centralised;
+        let plain = charter.scheme() == Scheme::Plain && !central;
         let message = if let Some(der) = self.hands.issued.get(digest) {
             GuestMessage::Issued { request: *digest, der: Blob::from(der.clone()) }
-        } else if let Some(multi) = self.multi_for(roster, digest) {
+        } else if let Some(multi) = self.multi_for(roster, digest).filter(|_| !central) {
             multi
         } else if let Some(votes) = open.enough(roster).filter(|_| plain) {
             let keyed = votes.into_iter().map(|vote| KeyedVote {
@@ -251,7 +257,8 @@ impl Admission {
             GuestMessage::Votes { request: *digest, votes: keyed.collect() }
         } else {
             let (have, need) = (open.have(roster), open.need(roster));
-            let reason = if open.is_rejected(roster) { Reason::Rejected } else { Reason::AwaitingVotes };
+            let awaited = if open.is_rejected(roster) { Reason::Rejected } else { Reason::AwaitingVotes };
+            let reason = self.stands_with_authority(roster, open).unwrap_or(awaited);
             GuestMessage::Standing { request: *digest, have: count(have), need: count(need), reason }
         };
         self.say(node, &message);

@@ -1,6 +1,7 @@
 //! The machine of an admitted member: what it holds, and where each input goes.
 
 use crate::ballots::Ballots;
+use crate::central::{AtAuthority, speaks};
 use crate::contact::Guests;
 use crate::expire::Expiring;
 use crate::hands::Hands;
@@ -30,6 +31,9 @@ pub struct Admission {
     pub(crate) guests: Guests,
     pub(crate) expiring: Expiring,
     pub(crate) hands: Hands,
+    pub(crate) central: AtAuthority,
+    /// Members in the group's view now.
+    pub(crate) present: u32,
     /// When it is our turn to propose the update of the threshold that is due.
     pub(crate) resize_at: Option<UnixTime>,
     pub(crate) pause: Pause,
@@ -48,6 +52,8 @@ impl Admission {
             guests: Guests::default(),
             expiring: Expiring::default(),
             hands: Hands::default(),
+            central: AtAuthority::default(),
+            present: 0,
             resize_at: None,
             out: VecDeque::new(),
         }
@@ -78,7 +84,7 @@ impl Admission {
 
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        [self.pause.due(), self.ballots.due(), self.hands.due()].into_iter().flatten().min()
+        [self.pause.due(), self.ballots.due(), self.hands.due(), self.central.due()].into_iter().flatten().min()
     }
 
     fn dispatch(
@@ -101,12 +107,21 @@ impl Admission {
                 self.resend_if_due(call);
                 Ok(())
             }
+            Input::Present(count) => {
+                self.present = count;
+                Ok(())
+            }
+            Input::LinkUp(node) if speaks(call.transcript.roster(), &node) => {
+                self.authority_up(call, node);
+                Ok(())
+            }
             Input::LinkUp(node) => {
                 self.guests.up(node);
                 self.pause.soon();
                 Ok(())
             }
             Input::LinkDown(node) => {
+                self.authority_down(&node);
                 self.guests.down(&node);
                 Ok(())
             }
@@ -126,6 +141,7 @@ impl Admission {
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.follow_serial(call);
         self.work_hands(call, entropy);
+        self.work_central(call);
         self.approve_updates(call);
         self.cast(call);
         self.carry_out(call);
@@ -152,6 +168,7 @@ impl Admission {
             }
             OpenMessage::Hand { word } => self.hear_hand(call, sender, word, entropy),
             OpenMessage::Revocations { der } => self.hear_revocations(call, sender, &der.0),
+            OpenMessage::Granted { der } => self.hear_granted(call, &der.0),
         }
     }
 

@@ -19,7 +19,9 @@
 //! Departures: docs/protocol/admission.md.
 
 mod applicant;
+mod authority;
 mod ballots;
+mod central;
 mod contact;
 mod decide;
 mod desk;
@@ -35,6 +37,9 @@ mod store;
 mod vote;
 
 pub use applicant::{Applicant, Phase};
+pub use authority::{
+    AuthorityMessage, DEALT_LABEL, Dealt, GroundsWord, HEARTBEAT_LABEL, Heartbeat, ReadyWord, dealt_info,
+};
 pub use desk::Admission;
 pub use error::AdmissionError;
 pub use hands::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
@@ -62,6 +67,8 @@ pub struct Config {
     pub resend: Duration,
     /// Longest such pause.
     pub resend_max: Duration,
+    /// How often a member tells the charter's authority that it is here.
+    pub heartbeat: Duration,
     /// By how much clocks may differ, in seconds (T7).
     pub skew_seconds: u64,
     /// What to do wrong, in tests of the tests.
@@ -73,6 +80,7 @@ impl Default for Config {
         Self {
             resend: Duration::from_secs(2),
             resend_max: Duration::from_secs(60),
+            heartbeat: central::HEARTBEAT,
             skew_seconds: 60,
             danger: None,
         }
@@ -108,6 +116,8 @@ pub enum Input {
     Regrouped,
     /// The transcript took an entry; the transcript handed in holds it.
     Appended(Appended),
+    /// So many members are in the group's view now; 0 outside one.
+    Present(u32),
     /// A person speaks. Not for applicants.
     Command(Command),
 }

@@ -11,6 +11,7 @@
 //! voter   -> members   Open::DecisionVote  a vote on it (CMS) with the decision
 //! hand    -> members   Open::Hand          a word at a table where several make one share or signature (hands/word.rs)
 //! member  -> members   Open::Revocations   the certificates of the group's key that hold no more (X.509 CRL)
+//! member  -> members   Open::Granted       a certificate that the charter's authority has signed (authority/word.rs)
 //! contact -> guest     Issued        "the group has signed": the certificate
 //! contact -> guest     Multi         "the voters have signed": their multisignature, their keys
 //! ```
@@ -44,6 +45,8 @@ pub enum Reason {
     Objected = 7,
     /// The charter admits by its list, and that does not have the guest.
     NotListed = 8,
+    /// It is granted as far as the members go; the charter's authority has not signed yet, or cannot be reached.
+    AwaitingAuthority = 9,
 }
 
 /// Guest and contact.
@@ -159,7 +162,13 @@ pub enum OpenMessage {
     /// The list of certificates that hold no more.
     #[tls_codec(discriminant = 6)]
     Revocations {
-        /// X.509 CRL, signed by the group's key; empty: the sender has none, and asks.
+        /// X.509 CRL, signed by the group's key or its authority's; empty: the sender has none, and asks.
+        der: Blob,
+    },
+    /// A certificate that the charter's authority has signed.
+    #[tls_codec(discriminant = 7)]
+    Granted {
+        /// X.509.
         der: Blob,
     },
 }

@@ -2,7 +2,7 @@
 
 use crate::contact::Guests;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
-use folkmoot_base::{Digest, MemberId, UnixTime, limits};
+use folkmoot_base::{Digest, MemberId, NodeId, UnixTime, limits};
 use folkmoot_identity::{Motion, Request, Roster, Verdict, Vote};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +21,11 @@ pub(crate) struct Open {
 }
 
 impl Open {
+    /// The node of who asks.
+    pub(crate) fn node(&self) -> NodeId {
+        self.request.member().node()
+    }
+
     /// Approving votes of those who have one now.
     pub(crate) fn approvals<'a>(&'a self, roster: &'a Roster) -> impl Iterator<Item = &'a Vote> {
         self.votes

@@ -3,6 +3,7 @@
 use super::share::Waiting;
 use super::word::table_name;
 use super::{GATHER, HandWord, PATIENCE, Purpose, Say, Seats, TURN, Table};
+use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use core::time::Duration;
@@ -38,6 +39,9 @@ impl Admission {
     /// `SHR-W`: whether the present sharing is not what charter, electorate and roster call for.
     pub(crate) fn wants_sharing(roster: &Roster, for_whom: &MemberId) -> bool {
         let Some(sharing) = roster.sharing() else { return true };
+        if roster.charter().is_dealt_once() {
+            return false;
+        }
         sharing.facts.threshold != roster.threshold()
             || !roster.leavers_with_shares().is_empty()
             || !sharing.facts.holders.contains(for_whom)
@@ -70,6 +74,9 @@ impl Admission {
         let threshold = u32::try_from(roster.threshold()).ok()?;
         let waiting = self.hands.shares.waiting.values().find(|waiting| waiting.fits(roster));
         let Some(waiting) = waiting else {
+            if is_dealers(roster) {
+                return self.central.is_linked().then_some(Purpose::Deal { threshold });
+            }
             let first = roster.sharing().is_none();
             return Some(if first { Purpose::Found { threshold } } else { Purpose::Reshare { threshold } });
         };
@@ -181,6 +188,11 @@ impl Admission {
             Purpose::Found { threshold } => {
                 let need = scheme.signers(usize::try_from(*threshold).ok()?);
                 enough(&voters, need).then(|| Seats { givers: voters.clone(), takers: voters.clone() })
+            }
+            // A table of the authority has no givers among the members.
+            Purpose::Deal { threshold } => {
+                let need = scheme.signers(usize::try_from(*threshold).ok()?);
+                enough(&voters, need).then(|| Seats { givers: Vec::new(), takers: voters.clone() })
             }
             Purpose::Reshare { threshold } => {
                 let now = roster.sharing()?;

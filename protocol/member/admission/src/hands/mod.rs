@@ -14,6 +14,7 @@
 //! Bounds: [`TABLES_MAX`] tables, [`LEADER_TABLES_MAX`] of one leader; the newest is refused.
 
 mod convene;
+mod deal;
 mod multi;
 mod revoke;
 mod seat;
@@ -28,6 +29,7 @@ use folkmoot_base::{Digest, Instant, MemberId};
 use folkmoot_signing::shared::AnyRun;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use convene::turn;
 pub(crate) use share::Shares;
 
 /// Most tables at once.
@@ -35,7 +37,7 @@ const TABLES_MAX: usize = 64;
 /// Most tables of one leader.
 const LEADER_TABLES_MAX: usize = 16;
 /// How long a table may stand still.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a leader waits for more hands than it takes, where more are wanted.
 const GATHER: Duration = Duration::from_millis(400);
 /// How long a leader lets the ones before it begin.
@@ -63,6 +65,8 @@ pub(crate) struct Table {
     pub(crate) key: Option<OpeningKey<Classic>>,
     /// The one-time keys of who is ready.
     pub(crate) ready: BTreeMap<MemberId, Vec<u8>>,
+    /// Their words, where an authority is to be shown them.
+    pub(crate) words: BTreeMap<MemberId, HandWord>,
     pub(crate) seats: Option<Seats>,
     pub(crate) run: Option<AnyRun>,
     pub(crate) round: u8,

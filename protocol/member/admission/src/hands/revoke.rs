@@ -16,7 +16,7 @@ use crate::{AdmissionError, Output, store};
 use core::time::Duration;
 use folkmoot_base::{Blob, Instant, MemberId, UnixTime};
 use folkmoot_identity::{
-    AuthorityCertificate, RevocationBody, RevocationError, RevocationList, Roster, Transcript,
+    Mode, RevocationBody, RevocationError, RevocationList, Roster, Transcript,
 };
 
 /// Turns are counted to here, then all the rest speak together.
@@ -70,7 +70,7 @@ impl Admission {
         let pause = PATIENCE.saturating_mul(1 << self.hands.revoked.tries.min(DOUBLINGS_MAX));
         self.hands.revoked.tries = self.hands.revoked.tries.saturating_add(1);
         self.hands.revoked.wanted = Some(call.now + pause + turn);
-        if votes {
+        if votes && roster.charter().mode() == Mode::Decentralised {
             self.lead_revocations(call);
         } else {
             self.tell_revocations(call);
@@ -80,7 +80,7 @@ impl Admission {
     /// Whether the roster says more than the kept list.
     fn wants_revocations(&self, roster: &Roster) -> bool {
         let said = self.hands.revoked.kept.as_ref().map_or(0, |list| list.body().number());
-        roster.sharing().is_some() && said < count(roster)
+        said < count(roster)
     }
 
     fn lead_revocations(&mut self, call: &Call<'_>) {
@@ -151,8 +151,9 @@ impl Admission {
     ) -> Result<(), AdmissionError> {
         let refuse = |error| AdmissionError::PeerRevocations(sender, error);
         let roster = call.transcript.roster();
-        let Some(sharing) = roster.sharing() else {
-            return Err(AdmissionError::PeerHand(sender, "this group has no key of its own"));
+        let authority = roster.issuer().map_err(|error| refuse(RevocationError::LocalAuthority(error)))?;
+        let Some(authority) = authority else {
+            return Err(AdmissionError::PeerHand(sender, "this group has no key of its own, and no authority"));
         };
         if der.is_empty() {
             self.offer_revocations(call);
@@ -162,8 +163,6 @@ impl Admission {
             (self.hands.revoked.tell, self.hands.revoked.told) = (None, Some(call.now));
             return Ok(());
         }
-        let authority = AuthorityCertificate::from_der(&sharing.authority)
-            .map_err(|error| refuse(RevocationError::LocalAuthority(error)))?;
         let list = RevocationList::from_der(der, &authority).map_err(refuse)?;
         if !is_known(roster, list.body()) {
             return Err(AdmissionError::PeerRevocationsAhead(sender));
@@ -184,6 +183,14 @@ impl Admission {
         let rested = self.hands.revoked.told.map_or(call.now, |told| call.now.max(told + PATIENCE));
         let turn = place(call.transcript.roster(), &call.identity.member());
         self.hands.revoked.tell.get_or_insert(rested + turn);
+    }
+
+    /// The authority told us: the others hear it from us, unless it tells them too.
+    pub(crate) fn spread_revocations(&mut self, call: &Call<'_>, der: &[u8]) {
+        if self.hands.revoked.kept.as_ref().is_some_and(|kept| kept.der() == der) {
+            let turn = place(call.transcript.roster(), &call.identity.member());
+            self.hands.revoked.tell.get_or_insert(call.now + turn);
+        }
     }
 
     fn tell_revocations(&mut self, call: &Call<'_>) {
@@ -207,8 +214,7 @@ impl Admission {
 impl Hands {
     /// The list as it was kept. One that the group's key has not signed is no loss: it is made again.
     pub(crate) fn load_revocations(&mut self, transcript: &Transcript, der: &[u8]) {
-        let Some(sharing) = transcript.roster().sharing() else { return };
-        let Ok(authority) = AuthorityCertificate::from_der(&sharing.authority) else { return };
+        let Ok(Some(authority)) = transcript.roster().issuer() else { return };
         self.revoked.kept = RevocationList::from_der(der, &authority).ok();
     }
 }
@@ -226,7 +232,7 @@ fn is_known(roster: &Roster, body: &RevocationBody) -> bool {
 }
 
 fn read(roster: &Roster, tbs: &[u8]) -> Option<RevocationBody> {
-    let authority = AuthorityCertificate::from_der(&roster.sharing()?.authority).ok()?;
+    let authority = roster.issuer().ok()??;
     RevocationBody::from_tbs(tbs, &authority).ok()
 }
 

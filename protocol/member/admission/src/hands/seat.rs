@@ -1,15 +1,17 @@
 //! At the table: hearing words, and driving the run.
 
 use super::share::Waiting;
+use super::deal::certified;
 use super::word::table_name;
 use super::{HandWord, LEADER_TABLES_MAX, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
+use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::{AdmissionError, Event};
 use bytes::Bytes;
 use folkmoot_base::codec;
 use folkmoot_base::sealing::{Classic, OpeningKey, seal};
 use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
-use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc};
+use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc, Mode};
 use folkmoot_signing::shared::{self, AnyRun, Outcome};
 use folkmoot_signing::{Fault, HANDS_MAX, Heard, Next, RunId, Said, Scheme};
 use std::collections::BTreeMap;
@@ -27,11 +29,12 @@ impl Admission {
             return Err(AdmissionError::PeerHand(sender, "this group's voters sign each for itself"));
         }
         word.verify(call.transcript, &sender)?;
+        let said = word.clone();
         match word.say {
             Say::Convene { purpose, attempt } => {
                 self.hear_call(call, sender, word.table, (purpose, attempt), entropy)
             }
-            Say::Ready { key } => self.hear_ready(call, sender, &word.table, &key),
+            Say::Ready { key } => self.hear_ready(call, sender, said, &key),
             Say::Seats { givers, takers } => {
                 self.hear_seats(call, sender, word.table, Seats { givers, takers }, entropy)
             }
@@ -42,6 +45,7 @@ impl Admission {
                 self.take_certificate(call, request, &signature.0);
                 Ok(())
             }
+            Say::Dealt { dealt } => self.hear_dealt(call, sender, word.table, dealt, entropy),
         }
     }
 
@@ -80,6 +84,7 @@ impl Admission {
             purpose,
             key,
             ready: BTreeMap::new(),
+            words: BTreeMap::new(),
             seats: None,
             run: None,
             round: 0,
@@ -106,10 +111,15 @@ impl Admission {
         match purpose {
             Purpose::Multi { request, expires } => self.said_yes(call, request, *expires),
             Purpose::Found { threshold: asked } => {
-                sharers && *asked == threshold && roster.sharing().is_none()
+                sharers && *asked == threshold && roster.sharing().is_none() && !is_dealers(roster)
             }
             Purpose::Reshare { threshold: asked } => {
-                sharers && *asked == threshold && Self::wants_sharing(roster, leader)
+                let wanted = Self::wants_sharing(roster, leader) && !is_dealers(roster);
+                sharers && *asked == threshold && wanted
+            }
+            Purpose::Deal { threshold: asked } => {
+                let wanted = Self::wants_sharing(roster, leader) && is_dealers(roster);
+                sharers && *asked == threshold && wanted
             }
             Purpose::Authority { epoch, tbs } => {
                 let held = self
@@ -142,16 +152,19 @@ impl Admission {
         &mut self,
         call: &Call<'_>,
         sender: MemberId,
-        name: &Digest,
+        word: HandWord,
         key: &Blob,
     ) -> Result<(), AdmissionError> {
-        let Some(table) = self.hands.tables.get_mut(name) else { return Ok(()) };
+        let Some(table) = self.hands.tables.get_mut(&word.table) else { return Ok(()) };
         if key.0.len() != 32 || table.ready.len() >= HANDS_MAX {
             return Err(AdmissionError::PeerHand(sender, "a key of another kind, or too many hands"));
         }
         // The first word of a hand alone moves the table: nobody keeps one open by saying it again.
         if table.seats.is_none() && !table.ready.contains_key(&sender) {
             table.ready.insert(sender, key.0.to_vec());
+            if matches!(table.purpose, Purpose::Deal { .. }) {
+                table.words.insert(sender, word);
+            }
             table.moved = call.now;
         }
         Ok(())
@@ -170,7 +183,8 @@ impl Admission {
         let sorted = |hands: &[MemberId]| hands.is_sorted_by(|a, b| a < b);
         let legal = sorted(&seats.givers) && sorted(&seats.takers);
         let ready = seats.all().iter().all(|hand| table.ready.contains_key(hand));
-        if sender != table.leader || !legal || !ready || seats.givers.is_empty() {
+        let dealt = matches!(table.purpose, Purpose::Deal { .. });
+        if sender != table.leader || !legal || !ready || seats.givers.is_empty() != dealt {
             return Err(AdmissionError::PeerHand(
                 sender,
                 "seats that are not its to give, or of hands not ready",
@@ -203,6 +217,9 @@ impl Admission {
             }
             return;
         }
+        if matches!(table.purpose, Purpose::Deal { .. }) {
+            return self.ask_to_deal(call, name);
+        }
         let run = self.make_run(call, &name, &seats);
         match run {
             Some(mut run) => {
@@ -228,6 +245,8 @@ impl Admission {
             Purpose::Multi { request, expires } => {
                 return self.sign_multi(call, id, &seats.givers, (request, *expires));
             }
+            // The authority makes it, not the hands.
+            Purpose::Deal { .. } => return None,
             Purpose::Found { threshold } => {
                 shared::found(scheme, id, me, &seats.givers, usize::try_from(*threshold).ok()?)
             }
@@ -258,8 +277,7 @@ impl Admission {
             Purpose::Certify { request } => {
                 let now = roster.sharing()?;
                 let open = self.requests.get(request)?;
-                let body = open.request.body().issued_under(now.facts.epoch);
-                let tbs = body.issued_tbs(&now.facts.key).ok()?;
+                let tbs = certified(roster, open, now)?;
                 let share = self.hands.shares.of(&now.public)?;
                 shared::sign(scheme, id, me, &seats.givers, (&now.public, share), &tbs)
             }
@@ -405,6 +423,9 @@ impl Admission {
     fn take_certificate(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
         let Some(now) = call.transcript.roster().sharing() else { return };
         let Some(open) = self.requests.get(&request) else { return };
+        if call.transcript.roster().charter().mode() == Mode::Centralised {
+            return self.take_combined(call, request, signature);
+        }
         let known = self.hands.issued.contains_key(&request);
         if known || !self.guests.is_linked(&open.request.member().node()) {
             return;
@@ -423,10 +444,17 @@ impl Admission {
 
     /// Certificates of requests that are closed, or of a sharing that is over, are not kept.
     pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
-        let epoch = call.transcript.roster().sharing().map(|now| now.facts.epoch);
+        let roster = call.transcript.roster();
+        let epoch = roster.sharing().map(|now| now.facts.epoch);
+        let central = roster.charter().mode() == Mode::Centralised;
+        let stands = |gmc: &Gmc| match central {
+            // Votes and multisignatures have no epoch; where they no longer suffice, the entry will not stand, and the guest asks anew.
+            true => gmc.combined().is_none_or(|combined| Some(combined.epoch) == epoch),
+            false => gmc.issued() == epoch,
+        };
         let open = &self.requests;
         self.hands.issued.retain(|request, der: &mut Bytes| {
-            let of_now = Gmc::from_der(der).is_ok_and(|gmc| gmc.issued() == epoch);
+            let of_now = Gmc::from_der(der).is_ok_and(|gmc| stands(&gmc));
             of_now && open.get(request).is_some()
         });
     }

@@ -6,7 +6,7 @@ use crate::store;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Entropy, Secret, StoreKey, digest};
-use folkmoot_identity::{Decision, Identity, Roster, Transcript};
+use folkmoot_identity::{Decision, Identity, Mode, Roster, Transcript};
 use folkmoot_signing::shared::{self, SharingFacts};
 use std::collections::BTreeMap;
 use zeroize::Zeroize as _;
@@ -183,7 +183,10 @@ impl Admission {
             // Stopped after the transcript took the next one, and before this was erased.
             _ if stored.state == IN_USE => self.out.push_back(Output::Persist(store::delete_share(&name))),
             share => {
-                let authority = (!stored.authority.0.is_empty()).then_some(stored.authority.0);
+                // Where an authority signs certificates, the group's key has none of its own, and none is missing.
+                let central = transcript.roster().charter().mode() == Mode::Centralised;
+                let whole = central || !stored.authority.0.is_empty();
+                let authority = whole.then_some(stored.authority.0);
                 let facts = shared::facts(transcript.roster().charter().scheme(), &stored.public.0).ok()?;
                 let public = stored.public.0;
                 self.hands.shares.waiting.insert(name, Waiting { facts, public, share, authority });

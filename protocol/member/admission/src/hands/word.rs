@@ -5,7 +5,7 @@
 //! table      SHA-256("folkmoot table v1" ‖ group ‖ leader ‖ electorate serial ‖ share-epoch or zeros ‖ Convene's bytes)
 //! ```
 
-use crate::AdmissionError;
+use crate::{AdmissionError, Dealt};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, MemberId, Sealed, UnixTime, digest};
 use folkmoot_identity::{Identity, Transcript};
@@ -57,6 +57,12 @@ pub enum Purpose {
         request: Digest,
         /// Until when it may be counted: no longer than any of their votes.
         expires: UnixTime,
+    },
+    /// Shares dealt by the charter's authority: the first, or new ones of the same key.
+    #[tls_codec(discriminant = 7)]
+    Deal {
+        /// Shares that determine the key from then on.
+        threshold: u32,
     },
 }
 
@@ -113,6 +119,12 @@ pub enum Say {
         /// The signature of the group's key over the certificate of it.
         signature: Blob,
     },
+    /// What the charter's authority dealt for the hands at this table, passed on by its leader.
+    #[tls_codec(discriminant = 6)]
+    Dealt {
+        /// Signed by the authority.
+        dealt: Dealt,
+    },
 }
 
 /// A hand's signed word.
@@ -135,7 +147,10 @@ impl HandWord {
     }
 
     /// `ADM-41`: whether `sender`, a member, has signed it.
-    pub(crate) fn verify(&self, transcript: &Transcript, sender: &MemberId) -> Result<(), AdmissionError> {
+    ///
+    /// # Errors
+    /// [`AdmissionError::PeerNotMember`], [`AdmissionError::PeerHand`].
+    pub fn verify(&self, transcript: &Transcript, sender: &MemberId) -> Result<(), AdmissionError> {
         let member = transcript.roster().member(sender).ok_or(AdmissionError::PeerNotMember(*sender))?;
         let covered = covered(transcript, sender, &self.table, &self.say);
         let signed = member.key.verify_fixed(HAND_LABEL, &covered, &self.signature);

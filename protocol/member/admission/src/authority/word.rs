@@ -1,0 +1,230 @@
+//! What members and the group's authority say to each other, over the link that the authority has to a member as a guest.
+//!
+//! ```text
+//! member    -> authority   Heartbeat    "I am here": signed, each period
+//! member    -> authority   Grant        a request, and what the voters made of it: GMC_REQ
+//! authority -> member      Granted      the certificate, signed: GMC_REP
+//! authority -> member      Denied       not, or not yet, and why
+//! voter     -> authority   Deal         "these are ready to take shares": their signed one-time keys
+//! authority -> voter       Dealt        the sharing, and each share sealed to its holder; the voter passes it on to all
+//! authority -> member      Revocations  the newest list of certificates that hold no more (X.509 CRL)
+//! ```
+//! Who sent it says that it is one of these: an authority is no guest that asks. No letter begins so.
+
+use crate::hands::HandWord;
+use crate::{AdmissionError, Reason, SignerKey, Whisper};
+use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{Digest, GroupId, MemberId, UnixTime};
+use folkmoot_identity::{Combined, Grounds, Identity, Multi, Transcript, VerifyingKey, VoteProof};
+use folkmoot_signing::plain::SIGNATURE_BYTES;
+
+/// The domain label of a heartbeat.
+pub const HEARTBEAT_LABEL: &[u8] = b"folkmoot heartbeat v1";
+/// The domain label of what an authority deals.
+pub const DEALT_LABEL: &[u8] = b"folkmoot dealt v1";
+
+/// Members and the authority.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum AuthorityMessage {
+    /// Member → authority.
+    #[tls_codec(discriminant = 40)]
+    Heartbeat {
+        /// Signed.
+        beat: Heartbeat,
+    },
+    /// Member → authority.
+    #[tls_codec(discriminant = 41)]
+    Grant {
+        /// The request, as its guest signed it.
+        request: Blob,
+        /// What the certificate is to stand on.
+        grounds: GroundsWord,
+    },
+    /// Authority → member.
+    #[tls_codec(discriminant = 42)]
+    Granted {
+        /// Which request.
+        request: Digest,
+        /// The certificate (X.509), signed by the authority's key.
+        der: Blob,
+    },
+    /// Authority → member.
+    #[tls_codec(discriminant = 43)]
+    Denied {
+        /// Which request.
+        request: Digest,
+        /// Why not.
+        reason: Reason,
+    },
+    /// Voter → authority.
+    #[tls_codec(discriminant = 44)]
+    Deal {
+        /// At which table those sit who are to have shares.
+        table: Digest,
+        /// Shares that are to determine the key.
+        threshold: u32,
+        /// Their words at that table: each [`crate::Say::Ready`] with a one-time key. Sorted by member.
+        ready: Vec<ReadyWord>,
+    },
+    /// Authority → voter.
+    #[tls_codec(discriminant = 45)]
+    Dealt {
+        /// At which table.
+        table: Digest,
+        /// What was dealt.
+        dealt: Dealt,
+    },
+    /// Authority → member.
+    #[tls_codec(discriminant = 46)]
+    Revocations {
+        /// X.509 CRL.
+        der: Blob,
+    },
+}
+
+/// "I am here": `signature` by the member over `"folkmoot heartbeat v1"`: group ‖ member ‖ time ‖ present.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Heartbeat {
+    /// Who.
+    pub member: MemberId,
+    /// When, by its clock.
+    pub time: UnixTime,
+    /// Members in its view of the group; 0 outside one.
+    pub present: u32,
+    /// By the member's identity key.
+    pub signature: [u8; SIGNATURE_BYTES],
+}
+
+/// A hand that is ready, by its own signed word.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct ReadyWord {
+    /// Who.
+    pub member: MemberId,
+    /// [`crate::Say::Ready`], signed by it.
+    pub word: HandWord,
+}
+
+/// [`Grounds`] as they travel.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum GroundsWord {
+    /// Sorted by voter; none where the authority decides alone.
+    #[tls_codec(discriminant = 1)]
+    Votes(Vec<VoteProof>),
+    /// A multisignature.
+    #[tls_codec(discriminant = 2)]
+    Multi {
+        /// Until when it counts.
+        expires: UnixTime,
+        /// It names its signers.
+        signature: Blob,
+    },
+    /// The group's key on the request.
+    #[tls_codec(discriminant = 3)]
+    Combined {
+        /// Under which sharing.
+        epoch: Digest,
+        /// By the key.
+        signature: Blob,
+    },
+}
+
+impl GroundsWord {
+    /// In words.
+    pub fn of(grounds: &Grounds) -> Self {
+        match grounds {
+            Grounds::Votes(votes) => Self::Votes(votes.clone()),
+            Grounds::Multi(multi) => {
+                Self::Multi { expires: multi.expires(), signature: Blob::from(multi.signature().to_vec()) }
+            }
+            Grounds::Combined(combined) => {
+                Self::Combined { epoch: combined.epoch, signature: Blob::from(combined.signature.clone()) }
+            }
+        }
+    }
+
+    /// What they say.
+    ///
+    /// # Errors
+    /// [`AdmissionError::PeerCertificate`] if they cannot stand in a certificate.
+    pub fn read(&self) -> Result<Grounds, AdmissionError> {
+        match self {
+            Self::Votes(votes) => Ok(Grounds::Votes(votes.clone())),
+            Self::Multi { expires, signature } => {
+                let multi = Multi::new(*expires, &signature.0).map_err(AdmissionError::PeerCertificate)?;
+                Ok(Grounds::Multi(multi))
+            }
+            Self::Combined { epoch, signature } => {
+                Ok(Grounds::Combined(Combined { epoch: *epoch, signature: signature.0.to_vec() }))
+            }
+        }
+    }
+}
+
+impl Heartbeat {
+    /// A member's.
+    pub fn sign(group: &GroupId, identity: &Identity, time: UnixTime, present: u32) -> Self {
+        let mut beat =
+            Self { member: identity.member(), time, present, signature: [0; SIGNATURE_BYTES] };
+        beat.signature = identity.key().sign_fixed(HEARTBEAT_LABEL, &beat.covered(group));
+        beat
+    }
+
+    /// Whether the member with this key said it, in this group.
+    pub fn verify(&self, group: &GroupId, key: &VerifyingKey) -> bool {
+        key.verify_fixed(HEARTBEAT_LABEL, &self.covered(group), &self.signature).is_ok()
+    }
+
+    fn covered(&self, group: &GroupId) -> Vec<u8> {
+        [&group.0[..], &self.member.0, &codec::encode(&self.time), &self.present.to_be_bytes()].concat()
+    }
+}
+
+/// Shares that an authority has dealt: `signature` by its identity key over `"folkmoot dealt v1"`: group ‖ table ‖ by ‖ public ‖ to_each.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Dealt {
+    /// The key (SPKI) of one of the authority's nodes.
+    pub by: SignerKey,
+    /// The sharing's public part.
+    pub public: Blob,
+    /// To each holder its share, sealed to its one-time key.
+    pub to_each: Vec<Whisper>,
+    /// By the node's identity key.
+    pub signature: [u8; SIGNATURE_BYTES],
+}
+
+impl Dealt {
+    /// By one of the authority's nodes.
+    pub fn sign(
+        transcript: &Transcript,
+        identity: &Identity,
+        table: &Digest,
+        public: Blob,
+        to_each: Vec<Whisper>,
+    ) -> Self {
+        let by = SignerKey { spki: Blob::from(identity.key().verifying_key().spki_der().to_vec()) };
+        let mut dealt = Self { by, public, to_each, signature: [0; SIGNATURE_BYTES] };
+        dealt.signature = identity.key().sign_fixed(DEALT_LABEL, &dealt.covered(transcript, table));
+        dealt
+    }
+
+    /// Which of the charter's authority's nodes has dealt it, at this table; `None` if none has.
+    pub fn dealer(&self, transcript: &Transcript, table: &Digest) -> Option<MemberId> {
+        let key = VerifyingKey::from_spki_der(&self.by.spki.0).ok()?;
+        key.verify_fixed(DEALT_LABEL, &self.covered(transcript, table), &self.signature).ok()?;
+        let central = transcript.roster().charter().central()?;
+        Some(key.member_id()).filter(|by| central.speaks(by))
+    }
+
+    fn covered(&self, transcript: &Transcript, table: &Digest) -> Vec<u8> {
+        let whispers = codec::encode(&self.to_each);
+        let (by, public) = (codec::encode(&self.by), codec::encode(&self.public));
+        [&transcript.group().0[..], table, &by, &public, &whispers].concat()
+    }
+}
+
+/// What a whisper of a dealt share is sealed with: from the dealer to a holder, at this table.
+pub fn dealt_info(table: &Digest, from: &MemberId, to: &MemberId) -> Vec<u8> {
+    [b"folkmoot dealt share v1".as_slice(), table, &from.0, &to.0].concat()
+}

@@ -1,0 +1,274 @@
+//! A member's dealings with the charter's authority: heartbeats, requests handed in, certificates and shares that come back.
+//!
+//! ```text
+//! grounds ready --Grant--> authority   by the guest's contact at once, by others who reach the authority if it does not
+//! authority --Granted--> member --Open::Granted--> all: the contact tells its guest
+//! voters at a table --Deal--> authority --Dealt--> leader --Say::Dealt--> all (hands/)
+//! ```
+//! Promise: nothing waits for the authority but admissions, first shares, and new shares where it keeps the secret. What is handed in is
+//! handed in again, to each of its nodes in turn, until it is answered.
+
+use crate::authority::{AuthorityMessage, GroundsWord, Heartbeat, ReadyWord};
+use crate::desk::{Admission, Call};
+use crate::hands::{PATIENCE, Purpose, turn};
+use crate::message::{self, OpenMessage, Reason};
+use crate::requests::Open;
+use crate::{AdmissionError, Output};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, codec};
+use folkmoot_identity::{Combined, Dealer, Gmc, Grounds, Mode, Roster, Scheme};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A request is handed in again after pauses that double so often: from 5 s to 40 s.
+const DOUBLINGS_MAX: u32 = 3;
+
+/// When a request is handed in next, and how often it was.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    next: Instant,
+    tries: u32,
+}
+
+/// What a member knows of the authority.
+#[derive(Debug, Default)]
+pub(crate) struct AtAuthority {
+    /// Its nodes that are linked here.
+    linked: BTreeSet<NodeId>,
+    /// Signatures of the group's key on requests, until the authority has signed.
+    pub(crate) combined: BTreeMap<Digest, Combined>,
+    asked: BTreeMap<Digest, Asked>,
+    denied: BTreeMap<Digest, Reason>,
+    /// When it last said anything here.
+    heard: Option<Instant>,
+    beat: Option<Instant>,
+}
+
+impl AtAuthority {
+    pub(crate) fn due(&self) -> Option<Instant> {
+        if self.linked.is_empty() {
+            return None;
+        }
+        self.asked.values().map(|asked| asked.next).chain(self.beat).min()
+    }
+
+    pub(crate) fn is_linked(&self) -> bool {
+        !self.linked.is_empty()
+    }
+
+    /// Its nodes that are linked here, and when one of them last said anything.
+    pub(crate) fn reached(&self) -> (Vec<NodeId>, Option<Instant>) {
+        (self.linked.iter().copied().collect(), self.heard)
+    }
+
+    fn node(&self, tries: u32) -> Option<NodeId> {
+        let at = usize::try_from(tries).ok()?.checked_rem(self.linked.len())?;
+        self.linked.iter().nth(at).copied()
+    }
+}
+
+/// Whether this node speaks for the charter's authority.
+pub(crate) fn speaks(roster: &Roster, node: &NodeId) -> bool {
+    roster.charter().central().is_some_and(|central| central.speaks(&node.member()))
+}
+
+/// Whether the authority, and not the members, is to make the sharing that is wanted.
+pub(crate) fn is_dealers(roster: &Roster) -> bool {
+    let dealer = roster.charter().central().and_then(|central| central.dealer);
+    match dealer {
+        Some(Dealer::Keeps) => true,
+        Some(Dealer::SetupOnly) => roster.sharing().is_none(),
+        None => false,
+    }
+}
+
+impl Admission {
+    pub(crate) fn authority_up(&mut self, call: &Call<'_>, node: NodeId) {
+        if speaks(call.transcript.roster(), &node) {
+            self.central.linked.insert(node);
+            self.central.beat = Some(call.now);
+            self.central.asked.values_mut().for_each(|asked| asked.next = call.now);
+        }
+    }
+
+    pub(crate) fn authority_down(&mut self, node: &NodeId) {
+        self.central.linked.remove(node);
+    }
+
+    /// What follows from what is here: heartbeats, and requests to hand in.
+    pub(crate) fn work_central(&mut self, call: &Call<'_>) {
+        if call.transcript.roster().charter().mode() == Mode::Decentralised {
+            return;
+        }
+        self.forget_central(call);
+        if self.central.is_linked() {
+            self.beat(call);
+            self.hand_in(call);
+        }
+    }
+
+    fn beat(&mut self, call: &Call<'_>) {
+        let due = self.central.beat.is_none_or(|due| due <= call.now);
+        let Some(time) = self.clock.filter(|_| due) else { return };
+        self.central.beat = Some(call.now + self.config.heartbeat);
+        let group = call.transcript.group();
+        let beat = Heartbeat::sign(&group, call.identity, time, self.present);
+        for node in self.central.linked.clone() {
+            self.tell_authority(node, &AuthorityMessage::Heartbeat { beat: beat.clone() });
+        }
+    }
+
+    fn hand_in(&mut self, call: &Call<'_>) {
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let ready = self.requests.iter().filter_map(|open| {
+            let digest = open.request.digest();
+            let wanted = !self.hands.issued.contains_key(&digest);
+            let grounds = self.grounds(roster, open).filter(|_| wanted)?;
+            Some((digest, open.request.der().to_vec(), grounds, self.guests.is_linked(&open.node())))
+        });
+        let ready: Vec<_> = ready.collect();
+        for (digest, request, grounds, ours) in ready {
+            let first = if ours { call.now } else { call.now + PATIENCE + turn(roster, &me) };
+            let asked = self.central.asked.entry(digest).or_insert(Asked { next: first, tries: 0 });
+            if asked.next > call.now {
+                continue;
+            }
+            let tries = asked.tries;
+            let pause = PATIENCE.saturating_mul(1 << tries.min(DOUBLINGS_MAX));
+            *asked = Asked { next: call.now + pause, tries: tries.saturating_add(1) };
+            if let Some(node) = self.central.node(tries) {
+                let grounds = GroundsWord::of(&grounds);
+                self.tell_authority(node, &AuthorityMessage::Grant { request: Blob::from(request), grounds });
+            }
+        }
+    }
+
+    /// What the authority's certificate for this request would stand on, once the members have done their part.
+    pub(crate) fn grounds(&self, roster: &Roster, open: &Open) -> Option<Grounds> {
+        let votes = open.enough(roster)?;
+        if roster.is_for_authority() {
+            return Some(Grounds::Votes(Vec::new()));
+        }
+        let digest = open.request.digest();
+        match roster.charter().scheme() {
+            Scheme::Plain => {
+                let mut proofs: Vec<_> = votes.into_iter().map(|vote| vote.proof()).collect();
+                proofs.sort_by_key(|proof| proof.voter);
+                Some(Grounds::Votes(proofs))
+            }
+            Scheme::Asm => self.hands.multis.get(&digest).cloned().map(Grounds::Multi),
+            _ => self.central.combined.get(&digest).cloned().map(Grounds::Combined),
+        }
+    }
+
+    /// A word of the authority, over its link: `ADM-56`.
+    pub(crate) fn hear_authority(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        payload: &[u8],
+    ) -> Result<(), AdmissionError> {
+        self.central.linked.insert(from);
+        self.central.heard = Some(call.now);
+        match message::decode(payload)? {
+            AuthorityMessage::Granted { request, der } => {
+                self.take_granted(call, &request, &der.0)?;
+                let elsewhere =
+                    self.requests.get(&request).is_some_and(|open| !self.guests.is_linked(&open.node()));
+                if elsewhere {
+                    self.multicast(&OpenMessage::Granted { der });
+                }
+                Ok(())
+            }
+            AuthorityMessage::Denied { request, reason } => {
+                if self.requests.get(&request).is_some() {
+                    self.central.denied.insert(request, reason);
+                    self.answer(call, &request);
+                }
+                Ok(())
+            }
+            AuthorityMessage::Dealt { table, dealt } => {
+                self.pass_on_dealt(call, table, dealt);
+                Ok(())
+            }
+            AuthorityMessage::Revocations { der } => {
+                self.hear_revocations(call, from.member(), &der.0)?;
+                self.spread_revocations(call, &der.0);
+                Ok(())
+            }
+            AuthorityMessage::Heartbeat { .. }
+            | AuthorityMessage::Grant { .. }
+            | AuthorityMessage::Deal { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
+        }
+    }
+
+    /// A member passes on a certificate that the authority signed. It proves itself.
+    pub(crate) fn hear_granted(&mut self, call: &Call<'_>, der: &[u8]) -> Result<(), AdmissionError> {
+        let gmc = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
+        let digest = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
+        self.take_granted(call, &digest, der)
+    }
+
+    /// `ADM-57`: signed by the authority, for a request that is open here.
+    fn take_granted(
+        &mut self,
+        call: &Call<'_>,
+        request: &Digest,
+        der: &[u8],
+    ) -> Result<(), AdmissionError> {
+        let gmc = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
+        let digest = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
+        let charter = call.transcript.roster().charter();
+        if digest != *request || charter.mode() == Mode::Decentralised {
+            return Err(AdmissionError::PeerNotGranted);
+        }
+        gmc.check_central(charter).map_err(AdmissionError::PeerCertificate)?;
+        if self.requests.get(request).is_some() && !self.hands.issued.contains_key(request) {
+            self.hands.issued.insert(*request, gmc.der().clone());
+            self.central.asked.remove(request);
+            self.answer(call, request);
+        }
+        Ok(())
+    }
+
+    /// How a request stands with the authority, if the members have done their part and it has not signed.
+    pub(crate) fn stands_with_authority(&self, roster: &Roster, open: &Open) -> Option<Reason> {
+        if roster.charter().mode() == Mode::Decentralised {
+            return None;
+        }
+        let denied = self.central.denied.get(&open.request.digest()).copied();
+        self.grounds(roster, open).map(|_| denied.unwrap_or(Reason::AwaitingAuthority))
+    }
+
+    /// As the leader of a table whose hands are ready: has the authority deal to them.
+    pub(crate) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest) {
+        let Some(table) = self.hands.tables.get(&name) else { return };
+        let Purpose::Deal { threshold } = table.purpose else { return };
+        let Some(seats) = table.seats.as_ref().filter(|_| table.leader == call.identity.member()) else { return };
+        let word = |member: &MemberId| {
+            table.words.get(member).map(|word| ReadyWord { member: *member, word: word.clone() })
+        };
+        let Some(ready) = seats.takers.iter().map(word).collect::<Option<Vec<_>>>() else { return };
+        if let Some(node) = self.central.node(self.hands.attempts) {
+            self.tell_authority(node, &AuthorityMessage::Deal { table: name, threshold, ready });
+        }
+    }
+
+    fn tell_authority(&mut self, to: NodeId, message: &AuthorityMessage) {
+        self.out.push_back(Output::Guest { to, payload: Bytes::from(codec::encode(message)) });
+    }
+
+    /// Forgets what belongs to requests that are closed, or to grounds that no longer hold.
+    fn forget_central(&mut self, call: &Call<'_>) {
+        let epoch = call.transcript.roster().sharing().map(|now| now.facts.epoch);
+        let (central, open) = (&mut self.central, &self.requests);
+        central.combined.retain(|request, combined| {
+            open.get(request).is_some() && epoch == Some(combined.epoch)
+        });
+        central.asked.retain(|request, _| open.get(request).is_some());
+        central.denied.retain(|request, _| open.get(request).is_some());
+    }
+}
+
+/// How often a member says that it is here.
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(10);

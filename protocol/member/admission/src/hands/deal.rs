@@ -1,0 +1,118 @@
+//! Shares that the charter's authority deals, and what the group's key signs where the authority signs the certificate.
+
+use super::share::Waiting;
+use super::{Purpose, Say};
+use crate::authority::{Dealt, dealt_info};
+use crate::desk::{Admission, Call};
+use crate::requests::Open;
+use crate::{AdmissionError, Event, Output};
+use bytes::Bytes;
+use folkmoot_base::{Digest, Entropy, MemberId, Secret};
+use folkmoot_identity::{Combined, Mode, Roster, SharedKey};
+use folkmoot_signing::shared::{self, SharingFacts};
+
+/// What hands sign to grant a request: its certificate, or, where the authority signs that, the request.
+pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey) -> Option<Vec<u8>> {
+    let body = open.request.body();
+    match roster.charter().mode() {
+        Mode::Centralised => body.combined_message(&now.facts.epoch).ok(),
+        Mode::Decentralised => body.issued_under(now.facts.epoch).issued_tbs(&now.facts.key).ok(),
+    }
+}
+
+impl Admission {
+    /// A table's leader passes on what the authority dealt.
+    pub(crate) fn pass_on_dealt(
+        &mut self,
+        call: &Call<'_>,
+        table: Digest,
+        dealt: Dealt,
+    ) {
+        let leads = |table: &super::Table| table.leader == call.identity.member();
+        if !self.hands.tables.get(&table).is_some_and(leads) {
+            return;
+        }
+        // The leader takes its own share from its own word, at its place in the order, like everybody.
+        self.say_hand(call, table, Say::Dealt { dealt });
+    }
+
+    /// `ADM-58`: what one of the authority's nodes dealt to exactly those at the table, of the key that there is.
+    pub(crate) fn hear_dealt(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        name: Digest,
+        dealt: Dealt,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let refuse = |what| Err(AdmissionError::PeerDealt(what));
+        let Some(table) = self.hands.tables.get(&name) else { return Ok(()) };
+        let (Purpose::Deal { threshold }, Some(seats)) = (&table.purpose, &table.seats) else {
+            return refuse("at a table where nothing is dealt");
+        };
+        if sender != table.leader {
+            return refuse("not by the leader of the table");
+        }
+        let Some(dealer) = dealt.dealer(call.transcript, &name) else {
+            return refuse("not signed by the charter's authority");
+        };
+        let facts = fair(call.transcript.roster(), &dealt, *threshold, &seats.takers);
+        let Some(facts) = facts else { return refuse("another key, threshold, or other holders") };
+        let share = self.my_share(call, &name, &dealt, dealer);
+        self.hands.tables.remove(&name);
+        match share {
+            Some(share) => {
+                let public = dealt.public.0;
+                let waiting = Waiting { facts, public, share: Some(share), authority: Some(Bytes::new()) };
+                self.keep_waiting(call, waiting, entropy);
+            }
+            None => {
+                self.trace("the authority dealt a share that does not fit".to_owned());
+                self.out.push_back(Output::Event(Event::HandLied { member: dealer }));
+            }
+        }
+        if sender == call.identity.member() {
+            self.hands.wanted = self.hands.wanted.map(|_| call.now);
+        }
+        Ok(())
+    }
+
+    fn my_share(
+        &self,
+        call: &Call<'_>,
+        name: &Digest,
+        dealt: &Dealt,
+        dealer: MemberId,
+    ) -> Option<Secret<Vec<u8>>> {
+        let me = call.identity.member();
+        let key = self.hands.tables.get(name)?.key.as_ref()?;
+        let whisper = dealt.to_each.iter().find(|whisper| whisper.to == me)?;
+        let share = Secret::new(key.open(&dealt_info(name, &dealer, &me), &whisper.sealed)?);
+        let scheme = call.transcript.roster().charter().scheme();
+        shared::check_share(scheme, &dealt.public.0, &me, &share).ok()?;
+        Some(share)
+    }
+
+    /// The group's key has signed a request: on to the authority.
+    pub(crate) fn take_combined(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
+        let Some(now) = call.transcript.roster().sharing() else { return };
+        let Some(open) = self.requests.get(&request) else { return };
+        let Ok(message) = open.request.body().combined_message(&now.facts.epoch) else { return };
+        if now.facts.key.verify_raw(&message, signature).is_err() {
+            return self.trace("the group's signature does not stand".to_owned());
+        }
+        let (me, done) = (call.identity.member(), Purpose::Certify { request });
+        self.hands.tables.retain(|_, table| table.leader != me || table.purpose != done);
+        let combined = Combined { epoch: now.facts.epoch, signature: signature.to_vec() };
+        self.central.combined.entry(request).or_insert(combined);
+        self.answer(call, &request);
+    }
+}
+
+/// The sharing's facts, if it is of this threshold, to these holders, of the key that there is, if there is one.
+fn fair(roster: &Roster, dealt: &Dealt, threshold: u32, takers: &[MemberId]) -> Option<SharingFacts> {
+    let facts = shared::facts(roster.charter().scheme(), &dealt.public.0).ok()?;
+    let same_key = roster.sharing().is_none_or(|now| now.facts.key == facts.key);
+    let fits = usize::try_from(threshold) == Ok(facts.threshold) && facts.holders == takers;
+    (same_key && fits).then_some(facts)
+}
