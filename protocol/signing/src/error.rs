@@ -28,4 +28,11 @@ pub enum SigningError {
     /// The share is not what the sharing says that its holder has: another share-epoch's, or damaged.
     #[error("share does not belong to this sharing")]
     LocalShare,
+    /// The share is not its holder's in this sharing, or not what the sharing says that its holder has: who dealt it lied, or sent an
+    /// old one.
+    #[error("a share that is not this holder's in this sharing")]
+    PeerShare,
+    /// The bytes are not the secret that a dealer of this scheme keeps, in its one form. Fix the store.
+    #[error("not the secret of a dealer of this scheme")]
+    LocalSecret,
 }

@@ -14,6 +14,7 @@
 
 pub mod asm;
 pub mod danger;
+mod dealer;
 mod error;
 pub mod frost;
 mod group_key;

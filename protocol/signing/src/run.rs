@@ -126,6 +126,15 @@ pub enum FaultKind {
     /// The hands are too few, too many, or not holders.
     #[error("the wrong hands for this run")]
     LocalHands,
+    /// Members alone cannot: who made this scheme's key must make its shares.
+    #[error("shares of this scheme are made by a dealer alone")]
+    LocalDealer,
+    /// The scheme has no such run, and nothing to deal.
+    #[error("the scheme has no such run")]
+    LocalScheme,
+    /// The bytes are not the secret that a dealer of this scheme keeps, in its one form.
+    #[error("not the secret of a dealer of this scheme")]
+    LocalSecret,
     /// The chance of one in 2^250 that a number is zero: begin again.
     #[error("a number came out zero; begin again")]
     Again,

@@ -4,7 +4,11 @@
 //! found     hands, threshold               --> a sharing, and each hand's share
 //! reshare   givers, takers, new threshold  --> another sharing of the same key
 //! sign      exactly the signers, bytes     --> a signature as X.509 has it
+//!
+//! a dealer, where the charter has one: draw_secret, public_key, deal --> the same, without a run; check_share at each holder
 //! ```
+
+pub use crate::dealer::{Dealt, check_share, deal, draw_secret, public_key};
 
 use crate::base::{Digest, Entropy, MemberId, Secret, digest};
 use crate::frost::{Dkg, FrostShare, FrostSharing, Held as FrostHeld, Sign};

@@ -168,11 +168,15 @@ impl Sharing<P256> {
     /// # Errors
     /// [`SigningError::WireKey`] if it cannot be encoded, which no key does.
     pub fn verifying_key(&self) -> Result<VerifyingKey, SigningError> {
-        let point = self.public().to_bytes();
-        let key = p256::PublicKey::from_sec1_bytes(&point).map_err(|_| SigningError::WireKey)?;
-        let document = key.to_public_key_der().map_err(|_| SigningError::WireKey)?;
-        VerifyingKey::from_spki_der(document.as_bytes())
+        p256_key(&self.public())
     }
+}
+
+/// An element as a key that verifies ECDSA signatures.
+pub(crate) fn p256_key(public: &p256::ProjectivePoint) -> Result<VerifyingKey, SigningError> {
+    let key = p256::PublicKey::from_sec1_bytes(&public.to_bytes()).map_err(|_| SigningError::WireKey)?;
+    let document = key.to_public_key_der().map_err(|_| SigningError::WireKey)?;
+    VerifyingKey::from_spki_der(document.as_bytes())
 }
 
 /// Sorts a list of hands and refuses an empty one, one that is too long, and a hand named twice.

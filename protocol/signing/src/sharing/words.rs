@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Sharing = 16,
     /// A [`super::Share`].
     Share = 17,
+    /// A key, whole, as its dealer keeps it.
+    Secret = 18,
 }
 
 /// Writes one word.

@@ -1,0 +1,142 @@
+//! A dealer, for every scheme whose members hold shares of one key: the door to it is [`crate::shared`].
+//!
+//! ```text
+//! draw_secret --> secret --public_key--> the group's key, the same for good
+//!                   '--deal(threshold, holders)--> public part, to all: facts judges it
+//!                                             '--> a share to each, sealed: its holder asks check_share before it keeps it
+//! ```
+//! Who deals knows the key and is trusted with it. It keeps the secret, sealed, and deals it again for every change of threshold or
+//! holders; shares of two deals make nothing together. TS-RSA is not dealt here: [`crate::ts_rsa::TsRsaDealer`], for study.
+
+mod secret;
+
+use crate::base::{Entropy, MemberId, Secret};
+use crate::frost::{self, FrostShare, FrostSharing};
+use crate::run::{Fault, FaultKind};
+use crate::sharing::{self, Share, Sharing, p256_key};
+use crate::{Edwards, GroupKey, P256, PrimeGroup as _, Scheme, SigningError};
+use secret::GroupSecret;
+
+/// What a deal makes.
+#[derive(Debug)]
+pub struct Dealt {
+    /// For everybody: the public part of the sharing, encoded ([`crate::shared::facts`]).
+    pub public: Vec<u8>,
+    /// Each holder's share, encoded, sorted by holder. Each goes to its holder alone, sealed.
+    pub shares: Vec<(MemberId, Secret<Vec<u8>>)>,
+}
+
+/// Draws the secret that a dealer deals: its one encoding.
+///
+/// # Errors
+/// [`FaultKind::LocalScheme`] if nobody deals this scheme's keys.
+pub fn draw_secret(scheme: Scheme, entropy: &mut dyn Entropy) -> Result<Secret<Vec<u8>>, Fault> {
+    match scheme {
+        Scheme::TsDsa => Ok(GroupSecret::<P256>::draw(entropy).encode()),
+        Scheme::Frost => Ok(GroupSecret::<Edwards>::draw(entropy).encode()),
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_dealer()),
+    }
+}
+
+/// The public key of such a secret.
+///
+/// # Errors
+/// [`SigningError::LocalSecret`] if it is not the one encoding of a secret of this scheme (DEAL-01).
+pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, SigningError> {
+    match scheme {
+        Scheme::TsDsa => {
+            let secret = GroupSecret::<P256>::decode(secret).ok_or(SigningError::LocalSecret)?;
+            GroupKey::from_spki_der(p256_key(&secret.public())?.spki_der())
+        }
+        Scheme::Frost => {
+            let secret = GroupSecret::<Edwards>::decode(secret).ok_or(SigningError::LocalSecret)?;
+            let key = Edwards::encode(&secret.public());
+            let key = key.as_slice().try_into().map_err(|_| SigningError::LocalSecret)?;
+            GroupKey::from_spki_der(&GroupKey::ed25519_spki(key))
+        }
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(SigningError::LocalSecret),
+    }
+}
+
+/// A fresh sharing of it: the public part, and each holder's share. The same key, a new share-epoch each time, any threshold: this
+/// is how a dealer that keeps the secret re-deals. With a threshold of one, threshold ECDSA and FROST have one polynomial only, the
+/// secret itself: every holder has the key, and the share-epoch stays.
+///
+/// # Errors
+/// [`FaultKind::LocalSecret`] if `secret` is not one of this scheme; [`FaultKind::LocalHands`] unless
+/// 1 ≤ threshold ≤ holders ≤ [`crate::HANDS_MAX`], none of them twice.
+pub fn deal(
+    scheme: Scheme,
+    secret: &Secret<Vec<u8>>,
+    threshold: usize,
+    holders: &[MemberId],
+    entropy: &mut dyn Entropy,
+) -> Result<Dealt, Fault> {
+    match scheme {
+        Scheme::TsDsa => deal_ts_dsa(secret, threshold, holders, entropy),
+        Scheme::Frost => deal_frost(secret, threshold, holders, entropy),
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_dealer()),
+    }
+}
+
+/// Whether `share` is `holder`'s of the sharing `public`: what a holder checks before it keeps what a dealer sent.
+///
+/// # Errors
+/// [`SigningError::WireSharing`], [`SigningError::WireShare`] for bytes in another form; [`SigningError::PeerShare`] for a share of
+/// another holder or deal, or one that the public part refutes.
+pub fn check_share(
+    scheme: Scheme,
+    public: &[u8],
+    holder: &MemberId,
+    share: &Secret<Vec<u8>>,
+) -> Result<(), SigningError> {
+    let (sharing_error, share_error) = (SigningError::WireSharing, SigningError::WireShare);
+    let good = match scheme {
+        Scheme::TsDsa => {
+            let sharing = Sharing::<P256>::decode(public).map_err(|_| sharing_error)?;
+            let share = Share::<P256>::decode(share.expose()).map_err(|_| share_error)?;
+            share.holder() == *holder && share.fits(&sharing).is_ok()
+        }
+        Scheme::Frost => {
+            let sharing = FrostSharing::decode(public)?;
+            let share = FrostShare::decode(share.expose())?;
+            share.holder() == *holder && share.check(&sharing).is_ok()
+        }
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => return Err(sharing_error),
+    };
+    if good { Ok(()) } else { Err(SigningError::PeerShare) }
+}
+
+fn deal_ts_dsa(
+    secret: &Secret<Vec<u8>>,
+    threshold: usize,
+    holders: &[MemberId],
+    entropy: &mut dyn Entropy,
+) -> Result<Dealt, Fault> {
+    let secret = GroupSecret::<P256>::decode(secret).ok_or_else(no_secret)?;
+    let dealt = sharing::deal::<P256>(secret.number(), holders, threshold, entropy);
+    let (sharing, shares) = dealt.map_err(|_| sharing::wrong_hands())?;
+    let shares = shares.iter().map(|(holder, share)| (*holder, share.encode())).collect();
+    Ok(Dealt { public: sharing.encode(), shares })
+}
+
+fn deal_frost(
+    secret: &Secret<Vec<u8>>,
+    threshold: usize,
+    holders: &[MemberId],
+    entropy: &mut dyn Entropy,
+) -> Result<Dealt, Fault> {
+    let secret = GroupSecret::<Edwards>::decode(secret).ok_or_else(no_secret)?;
+    let number = Secret::new(Edwards::encode_scalar(secret.number()));
+    let held = frost::split(number.expose(), threshold, holders, entropy)?;
+    let public = held.values().next().map(|held| held.sharing.encode()).ok_or_else(sharing::wrong_hands)?;
+    Ok(Dealt { public, shares: held.iter().map(|(holder, held)| (*holder, held.share.encode())).collect() })
+}
+
+fn no_such_dealer() -> Fault {
+    Fault::of_nobody(FaultKind::LocalScheme)
+}
+
+fn no_secret() -> Fault {
+    Fault::of_nobody(FaultKind::LocalSecret)
+}
