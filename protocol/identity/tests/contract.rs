@@ -183,7 +183,7 @@ fn id_31_what_this_release_cannot_do_is_refused_with_the_reason() {
     let all: Vec<_> = world.founders.iter().collect();
     for (from, to, key, reason) in [
         ("version = 1", "version = 2", "version", "this release reads version 1"),
-        ("\"plain\"", "\"shoup-rsa\"", "scheme", "plain, asm, ts-dsa or frost"),
+        ("\"plain\"", "\"rsa\"", "scheme", "plain, asm, ts-dsa, frost or shoup-rsa"),
         ("\"by-size\"", "\"gdh2\"", "keying", "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls"),
         ("\"by-size\"", "\"ckd\"", "keying", NO_SHARE),
         ("\"aes-256-gcm\"", "\"aes-128-gcm\"", "cipher", "aes-256-gcm or chacha20-poly1305"),

@@ -44,9 +44,8 @@ fn id_48_a_scheme_comes_with_what_it_needs() {
     // Three votes of threshold ECDSA take five signers.
     assert_eq!(refused(&draft(Scheme::TsDsa, 4, 3)), "threshold");
     assert!(Charter::from_toml(&draft(Scheme::Frost, 4, 3).to_toml()).is_ok());
-    for scheme in [Scheme::TsRsa, Scheme::Shoup] {
-        assert_eq!(refused(&draft(scheme, 5, 3)), "scheme");
-    }
+    assert_eq!(refused(&draft(Scheme::TsRsa, 5, 3)), "scheme");
+    assert_eq!(refused(&draft(Scheme::Shoup, 5, 3)), "mode");
     let mut minority = draft(Scheme::Frost, 5, 3);
     minority.minority_may_admit = false;
     assert_eq!(refused(&minority), "minority_may_admit");

@@ -13,7 +13,10 @@
 mod common;
 
 use common::World;
-use folkmoot_identity::{Gmc, identities_pem};
+use folkmoot_identity::{
+    Central, Charter, CharterDraft, Combined, Gmc, GmcBody, Grounds, RevocationBody, RevocationList,
+    identities_pem,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -129,6 +132,38 @@ fn openssl_verifies_the_envelope_of_a_membership_certificate() {
         let said = accepted(&folder.openssl("verify -x509_strict -check_ss_sig -CAfile gmc.pem gmc.pem"));
         assert!(said.contains("gmc.pem: OK"), "{said}");
     }
+}
+
+/// What an authority signs is verified with its own certificate alone, on whichever grounds it stands; and what it revokes is refused.
+#[test]
+fn openssl_verifies_what_an_authority_signs() {
+    let (world, folder) = (World::new(), Folder::new());
+    let (key, certificate) = common::authority("book club");
+    let central = Central {
+        certificate: certificate.clone(),
+        nodes: [world.stranger.member()].into(),
+        dealer: None,
+    };
+    let draft = CharterDraft { central: Some(central), ..world.draft() };
+    let charter = Charter::from_toml(&draft.to_toml()).unwrap();
+    let body = GmcBody::propose(&charter, &world.stranger, 3, common::START, &mut common::Seed(5 << 32));
+    let combined = Combined { epoch: [3; 32], signature: vec![7; 64] };
+    folder.put("authority.pem", certificate.to_pem());
+    for grounds in [Grounds::Votes(vec![world.vote(0).proof()]), Grounds::Combined(combined)] {
+        let body = body.on_grounds(&grounds);
+        let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_der();
+        let gmc = Gmc::issue_by_group(&body, certificate.key(), &signature).unwrap();
+        folder.put("gmc.pem", gmc.to_pem());
+        let said = accepted(&folder.openssl("verify -x509_strict -check_ss_sig -CAfile authority.pem gmc.pem"));
+        assert!(said.contains("gmc.pem: OK"), "{said}");
+        let list = RevocationBody::new(certificate.clone(), common::START, 1, [gmc.body().serial].into()).unwrap();
+        let signature = key.sign_raw(&list.tbs().unwrap()).to_der();
+        folder.put("revoked.pem", RevocationList::close(&list, &signature).unwrap().to_pem());
+        let checked = "verify -x509_strict -crl_check -CAfile authority.pem -CRLfile revoked.pem gmc.pem";
+        let said = String::from_utf8_lossy(&folder.openssl(checked).stderr).into_owned();
+        assert!(said.contains("error 23"), "{said}");
+    }
+    accepted(&folder.openssl("verify -x509_strict -check_ss_sig -CAfile authority.pem authority.pem"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use common::{Seed, person};
 use folkmoot_base::{Blob, EntryId, GroupName, MemberId, UnixTime, codec};
 use folkmoot_identity::transcript::{Body, ENTRY_LABEL, Entry};
 use folkmoot_identity::{
-    BuildError, CertificateError, Change, Charter, CharterDraft, CharterError, Decision, EntryError, Founder,
+    Below, BuildError, CertificateError, Change, Charter, CharterDraft, CharterError, Decision, EntryError, Founder,
     Gmc, GmcBody, Identity, Policies, Policy, Rule, RuleError, SignedCharter, Slot, Threshold, Transcript,
     Verdict, Vote, VoteContent, VoteProof,
 };
@@ -524,7 +524,7 @@ fn trn_29_the_size_in_a_threshold_is_the_groups_and_changes_when_it_is_due() {
 
 #[test]
 fn id_47_below_the_threshold_all_voters_suffice_where_the_charter_says_so() {
-    let policies = Policies { reset_below_threshold: true, ..Policies::default() };
+    let policies = Policies { below: Below::Reset, ..Policies::default() };
     let mut t = found(3, &draft(3, 3, policies));
     assert_eq!((t.roster().threshold(), t.roster().below_threshold()), (3, None));
     expelled(&mut t, 2, &[0, 1, 2]);
@@ -538,7 +538,7 @@ fn id_47_below_the_threshold_all_voters_suffice_where_the_charter_says_so() {
     let toml = draft(3, 2, Policies::default()).to_toml();
     let authority = toml.replace("threshold = 2\n", "threshold = 2\nbelow_threshold = \"authority\"\n");
     let refused = Charter::from_toml(&authority).unwrap_err().to_string();
-    assert!(refused.contains("this release has none"), "{refused}");
+    assert!(refused.contains("takes an authority"), "{refused}");
 }
 
 // Policies other than votes.
@@ -583,8 +583,8 @@ fn id_45_a_policy_that_cannot_be_is_refused_with_the_reason() {
     let listed = format!("policy = \"list\"\nlist = [\"{}\"]", id(9).hex());
     assert!(with(&listed).is_ok());
     for (lines, reason) in [
-        ("policy = \"authority\"".to_owned(), "this release has none"),
-        ("policy = \"anarchy\"".into(), "threshold, list or founder"),
+        ("policy = \"authority\"".to_owned(), "takes an authority"),
+        ("policy = \"anarchy\"".into(), "threshold, list, founder or authority"),
         ("policy = \"list\"".into(), "takes a list"),
         ("policy = \"founder\"".into(), "takes a decider"),
         (format!("policy = \"founder\"\ndecider = \"{}\"", id(9).hex()), "a founder's key"),

@@ -5,8 +5,8 @@ use folkmoot_base::{
     ConfigurationId, Entropy, GroupId, GroupName, MemberId, NodeId, Service, UnixTime, ViewId, digest,
 };
 use folkmoot_identity::{
-    CertificateError, Charter, CharterDraft, Gmc, GmcBody, Identity, Motion, Request, SignedCharter,
-    SignedMessage, SignerCertificate, Stamp, Verdict, VerifyingKey, Vote, VoteContent, VoteProof,
+    AuthorityBody, AuthorityCertificate, CertificateError, Charter, CharterDraft, Gmc, GmcBody, GroupKey, Identity, Motion, Request, SignedCharter,
+    SignedMessage, SignerCertificate, SigningKey, Stamp, Verdict, VerifyingKey, Vote, VoteContent, VoteProof,
 };
 
 /// 2026-01-01T00:00:00Z.
@@ -24,6 +24,15 @@ impl Entropy for Seed {
             chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
         }
     }
+}
+
+/// The key that certifies for the group of this name, and its certificate.
+pub fn authority(name: &str) -> (SigningKey, AuthorityCertificate) {
+    let key = SigningKey::generate(&mut Seed(7 << 32));
+    let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
+    let body = AuthorityBody::new(name, public, START, &mut Seed(8 << 32));
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    (key, AuthorityCertificate::close(&body, &signature).unwrap())
 }
 
 pub fn person(name: &str, seed: u64) -> Identity {
@@ -46,6 +55,12 @@ impl World {
         let all: Vec<_> = founders.iter().collect();
         let signed = SignedCharter::sign(&draft.to_toml(), &all).unwrap();
         Self { founders, stranger, signed }
+    }
+
+    /// What its charter was made of.
+    pub fn draft(&self) -> CharterDraft {
+        let named = self.founders.iter().map(|founder| founder.certificate().into()).collect();
+        CharterDraft::new(GroupName::new("book club").unwrap(), 2, named, &mut Seed(99 << 32))
     }
 
     pub fn charter(&self) -> &Charter {
