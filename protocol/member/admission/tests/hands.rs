@@ -117,6 +117,32 @@ fn the_threshold_moves_and_the_key_stays() {
     }
 }
 
+/// As many hands as five shares of each scheme take; the newcomer's certificate is made under each threshold.
+#[test]
+fn the_threshold_goes_from_3_to_5_to_2() {
+    for (scheme, founders) in [(Scheme::Frost, 5), (Scheme::TsDsa, 9)] {
+        let mut bus = Bus::silent(scheme, founders, 3);
+        bus.pass(40);
+        let facts = |bus: &Bus| bus.seats[0].transcript.roster().sharing().unwrap().facts.clone();
+        let (key, mut epochs) = (facts(&bus).key, vec![facts(&bus).epoch]);
+        for (threshold, seed) in [("5", 40), ("2", 41)] {
+            let change = Decision::change("threshold", threshold);
+            let need = bus.seats[0].transcript.roster().decision_need().max(founders as usize / 2 + 1);
+            for who in 0..need {
+                bus.command(who, Command::Propose(change.clone())).unwrap();
+            }
+            bus.pass(25);
+            assert_agreed(&bus);
+            let now = facts(&bus);
+            assert_eq!((now.threshold.to_string().as_str(), &now.key), (threshold, &key));
+            assert!(!epochs.contains(&now.epoch));
+            epochs.push(now.epoch);
+            let voters: &[usize] = if threshold == "5" { &[0, 1, 2, 3, 4] } else { &[0, 1] };
+            admit_by(&mut bus, &format!("guest{seed}"), seed, voters);
+        }
+    }
+}
+
 /// Turns a hand's words in `round` into other words, signed by itself all the same.
 fn lie(liar: &Identity, group: GroupId, round: u8, payload: &mut Bytes) -> bool {
     let Ok(OpenMessage::Hand { mut word }) = codec::decode(payload) else { return false };
