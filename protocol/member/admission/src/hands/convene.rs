@@ -113,7 +113,7 @@ impl Admission {
     /// The contact has the group sign for its guests that were voted for.
     fn lead_certificates(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
-        if roster.sharing().is_none() {
+        if roster.sharing().is_none() || roster.is_for_authority() {
             return;
         }
         let at_work = |digest: &Digest| {
@@ -124,6 +124,7 @@ impl Admission {
             self.guests.is_linked(&open.request.member().node())
                 && open.enough(roster).is_some()
                 && !self.hands.issued.contains_key(&digest)
+                && !self.central.combined.contains_key(&digest)
                 && !at_work(&digest)
         });
         let ours: Vec<Digest> = ours.map(|open| open.request.digest()).collect();
