@@ -11,11 +11,12 @@
 mod common;
 mod keys;
 
-use common::{Ends, Seed, member, members, play, run_id};
+use common::{Ends, Seed, member, members, play, play_with, run_id};
 use folkmoot_base::{MemberId, Secret};
 use folkmoot_signing::rsa::ModulusSize;
 use folkmoot_signing::shared::{self, AnyRun, Dealt, Moving, Outcome};
 use folkmoot_signing::{FaultKind, KeyKind, Scheme, SigningError};
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 const DEALT: [Scheme; 3] = [Scheme::TsDsa, Scheme::Frost, Scheme::Shoup];
@@ -133,6 +134,20 @@ fn deal_02_the_same_seed_deals_the_same() {
         assert_eq!(drawn(scheme, 3), drawn(scheme, 3));
         assert_ne!(drawn(scheme, 3), drawn(scheme, 4));
     }
+}
+
+#[test]
+fn deal_02_shoups_primes_are_the_seeds() {
+    // Seed 10 finds its primes soon; most take some seconds.
+    let (secret, again) = (drawn(Scheme::Shoup, 10), drawn(Scheme::Shoup, 10));
+    assert_eq!(secret, again);
+    assert_eq!(secret.expose()[..3], [1, 8, 0]);
+    let dealt = shared::deal(Scheme::Shoup, &secret, 2, &members(3), &mut Seed(11 << 40)).unwrap();
+    assert_eq!(
+        shared::facts(Scheme::Shoup, &dealt.public).map(|facts| facts.key),
+        shared::public_key(Scheme::Shoup, &secret)
+    );
+    signed(Scheme::Shoup, &dealt, &members(3)[1..]);
 }
 
 #[test]
@@ -274,5 +289,98 @@ fn deal_07_what_a_scheme_has_not_is_refused_by_its_reason() {
         let now = (dealt.public.as_slice(), Some(share(&dealt, &all[0])));
         let reshared = shared::reshare(scheme, run_id(1), all[0], moving, 2, now);
         assert_eq!(reshared.map(|_| ()).unwrap_err().kind, reason);
+    }
+}
+
+#[test]
+fn deal_09_shoups_public_part_says_who_has_which_number_and_that_enough_sign() {
+    let all = members(3);
+    let dealt = deal(Scheme::Shoup, 2, &all, 9);
+    let bytes = &dealt.public;
+    let seats = bytes.len() - 3 * 33;
+    let number = |at: usize| 11 + 256 * at..11 + 256 * (at + 1);
+    assert_eq!(bytes.len(), 11 + 256 * 5 + 3 * 33, "N, v, v_1 to v_3, three seats");
+    let refused = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut changed = bytes.clone();
+        change(&mut changed);
+        let first = shared::check_share(Scheme::Shoup, &changed, &all[0], share(&dealt, &all[0]));
+        assert_eq!(first, Err(SigningError::WireSharing), "a holder whose share fits sees it too");
+        shared::facts(Scheme::Shoup, &changed).unwrap_err() == SigningError::WireSharing
+    };
+    // Seats 2 and 3 changed over; seat 3 spare, or retired.
+    assert!(refused(&|bytes| bytes[seats + 33..].rotate_left(33)));
+    for state in [0, 2] {
+        assert!(refused(&|bytes| {
+            bytes.truncate(seats + 66);
+            bytes.push(state);
+        }));
+    }
+    // v_2 and v_3 changed over; v_3 is v_2; v_3 is v; v is v_1.
+    assert!(refused(&|bytes| bytes[number(3).start..number(4).end].rotate_left(256)));
+    for (to, from) in [(4, 3), (4, 1), (1, 2)] {
+        assert!(refused(&|bytes| bytes.copy_within(number(from), number(to).start)));
+    }
+    // Told with another threshold.
+    for threshold in [1, 3] {
+        assert!(refused(&|bytes| bytes[8] = threshold));
+    }
+    // Another holder in the last seat: still a sharing, of the others' shares; but not of that holder's.
+    let mut changed = bytes.clone();
+    changed[seats + 67..].copy_from_slice(&[0xff; 32]);
+    let epoch = |public: &[u8]| shared::facts(Scheme::Shoup, public).unwrap().epoch;
+    assert_eq!(epoch(&changed), epoch(bytes));
+    let check = |holder| shared::check_share(Scheme::Shoup, &changed, holder, share(&dealt, holder));
+    assert_eq!(all.iter().map(check).collect::<Vec<_>>(), [Ok(()), Ok(()), Err(SigningError::PeerShare)]);
+}
+
+#[test]
+fn deal_10_a_false_part_of_shoups_names_its_hand() {
+    let all = members(4);
+    let dealt = deal(Scheme::Shoup, 3, &all, 10);
+    let liar = all[1];
+    let lies: [(FaultKind, fn(&mut Vec<u8>)); 3] = [
+        (FaultKind::PeerPart, |words| words[200] ^= 1),
+        (FaultKind::PeerPart, |words| words[256] ^= 4),
+        (FaultKind::PeerMalformed, |words| words.truncate(7)),
+    ];
+    for (kind, lie) in lies {
+        let ends = play_with(hands(Scheme::Shoup, &dealt, &all[..3]), 1, |round, hand, said| {
+            assert_eq!(round, 0, "one round");
+            if hand == liar {
+                lie(&mut said.to_all);
+            }
+        });
+        for (_, end) in ends.into_iter().filter(|(hand, _)| *hand != liar) {
+            let fault = end.map(|_| ()).unwrap_err();
+            assert_eq!((fault.kind, fault.culprits), (kind, vec![liar]));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
+
+    #[test]
+    fn what_is_dealt_reads_back(count in 1_usize..8, part in 0.0..1.0, seed in 1_u64..1_000_000, quick in any::<bool>()) {
+        let scheme = if quick { DEALT[usize::from(part > 0.5)] } else { Scheme::Shoup };
+        let holders = members(count as u64);
+        let threshold = 1 + (part * count as f64) as usize;
+        let dealt = deal(scheme, threshold, &holders, seed);
+        let facts = shared::facts(scheme, &dealt.public).unwrap();
+        prop_assert_eq!((facts.threshold, facts.holders), (threshold, holders));
+        prop_assert_eq!(Ok(facts.key), shared::public_key(scheme, &secret(scheme)));
+        for (holder, share) in &dealt.shares {
+            prop_assert_eq!(shared::check_share(scheme, &dealt.public, holder, share), Ok(()));
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_refused_not_feared(bytes: Vec<u8>) {
+        let secret = Secret::new(bytes.clone());
+        for scheme in DEALT.into_iter().chain(OTHERS) {
+            prop_assert_eq!(shared::public_key(scheme, &secret), Err(SigningError::LocalSecret));
+            prop_assert!(shared::facts(scheme, &bytes).is_err());
+            prop_assert!(shared::check_share(scheme, &bytes, &member(1), &secret).is_err());
+        }
     }
 }

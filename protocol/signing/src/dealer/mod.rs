@@ -29,8 +29,8 @@ pub struct Dealt {
     pub shares: Vec<(MemberId, Secret<Vec<u8>>)>,
 }
 
-/// Draws the secret that a dealer deals: its one encoding. Shoup's are two safe primes for a modulus of 2048 bits: found in seconds to
-/// minutes, deterministic in `entropy`, so it may be called on a thread of its own.
+/// Draws the secret that a dealer deals: its one encoding. Shoup's are two safe primes for a modulus of 2048 bits: found in a second to
+/// a minute, deterministic in `entropy`, so it may be called on a thread of its own.
 ///
 /// # Errors
 /// [`FaultKind::LocalScheme`] if nobody deals this scheme's keys; [`FaultKind::Again`] if the library finds no prime, which does not happen.
