@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! libfuzzer/fuzz_targets/NAME.rs --+                     plain values: values, papers, frames
-//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks, hands: asm, frost, sharing, shares
+//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks, hands: asm, frost, sharing, shares, dealers
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, own wishes. Time and entropy are the
 //! same in every run, so an input that fails fails again. `cargo run -p folkmoot-fuzz --bin seeds` writes the corpus anew.
@@ -16,6 +16,7 @@
 )]
 
 mod asm;
+mod dealers;
 mod doors;
 mod frames;
 mod frost;
@@ -65,4 +66,5 @@ targets! {
     stacks: node_peer, member_words, embedded_stranger, embedded_pair;
     stored: stored_state;
     shares: shoup_forms, shoup_run, ts_rsa_run;
+    dealers: dealer_secret, dealer_share;
 }

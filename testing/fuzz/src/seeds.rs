@@ -3,7 +3,8 @@
 use crate::script::script;
 use crate::world::world;
 use crate::{
-    asm, doors, frames, frost, keys, letters, links, orders, runs, shares, sharing, stacks, stored, values,
+    asm, dealers, doors, frames, frost, keys, letters, links, orders, runs, shares, sharing, stacks, stored,
+    values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
@@ -29,6 +30,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [sharings, dealings] = sharing::sharing_seeds();
     let [frost_forms, frost_run] = frost::frost_seeds();
     let [dealt, shoup, ts_rsa] = shares::share_seeds();
+    let [kept, sent] = dealers::dealer_seeds();
     all.extend([
         ("link_message", datagrams),
         ("link_stranger", stranger.clone()),
@@ -64,6 +66,8 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("shoup_forms", dealt),
         ("shoup_run", shoup),
         ("ts_rsa_run", ts_rsa),
+        ("dealer_secret", kept),
+        ("dealer_share", sent),
     ]);
     all
 }

@@ -31,6 +31,8 @@ const DEAR: &[(&str, usize)] = &[
     ("stored_state", 41),
     ("shoup_forms", 3),
     ("shoup_run", 61),
+    ("dealer_secret", 3),
+    ("dealer_share", 41),
 ];
 
 fn folder(name: &str) -> PathBuf {
@@ -159,6 +161,8 @@ replays! {
     shoup_forms
     shoup_run
     ts_rsa_run
+    dealer_secret
+    dealer_share
 }
 
 #[test]
