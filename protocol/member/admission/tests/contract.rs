@@ -307,6 +307,7 @@ fn a_vote_is_persisted_before_it_is_sent() {
                     OpenMessage::Vote { .. } | OpenMessage::DecisionVote { .. } => assert!(persisted),
                     OpenMessage::Request { .. } | OpenMessage::Proposal { .. } => {}
                     OpenMessage::Hand { .. } | OpenMessage::Revocations { .. } => {}
+                    OpenMessage::Granted { .. } => {}
                 },
                 _ => {}
             }
