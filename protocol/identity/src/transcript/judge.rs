@@ -55,8 +55,14 @@ impl Act {
     }
 }
 
-/// Judges one entry; `past` is the roster of its ancestors.
-pub(super) fn judge(group: &GroupId, id: EntryId, entry: &Entry, past: &Roster) -> Result<Act, EntryError> {
+/// Judges one entry; `past` is the roster of its ancestors, `lax` is the mutant of `TRN-52`.
+pub(super) fn judge(
+    group: &GroupId,
+    id: EntryId,
+    entry: &Entry,
+    past: &Roster,
+    lax: bool,
+) -> Result<Act, EntryError> {
     let author = past.member(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
     author
         .key
@@ -64,21 +70,21 @@ pub(super) fn judge(group: &GroupId, id: EntryId, entry: &Entry, past: &Roster) 
         .map_err(|_| EntryError::WireSignature)?;
     match &entry.body {
         Body::Genesis { .. } => Err(EntryError::WireOtherGenesis),
-        Body::Admit { certificate } => admit(id, &certificate.0, past),
+        Body::Admit { certificate } => admit(id, &certificate.0, past, lax),
         Body::Expire { member, admission, time } => expire(id, *member, *admission, *time, past),
         Body::Decide { decision, votes } => decide(group, id, decision, votes, past),
         Body::Refuse { request, votes } => refuse(group, *request, votes, past),
     }
 }
 
-fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
+fn admit(id: EntryId, der: &Bytes, past: &Roster, lax: bool) -> Result<Act, EntryError> {
     let certificate = Gmc::from_der(der).map_err(EntryError::PeerCertificate)?;
     let member = certificate.member();
     if certificate.is_founder() {
         return Err(EntryError::PeerNoVotes(member));
     }
     if past.charter().scheme().shared() {
-        issued(&certificate, past)?
+        issued(&certificate, past, lax)?
     } else {
         voted(&certificate, past)?
     }

@@ -20,6 +20,7 @@
 
 mod applicant;
 mod ballots;
+mod broken;
 mod contact;
 mod decide;
 mod desk;
@@ -39,7 +40,7 @@ pub use desk::Admission;
 pub use error::AdmissionError;
 pub use hands::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
 pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey};
-pub use status::{ProposalStatus, RequestStatus, Status};
+pub use status::{ProposalStatus, RequestStatus, Status, TableStatus};
 
 use bytes::Bytes;
 use core::time::Duration;

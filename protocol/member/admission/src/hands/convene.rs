@@ -6,7 +6,7 @@ use super::{GATHER, HandWord, PATIENCE, Purpose, Say, Seats, TURN, Table};
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use core::time::Duration;
-use folkmoot_base::{Blob, Digest, Entropy, MemberId, UnixTime};
+use folkmoot_base::{Blob, Danger, Digest, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{AuthorityBody, Decision, Roster};
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
@@ -133,6 +133,7 @@ impl Admission {
         self.hands.attempts = self.hands.attempts.wrapping_add(1);
         let attempt = self.hands.attempts;
         let table = table_name(call.transcript, &me, &purpose, attempt);
+        self.trace(format!("calls to a table: {}", purpose.word()));
         self.say_hand(call, table, Say::Convene { purpose, attempt });
     }
 
@@ -207,6 +208,9 @@ impl Admission {
 
     /// Tables that stand still are over; as their leader we remember who kept us waiting.
     fn drop_idle_tables(&mut self, call: &Call<'_>) {
+        if self.config.danger == Some(Danger::AdmissionTablesStay) {
+            return;
+        }
         let late: Vec<Digest> = self
             .hands
             .tables

@@ -5,7 +5,7 @@ use crate::desk::{Admission, Call};
 use crate::store;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, Entropy, Secret, StoreKey, digest};
+use folkmoot_base::{Danger, Digest, Entropy, Secret, StoreKey, digest};
 use folkmoot_identity::{Decision, Identity, Roster, Transcript};
 use folkmoot_signing::shared::{self, SharingFacts};
 use std::collections::BTreeMap;
@@ -119,7 +119,11 @@ impl Admission {
         entropy: &mut dyn Entropy,
     ) {
         let plain = Secret::new(codec::encode(&stored));
+        let waits = stored.state == WAITING;
         wipe(&mut stored);
+        if waits && self.config.danger == Some(Danger::AdmissionForgetsShare) {
+            return;
+        }
         match store::seal_share(call.identity, name, &plain, entropy) {
             Some(sealed) => self.out.push_back(Output::Persist(store::put_share(name, sealed))),
             None => self.trace("a share cannot be kept: its seal has no key".to_owned()),
@@ -136,11 +140,12 @@ impl Admission {
         }
         let next = self.hands.shares.waiting.remove(&name);
         let old = self.hands.shares.current.take();
+        let keeps = self.config.danger == Some(Danger::AdmissionKeepsOldShares);
         for (name, waiting) in core::mem::take(&mut self.hands.shares.waiting) {
             drop(waiting);
             self.out.push_back(Output::Persist(store::delete_share(&name)));
         }
-        if let Some((name, _)) = old {
+        if let Some((name, _)) = old.filter(|_| !keeps) {
             self.out.push_back(Output::Persist(store::delete_share(&name)));
         }
         let Some(next) = next else { return };

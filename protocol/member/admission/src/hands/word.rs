@@ -60,6 +60,20 @@ pub enum Purpose {
     },
 }
 
+impl Purpose {
+    /// In one word, for the log.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Found { .. } => "found",
+            Self::Authority { .. } => "authority",
+            Self::Certify { .. } => "certify",
+            Self::Reshare { .. } => "reshare",
+            Self::Revoke { .. } => "revoke",
+            Self::Multi { .. } => "multi",
+        }
+    }
+}
+
 /// For one hand alone.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Whisper {
