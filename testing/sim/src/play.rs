@@ -272,6 +272,8 @@ impl<'a> Player<'a> {
             self.world.wish_admit(voter, seat);
         }
         self.world.command(seat, Command::Apply);
+        self.away(seat, false);
+        self.world.command(seat, Command::Join);
     }
 
     fn forge(&mut self, how: Forgery, count: u8) {

@@ -3,7 +3,7 @@
 use crate::desk::Admission;
 use crate::vote::voters;
 use core::time::Duration;
-use folkmoot_base::{Digest, MemberId, UnixTime};
+use folkmoot_base::{Digest, Instant, MemberId, UnixTime};
 use folkmoot_identity::{Decision, Transcript, Verdict};
 
 /// One open request.

@@ -1,8 +1,9 @@
 //! At the table: hearing words, and driving the run.
 
-use super::share::Waiting;
+use super::convene::turn;
+use super::share::{Waiting, in_use};
 use super::word::table_name;
-use super::{HandWord, LEADER_TABLES_MAX, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
+use super::{HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
 use crate::desk::{Admission, Call};
 use crate::{AdmissionError, Event};
 use bytes::Bytes;
@@ -84,6 +85,7 @@ impl Admission {
             run: None,
             round: 0,
             said: BTreeMap::new(),
+            gathered: leader != call.identity.member(),
             convened: call.now,
             moved: call.now,
         };
@@ -122,7 +124,9 @@ impl Admission {
                     open.enough(roster).is_some() && !roster.has_issued(&open.request.body().serial)
                 });
                 let held = roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
-                voted && held && roster.leavers_with_shares().len() < roster.threshold()
+                // By the threshold that they were given by, as the transcript counts (`TRN-53`): the charter's may have moved since.
+                let most = roster.sharing().map_or(0, |now| now.facts.threshold);
+                voted && held && roster.leavers_with_shares().len() < most
             }
             Purpose::Revoke { tbs } => sharers && self.is_right_list(call, &tbs.0),
         }
@@ -198,9 +202,14 @@ impl Admission {
         // Whoever leads a run that can be watched takes what it comes to, without a seat of its own.
         let watches = table.leader == me && matches!(table.purpose, Purpose::Multi { .. });
         if !seats.all().contains(&me) && !watches {
-            // Its leader waits to hear what comes of it.
+            // Its leader waits to hear what comes of it; the others let those seated have their time.
             if table.leader != me {
+                let shares = table.purpose.makes_sharing();
                 self.hands.tables.remove(&name);
+                if shares && self.hands.wanted.is_some() {
+                    let turn = turn(call.transcript.roster(), &me);
+                    self.hands.wanted = Some(call.now + PATIENCE + turn);
+                }
             }
             return;
         }
@@ -368,7 +377,8 @@ impl Admission {
                 let Ok(facts) = shared::facts(scheme, &public) else {
                     return self.trace("a run came to no sharing".to_owned());
                 };
-                let waiting = Waiting { facts, public: public.into(), share, authority };
+                let after = in_use(call.transcript.roster()).unwrap_or_default();
+                let waiting = Waiting { facts, after, public: public.into(), share, authority };
                 self.keep_waiting(call, waiting, entropy);
             }
             (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
@@ -400,7 +410,9 @@ impl Admission {
         }
         // The leader goes on at once.
         if table.leader == call.identity.member() {
-            self.hands.wanted = self.hands.wanted.map(|_| call.now);
+            if table.purpose.makes_sharing() {
+                self.hands.wanted = Some(call.now);
+            }
             self.hands.silent.clear();
         }
     }

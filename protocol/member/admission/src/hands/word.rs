@@ -61,6 +61,11 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// Whether it is a step to a sharing in use.
+    pub(crate) fn makes_sharing(&self) -> bool {
+        matches!(self, Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. })
+    }
+
     /// In one word, for the log.
     pub(crate) fn word(&self) -> &'static str {
         match self {
