@@ -56,8 +56,14 @@ impl Act {
     }
 }
 
-/// Judges one entry; `past` is the roster of its ancestors.
-pub(super) fn judge(group: &GroupId, id: EntryId, entry: &Entry, past: &Roster) -> Result<Act, EntryError> {
+/// Judges one entry; `past` is the roster of its ancestors, `lax` is the mutant of `TRN-52`.
+pub(super) fn judge(
+    group: &GroupId,
+    id: EntryId,
+    entry: &Entry,
+    past: &Roster,
+    lax: bool,
+) -> Result<Act, EntryError> {
     let author = past.member(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
     author
         .key
@@ -65,20 +71,20 @@ pub(super) fn judge(group: &GroupId, id: EntryId, entry: &Entry, past: &Roster) 
         .map_err(|_| EntryError::WireSignature)?;
     match &entry.body {
         Body::Genesis { .. } => Err(EntryError::WireOtherGenesis),
-        Body::Admit { certificate } => admit(id, &certificate.0, past),
+        Body::Admit { certificate } => admit(id, &certificate.0, past, lax),
         Body::Expire { member, admission, time } => expire(id, *member, *admission, *time, past),
         Body::Decide { decision, votes } => decide(group, id, decision, votes, past),
         Body::Refuse { request, votes } => refuse(group, *request, votes, past),
     }
 }
 
-pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
+pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster, lax: bool) -> Result<Act, EntryError> {
     let certificate = Gmc::from_der(der).map_err(EntryError::PeerCertificate)?;
     let member = certificate.member();
     if certificate.is_founder() {
         return Err(EntryError::PeerNoVotes(member));
     }
-    granted(&certificate, past)?;
+    granted(&certificate, past, lax)?;
     let body = certificate.body();
     let request = body.request_digest().map_err(EntryError::PeerCertificate)?;
     if past.is_used(&request) {
@@ -116,7 +122,7 @@ pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, Entr
 }
 
 /// By whom, as scheme and mode of the charter say it: `TRN-57`, `TRN-58` where an authority signs.
-fn granted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
+fn granted(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError> {
     let charter = past.charter();
     let central = charter.mode() == Mode::Centralised;
     if central {
@@ -127,8 +133,8 @@ fn granted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
             let bare = certificate.body().membership.votes.as_ref().is_some_and(Vec::is_empty);
             bare.then_some(()).ok_or(EntryError::PeerCertificate(CertificateError::PeerAuthority))
         }
-        true if central => combined(certificate, past),
-        true => issued(certificate, past),
+        true if central => combined(certificate, past, lax),
+        true => issued(certificate, past, lax),
         false => voted(certificate, past),
     }
 }

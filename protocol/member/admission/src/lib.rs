@@ -21,6 +21,7 @@
 mod applicant;
 mod authority;
 mod ballots;
+mod broken;
 mod central;
 mod contact;
 mod decide;
@@ -46,7 +47,7 @@ pub use desk::Admission;
 pub use error::AdmissionError;
 pub use hands::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
 pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey};
-pub use status::{ProposalStatus, RequestStatus, Status};
+pub use status::{ProposalStatus, RequestStatus, Status, TableStatus};
 
 use bytes::Bytes;
 use core::time::Duration;

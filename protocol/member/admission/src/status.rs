@@ -2,7 +2,8 @@
 
 use crate::desk::Admission;
 use crate::vote::voters;
-use folkmoot_base::{Digest, MemberId, UnixTime};
+use core::time::Duration;
+use folkmoot_base::{Digest, Instant, MemberId, UnixTime};
 use folkmoot_identity::{Decision, Transcript, Verdict};
 
 /// One open request.
@@ -61,6 +62,17 @@ pub struct ProposalStatus {
     pub opinion: Option<bool>,
 }
 
+/// How the tables stand at which several members make one share or one signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TableStatus {
+    /// How many there are.
+    pub open: usize,
+    /// How long the one that moved least recently has stood still.
+    pub still: Duration,
+    /// Whether this member has a share of the sharing in use.
+    pub holds: bool,
+}
+
 /// Everything open.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Status {
@@ -71,6 +83,17 @@ pub struct Status {
 }
 
 impl Admission {
+    /// How the tables stand.
+    pub fn tables(&self, now: Instant, transcript: &Transcript) -> TableStatus {
+        let still = self.hands.tables.values().map(|table| now.since(table.moved)).max();
+        let sharing = transcript.roster().sharing();
+        TableStatus {
+            open: self.hands.tables.len(),
+            still: still.unwrap_or_default(),
+            holds: sharing.is_some_and(|now| self.hands.shares.of(&now.public).is_some()),
+        }
+    }
+
     /// What is open now.
     pub fn status(&self, transcript: &Transcript) -> Status {
         let roster = transcript.roster();

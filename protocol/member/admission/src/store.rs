@@ -7,7 +7,7 @@
 //! | request | "own" | applicant: request (CMS) or certificate (GMC), first byte says which |
 //! | vote | "a" ‖ request digest | own vote, CMS |
 //! | vote | "d" ‖ serial(8) ‖ ballot(4) | own approval at that slot: decision, CMS |
-//! | share | digest of the sharing's public part | state, leader, public part, certificate, share; sealed under the identity's key |
+//! | share | digest of the sharing's public part | state, sharing before, public part, certificate, share; sealed under the identity's key |
 //! | revoked | "list" | the newest revocation list of the group's key (X.509 CRL) |
 //! | office | see authority/office.rs, record.rs, person.rs | what makes a process the authority, and what that issued |
 //! | vote | "n" ‖ serial(8) ‖ ballot(4) ‖ proposal's first 16 bytes | own rejection: decision, CMS |
@@ -177,6 +177,7 @@ impl Admission {
                 .load_share(transcript, identity, key, value)
                 .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
         }
+        admission.loaded_shares(transcript);
         for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
             admission.hands.load_revocations(transcript, value);
         }

@@ -180,7 +180,8 @@ impl Node {
         now: Instant,
         entropy: &mut dyn Entropy,
     ) -> Result<Self, NodeError> {
-        let transcript = load_transcript(&config.charter, stored)?;
+        let mut transcript = load_transcript(&config.charter, stored)?;
+        transcript.endanger(config.danger);
         let me = config.identity.node();
         let ring_seq = stored.iter().find(|(key, _)| {
             key.table == folkmoot_ring::STORE_TABLE && key.key == folkmoot_ring::STORE_KEY_RING_SEQ

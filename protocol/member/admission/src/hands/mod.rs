@@ -71,6 +71,8 @@ pub(crate) struct Table {
     pub(crate) run: Option<AnyRun>,
     pub(crate) round: u8,
     pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
+    /// Whether its leader waits no longer for more hands than it takes; set at everybody else's from the start.
+    pub(crate) gathered: bool,
     /// When it was convened, and last moved.
     pub(crate) convened: Instant,
     pub(crate) moved: Instant,
@@ -108,8 +110,8 @@ impl Hands {
     /// When something here is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         let tables = self.tables.values().flat_map(|table| {
-            let gathering = table.seats.is_none().then(|| table.convened + GATHER);
-            [Some(table.moved + PATIENCE), gathering.filter(|due| *due > table.moved)]
+            let gathering = table.seats.is_none() && !table.gathered;
+            [Some(table.moved + PATIENCE), gathering.then(|| table.convened + GATHER)]
         });
         tables.chain([self.wanted, self.revoked.due()]).flatten().min()
     }

@@ -1,16 +1,17 @@
 //! At the table: hearing words, and driving the run.
 
-use super::share::Waiting;
+use super::convene::turn;
 use super::deal::certified;
+use super::share::{Waiting, in_use};
 use super::word::table_name;
-use super::{HandWord, LEADER_TABLES_MAX, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
+use super::{HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
 use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::{AdmissionError, Event};
 use bytes::Bytes;
 use folkmoot_base::codec;
 use folkmoot_base::sealing::{Classic, OpeningKey, seal};
-use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
+use folkmoot_base::{Blob, Danger, Digest, Entropy, MemberId, Secret, digest};
 use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc, Mode};
 use folkmoot_signing::shared::{self, AnyRun, Outcome};
 use folkmoot_signing::{Fault, HANDS_MAX, Heard, Next, RunId, Said, Scheme};
@@ -89,6 +90,7 @@ impl Admission {
             run: None,
             round: 0,
             said: BTreeMap::new(),
+            gathered: leader != call.identity.member(),
             convened: call.now,
             moved: call.now,
         };
@@ -132,7 +134,9 @@ impl Admission {
                     open.enough(roster).is_some() && !roster.has_issued(&open.request.body().serial)
                 });
                 let held = roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
-                voted && held && roster.leavers_with_shares().len() < roster.threshold()
+                // By the threshold that they were given by, as the transcript counts (`TRN-53`): the charter's may have moved since.
+                let most = roster.sharing().map_or(0, |now| now.facts.threshold);
+                voted && held && roster.leavers_with_shares().len() < most
             }
             Purpose::Revoke { tbs } => sharers && self.is_right_list(call, &tbs.0),
         }
@@ -207,13 +211,19 @@ impl Admission {
             return;
         }
         table.seats = Some(seats.clone());
+        let purpose = table.purpose.word();
         table.moved = call.now;
         // Whoever leads a run that can be watched takes what it comes to, without a seat of its own.
         let watches = table.leader == me && matches!(table.purpose, Purpose::Multi { .. });
         if !seats.all().contains(&me) && !watches {
-            // Its leader waits to hear what comes of it.
+            // Its leader waits to hear what comes of it; the others let those seated have their time.
             if table.leader != me {
+                let shares = table.purpose.makes_sharing();
                 self.hands.tables.remove(&name);
+                if shares && self.hands.wanted.is_some() {
+                    let turn = turn(call.transcript.roster(), &me);
+                    self.hands.wanted = Some(call.now + PATIENCE + turn);
+                }
             }
             return;
         }
@@ -223,6 +233,7 @@ impl Admission {
         let run = self.make_run(call, &name, &seats);
         match run {
             Some(mut run) => {
+                self.trace(format!("sits at a table: {purpose}"));
                 let next = run.start(entropy);
                 if let Some(table) = self.hands.tables.get_mut(&name) {
                     table.run = Some(run);
@@ -277,7 +288,7 @@ impl Admission {
             Purpose::Certify { request } => {
                 let now = roster.sharing()?;
                 let open = self.requests.get(request)?;
-                let tbs = certified(roster, open, now)?;
+                let tbs = certified(roster, open, now, self.epoch_of(now.facts.epoch))?;
                 let share = self.hands.shares.of(&now.public)?;
                 shared::sign(scheme, id, me, &seats.givers, (&now.public, share), &tbs)
             }
@@ -363,6 +374,7 @@ impl Admission {
                 to_each.push(Whisper { to: *to, sealed });
             }
         }
+        self.trace("speaks at a table".to_owned());
         self.say_hand(call, name, Say::Round { round, to_all: Blob::from(said.to_all), to_each });
     }
 
@@ -374,6 +386,7 @@ impl Admission {
         outcome: Outcome,
         entropy: &mut dyn Entropy,
     ) {
+        self.trace(format!("a table is done: {}", table.purpose.word()));
         match (&table.purpose, outcome) {
             (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
                 let now = call.transcript.roster().sharing();
@@ -382,7 +395,8 @@ impl Admission {
                 let Ok(facts) = shared::facts(scheme, &public) else {
                     return self.trace("a run came to no sharing".to_owned());
                 };
-                let waiting = Waiting { facts, public: public.into(), share, authority };
+                let after = in_use(call.transcript.roster()).unwrap_or_default();
+                let waiting = Waiting { facts, after, public: public.into(), share, authority };
                 self.keep_waiting(call, waiting, entropy);
             }
             (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
@@ -414,7 +428,9 @@ impl Admission {
         }
         // The leader goes on at once.
         if table.leader == call.identity.member() {
-            self.hands.wanted = self.hands.wanted.map(|_| call.now);
+            if table.purpose.makes_sharing() {
+                self.hands.wanted = Some(call.now);
+            }
             self.hands.silent.clear();
         }
     }
@@ -430,7 +446,7 @@ impl Admission {
         if known || !self.guests.is_linked(&open.request.member().node()) {
             return;
         }
-        let body = open.request.body().issued_under(now.facts.epoch);
+        let body = open.request.body().issued_under(self.epoch_of(now.facts.epoch));
         match Gmc::issue_by_group(&body, &now.facts.key, signature) {
             Ok(gmc) => {
                 let (me, done) = (call.identity.member(), Purpose::Certify { request });
@@ -442,15 +458,21 @@ impl Admission {
         }
     }
 
+    /// The share-epoch that certificates name; the mutant's is none.
+    fn epoch_of(&self, now: Digest) -> Digest {
+        if self.config.danger == Some(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
+    }
+
     /// Certificates of requests that are closed, or of a sharing that is over, are not kept.
     pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let epoch = roster.sharing().map(|now| now.facts.epoch);
+        let lax = self.config.danger == Some(Danger::AdmissionNoShareEpoch);
         let central = roster.charter().mode() == Mode::Centralised;
         let stands = |gmc: &Gmc| match central {
             // Votes and multisignatures have no epoch; where they no longer suffice, the entry will not stand, and the guest asks anew.
             true => gmc.combined().is_none_or(|combined| Some(combined.epoch) == epoch),
-            false => gmc.issued() == epoch,
+            false => gmc.issued() == epoch || lax,
         };
         let open = &self.requests;
         self.hands.issued.retain(|request, der: &mut Bytes| {
