@@ -11,7 +11,7 @@ use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{EXPONENT, ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, ShoupSign};
 use folkmoot_signing::ts_rsa::{Subject, TsRsaDealer, TsRsaSign, hashed_place};
-use folkmoot_signing::{P256, PrimeGroup as _, Ristretto, RunId, Scheme, asm, frost, sharing, ts_dsa};
+use folkmoot_signing::{P256, PrimeGroup, Ristretto, RunId, Scheme, asm, frost, sharing, ts_dsa};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -27,7 +27,10 @@ pub(crate) enum Kind {
     TsRsa(ModulusSize),
     Shoup(ModulusSize),
     TsDsa,
+    /// Over ristretto255, as 2003's Schnorr over its own group.
     Asm,
+    /// Over P-256: by members' own keys, as charters have it.
+    AsmP256,
     Frost,
 }
 
@@ -54,7 +57,8 @@ impl Kind {
             Scheme::Plain => Some(Self::PlainEcdsa),
             Scheme::TsDsa => Some(Self::TsDsa),
             Scheme::Frost => Some(Self::Frost),
-            Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => None,
+            Scheme::Asm => Some(Self::AsmP256),
+            Scheme::TsRsa | Scheme::Shoup => None,
         }
     }
 
@@ -64,7 +68,7 @@ impl Kind {
             Self::TsRsa(_) => Scheme::TsRsa,
             Self::Shoup(_) => Scheme::Shoup,
             Self::TsDsa => Scheme::TsDsa,
-            Self::Asm => Scheme::Asm,
+            Self::Asm | Self::AsmP256 => Scheme::Asm,
             Self::Frost => Scheme::Frost,
         }
     }
@@ -73,6 +77,7 @@ impl Kind {
         match self {
             Self::PlainRsa2048 => "RSA 2048".to_owned(),
             Self::PlainRsa3072 => "RSA 3072".to_owned(),
+            Self::AsmP256 => "Schnorr P-256".to_owned(),
             Self::PlainEcdsa | Self::TsDsa => "ECDSA P-256".to_owned(),
             Self::TsRsa(size) | Self::Shoup(size) => format!("RSA {}", size.bits()),
             Self::Asm => "Schnorr ristretto255".to_owned(),
@@ -135,7 +140,8 @@ fn prepare(
         Kind::TsRsa(size) => ts_rsa(size, threshold, hands, entropy),
         Kind::Shoup(size) => shoup(size, threshold, hands, entropy),
         Kind::TsDsa => ts_dsa(threshold, hands, entropy),
-        Kind::Asm => asm(hands, entropy),
+        Kind::Asm => asm::<Ristretto>(hands, entropy),
+        Kind::AsmP256 => asm::<P256>(hands, entropy),
         Kind::Frost => frost(threshold, hands, entropy),
     }
 }
@@ -211,10 +217,10 @@ fn ts_dsa(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Re
     }))
 }
 
-fn asm(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
+fn asm<G: PrimeGroup>(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
     let (mut secrets, mut keys) = (BTreeMap::new(), BTreeMap::new());
     for hand in &hands {
-        let secret = asm::SecretKey::<Ristretto>::generate(entropy);
+        let secret = asm::SecretKey::<G>::generate(entropy);
         let announced = secret.announce(*hand, LABEL, entropy);
         keys.insert(*hand, announced.check(*hand, LABEL).map_err(Failure::bug)?);
         secrets.insert(*hand, secret);
@@ -314,6 +320,6 @@ mod tests {
     fn what_charters_name_is_measured() {
         let named = Scheme::ALL.iter().filter_map(|scheme| Kind::of_charter(*scheme));
         let named: Vec<&str> = named.map(|kind| kind.scheme().name()).collect();
-        assert_eq!(named, ["plain", "ts-dsa", "frost"]);
+        assert_eq!(named, ["plain", "ts-dsa", "asm", "frost"]);
     }
 }

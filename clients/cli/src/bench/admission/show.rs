@@ -3,6 +3,7 @@
 use super::Row;
 use super::group::Group;
 use super::single::Single;
+use super::yardstick::COMMITS;
 use crate::bench::chart::Point;
 use crate::show::table;
 use serde_json::{Value, json};
@@ -35,7 +36,9 @@ pub(super) fn join(row: &Row) -> Value {
         "votes": row.case.votes, "hands": row.alone.hands, "times": row.case.times,
         "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
         "cryptography_ms": ms(row.cryptography()), "cryptography_all_ms": ms(row.alone.played.all),
-        "rounds": row.rounds(), "round_trip_ms": ms(row.joined.round_trip), "expected_ms": ms(row.expected()),
+        "busiest_hand_ms": ms(row.alone.played.busiest), "messages": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
+        "commits": COMMITS, "commit_ms": ms(row.joined.commit), "datagram_ms": ms(row.joined.datagram),
+        "expected_ms": ms(row.expected()),
         "ratio": (row.ratio() * 100.0).round() / 100.0,
     })
 }
@@ -88,8 +91,9 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row]) -> 
             "LEAST",
             "MOST",
             "CRYPTO",
-            "ROUNDS",
+            "MESSAGES",
             "ROUND TRIP",
+            "COMMIT",
             "EXPECTED",
             "RATIO",
         ];
@@ -112,7 +116,8 @@ fn join_cells(row: &Row) -> Vec<String> {
         .map(|count: usize| count.to_string());
     let short = |span: Duration| format!("{:.1}", ms(span));
     let times = [row.joined.took, row.joined.least, row.joined.most].map(short);
-    let split = [cell(row.cryptography()), row.rounds().to_string(), cell(row.joined.round_trip)];
+    let (trip, commit) = (cell(row.joined.round_trip), cell(row.joined.commit));
+    let split = [cell(row.cryptography()), row.steps().to_string(), trip, commit];
     let compared = [short(row.expected()), format!("{:.2}", row.ratio())];
     names.into_iter().chain(counts).chain(times).chain(split).chain(compared).collect()
 }
