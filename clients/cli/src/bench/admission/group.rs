@@ -1,12 +1,12 @@
 //! Several hands make one signature, and one verifies it: the shape of Tables 5 and 7 of Saxena, Tsudik and Yi (2003).
 
-use super::play::{Hand, Played, play};
+use super::play::{Hand, Played, play, play_together};
 use super::single::OneHand;
 use super::{LABEL, MESSAGE, worked};
 use crate::bench::price::median;
 use crate::exit::Failure;
 use folkmoot::MemberId;
-use folkmoot_base::{Entropy, digest, draw};
+use folkmoot_base::{Digest, Entropy, digest, draw};
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{EXPONENT, ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, ShoupSign};
@@ -98,6 +98,97 @@ pub(crate) struct Group {
 
 /// One run and one verification.
 type Once = Box<dyn FnMut(&mut dyn Entropy) -> Result<(Played, Duration), Failure>>;
+/// One run with all hands at once: wall time.
+type AtOnce = Box<dyn FnMut(&mut dyn Entropy) -> Result<Duration, Failure>>;
+
+/// What the hands of a charter's scheme work at once, each on a thread of its own; nothing where each signs for itself.
+pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy) -> Result<AtOnce, Failure> {
+    let hands = members(scheme.signers(usize::from(threshold)));
+    match scheme {
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup => Ok(Box::new(|_| Ok(Duration::ZERO))),
+        Scheme::TsDsa => {
+            let hands_of = TsDsaHands::deal(threshold, hands, entropy)?;
+            Ok(Box::new(move |entropy| {
+                let (run, message) = (run(entropy), digest(&[MESSAGE]));
+                play_together(&hands_of.hands, |me| hands_of.sit(me, run, message), entropy)
+            }))
+        }
+        Scheme::Asm => {
+            let hands_of = AsmHands::<P256>::draw(hands, entropy)?;
+            Ok(Box::new(move |entropy| {
+                let run = run(entropy);
+                play_together(&hands_of.hands, |me| hands_of.sit(me, run), entropy)
+            }))
+        }
+        Scheme::Frost => {
+            let dealt = frost::deal(threshold.into(), &hands, entropy).map_err(Failure::bug)?;
+            Ok(Box::new(move |entropy| {
+                let run = run(entropy);
+                let sit = |me: &MemberId| {
+                    let held = of(&dealt, me)?;
+                    seated(frost::Sign::new(run, &held.sharing, &held.share, &hands, MESSAGE))
+                };
+                play_together(&hands, sit, entropy)
+            }))
+        }
+    }
+}
+
+/// Those who share a P-256 key.
+struct TsDsaHands {
+    hands: Vec<MemberId>,
+    sharing: sharing::Sharing<P256>,
+    shares: BTreeMap<MemberId, sharing::Share<P256>>,
+}
+
+impl TsDsaHands {
+    fn deal(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
+        let secret = P256::draw(entropy);
+        let dealt = sharing::deal::<P256>(&secret, &hands, threshold.into(), entropy);
+        let (sharing, shares) = dealt.map_err(Failure::bug)?;
+        Ok(Self { hands, sharing, shares })
+    }
+
+    fn sit(
+        &self,
+        me: &MemberId,
+        run: RunId,
+        message: Digest,
+    ) -> Result<Hand<<ts_dsa::Signing<P256> as folkmoot_signing::Run>::Done>, Failure> {
+        seated(ts_dsa::Signing::new(run, *me, &self.sharing, of(&self.shares, me)?, &self.hands, message))
+    }
+}
+
+/// Those who sign each with its own key.
+struct AsmHands<G: PrimeGroup> {
+    hands: Vec<MemberId>,
+    secrets: BTreeMap<MemberId, asm::SecretKey<G>>,
+    keys: BTreeMap<MemberId, asm::ProvenKey<G>>,
+    signers: asm::Signers<G>,
+}
+
+impl<G: PrimeGroup> AsmHands<G> {
+    fn draw(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
+        let (mut secrets, mut keys) = (BTreeMap::new(), BTreeMap::new());
+        for hand in &hands {
+            let secret = asm::SecretKey::<G>::generate(entropy);
+            let announced = secret.announce(*hand, LABEL, entropy);
+            keys.insert(*hand, announced.check(*hand, LABEL).map_err(Failure::bug)?);
+            secrets.insert(*hand, secret);
+        }
+        let signers = asm::Signers::new(keys.values().copied().collect()).map_err(Failure::bug)?;
+        Ok(Self { hands, secrets, keys, signers })
+    }
+
+    fn sit(
+        &self,
+        me: &MemberId,
+        run: RunId,
+    ) -> Result<Hand<<asm::Signing<G> as folkmoot_signing::Run>::Done>, Failure> {
+        let secret = of(&self.secrets, me)?;
+        seated(asm::Signing::new(run, *me, secret, self.signers.clone(), LABEL, MESSAGE))
+    }
+}
 
 /// As many runs as asked for, after one that is not counted.
 pub(crate) fn measure(
@@ -201,16 +292,11 @@ fn shoup(
 }
 
 fn ts_dsa(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
-    let secret = P256::draw(entropy);
-    let dealt = sharing::deal::<P256>(&secret, &hands, threshold.into(), entropy);
-    let (sharing, shares) = dealt.map_err(Failure::bug)?;
-    let key = sharing.verifying_key().map_err(Failure::bug)?;
+    let dealt = TsDsaHands::deal(threshold, hands, entropy)?;
+    let key = dealt.sharing.verifying_key().map_err(Failure::bug)?;
     Ok(Box::new(move |entropy| {
         let (run, message) = (run(entropy), digest(&[MESSAGE]));
-        let sit = |me: &MemberId| {
-            seated(ts_dsa::Signing::new(run, *me, &sharing, of(&shares, me)?, &hands, message))
-        };
-        let (played, signed) = play(&hands, sit, entropy)?;
+        let (played, signed) = play(&dealt.hands, |me| dealt.sit(me, run, message), entropy)?;
         let signature = signed.signature().map_err(Failure::bug)?;
         let (verify, good) = worked(|| key.verify_raw(MESSAGE, &signature));
         good.map_err(Failure::bug).map(|()| (played, verify))
@@ -218,22 +304,12 @@ fn ts_dsa(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Re
 }
 
 fn asm<G: PrimeGroup>(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
-    let (mut secrets, mut keys) = (BTreeMap::new(), BTreeMap::new());
-    for hand in &hands {
-        let secret = asm::SecretKey::<G>::generate(entropy);
-        let announced = secret.announce(*hand, LABEL, entropy);
-        keys.insert(*hand, announced.check(*hand, LABEL).map_err(Failure::bug)?);
-        secrets.insert(*hand, secret);
-    }
-    let signers = asm::Signers::new(keys.values().copied().collect()).map_err(Failure::bug)?;
+    let drawn = AsmHands::<G>::draw(hands, entropy)?;
     Ok(Box::new(move |entropy| {
         let run = run(entropy);
-        let sit = |me: &MemberId| {
-            let secret = of(&secrets, me)?;
-            seated(asm::Signing::new(run, *me, secret, signers.clone(), LABEL, MESSAGE))
-        };
-        let (played, signature) = play(&hands, sit, entropy)?;
-        let (verify, good) = worked(|| signature.verify(LABEL, MESSAGE, |member| keys.get(member).copied()));
+        let (played, signature) = play(&drawn.hands, |me| drawn.sit(me, run), entropy)?;
+        let keys = |member: &MemberId| drawn.keys.get(member).copied();
+        let (verify, good) = worked(|| signature.verify(LABEL, MESSAGE, keys));
         good.map_err(Failure::bug).map(|()| (played, verify))
     }))
 }
@@ -253,7 +329,7 @@ fn frost(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Res
     }))
 }
 
-fn seated<R: folkmoot_signing::Run + 'static>(
+fn seated<R: folkmoot_signing::Run + Send + 'static>(
     run: Result<R, folkmoot_signing::Fault>,
 ) -> Result<Hand<R::Done>, Failure> {
     Ok(Box::new(run.map_err(Failure::bug)?))

@@ -2,17 +2,19 @@
 //! applications say yes at once, as many as are needed, so that nobody's reading is measured.
 //!
 //! ```text
-//! found n members -> a join that is not counted -> [ trip, commit, datagram, join ] x times
+//! found n members -> a join that is not counted -> [ trips and datagrams, records, run, join ] x times
 //! ```
 
+use super::group::together;
 use super::moot::Moot;
-use super::yardstick::{commit, datagram};
+use super::yardstick::{Disks, datagram};
 use crate::bench::price::median;
 use crate::exit::Failure;
+use folkmoot_base::Entropy;
 use folkmoot_signing::Scheme;
 use std::time::Duration;
 
-/// Trips of a message and of a datagram, and commits, for each join: they are short, and a join is not.
+/// Trips of a message and of a datagram for each join: they are short, and a join is not.
 const TRIPS: usize = 3;
 
 /// One group, and how often somebody joins it.
@@ -34,23 +36,29 @@ pub(crate) struct Joined {
     pub(crate) most: Duration,
     /// Of an ordered message over the idle ring, from the contact to another member, and of its answer.
     pub(crate) round_trip: Duration,
-    /// Of a batch of one record, until the disk has it.
-    pub(crate) commit: Duration,
+    /// What is on disk before anything follows, one after the other.
+    pub(crate) disk: Duration,
+    /// The run of the hands, all at once on the processors that there are.
+    pub(crate) together: Duration,
     /// Of a datagram there and back.
     pub(crate) datagram: Duration,
 }
 
 /// Measures one case.
-pub(crate) async fn joins(case: &Case) -> Result<Joined, Failure> {
+pub(crate) async fn joins(case: &Case, entropy: &mut dyn Entropy) -> Result<Joined, Failure> {
     let mut moot = Moot::found(case).await?;
+    let mut disks = Disks::open(moot.path(), case.members)?;
+    let mut run = together(case.scheme, case.votes, entropy)?;
     moot.join().await?;
-    let (mut took, mut trips, mut commits, mut datagrams) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut took, mut trips, mut datagrams) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut written, mut runs) = (Vec::new(), Vec::new());
     for _ in 0..case.times {
         for _ in 0..TRIPS {
             trips.push(moot.trip().await?);
-            commits.push(commit(moot.path())?);
             datagrams.push(datagram().await?);
         }
+        written.push(disks.write(case.votes)?);
+        runs.push(run(entropy)?);
         took.push(moot.join().await?);
     }
     let [least, most] = [took.iter().min(), took.iter().max()].map(|one| one.copied().unwrap_or_default());
@@ -59,7 +67,8 @@ pub(crate) async fn joins(case: &Case) -> Result<Joined, Failure> {
         least,
         most,
         round_trip: median(trips),
-        commit: median(commits),
+        disk: median(written),
+        together: median(runs),
         datagram: median(datagrams),
     })
 }

@@ -114,7 +114,7 @@ async fn measure_joins(
         let kind = kind.ok_or_else(|| Failure::bug("a scheme that no charter names"))?;
         let alone = group::measure(kind, case.votes, options.runs, entropy)?;
         let papers = Papers::measure(case.votes, entropy)?;
-        let joined = joins(&case).await?;
+        let joined = joins(&case, entropy).await?;
         let row = Row { case, joined, alone, papers };
         eprintln!(
             "{}, {} members, {} votes: {} ms, {:.2} of what was expected",
@@ -206,7 +206,8 @@ mod tests {
             let joined = Joined {
                 took: millis(60),
                 round_trip: millis(4),
-                commit: millis(2),
+                disk: millis(10),
+                together: millis(7),
                 datagram: millis(1),
                 ..Joined::default()
             };
@@ -225,17 +226,17 @@ mod tests {
             let alone = Group { kind, threshold: 2, hands: 3, played, verify: millis(1) };
             Row { case, joined, alone, papers }
         };
-        // Papers: request, twice read, vote, counted, certificate. Two messages of half a trip, five records, a datagram.
+        // Papers: request, twice read, vote, counted, certificate. Two messages of half a trip, the disk, the run, a datagram.
         let plain = row(Scheme::Plain, Kind::PlainEcdsa, 1);
         assert_eq!((plain.steps(), plain.cryptography()), (2, micros(600)));
-        assert_eq!(plain.expected(), micros(600) + millis(4 + 10 + 1));
-        // Papers without the certificate; eight words said, twenty heard, two whispers; the run and one verification.
+        assert_eq!(plain.expected(), micros(600) + millis(4 + 10 + 7 + 1));
+        // Papers without the certificate; eight words said, twenty heard, two whispers; one verification.
         let shared = row(Scheme::TsDsa, Kind::TsDsa, 5);
         assert_eq!(
             (shared.steps(), shared.cryptography()),
             (10, micros(500 + 800 + 2_000 + 200) + millis(6))
         );
-        assert_eq!(shared.expected(), micros(9_500) + millis(20 + 10 + 1));
-        assert!((shared.ratio() - 60.0 / 40.5).abs() < 1e-9);
+        assert_eq!(shared.expected(), micros(4_500) + millis(20 + 10 + 7 + 1));
+        assert!((shared.ratio() - 60.0 / 42.5).abs() < 1e-9);
     }
 }

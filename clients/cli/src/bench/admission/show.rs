@@ -3,7 +3,6 @@
 use super::Row;
 use super::group::Group;
 use super::single::Single;
-use super::yardstick::COMMITS;
 use crate::bench::chart::Point;
 use crate::show::table;
 use serde_json::{Value, json};
@@ -35,9 +34,8 @@ pub(super) fn join(row: &Row) -> Value {
         "series": row.case.series, "scheme": row.case.scheme.name(), "members": row.case.members,
         "votes": row.case.votes, "hands": row.alone.hands, "times": row.case.times,
         "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
-        "cryptography_ms": ms(row.cryptography()), "cryptography_all_ms": ms(row.alone.played.all),
-        "busiest_hand_ms": ms(row.alone.played.busiest), "messages": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
-        "commits": COMMITS, "commit_ms": ms(row.joined.commit), "datagram_ms": ms(row.joined.datagram),
+        "papers_ms": ms(row.cryptography()), "busiest_hand_ms": ms(row.alone.played.busiest), "messages": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
+        "run_ms": ms(row.joined.together), "disk_ms": ms(row.joined.disk), "datagram_ms": ms(row.joined.datagram),
         "expected_ms": ms(row.expected()),
         "ratio": (row.ratio() * 100.0).round() / 100.0,
     })
@@ -90,10 +88,11 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row]) -> 
             "JOIN MS",
             "LEAST",
             "MOST",
-            "CRYPTO",
+            "PAPERS",
+            "RUN",
+            "DISK",
             "MESSAGES",
             "ROUND TRIP",
-            "COMMIT",
             "EXPECTED",
             "RATIO",
         ];
@@ -116,8 +115,8 @@ fn join_cells(row: &Row) -> Vec<String> {
         .map(|count: usize| count.to_string());
     let short = |span: Duration| format!("{:.1}", ms(span));
     let times = [row.joined.took, row.joined.least, row.joined.most].map(short);
-    let (trip, commit) = (cell(row.joined.round_trip), cell(row.joined.commit));
-    let split = [cell(row.cryptography()), row.steps().to_string(), trip, commit];
+    let split = [row.cryptography(), row.joined.together, row.joined.disk].map(cell);
+    let split = split.into_iter().chain([row.steps().to_string(), cell(row.joined.round_trip)]);
     let compared = [short(row.expected()), format!("{:.2}", row.ratio())];
     names.into_iter().chain(counts).chain(times).chain(split).chain(compared).collect()
 }

@@ -31,8 +31,6 @@ const TIMES: usize = 21;
 /// Bytes of a record, about a vote's.
 const RECORD_BYTES: usize = 700;
 const DAY_SECONDS: u64 = 86_400;
-/// The request and the certificate at the newcomer, the request at the contact and at a voter, the vote.
-pub(super) const COMMITS: u32 = 5;
 
 /// What each paper of a join costs, whatever the scheme.
 #[derive(Debug, Clone, Copy, Default)]
@@ -104,7 +102,7 @@ impl Papers {
     }
 
     /// What stands one after the other on the longest way of a join by this scheme: the papers, each hand's words signed by it and
-    /// verified by all, and the busiest hand's part of the run.
+    /// verified by all; without the run itself.
     pub(super) fn of(&self, case: &Case, alone: &Group) -> Duration {
         let others = u32::from(case.votes).saturating_sub(1);
         let before = self.ask + self.read * 2 + self.vote + self.count * others;
@@ -118,7 +116,7 @@ impl Papers {
         let each = u32::try_from(alone.played.to_one).unwrap_or(u32::MAX) / hands.max(1);
         // The group's certificate is whole as it comes; of a multisignature the newcomer makes one of its own.
         let made = if case.scheme.shared() { Duration::ZERO } else { self.say };
-        before + said + heard + self.whisper * each + alone.played.busiest + alone.verify + made
+        before + said + heard + self.whisper * each + alone.verify + made
     }
 }
 
@@ -150,19 +148,56 @@ pub(super) fn steps(case: &Case, alone: &Group) -> u32 {
 /// What a join takes that waits for nothing else.
 pub(super) fn expected(cryptography: Duration, steps: u32, joined: &Joined) -> Duration {
     let ordered = joined.round_trip.saturating_mul(steps) / 2;
-    cryptography + ordered + joined.commit * COMMITS + joined.datagram
+    cryptography + joined.together + ordered + joined.disk + joined.datagram
 }
 
-/// One record to a store of its own in this folder, until the disk has it.
-pub(super) fn commit(folder: &Path) -> Result<Duration, Failure> {
-    let broken = |error| Failure::from(folkmoot::Error::Store(error));
-    let mut store = Store::open(&folder.join("yardstick.sqlite")).map_err(broken)?;
-    let record = Persist::put("vote", wall_clock().0.to_be_bytes().to_vec(), vec![0x5a; RECORD_BYTES]);
-    // The first one after opening does more than those that follow.
-    store.commit(std::slice::from_ref(&record)).map_err(broken)?;
-    let began = Instant::now();
-    store.commit(&[record]).map_err(broken)?;
-    Ok(began.elapsed())
+/// What a join writes, in the order in which it waits for it.
+pub(super) struct Disks {
+    stores: Vec<Store>,
+    written: u64,
+}
+
+impl Disks {
+    /// As many stores in this folder as there are members.
+    pub(super) fn open(folder: &Path, members: u16) -> Result<Self, Failure> {
+        let open = |number: u16| Store::open(&folder.join(format!("yardstick{number}.sqlite")));
+        let stores = (0..members).map(open).collect::<Result<Vec<_>, _>>();
+        Ok(Self { stores: stores.map_err(|error| Failure::from(folkmoot::Error::Store(error)))?, written: 0 })
+    }
+
+    /// The newcomer's request, the contact's copy, the members' copies all at once, the voters' votes at once, the certificate:
+    /// until the disk has the last one. All are on one disk here, as the members of the measured group are.
+    pub(super) fn write(&mut self, votes: u16) -> Result<Duration, Failure> {
+        let (all, votes) = (self.stores.len(), usize::from(votes));
+        let mut took = Duration::ZERO;
+        for (at_once, awaited) in [(1, 1), (1, 1), (all, votes), (votes, votes), (1, 1)] {
+            took += self.commit(at_once, awaited)?;
+        }
+        Ok(took)
+    }
+
+    /// One record to each of so many stores at once, until the first of them have it.
+    fn commit(&mut self, at_once: usize, awaited: usize) -> Result<Duration, Failure> {
+        self.written += 1;
+        let record = Persist::put("vote", self.written.to_be_bytes().to_vec(), vec![0x5a; RECORD_BYTES]);
+        let began = Instant::now();
+        let each = self.stores.iter_mut().take(at_once);
+        std::thread::scope(|scope| {
+            let record = &record;
+            let commit =
+                |store: &mut Store| store.commit(std::slice::from_ref(record)).map(|()| began.elapsed());
+            let all: Vec<_> = each.map(|store| scope.spawn(move || commit(store))).collect();
+            let mut last = Duration::ZERO;
+            for (number, one) in all.into_iter().enumerate() {
+                let took = one.join().map_err(|_| Failure::bug("a store fell"))?;
+                let took = took.map_err(|error| Failure::from(folkmoot::Error::Store(error)))?;
+                if number < awaited {
+                    last = last.max(took);
+                }
+            }
+            Ok(last)
+        })
+    }
 }
 
 /// A datagram to another task and back.
