@@ -60,6 +60,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         Event::Votes { subject, have, need } => {
             json!({ "event": "votes", "subject": hex(subject), "have": have, "need": need })
         }
+        Event::Certified { certificate } => json!({ "event": "certified", "bytes": certificate.len() }),
         Event::Admitted { member, name } => {
             json!({ "event": "admitted", "member": member.hex(), "name": name })
         }

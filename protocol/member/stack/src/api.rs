@@ -292,6 +292,11 @@ pub enum Event {
         /// Votes needed.
         need: u32,
     },
+    /// We hold our certificate: what we asked for is granted. The group has it a moment later, in order: [`Self::Admitted`].
+    Certified {
+        /// It, X.509, DER.
+        certificate: Bytes,
+    },
     /// Somebody is on the roster now; perhaps we.
     Admitted {
         /// Who.

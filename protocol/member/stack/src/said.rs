@@ -73,7 +73,9 @@ impl Member {
                 let text = format!("{who} said what its own shares refute while the group's key was at work");
                 self.event(Event::Refused { reason: text });
             }
-            admission::Event::Certified { .. } | admission::Event::Admitted => {}
+            admission::Event::Certified { certificate } => self.event(Event::Certified { certificate }),
+            // Told by the transcript, to members and newcomers alike.
+            admission::Event::Admitted => {}
         }
     }
 

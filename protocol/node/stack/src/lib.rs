@@ -221,6 +221,10 @@ impl Node {
             staged: None,
             config,
         };
+        // A stranger takes part with nobody until its roster has it, and what it hears of the transcript waits for its ring.
+        if !node.is_rostered(&node.me) {
+            node.ring.expect_nobody(now);
+        }
         node.tell_heads();
         Ok(node)
     }

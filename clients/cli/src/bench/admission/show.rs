@@ -34,8 +34,9 @@ pub(super) fn join(row: &Row) -> Value {
         "series": row.case.series, "scheme": row.case.scheme.name(), "members": row.case.members,
         "votes": row.case.votes, "hands": row.alone.hands, "times": row.case.times,
         "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
-        "cryptography_ms": ms(row.cryptography()), "cryptography_all_ms": ms(row.alone.played.all),
-        "rounds": row.rounds(), "round_trip_ms": ms(row.joined.round_trip), "expected_ms": ms(row.expected()),
+        "papers_ms": ms(row.cryptography()), "busiest_hand_ms": ms(row.alone.played.busiest), "messages": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
+        "run_ms": ms(row.joined.together), "disk_ms": ms(row.joined.disk), "datagram_ms": ms(row.joined.datagram),
+        "expected_ms": ms(row.expected()),
         "ratio": (row.ratio() * 100.0).round() / 100.0,
     })
 }
@@ -87,8 +88,10 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row]) -> 
             "JOIN MS",
             "LEAST",
             "MOST",
-            "CRYPTO",
-            "ROUNDS",
+            "PAPERS",
+            "RUN",
+            "DISK",
+            "MESSAGES",
             "ROUND TRIP",
             "EXPECTED",
             "RATIO",
@@ -112,7 +115,8 @@ fn join_cells(row: &Row) -> Vec<String> {
         .map(|count: usize| count.to_string());
     let short = |span: Duration| format!("{:.1}", ms(span));
     let times = [row.joined.took, row.joined.least, row.joined.most].map(short);
-    let split = [cell(row.cryptography()), row.rounds().to_string(), cell(row.joined.round_trip)];
+    let split = [row.cryptography(), row.joined.together, row.joined.disk].map(cell);
+    let split = split.into_iter().chain([row.steps().to_string(), cell(row.joined.round_trip)]);
     let compared = [short(row.expected()), format!("{:.2}", row.ratio())];
     names.into_iter().chain(counts).chain(times).chain(split).chain(compared).collect()
 }

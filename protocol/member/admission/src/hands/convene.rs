@@ -145,6 +145,7 @@ impl Admission {
                 && open.enough(roster).is_some()
                 && !self.hands.issued.contains_key(&digest)
                 && !self.central.combined.contains_key(&digest)
+                && !self.hands.called.contains_key(&digest)
                 && !at_work(&digest)
         });
         let ours: Vec<Digest> = ours.map(|open| open.request.digest()).collect();
@@ -162,6 +163,9 @@ impl Admission {
         let attempt = self.hands.attempts;
         let table = table_name(call.transcript, &me, &purpose, attempt);
         self.trace(format!("calls to a table: {}", purpose.word()));
+        if let Some(request) = purpose.request() {
+            self.hands.called.insert(*request, call.now);
+        }
         self.say_hand(call, table, Say::Convene { purpose, attempt });
     }
 
@@ -244,11 +248,12 @@ impl Admission {
         self.hands.shares.waiting.values().find(|waiting| waiting.facts.epoch == *epoch)
     }
 
-    /// Tables that stand still are over; as their leader we remember who kept us waiting.
+    /// Tables that stand still are over; as their leader we remember who kept us waiting. A call that does not come back is over too.
     fn drop_idle_tables(&mut self, call: &Call<'_>) {
         if self.config.danger == Some(Danger::AdmissionTablesStay) {
             return;
         }
+        self.hands.called.retain(|_, at| call.now.since(*at) < PATIENCE);
         let late: Vec<Digest> = self
             .hands
             .tables

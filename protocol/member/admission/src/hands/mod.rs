@@ -94,6 +94,9 @@ pub(crate) struct Hands {
     pub(crate) silent: BTreeSet<MemberId>,
     /// Who was proven to lie.
     pub(crate) liars: BTreeSet<MemberId>,
+    /// Requests for whose certificate this member has called a table, since when, until it hears its own call: a call takes effect
+    /// at its place in the order, and until then it is not to be made again.
+    pub(crate) called: BTreeMap<Digest, Instant>,
     /// How often this member has convened: no two of its tables are alike.
     pub(crate) attempts: u32,
     /// Since when a sharing is wanted.
@@ -113,6 +116,7 @@ impl Hands {
             let gathering = table.seats.is_none() && !table.gathered;
             [Some(table.moved + PATIENCE), gathering.then(|| table.convened + GATHER)]
         });
-        tables.chain([self.wanted, self.revoked.due()]).flatten().min()
+        let called = self.called.values().map(|at| Some(*at + PATIENCE));
+        tables.chain([self.wanted, self.revoked.due()]).chain(called).flatten().min()
     }
 }

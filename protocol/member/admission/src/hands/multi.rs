@@ -24,7 +24,8 @@ impl Admission {
         let ours = self.requests.iter().filter(|open| self.guests.is_linked(&open.request.member().node()));
         let ours = ours.filter_map(|open| {
             let request = open.request.digest();
-            let done = self.hands.multis.contains_key(&request) || at_work(&request);
+            let called = self.hands.called.contains_key(&request);
+            let done = called || self.hands.multis.contains_key(&request) || at_work(&request);
             let fit = |vote: &Vote| self.may_sit(vote);
             open.enough_of(roster, fit).filter(|_| !done)?;
             // All who could sit shall find it no longer than their own vote.

@@ -67,6 +67,9 @@ impl Admission {
         (purpose, attempt): (Purpose, u32),
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
+        if let Some(request) = purpose.request().filter(|_| leader == call.identity.member()) {
+            self.hands.called.remove(request);
+        }
         if table_name(call.transcript, &leader, &purpose, attempt) != name {
             return Err(AdmissionError::PeerHand(leader, "called from another past than ours"));
         }
@@ -409,9 +412,13 @@ impl Admission {
                 }
             }
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
-                // One of them tells: the leader may have no share, and the guest another contact by now.
-                let first = table.seats.as_ref().and_then(|seats| seats.givers.first());
-                if first == Some(&call.identity.member()) {
+                // One of them tells: the leader may have no share, and the guest another contact by now. A leader that sat needs no telling.
+                let (me, first) =
+                    (call.identity.member(), table.seats.as_ref().and_then(|seats| seats.givers.first()));
+                if table.leader == me {
+                    self.take_certificate(call, *request, &signature);
+                }
+                if first == Some(&me) {
                     let say = Say::Signed { request: *request, signature: Blob::from(signature) };
                     self.say_hand(call, name, say);
                 }

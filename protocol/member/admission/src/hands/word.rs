@@ -89,6 +89,17 @@ impl Purpose {
     }
 }
 
+impl Purpose {
+    /// The request whose certificate is to be signed, if one is.
+    pub(crate) fn request(&self) -> Option<&Digest> {
+        match self {
+            Self::Certify { request } | Self::Multi { request, .. } => Some(request),
+            Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } => None,
+            Self::Revoke { .. } | Self::Deal { .. } => None,
+        }
+    }
+}
+
 /// For one hand alone.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Whisper {
