@@ -3,7 +3,7 @@
 //! ```text
 //! Identity ---- self-signs ----> IdentityCertificate            "I go by this name"
 //!    |  founders sign ---------> SignedCharter -> Charter       "these are the rules"; its digest is the GroupId
-//!    |  a stranger signs ------> Request (proposed GmcBody)     "certify me so"
+//!    |  a stranger signs ------> Request (proposed GmcBody)     "certify me so"; or a Csr, for which a member proposes the body
 //!    |  voters sign -----------> Vote -> VoteProof              "yes", on a Motion
 //!    |  a member signs --------> SignedMessage                 "I said that, in this view": proof to a third party
 //!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
@@ -19,6 +19,7 @@ mod charter_groups;
 mod charter_rules;
 mod charter_text;
 mod cms;
+mod csr;
 mod draft;
 mod envelope;
 mod error;
@@ -27,6 +28,7 @@ mod forged;
 mod gmc;
 mod identity;
 mod issuer;
+mod key_file;
 mod membership;
 mod message;
 mod multi;
@@ -44,6 +46,7 @@ pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate};
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, change_digest};
 pub use charter_rules::{Minority, THRESHOLD_MAX, Timeouts};
+pub use csr::{CSR_BYTES_MAX, Csr, CsrError};
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};

@@ -3,6 +3,7 @@
 use crate::desk::{Admission, Call};
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
 use crate::requests::Open;
+use crate::sponsor::check_csr;
 use crate::store;
 use crate::{AdmissionError, Closed, Event, Output};
 use bytes::Bytes;
@@ -18,7 +19,7 @@ const BURST: u32 = 8;
 /// Time after which it may send one more.
 const REFILL: Duration = Duration::from_millis(250);
 /// How long an entry that was handed over is given to come back in order before it is made again.
-const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 struct Guest {
@@ -104,6 +105,9 @@ impl Admission {
         if request.member().node() != from {
             return Err(AdmissionError::PeerNotHolder(from));
         }
+        if request.csr().is_some() {
+            return Err(AdmissionError::PeerGuestCsr(from));
+        }
         let digest = request.digest();
         if let Err(error) = self.take_request(call, call.identity.member(), request) {
             self.refuse(call, from, digest, &error);
@@ -129,7 +133,7 @@ impl Admission {
     }
 
     /// `ADM-04` to `ADM-07`, `ADM-17`: may this request be open? Then it is.
-    fn take_request(
+    pub(crate) fn take_request(
         &mut self,
         call: &Call<'_>,
         contact: MemberId,
@@ -146,6 +150,7 @@ impl Admission {
         if roster.is_refused(&digest) {
             return Err(AdmissionError::PeerRefused(member));
         }
+        check_csr(roster, &request)?;
         if roster.has_issued(&request.body().serial) {
             let used = CertificateError::PeerCharter("the serial number of another certificate");
             return Err(AdmissionError::PeerCharter(used));
@@ -170,7 +175,7 @@ impl Admission {
         let motion = Motion::admit(call.transcript.group(), roster.charter().digest(), digest);
         let name = request.body().name.clone();
         self.out.push_back(Output::Persist(store::put_request(&request, contact, expires)));
-        let open = Open { request, motion, contact, expires, votes: BTreeMap::new() };
+        let open = Open::new(request, motion, contact, expires, &call.identity.member());
         if let Some(replaced) = self.requests.insert(open) {
             self.closed(&replaced, Closed::Overtaken);
         }
@@ -293,6 +298,9 @@ impl Admission {
     /// Tells everybody that a request is closed, after it was taken off the desk.
     pub(crate) fn closed(&mut self, open: &Open, why: Closed) {
         let request = open.request.digest();
+        if open.sponsored {
+            self.out.push_back(Output::Persist(store::delete_sponsored(&request)));
+        }
         self.out.push_back(Output::Persist(store::delete_request(&request)));
         self.out.push_back(Output::Persist(store::delete_vote(&request)));
         self.out.push_back(Output::Event(Event::RequestClosed {

@@ -163,6 +163,7 @@ impl Admission {
             Command::Vote { motion, approve } => self.vote_proposal(call, motion, approve),
             Command::Expel(member) => self.expel(call, member),
             Command::Propose(decision) => self.propose(call, decision),
+            Command::Submit(csr) => self.submit(call, &csr),
         }
     }
 

@@ -77,6 +77,11 @@ pub enum Command {
         /// Yes or no.
         approve: bool,
     },
+    /// Ask for admission for the holder of a CSR (PKCS#10, DER or PEM), who is not here.
+    SubmitCsr {
+        /// At most 4 KiB.
+        csr: Bytes,
+    },
     /// Propose to expel a member, and vote for it.
     Expel {
         /// Whom.

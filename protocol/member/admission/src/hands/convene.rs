@@ -103,7 +103,7 @@ impl Admission {
         }
     }
 
-    /// The contact has the group sign for its guests that were voted for.
+    /// The contact has the group sign for its guests that were voted for, and for whom it sponsors.
     fn lead_certificates(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         if roster.sharing().is_none() {
@@ -114,7 +114,7 @@ impl Admission {
         };
         let ours = self.requests.iter().filter(|open| {
             let digest = open.request.digest();
-            self.guests.is_linked(&open.request.member().node())
+            open.is_ours(&self.guests)
                 && open.enough(roster).is_some()
                 && !self.hands.issued.contains_key(&digest)
                 && !at_work(&digest)

@@ -406,7 +406,7 @@ impl Admission {
         let Some(now) = call.transcript.roster().sharing() else { return };
         let Some(open) = self.requests.get(&request) else { return };
         let known = self.hands.issued.contains_key(&request);
-        if known || !self.guests.is_linked(&open.request.member().node()) {
+        if known || !open.is_ours(&self.guests) {
             return;
         }
         let body = open.request.body().issued_under(now.facts.epoch);
@@ -416,6 +416,7 @@ impl Admission {
                 self.hands.tables.retain(|_, table| table.leader != me || table.purpose != done);
                 self.hands.issued.insert(request, gmc.der().clone());
                 self.answer(call, &request);
+                self.enter_sponsored(call, &request);
             }
             Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
         }
