@@ -10,7 +10,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, UnixTime, codec, limits};
 use folkmoot_identity::{
-    BuildError, CertificateError, Charter, EntryError, Gmc, Motion, Policy, Request, Scheme,
+    BuildError, CertificateError, Charter, EntryError, Gmc, Motion, Policy, Request, Roster, Scheme,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,6 +109,10 @@ impl Admission {
             return Err(AdmissionError::PeerGuestCsr(from));
         }
         let digest = request.digest();
+        if is_needless(call.transcript.roster(), &request) {
+            self.trace(format!("{} asks, and is a member: it has yet to read the transcript", request.member()));
+            return Ok(());
+        }
         if let Err(error) = self.take_request(call, call.identity.member(), request) {
             self.refuse(call, from, digest, &error);
             return Err(error);
@@ -353,6 +357,15 @@ impl Admission {
         }
         self.close_expired_proposals(time);
     }
+}
+
+/// `ADM-54`: whether the guest is a member by the transcript, which it gets over the same link, for more than half of the term that it
+/// asks for: somebody admitted by CSR, or one that lost its store. A request that was used is refused for that.
+fn is_needless(roster: &Roster, request: &Request) -> bool {
+    let Some(held) = roster.member(&request.member()) else { return false };
+    let (from, to) = (request.body().not_before.0, request.body().not_after.0);
+    let middle = from.saturating_add(to.saturating_sub(from) / 2);
+    held.not_after.0 > middle && !roster.is_used(&request.digest())
 }
 
 /// `ADM-24`: when a request closes by itself, and the votes given here run out: by what its guest signed where the charter says
