@@ -15,16 +15,16 @@
 use crate::envelope::{self, BASIC_CONSTRAINTS, KEY_USAGE, check_name, key_identifier, serial_of};
 use crate::{CertificateError, Serial};
 use const_oid::db::{rfc4519, rfc5280, rfc5912};
-use der::asn1::{Any, PrintableStringRef, SetOfVec};
+use der::asn1::{Any, BitString, PrintableStringRef, SetOfVec};
 use der::pem::LineEnding;
 use der::{Decode, Encode, Sequence};
 use folkmoot_base::{Digest, MemberId, digest};
-use folkmoot_signing::{KeyKind, Signature, SigningError, VerifyingKey};
-use spki::AlgorithmIdentifierOwned;
+use folkmoot_signing::{KeyKind, Signature, SigningError, SigningKey, VerifyingKey};
+use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use x509_cert::attr::{AttributeTypeAndValue, Attributes};
 use x509_cert::ext::Extension;
 use x509_cert::name::Name;
-use x509_cert::request::{CertReq, CertReqInfo};
+use x509_cert::request::{CertReq, CertReqInfo, Version};
 
 /// Longest CSR, in bytes of DER.
 pub const CSR_BYTES_MAX: usize = 2 * 1024;
@@ -67,6 +67,9 @@ pub enum CsrError {
     /// Its own key did not sign it.
     #[error("the CSR is not signed by the key in it")]
     PeerSignature,
+    /// What we would make a CSR of cannot be a name.
+    #[error("that cannot be a name: {0}")]
+    LocalName(&'static str),
 }
 
 /// A verified CSR: in its one form, its key possessed by who made it.
@@ -99,7 +102,7 @@ impl Csr {
         let _ = key_of(&request.info)?;
         algorithm_of(&request)?;
         let low = Signature::from_foreign_der(signature).map_err(CsrError::WireSignature)?;
-        request.signature = der::asn1::BitString::from_bytes(&low.to_der()).map_err(|_| CsrError::WireMalformed)?;
+        request.signature = BitString::from_bytes(&low.to_der()).map_err(|_| CsrError::WireMalformed)?;
         Self::from_der(&request.to_der().map_err(|_| CsrError::WireMalformed)?)
     }
 
@@ -119,6 +122,16 @@ impl Csr {
         let signed = request.info.to_der().map_err(|_| CsrError::WireMalformed)?;
         key.verify_raw(&signed, &signature).map_err(|_| CsrError::PeerSignature)?;
         Ok(Self { der: der.to_vec(), name, key, mark: digest(&[CSR_DOMAIN, der]) })
+    }
+
+    /// Makes the CSR of this key and name, as `openssl req -new` would; the same each time.
+    ///
+    /// # Errors
+    /// [`CsrError::LocalName`].
+    pub fn sign(key: &SigningKey, name: &str) -> Result<Self, CsrError> {
+        check_name(name).map_err(CsrError::LocalName)?;
+        let der = encode(key, name).map_err(|_| CsrError::LocalName("it does not encode"))?;
+        Self::from_der(&der)
     }
 
     /// The DER form.
@@ -155,6 +168,17 @@ impl Csr {
     pub fn serial(&self) -> Serial {
         serial_of(half(&self.mark, 16))
     }
+}
+
+fn encode(key: &SigningKey, name: &str) -> der::Result<Vec<u8>> {
+    let info = CertReqInfo {
+        version: Version::V1,
+        subject: envelope::common_name(name)?,
+        public_key: SubjectPublicKeyInfoOwned::from_der(key.verifying_key().spki_der())?,
+        attributes: Attributes::default(),
+    };
+    let signature = BitString::from_bytes(&key.sign_raw(&info.to_der()?).to_der())?;
+    CertReq { info, algorithm: crate::issuer::algorithm(KeyKind::EcdsaP256), signature }.to_der()
 }
 
 fn half(mark: &Digest, from: usize) -> [u8; 16] {
