@@ -55,6 +55,9 @@ pub(crate) enum Command {
     /// See what is to be voted on, and vote.
     #[command(subcommand)]
     Vote(Vote),
+    /// Ask for admission for one who has but OpenSSL, by its certification request (CSR).
+    #[command(subcommand)]
+    Csr(Csr),
     /// Propose to expel a member, and vote for it.
     Expel {
         /// Name, or first digits of the id.
@@ -113,8 +116,43 @@ pub(crate) enum Identity {
         /// The name that others will see.
         name: String,
     },
+    /// Make an identity of a key that OpenSSL drew, with a self-signed certificate. A key is never overwritten.
+    Import {
+        /// A private key of P-256, PEM (PKCS#8 or SEC 1), not encrypted. It is copied; the file stays.
+        #[arg(long, value_name = "FILE")]
+        key: PathBuf,
+        /// The name that others will see; of a CSR that was granted, the same.
+        #[arg(long)]
+        name: String,
+    },
     /// Show the identity.
     Show,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Csr {
+    /// Hand in a CSR, as `openssl req -new` makes it, through the running member; then vote on it as on any request.
+    Submit {
+        /// PEM or DER; of a P-256 key, its subject one common name.
+        file: PathBuf,
+        /// Wait for the certificate, and write it there, PEM.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// How long to wait for it.
+        #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "out")]
+        timeout: u64,
+    },
+    /// The certificate that a CSR was granted, PEM.
+    Fetch {
+        /// The CSR.
+        file: PathBuf,
+        /// Where to write it; printed if not given.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// How long to wait for it.
+        #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+        timeout: u64,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,7 +9,7 @@ use crate::certificate::{certificate_pem, check_term};
 use crate::envelope::{self, Envelope, Serial, draw_serial};
 use crate::issuer::{Issuer, key_id};
 use crate::membership::{Combined, Membership};
-use crate::{CertificateError, Charter, Identity, Motion, Multi, VoteProof};
+use crate::{CertificateError, Charter, Csr, Identity, Motion, Multi, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, GroupId, MemberId, NodeId, UnixTime, digest, draw, limits};
 use folkmoot_signing::{GroupKey, Scheme, VerifyingKey};
@@ -63,11 +63,29 @@ impl GmcBody {
         not_before: UnixTime,
         entropy: &mut dyn Entropy,
     ) -> Self {
+        let holder = (identity.name().to_owned(), identity.key().verifying_key().clone());
+        let (serial, nonce) = (draw_serial(entropy), draw(entropy));
+        Self::proposal(charter, holder, (serial, nonce), group_size, not_before)
+    }
+
+    /// What a member proposes for the holder of `csr`: as [`Self::propose`], with the serial number and nonce of the CSR.
+    pub fn propose_csr(charter: &Charter, csr: &Csr, group_size: u32, not_before: UnixTime) -> Self {
+        let holder = (csr.name().to_owned(), csr.key().clone());
+        Self::proposal(charter, holder, (csr.serial(), csr.nonce()), group_size, not_before)
+    }
+
+    fn proposal(
+        charter: &Charter,
+        (name, key): (String, VerifyingKey),
+        (serial, nonce): (Serial, [u8; 16]),
+        group_size: u32,
+        not_before: UnixTime,
+    ) -> Self {
         let seconds = u64::from(charter.certificate_days()).saturating_mul(86_400);
         Self {
-            serial: draw_serial(entropy),
-            name: identity.name().to_owned(),
-            key: identity.key().verifying_key().clone(),
+            serial,
+            name,
+            key,
             not_before,
             not_after: UnixTime(not_before.0.saturating_add(seconds)),
             membership: Membership {
@@ -78,7 +96,7 @@ impl GmcBody {
                 threshold: charter.threshold(),
                 group_size,
                 charter: charter.digest(),
-                nonce: draw(entropy),
+                nonce,
                 votes: Some(Vec::new()),
                 issued: None,
                 multi: None,

@@ -3,7 +3,7 @@
 //! ```text
 //! Identity ---- self-signs ----> IdentityCertificate            "I go by this name"
 //!    |  founders sign ---------> SignedCharter -> Charter       "these are the rules"; its digest is the GroupId
-//!    |  a stranger signs ------> Request (proposed GmcBody)     "certify me so"
+//!    |  a stranger signs ------> Request (proposed GmcBody)     "certify me so"; or a Csr, for which a member proposes the body
 //!    |  voters sign -----------> Vote -> VoteProof              "yes", on a Motion
 //!    |  a member signs --------> SignedMessage                 "I said that, in this view": proof to a third party
 //!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
@@ -20,6 +20,7 @@ mod charter_rules;
 mod charter_text;
 mod cms;
 mod central;
+mod csr;
 mod draft;
 mod envelope;
 mod error;
@@ -28,6 +29,7 @@ mod forged;
 mod gmc;
 mod identity;
 mod issuer;
+mod key_file;
 mod membership;
 mod message;
 mod multi;
@@ -46,6 +48,7 @@ pub use central::{AUTHORITY_NODES_MAX, Central, Dealer, refusal};
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, change_digest};
 pub use charter_rules::{Minority, THRESHOLD_MAX, Timeouts};
+pub use csr::{CSR_BYTES_MAX, Csr, CsrError};
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};

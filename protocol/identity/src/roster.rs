@@ -104,6 +104,8 @@ pub struct Roster {
     requests: BTreeSet<Digest>,
     /// Requests that objections ended.
     refused: BTreeSet<Digest>,
+    /// Serial numbers that refused CSRs give.
+    refused_csrs: BTreeSet<Serial>,
     /// Serial numbers under which the group's key has issued.
     issued: BTreeSet<Serial>,
     /// Of these, those whose holders were expelled, with the certificate's end.
@@ -129,6 +131,7 @@ impl Roster {
             live: BTreeMap::new(),
             requests: BTreeSet::new(),
             refused: BTreeSet::new(),
+            refused_csrs: BTreeSet::new(),
             issued: BTreeSet::new(),
             revoked: BTreeMap::new(),
             decisions: BTreeMap::new(),
@@ -393,6 +396,11 @@ impl Roster {
         self.refused.contains(request)
     }
 
+    /// Whether objections have ended the CSR that gives this serial number.
+    pub fn is_refused_csr(&self, serial: &Serial) -> bool {
+        self.refused_csrs.contains(serial)
+    }
+
     /// Whether the decision with this digest was taken at this serial.
     pub fn decided(&self, serial: u64, decision: &Digest) -> bool {
         self.decisions.get(&serial).is_some_and(|decided| decided.contains_key(decision))
@@ -423,8 +431,9 @@ impl Roster {
         self.insert(admission);
     }
 
-    pub(crate) fn refuse(&mut self, request: Digest) {
+    pub(crate) fn refuse(&mut self, request: Digest, csr: Option<Serial>) {
         self.refused.insert(request);
+        self.refused_csrs.extend(csr);
     }
 
     /// Ends one admission. Of several endings the smallest stands.
@@ -518,6 +527,7 @@ impl PartialEq for Roster {
         self.admissions == other.admissions
             && self.endings == other.endings
             && self.refused == other.refused
+            && self.refused_csrs == other.refused_csrs
             && self.electorate == other.electorate
             && self.charter.digest() == other.charter.digest()
             && self.sharing == other.sharing

@@ -2,7 +2,7 @@
 
 use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
 use super::{BuildError, Decision, EntryError, Transcript, judge};
-use crate::{Identity, Slot, VoteProof};
+use crate::{Identity, Request, Slot, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, EntryId, MemberId, UnixTime};
 
@@ -59,6 +59,25 @@ impl Transcript {
         let mut votes = votes.to_vec();
         votes.sort_by_key(|vote| vote.voter);
         self.make(Body::Refuse { request, votes }, author)
+    }
+
+    /// The same for a request by CSR: what is proposed for that CSR later is refused too. For one in CMS, [`Self::make_refusal`].
+    ///
+    /// # Errors
+    /// [`BuildError::Refused`] if it would not stand.
+    pub fn make_refusal_of(
+        &self,
+        request: &Request,
+        votes: &[VoteProof],
+        author: &Identity,
+    ) -> Result<Bytes, BuildError> {
+        if request.csr().is_none() {
+            return self.make_refusal(request.digest(), votes, author);
+        }
+        let mut votes = votes.to_vec();
+        votes.sort_by_key(|vote| vote.voter);
+        let request = Blob(Bytes::copy_from_slice(request.der()));
+        self.make(Body::RefuseCsr { request, votes }, author)
     }
 
     /// Whether this decision, given the votes, would stand now: what a voter should know before it votes.

@@ -77,6 +77,13 @@ pub enum Command {
         /// Yes or no.
         approve: bool,
     },
+    /// Ask for admission for the holder of a CSR (PKCS#10, DER or PEM), who is not here.
+    SubmitCsr {
+        /// At most 4 KiB.
+        csr: Bytes,
+    },
+    /// Ask for a new certificate for this member itself, before the present one ends.
+    Renew,
     /// Propose to expel a member, and vote for it.
     Expel {
         /// Whom.

@@ -112,6 +112,8 @@ impl Member {
             Command::Apply => return self.apply(now, entropy),
             Command::Vote { subject, approve } => admission::Command::Vote { motion: subject, approve },
             Command::Expel { member } => admission::Command::Expel(member),
+            Command::SubmitCsr { csr } => admission::Command::Submit(csr),
+            Command::Renew => admission::Command::Renew,
             Command::Forced(command) => match self.decision(*command) {
                 Some(decision) => admission::Command::Propose(decision.forced()),
                 None => return self.event(Event::Refused { reason: "that is nothing to decide".into() }),

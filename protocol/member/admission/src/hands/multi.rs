@@ -21,7 +21,7 @@ impl Admission {
                 same && table.leader == me
             })
         };
-        let ours = self.requests.iter().filter(|open| self.guests.is_linked(&open.request.member().node()));
+        let ours = self.requests.iter().filter(|open| open.is_ours(&self.guests));
         let ours = ours.filter_map(|open| {
             let request = open.request.digest();
             let called = self.hands.called.contains_key(&request);

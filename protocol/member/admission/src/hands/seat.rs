@@ -450,7 +450,7 @@ impl Admission {
             return self.take_combined(call, request, signature);
         }
         let known = self.hands.issued.contains_key(&request);
-        if known || !self.guests.is_linked(&open.request.member().node()) {
+        if known || !open.is_ours(&self.guests) {
             return;
         }
         let body = open.request.body().issued_under(self.epoch_of(now.facts.epoch));
@@ -460,6 +460,7 @@ impl Admission {
                 self.hands.tables.retain(|_, table| table.leader != me || table.purpose != done);
                 self.hands.issued.insert(request, gmc.der().clone());
                 self.answer(call, &request);
+                self.enter_sponsored(call, &request);
             }
             Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
         }
