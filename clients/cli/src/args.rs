@@ -55,6 +55,8 @@ pub(crate) enum Command {
     /// See what is to be voted on, and vote.
     #[command(subcommand)]
     Vote(Vote),
+    /// Ask for a new certificate for this member, before the present one ends. Voted on as an admission is.
+    Renew,
     /// Ask for admission for one who has but OpenSSL, by its certification request (CSR).
     #[command(subcommand)]
     Csr(Csr),

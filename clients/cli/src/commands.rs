@@ -129,6 +129,17 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// `folkmoot renew`
+pub(crate) async fn renew(folder: &Path, json: bool) -> Result<(), Failure> {
+    let answer = Control::connect(folder).await?.ask(&Request::Renew).await?;
+    let request = text(&answer, "request");
+    let short = request.get(..8).unwrap_or_default();
+    data(json, &answer, || {
+        format!("request {request}\na new certificate is asked for; vote: folkmoot vote approve {short}")
+    });
+    Ok(())
+}
+
 /// `folkmoot expel`
 pub(crate) async fn expel(folder: &Path, member: String, force: bool, json: bool) -> Result<(), Failure> {
     let request = |weigh| Request::Expel { member: member.clone(), force, weigh };

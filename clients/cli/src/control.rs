@@ -38,6 +38,8 @@ pub(crate) enum Request {
     View,
     /// Vote.
     Vote { subject: String, approve: bool },
+    /// Ask for a new certificate for the member itself.
+    Renew,
     /// Ask for admission for the holder of this CSR (PEM).
     Csr { csr: String },
     /// The certificate that was granted to a member (hexadecimal) under this serial number, if it was.

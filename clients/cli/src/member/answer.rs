@@ -44,6 +44,7 @@ impl Process {
             Request::Petitions => self.petitions().await,
             Request::View => Ok(self.view()),
             Request::Vote { subject, approve } => self.vote(&subject, approve).await,
+            Request::Renew => self.renew().await,
             Request::Csr { csr } => self.submit(&csr).await,
             Request::Certificate { member, serial } => self.certificate(&member, &serial).await,
             Request::Expel { member, force, weigh } => self.expel(&member, How { force, weigh }).await,

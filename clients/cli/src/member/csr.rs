@@ -14,9 +14,19 @@ impl Process {
             Csr::read(pem.as_bytes()).map_err(|error| Failure::new(Exit::Configuration, whole(&error)))?;
         self.moot.submit_csr(csr.to_pem()).await?;
         self.hear_refusal().await?;
-        let member = csr.member();
+        self.asked_for(csr.member()).await
+    }
+
+    /// Asks for a new certificate for this member.
+    pub(super) async fn renew(&mut self) -> Result<Value, Failure> {
+        self.moot.renew().await?;
+        self.hear_refusal().await?;
+        self.asked_for(self.moot.me()).await
+    }
+
+    async fn asked_for(&self, member: MemberId) -> Result<Value, Failure> {
         let open = self.moot.petitions().await?.into_iter().find(|one| one.member == member);
-        let open = open.ok_or_else(|| Failure::bug("a CSR was taken, and no request is open"))?;
+        let open = open.ok_or_else(|| Failure::bug("a request was taken, and none is open"))?;
         Ok(json!({
             "request": hex(&open.subject), "member": member.hex(), "name": open.name,
             "have": open.have, "need": open.need,
