@@ -336,6 +336,21 @@ impl Roster {
         &self.charter
     }
 
+    /// Whether the charter was in the version with this digest before, and is not now. A version that was counted out because two
+    /// decisions of one serial stand is none.
+    pub fn had_charter(&self, digest: &Digest) -> bool {
+        let mut charter = (*self.founding).clone();
+        let effects = self.decisions.values().flat_map(BTreeMap::values);
+        for effect in effects {
+            let Effect::Charter { field, value } = effect else { continue };
+            if charter.digest() == *digest {
+                break;
+            }
+            charter = charter.with_change(field, value).unwrap_or(charter);
+        }
+        charter.digest() == *digest && self.charter.digest() != *digest
+    }
+
     /// The charter as founded.
     pub fn founding_charter(&self) -> &Charter {
         &self.founding

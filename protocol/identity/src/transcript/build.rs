@@ -69,6 +69,15 @@ impl Transcript {
         judge::sensible(self.genesis_id(), decision, self.roster()).map(|_| ())
     }
 
+    /// Whether an entry that admits by this certificate (GMC, DER) would stand now, whichever member writes it.
+    ///
+    /// # Errors
+    /// `TRN-10` to `TRN-19`, `TRN-52` to `TRN-58`.
+    pub fn check_admit(&self, certificate: &[u8]) -> Result<(), EntryError> {
+        let certificate = Bytes::copy_from_slice(certificate);
+        judge::admit(self.genesis_id(), &certificate, self.roster()).map(|_| ())
+    }
+
     fn make(&self, body: Body, author: &Identity) -> Result<Bytes, BuildError> {
         let parents: Vec<EntryId> = self.heads().iter().take(PARENTS_MAX).copied().collect();
         let mut entry =

@@ -72,7 +72,7 @@ pub(super) fn judge(group: &GroupId, id: EntryId, entry: &Entry, past: &Roster) 
     }
 }
 
-fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
+pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
     let certificate = Gmc::from_der(der).map_err(EntryError::PeerCertificate)?;
     let member = certificate.member();
     if certificate.is_founder() {

@@ -195,7 +195,8 @@ impl Applicant {
                 Ok(())
             }
             Input::Appended(_) => self.follow_charter(transcript, identity, entropy),
-            Input::Open { .. } | Input::Regrouped | Input::Present(_) | Input::Command(_) => Ok(()),
+            Input::Open { .. } | Input::Regrouped | Input::Present(_) => Ok(()),
+            Input::Command(_) | Input::Logged(_) => Ok(()),
         }
     }
 

@@ -356,7 +356,7 @@ impl Admission {
 
 /// `ADM-24`: when a request closes by itself, and the votes given here run out: by what its guest signed where the charter says
 /// so, else by its arrival.
-fn end_of(request: &Request, arrived: UnixTime, charter: &Charter) -> UnixTime {
+pub(crate) fn end_of(request: &Request, arrived: UnixTime, charter: &Charter) -> UnixTime {
     let after = |time: UnixTime, seconds: u64| UnixTime(time.0.saturating_add(seconds));
     match charter.policies().request_days {
         Some(days) => after(request.body().not_before, u64::from(days).saturating_mul(86_400)),

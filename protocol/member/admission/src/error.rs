@@ -136,6 +136,33 @@ pub enum AdmissionError {
     /// `ADM-58` What an authority is said to have dealt is not, or not so.
     #[error("ADM-58: shares dealt: {0}")]
     PeerDealt(&'static str),
+    /// `ADM-60` A member handed in what no entry would take: nothing is told.
+    #[error("ADM-60: what {0} handed in does not stand")]
+    PeerGrant(NodeId, #[source] EntryError),
+    /// `ADM-61` A member handed in what is not of now.
+    #[error("ADM-61: what {0} handed in: {1}")]
+    PeerGrantTime(NodeId, &'static str),
+    /// `ADM-63` All places for requests that wait for the authority's person are taken: all, or this member's.
+    #[error("ADM-63: too many requests wait for a person ({all} in all, {one} from {0})", all = crate::PETITIONS_MAX, one = crate::CONTACT_REQUESTS_MAX)]
+    PeerPetitions(NodeId),
+    /// `ADM-64` A heartbeat that counts for nothing.
+    #[error("ADM-64: heartbeat of {0}: {1}")]
+    PeerBeat(MemberId, &'static str),
+    /// `ADM-65`, `ADM-66` An authority is asked to deal what it may not.
+    #[error("ADM-65: {0} asks for shares: {1}")]
+    PeerDeal(MemberId, &'static str),
+    /// `ADM-69` A member speaks too often to its authority; not answered.
+    #[error("ADM-69: member {0} speaks too often")]
+    PeerTooMuch(NodeId),
+    /// What makes a process an authority cannot be made, or read, or is another group's.
+    #[error("office of an authority: {0}")]
+    LocalOffice(&'static str),
+    /// `ADM-62` A record of the log is none, or comes too late.
+    #[error("ADM-62: a record of the authority's log: {0}")]
+    LocalRecord(&'static str),
+    /// An authority has no room for more certificates.
+    #[error("the authority has no room: records on their way through the log, or certificates issued")]
+    LocalFull,
     /// `ADM-48` A revocation list that is none, or that the group's key has not signed.
     #[error("ADM-48: the revocation list of {0}")]
     PeerRevocations(MemberId, #[source] RevocationError),

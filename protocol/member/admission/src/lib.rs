@@ -38,7 +38,9 @@ mod vote;
 
 pub use applicant::{Applicant, Phase};
 pub use authority::{
-    AuthorityMessage, DEALT_LABEL, Dealt, GroundsWord, HEARTBEAT_LABEL, Heartbeat, ReadyWord, dealt_info,
+    Authority, AuthorityMessage, AuthorityStatus, DEALT_LABEL, DealerState, Dealt, GroundsWord,
+    HEARTBEAT_LABEL, Heartbeat, ISSUED_MAX, LINKS_MAX, LOGGING_MAX, LogRecord, OFFICE_BYTES_MAX, OFFICE_TABLE,
+    Office, PETITIONS_MAX, PetitionStatus, Presence, ReadyWord, dealt_info,
 };
 pub use desk::Admission;
 pub use error::AdmissionError;
@@ -69,6 +71,8 @@ pub struct Config {
     pub resend_max: Duration,
     /// How often a member tells the charter's authority that it is here.
     pub heartbeat: Duration,
+    /// Whether an authority's records go through a log that its replicas share; else it takes its own at once.
+    pub replicated: bool,
     /// By how much clocks may differ, in seconds (T7).
     pub skew_seconds: u64,
     /// What to do wrong, in tests of the tests.
@@ -81,13 +85,14 @@ impl Default for Config {
             resend: Duration::from_secs(2),
             resend_max: Duration::from_secs(60),
             heartbeat: central::HEARTBEAT,
+            replicated: false,
             skew_seconds: 60,
             danger: None,
         }
     }
 }
 
-/// What comes in, for [`Admission`] and [`Applicant`] alike.
+/// What comes in, for [`Admission`], [`Applicant`] and [`Authority`] alike.
 #[derive(Debug, Clone)]
 pub enum Input {
     /// A frame over a link: from a guest, or from the contact if we are the guest.
@@ -120,6 +125,8 @@ pub enum Input {
     Present(u32),
     /// A person speaks. Not for applicants.
     Command(Command),
+    /// A record has its place in the log that an authority's replicas share, ours or another's. For an [`Authority`] alone.
+    Logged(Bytes),
 }
 
 /// What a person may ask.
@@ -156,6 +163,9 @@ pub enum Output {
     Entry(Bytes),
     /// Tell the application.
     Event(Event),
+    /// Have this record ordered in the log that an authority's replicas share, to come back as [`Input::Logged`]. By an [`Authority`]
+    /// alone.
+    Log(Bytes),
     /// A line for the log.
     Trace(String),
 }

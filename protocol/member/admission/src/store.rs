@@ -9,6 +9,7 @@
 //! | vote | "d" ‖ serial(8) ‖ ballot(4) | own approval at that slot: decision, CMS |
 //! | share | digest of the sharing's public part | state, leader, public part, certificate, share; sealed under the identity's key |
 //! | revoked | "list" | the newest revocation list of the group's key (X.509 CRL) |
+//! | office | see authority/office.rs, record.rs, person.rs | what makes a process the authority, and what that issued |
 //! | vote | "n" ‖ serial(8) ‖ ballot(4) ‖ proposal's first 16 bytes | own rejection: decision, CMS |
 
 use crate::ballots::{Ballots, Proposal};

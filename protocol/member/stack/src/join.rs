@@ -151,6 +151,8 @@ impl Member {
                 admission::Output::Multicast(bytes) => self.multicast_open(&bytes),
                 admission::Output::Entry(entry) => self.tell_node(ToNode::Entry(entry)),
                 admission::Output::Event(event) => self.admission_event(event),
+                // Neither a member nor an applicant has a log.
+                admission::Output::Log(_) => {}
                 admission::Output::Trace(text) => self.trace("admission", text),
             }
         }

@@ -7,10 +7,32 @@
 //! voter   --Deal-------> Authority          shares of the group's key, each sealed to its holder
 //!         <--Dealt-----
 //! ```
+//! Promise: nothing is told that no entry of its own transcript would take; of one request at most one certificate is told, of one
+//! serial number too, restarts and replicas included; a secret that was for the set-up only is erased once the group has the key.
+//! Bounds: [`PETITIONS_MAX`] requests wait for a person, [`LOGGING_MAX`] records for the log, [`ISSUED_MAX`] certificates ever,
+//! [`LINKS_MAX`] links, one heartbeat for each member, one deal each 2 s.
 //! Source: Saxena, Tsudik, Yi (2003), sections 2 and 4. It judges votes itself, by its own copy of the transcript, which links bring in.
 
+mod beat;
+mod dealing;
+mod grant;
+mod judge;
+mod links;
+mod lists;
+mod machine;
+mod office;
+mod person;
+mod record;
+mod status;
 mod word;
 
+pub use grant::LOGGING_MAX;
+pub use links::LINKS_MAX;
+pub use machine::Authority;
+pub use office::{OFFICE_BYTES_MAX, OFFICE_TABLE, Office};
+pub use person::PETITIONS_MAX;
+pub use record::{ISSUED_MAX, LogRecord};
+pub use status::{AuthorityStatus, DealerState, PetitionStatus, Presence};
 pub use word::{
     AuthorityMessage, DEALT_LABEL, Dealt, GroundsWord, HEARTBEAT_LABEL, Heartbeat, ReadyWord, dealt_info,
 };

@@ -200,6 +200,7 @@ impl Bus {
                 }
                 Output::Entry(entry) => self.queue.push_back(Word::Entry(entry)),
                 Output::Event(event) => seat.events.push(event),
+                Output::Log(_) => panic!("a member has no log"),
                 Output::Trace(text) => self.traces.push((who, text)),
             }
         }

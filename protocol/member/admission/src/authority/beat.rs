@@ -1,0 +1,42 @@
+//! Who is here: heartbeats, the newest of each member. Group size and presence are what people hear of them; nothing is judged by them.
+
+use super::Heartbeat;
+use super::machine::Authority;
+use crate::AdmissionError;
+use crate::desk::Call;
+use folkmoot_base::{Instant, UnixTime};
+
+/// Periods after which a member that was not heard is not counted as present.
+pub(super) const MISSED_MAX: u32 = 3;
+
+/// The newest word of a member.
+#[derive(Debug)]
+pub(super) struct Beat {
+    pub(super) time: UnixTime,
+    /// Members in its view.
+    pub(super) present: u32,
+    pub(super) heard: Instant,
+}
+
+impl Authority {
+    /// `ADM-64`: of a member, signed by it, about now, newer than the one before.
+    pub(super) fn hear_beat(&mut self, call: &Call<'_>, beat: &Heartbeat) -> Result<(), AdmissionError> {
+        let refuse = |what| Err(AdmissionError::PeerBeat(beat.member, what));
+        let Some(member) = call.transcript.roster().member(&beat.member) else {
+            return Err(AdmissionError::PeerNotMember(beat.member));
+        };
+        if self.beats.get(&beat.member).is_some_and(|newest| newest.time >= beat.time) {
+            return refuse("not newer than the one before");
+        }
+        let clock = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        if beat.time.0.abs_diff(clock.0) > self.config.skew_seconds {
+            return refuse("not of about now");
+        }
+        if !beat.verify(&call.transcript.group(), &member.key) {
+            return refuse("not signed by it");
+        }
+        let kept = Beat { time: beat.time, present: beat.present, heard: call.now };
+        self.beats.insert(beat.member, kept);
+        Ok(())
+    }
+}

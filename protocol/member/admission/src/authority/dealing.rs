@@ -1,0 +1,168 @@
+//! The dealer: shares of the group's key, to those who are ready to take them, each sealed to its holder.
+
+use super::machine::Authority;
+use super::{AuthorityMessage, Dealt, ReadyWord, dealt_info};
+use crate::central::is_dealers;
+use crate::desk::{Admission, Call};
+use crate::message::ADMISSION_BYTES_MAX;
+use crate::{AdmissionError, Output, Say, Whisper};
+use core::time::Duration;
+use folkmoot_base::sealing::{Classic, seal};
+use folkmoot_base::{Blob, Digest, Entropy, Instant, MemberId, codec};
+use folkmoot_identity::{Dealer, Roster};
+use folkmoot_signing::{HANDS_MAX, shared};
+use std::collections::BTreeSet;
+
+/// Time between two deals.
+const DEAL_PAUSE: Duration = Duration::from_secs(2);
+/// What a member adds when it passes on what was dealt.
+const PASSED_ON_BYTES: usize = 256;
+
+/// What was dealt last.
+#[derive(Debug)]
+pub(super) struct Last {
+    at: Instant,
+    table: Digest,
+    dealt: Dealt,
+}
+
+/// What a voter asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wish<'a> {
+    pub(super) table: &'a Digest,
+    pub(super) threshold: u32,
+    pub(super) ready: &'a [ReadyWord],
+}
+
+impl Authority {
+    /// `ADM-65`, `ADM-66`: a voter asks to deal to those who are ready at its table.
+    pub(super) fn hear_deal(
+        &mut self,
+        call: &Call<'_>,
+        asker: MemberId,
+        wish: Wish<'_>,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let roster = call.transcript.roster();
+        let refuse = |what| AdmissionError::PeerDeal(asker, what);
+        self.is_wanted(roster, asker, wish).map_err(refuse)?;
+        let keys = check_ready(call, asker, wish)?;
+        if let Some(last) = self.dealt.as_ref() {
+            if last.table == *wish.table {
+                // The answer was lost on its way: the same again.
+                let (table, dealt) = (last.table, last.dealt.clone());
+                self.tell(asker.node(), &AuthorityMessage::Dealt { table, dealt });
+                return Ok(());
+            }
+            if call.now.since(last.at) < DEAL_PAUSE {
+                return Err(refuse("sooner than 2 s after the deal before"));
+            }
+        }
+        let dealt = self.deal(call, asker, wish, &keys, entropy)?;
+        self.dealt = Some(Last { at: call.now, table: *wish.table, dealt: dealt.clone() });
+        self.tell(asker.node(), &AuthorityMessage::Dealt { table: *wish.table, dealt });
+        Ok(())
+    }
+
+    /// `ADM-66`: whether there is something to deal, and a deal is called for, by our own transcript.
+    fn is_wanted(&self, roster: &Roster, asker: MemberId, wish: Wish<'_>) -> Result<(), &'static str> {
+        let charter = roster.charter();
+        if charter.central().and_then(|central| central.dealer).is_none() {
+            return Err("this group's authority deals nothing");
+        }
+        if !roster.may_vote(&asker) {
+            return Err("it has no vote");
+        }
+        let Some(secret) = &self.office.secret else { return Err("the secret is erased") };
+        if !is_dealers(roster) {
+            return Err("the shares were dealt once, and are the members' now");
+        }
+        let key = shared::public_key(charter.scheme(), secret).map_err(|_| "the secret is of another scheme")?;
+        if roster.sharing().is_some_and(|now| now.facts.key != key) {
+            return Err("the group's key is not the one that is dealt here");
+        }
+        if !Admission::wants_sharing(roster, &asker) {
+            return Err("the sharing is as it should be");
+        }
+        let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
+        if wish.threshold == threshold { Ok(()) } else { Err("another threshold than the charter's") }
+    }
+
+    fn deal(
+        &self,
+        call: &Call<'_>,
+        asker: MemberId,
+        wish: Wish<'_>,
+        keys: &[(MemberId, Blob)],
+        entropy: &mut dyn Entropy,
+    ) -> Result<Dealt, AdmissionError> {
+        let refuse = |what| AdmissionError::PeerDeal(asker, what);
+        let (scheme, me) = (call.transcript.roster().charter().scheme(), call.identity.member());
+        let secret = self.office.secret.as_ref().ok_or(refuse("the secret is erased"))?;
+        let holders: Vec<MemberId> = keys.iter().map(|(holder, _)| *holder).collect();
+        let threshold = usize::try_from(wish.threshold).unwrap_or(usize::MAX);
+        let dealt = shared::deal(scheme, secret, threshold, &holders, entropy);
+        let dealt = dealt.map_err(|_| refuse("the scheme does not deal to these"))?;
+        let mut to_each = Vec::with_capacity(keys.len());
+        for ((to, key), (_, share)) in keys.iter().zip(&dealt.shares) {
+            let sealed = seal::<Classic>(&key.0, &dealt_info(wish.table, &me, to), share.expose(), entropy);
+            let sealed = sealed.ok_or(AdmissionError::PeerDeal(*to, "its one-time key is none"))?;
+            to_each.push(Whisper { to: *to, sealed });
+        }
+        let dealt = Dealt::sign(call.transcript, call.identity, wish.table, Blob::from(dealt.public), to_each);
+        let size = codec::encode(&dealt).len().saturating_add(PASSED_ON_BYTES);
+        if size > ADMISSION_BYTES_MAX {
+            return Err(refuse("more holders than one message has room for"));
+        }
+        Ok(dealt)
+    }
+
+    /// `ADM-66`: a dealer for the set-up only has no secret once the group has the key.
+    pub(super) fn erase_secret(&mut self, call: &Call<'_>) {
+        let roster = call.transcript.roster();
+        let Some(secret) = &self.office.secret else { return };
+        let once = roster.charter().central().is_some_and(|central| central.dealer == Some(Dealer::SetupOnly));
+        let key = shared::public_key(roster.charter().scheme(), secret).ok();
+        let in_use = roster.sharing().is_some_and(|now| Some(&now.facts.key) == key.as_ref());
+        if once && in_use {
+            let persist = self.office.erase();
+            self.dealt = None;
+            self.out.push_back(Output::Persist(persist));
+            self.trace("the shares are in use: the dealer's secret is erased".to_owned());
+        }
+    }
+}
+
+/// `ADM-65`: voters, sorted, each by its own word at this table, the asker among them, as many as sign and a quorum. Their one-time keys.
+fn check_ready(
+    call: &Call<'_>,
+    asker: MemberId,
+    wish: Wish<'_>,
+) -> Result<Vec<(MemberId, Blob)>, AdmissionError> {
+    let roster = call.transcript.roster();
+    let refuse = |what| Err(AdmissionError::PeerDeal(asker, what));
+    if wish.ready.len() > HANDS_MAX || !wish.ready.is_sorted_by(|a, b| a.member < b.member) {
+        return refuse("hands that are not sorted, each once, or too many");
+    }
+    let all: BTreeSet<MemberId> = wish.ready.iter().map(|ready| ready.member).collect();
+    let threshold = usize::try_from(wish.threshold).unwrap_or(usize::MAX);
+    if all.len() < roster.charter().scheme().signers(threshold) || !roster.electorate().is_quorum(&all) {
+        return refuse("fewer hands than sign, or no quorum");
+    }
+    if !all.contains(&asker) {
+        return refuse("for others, and not for itself");
+    }
+    let mut keys = Vec::with_capacity(wish.ready.len());
+    for ReadyWord { member, word } in wish.ready {
+        let Say::Ready { key } = &word.say else { return refuse("another word than that a hand is ready") };
+        if word.table != *wish.table || key.0.len() != 32 {
+            return refuse("a word of another table, or a key of another kind");
+        }
+        if !roster.may_vote(member) {
+            return refuse("a share for one who has no vote");
+        }
+        word.verify(call.transcript, member)?;
+        keys.push((*member, key.clone()));
+    }
+    Ok(keys)
+}

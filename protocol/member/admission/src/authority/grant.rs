@@ -1,0 +1,168 @@
+//! Grants: what members hand in, the one certificate that comes of it, and who is told.
+//!
+//! ```text
+//! Grant --judge--> Output::Log(record) ==host: all replicas, one order==> Input::Logged(record) --> disk --> Granted, to all who asked
+//! ```
+
+use super::judge::{Judge, Refused};
+use super::machine::Authority;
+use super::record::{LogRecord, Logging};
+use super::{AuthorityMessage, GroundsWord};
+use crate::desk::Call;
+use crate::{AdmissionError, Closed, Output, Reason};
+use core::time::Duration;
+use folkmoot_base::{Blob, Digest, NodeId, limits};
+use folkmoot_identity::{CertificateError, EntryError, Gmc, Grounds, Request};
+use std::collections::BTreeSet;
+
+/// Most records on their way through the log.
+pub const LOGGING_MAX: usize = limits::REQUESTS_MAX;
+/// How long a record is given to come back from the log before it is handed in again.
+const LOG_PATIENCE: Duration = Duration::from_secs(5);
+
+impl Authority {
+    /// `ADM-60` to `ADM-63`, `ADM-68`: a member hands in a request and what the voters made of it.
+    pub(super) fn hear_grant(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        request: &[u8],
+        grounds: &GroundsWord,
+    ) -> Result<(), AdmissionError> {
+        let request = Request::from_der(request).map_err(AdmissionError::WireRequest)?;
+        let digest = request.digest();
+        if let Some(der) = self.issued.get(&digest).cloned() {
+            self.tell(from, &AuthorityMessage::Granted { request: digest, der: Blob(der) });
+            return Ok(());
+        }
+        if let Some(logging) = self.logging.get_mut(&digest) {
+            logging.askers.insert(from);
+            return Ok(());
+        }
+        let answered = self.consider(call, from, &request, grounds);
+        if let Err(refused) = &answered {
+            self.deny(from, digest, refused.reason);
+        }
+        answered.map_err(|refused| refused.why)
+    }
+
+    fn consider(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        request: &Request,
+        grounds: &GroundsWord,
+    ) -> Result<(), Refused> {
+        let no_clock = Refused { reason: Reason::AwaitingAuthority, why: AdmissionError::LocalNoClock };
+        let time = self.clock.ok_or(no_clock)?;
+        let judge = Judge {
+            office: &self.office,
+            transcript: call.transcript,
+            time,
+            skew_seconds: self.config.skew_seconds,
+            from,
+        };
+        let grounds = judge.read(grounds)?;
+        let gmc = judge.certify(request, &grounds)?;
+        self.has_room(from, request)?;
+        if call.transcript.roster().is_for_authority() {
+            return self.petition(call, from, request, &gmc);
+        }
+        self.issue(call, request.digest(), &gmc, BTreeSet::from([from]));
+        Ok(())
+    }
+
+    /// The certificate for a request that its person approves.
+    pub(super) fn certify_alone(&self, call: &Call<'_>, request: &Request) -> Result<Gmc, AdmissionError> {
+        let judge = Judge {
+            office: &self.office,
+            transcript: call.transcript,
+            time: self.clock.ok_or(AdmissionError::LocalNoClock)?,
+            skew_seconds: self.config.skew_seconds,
+            from: call.identity.node(),
+        };
+        let made = judge.certify(request, &Grounds::Votes(Vec::new()));
+        let made = made.and_then(|gmc| self.has_room(judge.from, request).map(|()| gmc));
+        made.map_err(|refused| refused.why)
+    }
+
+    /// `ADM-62`: never two certificates of one serial number, nor a second for a request that was granted before.
+    fn has_room(&self, from: NodeId, request: &Request) -> Result<(), Refused> {
+        let serial = &request.body().serial;
+        let underway = self.logging.values().any(|logging| logging.serial == *serial);
+        if underway || self.issued.has_serial(serial) || self.issued.knows(&request.digest()) {
+            let why = CertificateError::PeerCharter("the serial number of another certificate");
+            let why = AdmissionError::PeerGrant(from, EntryError::PeerCertificate(why));
+            return Err(Refused { reason: Reason::Stale, why });
+        }
+        if self.logging.len() >= LOGGING_MAX || self.issued.is_full() {
+            return Err(Refused { reason: Reason::Full, why: AdmissionError::LocalFull });
+        }
+        Ok(())
+    }
+
+    /// The record goes to the log, or is taken at once where there is none.
+    pub(super) fn issue(&mut self, call: &Call<'_>, request: Digest, gmc: &Gmc, askers: BTreeSet<NodeId>) {
+        if !self.config.replicated {
+            return self.take(request, gmc, askers);
+        }
+        let record = LogRecord { request, der: Blob(gmc.der().clone()) }.encode();
+        let (serial, due) = (gmc.body().serial, call.now + LOG_PATIENCE);
+        self.out.push_back(Output::Log(record.clone()));
+        self.logging.insert(request, Logging { record, serial, askers, due });
+    }
+
+    /// `ADM-62`: a record has its place in the log, ours or another replica's. The first for a request stands.
+    pub(super) fn hear_logged(&mut self, record: &[u8]) -> Result<(), AdmissionError> {
+        let (request, gmc) = LogRecord::read(record, self.office.certificate.key())?;
+        let askers = self.logging.remove(&request).map(|logging| logging.askers).unwrap_or_default();
+        if let Some(der) = self.issued.get(&request).cloned() {
+            self.tell_granted(&askers, request, &der);
+            return Ok(());
+        }
+        if self.issued.knows(&request) {
+            return Ok(());
+        }
+        if self.issued.has_serial(&gmc.body().serial) {
+            self.deny_all(&askers, request, Reason::Stale);
+            return Err(AdmissionError::LocalRecord("the serial number of another certificate"));
+        }
+        if self.issued.is_full() {
+            self.deny_all(&askers, request, Reason::Full);
+            return Err(AdmissionError::LocalFull);
+        }
+        self.take(request, &gmc, askers);
+        Ok(())
+    }
+
+    /// On disk, then told.
+    fn take(&mut self, request: Digest, gmc: &Gmc, mut askers: BTreeSet<NodeId>) {
+        let persist = self.issued.insert(request, gmc);
+        self.out.push_back(Output::Persist(persist));
+        askers.extend(self.close_petition(&request, Closed::Granted));
+        self.tell_granted(&askers, request, gmc.der());
+        self.trace(format!("certificate for {} issued", gmc.member()));
+    }
+
+    fn tell_granted(&mut self, askers: &BTreeSet<NodeId>, request: Digest, der: &bytes::Bytes) {
+        for node in askers {
+            self.tell(*node, &AuthorityMessage::Granted { request, der: Blob(der.clone()) });
+        }
+    }
+
+    pub(super) fn deny(&mut self, to: NodeId, request: Digest, reason: Reason) {
+        self.tell(to, &AuthorityMessage::Denied { request, reason });
+    }
+
+    pub(super) fn deny_all(&mut self, to: &BTreeSet<NodeId>, request: Digest, reason: Reason) {
+        to.iter().for_each(|node| self.deny(*node, request, reason));
+    }
+
+    /// What did not come back from the log is handed in again.
+    pub(super) fn log_again(&mut self, call: &Call<'_>) {
+        for logging in self.logging.values_mut().filter(|logging| logging.due <= call.now) {
+            logging.due = call.now + LOG_PATIENCE;
+            self.out.push_back(Output::Log(logging.record.clone()));
+        }
+    }
+}

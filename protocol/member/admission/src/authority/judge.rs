@@ -1,0 +1,126 @@
+//! What an authority would sign: judged by its own transcript and clock, exactly as the transcript will judge the entry.
+
+use super::GroundsWord;
+use super::office::Office;
+use crate::{AdmissionError, Reason};
+use folkmoot_base::{MemberId, NodeId, UnixTime};
+use folkmoot_identity::{
+    CertificateError, EntryError, Gmc, GmcBody, Grounds, Request, Roster, Transcript,
+};
+
+/// A refusal: what the guest hears, and what is wrong.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) reason: Reason,
+    pub(super) why: AdmissionError,
+}
+
+/// By what is judged.
+pub(super) struct Judge<'a> {
+    pub(super) office: &'a Office,
+    pub(super) transcript: &'a Transcript,
+    pub(super) time: UnixTime,
+    pub(super) skew_seconds: u64,
+    /// Who handed it in.
+    pub(super) from: NodeId,
+}
+
+impl Judge<'_> {
+    /// The certificate for this request on these grounds, if an entry with it would stand now: `ADM-60`, `ADM-61`. It is made to be
+    /// judged whole; one that does not stand is dropped here, and nobody has seen it.
+    pub(super) fn certify(&self, request: &Request, grounds: &Grounds) -> Result<Gmc, Refused> {
+        self.check_charter(request.body())?;
+        self.check_time(request.body(), grounds)?;
+        let made = self.sign(request.body(), grounds).map_err(EntryError::PeerCertificate);
+        let made = made.and_then(|gmc| self.transcript.check_admit(gmc.der()).map(|()| gmc));
+        made.map_err(|why| self.refuse(reason_of(&why), why))
+    }
+
+    /// The grounds, read.
+    pub(super) fn read(&self, word: &GroundsWord) -> Result<Grounds, Refused> {
+        word.read().map_err(|why| Refused { reason: Reason::Votes, why })
+    }
+
+    pub(super) fn refuse(&self, reason: Reason, why: EntryError) -> Refused {
+        Refused { reason, why: AdmissionError::PeerGrant(self.from, why) }
+    }
+
+    fn sign(&self, body: &GmcBody, grounds: &Grounds) -> Result<Gmc, CertificateError> {
+        let (body, key) = (body.on_grounds(grounds), self.office.certificate.key());
+        let tbs = body.issued_tbs(key)?;
+        Gmc::issue_by_group(&body, key, &self.office.key.sign_raw(&tbs).to_der())
+    }
+
+    /// `ADM-68`: a charter that was is stale for good; one that we do not know may be that of entries on their way.
+    fn check_charter(&self, body: &GmcBody) -> Result<(), Refused> {
+        let (roster, said) = (self.transcript.roster(), &body.membership);
+        let refuse = |reason, why| Err(self.refuse(reason, EntryError::PeerCertificate(why)));
+        let ours = said.group == self.transcript.group();
+        if ours && said.charter != roster.charter().digest() && !roster.had_charter(&said.charter) {
+            let why = CertificateError::PeerCharter("a version of the charter that is not known here");
+            return refuse(Reason::AwaitingAuthority, why);
+        }
+        body.check_charter(roster.charter()).or_else(|why| refuse(Reason::Stale, why))
+    }
+
+    /// `ADM-61`: the term is now, no vote has run out, nor the request; by our clock, give or take the skew.
+    fn check_time(&self, body: &GmcBody, grounds: &Grounds) -> Result<(), Refused> {
+        let (early, late) = (
+            UnixTime(self.time.0.saturating_sub(self.skew_seconds)),
+            UnixTime(self.time.0.saturating_add(self.skew_seconds)),
+        );
+        let refuse = |what| Err(Refused { reason: Reason::Term, why: AdmissionError::PeerGrantTime(self.from, what) });
+        if body.not_before > late || body.not_after < early {
+            return refuse("the term is not now");
+        }
+        if approvals(grounds).iter().any(|(_, expires)| *expires < early) {
+            return refuse("a vote has run out");
+        }
+        if end_of(self.transcript.roster(), body).is_some_and(|end| end < early) {
+            return refuse("the request has run out");
+        }
+        Ok(())
+    }
+}
+
+/// When a request ends by what its guest signed, where the charter has it so.
+fn end_of(roster: &Roster, body: &GmcBody) -> Option<UnixTime> {
+    let days = u64::from(roster.charter().policies().request_days?);
+    Some(UnixTime(body.not_before.0.saturating_add(days.saturating_mul(86_400))))
+}
+
+/// Whose word it stands on, and until when.
+fn approvals(grounds: &Grounds) -> Vec<(MemberId, UnixTime)> {
+    match grounds {
+        Grounds::Votes(votes) => votes.iter().map(|vote| (vote.voter, vote.expires)).collect(),
+        Grounds::Multi(multi) => multi.signers().iter().map(|signer| (*signer, multi.expires())).collect(),
+        Grounds::Combined(_) => Vec::new(),
+    }
+}
+
+/// What a guest hears of a certificate that no entry would take. What may stand once more entries are here waits: `ADM-68`.
+fn reason_of(error: &EntryError) -> Reason {
+    match error {
+        EntryError::PeerCertificate(error) => reason_of_certificate(error),
+        EntryError::PeerMinority { .. } => Reason::AwaitingVotes,
+        EntryError::PeerShareEpoch(_) | EntryError::PeerSharesStale { .. } => Reason::AwaitingAuthority,
+        EntryError::PeerUsed(_) | EntryError::PeerSerialNumber(_) => Reason::Stale,
+        EntryError::PeerRefused(_) => Reason::Objected,
+        EntryError::PeerGroupFull => Reason::Full,
+        _ => Reason::Votes,
+    }
+}
+
+fn reason_of_certificate(error: &CertificateError) -> Reason {
+    match error {
+        CertificateError::PeerTooFewVotes { .. }
+        | CertificateError::PeerRule(_)
+        | CertificateError::PeerNoDecider => Reason::AwaitingVotes,
+        CertificateError::PeerNotVoter(_)
+        | CertificateError::PeerAuthority
+        | CertificateError::PeerGroupKey => Reason::AwaitingAuthority,
+        CertificateError::PeerNotListed => Reason::NotListed,
+        CertificateError::PeerCharter(_) => Reason::Stale,
+        _ => Reason::Votes,
+    }
+}

@@ -1,0 +1,68 @@
+//! The members that an authority is linked with, and how often each may speak.
+
+use core::time::Duration;
+use folkmoot_base::{Instant, NodeId, limits};
+use std::collections::BTreeMap;
+
+/// Most links: one to each member.
+pub const LINKS_MAX: usize = limits::MEMBERS_MAX;
+/// What a member may say at once: a grant for every open request, and again.
+const BURST: u32 = 256;
+/// Time after which it may say one thing more.
+const REFILL: Duration = Duration::from_millis(50);
+
+#[derive(Debug)]
+struct Link {
+    tokens: u32,
+    refilled: Instant,
+    /// The number of the newest revocation list that it was told.
+    told: u64,
+}
+
+/// All links.
+#[derive(Debug, Default)]
+pub(super) struct Links(BTreeMap<NodeId, Link>);
+
+impl Links {
+    pub(super) fn up(&mut self, node: NodeId, now: Instant) {
+        if self.0.len() < LINKS_MAX {
+            self.0.entry(node).or_insert(Link { tokens: BURST, refilled: now, told: 0 });
+        }
+    }
+
+    pub(super) fn down(&mut self, node: &NodeId) {
+        self.0.remove(node);
+    }
+
+    pub(super) fn has(&self, node: &NodeId) -> bool {
+        self.0.contains_key(node)
+    }
+
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeId> {
+        self.0.keys()
+    }
+
+    /// `ADM-69`: whether it may say one more thing now. One that speaks is linked.
+    pub(super) fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
+        self.up(node, now);
+        let Some(link) = self.0.get_mut(&node) else { return false };
+        let earned = now.since(link.refilled).as_millis() / REFILL.as_millis().max(1);
+        if earned > 0 {
+            link.tokens = link.tokens.saturating_add(u32::try_from(earned).unwrap_or(BURST)).min(BURST);
+            link.refilled = now;
+        }
+        let may = link.tokens > 0;
+        link.tokens = link.tokens.saturating_sub(1);
+        may
+    }
+
+    /// Those who were not told the list with this number; they are now.
+    pub(super) fn untold(&mut self, number: u64, may_hear: impl Fn(&NodeId) -> bool) -> Vec<NodeId> {
+        let untold = self.0.iter_mut().filter(|(node, link)| link.told < number && may_hear(node));
+        let told = untold.map(|(node, link)| {
+            link.told = number;
+            *node
+        });
+        told.collect()
+    }
+}

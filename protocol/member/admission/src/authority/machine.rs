@@ -1,0 +1,189 @@
+//! The machine of an authority: what it holds, and where each input goes.
+
+use super::beat::Beat;
+use super::dealing::{Last, Wish};
+use super::links::Links;
+use super::lists::Lists;
+use super::office::Office;
+use super::person::{self, Petitions};
+use super::record::{Issued, Logging};
+use super::AuthorityMessage;
+use crate::central::speaks;
+use crate::desk::Call;
+use crate::{AdmissionError, Config, Input, Output, message};
+use bytes::Bytes;
+use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, StoreKey, UnixTime, codec};
+use folkmoot_identity::{Dealer, Identity, Transcript};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The authority of a group, in a process whose identity is one of its nodes. Driven like [`crate::Admission`]; never a member.
+#[derive(Debug)]
+pub struct Authority {
+    pub(super) config: Config,
+    pub(super) clock: Option<UnixTime>,
+    pub(super) office: Office,
+    pub(super) links: Links,
+    pub(super) beats: BTreeMap<MemberId, Beat>,
+    pub(super) issued: Issued,
+    pub(super) logging: BTreeMap<Digest, Logging>,
+    pub(super) petitions: Petitions,
+    pub(super) dealt: Option<Last>,
+    pub(super) lists: Lists,
+    pub(super) out: VecDeque<Output>,
+    /// Of the input before, for status: when it was, how many members there were, whether shares are dealt, and were.
+    pub(super) now: Instant,
+    pub(super) members: usize,
+    pub(super) deals: bool,
+    pub(super) shared: bool,
+}
+
+impl Authority {
+    /// The authority as it was left: hand in everything stored, other tables are passed over. `None` if there is no office here, or the
+    /// charter does not name this identity.
+    ///
+    /// # Errors
+    /// [`AdmissionError::LocalCorrupt`] names the damaged table; [`AdmissionError::LocalOffice`] if the office is another group's, or
+    /// its secret another scheme's, or missing.
+    pub fn load(
+        config: Config,
+        transcript: &Transcript,
+        identity: &Identity,
+        stored: &[(StoreKey, Bytes)],
+    ) -> Result<Option<Self>, AdmissionError> {
+        let roster = transcript.roster();
+        let Some(central) = roster.charter().central().filter(|_| speaks(roster, &identity.node())) else {
+            return Ok(None);
+        };
+        let Some(office) = Office::load(identity, stored)? else { return Ok(None) };
+        if office.certificate != central.certificate {
+            return Err(AdmissionError::LocalOffice("made for another group: the charter has another certificate"));
+        }
+        office.check(roster.charter().scheme(), central.dealer == Some(Dealer::Keeps))?;
+        let mut issued = Issued::default();
+        issued.load(office.certificate.key(), stored)?;
+        issued.forget(roster);
+        let mut authority = Self {
+            config,
+            clock: None,
+            office,
+            links: Links::default(),
+            beats: BTreeMap::new(),
+            issued,
+            logging: BTreeMap::new(),
+            petitions: person::load(stored)?,
+            dealt: None,
+            lists: Lists::load(transcript, stored),
+            out: VecDeque::new(),
+            now: Instant::default(),
+            members: 0,
+            deals: central.dealer.is_some(),
+            shared: false,
+        };
+        let call = Call { now: Instant::default(), transcript, identity };
+        authority.follow(&call);
+        Ok(Some(authority))
+    }
+
+    /// Takes one input.
+    ///
+    /// # Errors
+    /// [`AdmissionError`]; nothing but bookkeeping against floods has changed then.
+    pub fn handle(
+        &mut self,
+        now: Instant,
+        input: Input,
+        transcript: &Transcript,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let call = Call { now, transcript, identity };
+        self.now = now;
+        let result = self.dispatch(&call, input, entropy);
+        self.log_again(&call);
+        self.work_lists(&call);
+        result
+    }
+
+    /// Next output, until `None`.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// When to hand in [`Input::Timeout`], if nothing else happens first.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.logging.values().map(|logging| logging.due).min()
+    }
+
+    fn dispatch(
+        &mut self,
+        call: &Call<'_>,
+        input: Input,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        match input {
+            Input::Guest { from, payload } => return self.hear(call, from, &payload, entropy),
+            Input::Command(command) => return self.command(call, command),
+            Input::Logged(record) => return self.hear_logged(&record),
+            Input::Clock(time) => {
+                self.clock = Some(time);
+                self.close_late(time);
+                self.issued.forget_ended(time, self.config.skew_seconds);
+            }
+            Input::LinkUp(node) => self.links.up(node, call.now),
+            Input::LinkDown(node) => self.links.down(&node),
+            Input::Appended(_) => self.follow(call),
+            // Of the members among themselves; and what follows from time is done after every input.
+            Input::Open { .. } | Input::Present(_) | Input::Regrouped | Input::Timeout => {}
+        }
+        Ok(())
+    }
+
+    /// `ADM-69`: a member's word over its link.
+    fn hear(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        payload: &[u8],
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        if !call.transcript.roster().is_rostered(&from) {
+            return Err(AdmissionError::PeerNotMember(from.member()));
+        }
+        if !self.links.may_speak(from, call.now) {
+            return Err(AdmissionError::PeerTooMuch(from));
+        }
+        match message::decode(payload)? {
+            AuthorityMessage::Heartbeat { beat } => self.hear_beat(call, &beat),
+            AuthorityMessage::Grant { request, grounds } => self.hear_grant(call, from, &request.0, &grounds),
+            AuthorityMessage::Deal { table, threshold, ready } => {
+                let wish = Wish { table: &table, threshold, ready: &ready };
+                self.hear_deal(call, from.member(), wish, entropy)
+            }
+            AuthorityMessage::Granted { .. }
+            | AuthorityMessage::Denied { .. }
+            | AuthorityMessage::Dealt { .. }
+            | AuthorityMessage::Revocations { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
+        }
+    }
+
+    /// What follows from the transcript.
+    fn follow(&mut self, call: &Call<'_>) {
+        let roster = call.transcript.roster();
+        (self.members, self.shared) = (roster.len(), roster.sharing().is_some());
+        self.erase_secret(call);
+        self.issued.forget(roster);
+        self.beats.retain(|member, _| roster.is_member(member));
+        self.close_settled(call);
+    }
+
+    /// Says it to a member that is linked; to another it would be lost, and it asks again.
+    pub(super) fn tell(&mut self, to: NodeId, message: &AuthorityMessage) {
+        if self.links.has(&to) {
+            self.out.push_back(Output::Guest { to, payload: Bytes::from(codec::encode(message)) });
+        }
+    }
+
+    pub(super) fn trace(&mut self, text: String) {
+        self.out.push_back(Output::Trace(text));
+    }
+}
