@@ -17,11 +17,12 @@ impl Admission {
     pub(crate) fn work_hands(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let roster = call.transcript.roster();
         match roster.charter().scheme() {
-            Scheme::Plain => return,
+            Scheme::Plain => return self.work_revocations(call),
             Scheme::Asm => {
                 self.drop_idle_tables(call);
                 self.set_tables(call, entropy);
-                return self.lead_multis(call);
+                self.lead_multis(call);
+                return self.work_revocations(call);
             }
             Scheme::TsRsa | Scheme::Shoup | Scheme::TsDsa | Scheme::Frost => {}
         }
@@ -124,6 +125,7 @@ impl Admission {
             self.guests.is_linked(&open.request.member().node())
                 && open.enough(roster).is_some()
                 && !self.hands.issued.contains_key(&digest)
+                && !self.central.combined.contains_key(&digest)
                 && !at_work(&digest)
         });
         let ours: Vec<Digest> = ours.map(|open| open.request.digest()).collect();
