@@ -30,6 +30,15 @@ pub enum Absence {
         /// Votes needed.
         need: u32,
     },
+    /// The members have done their part; the charter's authority has yet to sign.
+    AwaitingAuthority {
+        /// Whether one of its nodes is linked here.
+        linked: bool,
+        /// When it last said anything here.
+        heard: Option<Instant>,
+        /// Why it does not sign, if it said so.
+        refuses: Option<&'static str>,
+    },
     /// Admitted, never seen here.
     NeverSeen,
     /// Its node is silent since then.
@@ -101,6 +110,17 @@ pub struct MemberStatus {
     pub people: Vec<Person>,
     /// Every group that it is in with a key, the charter's own among them.
     pub groups: Vec<GroupStatus>,
+    /// How the charter's authority is reached from here, if it has one and this is a member.
+    pub authority: Option<AuthorityReach>,
+}
+
+/// A member's view of the charter's authority.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthorityReach {
+    /// Its nodes that are linked here.
+    pub linked: Vec<NodeId>,
+    /// When one of them last said anything here.
+    pub heard: Option<Instant>,
 }
 
 /// One group that a member is in.

@@ -199,6 +199,9 @@ pub(crate) fn open_proposed(tbs: &[u8]) -> Result<Envelope, CertificateError> {
     let parsed = TbsCertificate::from_der(tbs).map_err(|_| CertificateError::WireMalformed)?;
     let envelope = read(&parsed)?;
     envelope.check().map_err(CertificateError::WireProfile)?;
+    if envelope.issuer != Issuer::Own {
+        return Err(CertificateError::WireProfile("issuer"));
+    }
     let again = envelope.encode().map_err(|_| CertificateError::WireProfile("values"))?;
     if again != tbs {
         return Err(CertificateError::WireProfile("not the one encoding of its values"));

@@ -250,10 +250,12 @@ impl GmcBody {
         let by_group = matches!(&envelope.issuer, Issuer::Group { name, .. }
             if *name == crate::authority::common(body.membership.group_name.as_str()));
         let issued = body.membership.issued.is_some() || body.membership.is_by_authority();
-        if issued != by_group || issued == (envelope.issuer == Issuer::Own) {
-            return Err(CertificateError::WireProfile("issuer"));
-        }
-        Ok(body)
+        let fits = match &envelope.issuer {
+            // What is asked for is its holder's word even where an authority is to sign it.
+            Issuer::Own => !issued || body.membership == body.membership.proposed(),
+            Issuer::Group { .. } => issued && by_group,
+        };
+        if fits { Ok(body) } else { Err(CertificateError::WireProfile("issuer")) }
     }
 }
 
@@ -352,6 +354,9 @@ impl Gmc {
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
         let (envelope, signature) = envelope::open(der, GMC_BYTES_MAX)?;
         let body = GmcBody::from_envelope(&envelope)?;
+        if envelope.issuer == Issuer::Own && body.membership.is_by_authority() {
+            return Err(CertificateError::WireProfile("issuer"));
+        }
         Ok(Self { der: Bytes::copy_from_slice(der), body, issuer: envelope.issuer, signature })
     }
 

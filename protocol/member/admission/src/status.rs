@@ -1,10 +1,11 @@
 //! What is open, for people: `folkmoot vote list`, `folkmoot why`.
 
+use crate::Reason;
 use crate::desk::Admission;
 use crate::vote::voters;
 use core::time::Duration;
-use folkmoot_base::{Digest, Instant, MemberId, UnixTime};
-use folkmoot_identity::{Decision, Transcript, Verdict};
+use folkmoot_base::{Digest, Instant, MemberId, NodeId, UnixTime};
+use folkmoot_identity::{Decision, Mode, Transcript, Verdict};
 
 /// One open request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct RequestStatus {
     pub roles: Vec<String>,
     /// The term asked for.
     pub term: (UnixTime, UnixTime),
+    /// Where the members have done their part, and the charter's authority has yet to sign: what it said last.
+    pub waits: Option<Reason>,
 }
 
 /// One open proposal.
@@ -94,6 +97,13 @@ impl Admission {
         }
     }
 
+    /// The nodes of the charter's authority that are linked here, and when one of them last said anything; `None` where the charter has
+    /// no authority.
+    pub fn authority(&self, transcript: &Transcript) -> Option<(Vec<NodeId>, Option<Instant>)> {
+        let central = transcript.roster().charter().mode() == Mode::Centralised;
+        central.then(|| self.central.reached())
+    }
+
     /// What is open now.
     pub fn status(&self, transcript: &Transcript) -> Status {
         let roster = transcript.roster();
@@ -110,6 +120,7 @@ impl Admission {
             rule: open.tally(roster),
             roles: roster.charter().policies().roles_of(&open.request.member()),
             term: (open.request.body().not_before, open.request.body().not_after),
+            waits: self.stands_with_authority(roster, open),
         });
         let ballot = self.ballots.current(roster).unwrap_or_default();
         let proposals = self.ballots.proposals().map(|(digest, proposal)| {

@@ -23,6 +23,8 @@ pub struct Config {
     pub step_deadline: Duration,
     /// Messages after which a key epoch ends.
     pub seals_per_epoch_max: u64,
+    /// Of one who speaks for the authority: whether others do, too, with whom it shares a log ([`Event::Log`]).
+    pub replicated: bool,
     /// Deliberately broken behaviour; `None` outside mutant runs.
     pub danger: Option<Danger>,
     /// Keep every epoch key for [`crate::Member::spoils`]; `false` outside tests.
@@ -38,6 +40,7 @@ impl Config {
             charter,
             step_deadline: base::limits::STEP_DEADLINE,
             seals_per_epoch_max: base::limits::SEALS_PER_EPOCH_MAX,
+            replicated: false,
             danger: None,
             danger_keeps_keys: false,
         }
@@ -124,6 +127,8 @@ pub enum Command {
     },
     /// Look for a peer there.
     Dial(Locator),
+    /// As the authority: this record has its place in the log of all its replicas.
+    Logged(Bytes),
 }
 
 /// A request for admission.
@@ -149,6 +154,8 @@ pub struct Petition {
     pub roles: Vec<String>,
     /// The term asked for, from and to.
     pub term: (UnixTime, UnixTime),
+    /// The members have done their part, and the authority has yet to sign; why it does not, if it said so.
+    pub waits: Option<Option<&'static str>>,
 }
 
 /// A proposal that is open.
@@ -351,6 +358,9 @@ pub enum Event {
         /// Who.
         node: NodeId,
     },
+    /// As the authority, with replicas: have this record ordered in the log that they share, and bring it back with
+    /// [`Command::Logged`]. May be said again.
+    Log(Bytes),
     /// The node is in a configuration with these nodes.
     Configuration {
         /// Who.

@@ -1,10 +1,10 @@
-//! The door: an applicant's or a member's side of admission, and the transcript that decides which of them we are.
+//! The door: an applicant's, a member's or the authority's side of admission, and the transcript that decides which of them we are.
 
 use crate::api::{Command, Event};
 use crate::{Member, MemberError};
 use base::{Entropy, GroupId, Instant, StoreKey};
 use bytes::Bytes;
-use folkmoot_admission::{self as admission, Admission, Applicant};
+use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFFICE_TABLE};
 use folkmoot_attach::{ToNode, UpperOutput};
 use folkmoot_base as base;
 use folkmoot_identity::transcript::{Appended, Change};
@@ -18,6 +18,8 @@ pub(crate) enum Door {
     Outside(Box<Applicant>),
     /// A member.
     Inside(Box<Admission>),
+    /// The charter's authority speaks through us, and its office is kept here.
+    Office(Box<Authority>),
 }
 
 impl Door {
@@ -26,6 +28,7 @@ impl Door {
             Self::Closed => None,
             Self::Outside(applicant) => applicant.poll_timeout(),
             Self::Inside(admission) => admission.poll_timeout(),
+            Self::Office(authority) => authority.poll_timeout(),
         }
     }
 
@@ -34,25 +37,30 @@ impl Door {
             Self::Closed => None,
             Self::Outside(applicant) => applicant.poll_output(),
             Self::Inside(admission) => admission.poll_output(),
+            Self::Office(authority) => authority.poll_output(),
         }
     }
 }
 
 /// Whether a stored pair belongs to admission.
 pub(crate) fn is_ours(key: &StoreKey) -> bool {
-    matches!(key.table, "vote" | "request" | "share" | REVOKED_TABLE)
+    matches!(key.table, "vote" | "request" | "share" | OFFICE_TABLE | REVOKED_TABLE)
 }
 
 impl Member {
     /// Takes the side that the roster gives us.
     pub(crate) fn open_door(&mut self) -> Result<(), MemberError> {
         let member = self.transcript.roster().is_member(&self.me);
+        if matches!(self.door, Door::Closed) && !member && self.open_office()? {
+            return Ok(());
+        }
         match (&self.door, member) {
-            (Door::Inside(_), true) | (Door::Outside(_), false) => {}
+            (Door::Inside(_), true) | (Door::Outside(_) | Door::Office(_), false) => {}
             (_, true) => {
                 let admission =
                     Admission::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
                 self.door = Door::Inside(Box::new(admission));
+                self.sight.present = 0;
                 self.tell_proposals();
             }
             (Door::Closed, false) => {
@@ -87,8 +95,20 @@ impl Member {
         }
     }
 
+    /// Whether the charter's authority speaks through us, and its office is here.
+    fn open_office(&mut self) -> Result<bool, MemberError> {
+        let authority =
+            Authority::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
+        let Some(authority) = authority else { return Ok(false) };
+        self.door = Door::Office(Box::new(authority));
+        // The authority has read it, and never becomes anything else.
+        self.stored.retain(|(key, _)| key.table != OFFICE_TABLE);
+        Ok(true)
+    }
+
     fn rules(&self) -> admission::Config {
-        admission::Config { danger: self.config.danger, ..admission::Config::default() }
+        let (danger, replicated) = (self.config.danger, self.config.replicated);
+        admission::Config { danger, replicated, ..admission::Config::default() }
     }
 
     /// Asks for admission, from now until it is decided.
@@ -97,7 +117,7 @@ impl Member {
             Door::Closed => {}
             // Who was refused for good, asks anew.
             Door::Outside(applicant) if applicant.is_over() => {}
-            Door::Outside(_) | Door::Inside(_) => return,
+            Door::Outside(_) | Door::Inside(_) | Door::Office(_) => return,
         }
         let applicant = Applicant::new(self.rules());
         self.door = Door::Outside(Box::new(applicant));
@@ -125,9 +145,12 @@ impl Member {
             Command::Join { .. } | Command::Leave { .. } | Command::Send { .. } | Command::Refresh { .. } => {
                 return;
             }
+            Command::Logged(record) => return self.ask_door(now, admission::Input::Logged(record), entropy),
             Command::Write { .. } | Command::Answer { .. } | Command::Dial(_) => return,
         };
-        if !matches!(self.door, Door::Inside(_)) {
+        let votes = matches!(command, admission::Command::Vote { .. });
+        let may = matches!(self.door, Door::Inside(_)) || (votes && matches!(self.door, Door::Office(_)));
+        if !may {
             return self.event(Event::Refused { reason: "only members vote and propose".into() });
         }
         self.ask_door(now, admission::Input::Command(command), entropy);
@@ -146,6 +169,16 @@ impl Member {
         }
     }
 
+    /// Tells the door how many are in the group's view, if that has changed: heartbeats to the authority say it.
+    pub(crate) fn tell_present(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let installed = self.seats.get(&self.home).and_then(|seat| seat.installed.as_ref());
+        let present = installed.map_or(0, |installed| u32::try_from(installed.members.len()).unwrap_or(u32::MAX));
+        if self.sight.present != present {
+            self.sight.present = present;
+            self.ask_door(now, admission::Input::Present(present), entropy);
+        }
+    }
+
     pub(crate) fn ask_door(&mut self, now: Instant, input: admission::Input, entropy: &mut dyn Entropy) {
         let said = matches!(input, admission::Input::Command(_));
         let (transcript, identity) = (&self.transcript, &self.config.identity);
@@ -153,6 +186,7 @@ impl Member {
             Door::Closed => Ok(()),
             Door::Outside(applicant) => applicant.handle(now, input, transcript, identity, entropy),
             Door::Inside(admission) => admission.handle(now, input, transcript, identity, entropy),
+            Door::Office(authority) => authority.handle(now, input, transcript, identity, entropy),
         };
         match done {
             Err(error) if said => self.event(Event::Refused { reason: whole(&error) }),
@@ -174,7 +208,7 @@ impl Member {
                 admission::Output::Entry(entry) => self.tell_node(ToNode::Entry(entry)),
                 admission::Output::Event(event) => self.admission_event(event),
                 // Neither a member nor an applicant has a log.
-                admission::Output::Log(_) => {}
+                admission::Output::Log(record) => self.event(Event::Log(record)),
                 admission::Output::Trace(text) => self.trace("admission", text),
             }
         }
@@ -183,7 +217,7 @@ impl Member {
     /// Keeps in memory what the store has of votes and requests: a member that is admitted anew begins from it.
     fn remember(&mut self, persist: &base::Persist) {
         self.stored.retain(|(key, _)| *key != persist.key);
-        if let Some(value) = &persist.value {
+        if let Some(value) = persist.value.as_ref().filter(|_| persist.key.table != OFFICE_TABLE) {
             self.stored.push((persist.key.clone(), value.clone()));
         }
     }

@@ -28,6 +28,7 @@ mod status;
 
 pub use api::{Command, Config, Event, Petition, Proposal, SendError};
 pub use error::MemberError;
+pub use folkmoot_admission::{AuthorityStatus, DealerState, Office};
 pub use folkmoot_letters::{LettersError, Standing};
 pub use folkmoot_session::Origin;
 pub use spoils::Spoils;
@@ -226,6 +227,7 @@ impl Upper for Member {
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
         self.sight.clock = time;
+        self.tell_present(now, entropy);
         self.ask_door(now, folkmoot_admission::Input::Clock(time), entropy);
     }
 

@@ -24,8 +24,34 @@ impl From<&admission::RequestStatus> for Petition {
             rule: request.rule.clone(),
             roles: request.roles.clone(),
             term: request.term,
+            waits: request.waits.map(refusal),
         }
     }
+}
+
+/// A request that the authority decides on alone: its person's word is all there is to count.
+impl Petition {
+    pub(crate) fn for_authority(me: base::MemberId, one: &admission::PetitionStatus) -> Self {
+        let said = |verdict: bool| if one.verdict == Some(verdict) { vec![me] } else { Vec::new() };
+        Self {
+            subject: one.request,
+            member: one.member,
+            name: one.name.clone(),
+            have: u32::from(one.verdict == Some(true)),
+            need: 1,
+            approved: said(true),
+            rejected: said(false),
+            rule: None,
+            roles: Vec::new(),
+            term: one.term,
+            waits: None,
+        }
+    }
+}
+
+/// What the authority said, unless it was to wait.
+fn refusal(reason: admission::Reason) -> Option<&'static str> {
+    (reason != admission::Reason::AwaitingAuthority).then(|| why(reason))
 }
 
 impl Member {
@@ -133,5 +159,6 @@ fn why(reason: admission::Reason) -> &'static str {
         admission::Reason::Objected => "so many objected that the request is refused for good",
         admission::Reason::NotListed => "the charter admits by its list, and this key is not on it",
         admission::Reason::Votes => "the votes in the certificate do not stand",
+        admission::Reason::AwaitingAuthority => "granted by the members; waiting for the authority",
     }
 }

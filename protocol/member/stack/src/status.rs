@@ -3,9 +3,9 @@
 use crate::join::Door;
 use crate::seat::{Installed, Seat};
 use crate::{Member, Petition, Reached};
-use attach::{Absence, GroupStatus, MemberStatus, Person, Presence};
+use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence};
 use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
-use folkmoot_admission::TableStatus;
+use folkmoot_admission::{AuthorityStatus, TableStatus};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_flush::Phase;
@@ -21,6 +21,8 @@ const SILENT_MAX: usize = base::limits::MEMBERS_MAX;
 pub(crate) struct Sight {
     pub(crate) clock: UnixTime,
     pub(crate) configuration: Vec<NodeId>,
+    /// Members in the group's view, as the door was told.
+    pub(crate) present: u32,
     up: BTreeMap<NodeId, Locator>,
     silent: BTreeMap<NodeId, (Instant, Option<Locator>)>,
     /// Who went since when, by itself or because of complaints, and is not back.
@@ -97,13 +99,30 @@ impl Member {
             activity: self.activity(seat),
             people: self.people(seat),
             groups: self.seats.values().filter_map(in_short).collect(),
+            authority: self.reach(),
         }
+    }
+
+    /// How the authority is reached from here.
+    fn reach(&self) -> Option<AuthorityReach> {
+        let Door::Inside(admission) = &self.door else { return None };
+        let (linked, heard) = admission.authority(&self.transcript)?;
+        Some(AuthorityReach { linked, heard })
+    }
+
+    /// How the authority stands, if it speaks through us.
+    pub fn authority(&self) -> Option<AuthorityStatus> {
+        let Door::Office(authority) = &self.door else { return None };
+        Some(authority.status())
     }
 
     /// The newest revocation list of the group's key that this member has, if it is one.
     pub fn revocations(&self) -> Option<&RevocationList> {
-        let Door::Inside(admission) = &self.door else { return None };
-        admission.revocations()
+        match &self.door {
+            Door::Inside(admission) => admission.revocations(),
+            Door::Office(authority) => authority.revocations(),
+            Door::Closed | Door::Outside(_) => None,
+        }
     }
 
     /// How its tables stand: where several members make one share or one signature together.
@@ -114,12 +133,21 @@ impl Member {
 
     /// Open requests for admission.
     pub fn petitions(&self) -> Vec<Petition> {
-        let Door::Inside(admission) = &self.door else { return Vec::new() };
-        admission.status(&self.transcript).requests.iter().map(Petition::from).collect()
+        match &self.door {
+            Door::Inside(admission) => {
+                admission.status(&self.transcript).requests.iter().map(Petition::from).collect()
+            }
+            Door::Office(authority) => {
+                let waiting = authority.status().petitions;
+                waiting.iter().map(|one| Petition::for_authority(self.me, one)).collect()
+            }
+            Door::Closed | Door::Outside(_) => Vec::new(),
+        }
     }
 
     fn activity(&self, seat: Option<&Seat>) -> String {
         match (&self.door, seat) {
+            (Door::Office(_), _) => "the group's authority".into(),
             (Door::Closed, _) => "not a member; has not asked for admission".into(),
             (Door::Outside(_), _) => "asking for admission".into(),
             (Door::Inside(_), None) => "member; has not joined the group".into(),
@@ -184,11 +212,20 @@ impl Member {
             people.push(self.person(admission.member, &admission.name, Presence::Absent(why)));
         }
         for petition in self.petitions() {
-            let why = Absence::AwaitingVotes { have: petition.have, need: petition.need };
+            let why = self.why_asking(&petition);
             people.retain(|person| person.member != petition.member);
             people.push(self.person(petition.member, &petition.name, Presence::Absent(why)));
         }
         people
+    }
+
+    fn why_asking(&self, petition: &Petition) -> Absence {
+        let Some(refuses) = petition.waits else {
+            return Absence::AwaitingVotes { have: petition.have, need: petition.need };
+        };
+        let reach = self.reach();
+        let heard = reach.as_ref().and_then(|reach| reach.heard);
+        Absence::AwaitingAuthority { linked: reach.is_some_and(|reach| !reach.linked.is_empty()), heard, refuses }
     }
 
     fn person(&self, member: MemberId, name: &str, presence: Presence) -> Person {

@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 
 impl Node {
     pub(crate) fn link_up(&mut self, now: Instant, node: NodeId, at: Locator, entropy: &mut dyn Entropy) {
-        let rostered = self.is_rostered(&node);
+        let (rostered, known) = (self.is_rostered(&node), self.has_standing(&node));
         self.no_longer_refused(at, node);
         self.peers.insert(node, Peer { at, heads: None, shown: BTreeSet::new(), eligible: false });
-        self.link_input(now, Input::Standing { node, member: rostered }, entropy);
+        self.link_input(now, Input::Standing { node, member: known }, entropy);
         self.send_heads(now, node);
-        self.reached(now, node, at, rostered);
+        self.reached(now, node, at, known);
         self.tell(ToMember::LinkUp { node, rostered, at });
     }
 
@@ -35,6 +35,18 @@ impl Node {
     pub(crate) fn is_rostered(&self, node: &NodeId) -> bool {
         self.transcript.roster().is_rostered(node)
             || self.config.danger == Some(base::Danger::NodeServesGuests)
+    }
+
+    /// Whether this node speaks for the group's authority, by the own transcript's charter.
+    pub(crate) fn is_authority(&self, node: &NodeId) -> bool {
+        let central = self.transcript.roster().charter().central();
+        central.is_some_and(|central| central.speaks(&node.member()))
+    }
+
+    /// NODE-08: whether its link carries what a member's does, and it is told where others are: it is rostered, or speaks for the
+    /// authority. Only the rostered take part in the ring.
+    pub(crate) fn has_standing(&self, node: &NodeId) -> bool {
+        self.is_rostered(node) || self.is_authority(node)
     }
 
     /// Says to the ring who may take part: link up, rostered, and (to begin with) equal transcripts (DECISIONS T1).
@@ -123,8 +135,9 @@ impl Node {
         }
         let Some(at) = self.locator(&node) else { return };
         let member = member || self.config.danger == Some(base::Danger::NodeServesGuests);
-        self.link_input(now, Input::Standing { node, member }, entropy);
-        if member {
+        let known = member || self.is_authority(&node);
+        self.link_input(now, Input::Standing { node, member: known }, entropy);
+        if known {
             self.reached(now, node, at, true);
         }
         self.tell(ToMember::LinkUp { node, rostered: member, at });

@@ -20,6 +20,9 @@ const SEEK_ROUNDS: u32 = 4;
 /// themselves, short enough that whoever can answer is still there.
 const SEEK_SOON: u32 = 4;
 
+/// Members and authority whose transcripts are equal say so again in each such look-up.
+const REST_ROUNDS: u32 = 8;
+
 /// What is known of where nodes are.
 #[derive(Debug)]
 pub(crate) struct Reach {
@@ -114,16 +117,28 @@ impl Node {
     /// Peers whose transcripts the ring does not keep equal to ours: not eligible, or on another ring.
     fn elsewhere(&self) -> Vec<NodeId> {
         let here = self.ring.status().members;
-        let elsewhere = |(node, peer): &(&NodeId, &Peer)| !peer.eligible || !here.contains(node);
+        let elsewhere = |(node, peer): &(&NodeId, &Peer)| {
+            (!peer.eligible || !here.contains(node)) && !self.may_rest(node, peer)
+        };
         self.peers.iter().filter(elsewhere).map(|(node, _)| *node).collect()
     }
 
+    /// Whether members and authority, who are never on one ring, need say nothing now: both transcripts are equal as far as is
+    /// known, and it is not the turn in which even then they ask.
+    fn may_rest(&self, node: &NodeId, peer: &Peer) -> bool {
+        let heads = self.transcript.heads();
+        let even = peer.heads.as_ref().is_some_and(|theirs| theirs.iter().eq(heads.iter()));
+        let apart = self.is_authority(node) || self.is_authority(&self.me);
+        apart && even && !self.reach.round.is_multiple_of(REST_ROUNDS)
+    }
+
     fn due(&mut self, now: Instant) -> Vec<(NodeId, Locator)> {
-        let roster = self.transcript.roster();
+        let known: Vec<NodeId> = self.reach.places.keys().copied().collect();
+        let absent: Vec<NodeId> = known.into_iter().filter(|node| self.is_absent(node)).collect();
         let mut due = Vec::new();
-        for (node, wanted) in &mut self.reach.places {
-            let absent = *node != self.me && !self.peers.contains_key(node) && roster.is_rostered(node);
-            if absent && wanted.not_before <= now {
+        for node in &absent {
+            let Some(wanted) = self.reach.places.get_mut(node) else { continue };
+            if wanted.not_before <= now {
                 due.push((*node, wanted.at));
                 wanted.not_before = now + self.reach.first.saturating_mul(wanted.back_off);
                 wanted.back_off = wanted.back_off.saturating_mul(2).min(BACK_OFF_MAX);
@@ -150,19 +165,21 @@ impl Node {
     fn seek(&mut self, now: Instant) {
         let absent = |node: &NodeId| *node != self.me && !self.peers.contains_key(node);
         let roster = self.transcript.roster();
-        let absent = roster.members().map(|admission| admission.member.node()).filter(absent).collect();
+        let authority = roster.charter().central().map(|central| &central.nodes).into_iter().flatten();
+        let members = roster.members().map(|admission| admission.member.node());
+        let absent = authority.map(|member| member.node()).chain(members).filter(absent).collect();
         let nodes = in_turn(absent, self.reach.round / SEEK_ROUNDS);
         if nodes.is_empty() {
             return;
         }
-        for peer in self.rostered_peers() {
+        for peer in self.known_peers() {
             self.send_sync(now, peer, &Sync::Seek(nodes.clone()));
         }
     }
 
-    /// Answers with the places that we know, linked or not (NODE-06: to rostered peers only).
+    /// Answers with the places that we know, linked or not (NODE-06: to rostered peers and the authority's only).
     pub(crate) fn seek_came(&mut self, now: Instant, from: NodeId, nodes: &[NodeId]) {
-        if !self.is_rostered(&from) {
+        if !self.has_standing(&from) {
             return self.refuse("node", &format!("NODE-06 {from}: a guest asks for locators"));
         }
         let kept = |node: &NodeId| self.reach.places.get(node).filter(|wanted| !wanted.guessed);
@@ -174,8 +191,8 @@ impl Node {
         self.send_places(now, from, places);
     }
 
-    fn rostered_peers(&self) -> Vec<NodeId> {
-        self.peers.keys().copied().filter(|peer| self.is_rostered(peer)).collect()
+    fn known_peers(&self) -> Vec<NodeId> {
+        self.peers.keys().copied().filter(|peer| self.has_standing(peer)).collect()
     }
 
     /// A ticket, a command line: try it now, and go on trying.
@@ -192,13 +209,13 @@ impl Node {
     }
 
     /// A peer answers there: keep that, and let the other members' nodes know.
-    pub(crate) fn reached(&mut self, now: Instant, node: NodeId, at: Locator, rostered: bool) {
-        if !rostered {
+    pub(crate) fn reached(&mut self, now: Instant, node: NodeId, at: Locator, known: bool) {
+        if !known {
             return;
         }
         self.keep_place(now, node, at);
         let news = vec![place(node, at)];
-        for other in self.rostered_peers().into_iter().filter(|other| *other != node) {
+        for other in self.known_peers().into_iter().filter(|other| *other != node) {
             self.send_places(now, other, news.clone());
         }
         let others = self.reach.places.iter().filter(|(other, wanted)| **other != node && !wanted.guessed);
@@ -218,7 +235,7 @@ impl Node {
     /// A guest's word counts only where there is no other (NODE-04): the one contact that two newcomers had may be lost
     /// before it told them of each other, and a stranger may be all that still knows both.
     pub(crate) fn locators_came(&mut self, now: Instant, from: NodeId, places: &[Place]) {
-        let guest = !self.is_rostered(&from);
+        let guest = !self.has_standing(&from);
         for place in places {
             let at = core::str::from_utf8(&place.at.0).ok().and_then(|text| text.parse::<Locator>().ok());
             let Some(at) = at else {
@@ -239,7 +256,7 @@ impl Node {
 }
 
 impl Node {
-    /// Whether hearsay of a node's place is worth a dial: it is rostered, absent, and not where we look for it with hope.
+    /// Whether hearsay of a node's place is worth a dial: it is known to the roster or the charter, absent, and not where we look for it with hope.
     fn is_news(&self, node: &NodeId, at: Locator) -> bool {
         let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != at && wanted.back_off > 1);
         self.is_absent(node) && self.reach.places.get(node).is_none_or(hopeless)
@@ -252,7 +269,7 @@ impl Node {
     }
 
     fn is_absent(&self, node: &NodeId) -> bool {
-        *node != self.me && !self.peers.contains_key(node) && self.is_rostered(node)
+        *node != self.me && !self.peers.contains_key(node) && self.has_standing(node)
     }
 }
 

@@ -17,11 +17,12 @@ impl Admission {
     pub(crate) fn work_hands(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let roster = call.transcript.roster();
         match roster.charter().scheme() {
-            Scheme::Plain => return,
+            Scheme::Plain => return self.work_revocations(call),
             Scheme::Asm => {
                 self.drop_idle_tables(call);
                 self.set_tables(call, entropy);
-                return self.lead_multis(call);
+                self.lead_multis(call);
+                return self.work_revocations(call);
             }
             Scheme::TsRsa | Scheme::Shoup | Scheme::TsDsa | Scheme::Frost => {}
         }

@@ -86,6 +86,8 @@ pub struct Bus {
     pub traces: Vec<(usize, String)>,
     /// What was said to guests that are no strangers here.
     pub lost: Vec<(NodeId, Bytes)>,
+    /// The same, with who said it.
+    pub said: Vec<(NodeId, NodeId, Bytes)>,
     queue: VecDeque<Word>,
 }
 
@@ -129,6 +131,7 @@ impl Bus {
             tamper: None,
             traces: Vec::new(),
             lost: Vec::new(),
+            said: Vec::new(),
             queue: VecDeque::new(),
         }
     }
@@ -255,6 +258,7 @@ impl Bus {
                 self.stranger_input(which, input);
             }
         } else if let Input::Guest { payload, .. } = input {
+            self.said.push((from, to, payload.clone()));
             self.lost.push((to, payload));
         }
     }

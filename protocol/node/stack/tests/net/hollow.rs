@@ -27,7 +27,17 @@ impl Hollow {
         now: Instant,
         entropy: &mut dyn Entropy,
     ) -> Self {
-        let transcript = Transcript::genesis(&charter(founders)).unwrap();
+        Self::under(&charter(founders), who, contacts, now, entropy)
+    }
+
+    pub fn under(
+        charter: &Bytes,
+        who: usize,
+        contacts: &[usize],
+        now: Instant,
+        entropy: &mut dyn Entropy,
+    ) -> Self {
+        let transcript = Transcript::genesis(charter).unwrap();
         let credentials = IdentityCredentials::new(person(who).clone());
         Self {
             links: Links::new(folkmoot_link::Config::new(transcript.group()), credentials, entropy),

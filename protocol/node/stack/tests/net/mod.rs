@@ -8,7 +8,8 @@ use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{Entropy, GroupId, GroupName, Instant, Locator, MemberId, NodeId, UnixTime, digest};
 use folkmoot_identity::{
-    CharterDraft, Founder, Gmc, GmcBody, Identity, SignedCharter, Transcript, Verdict, Vote, VoteContent,
+    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, Gmc, GmcBody, Grounds, GroupKey, Identity,
+    SignedCharter, SigningKey, Transcript, Verdict, Vote, VoteContent,
 };
 use folkmoot_node::{Config, Node, Phase};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,13 +55,40 @@ pub fn charter_with(count: usize, hybrid_links: bool) -> Bytes {
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
 }
 
+/// The key that certifies for the group, and its certificate.
+fn ca() -> (SigningKey, AuthorityCertificate) {
+    let key = SigningKey::generate(&mut Dice(8));
+    let body = AuthorityBody::new("moot", GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap(), NOW, &mut Dice(9));
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
+    (key, certificate)
+}
+
+/// The same, of a group whose authority speaks through the node of `speaks`.
+pub fn charter_under(count: usize, speaks: usize) -> Bytes {
+    let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
+    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
+    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
+    let certificate = ca().1;
+    let nodes = [person(speaks).member()].into();
+    let draft = CharterDraft { central: Some(Central { certificate, nodes, dealer: None }), ..draft };
+    SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
+}
+
 /// The entry with which `voter` admits `who`, as of `transcript`.
 pub fn admission(transcript: &Transcript, who: usize, voter: usize) -> Bytes {
     let charter = transcript.roster().charter();
     let body = GmcBody::propose(charter, person(who), 3, NOW, &mut Dice(who as u64));
     let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
     let vote = Vote::sign(person(voter), content).unwrap().proof();
-    let gmc = Gmc::compose(&body, &[vote], person(who)).unwrap();
+    let gmc = if charter.central().is_some() {
+        let (key, certificate) = ca();
+        let body = body.on_grounds(&Grounds::Votes(vec![vote]));
+        let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_der();
+        Gmc::issue_by_group(&body, certificate.key(), &signature).unwrap()
+    } else {
+        Gmc::compose(&body, &[vote], person(who)).unwrap()
+    };
     transcript.make_admit(gmc.der(), person(voter)).unwrap()
 }
 
@@ -95,6 +123,8 @@ pub struct Seat {
 pub struct Net {
     /// What the charter of whoever starts says.
     pub hybrid_links: bool,
+    /// Who speaks for the authority by that charter, if it has one.
+    pub authority: Option<usize>,
     pub now: u64,
     /// How long tables may take to merge, if not as usual, for nodes that are started from now on.
     pub settle: Option<Duration>,
@@ -116,6 +146,7 @@ impl Net {
         let group = Transcript::genesis(&charter(founders)).unwrap().group();
         Self {
             hybrid_links: false,
+            authority: None,
             now: 0,
             settle: None,
             seats: BTreeMap::new(),
@@ -136,7 +167,10 @@ impl Net {
 
     /// Starts the node of `who`; its clock begins now, as every clock here.
     pub fn start(&mut self, founders: usize, who: usize, contacts: &[usize]) {
-        let charter = charter_with(founders, self.hybrid_links);
+        let charter = match self.authority {
+            Some(speaks) => charter_under(founders, speaks),
+            None => charter_with(founders, self.hybrid_links),
+        };
         let mut config = Config::new(person(who).clone(), charter, locator(who));
         config.settle = self.settle.unwrap_or(config.settle);
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
