@@ -177,6 +177,13 @@ fn deal_03_any_enough_holders_sign_and_fewer_do_not() {
                 hands.len()
             );
         }
+        let borrowed = (dealt.public.as_slice(), share(&dealt, &all[1]));
+        let refused = shared::sign(scheme, run_id(1), all[0], &all[..signers], borrowed, MESSAGE);
+        let kind = refused.map(|_| ()).unwrap_err().kind;
+        assert!(
+            matches!(kind, FaultKind::LocalShare | FaultKind::LocalHands),
+            "{scheme:?} {kind:?}: another's share"
+        );
         let alone = deal(scheme, 1, &all[..1], 2);
         signed(scheme, &alone, &all[..1]);
     }
