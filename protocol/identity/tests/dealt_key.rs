@@ -31,18 +31,19 @@ fn holders() -> Vec<MemberId> {
     (1..8).map(|number| MemberId([number; 32])).collect()
 }
 
-fn secret(scheme: Scheme) -> Secret<Vec<u8>> {
+/// Shoup's is of the stored primes for this size.
+fn secret(scheme: Scheme, bits: u16) -> Secret<Vec<u8>> {
     if scheme != Scheme::Shoup {
         return shared::draw_secret(scheme, &mut Seed(1 << 40)).unwrap();
     }
-    let words: Vec<&str> =
-        PRIMES.lines().find(|line| line.starts_with("2048 ")).unwrap().split(' ').collect();
+    let size = format!("{bits} ");
+    let words: Vec<&str> = PRIMES.lines().find(|line| line.starts_with(&size)).unwrap().split(' ').collect();
     let primes = [words[1], words[2]].map(|hex| {
         let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
         (0..hex.len()).step_by(2).map(byte).collect::<Vec<u8>>()
     });
     let [p, q] = &primes;
-    Secret::new([&[1, 8, 0], p.max(q).as_slice(), p.min(q)].concat())
+    Secret::new([&[1], bits.to_be_bytes().as_slice(), p.max(q), p.min(q)].concat())
 }
 
 fn said(next: Next<Outcome>) -> Result<Said, Vec<u8>> {
@@ -122,8 +123,11 @@ fn member(scheme: Scheme, dealt: &Dealt, key: &GroupKey, name: usize) -> Gmc {
 
 #[test]
 fn deal_08_openssl_takes_what_holders_of_a_dealt_key_sign_before_and_after_a_redeal() {
-    for scheme in [Scheme::Shoup, Scheme::TsDsa, Scheme::Frost] {
-        let (secret, folder) = (secret(scheme), Folder::new(scheme.name()));
+    for (scheme, bits) in
+        [(Scheme::Shoup, 2048), (Scheme::Shoup, 3072), (Scheme::TsDsa, 0), (Scheme::Frost, 0)]
+    {
+        let name = format!("{}-{bits}", scheme.name());
+        let (secret, folder) = (secret(scheme, bits), Folder::new(&name));
         let deal = |seed: u64| shared::deal(scheme, &secret, 2, &holders(), &mut Seed(seed << 40)).unwrap();
         let (first, second) = (deal(2), deal(3));
         let key = shared::public_key(scheme, &secret).unwrap();

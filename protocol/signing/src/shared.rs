@@ -163,6 +163,9 @@ pub fn sign(
         Scheme::Frost => {
             let sharing = FrostSharing::decode(public).map_err(|_| no_such_share())?;
             let share = FrostShare::decode(share.expose()).map_err(|_| no_such_share())?;
+            if share.holder() != me {
+                return Err(no_such_share());
+            }
             let signing = Sign::new(run, &sharing, &share, hands, message)?;
             Ok(mapped(signing, |signature| Outcome::Signature(signature.to_vec())))
         }

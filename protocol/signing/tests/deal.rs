@@ -177,6 +177,13 @@ fn deal_03_any_enough_holders_sign_and_fewer_do_not() {
                 hands.len()
             );
         }
+        let borrowed = (dealt.public.as_slice(), share(&dealt, &all[1]));
+        let refused = shared::sign(scheme, run_id(1), all[0], &all[..signers], borrowed, MESSAGE);
+        let kind = refused.map(|_| ()).unwrap_err().kind;
+        assert!(
+            matches!(kind, FaultKind::LocalShare | FaultKind::LocalHands),
+            "{scheme:?} {kind:?}: another's share"
+        );
         let alone = deal(scheme, 1, &all[..1], 2);
         signed(scheme, &alone, &all[..1]);
     }
@@ -333,12 +340,15 @@ fn deal_09_shoups_public_part_says_who_has_which_number_and_that_enough_sign() {
     assert_eq!(all.iter().map(check).collect::<Vec<_>>(), [Ok(()), Ok(()), Err(SigningError::PeerShare)]);
 }
 
+/// What a liar makes of its words.
+type Lie = fn(&mut Vec<u8>);
+
 #[test]
 fn deal_10_a_false_part_of_shoups_names_its_hand() {
     let all = members(4);
     let dealt = deal(Scheme::Shoup, 3, &all, 10);
     let liar = all[1];
-    let lies: [(FaultKind, fn(&mut Vec<u8>)); 3] = [
+    let lies: [(FaultKind, Lie); 3] = [
         (FaultKind::PeerPart, |words| words[200] ^= 1),
         (FaultKind::PeerPart, |words| words[256] ^= 4),
         (FaultKind::PeerMalformed, |words| words.truncate(7)),

@@ -31,7 +31,7 @@ const DEAR: &[(&str, usize)] = &[
     ("stored_state", 41),
     ("shoup_forms", 3),
     ("shoup_run", 61),
-    ("dealer_secret", 3),
+    ("dealer_secret", 11),
     ("dealer_share", 41),
 ];
 
