@@ -56,6 +56,9 @@ pub(crate) struct BenchAdmission {
     /// Draw the time of a join against votes and members: an SVG.
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Option<PathBuf>,
+    /// Measure nothing: draw the chart of what earlier runs printed with --json, one value a line; may be given again.
+    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["part", "scheme", "sizes"])]
+    pub(crate) from: Vec<PathBuf>,
 }
 
 fn scheme(word: &str) -> Result<Scheme, &'static str> {

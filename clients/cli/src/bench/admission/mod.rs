@@ -30,6 +30,8 @@ use std::time::Duration;
 use yardstick::Papers;
 
 const LABEL: &[u8] = b"folkmoot bench v1";
+/// What its chart shows.
+const CHARTED: &str = "from request to certificate";
 const MESSAGE: &[u8] = b"let dora in";
 /// The threshold of the tables, as in 2003.
 const TABLE_THRESHOLD: u16 = 3;
@@ -75,6 +77,11 @@ impl Row {
 
 /// All parts, or the one that is asked for. What was measured before a failure is shown all the same.
 pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<(), Failure> {
+    if let (Some(file), false) = (&options.chart, options.from.is_empty()) {
+        let points = options.from.iter().map(|from| chart::read(from, "joins", show::read));
+        let points = points.collect::<Result<Vec<_>, Failure>>()?.concat();
+        return chart::save(file, CHARTED, &show::charted(points));
+    }
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let wanted = |part: AdmissionPart| options.part.is_none_or(|only| only == part);
     let (mut singles, mut groups, mut rows) = (Vec::new(), Vec::new(), Vec::new());
@@ -90,7 +97,7 @@ pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<()
         done = measure_joins(options, &mut rows, &mut entropy).await;
     }
     if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
-        chart::save(file, "time of a join", &show::points(&rows))?;
+        chart::save(file, CHARTED, &show::charted(rows.iter().map(show::point).collect()))?;
     }
     if done.is_ok() || !rows.is_empty() {
         let value = json!({
@@ -173,6 +180,7 @@ mod tests {
             sizes: vec![5, 12],
             scheme: Vec::new(),
             chart: None,
+            from: Vec::new(),
         }
     }
 

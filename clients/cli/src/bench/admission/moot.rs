@@ -161,6 +161,8 @@ impl Moot {
         let door = self.contact()?.at;
         let mut guest = self.hire(&one, vec![door], Habits { vanishes_from, ..Habits::default() })?;
         guest.until("a link to the contact", |seen| matches!(seen, Seen::Link)).await?;
+        // Its folder and its store are new: the disk shall be done with them.
+        tokio::time::sleep(QUIET).await;
         self.contact()?.quiet().await;
         let began = Instant::now();
         guest.handle.command(Command::Apply).await?;

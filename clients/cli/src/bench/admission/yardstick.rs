@@ -166,37 +166,31 @@ impl Disks {
     }
 
     /// The newcomer's request, the contact's copy, the members' copies all at once, the voters' votes at once, the certificate:
-    /// until the disk has the last one. All are on one disk here, as the members of the measured group are.
+    /// until the disk has the last of each, for no member hands the token on before it has its own. All are on one disk here, as
+    /// the members of the measured group are.
     pub(super) fn write(&mut self, votes: u16) -> Result<Duration, Failure> {
         let (all, votes) = (self.stores.len(), usize::from(votes));
-        let mut took = Duration::ZERO;
-        for (at_once, awaited) in [(1, 1), (1, 1), (all, votes), (votes, votes), (1, 1)] {
-            took += self.commit(at_once, awaited)?;
-        }
-        Ok(took)
+        [1, 1, all, votes, 1]
+            .into_iter()
+            .try_fold(Duration::ZERO, |took, count| Ok(took + self.commit(count)?))
     }
 
-    /// One record to each of so many stores at once, until the first of them have it.
-    fn commit(&mut self, at_once: usize, awaited: usize) -> Result<Duration, Failure> {
+    /// One record to each of so many stores at once, until all have it.
+    fn commit(&mut self, at_once: usize) -> Result<Duration, Failure> {
         self.written += 1;
         let record = Persist::put("vote", self.written.to_be_bytes().to_vec(), vec![0x5a; RECORD_BYTES]);
         let began = Instant::now();
         let each = self.stores.iter_mut().take(at_once);
         std::thread::scope(|scope| {
             let record = &record;
-            let commit =
-                |store: &mut Store| store.commit(std::slice::from_ref(record)).map(|()| began.elapsed());
+            let commit = |store: &mut Store| store.commit(std::slice::from_ref(record));
             let all: Vec<_> = each.map(|store| scope.spawn(move || commit(store))).collect();
-            let mut last = Duration::ZERO;
-            for (number, one) in all.into_iter().enumerate() {
-                let took = one.join().map_err(|_| Failure::bug("a store fell"))?;
-                let took = took.map_err(|error| Failure::from(folkmoot::Error::Store(error)))?;
-                if number < awaited {
-                    last = last.max(took);
-                }
-            }
-            Ok(last)
-        })
+            all.into_iter().try_for_each(|one| {
+                let done = one.join().map_err(|_| Failure::bug("a store fell"))?;
+                done.map_err(|error| Failure::from(folkmoot::Error::Store(error)))
+            })
+        })?;
+        Ok(began.elapsed())
     }
 }
 
