@@ -67,6 +67,7 @@ fn who_has_but_openssl_is_admitted_by_its_csr_and_comes_in_with_its_key() {
     let request = submitted["request"].as_str().unwrap().to_owned();
     let listed = ben.until(&["vote", "list"], |told| told[0]["name"] == "erik");
     assert_eq!((listed[0]["subject"].as_str(), listed[0]["kind"].as_str()), (Some(&*request), Some("request")));
+    assert_eq!(listed[0]["sponsor"], "anna");
     // Handed in at another member, it is the same request still.
     assert_eq!(ben.good(&["csr", "submit", &csr])["request"], request.as_str());
     let early = anna.run(&["csr", "fetch", &csr, "--timeout", "0"]);
