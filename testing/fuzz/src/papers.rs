@@ -5,8 +5,8 @@ use crate::values::canonical;
 use crate::world::{LATER, NOW, world};
 use folkmoot_identity::transcript::{Audit, Entry, TABLE};
 use folkmoot_identity::{
-    Charter, Csr, Decision, Gmc, GmcBody, Identity, IdentityCertificate, Request, RevocationBody, RevocationList, Rule,
-    SignedCharter, SignedMessage, Stamp, Transcript, Vote, VoteContent, VoteProof,
+    Charter, Csr, Decision, Gmc, GmcBody, Identity, IdentityCertificate, Request, RevocationBody,
+    RevocationList, Rule, SignedCharter, SignedMessage, Stamp, Transcript, Vote, VoteContent, VoteProof,
 };
 
 /// Identity: a certificate in DER.

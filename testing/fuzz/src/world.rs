@@ -4,8 +4,9 @@ use crate::script::Dice;
 use bytes::Bytes;
 use folkmoot_base::{GroupId, GroupName, MemberId, UnixTime};
 use folkmoot_identity::{
-    AuthorityBody, AuthorityCertificate, Charter, CharterDraft, Csr, Founder, Gmc, GmcBody, GroupKey, Identity,
-    Motion, Request, RevocationBody, RevocationList, SignedCharter, Transcript, Verdict, Vote, VoteContent,
+    AuthorityBody, AuthorityCertificate, Charter, CharterDraft, Csr, Founder, Gmc, GmcBody, GroupKey,
+    Identity, Motion, Request, RevocationBody, RevocationList, SignedCharter, Transcript, Verdict, Vote,
+    VoteContent,
 };
 use std::sync::OnceLock;
 

@@ -321,21 +321,26 @@ fn trn_56_what_is_refused_as_a_csr_is_one_and_its_objections_count() {
     let make = |request: &Request, voters: &[usize]| {
         seat.transcript.make_refusal_of(request, &no(request.digest(), voters), &seat.identity)
     };
-    assert!(matches!(make(&by_csr, &[1]), Err(BuildError::Refused(EntryError::PeerObjections { got: 1, need: 2 }))));
+    assert!(matches!(
+        make(&by_csr, &[1]),
+        Err(BuildError::Refused(EntryError::PeerObjections { got: 1, need: 2 }))
+    ));
     let entry = make(&by_csr, &[1, 2]).unwrap();
     let Body::RefuseCsr { request, .. } = Entry::decode(&entry).unwrap().body else { panic!("of a CSR") };
     assert_eq!(request.0, by_csr.der());
     // One that its guest signed is refused by its digest; dressed up as a CSR's it is not taken.
     let body = GmcBody::propose(
-        seat.transcript.roster().charter(), &bus.strangers[dora].identity, 3, bus.time, &mut common::Dice(5),
+        seat.transcript.roster().charter(),
+        &bus.strangers[dora].identity,
+        3,
+        bus.time,
+        &mut common::Dice(5),
     );
     let signed = Request::sign(&bus.strangers[dora].identity, body).unwrap();
     let entry = make(&signed, &[1, 2]).unwrap();
     assert!(matches!(Entry::decode(&entry).unwrap().body, Body::Refuse { .. }));
-    let body = Body::RefuseCsr {
-        request: Blob::from(signed.der().to_vec()),
-        votes: no(signed.digest(), &[1, 2]),
-    };
+    let body =
+        Body::RefuseCsr { request: Blob::from(signed.der().to_vec()), votes: no(signed.digest(), &[1, 2]) };
     let mut dressed = Entry { body, ..Entry::decode(&entry).unwrap() };
     let label = folkmoot_identity::transcript::ENTRY_LABEL;
     dressed.signature = seat.identity.key().sign_fixed(label, &dressed.signed_part());
