@@ -9,6 +9,7 @@ mod common;
 use common::actor::Actor;
 use common::place::{Place, Times};
 use common::program::{call, code, complaint, good, program};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -77,10 +78,18 @@ fn who_has_but_openssl_is_admitted_by_its_csr_and_comes_in_with_its_key() {
     assert_eq!(ben.good(&["csr", "submit", &csr])["request"], request.as_str());
     let early = anna.run(&["csr", "fetch", &csr, "--timeout", "0"]);
     assert_eq!(code(&early), TIMED_OUT, "{}", complaint(&early));
+    let mut waits = program(&ben.state);
+    let waits = waits.args(["csr", "submit", &csr, "--out", &file(&place, "waited.pem"), "--timeout", "60"]);
+    let mut waits = waits.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut told = String::new();
+    BufReader::new(waits.stdout.as_mut().unwrap()).read_line(&mut told).unwrap();
+    assert!(told.contains(&request), "it is taken before anybody votes: {told}");
     for voter in [&anna, &ben] {
         voter.good(&["vote", "approve", "erik"]);
     }
     anna.good(&["csr", "fetch", &csr, "--out", &out, "--timeout", "60"]);
+    assert!(waits.wait_with_output().unwrap().status.success());
+    assert_eq!(std::fs::read(place.path().join("waited.pem")).unwrap(), std::fs::read(&out).unwrap());
     let again = anna.run(&["csr", "submit", &csr]);
     assert!(code(&again) == REFUSED && complaint(&again).contains("used before"), "{}", complaint(&again));
 
