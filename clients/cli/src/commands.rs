@@ -109,9 +109,11 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
             let names = one.get(field).and_then(Value::as_array).into_iter().flatten();
             harmless(&names.filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
         };
+        let sponsor = one.get("sponsor").and_then(Value::as_str);
+        let about = sponsor.map_or(String::new(), |sponsor| format!(" (CSR, by {})", harmless(sponsor)));
         vec![
             text(one, "kind").to_owned(),
-            harmless(text(one, "name")),
+            format!("{}{about}", harmless(text(one, "name"))),
             short(text(one, "subject")).to_owned(),
             votes,
             names("approved"),

@@ -17,7 +17,9 @@ const LOOK: Duration = Duration::from_millis(200);
 /// `folkmoot csr`
 pub(crate) async fn csr(folder: &Path, command: args::Csr, json: bool) -> Result<(), Failure> {
     match command {
-        args::Csr::Submit { file, out, timeout } => submit(folder, &file, out.as_deref(), timeout, json).await,
+        args::Csr::Submit { file, out, timeout } => {
+            submit(folder, &file, out.as_deref(), timeout, json).await
+        }
         args::Csr::Fetch { file, out, timeout } => {
             let csr = read(&file)?;
             let mut control = Control::connect(folder).await?;
@@ -40,7 +42,11 @@ async fn submit(
     let said = |field: &str| answer.get(field).and_then(Value::as_str).unwrap_or_default();
     data(json, &answer, || {
         let (name, request) = (harmless(said("name")), said("request"));
-        format!("request {request}\n{name} ({}) asks; vote: folkmoot vote approve {}", short(said("member")), short(request))
+        format!(
+            "request {request}\n{name} ({}) asks; vote: folkmoot vote approve {}",
+            short(said("member")),
+            short(request)
+        )
     });
     let Some(out) = out else { return Ok(()) };
     let pem = wait(&mut control, &csr, timeout).await?;

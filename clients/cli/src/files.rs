@@ -6,7 +6,9 @@ use crate::show::{Paint, data, paint, short};
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{GroupName, StateFolder, UnixTime};
 use folkmoot_base::Secret;
-use folkmoot_identity::{CertificateError, CharterDraft, Founder, IdentityCertificate, Policy, SignedCharter};
+use folkmoot_identity::{
+    CertificateError, CharterDraft, Founder, IdentityCertificate, Policy, SignedCharter,
+};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -56,11 +58,13 @@ fn make(name: &str, key: Option<&PathBuf>) -> Result<folkmoot_identity::Identity
     };
     let text = std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
     let text = Secret::new(text);
-    folkmoot_identity::Identity::import(text.expose(), name, &mut entropy, from, to).map_err(|error| match error {
-        CertificateError::LocalValue(_) => {
-            Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}"))
+    folkmoot_identity::Identity::import(text.expose(), name, &mut entropy, from, to).map_err(|error| {
+        match error {
+            CertificateError::LocalValue(_) => {
+                Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}"))
+            }
+            error => Failure::new(Exit::Configuration, format!("{}: {error}", file.display())),
         }
-        error => Failure::new(Exit::Configuration, format!("{}: {error}", file.display())),
     })
 }
 

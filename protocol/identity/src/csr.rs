@@ -50,7 +50,9 @@ pub enum CsrError {
     #[error("CSR holds a malformed signature")]
     WireSignature(#[source] SigningError),
     /// Its key is of another kind.
-    #[error("the CSR's key is not one of P-256 with its curve named: make one with openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256")]
+    #[error(
+        "the CSR's key is not one of P-256 with its curve named: make one with openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256"
+    )]
     PeerKey,
     /// It is signed by another algorithm.
     #[error("the CSR is not signed with ecdsa-with-SHA256")]
@@ -92,7 +94,10 @@ impl Csr {
         if bytes.len() > PEM_BYTES_MAX {
             return Err(CsrError::WireTooLong(bytes.len()));
         }
-        let der = match std::str::from_utf8(bytes).ok().and_then(|text| text.find("-----BEGIN ").map(|at| (text, at))) {
+        let der = match std::str::from_utf8(bytes)
+            .ok()
+            .and_then(|text| text.find("-----BEGIN ").map(|at| (text, at)))
+        {
             Some((text, at)) => from_pem(text.get(at..).unwrap_or_default())?,
             None => bytes.to_vec(),
         };
@@ -223,7 +228,11 @@ fn subject_of(info: &CertReqInfo) -> Result<String, CsrError> {
     let name = info.subject.common_name().ok().flatten().ok_or(CsrError::PeerSubject)?;
     let name = name.value().into_owned();
     let alone = [envelope::common_name(&name).ok(), printable(&name).ok()];
-    if alone.iter().flatten().any(|alone| *alone == info.subject) { Ok(name) } else { Err(CsrError::PeerSubject) }
+    if alone.iter().flatten().any(|alone| *alone == info.subject) {
+        Ok(name)
+    } else {
+        Err(CsrError::PeerSubject)
+    }
 }
 
 fn printable(name: &str) -> der::Result<Name> {

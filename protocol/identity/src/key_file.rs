@@ -40,7 +40,8 @@ fn read_key(pem: &str) -> Result<SigningKey, CertificateError> {
     }
     // What comes before the key may be the curve's name alone; a second key there would be one that nobody means.
     let begin = [PKCS8, SEC1].iter().find_map(|label| pem.find(&format!("-----BEGIN {label}-----")));
-    let (before, key) = begin.and_then(|at| pem.split_at_checked(at)).ok_or(refuse("no private key in it"))?;
+    let (before, key) =
+        begin.and_then(|at| pem.split_at_checked(at)).ok_or(refuse("no private key in it"))?;
     if before.matches("-----BEGIN ").count() != before.matches("-----BEGIN EC PARAMETERS-----").count() {
         return Err(refuse("something else comes before the key"));
     }

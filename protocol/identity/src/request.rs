@@ -71,9 +71,7 @@ impl Request {
         let tbs = signed.content.strip_prefix(REQUEST_DOMAIN).ok_or(RequestError::WireDomain)?;
         let body = GmcBody::from_envelope(&envelope::open_proposed(tbs)?)?;
         let (certificate, _) = signed.signers.into_iter().next().ok_or(CmsError::WireSigners)?;
-        if body.member() != certificate.member()
-            || body.name != certificate.name()
-            || !votes_are_empty(&body)
+        if body.member() != certificate.member() || body.name != certificate.name() || !votes_are_empty(&body)
         {
             return Err(RequestError::PeerNotHolder(certificate.member()));
         }

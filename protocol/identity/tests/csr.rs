@@ -14,8 +14,8 @@ mod common;
 use common::{START, Seed, World};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::{
-    CSR_BYTES_MAX, CharterDraft, Charter, CmsError, Csr, CsrError, GmcBody, Request, RequestError, Scheme, SigningError, SigningKey,
-    VoteProof, Signature,
+    CSR_BYTES_MAX, Charter, CharterDraft, CmsError, Csr, CsrError, GmcBody, Request, RequestError, Scheme,
+    Signature, SigningError, SigningKey, VoteProof,
 };
 use p256::ecdsa;
 use proptest::prelude::*;
@@ -39,7 +39,8 @@ fn asked() -> Request {
 /// The same CSR with the other of the two signatures that say the same.
 fn mirrored(csr: &Csr) -> Vec<u8> {
     let der = csr.der();
-    let low = (der.len() - 72..der.len() - 68).find_map(|at| ecdsa::Signature::from_der(&der[at..]).ok().map(|low| (at, low)));
+    let low = (der.len() - 72..der.len() - 68)
+        .find_map(|at| ecdsa::Signature::from_der(&der[at..]).ok().map(|low| (at, low)));
     let (at, low) = low.expect("a signature at the end");
     let high = ecdsa::Signature::from_scalars(*low.r(), -*low.s()).unwrap().to_der();
     // The bit string before it and the sequence around all are as long as it says.
@@ -105,7 +106,8 @@ fn id_57_pem_with_text_around_it_is_read_and_two_are_not() {
 #[test]
 fn id_58_one_csr_makes_one_nonce_and_one_serial_number() {
     let (world, csr) = (World::new(), csr());
-    let (now, later) = (proposed(&world, &csr), GmcBody::propose_csr(world.charter(), &csr, 9, UnixTime(START.0 + 5)));
+    let (now, later) =
+        (proposed(&world, &csr), GmcBody::propose_csr(world.charter(), &csr, 9, UnixTime(START.0 + 5)));
     assert_eq!((now.serial, now.membership.nonce), (later.serial, later.membership.nonce));
     assert_ne!(now.request_digest(), later.request_digest(), "the term is voted on");
     let others = [Csr::sign(&key(40), "emil").unwrap(), Csr::sign(&key(41), "erik").unwrap()];

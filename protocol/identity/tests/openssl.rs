@@ -226,7 +226,11 @@ fn openssl_makes_csrs_that_are_taken_and_reads_ours() {
 fn id_57_a_csr_asks_for_one_name_and_nothing_that_the_certificate_has_not() {
     let folder = Folder::new();
     accepted(&folder.openssl(P256));
-    for more in ["basicConstraints=CA:FALSE", "keyUsage=digitalSignature,nonRepudiation", "basicConstraints=critical,CA:FALSE"] {
+    for more in [
+        "basicConstraints=CA:FALSE",
+        "keyUsage=digitalSignature,nonRepudiation",
+        "basicConstraints=critical,CA:FALSE",
+    ] {
         assert!(csr_of(&folder, &format!("-subj /CN=erik -addext {more}")).is_ok(), "{more}");
     }
     for (more, what) in [
@@ -236,18 +240,25 @@ fn id_57_a_csr_asks_for_one_name_and_nothing_that_the_certificate_has_not() {
         ("extendedKeyUsage=serverAuth", "xtKeyUsage"),
     ] {
         match csr_of(&folder, &format!("-subj /CN=erik -addext {more}")) {
-            Err(CsrError::PeerAttribute(why)) => assert!(why.contains(what) || why.contains("2.5.29"), "{why}"),
+            Err(CsrError::PeerAttribute(why)) => {
+                assert!(why.contains(what) || why.contains("2.5.29"), "{why}")
+            }
             other => panic!("{more}: {other:?}"),
         }
     }
     folder.put("password.cnf", "[req]\nprompt=no\ndistinguished_name=n\nattributes=a\n[n]\nCN=erik\n[a]\nchallengePassword=secret1\n");
     assert!(matches!(csr_of(&folder, "-config password.cnf"), Err(CsrError::PeerAttribute(_))));
     for subject in ["/O=works/CN=erik", "/CN=erik/CN=emil", "/O=works", "/CN=erik+O=works"] {
-        assert_eq!(csr_of(&folder, &format!("-multivalue-rdn -subj {subject}")), Err(CsrError::PeerSubject), "{subject}");
+        assert_eq!(
+            csr_of(&folder, &format!("-multivalue-rdn -subj {subject}")),
+            Err(CsrError::PeerSubject),
+            "{subject}"
+        );
     }
     let long = "x".repeat(64);
     assert!(csr_of(&folder, &format!("-subj /CN={long}")).is_ok());
-    folder.put("printable.cnf", "[req]\nprompt=no\nstring_mask=default\ndistinguished_name=n\n[n]\nCN=erik\n");
+    folder
+        .put("printable.cnf", "[req]\nprompt=no\nstring_mask=default\ndistinguished_name=n\n[n]\nCN=erik\n");
     assert_eq!(csr_of(&folder, "-config printable.cnf").unwrap().name(), "erik");
 }
 
@@ -298,7 +309,9 @@ fn openssl_draws_keys_that_become_identities() {
         folder.put("identities.pem", made.certificate_pem());
         accepted(&folder.openssl("verify -x509_strict -check_ss_sig -CAfile identities.pem identities.pem"));
         let twice = format!("{pem}{pem}");
-        for wrong in [twice, made.certificate_pem(), format!("{}{pem}", made.certificate_pem()), "x".repeat(10_000)] {
+        for wrong in
+            [twice, made.certificate_pem(), format!("{}{pem}", made.certificate_pem()), "x".repeat(10_000)]
+        {
             let refused = Identity::import(&wrong, "erik", &mut Seed(1), common::START, common::END);
             assert!(matches!(refused, Err(CertificateError::LocalPem(_))), "{refused:?}");
         }

@@ -72,6 +72,16 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     all
 }
 
+/// Made by OpenSSL 3.0, with an extension, and with the higher of its two signatures.
+const CSR_OF_OPENSSL: &str = "\
+-----BEGIN CERTIFICATE REQUEST-----\n\
+MIHnMIGNAgEAMA8xDTALBgNVBAMMBGVyaWswWTATBgcqhkjOPQIBBggqhkjOPQMB\n\
+BwNCAAQ2ps2vSeOCYdDQtUFy1TbWWYcb57GgQgyQk1HH5VqRTMaow753dndCrfvP\n\
+DW0wJ2+V6DsOD6d/vEgIWlHXNySooBwwGgYJKoZIhvcNAQkOMQ0wCzAJBgNVHRME\n\
+AjAAMAoGCCqGSM49BAMCA0kAMEYCIQCyh0m63+xsuXKilrWg95eElQGVIs1GeDEa\n\
+89se7H7pawIhAIS35AaGT5QURgxmibtKG/I2Kqk/BQkuKAfdhMp5q1dD\n\
+-----END CERTIFICATE REQUEST-----\n";
+
 fn plain() -> Vec<(&'static str, Seeds)> {
     let name = GroupName::new("Lesekreis \u{2615}").expect("a legal name");
     let codec = vec![
@@ -131,7 +141,8 @@ fn papers() -> Vec<(&'static str, Seeds)> {
         ),
         ("signed_charter", vec![world.signed.der().to_vec()]),
         ("vote", vec![vote.der().to_vec(), vote.content().encode(), encode(&vote.proof())]),
-        ("request", vec![world.request().der().to_vec()]),
+        ("request", vec![world.request().der().to_vec(), world.by_csr().der().to_vec()]),
+        ("csr", vec![world.csr().der().to_vec(), world.csr().to_pem().into_bytes(), CSR_OF_OPENSSL.into()]),
         ("signed_message", vec![said.der().to_vec(), stamp.record(b"no")]),
         ("entry", vec![admit.to_vec(), genesis.to_vec(), encode(&change), encode(&electorate)]),
         ("transcript", vec![script([(0, &admit), (0, &genesis)])]),

@@ -123,6 +123,7 @@ replays! {
     signed_charter
     vote
     request
+    csr
     signed_message
     entry
     transcript

@@ -9,6 +9,7 @@ mod common;
 use common::actor::Actor;
 use common::place::{Place, Times};
 use common::program::{call, code, complaint, good, program};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -51,8 +52,10 @@ fn founded(place: &Place, scheme: &str) -> [Actor; 2] {
 /// An identity of the key that OpenSSL drew, in a folder of its own.
 fn import(place: &Place, name: &str) -> Actor {
     let state: PathBuf = place.path().join(name);
-    let made = good(&state, &["identity", "import", "--key", &file(place, &format!("{name}.key")), "--name", name]);
-    let again = call(&state, &["identity", "import", "--key", &file(place, &format!("{name}.key")), "--name", name]);
+    let made =
+        good(&state, &["identity", "import", "--key", &file(place, &format!("{name}.key")), "--name", name]);
+    let again =
+        call(&state, &["identity", "import", "--key", &file(place, &format!("{name}.key")), "--name", name]);
     assert_eq!(code(&again), CONFIGURATION, "a key is never overwritten");
     Actor::of(state, made["member"].as_str().unwrap())
 }
@@ -66,22 +69,35 @@ fn who_has_but_openssl_is_admitted_by_its_csr_and_comes_in_with_its_key() {
     let submitted = anna.good(&["csr", "submit", &csr]);
     let request = submitted["request"].as_str().unwrap().to_owned();
     let listed = ben.until(&["vote", "list"], |told| told[0]["name"] == "erik");
-    assert_eq!((listed[0]["subject"].as_str(), listed[0]["kind"].as_str()), (Some(&*request), Some("request")));
+    assert_eq!(
+        (listed[0]["subject"].as_str(), listed[0]["kind"].as_str()),
+        (Some(&*request), Some("request"))
+    );
+    assert_eq!(listed[0]["sponsor"], "anna");
     // Handed in at another member, it is the same request still.
     assert_eq!(ben.good(&["csr", "submit", &csr])["request"], request.as_str());
     let early = anna.run(&["csr", "fetch", &csr, "--timeout", "0"]);
     assert_eq!(code(&early), TIMED_OUT, "{}", complaint(&early));
+    let mut waits = program(&ben.state);
+    let waits = waits.args(["csr", "submit", &csr, "--out", &file(&place, "waited.pem"), "--timeout", "60"]);
+    let mut waits = waits.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut told = String::new();
+    BufReader::new(waits.stdout.as_mut().unwrap()).read_line(&mut told).unwrap();
+    assert!(told.contains(&request), "it is taken before anybody votes: {told}");
     for voter in [&anna, &ben] {
         voter.good(&["vote", "approve", "erik"]);
     }
     anna.good(&["csr", "fetch", &csr, "--out", &out, "--timeout", "60"]);
+    assert!(waits.wait_with_output().unwrap().status.success());
+    assert_eq!(std::fs::read(place.path().join("waited.pem")).unwrap(), std::fs::read(&out).unwrap());
     let again = anna.run(&["csr", "submit", &csr]);
     assert!(code(&again) == REFUSED && complaint(&again).contains("used before"), "{}", complaint(&again));
 
     ben.kill();
     ben.good(&["export", &file(&place, "evidence")]);
     std::fs::copy(place.path().join("evidence/authority.pem"), place.path().join("authority.pem")).unwrap();
-    let (stands, said) = openssl(place.path(), "verify -x509_strict -check_ss_sig -CAfile authority.pem erik.pem");
+    let (stands, said) =
+        openssl(place.path(), "verify -x509_strict -check_ss_sig -CAfile authority.pem erik.pem");
     assert!(stands, "{said}");
     let (_, subject) = openssl(place.path(), "x509 -in erik.pem -noout -subject -issuer");
     assert!(subject.contains("CN = erik") && subject.contains("CN = test"), "{subject}");
@@ -106,7 +122,11 @@ fn a_csr_that_was_refused_for_good_is_not_heard_again() {
     for member in [&anna, &ben] {
         member.until(&["vote", "list"], |told| told.as_array().is_some_and(Vec::is_empty));
         let again = member.run(&["csr", "submit", &csr]);
-        assert!(code(&again) == REFUSED && complaint(&again).contains("refused for good"), "{}", complaint(&again));
+        assert!(
+            code(&again) == REFUSED && complaint(&again).contains("refused for good"),
+            "{}",
+            complaint(&again)
+        );
     }
     let never = anna.run(&["csr", "fetch", &csr]);
     assert_eq!(code(&never), REFUSED, "{}", complaint(&never));
@@ -164,13 +184,23 @@ fn what_is_no_csr_or_key_of_ours_is_refused_and_says_why() {
         assert!(done, "{said}");
     }
     let refused = anna.run(&["csr", "submit", &file(&place, "rsa.csr")]);
-    assert!(code(&refused) == CONFIGURATION && complaint(&refused).contains("not one of P-256"), "{}", complaint(&refused));
+    assert!(
+        code(&refused) == CONFIGURATION && complaint(&refused).contains("not one of P-256"),
+        "{}",
+        complaint(&refused)
+    );
     let missing = anna.run(&["csr", "submit", &file(&place, "none.csr")]);
     assert_eq!(code(&missing), CONFIGURATION);
     let state = place.path().join("nobody");
-    for (key, why) in [("rsa.key", "not of P-256"), ("locked.key", "encrypted"), ("rsa.csr", "no private key")] {
+    for (key, why) in
+        [("rsa.key", "not of P-256"), ("locked.key", "encrypted"), ("rsa.csr", "no private key")]
+    {
         let refused = call(&state, &["identity", "import", "--key", &file(&place, key), "--name", "x"]);
-        assert!(code(&refused) == CONFIGURATION && complaint(&refused).contains(why), "{}", complaint(&refused));
+        assert!(
+            code(&refused) == CONFIGURATION && complaint(&refused).contains(why),
+            "{}",
+            complaint(&refused)
+        );
         assert!(!state.join("identity.key").exists());
     }
     let refused = call(&state, &["identity", "import", "--key", &file(&place, "p256.key"), "--name", ""]);

@@ -114,7 +114,10 @@ impl Admission {
         }
         let digest = request.digest();
         if is_needless(call.transcript.roster(), &request) {
-            self.trace(format!("{} asks, and is a member: it has yet to read the transcript", request.member()));
+            self.trace(format!(
+                "{} asks, and is a member: it has yet to read the transcript",
+                request.member()
+            ));
             return Ok(());
         }
         if let Err(error) = self.take_request(call, call.identity.member(), request) {

@@ -1,7 +1,9 @@
 //! Why an admission message or command was refused. Each reason is a rule of docs/protocol/admission.md.
 
 use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
-use folkmoot_identity::{BuildError, CertificateError, CsrError, EntryError, RequestError, RevocationError, VoteError};
+use folkmoot_identity::{
+    BuildError, CertificateError, CsrError, EntryError, RequestError, RevocationError, VoteError,
+};
 
 /// Why something was refused. The layer is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,7 +67,9 @@ pub enum AdmissionError {
     #[error("ADM-23: {0} is not on the charter's list")]
     PeerNotListed(MemberId),
     /// `ADM-50` A request by CSR where the certificate takes its holder's own signature.
-    #[error("ADM-50: the CSR of {0}: in this group the holder signs such a certificate itself: import the key and join")]
+    #[error(
+        "ADM-50: the CSR of {0}: in this group the holder signs such a certificate itself: import the key and join"
+    )]
     PeerHolderSigns(MemberId),
     /// `ADM-53` A guest asks by CSR: it has its key, and signs its request.
     #[error("ADM-53: guest {0} asks by CSR: a guest signs its request itself")]

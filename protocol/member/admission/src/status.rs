@@ -18,6 +18,8 @@ pub struct RequestStatus {
     pub name: String,
     /// The member who brought it.
     pub contact: MemberId,
+    /// Who handed in the CSR, if it is by one: its holder is not here.
+    pub sponsor: Option<MemberId>,
     /// When it closes by itself.
     pub expires: UnixTime,
     /// Approving votes that count now.
@@ -112,6 +114,7 @@ impl Admission {
             member: open.request.member(),
             name: open.request.body().name.clone(),
             contact: open.contact,
+            sponsor: open.request.csr().map(|_| open.contact),
             expires: open.expires,
             have: open.have(roster),
             need: open.need(roster),

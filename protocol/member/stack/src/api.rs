@@ -140,6 +140,8 @@ pub struct Petition {
     pub member: MemberId,
     /// By which name.
     pub name: String,
+    /// The member who handed in its CSR, if it is by one; else it is at the door itself.
+    pub sponsor: Option<MemberId>,
     /// Votes so far.
     pub have: u32,
     /// Votes needed.

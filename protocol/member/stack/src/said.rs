@@ -17,6 +17,7 @@ impl From<&admission::RequestStatus> for Petition {
             subject: request.request,
             member: request.member,
             name: request.name.clone(),
+            sponsor: request.sponsor,
             have: count(request.have),
             need: count(request.need),
             approved: request.approved.clone(),
