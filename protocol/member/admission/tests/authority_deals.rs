@@ -399,7 +399,7 @@ fn adm_63_below_the_threshold_of_a_group_with_a_key_the_authority_decides_alone(
             let gone = town.bus.seats[last].identity.member();
             let entry = town.transcript().roster().member(&gone).unwrap().entry;
             let remove = Decision::Remove { member: gone, admission: entry }.forced();
-            for who in 0..last {
+            for who in 0..=last {
                 let _ = town.command(who, Command::Propose(remove.clone()));
             }
             assert!(!town.transcript().roster().is_member(&gone), "{scheme:?} {:#?}", town.bus.traces);
