@@ -212,7 +212,7 @@ fn adm_62_nothing_is_told_before_the_log_and_the_disk_have_it() {
     // Stopped between the two: nothing is lost but who asked. The same votes make the same record.
     town.restart(0);
     assert_eq!(town.desks[0].authority.status().logging, 0);
-    town.say(0, 0, &message);
+    town.say(0, 0, &message).0.unwrap();
     assert_eq!(town.handed_in[2], town.handed_in[0]);
     // On disk before it is told: whoever asked, and the other replica has it too, unasked.
     let record = town.handed_in[0].clone();
@@ -280,7 +280,7 @@ fn adm_62_a_stop_at_any_point_makes_no_second_certificate() {
             first_told += told.len();
             town.restart(0);
             town.logs = true;
-            town.say(0, 0, &grant(&request, after));
+            town.say(0, 0, &grant(&request, after)).0.unwrap();
             town.settle();
             let later = town.desks[0].told.iter().filter_map(|(_, word)| match word {
                 AuthorityMessage::Granted { der, .. } => Some(der.0.clone()),
@@ -304,8 +304,8 @@ fn adm_62_of_two_replicas_the_first_record_counts_in_whichever_order() {
         town.logs = false;
         let request = town.request(40, |_| {});
         let (ours, theirs) = (town.votes(&request, &[1, 2]), town.votes(&request, &[3, 4]));
-        town.say(0, 0, &grant(&request, ours));
-        town.say(1, 1, &grant(&request, theirs));
+        town.say(0, 0, &grant(&request, ours)).0.unwrap();
+        town.say(1, 1, &grant(&request, theirs)).0.unwrap();
         assert_ne!(town.handed_in[0], town.handed_in[1]);
         if swap {
             town.handed_in.swap(0, 1);
@@ -339,8 +339,8 @@ fn adm_62_of_two_requests_with_one_serial_number_one_is_granted() {
     let first = town.request(40, |_| {});
     let second = town.request(41, |body| body.serial = first.body().serial);
     let (ours, theirs) = (town.votes(&first, &[1, 2]), town.votes(&second, &[1, 2]));
-    town.say(0, 0, &grant(&first, ours));
-    town.say(1, 1, &grant(&second, theirs.clone()));
+    town.say(0, 0, &grant(&first, ours)).0.unwrap();
+    town.say(1, 1, &grant(&second, theirs.clone())).0.unwrap();
     assert_eq!(
         denied(&town.say(0, 1, &grant(&second, theirs)).1),
         Reason::Stale,
@@ -360,7 +360,7 @@ fn adm_62_a_record_that_is_none_changes_nothing() {
     town.logs = false;
     let request = town.request(40, |_| {});
     let votes = town.votes(&request, &[1, 2]);
-    town.say(0, 0, &grant(&request, votes));
+    town.say(0, 0, &grant(&request, votes)).0.unwrap();
     let record = town.handed_in[0].to_vec();
     for place in (0..record.len()).step_by(7) {
         let mut bad = record.clone();
