@@ -46,6 +46,7 @@ impl Petition {
             roles: Vec::new(),
             term: one.term,
             waits: None,
+            sponsor: None,
         }
     }
 }
