@@ -289,7 +289,6 @@ impl Machine for Actor {
         let wants = sharing.is_none_or(|facts| {
             facts.threshold != roster.threshold()
                 || !roster.leavers_with_shares().is_empty()
-                || !roster.voters().iter().all(|voter| facts.holders.contains(voter))
         });
         let ripe = member.petitions().into_iter().filter(|petition| petition.have >= petition.need);
         let ripe = ripe.filter_map(|one| {

@@ -63,7 +63,7 @@ impl World {
             return Some(format!("a table at m{seat} stands still and is not over"));
         }
         for (seat, tables) in &here {
-            if tables.wants && can_share(&here, tables) {
+            if wants(&here, tables) && can_share(&here, tables) {
                 return Some(format!("m{seat} wants another sharing, and a quorum is here"));
             }
             for (guest, approvers) in &tables.ripe {
@@ -75,6 +75,12 @@ impl World {
         }
         None
     }
+}
+
+/// Whether another sharing is wanted, and by one who is here: who is away asks for its share when it is back.
+fn wants(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
+    let lacks = |seat: &&Seat| here.contains_key(seat) && !tables.holders.contains(seat);
+    tables.wants || (tables.shared && tables.voters.iter().any(|seat| lacks(&seat)))
 }
 
 /// Whether those here could make and decide a sharing.
@@ -91,7 +97,7 @@ fn can_sign(here: &BTreeMap<Seat, Tables>, tables: &Tables, approvers: &BTreeSet
         let yes = approvers.iter().filter(|seat| here.contains_key(seat)).count();
         return yes >= tables.threshold;
     }
-    !tables.wants && tables.givers > 0 && holders(here, tables) >= tables.signers
+    !wants(here, tables) && tables.givers > 0 && holders(here, tables) >= tables.signers
 }
 
 fn holders(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> usize {
