@@ -41,7 +41,8 @@ impl World {
 
     /// Whether this share is on the disk of `seat` now.
     pub(super) fn has_share(&self, seat: Seat, sharing: &str) -> bool {
-        let hex = |bytes: &[u8]| -> String { bytes.iter().take(6).map(|byte| format!("{byte:02x}")).collect() };
+        let hex =
+            |bytes: &[u8]| -> String { bytes.iter().take(6).map(|byte| format!("{byte:02x}")).collect() };
         let disk = self.chair(seat).map(|chair| chair.disk.contents());
         disk.is_some_and(|disk| disk.keys().any(|key| key.table == "share" && hex(&key.key) == sharing))
     }

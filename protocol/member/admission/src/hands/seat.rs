@@ -111,7 +111,11 @@ impl Admission {
                 sharers && *asked == threshold && roster.sharing().is_none()
             }
             Purpose::Reshare { threshold: asked } => {
-                sharers && *asked == threshold && Self::wants_sharing(roster, leader)
+                // Who holds a share and votes no more gives all the same: new voters may be too few of those who hold any.
+                let gives =
+                    || roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
+                let sits = roster.may_vote(leader) && (roster.may_vote(&me) || gives());
+                sits && *asked == threshold && Self::wants_sharing(roster, leader)
             }
             Purpose::Authority { epoch, tbs } => {
                 let held = self
