@@ -114,7 +114,8 @@ impl Admission {
                 // Who holds a share and votes no more gives all the same: new voters may be too few of those who hold any.
                 let gives =
                     || roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
-                let sits = roster.may_vote(leader) && (roster.may_vote(&me) || gives());
+                let sits =
+                    roster.may_vote(leader) && (roster.may_vote(&me) || (roster.is_member(&me) && gives()));
                 sits && *asked == threshold && Self::wants_sharing(roster, leader)
             }
             Purpose::Authority { epoch, tbs } => {
