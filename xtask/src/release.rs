@@ -51,6 +51,9 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[2], format!("{SIM} --schedules 100 --seed 1 --digest")),
     ];
     all.extend(key_agreement(schedules).into_iter().map(|line| (ISSUE_3, line)));
+    all.extend(SCHEMES.map(|scheme| {
+        (ISSUE_4, format!("{SIM} --scheme {scheme} --schedules {} --seed 1 --json", schedules.clamp(1, 300)))
+    }));
     let rest = [
         "env FOLKMOOT_CRASH_MOMENTS=50 cargo test -p folkmoot-cli --test crash -- --nocapture".into(),
         "cargo run --release -- demo --json".into(),
@@ -65,6 +68,9 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
 const SIM: &str = "cargo run --release -p folkmoot-sim --";
 const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];
+const ISSUE_4: &[u32] = &[4];
+/// In which voters sign together.
+const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
 
 /// Every module in schedules, hybrid forms, votes on modules and ciphers; the model; known keys; what it all costs. The module
 /// that a charter gets for so few members is in the line without a name.

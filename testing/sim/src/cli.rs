@@ -6,8 +6,8 @@ mod one;
 
 use clap::Parser;
 use folkmoot_base::Keying;
-use folkmoot_sim::aim::{AIMS, Aim};
 use folkmoot_identity::Scheme;
+use folkmoot_sim::aim::{AIMS, Aim};
 use folkmoot_sim::schedule::Schedule;
 use folkmoot_sim::tables::{self, SCHEMES};
 use std::process::ExitCode;

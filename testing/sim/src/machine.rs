@@ -198,7 +198,7 @@ pub struct Tables {
     pub shared: bool,
     /// Microseconds for which a table of its has stood still.
     pub still: u64,
-    /// Whether some voter's machine would have other shares made.
+    /// Whether other shares must be made, by threshold or leavers; who votes and has none wants them besides.
     pub wants: bool,
     /// Those who decide, in order.
     pub electorate: Vec<Seat>,

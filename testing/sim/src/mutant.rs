@@ -27,7 +27,15 @@ pub struct Mutant {
 }
 
 const fn at_all(checker: &'static str, danger: Danger) -> Mutant {
-    Mutant { checker, danger, at: None, crooked: None, calm: false, scheme: Scheme::Plain, aim: Aim::Anywhere }
+    Mutant {
+        checker,
+        danger,
+        at: None,
+        crooked: None,
+        calm: false,
+        scheme: Scheme::Plain,
+        aim: Aim::Anywhere,
+    }
 }
 
 const fn at_one(checker: &'static str, danger: Danger) -> Mutant {

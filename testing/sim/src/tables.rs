@@ -45,7 +45,8 @@ pub fn take(schedule: &mut Schedule, scheme: Scheme) {
     schedule.scheme = scheme;
     schedule.seats = 4 + small(&mut rng, 4);
     schedule.founders = 3 + small(&mut rng, schedule.seats - 3);
-    let most = (1..=3_u8).rev().find(|votes| scheme.signers(usize::from(*votes)) <= usize::from(schedule.founders));
+    let most =
+        (1..=3_u8).rev().find(|votes| scheme.signers(usize::from(*votes)) <= usize::from(schedule.founders));
     schedule.votes = 1 + small(&mut rng, most.unwrap_or(1));
     schedule.steps.truncate(1 + REST_STEPS);
     let rounds = 2 + rng.below(4);

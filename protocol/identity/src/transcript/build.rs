@@ -106,7 +106,8 @@ impl Transcript {
         let entry = self.admissible(&bytes)?;
         let branch = self.branch(&entry.parents);
         let past = branch.as_ref().unwrap_or_else(|| self.roster());
-        judge::judge(&self.group(), Entry::id_of(&bytes), &entry, past, self.is_lax()).map_err(BuildError::Refused)?;
+        judge::judge(&self.group(), Entry::id_of(&bytes), &entry, past, self.is_lax())
+            .map_err(BuildError::Refused)?;
         Ok(bytes)
     }
 }

@@ -26,19 +26,22 @@ pub(super) fn sharing(public: &Bytes, authority: &Bytes, past: &Roster) -> Resul
     if facts.holders.len() < scheme.signers(facts.threshold) {
         return refuse("fewer holders than signers");
     }
-    // Not by the share-epoch: where one share is the key, the commitments are the key alone, whoever holds it.
-    if past.sharing().is_some_and(|now| now.public == *public) {
-        return refuse("it is the present one");
-    }
-    check_key(&facts, authority, past)?;
+    check_key(&facts, public, authority, past)?;
     Ok(SharedKey { facts, public: public.clone(), authority: authority.clone() })
 }
 
-fn check_key(facts: &SharingFacts, authority: &Bytes, past: &Roster) -> Result<(), EntryError> {
+fn check_key(
+    facts: &SharingFacts,
+    public: &Bytes,
+    authority: &Bytes,
+    past: &Roster,
+) -> Result<(), EntryError> {
     let refuse = |what| Err(EntryError::PeerSharing(what));
     match past.sharing() {
         Some(now) if now.facts.key != facts.key => return refuse("another key than the group's"),
         Some(now) if now.authority != *authority => return refuse("another certificate of the group's key"),
+        // Not by the share-epoch: where one share is the key, the commitments are the key alone, whoever holds it.
+        Some(now) if now.public == *public => return refuse("it is the present one"),
         Some(_) | None => {}
     }
     if past.charter().mode() == Mode::Centralised {

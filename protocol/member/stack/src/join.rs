@@ -82,6 +82,9 @@ impl Member {
     /// Who was expelled has no use for its shares of the group's key, and whoever takes its disk shall have none. One whose
     /// certificate ran out keeps them: it may be a holder again, and many may run out on one day.
     fn erase_shares(&mut self) {
+        if self.config.danger == Some(base::Danger::AdmissionKeepsOldShares) {
+            return;
+        }
         let former = self.transcript.roster().former(&self.me);
         if !former.is_some_and(|(_, ending)| matches!(ending, Ending::Expelled { .. })) {
             return;

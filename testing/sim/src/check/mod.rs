@@ -42,9 +42,9 @@ mod sending_view_delivery;
 mod share_durability;
 mod share_erasure;
 mod story;
+mod table_liveness;
 #[cfg(test)]
 pub(crate) mod tale;
-mod table_liveness;
 mod total_order;
 mod transitional_set;
 mod virtual_synchrony;

@@ -24,8 +24,12 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
             _ => {}
         }
     }
-    let members: BTreeSet<Seat> =
-        record.standings.iter().filter(|one| one.expected).flat_map(|one| one.roster.iter().copied()).collect();
+    let members: BTreeSet<Seat> = record
+        .standings
+        .iter()
+        .filter(|one| one.expected)
+        .flat_map(|one| one.roster.iter().copied())
+        .collect();
     if members.is_empty() {
         return Ok(());
     }

@@ -1,9 +1,10 @@
 //! Once a member's transcript has taken a sharing, and what it wrote about that took effect, its disk holds no share from before:
 //! neither of the sharing that was in use nor of others that waited then; and none of them ever comes back.
+//! Where one share is the key, all sharings among the same holders are one: they are not judged.
 //! Source: docs/decisions/0021; key erasure of proactive secret sharing (Herzberg, Jarecki, Krawczyk, Yung 1995).
 
 use super::{Broken, Checker, Story};
-use crate::record::{Disk, Record, Seat, What};
+use crate::record::{Disk, Entry, Minute, Record, Seat, What};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECKER: Checker =
@@ -19,6 +20,7 @@ struct Seen<'a> {
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut seats: BTreeMap<Seat, Seen<'_>> = BTreeMap::new();
+    let whole = keys_themselves(record);
     for (entry, line) in record.entries.iter().enumerate() {
         let seen = seats.entry(line.process.seat).or_default();
         match &line.what {
@@ -33,7 +35,7 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
                     });
                 }
                 (seen.in_use, seen.on_disk) = (now, on_disk.iter().collect());
-                if let Some(old) = seen.on_disk.intersection(&seen.over).next() {
+                if let Some(old) = seen.on_disk.intersection(&seen.over).find(|old| !whole.contains(**old)) {
                     let what = format!("a share of {old} is on disk, which is over: {in_use:?} is in use");
                     return Err((line.process, Some(entry), what));
                 }
@@ -42,6 +44,18 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
         }
     }
     Ok(())
+}
+
+/// The sharings of which one share is the key.
+fn keys_themselves(record: &Record) -> BTreeSet<&String> {
+    record.entries.iter().filter_map(key_itself).collect()
+}
+
+fn key_itself(line: &Entry) -> Option<&String> {
+    match &line.what {
+        What::Minute(Minute::Shared { name, threshold: 1, .. }) => Some(name),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

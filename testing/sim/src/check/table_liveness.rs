@@ -5,7 +5,8 @@
 use super::{Broken, Checker, Story};
 use crate::record::{Process, Record};
 
-pub(super) const CHECKER: Checker = Checker { name: "table-liveness", source: "ADM-46; decision 0021", judge };
+pub(super) const CHECKER: Checker =
+    Checker { name: "table-liveness", source: "ADM-46; decision 0021", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let first = record.standings.first().map_or(Process { seat: 0, life: 0 }, |one| one.process);

@@ -4,7 +4,8 @@ use super::company::Names;
 use super::scribe::{Scribe, sharing_name, short};
 use super::tap::{Desk, MARK, Seen, Tap, unmark};
 use crate::machine::{
-    Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Spoils, Tables, Told, electorate, locator, motion,
+    Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Spoils, Tables, Told, electorate,
+    locator, motion,
 };
 use crate::record::{MessageId, Seat, Shown};
 use crate::schedule::CHANGES;
@@ -287,19 +288,21 @@ impl Machine for Actor {
         let scheme = roster.charter().scheme();
         let sharing = roster.sharing().map(|sharing| &sharing.facts);
         let wants = sharing.is_none_or(|facts| {
-            facts.threshold != roster.threshold()
-                || !roster.leavers_with_shares().is_empty()
-                || !roster.voters().iter().all(|voter| facts.holders.contains(voter))
+            facts.threshold != roster.threshold() || !roster.leavers_with_shares().is_empty()
         });
         let ripe = member.petitions().into_iter().filter(|petition| petition.have >= petition.need);
-        let ripe = ripe.filter_map(|one| {
-            Some((self.names.seat(&one.member)?, self.names.seats(&one.approved)))
-        });
+        let ripe =
+            ripe.filter_map(|one| Some((self.names.seat(&one.member)?, self.names.seats(&one.approved))));
         Some(Tables {
             shared: scheme.shared(),
             still: u64::try_from(status.still.as_micros()).unwrap_or(u64::MAX),
             wants: wants && scheme.shared(),
-            electorate: roster.electorate().voters.iter().filter_map(|voter| self.names.seat(voter)).collect(),
+            electorate: roster
+                .electorate()
+                .voters
+                .iter()
+                .filter_map(|voter| self.names.seat(voter))
+                .collect(),
             voters: self.names.seats(&roster.voters()),
             threshold: roster.threshold(),
             signers: scheme.signers(roster.threshold()),

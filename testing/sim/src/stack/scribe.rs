@@ -45,12 +45,7 @@ impl Scribe {
     }
 }
 
-fn minutes(
-    scheme: Scheme,
-    entry: &Entry,
-    entries: &BTreeMap<EntryId, Entry>,
-    names: &Names,
-) -> Vec<Minute> {
+fn minutes(scheme: Scheme, entry: &Entry, entries: &BTreeMap<EntryId, Entry>, names: &Names) -> Vec<Minute> {
     match &entry.body {
         Body::Decide { decision, votes } => {
             let serial = votes.slot.serial;
@@ -64,7 +59,9 @@ fn minutes(
             }
             out
         }
-        Body::Admit { certificate } => admitted(scheme, &certificate.0, entry, entries, names).into_iter().collect(),
+        Body::Admit { certificate } => {
+            admitted(scheme, &certificate.0, entry, entries, names).into_iter().collect()
+        }
         Body::Genesis { .. } | Body::Expire { .. } | Body::Refuse { .. } => Vec::new(),
     }
 }

@@ -12,8 +12,8 @@ use crate::machine::{Crooked, Entrance, Mute, Told};
 use crate::record::{RingEvent, RingMessage, Seat};
 use crate::rng::Rng;
 use bytes::Bytes;
-use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
 use folkmoot_admission::OpenMessage;
+use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
 use folkmoot_base::codec;
 use folkmoot_base::{Digest, Entropy, Instant, Locator, MemberId, NodeId, UnixTime, ViewId};
 use folkmoot_identity::{Decision, Verdict, Vote};
@@ -290,7 +290,9 @@ impl Upper for Desk {
 
 /// The sharing that a vote among the open messages approves.
 fn backed(payload: &Bytes) -> Option<String> {
-    let OpenMessage::DecisionVote { decision, cms } = codec::decode(payload.get(1..)?).ok()? else { return None };
+    let OpenMessage::DecisionVote { decision, cms } = codec::decode(payload.get(1..)?).ok()? else {
+        return None;
+    };
     let Decision::Sharing { public, .. } = &decision else { return None };
     let vote = Vote::from_der(&cms.0).ok()?;
     (vote.content().verdict == Verdict::Approve).then(|| sharing_name(&public.0))

@@ -41,9 +41,20 @@ impl World {
 
     /// Whether this share is on the disk of `seat` now.
     pub(super) fn has_share(&self, seat: Seat, sharing: &str) -> bool {
-        let hex = |bytes: &[u8]| -> String { bytes.iter().take(6).map(|byte| format!("{byte:02x}")).collect() };
+        let hex =
+            |bytes: &[u8]| -> String { bytes.iter().take(6).map(|byte| format!("{byte:02x}")).collect() };
         let disk = self.chair(seat).map(|chair| chair.disk.contents());
         disk.is_some_and(|disk| disk.keys().any(|key| key.table == "share" && hex(&key.key) == sharing))
+    }
+
+    /// Whether those here have shares of several sharings and a voter is away: a ballot that is split between them waits for the one
+    /// who could decide it (docs/protocol/admission.md, "Departures and limits").
+    fn is_split(&self, here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
+        let shares = here.keys().filter_map(|seat| self.chair(*seat)?.shares.as_ref());
+        let waiting: BTreeSet<&String> = shares
+            .flat_map(|(in_use, on_disk)| on_disk.iter().filter(move |name| in_use.as_ref() != Some(*name)))
+            .collect();
+        waiting.len() > 1 && tables.electorate.iter().any(|voter| !here.contains_key(voter))
     }
 
     /// How the tables of `seat` stand.
@@ -63,7 +74,7 @@ impl World {
             return Some(format!("a table at m{seat} stands still and is not over"));
         }
         for (seat, tables) in &here {
-            if tables.wants && can_share(&here, tables) {
+            if wants(&here, tables) && can_share(&here, tables) && !self.is_split(&here, tables) {
                 return Some(format!("m{seat} wants another sharing, and a quorum is here"));
             }
             for (guest, approvers) in &tables.ripe {
@@ -75,6 +86,12 @@ impl World {
         }
         None
     }
+}
+
+/// Whether another sharing is wanted, and by one who is here: who is away asks for its share when it is back.
+fn wants(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
+    let lacks = |seat: &&Seat| here.contains_key(seat) && !tables.holders.contains(seat);
+    tables.wants || (tables.shared && tables.voters.iter().any(|seat| lacks(&seat)))
 }
 
 /// Whether those here could make and decide a sharing.
@@ -91,7 +108,7 @@ fn can_sign(here: &BTreeMap<Seat, Tables>, tables: &Tables, approvers: &BTreeSet
         let yes = approvers.iter().filter(|seat| here.contains_key(seat)).count();
         return yes >= tables.threshold;
     }
-    !tables.wants && tables.givers > 0 && holders(here, tables) >= tables.signers
+    !wants(here, tables) && tables.givers > 0 && holders(here, tables) >= tables.signers
 }
 
 fn holders(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> usize {

@@ -53,9 +53,8 @@ impl Admission {
     fn lead_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         // At a table that we would not sit at nothing is made for us: it does not keep us from leading.
-        let busy = |table: &&Table| {
-            table.purpose.makes_sharing() && (table.leader == me || table.key.is_some())
-        };
+        let busy =
+            |table: &&Table| table.purpose.makes_sharing() && (table.leader == me || table.key.is_some());
         if !Self::wants_sharing(roster, &me) {
             self.hands.wanted = None;
             return;
@@ -64,7 +63,8 @@ impl Admission {
             // When it is over and nothing came of it, all take their turns anew, and who led that one comes last.
             let again = call.now + PATIENCE + turn(roster, &me);
             let soon = self.hands.wanted.is_none_or(|due| due <= call.now);
-            self.hands.wanted = if leader != me { None } else { self.hands.wanted.filter(|_| !soon).or(Some(again)) };
+            self.hands.wanted =
+                if leader != me { None } else { self.hands.wanted.filter(|_| !soon).or(Some(again)) };
             return;
         }
         let due = *self.hands.wanted.get_or_insert(call.now + turn(roster, &me));
@@ -83,7 +83,8 @@ impl Admission {
         let roster = call.transcript.roster();
         let threshold = u32::try_from(roster.threshold()).ok()?;
         let waiting = self.hands.shares.waiting.values();
-        let waiting = waiting.filter(|waiting| waiting.fits(roster)).find(|waiting| !self.was_refused(waiting));
+        let waiting =
+            waiting.filter(|waiting| waiting.fits(roster)).find(|waiting| !self.was_refused(waiting));
         let Some(waiting) = waiting else {
             if is_dealers(roster) {
                 return self.central.is_linked().then_some(Purpose::Deal { threshold });

@@ -119,8 +119,13 @@ impl Admission {
                 sharers && *asked == threshold && roster.sharing().is_none() && !is_dealers(roster)
             }
             Purpose::Reshare { threshold: asked } => {
+                // Who holds a share and votes no more gives all the same: new voters may be too few of those who hold any.
+                let gives =
+                    || roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
+                let sits =
+                    roster.may_vote(leader) && (roster.may_vote(&me) || (roster.is_member(&me) && gives()));
                 let wanted = Self::wants_sharing(roster, leader) && !is_dealers(roster);
-                sharers && *asked == threshold && wanted
+                sits && *asked == threshold && wanted
             }
             Purpose::Deal { threshold: asked } => {
                 let wanted = Self::wants_sharing(roster, leader) && is_dealers(roster);

@@ -198,7 +198,9 @@ impl Admission {
         let decided = now == Some(name);
         match share {
             // One that is decided and still waits here was stopped at before all else was erased: that is done first.
-            Some(share) if decided && stored.state == IN_USE => self.hands.shares.current = Some((name, share)),
+            Some(share) if decided && stored.state == IN_USE => {
+                self.hands.shares.current = Some((name, share))
+            }
             // Stopped after the transcript took the next one, and before this was erased.
             _ if !decided && (stored.state == IN_USE || stored.after != now.unwrap_or_default()) => {
                 self.out.push_back(Output::Persist(store::delete_share(&name)));
@@ -210,7 +212,10 @@ impl Admission {
                 let authority = whole.then_some(stored.authority.0);
                 let facts = shared::facts(transcript.roster().charter().scheme(), &stored.public.0).ok()?;
                 let public = stored.public.0;
-                self.hands.shares.waiting.insert(name, Waiting { facts, after: stored.after, public, share, authority });
+                self.hands
+                    .shares
+                    .waiting
+                    .insert(name, Waiting { facts, after: stored.after, public, share, authority });
             }
         }
         Some(())
