@@ -59,12 +59,27 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         "cat docs/evidence/fuzz.tsv".into(),
     ];
     all.extend(rest.into_iter().map(|line| (ISSUE_2, line)));
+    all.extend(signatures().into_iter().map(|line| (ISSUE_4, line)));
     all
 }
 
 const SIM: &str = "cargo run --release -p folkmoot-sim --";
 const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];
+const ISSUE_4: &[u32] = &[4];
+
+/// Every scheme with an authority and without, fixed and following the size, in real processes; authority and voters killed at many
+/// moments; the story of each.
+fn signatures() -> Vec<String> {
+    let mut all = vec![
+        "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test matrix -- --nocapture".to_owned(),
+        "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test authority -- --nocapture".to_owned(),
+    ];
+    for scheme in ["plain", "asm", "ts-dsa", "frost"] {
+        all.push(format!("cargo run --release -- demo --scheme {scheme} --mode centralised --json"));
+    }
+    all
+}
 
 /// Every module in schedules, hybrid forms, votes on modules and ciphers; the model; known keys; what it all costs. The module
 /// that a charter gets for so few members is in the line without a name.

@@ -18,14 +18,7 @@ const SKEW_SECONDS: u64 = 3_600;
 pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<(), Failure> {
     let folder = StateFolder::at(path);
     if let Identity::New { name } = command {
-        let now = wall_clock();
-        let (from, to) =
-            (UnixTime(now.0.saturating_sub(SKEW_SECONDS)), UnixTime(now.0.saturating_add(TERM_SECONDS)));
-        let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
-        let made = folkmoot_identity::Identity::new(name, &mut entropy, from, to)
-            .map_err(|error| Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}")))?;
-        let key = made.key_pem().map_err(Failure::bug)?;
-        StateFolder::open(path)?.write_identity(key.expose(), &made.certificate_pem())?;
+        make_identity(path, name)?;
     }
     if !folder.has_identity() {
         folder.read_key()?;
@@ -44,6 +37,19 @@ pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<()
     Ok(())
 }
 
+/// Makes an identity in the folder; one that is there is not overwritten.
+pub(crate) fn make_identity(path: &Path, name: &str) -> Result<(), Failure> {
+    let now = wall_clock();
+    let (from, to) =
+        (UnixTime(now.0.saturating_sub(SKEW_SECONDS)), UnixTime(now.0.saturating_add(TERM_SECONDS)));
+    let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
+    let made = folkmoot_identity::Identity::new(name, &mut entropy, from, to)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}")))?;
+    let key = made.key_pem().map_err(Failure::bug)?;
+    StateFolder::open(path)?.write_identity(key.expose(), &made.certificate_pem())?;
+    Ok(())
+}
+
 /// `folkmoot charter`
 pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(), Failure> {
     match command {
@@ -58,9 +64,11 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
             hybrid_links,
             letters,
             rules,
+            seat,
             out,
         } => {
             let (ratio, policies) = (rules.share(), rules.policies()?);
+            let central = seat.central()?;
             let draft = |founders, name, entropy: &mut OsEntropy| CharterDraft {
                 scheme,
                 keying,
@@ -70,6 +78,7 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
                 letters,
                 ratio,
                 policies: policies.clone(),
+                central: central.clone(),
                 ..CharterDraft::new(name, votes, founders, entropy)
             };
             write(&name, &founders, draft, &out, json)
@@ -138,6 +147,7 @@ fn admits(charter: &folkmoot_identity::Charter) -> String {
             let decider = policies.decider.and_then(|decider| charter.founder(&decider));
             format!("{} admits", decider.map_or("one founder", |founder| &founder.name))
         }
+        (Policy::Authority, _) => "the authority admits".into(),
         (Policy::Threshold, Some(rule)) => format!("{} votes admit, among them {rule}", charter.threshold()),
         (Policy::Threshold, None) => format!("{} votes admit", charter.threshold()),
     }
