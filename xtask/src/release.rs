@@ -62,6 +62,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         "cat docs/evidence/fuzz.tsv".into(),
     ];
     all.extend(rest.into_iter().map(|line| (ISSUE_2, line)));
+    all.extend(signatures().into_iter().map(|line| (ISSUE_4, line)));
     all
 }
 
@@ -71,6 +72,19 @@ const ISSUE_3: &[u32] = &[3];
 const ISSUE_4: &[u32] = &[4];
 /// In which voters sign together.
 const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
+
+/// Every scheme with an authority and without, fixed and following the size, in real processes; authority and voters killed at many
+/// moments; the story of each.
+fn signatures() -> Vec<String> {
+    let mut all = vec![
+        "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test matrix -- --nocapture".to_owned(),
+        "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test authority -- --nocapture".to_owned(),
+    ];
+    for scheme in ["plain", "asm", "ts-dsa", "frost", "shoup-rsa"] {
+        all.push(format!("cargo run --release -- demo --scheme {scheme} --mode centralised --json"));
+    }
+    all
+}
 
 /// Every module in schedules, hybrid forms, votes on modules and ciphers; the model; known keys; what it all costs. The module
 /// that a charter gets for so few members is in the line without a name.

@@ -1,11 +1,12 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
+use crate::authority::args::{Authority, SeatArgs, mode};
 use crate::bench::args::Bench;
 use crate::rules::RuleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot::{Locator, Service};
 use folkmoot_base::{Cipher, EntryId, Keying};
-use folkmoot_identity::Scheme;
+use folkmoot_identity::{Mode, Scheme};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -60,6 +61,9 @@ pub(crate) enum Command {
     /// Ask for admission for one who has but OpenSSL, by its certification request (CSR).
     #[command(subcommand)]
     Csr(Csr),
+    /// The group's authority, where its charter has one: a key outside the group that signs what the members vote for.
+    #[command(subcommand)]
+    Authority(Authority),
     /// Propose to expel a member, and vote for it.
     Expel {
         /// Name, or first digits of the id.
@@ -169,7 +173,7 @@ pub(crate) enum Charter {
         /// Votes that admit a stranger.
         #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
         votes: u32,
-        /// How the group signs certificates: plain (votes side by side), asm (voters make one signature), ts-dsa or frost (one key in shares).
+        /// How the group signs certificates: plain (votes side by side), asm (voters make one signature), ts-dsa or frost (one key in shares), shoup-rsa (the same, dealt by an authority).
         #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
         scheme: Scheme,
         /// What agrees on keys: by-size, gdh, tgdh, str, bd; or, not every member having a share, ckd, dutta-barua, mls.
@@ -189,6 +193,8 @@ pub(crate) enum Charter {
         hybrid_links: bool,
         #[command(flatten)]
         rules: Box<RuleArgs>,
+        #[command(flatten)]
+        seat: SeatArgs,
         /// Where to write it.
         #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,
@@ -223,8 +229,8 @@ pub(crate) enum Charter {
     },
 }
 
-fn scheme(word: &str) -> Result<Scheme, String> {
-    Scheme::from_name(word).ok_or_else(|| "plain, asm, ts-dsa or frost".to_owned())
+pub(crate) fn scheme(word: &str) -> Result<Scheme, String> {
+    Scheme::from_name(word).ok_or_else(|| "plain, asm, ts-dsa, frost or shoup-rsa".to_owned())
 }
 
 fn keying(word: &str) -> Result<Keying, &'static str> {
@@ -262,6 +268,9 @@ pub(crate) struct Run {
     /// End when the standard input ends: a child goes when its parent does.
     #[arg(long, hide = true)]
     pub(crate) while_stdin: bool,
+    /// Be the group's authority, or nothing.
+    #[arg(skip)]
+    pub(crate) authority: bool,
     /// Set the wall clock forward, for tests.
     #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
     pub(crate) clock_ahead: u64,
@@ -403,6 +412,9 @@ pub(crate) struct Demo {
     /// How the group signs certificates: plain, asm, ts-dsa, frost.
     #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
     pub(crate) scheme: Scheme,
+    /// Who signs them: nobody but the members (decentralised), or an authority as well (centralised).
+    #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
+    pub(crate) mode: Mode,
 }
 
 #[derive(Debug, Args)]

@@ -34,6 +34,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         quiet: false,
         while_stdin: false,
         clock_ahead: 0,
+        authority: false,
         danger_keep_keys: false,
     };
     chat(folder, run, json).await

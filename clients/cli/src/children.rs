@@ -100,6 +100,10 @@ pub(crate) struct Member {
     pub(crate) locator: String,
     /// Keeps every key it ever has, for the demonstration of what they open.
     pub(crate) keeps_keys: bool,
+    /// How far its clock is set forward.
+    pub(crate) clock_ahead: u64,
+    /// No member: the group's authority.
+    is_authority: bool,
     process: Option<(Child, ChildStdin)>,
 }
 
@@ -108,15 +112,28 @@ impl Member {
     pub(crate) async fn new(workshop: &Workshop, name: &str) -> Result<Self, Failure> {
         let state = workshop.path().join(name);
         let made = call(&state, &["identity", "new", name]).await?;
+        Ok(Self::made(name, state, &made))
+    }
+
+    /// Makes the authority of a group that is to have this name; starts nothing yet.
+    pub(crate) async fn authority(workshop: &Workshop, group: &str, scheme: &str) -> Result<Self, Failure> {
+        let state = workshop.path().join("authority");
+        let made = call(&state, &["authority", "new", "--group", group, "--scheme", scheme]).await?;
+        Ok(Self { is_authority: true, ..Self::made("authority", state, &made) })
+    }
+
+    fn made(name: &str, state: PathBuf, made: &Value) -> Self {
         let id = made.get("member").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(Self {
+        Self {
             name: name.to_owned(),
             state,
             id,
             locator: String::new(),
             keeps_keys: false,
+            clock_ahead: 0,
+            is_authority: false,
             process: None,
-        })
+        }
     }
 
     /// The identity certificate, for others.
@@ -130,8 +147,14 @@ impl Member {
         let listen = self.locator.strip_prefix("udp/").unwrap_or("127.0.0.1:0").to_owned();
         let log = self.log_file()?;
         let mut command = program()?;
-        command.arg("--json").arg("--state").arg(&self.state).args(["member", "--quiet", "--while-stdin"]);
-        command.args(["--listen", &listen]).arg("--charter").arg(charter);
+        command.arg("--json").arg("--state").arg(&self.state);
+        if self.is_authority {
+            command.args(["authority", "run"]).arg(charter);
+        } else {
+            command.args(["member", "--charter"]).arg(charter);
+        }
+        command.args(["--quiet", "--while-stdin", "--listen", &listen]);
+        command.args(["--clock-ahead", &self.clock_ahead.to_string()]);
         for locator in at {
             command.args(["--at", locator]);
         }

@@ -215,15 +215,33 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let refusals = status.get("refusals").and_then(Value::as_array).into_iter().flatten();
         let below = status.get("below_threshold").and_then(Value::as_str);
         let below = below.map_or_else(String::new, |below| format!("\n{}", paint(Paint::Red, below)));
+        let authority = authority_line(&status);
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
         let heads = status.get("heads").and_then(Value::as_array).into_iter().flatten();
         let heads: Vec<&str> = heads.filter_map(Value::as_str).collect();
         let entries = status.get("entries").and_then(Value::as_u64).unwrap_or_default();
         let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
         let about = format!("{about}\ntranscript of {entries}, head {}", heads.join(" "));
-        format!("{}\n{about}{below}\n{}{refusals}", paint(Paint::Bold, &head), people(&status, |_| true))
+        format!(
+            "{}\n{about}{authority}{below}\n{}{refusals}",
+            paint(Paint::Bold, &head),
+            people(&status, |_| true)
+        )
     });
     Ok(())
+}
+
+/// Whether the authority is reached, where the group has one.
+fn authority_line(status: &Value) -> String {
+    let Some(reach) = status.get("authority").filter(|reach| reach.is_object()) else { return String::new() };
+    let heard = reach.get("heard_seconds_ago").and_then(Value::as_u64);
+    let heard = heard.map_or_else(|| "silent so far".into(), |seconds| format!("last heard {seconds} s ago"));
+    match reach.get("reached").and_then(Value::as_bool) {
+        Some(true) => format!("\nauthority reached, {heard}"),
+        _ => format!(
+            "\nauthority not reachable from here, {heard}: members go on; nobody is admitted meanwhile"
+        ),
+    }
 }
 
 /// `folkmoot roster`

@@ -32,6 +32,8 @@ pub(crate) const EVENTS_BEHIND_MAX: usize = 16_384;
 pub(crate) enum Request {
     /// Who is in, who is not, why.
     Status,
+    /// How the group's authority stands, if it is this process.
+    Authority,
     /// Requests and proposals that are open.
     Petitions,
     /// The view that is installed, and whether its key is at work.

@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/charter.cms                       the founding rules, signed by the founders
 //! DIR/identities.pem                    identity certificates: the CAfile
-//! DIR/authority.pem                     the certificate of the group's key, where it has one: the CAfile of its certificates
+//! DIR/authority.pem                     the certificate of the authority's key, or of the group's own, where it has one: the CAfile
 //! DIR/revoked.crl, .pem                 which of these hold no more, signed by that key (X.509 CRL); none if none was revoked
 //! DIR/certificates/NAME-ID.der, .pem    membership certificates, votes inside
 //! DIR/votes/ENTRY-NAME-ID.cms           each vote as its voter signed it
@@ -17,8 +17,7 @@ use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
 use folkmoot_identity::{
-    AuthorityCertificate, Evidence, IdentityCertificate, REVOKED_TABLE, RevocationList, Transcript,
-    identities_pem, transcript,
+    Evidence, IdentityCertificate, REVOKED_TABLE, RevocationList, Transcript, identities_pem, transcript,
 };
 use serde_json::json;
 use std::fs::File;
@@ -37,8 +36,7 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     let pem = identities_pem(signed.certificates().chain(others));
     write(&to.join("charter.cms"), signed.der())?;
     write(&to.join("identities.pem"), pem.as_bytes())?;
-    if let Some(sharing) = transcript.roster().sharing() {
-        let authority = AuthorityCertificate::from_der(&sharing.authority).map_err(Failure::bug)?;
+    if let Some(authority) = transcript.roster().issuer().map_err(Failure::bug)? {
         write(&to.join("authority.pem"), authority.to_pem().as_bytes())?;
         // One that the key has not signed is as good as none: the group makes it again.
         if let Some(list) = revoked.and_then(|der| RevocationList::from_der(&der, &authority).ok()) {

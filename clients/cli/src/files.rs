@@ -20,14 +20,10 @@ const SKEW_SECONDS: u64 = 3_600;
 /// `folkmoot identity`
 pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<(), Failure> {
     let folder = StateFolder::at(path);
-    let made = match command {
-        Identity::New { name } => Some(make(name, None)?),
-        Identity::Import { key, name } => Some(make(name, Some(key))?),
-        Identity::Show => None,
-    };
-    if let Some(made) = made {
-        let key = made.key_pem().map_err(Failure::bug)?;
-        StateFolder::open(path)?.write_identity(key.expose(), &made.certificate_pem())?;
+    match command {
+        Identity::New { name } => make_identity(path, name, None)?,
+        Identity::Import { key, name } => make_identity(path, name, Some(key))?,
+        Identity::Show => {}
     }
     if !folder.has_identity() {
         folder.read_key()?;
@@ -46,7 +42,14 @@ pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<()
     Ok(())
 }
 
-/// An identity of a fresh key, or of the one in this file.
+/// Makes an identity in the folder, of a fresh key or of the one in this file; one that is there is not overwritten.
+pub(crate) fn make_identity(path: &Path, name: &str, key: Option<&PathBuf>) -> Result<(), Failure> {
+    let made = make(name, key)?;
+    let key = made.key_pem().map_err(Failure::bug)?;
+    StateFolder::open(path)?.write_identity(key.expose(), &made.certificate_pem())?;
+    Ok(())
+}
+
 fn make(name: &str, key: Option<&PathBuf>) -> Result<folkmoot_identity::Identity, Failure> {
     let now = wall_clock();
     let (from, to) =
@@ -82,9 +85,11 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
             hybrid_links,
             letters,
             rules,
+            seat,
             out,
         } => {
             let (ratio, policies) = (rules.share(), rules.policies()?);
+            let central = seat.central()?;
             let draft = |founders, name, entropy: &mut OsEntropy| CharterDraft {
                 scheme,
                 keying,
@@ -94,6 +99,7 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
                 letters,
                 ratio,
                 policies: policies.clone(),
+                central: central.clone(),
                 ..CharterDraft::new(name, votes, founders, entropy)
             };
             write(&name, &founders, draft, &out, json)
@@ -162,6 +168,7 @@ fn admits(charter: &folkmoot_identity::Charter) -> String {
             let decider = policies.decider.and_then(|decider| charter.founder(&decider));
             format!("{} admits", decider.map_or("one founder", |founder| &founder.name))
         }
+        (Policy::Authority, _) => "the authority admits".into(),
         (Policy::Threshold, Some(rule)) => format!("{} votes admit, among them {rule}", charter.threshold()),
         (Policy::Threshold, None) => format!("{} votes admit", charter.threshold()),
     }

@@ -7,11 +7,13 @@
 //!      --> proof      proof; verify of what it saved
 //!      --> verify     verify of a transcript
 //!      --> letter     write, as one who is no member; letters, answer
+//!      --> authority  new, show, certificate, hand-over, take-over; run, status
 //!      --> demo, bench                                          many members, each a child process of this one
 //! ```
 //! Data goes to the standard output, everything else to the standard error; docs/cli.md has every command and exit code.
 
 mod args;
+mod authority;
 mod bench;
 mod chat;
 mod children;
@@ -96,6 +98,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             commands::change(&folder()?, field, value, force, json).await
         }
         Command::Charter(command) => files::charter(&folder()?, command, json),
+        Command::Authority(command) => authority::run(&folder()?, command, json).await,
         Command::Proof(proof) => proof::save(&folder()?, proof, json).await,
         Command::Verify(Verify { file: Some(charter), history: Some(file), heads, .. }) => {
             verify::run(&charter, &file, &heads, json)

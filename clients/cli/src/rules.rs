@@ -3,7 +3,7 @@
 use crate::exit::{Exit, Failure};
 use clap::Args;
 use folkmoot::MemberId;
-use folkmoot_identity::{Policies, Policy, Rule};
+use folkmoot_identity::{Below, Policies, Policy, Rule};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -15,9 +15,9 @@ pub(crate) struct RuleArgs {
     /// With --ratio: by how much the group grows or shrinks before the number of votes follows.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, requires = "ratio")]
     window: u32,
-    /// If there are fewer voters than votes asked for: all of them suffice.
-    #[arg(long, value_name = "HOW", value_parser = ["reset", "authority"])]
-    below_threshold: Option<String>,
+    /// If there are fewer voters than votes asked for: all of them suffice (reset), or the authority decides.
+    #[arg(long, value_name = "HOW", value_parser = Below::from_word)]
+    below_threshold: Option<Below>,
     /// A role and its keys, as operators=anna/identity.pem,ben/identity.pem; files or key ids. May be given more than once.
     #[arg(long = "role", value_name = "NAME=KEYS")]
     roles: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct RuleArgs {
     /// How long a request lasts, and every vote on it, whoever was away meanwhile.
     #[arg(long, value_name = "DAYS")]
     request_days: Option<u32>,
-    /// Who admits: the voters (threshold), the charter's list, or one founder.
+    /// Who admits: the voters (threshold), the charter's list, one founder, or the authority.
     #[arg(long, value_name = "POLICY", default_value = "threshold", value_parser = Policy::from_word)]
     policy: Policy,
     /// With --policy list: who may join without votes; files or key ids, with commas between.
@@ -55,10 +55,6 @@ impl RuleArgs {
     }
 
     pub(crate) fn policies(&self) -> Result<Policies, Failure> {
-        if self.below_threshold.as_deref() == Some("authority") {
-            let why = "--below-threshold authority takes an authority's key, and this release has none";
-            return Err(Failure::new(Exit::Usage, why));
-        }
         let role = |text: &String| {
             let (name, who) =
                 text.split_once('=').ok_or_else(|| usage("--role", "is written as NAME=KEYS"))?;
@@ -73,7 +69,7 @@ impl RuleArgs {
             remove: rule("--remove", self.remove.as_deref())?,
             objections: self.objections,
             request_days: self.request_days,
-            reset_below_threshold: self.below_threshold.is_some(),
+            below: self.below_threshold.unwrap_or_default(),
         })
     }
 }

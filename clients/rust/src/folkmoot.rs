@@ -4,7 +4,9 @@ use crate::{Error, Event, Options, Session};
 use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Locator, MemberId};
-use folkmoot_runtime::{Command, Lock, MemberHandle, Petition, Proposal, Refusal, RunningMember};
+use folkmoot_runtime::{
+    AuthorityStatus, Command, Lock, MemberHandle, Petition, Proposal, Refusal, RunningMember,
+};
 use folkmoot_transport::Faults;
 use std::path::PathBuf;
 
@@ -210,6 +212,15 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn status(&self) -> Result<MemberStatus, Error> {
         self.running.handle.look(|machine, now, _| machine.upper.member.status(now)).await
+    }
+
+    /// How the group's authority stands, if this process speaks for it: the charter names its identity, and its folder has the office
+    /// (`folkmoot authority new`).
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn authority(&self) -> Result<Option<AuthorityStatus>, Error> {
+        self.running.handle.look(|machine, _, _| machine.upper.member.authority()).await
     }
 
     /// Who says that it links by the other form than this charter's `hybrid_links`, and so is not linked to. Not proved.

@@ -31,13 +31,13 @@ pub use crate::folkmoot::Folkmoot;
 pub use crate::options::Options;
 pub use crate::session::Session;
 pub use bytes::Bytes;
-pub use folkmoot_attach::{Absence, GroupStatus, MemberStatus, Person, Presence};
+pub use folkmoot_attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence};
 pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
-    Event, Exchange, LettersError, Origin, Petition, Proposal, Refusal, RuntimeError as Error, SendError,
-    Standing, StateError, StateFolder, StoreError,
+    AuthorityStatus, DealerState, Event, Exchange, LettersError, Origin, Petition, Proposal, Refusal,
+    RuntimeError as Error, SendError, Standing, StateError, StateFolder, StoreError,
 };
 pub use folkmoot_transport::Faults;
 

@@ -35,8 +35,8 @@ pub use open::{
 };
 pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
 pub use stacks::{
-    Command, Event, Exchange, LettersError, Member, Node, Origin, Petition, Proposal, Refusal, SendError,
-    Standing, Timing,
+    AuthorityStatus, Command, DealerState, Event, Exchange, LettersError, Member, Node, Office, Origin,
+    Petition, Proposal, Refusal, SendError, Standing, Timing,
 };
 pub use state::{Lock, StateFolder, in_words};
 pub use store::{FORMAT, Store, Writer};

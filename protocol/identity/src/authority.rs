@@ -158,6 +158,18 @@ impl AuthorityCertificate {
         &self.der
     }
 
+    /// Reads the PEM form, and verifies.
+    ///
+    /// # Errors
+    /// As [`Self::from_der`], and [`CertificateError::LocalPem`].
+    pub fn from_pem(pem: &str) -> Result<Self, CertificateError> {
+        match der::pem::decode_vec(pem.as_bytes()) {
+            Ok(("CERTIFICATE", der)) => Self::from_der(&der),
+            Ok(_) => Err(CertificateError::LocalPem("certificate label")),
+            Err(_) => Err(CertificateError::LocalPem("certificate")),
+        }
+    }
+
     /// The PEM form.
     pub fn to_pem(&self) -> String {
         crate::certificate::certificate_pem(&self.der)

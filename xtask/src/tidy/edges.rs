@@ -53,6 +53,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-transport",
         ],
     ),
+    ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-runtime"]),
     (
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
@@ -65,6 +66,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot",
             "folkmoot-base",
             "folkmoot-agreement",
+            "folkmoot-authority",
             "folkmoot-identity",
             "folkmoot-keying",
             "folkmoot-link",

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! found -> admit -> order -> crash -> split -> heal -> expel -> return      story.rs, one function each
+//!    with an authority: -> authority (it is killed) -> renew                story/central.rs
 //!    every step tells what happens as it happens, and notes what it checked  tale.rs
 //! ```
 //! Nothing is simulated: the children are this program's own `member`, told what to do through their control sockets.
@@ -12,22 +13,26 @@ mod tale;
 use crate::args::Demo;
 use crate::children::Workshop;
 use crate::exit::{Exit, Failure};
+use folkmoot_identity::Mode;
 use std::time::Duration;
 use story::Story;
 use tale::Tale;
 
 /// The whole demo must be over by then.
 const LIMIT: Duration = Duration::from_secs(58);
+/// With an authority, which has chapters of its own.
+const LIMIT_CENTRAL: Duration = Duration::from_secs(118);
 
 /// Runs the demo; exit code 1 if any check failed.
 pub(crate) async fn run(options: &Demo, json: bool) -> Result<(), Failure> {
     let mut workshop = Workshop::open("demo", options.keep)?;
     let mut tale = Tale::new(json);
-    let mut story = Story::new(&workshop, options.messages, options.scheme).await?;
+    let mut story = Story::new(&workshop, options).await?;
+    let limit = if options.mode == Mode::Centralised { LIMIT_CENTRAL } else { LIMIT };
     let result = tokio::select! {
-        result = tokio::time::timeout(LIMIT, story.play(&mut tale)) => match result {
+        result = tokio::time::timeout(limit, story.play(&mut tale)) => match result {
             Ok(result) => result,
-            Err(_) => Err(Failure::new(Exit::TimedOut, format!("the demo took longer than {} s", LIMIT.as_secs()))),
+            Err(_) => Err(Failure::new(Exit::TimedOut, format!("the demo took longer than {} s", limit.as_secs()))),
         },
         _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::No, "interrupted")),
     };

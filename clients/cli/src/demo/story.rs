@@ -1,12 +1,15 @@
 //! The chapters of the demo. Anna, Ben and Cleo found the group; Dora comes, and is expelled; Cleo crashes, and returns.
 
+mod central;
+
 use super::tale::Tale;
-use crate::args::Ordering;
+use crate::args::{Demo, Ordering};
 use crate::children::{Member, Shared, Workshop, call, call_raw, shared, until};
 use crate::control::{Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, short};
-use folkmoot_identity::Scheme;
+use central::Office;
+use folkmoot_identity::{Mode, Scheme};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -21,6 +24,8 @@ const QUIET: Duration = Duration::from_millis(300);
 const AFTER: u64 = 50;
 /// Bytes of a message in the order step.
 const BYTES: u32 = 100;
+/// What the group is called.
+const GROUP: &str = "the demo";
 
 /// The cast, and where the story stands.
 #[derive(Debug)]
@@ -34,6 +39,8 @@ pub(crate) struct Story {
     scheme: Scheme,
     /// Sealed payloads of the first view of four, tapped on their way.
     keepsake: Vec<Sealed>,
+    /// Where the mode is centralised.
+    office: Option<Office>,
 }
 
 /// The delivery logs ask for no window of time here.
@@ -41,12 +48,21 @@ const JOURNAL: Request = Request::Journal { from: 0, to: 0 };
 
 impl Story {
     /// Makes four identities, each in its own folder.
-    pub(crate) async fn new(workshop: &Workshop, messages: u32, scheme: Scheme) -> Result<Self, Failure> {
+    pub(crate) async fn new(workshop: &Workshop, options: &Demo) -> Result<Self, Failure> {
+        let Demo { messages, scheme, mode, .. } = *options;
         let (anna, ben) = (Member::new(workshop, "anna").await?, Member::new(workshop, "ben").await?);
         let (cleo, mut dora) = (Member::new(workshop, "cleo").await?, Member::new(workshop, "dora").await?);
         dora.keeps_keys = true;
         let charter = workshop.path().join("charter.cms");
-        Ok(Self { anna, ben, cleo, dora, charter, messages: messages.into(), scheme, keepsake: Vec::new() })
+        let office = match mode {
+            Mode::Decentralised => None,
+            Mode::Centralised => {
+                let authority = Member::authority(workshop, GROUP, scheme.name()).await?;
+                Some(Office::new(authority, Member::new(workshop, "erin").await?))
+            }
+        };
+        let (messages, keepsake) = (messages.into(), Vec::new());
+        Ok(Self { anna, ben, cleo, dora, charter, messages, scheme, keepsake, office })
     }
 
     /// The whole story.
@@ -58,12 +74,16 @@ impl Story {
         let sides = self.split(tale, &three).await?;
         let healed = self.heal(tale, &sides).await?;
         let two = self.expel(tale, &healed).await?;
-        self.come_back(tale, &two).await
+        self.come_back(tale, &two).await?;
+        self.central(tale).await
     }
 
     /// Ends all children.
     pub(crate) async fn end(&mut self) {
         for member in [&mut self.anna, &mut self.ben, &mut self.cleo, &mut self.dora] {
+            member.stop().await;
+        }
+        for member in self.office.iter_mut().flat_map(Office::all) {
             member.stop().await;
         }
     }
@@ -72,8 +92,11 @@ impl Story {
         tale.step("found", "Three founders sign a charter and form a group");
         let text = self.charter.with_extension("toml").display().to_string();
         let certificates = [self.anna.certificate(), self.ben.certificate(), self.cleo.certificate()];
-        let mut line = vec!["charter", "new", "the demo", "--votes", "2", "--out", &text];
+        let mut line = vec!["charter", "new", GROUP, "--votes", "2", "--out", &text];
         line.extend(["--scheme", self.scheme.name()]);
+        let central =
+            self.office.as_ref().map(|office| office.words(self.scheme.shared())).unwrap_or_default();
+        line.extend(central.iter().map(String::as_str));
         line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
         call(&self.anna.state, &line).await?;
         for founder in [&self.anna, &self.ben, &self.cleo] {
@@ -101,6 +124,9 @@ impl Story {
             );
             tale.say(&text, json!({ "pid": founder.pid(), "locator": founder.locator }));
             known.push(founder.locator.clone());
+        }
+        if let Some(office) = &mut self.office {
+            office.open(tale, &self.charter, &known).await?;
         }
         let one = shared(&[&self.anna, &self.ben, &self.cleo], None, VIEW).await?;
         tale.check("three founders share one view and one key", true, &told(&one));

@@ -41,6 +41,7 @@ impl Process {
     async fn decide(&mut self, request: Request) -> Result<Value, Failure> {
         match request {
             Request::Status => self.status().await,
+            Request::Authority => self.authority().await,
             Request::Petitions => self.petitions().await,
             Request::View => Ok(self.view()),
             Request::Vote { subject, approve } => self.vote(&subject, approve).await,
@@ -108,6 +109,7 @@ impl Process {
                 self.with_transcript(|transcript| threshold(transcript.roster())).await?;
             fields.insert("threshold".into(), threshold.into());
             fields.insert("below_threshold".into(), json!(below));
+            fields.insert("office".into(), self.office().await?.unwrap_or_default());
         }
         Ok(value)
     }

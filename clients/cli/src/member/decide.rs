@@ -88,7 +88,11 @@ pub(super) fn on_roster(person: &Person) -> bool {
     let outside = |why: &Absence| {
         matches!(
             why,
-            Absence::AwaitingVotes { .. } | Absence::Expelled | Absence::Expired(_) | Absence::Unknown
+            Absence::AwaitingVotes { .. }
+                | Absence::AwaitingAuthority { .. }
+                | Absence::Expelled
+                | Absence::Expired(_)
+                | Absence::Unknown
         )
     };
     !matches!(&person.presence, Presence::Absent(why) if outside(why))

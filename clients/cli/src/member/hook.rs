@@ -146,6 +146,7 @@ impl Process {
             (roster.may_vote(&me), roster.charter().policies().clone())
         };
         let (may_vote, policies) = self.with_transcript(look).await?;
+        let may_vote = may_vote || self.moot.authority().await?.is_some();
         let mut open = self.moot.petitions().await?;
         open.retain(|one| may_vote && !one.approved.contains(&me) && !one.rejected.contains(&me));
         let Some(petition) = self.hook.choose(&open) else { return Ok(()) };

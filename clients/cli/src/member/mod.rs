@@ -12,6 +12,7 @@ pub(crate) mod find;
 mod hook;
 pub(crate) mod journal;
 mod kept;
+mod office;
 mod post;
 mod propose;
 pub(crate) mod render;
@@ -60,6 +61,7 @@ struct Process {
     session: Session,
     journal: Journal,
     kept: Kept,
+    office: office::Watch,
     letters: Letters,
     hook: hook::Hook,
     picture: Picture,
@@ -76,6 +78,7 @@ enum Turn {
     Event(Result<Option<Event>, folkmoot::Error>),
     Request((crate::control::Request, oneshot::Sender<crate::control::Answer>)),
     Hook(hook::Turn),
+    Office,
     Stop,
 }
 
@@ -94,7 +97,7 @@ pub(crate) async fn run(
     options.clock_ahead = Duration::from_secs(run.clock_ahead);
     options.danger_keep_keys = run.danger_keep_keys;
     let moot = Folkmoot::open_with(options).await?;
-    let session = moot.join().await?;
+    let session = if run.authority { office::of(&moot).await? } else { moot.join().await? };
     if run.apply {
         moot.apply().await?;
     }
@@ -103,7 +106,7 @@ pub(crate) async fn run(
     let socket = folder.join("control.sock");
     let server = serve::start(&socket, requests, events.clone())?;
     announce(&moot, folder, printing, run.quiet);
-    if !run.apply && printing != Printing::Json {
+    if !run.apply && !run.authority && printing != Printing::Json {
         tell_outsider(&moot, folder).await?;
     }
     if let Some(ready) = ready {
@@ -116,6 +119,7 @@ pub(crate) async fn run(
         session,
         journal: Journal::default(),
         kept: Kept::default(),
+        office: office::Watch::new(run.authority),
         letters: Letters::default(),
         hook: hook::Hook::new(run.policy_hook.clone()),
         picture: Picture::default(),
@@ -172,6 +176,7 @@ impl Process {
                 event = self.moot.next() => Turn::Event(event),
                 Some(request) = inbox.recv() => Turn::Request(request),
                 turn = self.hook.next() => Turn::Hook(turn),
+                () = self.office.next() => Turn::Office,
                 () = &mut stop => Turn::Stop,
             };
             match turn {
@@ -179,6 +184,7 @@ impl Process {
                 Turn::Event(Ok(None)) | Turn::Stop => return Ok(()),
                 Turn::Event(Err(error)) => return Err(error.into()),
                 Turn::Hook(turn) => self.follow_hook(turn).await?,
+                Turn::Office => self.look_at_office().await?,
                 Turn::Request((crate::control::Request::Stop, done)) => {
                     let _ = done.send(Ok(Value::Null).into());
                     return Ok(());

@@ -2,8 +2,8 @@
 
 use crate::show::{Paint, harmless, hex, paint, short, utc};
 use folkmoot::{
-    Absence, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence, Proposal,
-    Refusal, Standing, ViewId,
+    Absence, AuthorityReach, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence,
+    Proposal, Refusal, Standing, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName};
 use serde_json::{Value, json};
@@ -75,6 +75,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         Event::SendFailed { error } => json!({ "event": "send-failed", "error": error.to_string() }),
         Event::LinkUp { node, at } => json!({ "event": "link-up", "node": node.hex(), "at": at.to_string() }),
         Event::LinkDown { node } => json!({ "event": "link-down", "node": node.hex() }),
+        Event::Log(record) => json!({ "event": "log", "record": hex(record) }),
         Event::Configuration { nodes } => {
             let nodes: Vec<String> = nodes.iter().map(|node| node.hex()).collect();
             json!({ "event": "configuration", "nodes": nodes })
@@ -146,6 +147,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
                 if why.is_empty() { why } else { format!(": {why}") }
             ))
         }
+        "authority" => news(office_text(event)),
         "votes" => {
             let (about, subject) = (text("about"), text("subject"));
             let about = if about.is_empty() { short(&subject) } else { &about };
@@ -162,6 +164,15 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
     }
 }
 
+/// What has changed with the authority.
+fn office_text(event: &Value) -> String {
+    let number = |field: &str| event.get(field).and_then(Value::as_u64).unwrap_or_default();
+    let dealer = event.get("dealer").and_then(Value::as_str).unwrap_or_default();
+    let dealer = if dealer == "no-shares" { String::new() } else { format!("; dealer: {dealer}") };
+    let (issued, here, members) = (number("issued"), number("here"), number("members"));
+    format!("{issued} certificates issued; {here} of {members} members are here{dealer}")
+}
+
 /// A word for a command line that means what has this name: a stranger's name goes into no shell unless it is plain.
 fn word<'a>(name: &'a str, subject: &'a str) -> &'a str {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -176,12 +187,24 @@ pub(crate) fn view_text(id: &ViewId) -> String {
 
 /// A request as data.
 pub(crate) fn petition_json(petition: &Petition, names: &Names) -> Value {
-    let Petition { subject, member, name: of, sponsor, have, need, approved, rejected, rule, roles, term } =
-        petition;
+    let Petition {
+        subject,
+        member,
+        name: of,
+        sponsor,
+        have,
+        need,
+        approved,
+        rejected,
+        rule,
+        roles,
+        term,
+        waits,
+    } = petition;
     json!({
         "kind": "request", "subject": hex(subject), "member": member.hex(), "name": of, "have": have, "need": need,
         "sponsor": sponsor.map(|sponsor| name(names, &sponsor)), "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
-        "term": { "from": utc(term.0.0), "to": utc(term.1.0) },
+        "term": { "from": utc(term.0.0), "to": utc(term.1.0) }, "awaits": waits.map(|_| "authority"),
     })
 }
 
@@ -236,7 +259,30 @@ pub(crate) fn status_json(
         "epoch": status.epoch, "module": status.module.map(ModuleName::as_str),
         "cipher": status.cipher.map(Cipher::as_str), "activity": status.activity, "people": people,
         "groups": status.groups.iter().map(group_json).collect::<Vec<_>>(),
+        "authority": status.authority.as_ref().map(|reach| reach_json(reach, moment)),
     })
+}
+
+/// How the authority is reached from here.
+fn reach_json(reach: &AuthorityReach, moment: &Moment) -> Value {
+    let linked: Vec<String> = reach.linked.iter().map(|node| node.hex()).collect();
+    json!({
+        "reached": !linked.is_empty(), "linked": linked,
+        "heard_seconds_ago": reach.heard.map(|heard| moment.ago(heard).0),
+    })
+}
+
+/// What an admission waits for, when the members have done their part.
+fn authority_text(linked: bool, heard: Option<Instant>, refuses: Option<&str>, moment: &Moment) -> String {
+    let heard = heard.map(|heard| format!("last heard {} s ago", moment.ago(heard).0));
+    let how = match (linked, heard) {
+        (true, Some(heard)) => heard,
+        (true, None) => "reached, and silent so far".into(),
+        (false, Some(heard)) => format!("not reachable from here, {heard}"),
+        (false, None) => "not reachable from here".into(),
+    };
+    let refuses = refuses.map_or_else(String::new, |why| format!("; it does not sign: {why}"));
+    format!("granted by the members; waiting for the authority, {how}{refuses}")
 }
 
 fn group_json(group: &GroupStatus) -> Value {
@@ -255,6 +301,10 @@ fn person_json(person: &Person, moment: &Moment, asks: Option<&Petition>, names:
         Presence::Absent(Absence::AwaitingVotes { have, need }) => {
             let votes = asks.map_or(Value::Null, |asks| json!({ "votes": petition_json(asks, names) }));
             ("asking", asking_text(*have, *need, asks, names), votes)
+        }
+        Presence::Absent(absence @ Absence::AwaitingAuthority { .. }) => {
+            let (state, why, awaits) = absence_text(absence, moment);
+            (state, why, with_votes(awaits, asks, names))
         }
         Presence::Absent(absence) => absence_text(absence, moment),
     };
@@ -293,6 +343,14 @@ pub(crate) fn refused(person: &mut Value, me: &MemberId, refusal: &Refusal) {
     }
 }
 
+/// The same, with the votes that it has.
+fn with_votes(mut value: Value, asks: Option<&Petition>, names: &Names) -> Value {
+    if let (Some(fields), Some(asks)) = (value.as_object_mut(), asks) {
+        fields.insert("votes".into(), petition_json(asks, names));
+    }
+    value
+}
+
 fn asking_text(have: u32, need: u32, asks: Option<&Petition>, names: &Names) -> String {
     let voters = |word: &str, voters: &[MemberId]| {
         (!voters.is_empty()).then(|| format!("{word} from {}", all(names, voters).join(", ")))
@@ -308,6 +366,9 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
     let plain = |state, why: &str| (state, why.to_owned(), Value::Null);
     match absence {
         Absence::AwaitingVotes { have, need } => plain("asking", &format!("has {have} of {need} votes")),
+        Absence::AwaitingAuthority { linked, heard, refuses } => {
+            ("asking", authority_text(*linked, *heard, *refuses, moment), json!({ "awaits": "authority" }))
+        }
         Absence::NeverSeen => plain(
             "never-seen",
             "admitted, but its node was not seen since this one started: does it run, and know where to find you?",

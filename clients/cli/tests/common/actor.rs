@@ -1,7 +1,7 @@
 //! One member as a real process, asked through the command line as a person would.
 
 use super::place::Place;
-use super::program::{self, call, code, good, member, program, wait_for_ready};
+use super::program::{self, authority, call, code, good, member, program, wait_for_ready};
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
@@ -15,6 +15,8 @@ pub(crate) struct Actor {
     pub(crate) id: String,
     pub(crate) locator: String,
     pub(crate) state: PathBuf,
+    /// No member: the group's authority.
+    is_authority: bool,
     child: Option<Child>,
 }
 
@@ -28,18 +30,27 @@ impl Actor {
         let state = place.path().join(folder);
         let made = good(&state, &["identity", "new", name]);
         let id = made["member"].as_str().unwrap().to_owned();
-        Self { id, locator: String::new(), state, child: None }
+        Self { id, locator: String::new(), state, is_authority: false, child: None }
+    }
+
+    /// The authority of the group that [`Place::found_with`] founds.
+    pub(crate) fn authority(place: &Place, folder: &str, scheme: &str) -> Self {
+        let state = place.path().join(folder);
+        let made = good(&state, &["authority", "new", "--group", "test", "--scheme", scheme]);
+        let id = made["member"].as_str().unwrap().to_owned();
+        Self { id, locator: String::new(), state, is_authority: true, child: None }
     }
 
     /// One whose folder was made otherwise.
     pub(crate) fn of(state: PathBuf, id: &str) -> Self {
-        Self { id: id.to_owned(), locator: String::new(), state, child: None }
+        Self { id: id.to_owned(), locator: String::new(), state, child: None, is_authority: false }
     }
 
     /// Starts the process, where it was before, and waits until it can be spoken to.
     pub(crate) fn start(&mut self, place: &Place, at: &[String], more: &[&str]) {
         let more: Vec<&str> = ["--quiet"].iter().chain(more).copied().collect();
-        let mut child = member(&self.state, &place.signed(), &self.locator, at, &more);
+        let start = if self.is_authority { authority } else { member };
+        let mut child = start(&self.state, &place.signed(), &self.locator, at, &more);
         let ready = wait_for_ready(&mut child);
         self.locator = ready["locator"].as_str().unwrap().to_owned();
         self.child = Some(child);

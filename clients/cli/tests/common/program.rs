@@ -39,13 +39,25 @@ pub(crate) fn complaint(output: &Output) -> String {
     error["error"].as_str().unwrap().to_owned()
 }
 
+/// The authority, likewise.
+pub(crate) fn authority(state: &Path, charter: &Path, locator: &str, at: &[String], more: &[&str]) -> Child {
+    let mut command = program(state);
+    command.args(["authority", "run"]).arg(charter);
+    run(command, state, locator, at, more)
+}
+
 /// A member as a process that ends with this one, and logs into its folder. After a restart it listens where the others
 /// know it: at `locator`, unless that is empty.
 pub(crate) fn member(state: &Path, charter: &Path, locator: &str, at: &[String], more: &[&str]) -> Child {
+    let mut command = program(state);
+    command.args(["member", "--charter"]).arg(charter);
+    run(command, state, locator, at, more)
+}
+
+fn run(mut command: Command, state: &Path, locator: &str, at: &[String], more: &[&str]) -> Child {
     let listen = locator.strip_prefix("udp/").unwrap_or("127.0.0.1:0");
     let log = OpenOptions::new().create(true).append(true).open(state.join("log")).unwrap();
-    let mut command = program(state);
-    command.args(["member", "--while-stdin", "--listen", listen, "--charter"]).arg(charter);
+    command.args(["--while-stdin", "--listen", listen]);
     command.args(at.iter().filter(|at| *at != locator).flat_map(|at| ["--at", at.as_str()])).args(more);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap()
 }

@@ -100,8 +100,7 @@ impl Member {
 
     /// Whether the charter's authority speaks through us, and its office is here.
     fn open_office(&mut self) -> Result<bool, MemberError> {
-        let authority =
-            Authority::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
+        let authority = Authority::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
         let Some(authority) = authority else { return Ok(false) };
         self.door = Door::Office(Box::new(authority));
         // The authority has read it, and never becomes anything else.
@@ -175,7 +174,8 @@ impl Member {
     /// Tells the door how many are in the group's view, if that has changed: heartbeats to the authority say it.
     pub(crate) fn tell_present(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let installed = self.seats.get(&self.home).and_then(|seat| seat.installed.as_ref());
-        let present = installed.map_or(0, |installed| u32::try_from(installed.members.len()).unwrap_or(u32::MAX));
+        let present =
+            installed.map_or(0, |installed| u32::try_from(installed.members.len()).unwrap_or(u32::MAX));
         if self.sight.present != present {
             self.sight.present = present;
             self.ask_door(now, admission::Input::Present(present), entropy);

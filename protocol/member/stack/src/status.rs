@@ -225,7 +225,11 @@ impl Member {
         };
         let reach = self.reach();
         let heard = reach.as_ref().and_then(|reach| reach.heard);
-        Absence::AwaitingAuthority { linked: reach.is_some_and(|reach| !reach.linked.is_empty()), heard, refuses }
+        Absence::AwaitingAuthority {
+            linked: reach.is_some_and(|reach| !reach.linked.is_empty()),
+            heard,
+            refuses,
+        }
     }
 
     fn person(&self, member: MemberId, name: &str, presence: Presence) -> Person {

@@ -59,7 +59,8 @@ impl World {
     fn start(&mut self, who: usize, replicated: bool) {
         let mut config = Config::new(PEOPLE[who].clone(), self.charter.clone());
         config.replicated = replicated;
-        let stored: Vec<(StoreKey, Bytes)> = self.stored.entry(who).or_default().clone().into_iter().collect();
+        let stored: Vec<(StoreKey, Bytes)> =
+            self.stored.entry(who).or_default().clone().into_iter().collect();
         self.members.insert(who, Member::new(config, &stored).unwrap());
         self.at(who, |member, now, dice| member.clock(now, NOW, dice));
     }
@@ -78,7 +79,8 @@ impl World {
     fn link(&mut self, a: usize, b: usize) {
         for (here, there) in [(a, b), (b, a)] {
             self.links.insert((here, there));
-            let up = ToMember::LinkUp { node: id(there).node(), rostered: there == ANNA, at: Locator::Memory(1) };
+            let up =
+                ToMember::LinkUp { node: id(there).node(), rostered: there == ANNA, at: Locator::Memory(1) };
             self.at(here, |member, now, dice| member.node(now, up, dice));
         }
     }
@@ -201,7 +203,7 @@ fn an_admission_waits_for_the_authority_and_says_so() {
     let waits = |linked| Absence::AwaitingAuthority { linked, heard: None, refuses: None };
     assert_eq!(world.absence(id(DORA)), waits(false));
     let refused = |(who, event): &(usize, Event)| match event {
-        Event::Refused { reason } if *who == DORA => reason.contains("waiting for the authority"),
+        Event::Refused { reason } if *who == DORA => reason.contains("authority has not signed yet"),
         _ => false,
     };
     assert!(world.events.iter().any(refused), "the stranger is told so: {:?}", world.events);
@@ -256,12 +258,16 @@ fn where_it_decides_alone_its_person_votes_and_does_nothing_else() {
     let subject = world.ask(false);
     world.seconds(2);
     let petitions = world.members[&OFFICE].petitions();
-    assert_eq!(petitions.iter().map(|one| (one.subject, one.have, one.need)).collect::<Vec<_>>(), [(subject, 0, 1)]);
+    assert_eq!(
+        petitions.iter().map(|one| (one.subject, one.have, one.need)).collect::<Vec<_>>(),
+        [(subject, 0, 1)]
+    );
     assert!(world.events.iter().any(|(who, event)| *who == OFFICE && matches!(event, Event::Request(_))));
     world.events.clear();
     world.order(OFFICE, Command::Expel { member: id(ANNA) });
     world.order(OFFICE, Command::ChangeCharter { field: "threshold".into(), value: "2".into() });
-    let refusals = world.events.iter().filter(|(who, event)| *who == OFFICE && matches!(event, Event::Refused { .. }));
+    let refusals =
+        world.events.iter().filter(|(who, event)| *who == OFFICE && matches!(event, Event::Refused { .. }));
     assert_eq!(refusals.count(), 2);
     world.order(OFFICE, Command::Vote { subject, approve: true });
     world.seconds(2);

@@ -8,8 +8,8 @@ use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{Entropy, GroupId, GroupName, Instant, Locator, MemberId, NodeId, UnixTime, digest};
 use folkmoot_identity::{
-    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, Gmc, GmcBody, Grounds, GroupKey, Identity,
-    SignedCharter, SigningKey, Transcript, Verdict, Vote, VoteContent,
+    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, Gmc, GmcBody, Grounds, GroupKey,
+    Identity, SignedCharter, SigningKey, Transcript, Verdict, Vote, VoteContent,
 };
 use folkmoot_node::{Config, Node, Phase};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,12 @@ pub fn charter_with(count: usize, hybrid_links: bool) -> Bytes {
 /// The key that certifies for the group, and its certificate.
 fn ca() -> (SigningKey, AuthorityCertificate) {
     let key = SigningKey::generate(&mut Dice(8));
-    let body = AuthorityBody::new("moot", GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap(), NOW, &mut Dice(9));
+    let body = AuthorityBody::new(
+        "moot",
+        GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap(),
+        NOW,
+        &mut Dice(9),
+    );
     let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
     let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
     (key, certificate)

@@ -1,0 +1,128 @@
+//! `folkmoot authority`: the key outside the group that signs what the members vote for.
+//!
+//! ```text
+//! new, take-over --> STATE: identity, office     show, certificate --> what founders need     hand-over --> FILE, for a replica
+//! run  --> member::run with the authority's side of the door         status --> asks the one that runs
+//! ```
+
+pub(crate) mod args;
+
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure};
+use crate::files;
+use crate::member::{self, Printing};
+use crate::show::{Paint, data, harmless, hex, paint, table};
+use args::Authority;
+use folkmoot::tools::wall_clock;
+use folkmoot::{GroupName, StateFolder, UnixTime};
+use folkmoot_authority::{AuthorityError, Public};
+use folkmoot_identity::Scheme;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Clocks differ: a certificate begins a little before it is made.
+const SKEW_SECONDS: u64 = 3_600;
+
+pub(crate) fn refuse(error: AuthorityError) -> Failure {
+    Failure::new(Exit::Configuration, error.to_string())
+}
+
+/// Runs one of its commands.
+pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result<(), Failure> {
+    match command {
+        Authority::New { group, scheme, name } => new(folder, &group, scheme, &name, json).await,
+        Authority::Show => show(&Public::read(folder).map_err(refuse)?, json),
+        Authority::Certificate => certificate(&Public::read(folder).map_err(refuse)?, json),
+        Authority::HandOver { file } => {
+            folkmoot_authority::hand_over(&StateFolder::at(folder), &file).map_err(refuse)?;
+            data(json, &json!({ "file": file }), || {
+                format!(
+                    "{}: whoever has this file is the authority; remove it once it is taken over",
+                    file.display()
+                )
+            });
+            Ok(())
+        }
+        Authority::TakeOver { file } => {
+            let public = folkmoot_authority::take_over(&StateFolder::at(folder), &file).map_err(refuse)?;
+            show(&public, json)
+        }
+        Authority::Run(run) => {
+            let printing = if json { Printing::Json } else { Printing::People };
+            member::run(folder, &run.into(), printing, None).await
+        }
+        Authority::Status => status(folder, json).await,
+    }
+}
+
+async fn new(folder: &Path, group: &str, scheme: Scheme, name: &str, json: bool) -> Result<(), Failure> {
+    GroupName::new(group).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let state = StateFolder::at(folder);
+    if !state.has_identity() {
+        files::make_identity(folder, name)?;
+    }
+    let (from, group) = (UnixTime(wall_clock().0.saturating_sub(SKEW_SECONDS)), group.to_owned());
+    let drawn = tokio::task::spawn_blocking(move || folkmoot_authority::found(&state, &group, scheme, from));
+    let public = drawn.await.map_err(Failure::bug)?.map_err(refuse)?;
+    show(&public, json)
+}
+
+fn show(public: &Public, json: bool) -> Result<(), Failure> {
+    let (group, id) = (public.certificate.name(), public.node.member().hex());
+    let value = json!({
+        "group": group, "name": public.node.name(), "member": id, "certificate": hex(public.certificate.der()),
+    });
+    data(json, &value, || {
+        let hint = paint(
+            Paint::Dim,
+            "for the charter: folkmoot charter new --mode centralised --authority FOLDER-OR-FILE",
+        );
+        format!(
+            "authority of {}  {}  {id}\n{hint}",
+            paint(Paint::Bold, &harmless(group)),
+            harmless(public.node.name())
+        )
+    });
+    Ok(())
+}
+
+fn certificate(public: &Public, json: bool) -> Result<(), Failure> {
+    let pem = public.to_pem();
+    data(
+        json,
+        &json!({ "pem": pem, "der": hex(public.certificate.der()), "member": public.node.member().hex() }),
+        || pem.trim_end().to_owned(),
+    );
+    Ok(())
+}
+
+/// `folkmoot authority status`
+async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
+    let status = Control::connect(folder).await?.ask(&Request::Authority).await?;
+    let text =
+        |value: &Value, field: &str| harmless(value.get(field).and_then(Value::as_str).unwrap_or_default());
+    let number = |value: &Value, field: &str| value.get(field).and_then(Value::as_u64).unwrap_or_default();
+    data(json, &status, || {
+        let head = format!(
+            "{} certificates issued, {} on the way, {} requests wait for a decision; dealer: {}",
+            number(&status, "issued"),
+            number(&status, "logging"),
+            status.get("petitions").and_then(Value::as_array).map_or(0, Vec::len),
+            text(&status, "dealer"),
+        );
+        let people = status.get("people").and_then(Value::as_array).into_iter().flatten();
+        let row = |one: &Value| {
+            let here = one.get("here").and_then(Value::as_bool).unwrap_or_default();
+            let heard = one.get("heard_seconds_ago").and_then(Value::as_u64);
+            let word = if here { "here" } else { "not heard of lately" }.to_owned();
+            vec![
+                text(one, "name"),
+                word,
+                heard.map_or_else(String::new, |seconds| format!("{seconds} s ago")),
+            ]
+        };
+        let rows: Vec<Vec<String>> = people.map(row).collect();
+        format!("{head}\n{}", table(&["MEMBER", "STATE", "HEARD"], &rows))
+    });
+    Ok(())
+}

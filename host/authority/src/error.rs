@@ -1,0 +1,49 @@
+//! Why an office could not be made, kept, or carried.
+
+use folkmoot_runtime::{StateError, StoreError};
+use std::path::PathBuf;
+
+/// Whose fault it is, and what to do. Nothing was changed on disk.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthorityError {
+    /// The folder has an office: it is never overwritten, since nobody could sign for its group any more.
+    #[error("{path} holds the office of an authority already; choose another folder with --state")]
+    LocalExists {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// The folder has none.
+    #[error(
+        "{path} holds no office of an authority: folkmoot authority new makes one, folkmoot authority take-over brings one"
+    )]
+    LocalNone {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// A file that holds secrets can be read by others, or is not the owner's alone.
+    #[error("{path} has mode {mode:o}, so others may have read it; it must be 600")]
+    LocalExposed {
+        /// Which file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// A file is not what it is taken for.
+    #[error("{path}: {detail}")]
+    LocalFile {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// An office cannot be made so.
+    #[error("{0}")]
+    LocalOffice(String),
+    /// The state folder.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The store in it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

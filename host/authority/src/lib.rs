@@ -1,0 +1,19 @@
+//! What an authority of a group needs of its host, beside what every member needs: its office on disk, and the file that carries it to a
+//! replica.
+//!
+//! ```text
+//! found --> STATE/member.sqlite, table "office"   the key that signs, the dealer's secret; sealed under the identity's key
+//!      '--> STATE/authority.pem                   public: for the charter's founders
+//! hand_over --> FILE (0600) --take_over--> the same office in a replica's folder, which has an identity of its own
+//! ```
+//! The process that runs it is a member's: the same engine, store and stacks (`folkmoot-runtime`), whose door is the authority's side where
+//! the charter names its identity and an office is kept.
+
+mod error;
+mod office;
+mod public;
+
+pub use error::AuthorityError;
+pub use folkmoot_runtime::Office;
+pub use office::{found, hand_over, keep, kept, take_over};
+pub use public::{PUBLIC_FILE, Public};

@@ -1,0 +1,60 @@
+//! What others may know of an authority: the certificate of its key, and who speaks with it. Two PEM blocks in one file, in this order; an
+//! `openssl x509` that reads it shows the first.
+
+use crate::AuthorityError;
+use crate::office::file;
+use folkmoot_identity::{AuthorityCertificate, IdentityCertificate};
+use folkmoot_runtime::StateFolder;
+use std::path::Path;
+
+/// Where it is kept in the state folder.
+pub const PUBLIC_FILE: &str = "authority.pem";
+const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// One replica of an authority, or its only one.
+#[derive(Debug, Clone)]
+pub struct Public {
+    /// Of the key that signs certificates: every replica's.
+    pub certificate: AuthorityCertificate,
+    /// The identity that speaks with it: this one's.
+    pub node: IdentityCertificate,
+}
+
+impl Public {
+    /// Both certificates.
+    pub fn to_pem(&self) -> String {
+        format!("{}{}", self.certificate.to_pem(), self.node.to_pem())
+    }
+
+    /// Reads the file at `path`, or the one in the state folder at `path`.
+    ///
+    /// # Errors
+    /// [`AuthorityError::LocalFile`].
+    pub fn read(path: &Path) -> Result<Self, AuthorityError> {
+        use std::io::Read as _;
+        let path = if path.is_dir() { path.join(PUBLIC_FILE) } else { path.to_owned() };
+        let mut pem = String::new();
+        let read =
+            std::fs::File::open(&path).and_then(|open| open.take(FILE_BYTES_MAX).read_to_string(&mut pem));
+        read.map_err(|error| file(&path, &error))?;
+        Self::from_pem(&pem).ok_or_else(|| {
+            let detail =
+                "not the two certificates of an authority, as folkmoot authority certificate writes them";
+            AuthorityError::LocalFile { path, detail: detail.into() }
+        })
+    }
+
+    /// Reads what [`Self::to_pem`] writes.
+    pub fn from_pem(pem: &str) -> Option<Self> {
+        let second = pem.match_indices(BEGIN).nth(1)?.0;
+        let (first, second) = pem.split_at_checked(second)?;
+        let certificate = AuthorityCertificate::from_pem(first).ok()?;
+        Some(Self { certificate, node: IdentityCertificate::from_pem(second).ok()? })
+    }
+
+    pub(crate) fn write(&self, folder: &StateFolder) -> Result<(), AuthorityError> {
+        let path = folder.path().join(PUBLIC_FILE);
+        std::fs::write(&path, self.to_pem()).map_err(|error| file(&path, &error))
+    }
+}
