@@ -15,6 +15,7 @@ use folkmoot_identity::{
     Verdict, Vote, VoteContent,
 };
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Admission: words between members and their authority, and a record of its log.
 pub fn authority_message(data: &[u8]) {
@@ -47,6 +48,11 @@ fn office() -> Office {
 }
 
 fn founded() -> Transcript {
+    static FOUNDED: OnceLock<Transcript> = OnceLock::new();
+    FOUNDED.get_or_init(found).clone()
+}
+
+fn found() -> Transcript {
     let founders = &world().founders;
     let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
     let mut draft = CharterDraft::new(world().charter().name().clone(), 2, named, &mut Dice(98 << 32));

@@ -24,7 +24,7 @@ const DEAR: &[(&str, usize)] = &[
     ("frost_run", 5),
     ("admission_desk", 7),
     ("admission_applicant", 3),
-    ("authority_desk", 7),
+    ("authority_desk", 61),
     ("authority_office", 3),
     ("node_peer", 61),
     ("member_words", 41),
