@@ -2,6 +2,7 @@
 
 use crate::authority::args::{Authority, SeatArgs, mode};
 use crate::bench::args::Bench;
+use crate::csr::CsrCommand;
 use crate::rules::RuleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot::{Locator, Service};
@@ -60,7 +61,7 @@ pub(crate) enum Command {
     Renew,
     /// Ask for admission for one who has but OpenSSL, by its certification request (CSR).
     #[command(subcommand)]
-    Csr(Csr),
+    Csr(CsrCommand),
     /// The group's authority, where its charter has one: a key outside the group that signs what the members vote for.
     #[command(subcommand)]
     Authority(Authority),
@@ -133,32 +134,6 @@ pub(crate) enum Identity {
     },
     /// Show the identity.
     Show,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Csr {
-    /// Hand in a CSR, as `openssl req -new` makes it, through the running member; then vote on it as on any request.
-    Submit {
-        /// PEM or DER; of a P-256 key, its subject one common name.
-        file: PathBuf,
-        /// Wait for the certificate, and write it there, PEM.
-        #[arg(long, short, value_name = "FILE")]
-        out: Option<PathBuf>,
-        /// How long to wait for it.
-        #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "out")]
-        timeout: u64,
-    },
-    /// The certificate that a CSR was granted, PEM.
-    Fetch {
-        /// The CSR.
-        file: PathBuf,
-        /// Where to write it; printed if not given.
-        #[arg(long, short, value_name = "FILE")]
-        out: Option<PathBuf>,
-        /// How long to wait for it.
-        #[arg(long, value_name = "SECONDS", default_value_t = 0)]
-        timeout: u64,
-    },
 }
 
 #[derive(Debug, Subcommand)]
