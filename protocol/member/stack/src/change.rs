@@ -88,7 +88,13 @@ impl Member {
             self.event(Event::Removed { group, cause });
         }
         // Not for a leave: `leave` has done it, and a join asked for since then stands.
-        if matches!(cause, Cause::Expelled | Cause::Expired) {
+        let over = match cause {
+            Cause::Expelled => true,
+            // It comes back by itself, and means to be where it was.
+            Cause::Expired => !self.wants_in,
+            _ => false,
+        };
+        if over {
             self.wanted.remove(&group);
         }
         if self.wanted.contains(&group) {

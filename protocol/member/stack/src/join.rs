@@ -119,13 +119,24 @@ impl Member {
             Door::Closed => {}
             // Who was refused for good, asks anew.
             Door::Outside(applicant) if applicant.is_over() => {}
-            Door::Outside(_) | Door::Inside(_) | Door::Office(_) => return,
+            // Our transcript may not know yet that our certificate ran out while we were away.
+            Door::Inside(_) => return self.wants_in = true,
+            Door::Outside(_) | Door::Office(_) => return,
         }
         let applicant = Applicant::new(self.rules());
         self.door = Door::Outside(Box::new(applicant));
         self.ask_door(now, admission::Input::Clock(self.sight.clock), entropy);
         for node in self.sight.reached() {
             self.ask_door(now, admission::Input::LinkUp(node), entropy);
+        }
+    }
+
+    /// Who asked while it took itself for a member, and learned that its certificate ran out, asks now. Who was expelled does not.
+    fn apply_if_ended(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let former = self.transcript.roster().former(&self.me);
+        let expired = former.is_some_and(|(_, ending)| matches!(ending, Ending::Expired { .. }));
+        if self.wants_in && expired && matches!(self.door, Door::Closed) {
+            self.apply(now, entropy);
         }
     }
 
@@ -249,6 +260,7 @@ impl Member {
         if let Err(error) = self.open_door() {
             self.trace("admission", error.to_string());
         }
+        self.apply_if_ended(now, entropy);
         self.ask_again(now);
     }
 

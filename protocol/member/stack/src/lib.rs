@@ -53,6 +53,8 @@ pub struct Member {
     home: GroupId,
     transcript: Transcript,
     door: Door,
+    /// Whether it was asked to apply while it was a member: it does once its certificate has run out.
+    wants_in: bool,
     desk: Desk,
     writer: Writer,
     stored: Vec<(StoreKey, Bytes)>,
@@ -100,6 +102,7 @@ impl Member {
             me,
             home: transcript.group(),
             door: Door::Closed,
+            wants_in: false,
             desk: Desk::default(),
             writer: Writer::default(),
             stored: stored.iter().filter(|(key, _)| join::is_ours(key)).cloned().collect(),
