@@ -21,7 +21,7 @@ use crate::args::Run;
 use crate::control::EVENTS_BEHIND_MAX;
 use crate::exit::Failure;
 use crate::show;
-use folkmoot::{Event, Folkmoot, MemberId, Options, Session, ViewId};
+use folkmoot::{Cause, Event, Folkmoot, MemberId, Options, Session, ViewId};
 use journal::Journal;
 use kept::Kept;
 use post::Letters;
@@ -60,6 +60,8 @@ struct Process {
     session: Session,
     journal: Journal,
     kept: Kept,
+    /// Started to ask for admission: asks anew when its term is over.
+    asks: bool,
     office: office::Watch,
     letters: Letters,
     hook: hook::Hook,
@@ -118,6 +120,7 @@ pub(crate) async fn run(
         session,
         journal: Journal::default(),
         kept: Kept::default(),
+        asks: run.apply,
         office: office::Watch::new(run.authority),
         letters: Letters::default(),
         hook: hook::Hook::new(run.policy_hook.clone()),
@@ -214,6 +217,10 @@ impl Process {
             Event::Removed { group, cause } if *group == self.moot.group() => {
                 let removed = Some(render::cause_word(*cause));
                 self.picture = Picture { removed, ..Picture::default() };
+                if self.asks && *cause == Cause::Expired {
+                    self.moot.apply().await?;
+                    self.session = self.moot.join().await?;
+                }
             }
             Event::Letter { .. } => self.letters.note(&event, ""),
             Event::Answered { by, .. } => self.letters.note(&event, &render::name(&self.names, by)),
