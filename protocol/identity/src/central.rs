@@ -69,8 +69,9 @@ impl CentralText {
     /// `ID-65`: the certificate is the key's own, in its one form; 1 to 8 nodes, each once.
     pub(crate) fn read(&self) -> Result<Central, CharterError> {
         let der = unhex(&self.certificate).unwrap_or_default();
-        let certificate = AuthorityCertificate::from_der(&der)
-            .map_err(|_| value("authority.certificate", "no certificate of an authority's key, in hexadecimal"))?;
+        let certificate = AuthorityCertificate::from_der(&der).map_err(|_| {
+            value("authority.certificate", "no certificate of an authority's key, in hexadecimal")
+        })?;
         let nodes: Option<BTreeSet<MemberId>> = self.nodes.iter().map(|id| key(id)).collect();
         let nodes = nodes.filter(|nodes| nodes.len() == self.nodes.len());
         let nodes = nodes.ok_or(value("authority.nodes", "key ids (64 hexadecimal digits), each once"))?;

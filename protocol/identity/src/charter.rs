@@ -151,7 +151,9 @@ impl Charter {
         check_policies(&next.rules.policies, self.scheme, self.mode(), next.rules.minority_may_admit)
             .map_err(|(_, reason)| refuse(reason))?;
         if self.is_dealt_once() && next.rules.threshold != self.rules.threshold {
-            return Err(refuse("the shares were dealt once, for this threshold, and the dealer has erased the secret"));
+            return Err(refuse(
+                "the shares were dealt once, for this threshold, and the dealer has erased the secret",
+            ));
         }
         if next.rules == self.rules {
             return Err(refuse("that is what it is already"));

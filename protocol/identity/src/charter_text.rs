@@ -1,13 +1,13 @@
 //! The founding text of a charter, read: its keys, and the values that no vote changes.
 
+use crate::authority::common;
+use crate::central::{Central, CentralText, check_policies, refusal};
 use crate::charter::{FOUNDERS_MAX, Founder};
 use crate::charter_groups::{GroupText, Groups};
 use crate::charter_rules::{CIPHERS, KEYINGS, Minority, Rules, Timeouts};
 use crate::envelope::NAME_BYTES_MAX;
-use crate::central::{Central, CentralText, check_policies, refusal};
 use crate::policy::{Below, Policies, Policy, key};
 use crate::threshold::Threshold;
-use crate::authority::common;
 use crate::{CharterError, Rule};
 use folkmoot_base::{Cipher, Keying, MemberId};
 use folkmoot_signing::{Mode, Scheme, VerifyingKey};
@@ -118,7 +118,10 @@ impl Text {
             Some(_) | None => return Err(value("mode", "decentralised or centralised")),
         };
         if central.certificate.name() != common(&self.name) {
-            return Err(value("authority.certificate", "made for another group: it names the group as its subject"));
+            return Err(value(
+                "authority.certificate",
+                "made for another group: it names the group as its subject",
+            ));
         }
         if founders.iter().any(|founder| central.speaks(&founder.key.member_id())) {
             return Err(value("authority.nodes", "a founder's key: an authority stands outside the group"));

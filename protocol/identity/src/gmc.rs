@@ -167,7 +167,9 @@ impl GmcBody {
         body.membership = body.membership.proposed();
         match grounds {
             Grounds::Votes(votes) => body.membership.votes = Some(votes.clone()),
-            Grounds::Multi(multi) => (body.membership.votes, body.membership.multi) = (None, Some(multi.clone())),
+            Grounds::Multi(multi) => {
+                (body.membership.votes, body.membership.multi) = (None, Some(multi.clone()))
+            }
             Grounds::Combined(combined) => {
                 (body.membership.votes, body.membership.combined) = (None, Some(combined.clone()));
             }

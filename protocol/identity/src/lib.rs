@@ -13,13 +13,13 @@
 //! or added byte gives a typed error. OpenSSL reads and verifies all of it (docs/protocol/identity.md has the commands).
 
 mod authority;
+mod central;
 mod certificate;
 mod charter;
 mod charter_groups;
 mod charter_rules;
 mod charter_text;
 mod cms;
-mod central;
 mod draft;
 mod envelope;
 mod error;
@@ -52,7 +52,7 @@ pub use error::{CertificateError, CharterError, CmsError, IdentityError, Request
 pub use folkmoot_signing::{
     GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
 };
-pub use gmc::{Grounds, GMC_BYTES_MAX, Gmc, GmcBody, VOTES_MAX};
+pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Grounds, VOTES_MAX};
 pub use identity::Identity;
 pub use membership::{COMBINED_BYTES_MAX, Combined, Membership};
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};

@@ -212,8 +212,8 @@ impl Membership {
             combined,
         };
         // An authority signs by the charter's word alone; it has no share-epoch.
-        let one = membership.authorities() <= 1
-            && !(membership.is_by_authority() && membership.issued.is_some());
+        let one =
+            membership.authorities() <= 1 && !(membership.is_by_authority() && membership.issued.is_some());
         (der.version == 1 && one).then_some(membership)
     }
 }

@@ -88,7 +88,9 @@ impl RevocationBody {
     /// # Errors
     /// As [`Self::new`].
     pub fn of(roster: &Roster, this_update: UnixTime) -> Result<Option<Self>, RevocationError> {
-        let Some(authority) = roster.issuer().map_err(RevocationError::LocalAuthority)? else { return Ok(None) };
+        let Some(authority) = roster.issuer().map_err(RevocationError::LocalAuthority)? else {
+            return Ok(None);
+        };
         let revoked = roster.revoked();
         if revoked.is_empty() {
             return Ok(None);

@@ -22,6 +22,7 @@ mod frost;
 mod keys;
 mod letters;
 mod links;
+mod offices;
 mod orders;
 mod papers;
 mod runs;
@@ -61,6 +62,7 @@ targets! {
     sharing: sharing_forms, sharing_run;
     frost: frost_forms, frost_run;
     doors: admission_desk, admission_applicant;
+    offices: authority_message, authority_office, authority_desk;
     letters: letters_word, letters_desk, letters_writer;
     stacks: node_peer, member_words, embedded_stranger, embedded_pair;
     stored: stored_state;

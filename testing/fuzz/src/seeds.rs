@@ -3,7 +3,8 @@
 use crate::script::script;
 use crate::world::world;
 use crate::{
-    asm, doors, frames, frost, keys, letters, links, orders, runs, shares, sharing, stacks, stored, values,
+    asm, doors, frames, frost, keys, letters, links, offices, orders, runs, shares, sharing, stacks, stored,
+    values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
@@ -20,6 +21,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     all.extend(papers());
     let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
     let [admission, desk, applicant] = doors::admission_seeds();
+    let [authority, office, at_authority] = offices::authority_seeds();
     let [words, at_desk, writing] = letters::letters_seeds();
     let [sync, node] = stacks::node_seeds(&ring_frames, &admission);
     let [group, ordered] = orders::group_seeds();
@@ -52,6 +54,9 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("admission_message", admission.clone()),
         ("admission_desk", desk),
         ("admission_applicant", applicant),
+        ("authority_message", authority),
+        ("authority_office", office),
+        ("authority_desk", at_authority),
         ("letters_word", words),
         ("letters_desk", at_desk),
         ("letters_writer", writing),

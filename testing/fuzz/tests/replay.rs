@@ -24,6 +24,8 @@ const DEAR: &[(&str, usize)] = &[
     ("frost_run", 5),
     ("admission_desk", 7),
     ("admission_applicant", 3),
+    ("authority_desk", 61),
+    ("authority_office", 3),
     ("node_peer", 61),
     ("member_words", 41),
     ("embedded_stranger", 11),
@@ -131,6 +133,8 @@ replays! {
     flush_frame
     keying_envelope
     admission_message
+    authority_message
+    authority_office
     node_sync
     link_stranger
     link_wire
@@ -148,6 +152,7 @@ replays! {
     session_machine
     admission_desk
     admission_applicant
+    authority_desk
     letters_word
     letters_desk
     letters_writer

@@ -210,12 +210,7 @@ impl Admission {
     }
 
     /// `ADM-57`: signed by the authority, for a request that is open here.
-    fn take_granted(
-        &mut self,
-        call: &Call<'_>,
-        request: &Digest,
-        der: &[u8],
-    ) -> Result<(), AdmissionError> {
+    fn take_granted(&mut self, call: &Call<'_>, request: &Digest, der: &[u8]) -> Result<(), AdmissionError> {
         let gmc = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         let digest = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
         let charter = call.transcript.roster().charter();
@@ -244,7 +239,9 @@ impl Admission {
     pub(crate) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest) {
         let Some(table) = self.hands.tables.get(&name) else { return };
         let Purpose::Deal { threshold } = table.purpose else { return };
-        let Some(seats) = table.seats.as_ref().filter(|_| table.leader == call.identity.member()) else { return };
+        let Some(seats) = table.seats.as_ref().filter(|_| table.leader == call.identity.member()) else {
+            return;
+        };
         let word = |member: &MemberId| {
             table.words.get(member).map(|word| ReadyWord { member: *member, word: word.clone() })
         };
@@ -262,9 +259,9 @@ impl Admission {
     fn forget_central(&mut self, call: &Call<'_>) {
         let epoch = call.transcript.roster().sharing().map(|now| now.facts.epoch);
         let (central, open) = (&mut self.central, &self.requests);
-        central.combined.retain(|request, combined| {
-            open.get(request).is_some() && epoch == Some(combined.epoch)
-        });
+        central
+            .combined
+            .retain(|request, combined| open.get(request).is_some() && epoch == Some(combined.epoch));
         central.asked.retain(|request, _| open.get(request).is_some());
         central.denied.retain(|request, _| open.get(request).is_some());
     }

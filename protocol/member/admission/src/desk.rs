@@ -84,7 +84,10 @@ impl Admission {
 
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        [self.pause.due(), self.ballots.due(), self.hands.due(), self.central.due()].into_iter().flatten().min()
+        [self.pause.due(), self.ballots.due(), self.hands.due(), self.central.due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn dispatch(

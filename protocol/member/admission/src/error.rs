@@ -131,7 +131,9 @@ pub enum AdmissionError {
     #[error("ADM-41: a word of {0} at a table: {1}")]
     PeerHand(MemberId, &'static str),
     /// `ADM-57` A certificate said to be the authority's is of another request, or of a group without an authority.
-    #[error("ADM-57: a certificate that is not what it is said to be: of another request, or of a group without an authority")]
+    #[error(
+        "ADM-57: a certificate that is not what it is said to be: of another request, or of a group without an authority"
+    )]
     PeerNotGranted,
     /// `ADM-58` What an authority is said to have dealt is not, or not so.
     #[error("ADM-58: shares dealt: {0}")]

@@ -39,8 +39,8 @@ mod vote;
 pub use applicant::{Applicant, Phase};
 pub use authority::{
     Authority, AuthorityMessage, AuthorityStatus, DEALT_LABEL, DealerState, Dealt, GroundsWord,
-    HEARTBEAT_LABEL, Heartbeat, ISSUED_MAX, LINKS_MAX, LOGGING_MAX, LogRecord, OFFICE_BYTES_MAX, OFFICE_TABLE,
-    Office, PETITIONS_MAX, PetitionStatus, Presence, ReadyWord, dealt_info,
+    HEARTBEAT_LABEL, Heartbeat, ISSUED_MAX, LINKS_MAX, LOGGING_MAX, LogRecord, OFFICE_BYTES_MAX,
+    OFFICE_TABLE, Office, PETITIONS_MAX, PetitionStatus, Presence, ReadyWord, dealt_info,
 };
 pub use desk::Admission;
 pub use error::AdmissionError;

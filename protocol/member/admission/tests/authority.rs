@@ -13,13 +13,16 @@ mod common;
 #[path = "common/town.rs"]
 mod town;
 
+use bytes::Bytes;
 use common::{Dice, NOW, person};
 use folkmoot_admission::{
-    AdmissionError, Authority, AuthorityMessage, Closed, Command, Config, Event, GroundsWord, Heartbeat, Input,
-    Office, PETITIONS_MAX, Reason,
+    AdmissionError, Authority, AuthorityMessage, Closed, Command, Config, Event, GroundsWord, Heartbeat,
+    Input, LOGGING_MAX, Office, Output, PETITIONS_MAX, Reason,
 };
 use folkmoot_base::{Blob, GroupId, UnixTime, codec};
-use folkmoot_identity::{Below, Decision, Gmc, Identity, Motion, Policy, Request, Scheme, Verdict, Vote, VoteContent, VoteProof};
+use folkmoot_identity::{
+    Below, Decision, Gmc, Identity, Motion, Policy, Request, Scheme, Verdict, Vote, VoteContent, VoteProof,
+};
 use town::{Plan, Town, denied, desk, grant, granted, named, office, plan};
 
 fn plain() -> Town {
@@ -27,7 +30,9 @@ fn plain() -> Town {
 }
 
 fn nothing_issued(town: &Town) {
-    let told = |desk: &town::Desk| desk.told.iter().any(|(_, word)| matches!(word, AuthorityMessage::Granted { .. }));
+    let told = |desk: &town::Desk| {
+        desk.told.iter().any(|(_, word)| matches!(word, AuthorityMessage::Granted { .. }))
+    };
     assert!(!town.desks.iter().any(told));
     assert!(town.issued_on_disk(0).is_empty() && town.desks[0].authority.status().issued == 0);
 }
@@ -100,10 +105,16 @@ fn adm_60_a_request_that_was_used_refused_or_is_not_listed_grants_nothing() {
     assert_eq!(denied(&town.ask(&fourth, town.votes(&fourth, &[1, 2]))), Reason::Stale);
     // Refused for good.
     let refused = town.request(44, |_| {});
-    let content =
-        VoteContent { motion: refused.body().motion().unwrap(), verdict: Verdict::Reject, expires: UnixTime(NOW.0 + 999) };
+    let content = VoteContent {
+        motion: refused.body().motion().unwrap(),
+        verdict: Verdict::Reject,
+        expires: UnixTime(NOW.0 + 999),
+    };
     let no = |who: usize| Vote::sign(&town.bus.seats[who].identity, content).unwrap().proof();
-    let entry = town.transcript().make_refusal(named(&refused), &[no(3), no(4)], &town.bus.seats[0].identity).unwrap();
+    let entry = town
+        .transcript()
+        .make_refusal(named(&refused), &[no(3), no(4)], &town.bus.seats[0].identity)
+        .unwrap();
     town.bus.seats[0].transcript.append(&entry).unwrap();
     town.settle();
     assert_eq!(denied(&town.ask(&refused, town.votes(&refused, &[1, 2]))), Reason::Objected);
@@ -201,7 +212,7 @@ fn adm_62_nothing_is_told_before_the_log_and_the_disk_have_it() {
     // Stopped between the two: nothing is lost but who asked. The same votes make the same record.
     town.restart(0);
     assert_eq!(town.desks[0].authority.status().logging, 0);
-    town.say(0, 0, &message);
+    town.say(0, 0, &message).0.unwrap();
     assert_eq!(town.handed_in[2], town.handed_in[0]);
     // On disk before it is told: whoever asked, and the other replica has it too, unasked.
     let record = town.handed_in[0].clone();
@@ -216,14 +227,74 @@ fn adm_62_nothing_is_told_before_the_log_and_the_disk_have_it() {
     let mut order = Vec::new();
     while let Some(output) = desk.authority.poll_output() {
         match output {
-            folkmoot_admission::Output::Persist(_) => order.push("disk"),
-            folkmoot_admission::Output::Guest { .. } => order.push("told"),
+            Output::Persist(_) => order.push("disk"),
+            Output::Guest { .. } => order.push("told"),
             _ => {}
         }
     }
     assert_eq!((order, told), (vec!["disk", "told", "told"], town.desks[0].told.len()));
     assert_eq!(town.desk_input(1, Input::Logged(record)), Ok(()));
     assert_eq!(town.issued_on_disk(1).len(), 1);
+}
+
+/// One input at the first desk, of whose outputs the first `left` take effect; how many are left to the next.
+fn partly(town: &mut Town, input: Input, left: usize, told: &mut Vec<Bytes>) -> usize {
+    let desk = &mut town.desks[0];
+    desk.authority.handle(town.bus.now, input, &desk.transcript, &desk.identity, &mut Dice(1)).unwrap();
+    let mut outputs = Vec::new();
+    while let Some(output) = desk.authority.poll_output() {
+        outputs.push(output);
+    }
+    let count = outputs.len().min(left);
+    for output in outputs.into_iter().take(left) {
+        match output {
+            Output::Persist(persist) => common::store(&mut desk.disk, persist),
+            Output::Log(record) => town.log.push(record),
+            Output::Guest { payload, .. } => {
+                if let AuthorityMessage::Granted { der, .. } = codec::decode(&payload).unwrap() {
+                    told.push(der.0);
+                }
+            }
+            _ => {}
+        }
+    }
+    left - count
+}
+
+#[test]
+fn adm_62_a_stop_at_any_point_makes_no_second_certificate() {
+    for replicas in [1, 2] {
+        let mut first_told = 0;
+        for cut in 0..6 {
+            let mut town = Town::found(&Plan { replicas, ..plan(Scheme::Plain) }, |_| {});
+            town.logs = false;
+            let request = town.request(40, |_| {});
+            let (before, after) = (town.votes(&request, &[1, 2]), town.votes(&request, &[3, 4]));
+            let from = town.bus.seats[0].identity.node();
+            let payload = codec::encode(&grant(&request, before)).into();
+            let mut told = Vec::new();
+            let left = partly(&mut town, Input::Guest { from, payload }, cut, &mut told);
+            if let Some(record) = town.log.first().cloned() {
+                partly(&mut town, Input::Logged(record), left, &mut told);
+            }
+            first_told += told.len();
+            town.restart(0);
+            town.logs = true;
+            town.say(0, 0, &grant(&request, after)).0.unwrap();
+            town.settle();
+            let later = town.desks[0].told.iter().filter_map(|(_, word)| match word {
+                AuthorityMessage::Granted { der, .. } => Some(der.0.clone()),
+                _ => None,
+            });
+            told.extend(later);
+            assert!(!told.is_empty() && told.iter().all(|der| *der == told[0]), "{replicas} {cut}");
+            assert_eq!(town.issued_on_disk(0).len(), 1);
+            if replicas == 2 {
+                assert_eq!(town.issued_on_disk(0), town.issued_on_disk(1));
+            }
+        }
+        assert!(first_told > 1, "some were told before the stop, some not");
+    }
 }
 
 #[test]
@@ -233,8 +304,8 @@ fn adm_62_of_two_replicas_the_first_record_counts_in_whichever_order() {
         town.logs = false;
         let request = town.request(40, |_| {});
         let (ours, theirs) = (town.votes(&request, &[1, 2]), town.votes(&request, &[3, 4]));
-        town.say(0, 0, &grant(&request, ours));
-        town.say(1, 1, &grant(&request, theirs));
+        town.say(0, 0, &grant(&request, ours)).0.unwrap();
+        town.say(1, 1, &grant(&request, theirs)).0.unwrap();
         assert_ne!(town.handed_in[0], town.handed_in[1]);
         if swap {
             town.handed_in.swap(0, 1);
@@ -268,9 +339,13 @@ fn adm_62_of_two_requests_with_one_serial_number_one_is_granted() {
     let first = town.request(40, |_| {});
     let second = town.request(41, |body| body.serial = first.body().serial);
     let (ours, theirs) = (town.votes(&first, &[1, 2]), town.votes(&second, &[1, 2]));
-    town.say(0, 0, &grant(&first, ours));
-    town.say(1, 1, &grant(&second, theirs.clone()));
-    assert_eq!(denied(&town.say(0, 1, &grant(&second, theirs)).1), Reason::Stale, "on its way through the log");
+    town.say(0, 0, &grant(&first, ours)).0.unwrap();
+    town.say(1, 1, &grant(&second, theirs.clone())).0.unwrap();
+    assert_eq!(
+        denied(&town.say(0, 1, &grant(&second, theirs)).1),
+        Reason::Stale,
+        "on its way through the log"
+    );
     town.logs = true;
     town.settle();
     assert_eq!(town.issued_on_disk(0), town.issued_on_disk(1));
@@ -285,7 +360,7 @@ fn adm_62_a_record_that_is_none_changes_nothing() {
     town.logs = false;
     let request = town.request(40, |_| {});
     let votes = town.votes(&request, &[1, 2]);
-    town.say(0, 0, &grant(&request, votes));
+    town.say(0, 0, &grant(&request, votes)).0.unwrap();
     let record = town.handed_in[0].to_vec();
     for place in (0..record.len()).step_by(7) {
         let mut bad = record.clone();
@@ -306,6 +381,25 @@ fn adm_62_a_record_that_is_none_changes_nothing() {
         let loaded = Authority::load(Config::default(), &desk.transcript, &desk.identity, &stored);
         assert!(loaded.is_err(), "{at:?}");
     }
+}
+
+#[test]
+fn adm_62_as_many_records_wait_for_the_log_as_may() {
+    let mut town = replicated();
+    town.logs = false;
+    for number in 0..=LOGGING_MAX {
+        let request = town.request(1_000 + number as u64, |_| {});
+        let votes = town.votes(&request, &[1, 2]);
+        let (result, answers) = town.say(0, number % 2, &grant(&request, votes));
+        if number < LOGGING_MAX {
+            assert_eq!((result, answers), (Ok(()), Vec::new()));
+        } else {
+            assert_eq!((result, denied(&answers)), (Err(AdmissionError::LocalFull), Reason::Full));
+        }
+    }
+    town.logs = true;
+    town.settle();
+    assert_eq!(town.desks[1].authority.status().issued, LOGGING_MAX);
 }
 
 #[test]
@@ -371,6 +465,30 @@ fn adm_63_a_person_decides_alone() {
     assert_eq!(town.desk_input(0, Input::Command(no)), Err(AdmissionError::LocalUnknown));
     let expel = Command::Expel(town.bus.seats[2].identity.member());
     assert_eq!(town.desk_input(0, Input::Command(expel)), Err(AdmissionError::LocalNotVoter));
+}
+
+#[test]
+fn adm_63_a_yes_stands_over_a_stop_before_the_log_has_it() {
+    let plan = Plan { replicas: 2, ..plan(Scheme::Plain) };
+    let mut town = Town::found(&plan, |draft| draft.policies.policy = Policy::Authority);
+    town.logs = false;
+    let request = town.request(40, |_| {});
+    let message = grant(&request, none());
+    assert_eq!(denied(&town.say(0, 0, &message).1), Reason::AwaitingAuthority);
+    let yes = Command::Vote { motion: named(&request), approve: true };
+    town.desk_input(0, Input::Command(yes.clone())).unwrap();
+    let no = Command::Vote { motion: named(&request), approve: false };
+    assert_eq!(town.desk_input(0, Input::Command(no)), Err(AdmissionError::LocalVotedAlready));
+    assert_eq!(town.desk_input(0, Input::Command(yes)), Ok(()), "said already");
+    assert_eq!(town.handed_in.len(), 1);
+    town.handed_in.clear();
+    town.restart(0);
+    assert_eq!(town.desks[0].authority.status().petitions[0].verdict, Some(true));
+    assert_eq!(town.say(0, 0, &message).1, Vec::new());
+    town.logs = true;
+    town.settle();
+    assert_eq!((town.issued_on_disk(0).len(), town.issued_on_disk(1).len()), (1, 1));
+    assert!(town.desks.iter().all(|desk| desk.authority.status().petitions.is_empty()));
 }
 
 #[test]
@@ -448,7 +566,10 @@ fn adm_64_heartbeats_are_of_members_signed_of_now_and_newer() {
     let elsewhere = Heartbeat::sign(&GroupId([9; 32]), &third, UnixTime(time), 3);
     for bad in [forged, elsewhere, beat(&third, time - 100), beat(&third, time + 100)] {
         let (result, _) = town.say(0, 0, &AuthorityMessage::Heartbeat { beat: bad });
-        assert!(matches!(result, Err(AdmissionError::PeerBeat(who, _)) if who == third.member()), "{result:?}");
+        assert!(
+            matches!(result, Err(AdmissionError::PeerBeat(who, _)) if who == third.member()),
+            "{result:?}"
+        );
     }
     let stranger = AuthorityMessage::Heartbeat { beat: beat(&person("x", 70), time) };
     assert!(matches!(town.say(0, 0, &stranger).0, Err(AdmissionError::PeerNotMember(_))));
@@ -477,7 +598,10 @@ fn adm_67_a_list_is_signed_and_told_once_for_each_number() {
     town.pass(10);
     assert!(town.bus.admitted(dora), "{:#?}", town.bus.traces);
     let lists = |town: &Town| {
-        let told = town.desks[0].told.iter().filter(|(_, word)| matches!(word, AuthorityMessage::Revocations { .. }));
+        let told = town.desks[0]
+            .told
+            .iter()
+            .filter(|(_, word)| matches!(word, AuthorityMessage::Revocations { .. }));
         told.map(|(to, _)| *to).collect::<Vec<_>>()
     };
     assert!(lists(&town).is_empty());
@@ -506,7 +630,7 @@ fn adm_69_who_speaks_too_often_or_is_no_member_is_not_heard() {
     let stranger = person("x", 70).node();
     let request = town.request(40, |_| {});
     let word = grant(&request, town.votes(&request, &[1]));
-    let payload = bytes::Bytes::from(codec::encode(&word));
+    let payload = Bytes::from(codec::encode(&word));
     let heard = town.desk_input(0, Input::Guest { from: stranger, payload: payload.clone() });
     assert!(matches!(heard, Err(AdmissionError::PeerNotMember(_))));
     let from = town.bus.seats[0].identity.node();
@@ -552,8 +676,12 @@ fn an_office_is_read_only_from_its_one_encoding_and_by_its_own_identity() {
         assert_eq!(Office::load(&own, &stored).unwrap().unwrap().encode(), bytes);
         assert_eq!(Office::load(&other, &stored).err(), Some(AdmissionError::LocalCorrupt("office")));
         let key = drawn.key.to_pkcs8_der().unwrap();
-        let has = |secret: &[u8]| stored.iter().any(|(_, value)| value.windows(secret.len()).any(|at| at == secret));
-        assert!(!has(&key.expose()[40..60]) && !has(&drawn.secret.map_or(vec![7; 40], |s| s.expose().clone())));
+        let has = |secret: &[u8]| {
+            stored.iter().any(|(_, value)| value.windows(secret.len()).any(|at| at == secret))
+        };
+        assert!(
+            !has(&key.expose()[40..60]) && !has(&drawn.secret.map_or(vec![7; 40], |s| s.expose().clone()))
+        );
     }
 }
 

@@ -19,7 +19,7 @@ use folkmoot_admission::{
     Phase, ReadyWord, Reason, Say,
 };
 use folkmoot_base::{Blob, Digest, MemberId, codec};
-use folkmoot_identity::{Dealer, Decision, GroupKey, Identity, Policy, Scheme};
+use folkmoot_identity::{Below, Dealer, Decision, GroupKey, Identity, Scheme};
 use folkmoot_signing::shared;
 use town::{Plan, Town, denied, plan};
 
@@ -69,7 +69,8 @@ fn what_the_authority_dealt_is_used_to_admit() {
             let mut town = founded(scheme, dealer);
             let dora = admit(&mut town, "dora", 40);
             assert_eq!(town.bus.strangers[dora].applicant.phase(), Phase::Admitted);
-            let (gmc, sharing) = (town.certificate(dora), town.transcript().roster().sharing().unwrap().clone());
+            let (gmc, sharing) =
+                (town.certificate(dora), town.transcript().roster().sharing().unwrap().clone());
             assert_eq!(gmc.check_central(town.transcript().roster().charter()), Ok(()));
             assert_eq!(gmc.combined().map(|combined| combined.epoch), Some(sharing.facts.epoch));
             assert_eq!(gmc.check_combined(&sharing.facts.key), Ok(()));
@@ -95,28 +96,34 @@ fn adm_66_a_dealer_that_keeps_the_secret_deals_anew() {
         assert_ne!(after.epoch, held.epoch);
         assert!(!after.holders.contains(&gone) && after.key == before);
         for threshold in ["1", "2"] {
-            let change = Decision::change("threshold", threshold);
-            for who in 0..3 {
-                let _ = town.command(who, Command::Propose(change.clone()));
-            }
-            town.pass(15);
+            ask_for(&mut town, threshold);
             agreed(&town);
             let facts = town.transcript().roster().sharing().unwrap().facts.clone();
-            assert_eq!((facts.threshold.to_string().as_str(), &facts.key), (threshold, &before), "{scheme:?}");
+            assert_eq!(
+                (facts.threshold.to_string().as_str(), &facts.key),
+                (threshold, &before),
+                "{scheme:?}"
+            );
         }
         assert_eq!(town.desks[0].authority.status().dealer, DealerState::Keeps);
         // After a stop it still can.
         town.restart(0);
-        let change = Decision::change("threshold", "1");
-        for who in 0..3 {
-            let _ = town.command(who, Command::Propose(change.clone()));
-        }
-        town.pass(15);
+        ask_for(&mut town, "1");
         agreed(&town);
         assert_eq!(key(&town), before);
         assert!(secret_on_disk(&town));
         admit_by_one(&mut town);
     }
+}
+
+/// The voters set the threshold, and have new shares.
+fn ask_for(town: &mut Town, threshold: &str) {
+    for who in 0..5 {
+        if town.transcript().roster().charter().threshold().to_string() != threshold {
+            town.command(who, Command::Propose(Decision::change("threshold", threshold))).unwrap();
+        }
+    }
+    town.pass(20);
 }
 
 fn admit_by_one(town: &mut Town) {
@@ -151,11 +158,7 @@ fn adm_66_a_dealer_for_the_set_up_only_erases_the_secret_and_the_members_go_on()
         assert_eq!(town.say(0, 0, &deal).0, erased);
         assert_eq!(town.desks[0].disk, hears);
         // The members make new shares by themselves.
-        let change = Decision::change("threshold", "1");
-        for who in 0..3 {
-            let _ = town.command(who, Command::Propose(change.clone()));
-        }
-        town.pass(20);
+        ask_for(&mut town, "1");
         town.desks[0].errors.clear();
         agreed(&town);
         assert_eq!((key(&town), town.transcript().roster().sharing().unwrap().facts.threshold), (before, 1));
@@ -166,13 +169,15 @@ fn adm_66_a_dealer_for_the_set_up_only_erases_the_secret_and_the_members_go_on()
 /// That these are ready, at a table of their own.
 fn ready(town: &Town, who: &[usize]) -> (Digest, Vec<ReadyWord>) {
     let table = [7; 32];
-    let mut words: Vec<ReadyWord> = who.iter().map(|who| word(town, &town.bus.seats[*who].identity, table)).collect();
+    let mut words: Vec<ReadyWord> =
+        who.iter().map(|who| word(town, &town.bus.seats[*who].identity, table)).collect();
     words.sort_by_key(|ready| ready.member);
     (table, words)
 }
 
 fn word(town: &Town, who: &Identity, table: Digest) -> ReadyWord {
-    let public = folkmoot_base::sealing::OpeningKey::<folkmoot_base::sealing::Classic>::draw(&mut common::Dice(31));
+    let public =
+        folkmoot_base::sealing::OpeningKey::<folkmoot_base::sealing::Classic>::draw(&mut common::Dice(31));
     signed(town, who, table, Say::Ready { key: Blob::from(public.public().to_vec()) })
 }
 
@@ -233,7 +238,10 @@ fn adm_65_only_hands_that_say_so_themselves_are_dealt_to() {
         let (result, told) = town.say(0, 0, &deal);
         assert_eq!(result, Ok(()));
         let [AuthorityMessage::Dealt { table: at, dealt }] = &told[..] else { panic!("{told:?}") };
-        assert_eq!((at, dealt.dealer(town.transcript(), at)), (&table, Some(town.desks[0].identity.member())));
+        assert_eq!(
+            (at, dealt.dealer(town.transcript(), at)),
+            (&table, Some(town.desks[0].identity.member()))
+        );
         let facts = shared::facts(scheme, &dealt.public.0).unwrap();
         let hands: Vec<MemberId> = good.iter().map(|ready| ready.member).collect();
         assert_eq!((facts.threshold, facts.holders), (2, hands.clone()));
@@ -271,7 +279,10 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
     let mut town = Town::found(&plan(Scheme::Plain), |_| {});
     let (table, hands) = ready(&town, &[0, 1, 2]);
     let deal = AuthorityMessage::Deal { table, threshold: 2, ready: hands };
-    assert!(matches!(town.say(0, 0, &deal).0, Err(AdmissionError::PeerDeal(_, "this group's authority deals nothing"))));
+    assert!(matches!(
+        town.say(0, 0, &deal).0,
+        Err(AdmissionError::PeerDeal(_, "this group's authority deals nothing"))
+    ));
 }
 
 #[test]
@@ -376,10 +387,31 @@ fn two_replicas_serve_one_group_and_either_may_be_away() {
 }
 
 #[test]
-fn a_group_with_a_key_and_an_authority_alone_asks_a_person() {
-    // With shares the policy is the threshold, so it is few voters that leave the word to the authority.
-    let refused = std::panic::catch_unwind(|| {
-        Town::found(&plan(Scheme::Frost), |draft| draft.policies.policy = Policy::Authority)
-    });
-    assert!(refused.is_err(), "no such charter");
+fn adm_63_below_the_threshold_of_a_group_with_a_key_the_authority_decides_alone() {
+    for scheme in SCHEMES {
+        let plan =
+            Plan { founders: 5, threshold: if scheme == Scheme::Frost { 5 } else { 3 }, ..plan(scheme) };
+        let mut town = Town::found(&plan, |draft| draft.policies.below = Below::Authority);
+        town.pass(8);
+        agreed(&town);
+        while !town.transcript().roster().is_for_authority() {
+            let last = town.bus.seats.iter().rposition(|seat| seat.up).unwrap();
+            let gone = town.bus.seats[last].identity.member();
+            let entry = town.transcript().roster().member(&gone).unwrap().entry;
+            let remove = Decision::Remove { member: gone, admission: entry }.forced();
+            for who in 0..=last {
+                let _ = town.command(who, Command::Propose(remove.clone()));
+            }
+            assert!(!town.transcript().roster().is_member(&gone), "{scheme:?} {:#?}", town.bus.traces);
+            town.bus.seats[last].up = false;
+        }
+        let dora = town.stranger("dora", 40, 0);
+        town.pass(3);
+        let motion = town.desks[0].authority.status().petitions[0].request;
+        assert!(!town.bus.admitted(dora));
+        let _ = town.desk_input(0, Input::Command(Command::Vote { motion, approve: true }));
+        town.pass(5);
+        assert!(town.bus.admitted(dora), "{:#?}", town.bus.traces);
+        assert!(town.certificate(dora).combined().is_none() && town.certificate(dora).votes().is_empty());
+    }
 }

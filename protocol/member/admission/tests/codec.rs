@@ -1,9 +1,12 @@
 //! Every message reads back as it was; anything else is an error, never a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-use folkmoot_admission::{GuestMessage, HandWord, KeyedVote, OpenMessage, Purpose, Reason, Say, SignerKey};
+use folkmoot_admission::{
+    AuthorityMessage, Dealt, GroundsWord, GuestMessage, HandWord, Heartbeat, KeyedVote, LogRecord, Office,
+    OpenMessage, Purpose, ReadyWord, Reason, Say, SignerKey, Whisper,
+};
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
-use folkmoot_base::{Blob, Entropy, EntryId, MemberId, UnixTime};
+use folkmoot_base::{Blob, Entropy, EntryId, MemberId, Sealed, UnixTime};
 use folkmoot_identity::{Decision, SigningKey, VoteProof};
 use proptest::prelude::*;
 
@@ -60,6 +63,42 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
     ]
 }
 
+fn authority_messages(bytes: Vec<u8>, number: u32) -> Vec<AuthorityMessage> {
+    let key = SigningKey::generate(&mut Dice);
+    let (voter, signature) = (key.verifying_key().member_id(), key.sign(b"folkmoot test", b""));
+    let vote = VoteProof { voter, expires: UnixTime(7), signature };
+    let blob = Blob::from(bytes);
+    let (time, request) = (UnixTime(u64::from(number)), [1; 32]);
+    let grant = |grounds| AuthorityMessage::Grant { request: blob.clone(), grounds };
+    let word = HandWord { table: [5; 32], say: Say::Ready { key: blob.clone() }, signature: [6; 64] };
+    let sealed = Sealed { encapsulated: blob.clone(), body: blob.clone() };
+    let dealt = Dealt {
+        by: SignerKey { spki: blob.clone() },
+        public: blob.clone(),
+        to_each: vec![
+            Whisper { to: voter, sealed: sealed.clone() },
+            Whisper { to: MemberId([2; 32]), sealed },
+        ],
+        signature: [3; 64],
+    };
+    let beat = Heartbeat { member: voter, time, present: number, signature: [4; 64] };
+    vec![
+        AuthorityMessage::Heartbeat { beat },
+        grant(GroundsWord::Votes(vec![vote, vote])),
+        grant(GroundsWord::Multi { expires: time, signature: blob.clone() }),
+        grant(GroundsWord::Combined { epoch: [8; 32], signature: blob.clone() }),
+        AuthorityMessage::Granted { request, der: blob.clone() },
+        AuthorityMessage::Denied { request, reason: Reason::AwaitingAuthority },
+        AuthorityMessage::Deal {
+            table: [5; 32],
+            threshold: number,
+            ready: vec![ReadyWord { member: voter, word }],
+        },
+        AuthorityMessage::Dealt { table: [5; 32], dealt },
+        AuthorityMessage::Revocations { der: blob },
+    ]
+}
+
 fn check<T>(message: &T, place: usize, flip: u8) -> Result<(), TestCaseError>
 where
     T: Serialize + DeserializeBytes + Size + PartialEq + core::fmt::Debug,
@@ -87,6 +126,10 @@ proptest! {
         for message in guest_messages(bytes.clone(), have) {
             check(&message, place, flip)?;
         }
+        for message in authority_messages(bytes.clone(), have) {
+            check(&message, place, flip)?;
+        }
+        check(&LogRecord { request: [1; 32], der: Blob::from(bytes.clone()) }, place, flip)?;
         for message in open_messages(bytes) {
             check(&message, place, flip)?;
         }
@@ -97,6 +140,12 @@ proptest! {
         let guest = decode::<GuestMessage>(&bytes).map(|message| encode(&message));
         prop_assert!(guest.is_err() || guest == Ok(bytes.clone()));
         let open = decode::<OpenMessage>(&bytes).map(|message| encode(&message));
-        prop_assert!(open.is_err() || open == Ok(bytes));
+        prop_assert!(open.is_err() || open == Ok(bytes.clone()));
+        let authority = decode::<AuthorityMessage>(&bytes).map(|message| encode(&message));
+        prop_assert!(authority.is_err() || authority == Ok(bytes.clone()));
+        let record = decode::<LogRecord>(&bytes).map(|record| encode(&record));
+        prop_assert!(record.is_err() || record == Ok(bytes.clone()));
+        let office = Office::decode(&bytes).map(|office| office.encode().expose().clone());
+        prop_assert!(office.map_or(true, |office| office == bytes));
     }
 }

@@ -77,7 +77,8 @@ impl Authority {
         if !is_dealers(roster) {
             return Err("the shares were dealt once, and are the members' now");
         }
-        let key = shared::public_key(charter.scheme(), secret).map_err(|_| "the secret is of another scheme")?;
+        let key =
+            shared::public_key(charter.scheme(), secret).map_err(|_| "the secret is of another scheme")?;
         if roster.sharing().is_some_and(|now| now.facts.key != key) {
             return Err("the group's key is not the one that is dealt here");
         }
@@ -109,7 +110,8 @@ impl Authority {
             let sealed = sealed.ok_or(AdmissionError::PeerDeal(*to, "its one-time key is none"))?;
             to_each.push(Whisper { to: *to, sealed });
         }
-        let dealt = Dealt::sign(call.transcript, call.identity, wish.table, Blob::from(dealt.public), to_each);
+        let dealt =
+            Dealt::sign(call.transcript, call.identity, wish.table, Blob::from(dealt.public), to_each);
         let size = codec::encode(&dealt).len().saturating_add(PASSED_ON_BYTES);
         if size > ADMISSION_BYTES_MAX {
             return Err(refuse("more holders than one message has room for"));
@@ -121,7 +123,8 @@ impl Authority {
     pub(super) fn erase_secret(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let Some(secret) = &self.office.secret else { return };
-        let once = roster.charter().central().is_some_and(|central| central.dealer == Some(Dealer::SetupOnly));
+        let once =
+            roster.charter().central().is_some_and(|central| central.dealer == Some(Dealer::SetupOnly));
         let key = shared::public_key(roster.charter().scheme(), secret).ok();
         let in_use = roster.sharing().is_some_and(|now| Some(&now.facts.key) == key.as_ref());
         if once && in_use {

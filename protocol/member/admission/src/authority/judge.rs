@@ -4,9 +4,7 @@ use super::GroundsWord;
 use super::office::Office;
 use crate::{AdmissionError, Reason};
 use folkmoot_base::{MemberId, NodeId, UnixTime};
-use folkmoot_identity::{
-    CertificateError, EntryError, Gmc, GmcBody, Grounds, Request, Roster, Transcript,
-};
+use folkmoot_identity::{CertificateError, EntryError, Gmc, GmcBody, Grounds, Request, Roster, Transcript};
 
 /// A refusal: what the guest hears, and what is wrong.
 #[derive(Debug)]
@@ -69,7 +67,8 @@ impl Judge<'_> {
             UnixTime(self.time.0.saturating_sub(self.skew_seconds)),
             UnixTime(self.time.0.saturating_add(self.skew_seconds)),
         );
-        let refuse = |what| Err(Refused { reason: Reason::Term, why: AdmissionError::PeerGrantTime(self.from, what) });
+        let refuse =
+            |what| Err(Refused { reason: Reason::Term, why: AdmissionError::PeerGrantTime(self.from, what) });
         if body.not_before > late || body.not_after < early {
             return refuse("the term is not now");
         }

@@ -1,5 +1,6 @@
 //! The machine of an authority: what it holds, and where each input goes.
 
+use super::AuthorityMessage;
 use super::beat::Beat;
 use super::dealing::{Last, Wish};
 use super::links::Links;
@@ -7,7 +8,6 @@ use super::lists::Lists;
 use super::office::Office;
 use super::person::{self, Petitions};
 use super::record::{Issued, Logging};
-use super::AuthorityMessage;
 use crate::central::speaks;
 use crate::desk::Call;
 use crate::{AdmissionError, Config, Input, Output, message};
@@ -56,7 +56,9 @@ impl Authority {
         };
         let Some(office) = Office::load(identity, stored)? else { return Ok(None) };
         if office.certificate != central.certificate {
-            return Err(AdmissionError::LocalOffice("made for another group: the charter has another certificate"));
+            return Err(AdmissionError::LocalOffice(
+                "made for another group: the charter has another certificate",
+            ));
         }
         office.check(roster.charter().scheme(), central.dealer == Some(Dealer::Keeps))?;
         let mut issued = Issued::default();

@@ -5,8 +5,8 @@
 //! on disk        table "office": "certificate" as it is; "key" and "secret" sealed under the identity's key, as shares are
 //! ```
 
-use crate::store::{open_share, seal_share};
 use crate::AdmissionError;
+use crate::store::{open_share, seal_share};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, Persist, Secret, StoreKey, UnixTime, digest};
 use folkmoot_identity::{AuthorityBody, AuthorityCertificate, GroupKey, Identity, Scheme, SigningKey};
@@ -62,7 +62,8 @@ impl Office {
     }
 
     fn sealed(&self, identity: &Identity, entropy: &mut dyn Entropy) -> Option<Vec<Persist>> {
-        let put = |key: &'static [u8], value: Bytes| Persist::put(OFFICE_TABLE, Bytes::from_static(key), value);
+        let put =
+            |key: &'static [u8], value: Bytes| Persist::put(OFFICE_TABLE, Bytes::from_static(key), value);
         let key = self.key.to_pkcs8_der().ok()?;
         let mut all = vec![
             put(CERTIFICATE, self.certificate.der().clone()),
@@ -80,7 +81,10 @@ impl Office {
     /// [`AdmissionError::LocalCorrupt`].
     pub fn load(identity: &Identity, stored: &[(StoreKey, Bytes)]) -> Result<Option<Self>, AdmissionError> {
         let of = |name: &[u8]| {
-            stored.iter().find(|(key, _)| key.table == OFFICE_TABLE && key.key == name).map(|(_, value)| value)
+            stored
+                .iter()
+                .find(|(key, _)| key.table == OFFICE_TABLE && key.key == name)
+                .map(|(_, value)| value)
         };
         let corrupt = || AdmissionError::LocalCorrupt(OFFICE_TABLE);
         let Some(certificate) = of(CERTIFICATE) else { return Ok(None) };
@@ -140,7 +144,9 @@ impl Office {
         let refuse = |what| Err(AdmissionError::LocalOffice(what));
         match &self.secret {
             Some(_) if !scheme.shared() => refuse("a secret, where the scheme has no shares"),
-            Some(secret) if shared::public_key(scheme, secret).is_err() => refuse("a secret of another scheme"),
+            Some(secret) if shared::public_key(scheme, secret).is_err() => {
+                refuse("a secret of another scheme")
+            }
             None if keeps => refuse("its secret is missing, and the charter says that the dealer keeps it"),
             _ => Ok(()),
         }

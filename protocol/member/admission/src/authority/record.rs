@@ -8,7 +8,7 @@ use super::office::OFFICE_TABLE;
 use crate::AdmissionError;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, NodeId, Instant, Persist, StoreKey, UnixTime, limits};
+use folkmoot_base::{Digest, Instant, NodeId, Persist, StoreKey, UnixTime, limits};
 use folkmoot_identity::{GMC_BYTES_MAX, Gmc, GroupKey, Roster, Serial};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -165,8 +165,7 @@ impl GroundsWord {
 impl Heartbeat {
     /// A member's.
     pub fn sign(group: &GroupId, identity: &Identity, time: UnixTime, present: u32) -> Self {
-        let mut beat =
-            Self { member: identity.member(), time, present, signature: [0; SIGNATURE_BYTES] };
+        let mut beat = Self { member: identity.member(), time, present, signature: [0; SIGNATURE_BYTES] };
         beat.signature = identity.key().sign_fixed(HEARTBEAT_LABEL, &beat.covered(group));
         beat
     }

@@ -22,12 +22,7 @@ pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey) -> Option
 
 impl Admission {
     /// A table's leader passes on what the authority dealt.
-    pub(crate) fn pass_on_dealt(
-        &mut self,
-        call: &Call<'_>,
-        table: Digest,
-        dealt: Dealt,
-    ) {
+    pub(crate) fn pass_on_dealt(&mut self, call: &Call<'_>, table: Digest, dealt: Dealt) {
         let leads = |table: &super::Table| table.leader == call.identity.member();
         if !self.hands.tables.get(&table).is_some_and(leads) {
             return;

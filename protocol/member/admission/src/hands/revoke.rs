@@ -15,9 +15,7 @@ use crate::message::OpenMessage;
 use crate::{AdmissionError, Output, store};
 use core::time::Duration;
 use folkmoot_base::{Blob, Instant, MemberId, UnixTime};
-use folkmoot_identity::{
-    Mode, RevocationBody, RevocationError, RevocationList, Roster, Transcript,
-};
+use folkmoot_identity::{Mode, RevocationBody, RevocationError, RevocationList, Roster, Transcript};
 
 /// Turns are counted to here, then all the rest speak together.
 const TURNS_MAX: usize = 64;
@@ -153,7 +151,10 @@ impl Admission {
         let roster = call.transcript.roster();
         let authority = roster.issuer().map_err(|error| refuse(RevocationError::LocalAuthority(error)))?;
         let Some(authority) = authority else {
-            return Err(AdmissionError::PeerHand(sender, "this group has no key of its own, and no authority"));
+            return Err(AdmissionError::PeerHand(
+                sender,
+                "this group has no key of its own, and no authority",
+            ));
         };
         if der.is_empty() {
             self.offer_revocations(call);

@@ -1,7 +1,7 @@
 //! At the table: hearing words, and driving the run.
 
-use super::share::Waiting;
 use super::deal::certified;
+use super::share::Waiting;
 use super::word::table_name;
 use super::{HandWord, LEADER_TABLES_MAX, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
 use crate::central::is_dealers;

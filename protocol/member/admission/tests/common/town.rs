@@ -157,7 +157,9 @@ impl Town {
             }
             still &= !self.deliver_log();
             for (from, to, payload) in core::mem::take(&mut self.bus.said) {
-                let Some(which) = self.desks.iter().position(|desk| desk.identity.node() == to) else { continue };
+                let Some(which) = self.desks.iter().position(|desk| desk.identity.node() == to) else {
+                    continue;
+                };
                 still = false;
                 let _ = self.desk_input(which, Input::Guest { from, payload });
             }
@@ -305,7 +307,8 @@ impl Town {
     }
 
     pub fn issued_on_disk(&self, which: usize) -> BTreeMap<Bytes, Bytes> {
-        let records = self.desks[which].disk.iter().filter(|(at, _)| at.table == "office" && at.key[0] == b'i');
+        let records =
+            self.desks[which].disk.iter().filter(|(at, _)| at.table == "office" && at.key[0] == b'i');
         records.map(|(at, value)| (at.key.clone(), value.clone())).collect()
     }
 
@@ -323,7 +326,8 @@ pub fn desk(identity: Identity, charter: &[u8], office: &Office, config: &Config
         store(&mut disk, persist);
     }
     let stored: Vec<(StoreKey, Bytes)> = disk.clone().into_iter().collect();
-    let authority = Authority::load(config.clone(), &transcript, &identity, &stored).unwrap().expect("an office");
+    let authority =
+        Authority::load(config.clone(), &transcript, &identity, &stored).unwrap().expect("an office");
     Desk {
         identity,
         transcript,
