@@ -6,7 +6,7 @@
 //! while it signs                  killed a little later each time after the last vote; as many in the end as its log and the transcript say
 //! a voter mid-vote                killed right after its vote, or the contact is
 //! offices                         refused combinations, hand-over, exposed files, a second office
-//! alone                           policy = "authority": it votes by its folder, and nobody else has a say
+//! alone                           policy = "authority": it votes by its folder, and nobody else has a say; below the threshold, by a program
 //! ```
 //! `FOLKMOOT_KILLS=20`: so many admissions, each with a kill.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
@@ -187,6 +187,26 @@ fn where_it_decides_alone_it_votes_by_its_folder() {
     assert_eq!(cast.issued(), 1);
 }
 
+/// Two founders, three votes asked for: the authority decides, by its program, until there are voters enough.
+#[test]
+fn below_the_threshold_its_program_decides() {
+    let mut cast = Cast::new("auth-below", "plain", &["--votes", "3", "--below-threshold", "authority"]);
+    let program = cast.place.path().join("hook.sh");
+    std::fs::write(&program, "#!/bin/sh\ngrep -q guest-dora || exit 3\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    cast.authority.kill();
+    let at = cast.anna.locator.clone();
+    cast.authority.start(&cast.place, &[at], &["--policy-hook", &program.display().to_string()]);
+    let dora = cast.guest("guest-dora");
+    cast.anna.why("guest-dora", "present");
+    dora.why("anna", "present");
+    let erik = cast.guest("guest-erik");
+    erik.until(&["status"], |status| status["denied"].is_string() || status["refused"].is_string());
+    cast.authority
+        .until(&["vote", "list"], |list| list[0]["rejected"].as_array().is_some_and(|no| no.len() == 1));
+    assert_eq!(cast.issued(), 1);
+}
+
 #[test]
 fn offices_are_kept_handed_over_and_never_overwritten() {
     let place = Place::new("auth-office");
@@ -221,7 +241,8 @@ fn offices_are_kept_handed_over_and_never_overwritten() {
     let [one, two] = [&first, &second].map(|one| one.state.display().to_string());
     let out = |name: &str| place.path().join(name).display().to_string();
     let line = ["charter", "new", "test", "--votes", "1", "--founder", &founder, "--out"];
-    let with = |name: &str, more: &[&str]| call(&anna.state, &[&line[..], &[out(name).as_str()], more].concat());
+    let with =
+        |name: &str, more: &[&str]| call(&anna.state, &[&line[..], &[out(name).as_str()], more].concat());
     let both = ["--mode", "centralised", "--authority", &one, "--authority", &two];
     assert_eq!(code(&with("both.toml", &both)), 0, "two replicas of one office");
     let other = Actor::authority(&place, "other", "plain").state.display().to_string();

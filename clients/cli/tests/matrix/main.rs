@@ -27,10 +27,13 @@ struct Cell {
     place: Place,
     founders: Vec<Actor>,
     authority: Option<Actor>,
+    scheme: String,
+    dealer: Option<&'static str>,
 }
 
 impl Cell {
-    fn found(name: &str, scheme: &str, centralised: bool, threshold: &[&str]) -> Self {
+    fn found(name: &str, scheme: &str, dealer: Option<&'static str>, threshold: &[&str]) -> Self {
+        let centralised = dealer.is_some();
         let place = Place::new(name);
         let founders: Vec<Actor> = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name)).into();
         let authority = centralised.then(|| Actor::authority(&place, "authority", scheme));
@@ -39,14 +42,14 @@ impl Cell {
             let state = authority.state.display().to_string();
             rules.extend(["--mode".into(), "centralised".into(), "--authority".into(), state]);
             if ["ts-dsa", "frost"].contains(&scheme) {
-                rules.extend(["--dealer".into(), "keeps".into()]);
+                rules.extend(["--dealer".to_owned(), dealer.unwrap_or_default().to_owned()]);
             }
         }
         rules.extend(threshold.iter().map(|word| (*word).to_owned()));
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
         let folders: Vec<_> = founders.iter().map(|one| one.state.as_path()).collect();
         place.found_with(&folders, Times { silence_ms: 5_000, days: 1 }, &rules);
-        let mut cell = Self { place, founders, authority };
+        let mut cell = Self { place, founders, authority, scheme: scheme.to_owned(), dealer };
         cell.start(&[]);
         cell
     }
@@ -99,45 +102,58 @@ impl Cell {
         self.vote("approve", &["expel", "dora"], &[1]);
         self.founders[2].why("dora", "expelled");
         if let Some(authority) = &self.authority {
-            assert_eq!(authority.good(&["authority", "status"])["issued"], 2);
+            let status = authority.good(&["authority", "status"]);
+            assert_eq!(status["issued"], 2);
+            let held = match (self.scheme.as_str(), self.dealer) {
+                ("plain" | "asm", _) => "no-shares",
+                (_, Some("keeps")) => "keeps",
+                _ => "erased",
+            };
+            assert_eq!(status["dealer"], held);
         }
     }
 }
 
-/// One cell of the scheme, or all that there are.
-fn run(scheme: &str, usual: (bool, &[&str])) {
-    let all = [(false, FIXED), (false, RATIO), (true, FIXED), (true, RATIO)];
+/// One cell of the scheme, or all that there are: without an authority, and with one by what its dealer does.
+fn run(scheme: &str, usual: (Option<&str>, &[&str])) {
+    let shared = ["ts-dsa", "frost"].contains(&scheme);
+    let dealers = [None, Some("keeps"), Some("setup-only")]
+        .into_iter()
+        .filter(|one| shared || *one != Some("setup-only"));
+    let all = dealers.flat_map(|dealer| [(dealer, FIXED), (dealer, RATIO)]);
     let whole = std::env::var("FOLKMOOT_MATRIX").is_ok_and(|text| text == "all");
-    for (centralised, threshold) in all.into_iter().filter(|cell| whole || *cell == usual) {
+    for (dealer, threshold) in all.filter(|cell| whole || *cell == usual) {
         let begun = Instant::now();
-        let name = format!("mx-{scheme}-{centralised}-{}", threshold.len());
-        Cell::found(&name, scheme, centralised, threshold).play();
-        let (mode, votes) = (
-            if centralised { "centralised" } else { "decentralised" },
-            if threshold.is_empty() { "fixed" } else { "ratio" },
-        );
+        let mode = match dealer {
+            None => "decentralised".to_owned(),
+            Some(dealer) if shared => format!("centralised ({dealer})"),
+            Some(_) => "centralised".to_owned(),
+        };
+        let votes = if threshold.is_empty() { "fixed" } else { "ratio" };
+        let name = format!("mx-{scheme}-{}-{votes}", dealer.map_or(0, str::len));
+        Cell::found(&name, scheme, dealer, threshold).play();
         println!("{scheme} {mode} {votes}: admit, refuse, renew, expel, {:?}", begun.elapsed());
     }
 }
 
 #[test]
 fn plain() {
-    run("plain", (true, RATIO));
+    run("plain", (Some("keeps"), RATIO));
 }
 
 #[test]
 fn asm() {
-    run("asm", (true, FIXED));
+    run("asm", (Some("keeps"), FIXED));
 }
 
 #[test]
 fn ts_dsa() {
-    run("ts-dsa", (true, RATIO));
+    run("ts-dsa", (Some("setup-only"), RATIO));
 }
 
 #[test]
 fn frost() {
-    run("frost", (true, FIXED));
+    run("frost", (Some("keeps"), FIXED));
 }
 
 #[test]

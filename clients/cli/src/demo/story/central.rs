@@ -79,7 +79,8 @@ impl Story {
         }
         tale.check("members go on talking without it", true, "1 message each");
         let before = shared(&[&self.anna, &self.ben, &self.cleo], None, VIEW).await?;
-        office.erin.start(&self.charter, &[self.anna.locator.clone()], true).await?;
+        let known = [self.anna.locator.clone()];
+        office.erin.start(&self.charter, &known, true).await?;
         self.vote_for(tale, "erin").await?;
         let waits =
             |status: &Value| person(status, "erin").is_some_and(|erin| field(erin, "awaits") == "authority");
@@ -88,7 +89,6 @@ impl Story {
         let out = shared(&[&self.anna, &self.ben, &self.cleo], None, VIEW).await? == before;
         let why = person(&status, "erin").map(|erin| field(erin, "why")).unwrap_or_default();
         tale.check("erin has her votes, and waits", out && why.contains("waiting for the authority"), &why);
-        let known = [self.anna.locator.clone()];
         office.open(tale, &self.charter, &known).await?;
         let four = [&self.anna, &self.ben, &self.cleo, &office.erin];
         let four = shared(&four, Some(&before), VIEW).await?;
