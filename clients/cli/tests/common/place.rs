@@ -48,10 +48,7 @@ impl Place {
     /// The same, by a charter with more in it.
     pub(crate) fn found_with(&self, founders: &[&Path], times: Times, more: &[&str]) {
         let text = self.0.join("charter.toml").display().to_string();
-        let mut line = vec!["charter", "new", "test", "--out", &text];
-        if !more.contains(&"--votes") {
-            line.extend(["--votes", "2"]);
-        }
+        let mut line = vec!["charter", "new", "test", "--votes", "2", "--out", &text];
         let files: Vec<String> =
             founders.iter().map(|state| state.join("identity.pem").display().to_string()).collect();
         line.extend(more);
