@@ -10,6 +10,7 @@ use crate::show::{hex, unhex};
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
 use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::codec;
+use folkmoot_identity::Below;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -280,7 +281,12 @@ impl Burst {
 fn threshold(roster: &folkmoot_identity::Roster) -> (usize, Option<String>) {
     let (votes, asked) = (roster.threshold(), roster.charter().threshold());
     let below = roster.below_threshold().map(|voters| {
-        format!("{voters} voters where the charter asks for {asked} votes: {votes} suffice (below_threshold = reset)")
+        let few = format!("{voters} voters where the charter asks for {asked} votes");
+        match roster.charter().policies().below {
+            Below::Reset => format!("{few}: {votes} suffice (below_threshold = reset)"),
+            Below::Authority => format!("{few}: the authority decides (below_threshold = authority)"),
+            Below::Nobody => format!("{few}: nobody is admitted until there are enough"),
+        }
     });
     (votes, below)
 }

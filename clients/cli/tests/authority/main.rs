@@ -6,7 +6,7 @@
 //! while it signs                  killed a little later each time after the last vote; as many in the end as its log and the transcript say
 //! a voter mid-vote                killed right after its vote, or the contact is
 //! offices                         refused combinations, hand-over, exposed files, a second office
-//! alone                           policy = "authority": it votes by its folder, and nobody else has a say
+//! alone                           policy = "authority": it votes by its folder, and nobody else has a say; below the threshold, by a program
 //! ```
 //! `FOLKMOOT_KILLS=20`: so many admissions, each with a kill.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
@@ -184,6 +184,30 @@ fn where_it_decides_alone_it_votes_by_its_folder() {
     cast.authority.good(&["vote", "approve", "guest-dora"]);
     cast.anna.why("guest-dora", "present");
     dora.why("anna", "present");
+    assert_eq!(cast.issued(), 1);
+}
+
+/// Two votes asked for, one voter left: the authority decides, by its program.
+#[test]
+fn below_the_threshold_its_program_decides() {
+    let mut cast = Cast::new("auth-below", "plain", &["--below-threshold", "authority"]);
+    let program = cast.place.path().join("hook.sh");
+    std::fs::write(&program, "#!/bin/sh\ngrep -q guest-dora || exit 3\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    cast.anna.good(&["voters", "anna", "--force"]);
+    let open = cast.ben.until(&["vote", "list"], |list| list[0]["kind"] == "proposal");
+    cast.ben.good(&["vote", "approve", open[0]["subject"].as_str().unwrap()]);
+    cast.anna.until(&["status"], |status| status["below_threshold"].is_string());
+    cast.authority.kill();
+    let at = cast.anna.locator.clone();
+    cast.authority.start(&cast.place, &[at], &["--policy-hook", &program.display().to_string()]);
+    let dora = cast.guest("guest-dora");
+    cast.anna.why("guest-dora", "present");
+    dora.why("anna", "present");
+    let erik = cast.guest("guest-erik");
+    erik.until(&["status"], |status| status["denied"].is_string() || status["refused"].is_string());
+    cast.authority
+        .until(&["vote", "list"], |list| list[0]["rejected"].as_array().is_some_and(|no| no.len() == 1));
     assert_eq!(cast.issued(), 1);
 }
 

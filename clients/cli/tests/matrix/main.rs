@@ -34,10 +34,11 @@ struct Cell {
     place: Place,
     founders: Vec<Actor>,
     authority: Option<Actor>,
+    dealer: &'static str,
 }
 
 impl Cell {
-    fn found(name: &str, scheme: &str, (centralised, dealer): (bool, &str), threshold: &[&str]) -> Self {
+    fn found(name: &str, scheme: &str, (centralised, dealer): Mode, threshold: &[&str]) -> Self {
         let place = Place::new(name);
         let founders: Vec<Actor> = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name)).into();
         let authority = centralised.then(|| Actor::authority(&place, "authority", scheme));
@@ -53,7 +54,7 @@ impl Cell {
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
         let folders: Vec<_> = founders.iter().map(|one| one.state.as_path()).collect();
         place.found_with(&folders, Times { silence_ms: 5_000, days: 1 }, &rules);
-        let mut cell = Self { place, founders, authority };
+        let mut cell = Self { place, founders, authority, dealer };
         cell.start(&[]);
         cell
     }
@@ -110,7 +111,14 @@ impl Cell {
         self.vote("approve", &["expel", "dora"], &[1]);
         self.founders[2].why("dora", "expelled");
         if let Some(authority) = &self.authority {
-            assert_eq!(authority.good(&["authority", "status"])["issued"], 3);
+            let status = authority.good(&["authority", "status"]);
+            assert_eq!(status["issued"], 3);
+            let held = match self.dealer {
+                "" => "no-shares",
+                "keeps" => "keeps",
+                _ => "erased",
+            };
+            assert_eq!(status["dealer"], held);
         }
     }
 }
