@@ -54,6 +54,10 @@ const MAY: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "folkmoot-authority",
+        &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"],
+    ),
+    (
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
     ),
@@ -104,6 +108,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-admission",
             "folkmoot-letters",
             "folkmoot-member",
+            "folkmoot-authority",
         ],
     ),
 ];
