@@ -207,7 +207,7 @@ fn listed(charter: &Charter) -> Result<Vec<MemberId>, DriverError> {
     if charter.minority() == Minority::Continue {
         return Err(DriverError::LocalMinority(charter.minority().word()));
     }
-    let founders: Vec<MemberId> = charter.founders().iter().map(|founder| founder.member).collect();
+    let founders: Vec<MemberId> = charter.founders().iter().map(|founder| founder.key.member_id()).collect();
     if (2..=7).contains(&founders.len()) { Ok(founders) } else { Err(DriverError::LocalCount(founders.len())) }
 }
 

@@ -132,6 +132,7 @@ fn why(reason: admission::Reason) -> &'static str {
         admission::Reason::Term => "the term that was asked for does not hold, or a vote ran out",
         admission::Reason::Objected => "so many objected that the request is refused for good",
         admission::Reason::NotListed => "the charter admits by its list, and this key is not on it",
+        admission::Reason::AwaitingAuthority => "the group's authority has not signed yet, or cannot be reached",
         admission::Reason::Votes => "the votes in the certificate do not stand",
     }
 }
