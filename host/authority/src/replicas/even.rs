@@ -129,7 +129,9 @@ impl Replicas {
 
     pub(super) fn hear_state(&mut self, from: MemberId, has: Holding) -> Result<(), ReplicasError> {
         let refuse = |what| Err(ReplicasError::PeerOutOfTurn(from, what));
-        if has.floor > has.length || has.length > LOG_MAX || (has.epoch.is_none() && has.length > 0) {
+        // One that was never even has at most what stands for good, of an evening that broke off.
+        let most = if has.epoch.is_none() { has.floor } else { LOG_MAX };
+        if has.floor > has.length || has.length > most.min(LOG_MAX) {
             return refuse("a state that no log has");
         }
         let Some(seat) = self.seat.as_mut() else { return Ok(()) };
