@@ -54,7 +54,7 @@ fn every_checker_catches_its_mutant() {
         (Danger::SaysKeptEarly, "durable"),
         (Danger::HandsBackUnkept, "durable"),
         (Danger::MinorityToo, "quorum"),
-        (Danger::LongestLog, "durable"),
+        (Danger::LongestLog, "blame"),
         (Danger::OwnLog, "blame"),
         (Danger::AfterSignal, "blame"),
         (Danger::ProposesOnce, "liveness"),

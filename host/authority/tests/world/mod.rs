@@ -78,6 +78,7 @@ pub(crate) struct World {
     danger: Option<Danger>,
     attempts: u64,
     quick: usize,
+    calm: usize,
     /// What was handed back anywhere, by place and by request.
     by_place: BTreeMap<u64, (Bytes, usize)>,
     by_request: BTreeMap<Digest, (u64, Bytes)>,
@@ -95,6 +96,7 @@ impl World {
             danger,
             attempts: 0,
             quick: 0,
+            calm: 0,
             by_place: BTreeMap::new(),
             by_request: BTreeMap::new(),
             caught: BTreeMap::new(),
@@ -169,13 +171,17 @@ impl World {
         for other in members {
             // In a view after this one more may have been handed back.
             for (place, (record, _)) in self.by_place.iter().filter(|(_, (_, view))| *view <= here) {
-                let key = StoreKey { table: LOG_TABLE, key: [b"r", &place.to_be_bytes()[..]].concat().into() };
-                if self.all[other].disk.get(&key) != Some(record) {
+                if self.on_disk(other, *place).as_ref() != Some(record) {
                     let text = format!("{one} hands back, and {other}'s disk lacks {place}");
                     return self.catch("durable", text);
                 }
             }
         }
+    }
+
+    pub(crate) fn on_disk(&self, one: usize, place: u64) -> Option<Bytes> {
+        let key = StoreKey { table: LOG_TABLE, key: [b"r", &place.to_be_bytes()[..]].concat().into() };
+        self.all[one].disk.get(&key).cloned()
     }
 
     /// The disk has the oldest write; `told`: the machine hears so.
@@ -322,9 +328,14 @@ impl World {
 
     fn split(&mut self) {
         let mut sides: Vec<Vec<usize>> = vec![Vec::new(), Vec::new(), Vec::new()];
-        let together = self.dice.chance(50);
+        let (kind, quick) = (self.dice.below(10), self.quick);
         for one in self.alive() {
-            let side = if together { 0 } else { self.dice.below(3) };
+            let side = match kind {
+                0..=3 => 0,
+                // The quick one is ahead of the others: it alone.
+                4..=6 => usize::from(one == quick),
+                _ => self.dice.below(3),
+            };
             sides[side].push(one);
         }
         sides.retain(|side| !side.is_empty());
@@ -338,7 +349,10 @@ impl World {
             self.quick = self.dice.below(self.all.len());
         }
         let one = if self.dice.chance(50) { self.quick } else { self.dice.below(self.all.len()) };
-        if self.dice.below(1_000) < storm {
+        self.calm = self.calm.saturating_sub(1);
+        if self.calm == 0 && self.dice.below(1_000) < storm {
+            // Time to get somewhere, often.
+            self.calm = self.dice.below(3) * 40;
             match self.dice.below(6) {
                 0 => self.crash(one),
                 1 if self.write(one, false) => self.crash(one),
