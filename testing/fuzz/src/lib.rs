@@ -25,6 +25,7 @@ mod letters;
 mod links;
 mod orders;
 mod papers;
+mod replicas;
 mod runs;
 mod script;
 mod seeds;
@@ -67,4 +68,5 @@ targets! {
     stored: stored_state;
     shares: shoup_forms, shoup_run, ts_rsa_run;
     dealers: dealer_secret, dealer_share;
+    replicas: replica_message, replica_machine;
 }

@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use folkmoot_admission::LogRecord;
-use folkmoot_authority::replicas::{Danger, Input, LOG_TABLE, Output, Replicas, request_of};
+use folkmoot_authority::replicas::{Danger, Input, LOG_TABLE, Output, Replicas, Status, request_of};
 use folkmoot_base::{
     Blob, ConfigurationId, Digest, GroupId, MemberId, NodeId, Persist, StoreKey, ViewId, codec, digest,
 };
@@ -77,6 +77,8 @@ pub(crate) struct World {
     requests: Vec<Digest>,
     danger: Option<Danger>,
     attempts: u64,
+    /// Bytes of messages that got their places.
+    pub(crate) sent: usize,
     quick: usize,
     calm: usize,
     /// What was handed back anywhere, by place and by request.
@@ -95,6 +97,7 @@ impl World {
             requests: Vec::new(),
             danger,
             attempts: 0,
+            sent: 0,
             quick: 0,
             calm: 0,
             by_place: BTreeMap::new(),
@@ -204,6 +207,7 @@ impl World {
         let process = &mut self.all[one];
         let Some(view) = process.installed.filter(|_| process.inbox.is_empty()) else { return false };
         let Some(payload) = process.sends.pop_front() else { return false };
+        self.sent += payload.len();
         self.views[view].order.push((one, payload));
         true
     }
@@ -414,6 +418,10 @@ impl World {
                 return;
             }
         }
+    }
+
+    pub(crate) fn status(&self, one: usize) -> Status {
+        self.all[one].machine.as_ref().unwrap().status()
     }
 
     pub(crate) fn handed_back(&self) -> usize {
