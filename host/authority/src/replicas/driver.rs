@@ -7,7 +7,7 @@
 //! ```
 //! One task. One write, one send and one hand-back are under way at a time, each in the machine's order; writes that wait go together.
 
-use super::machine::{Input, Output, Replicas};
+use super::machine::{Input, Output, REPLICAS_MAX, Replicas};
 use super::status::Status;
 use super::{LOG_TABLE, ReplicasError};
 use bytes::Bytes;
@@ -71,7 +71,7 @@ pub enum DriverError {
     )]
     LocalMinority(&'static str),
     /// Nobody to replicate with, or too many.
-    #[error("the replicas' charter has {0} founders; 2 to 7 can be replicas")]
+    #[error("the replicas' charter has {0} founders; 2 to {REPLICAS_MAX} can be replicas")]
     LocalCount(usize),
     /// The charter in the folder does not stand.
     #[error("the replicas' charter does not stand: {0}")]
@@ -208,7 +208,7 @@ fn listed(charter: &Charter) -> Result<Vec<MemberId>, DriverError> {
         return Err(DriverError::LocalMinority(charter.minority().word()));
     }
     let founders: Vec<MemberId> = charter.founders().iter().map(|founder| founder.key.member_id()).collect();
-    if (2..=7).contains(&founders.len()) { Ok(founders) } else { Err(DriverError::LocalCount(founders.len())) }
+    if (2..=REPLICAS_MAX).contains(&founders.len()) { Ok(founders) } else { Err(DriverError::LocalCount(founders.len())) }
 }
 
 type Doing<T> = Pin<Box<dyn Future<Output = T> + Send>>;

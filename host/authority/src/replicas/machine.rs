@@ -10,8 +10,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Most records of the own authority that wait for a place; a newer one is refused, and its authority hands it in again.
 pub const WANTS_MAX: usize = folkmoot_admission::LOGGING_MAX;
+/// Most replicas.
+pub const REPLICAS_MAX: usize = 7;
 /// Most records that have a place in a view and are not known to be on every disk of it.
 pub const UNDERWAY_MAX: u64 = 1_024;
+
+// What all replicas propose at once has room: none is dropped that its proposer does not propose again.
+const _: () = assert!((REPLICAS_MAX * WANTS_MAX) as u64 <= UNDERWAY_MAX);
 
 /// What happens to a replica.
 #[derive(Debug, Clone)]
