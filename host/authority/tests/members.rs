@@ -3,10 +3,12 @@
 
 use bytes::Bytes;
 use folkmoot_admission::LogRecord;
-use folkmoot_authority::replicas::{DriverError, Ends, Logged, Options, Running, Standing, Status, open, request_of};
+use folkmoot_authority::replicas::{
+    DriverError, Ends, Logged, Options, Running, Standing, Status, open, request_of,
+};
 use folkmoot_base::{Blob, Digest, GroupName, Locator, UnixTime, codec};
 use folkmoot_identity::{CharterDraft, Founder, Identity, Minority, SignedCharter};
-use folkmoot_runtime::{OsEntropy, StateFolder, wall_clock};
+use folkmoot_runtime::{OsEntropy, RuntimeError, StateError, StateFolder, wall_clock};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -64,14 +66,27 @@ async fn stand_in(mut logged: mpsc::Receiver<Logged>, issued: Issued, order: Arc
 }
 
 async fn start(all: &mut [Replica], one: usize) {
-    let seeds = all.iter().filter_map(|replica| replica.at).collect();
-    let (records, wanted) = mpsc::channel(8);
-    let (tell, logged) = mpsc::channel(8);
+    let seeds: Vec<Locator> = all.iter().filter_map(|replica| replica.at).collect();
     let replica = &mut all[one];
-    let options = Options { state: replica.folder.clone(), listen: ([127, 0, 0, 1], 0).into(), seeds };
     let begun = Instant::now();
-    let running = open(options, Ends { records: wanted, logged: tell }).await.unwrap();
-    assert!(begun.elapsed() < LIMIT);
+    let (running, records, logged) = loop {
+        let (records, wanted) = mpsc::channel(8);
+        let (tell, logged) = mpsc::channel(8);
+        let options = Options {
+            state: replica.folder.clone(),
+            listen: ([127, 0, 0, 1], 0).into(),
+            seeds: seeds.clone(),
+        };
+        match open(options, Ends { records: wanted, logged: tell }).await {
+            Ok(running) => break (running, records, logged),
+            // The one that was killed has not let go of its folder yet.
+            Err(DriverError::Runtime(RuntimeError::State(StateError::LocalInUse { .. }))) => {
+                assert!(begun.elapsed() < LIMIT);
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    };
     tokio::spawn(stand_in(logged, replica.issued.clone(), replica.order.clone()));
     (replica.at, replica.running, replica.records) = (Some(running.locator()), Some(running), Some(records));
 }
@@ -182,12 +197,47 @@ async fn of_three_replicas_any_one_may_be_lost() {
     assert!(all[0].order.lock().unwrap().len() >= 9);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_replicas_killed_at_odd_moments_issue_nothing_twice_and_lose_nothing() {
+    let mut all = found("odd", 2, Minority::ReadOnly);
+    start(&mut all, 0).await;
+    start(&mut all, 1).await;
+    all[0].until("both", |status| status.is_ready() && status.present.len() == 2).await;
+    let mut told: Vec<(Digest, Bytes)> = Vec::new();
+    for round in 0..10_u8 {
+        // Both are asked for the same, and each for one of its own; then one of them dies, a little later each time.
+        for request in [[round; 32], [100 + round; 32]] {
+            all[0].ask(request).await;
+            all[1].ask(request).await;
+        }
+        tokio::time::sleep(Duration::from_micros(u64::from(round) * 2_500)).await;
+        let dies = usize::from(round % 2);
+        for one in &all {
+            told.extend(one.issued.lock().unwrap().clone());
+        }
+        kill(&mut all, dies);
+        start(&mut all, dies).await;
+        for one in &all {
+            one.until("both again", |status| status.is_ready() && status.present.len() == 2).await;
+        }
+        for request in [[round; 32], [100 + round; 32]] {
+            all[0].issue(request).await;
+            all[1].issue(request).await;
+        }
+    }
+    even(&all).await;
+    let issued = all[0].issued.lock().unwrap().clone();
+    assert_eq!((issued.len(), &issued), (20, &*all[1].issued.lock().unwrap()));
+    assert!(told.iter().all(|(request, record)| issued[request] == *record), "what was told stands");
+}
+
 #[tokio::test]
 async fn auth_11_a_charter_that_lets_a_minority_go_on_is_refused() {
     let all = found("minority", 2, Minority::Continue);
     let (_records, wanted) = mpsc::channel(8);
     let (tell, _logged) = mpsc::channel(8);
-    let options = Options { state: all[0].folder.clone(), listen: ([127, 0, 0, 1], 0).into(), seeds: Vec::new() };
+    let options =
+        Options { state: all[0].folder.clone(), listen: ([127, 0, 0, 1], 0).into(), seeds: Vec::new() };
     let refused = open(options, Ends { records: wanted, logged: tell }).await.unwrap_err();
     assert!(matches!(refused, DriverError::LocalMinority("continue")), "{refused}");
 }

@@ -34,7 +34,14 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let machine = Replicas::load(member(0), (0..3).map(member).collect(), &[]).unwrap();
-        Self { machine, disk: BTreeMap::new(), said: Vec::new(), back: Vec::new(), held: Vec::new(), slow: false }
+        Self {
+            machine,
+            disk: BTreeMap::new(),
+            said: Vec::new(),
+            back: Vec::new(),
+            held: Vec::new(),
+            slow: false,
+        }
     }
 
     /// In view 1 with the second, logs even and empty.
@@ -121,7 +128,8 @@ fn tip(before: Digest, of: u64) -> Digest {
 #[test]
 fn auth_01_what_is_no_message_is_refused() {
     let mut desk = Desk::even();
-    let malformed = |result| matches!(result, Err(ReplicasError::PeerMalformed(from, _)) if from == member(1));
+    let malformed =
+        |result| matches!(result, Err(ReplicasError::PeerMalformed(from, _)) if from == member(1));
     assert!(malformed(desk.raw(b"")));
     assert!(malformed(desk.raw(&[1, 9])));
     let more = [&propose(1, 1).encode()[..], &[0]].concat();
@@ -208,7 +216,8 @@ fn auth_06_what_is_said_for_another_view_or_after_the_signal_says_nothing() {
     let mut desk = Desk::even();
     let late = propose(7, 1).encode();
     desk.raw(&late).unwrap();
-    desk.take(Input::Message { from: member(1), view: view(7), payload: propose(1, 1).encode().into() }).unwrap();
+    desk.take(Input::Message { from: member(1), view: view(7), payload: propose(1, 1).encode().into() })
+        .unwrap();
     assert_eq!(desk.machine.status().length, 0);
     desk.hear(1, propose(1, 1)).unwrap();
     desk.take(Input::Transitional).unwrap();

@@ -121,12 +121,12 @@ pub(crate) fn replica_seeds() -> [Vec<Vec<u8>>; 2] {
     };
     let kept = |number, place, tip| Message::Kept { view: view(number), place, tip }.encode();
     let (first, second) = (record([1; 32]), record([2; 32]));
-    let chain = |before: Digest, record: &Bytes| folkmoot_base::digest(&[b"folkmoot log v1", &before, record]);
+    let chain =
+        |before: Digest, record: &Bytes| folkmoot_base::digest(&[b"folkmoot log v1", &before, record]);
     let one = chain([0; 32], &first);
     let two = chain(one, &second);
     let proposal = Message::Propose { view: view(1), record: Blob(first.clone()) }.encode();
-    let records =
-        Message::Records { view: view(2), from: 2, records: vec![Blob(second)] }.encode();
+    let records = Message::Records { view: view(2), from: 2, records: vec![Blob(second)] }.encode();
     let words = vec![state(1, None, 0, [0; 32]), kept(1, 0, [0; 32]), proposal.clone(), records.clone()];
     let story = script([
         (3 + 8, vec![]),

@@ -208,7 +208,11 @@ fn listed(charter: &Charter) -> Result<Vec<MemberId>, DriverError> {
         return Err(DriverError::LocalMinority(charter.minority().word()));
     }
     let founders: Vec<MemberId> = charter.founders().iter().map(|founder| founder.key.member_id()).collect();
-    if (2..=REPLICAS_MAX).contains(&founders.len()) { Ok(founders) } else { Err(DriverError::LocalCount(founders.len())) }
+    if (2..=REPLICAS_MAX).contains(&founders.len()) {
+        Ok(founders)
+    } else {
+        Err(DriverError::LocalCount(founders.len()))
+    }
 }
 
 type Doing<T> = Pin<Box<dyn Future<Output = T> + Send>>;

@@ -34,7 +34,9 @@ pub enum ReplicasError {
     #[error("too many records wait for the log")]
     LocalFull,
     /// The log on disk is damaged.
-    #[error("the table \"log\" is damaged ({0}). Take this replica's folder away, and set it up anew as one that was lost")]
+    #[error(
+        "the table \"log\" is damaged ({0}). Take this replica's folder away, and set it up anew as one that was lost"
+    )]
     LocalCorrupt(&'static str),
     /// This identity is no founder of the replicas' charter.
     #[error("this identity is not among the founders of the replicas' charter")]

@@ -7,9 +7,9 @@
 //! in it: all of that view had it on disk, one of them is here, and every epoch since began with such a log.
 
 use super::ReplicasError;
+use super::log::LOG_MAX;
 use super::machine::{Danger, Output, Replicas};
 use super::message::{BATCH_BYTES_MAX, Holding, Message, request_of};
-use super::log::LOG_MAX;
 use bytes::Bytes;
 use core::cmp::Reverse;
 use folkmoot_base::codec::Blob;
@@ -157,8 +157,9 @@ impl Replicas {
         let best = if danger == Some(Danger::OwnLog) { Some((me, ours)) } else { best };
         let Some((source, has)) = best else { return Ok(()) };
         // Of the epoch that stands a log is a beginning; of another, what stands for good.
-        let agreed =
-            |of: &Holding| if of.epoch == has.epoch { of.length.min(has.length) } else { of.floor.min(has.length) };
+        let agreed = |of: &Holding| {
+            if of.epoch == has.epoch { of.length.min(has.length) } else { of.floor.min(has.length) }
+        };
         let least = seat.states.values().map(agreed).min().filter(|_| danger != Some(Danger::OwnLog));
         let next = least.unwrap_or(has.length).saturating_add(1);
         let agreed = agreed(&ours);

@@ -5,8 +5,8 @@
 //! | log | "r" ‖ place u64 | a record |
 //! | log | "s" | epoch, length, floor, handed |
 
-use super::message::{Holding, request_of};
 use super::ReplicasError;
+use super::message::{Holding, request_of};
 use bytes::Bytes;
 use folkmoot_admission::ISSUED_MAX;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
@@ -50,7 +50,11 @@ impl Log {
             .map(|(at, value)| (at.key.as_ref(), value))
             .collect();
         let Some(state) = rows.get(STATE) else {
-            return if rows.is_empty() { Ok(Self::default()) } else { Err(corrupt("records without a state")) };
+            return if rows.is_empty() {
+                Ok(Self::default())
+            } else {
+                Err(corrupt("records without a state"))
+            };
         };
         let state: Stored = codec::decode(state).map_err(|_| corrupt("its state"))?;
         let mut log = Self { epoch: state.epoch, ..Self::default() };
@@ -63,7 +67,8 @@ impl Log {
             log.push(request, Bytes::clone(record));
         }
         let whole = u64::try_from(rows.len()).unwrap_or(u64::MAX) == log.length().saturating_add(1);
-        if !whole || state.length != log.length() || state.floor > state.length || state.handed > state.floor {
+        if !whole || state.length != log.length() || state.floor > state.length || state.handed > state.floor
+        {
             return Err(corrupt("its state and its records do not fit"));
         }
         (log.floor, log.handed) = (state.floor, state.handed);

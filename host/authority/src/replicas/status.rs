@@ -53,8 +53,12 @@ impl Status {
         let (here, all) = (self.present.len(), self.listed.len());
         match self.standing {
             Standing::Out => "not in the replicas' group yet: waits for it".to_owned(),
-            Standing::NoQuorum => format!("waits for {}: {here} of {all} replicas are no quorum", self.wanted()),
-            Standing::Evening { told, records: None } => format!("asks what each has: {told} of {here} have told"),
+            Standing::NoQuorum => {
+                format!("waits for {}: {here} of {all} replicas are no quorum", self.wanted())
+            }
+            Standing::Evening { told, records: None } => {
+                format!("asks what each has: {told} of {here} have told")
+            }
             Standing::Evening { records: Some((come, of)), .. } => {
                 format!("makes the logs even: {come} of {of} records")
             }

@@ -1,6 +1,13 @@
 //! Replicas in virtual time: disks that crashes leave as they are, one order for each side of a network that splits, and authorities that
 //! hand in records and take them back. What the bus promises is less than the group does: nothing is safe, only ordered.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs
+)]
 
 use bytes::Bytes;
 use folkmoot_admission::LogRecord;
