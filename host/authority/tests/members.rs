@@ -231,13 +231,14 @@ async fn two_replicas_killed_at_odd_moments_issue_nothing_twice_and_lose_nothing
     assert!(told.iter().all(|(request, record)| issued[request] == *record), "what was told stands");
 }
 
-#[tokio::test]
-async fn auth_11_a_charter_that_lets_a_minority_go_on_is_refused() {
+#[test]
+fn auth_11_a_charter_that_lets_a_minority_go_on_is_refused() {
     let all = found("minority", 2, Minority::Continue);
     let (_records, wanted) = mpsc::channel(8);
     let (tell, _logged) = mpsc::channel(8);
     let options =
         Options { state: all[0].folder.clone(), listen: ([127, 0, 0, 1], 0).into(), seeds: Vec::new() };
-    let refused = open(options, Ends { records: wanted, logged: tell }).await.unwrap_err();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let refused = runtime.block_on(open(options, Ends { records: wanted, logged: tell })).unwrap_err();
     assert!(matches!(refused, DriverError::LocalMinority("continue")), "{refused}");
 }

@@ -264,7 +264,7 @@ struct Work {
 }
 
 enum Wake {
-    Event(Result<Option<Event>, RuntimeError>),
+    Event(Result<Option<Box<Event>>, RuntimeError>),
     Record(Option<Bytes>),
     Written((Vec<u64>, Result<(), StoreError>)),
     Sent(Result<(), RuntimeError>),
@@ -276,7 +276,7 @@ impl Work {
     async fn run(mut self, mut stop: oneshot::Receiver<()>) -> Result<(), DriverError> {
         loop {
             let wake = tokio::select! {
-                event = self.running.next() => Wake::Event(event),
+                event = self.running.next() => Wake::Event(event.map(|event| event.map(Box::new))),
                 record = self.ends.records.recv() => Wake::Record(record),
                 written = self.writing.done() => Wake::Written(written),
                 sent = self.sending.done() => Wake::Sent(sent),
@@ -285,7 +285,7 @@ impl Work {
             };
             match wake {
                 Wake::Event(event) => match event? {
-                    Some(event) => self.hear(event)?,
+                    Some(event) => self.hear(*event)?,
                     None => return Ok(()),
                 },
                 Wake::Record(Some(record)) => self.handle(Input::Record(record))?,

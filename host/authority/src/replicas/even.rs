@@ -40,7 +40,7 @@ pub(super) struct Seat {
 #[derive(Debug)]
 enum Step {
     Telling,
-    Filling(Filling),
+    Filling(Box<Filling>),
     /// The log has had so many records since they stood.
     Keeping(u64),
 }
@@ -163,7 +163,8 @@ impl Replicas {
         let least = seat.states.values().map(agreed).min().filter(|_| danger != Some(Danger::OwnLog));
         let next = least.unwrap_or(has.length).saturating_add(1);
         let agreed = agreed(&ours);
-        seat.step = Step::Filling(Filling { source, has, next, agreed, rest: Vec::new() });
+        let filling = Filling { source, has, next, agreed, rest: Vec::new() };
+        seat.step = Step::Filling(Box::new(filling));
         self.go_on()
     }
 
@@ -231,7 +232,8 @@ impl Replicas {
     fn adopt(&mut self) -> Result<(), ReplicasError> {
         let Some(seat) = self.seat.as_mut() else { return Ok(()) };
         let step = std::mem::replace(&mut seat.step, Step::Telling);
-        let Step::Filling(Filling { source, has, agreed, rest, .. }) = step else { return Ok(()) };
+        let Step::Filling(filling) = step else { return Ok(()) };
+        let Filling { source, has, agreed, rest, .. } = *filling;
         seat.step = Step::Keeping(has.length);
         let (view, mut rows) = (seat.view, Vec::new());
         let begins = agreed.max(has.floor);
