@@ -1,10 +1,14 @@
-//! What an authority of a group needs of its host, beside what every member needs: its office on disk, and the file that carries it to a
-//! replica.
+//! What an authority of a group needs of its host, beside what every member needs: its office on disk, the file that carries it to a
+//! replica, and the log that replicas share.
 //!
 //! ```text
 //! found --> STATE/member.sqlite, table "office"   the key that signs, the dealer's secret; sealed under the identity's key
 //!      '--> STATE/authority.pem                   public: for the charter's founders
 //! hand_over --> FILE (0600) --take_over--> the same office in a replica's folder, which has an identity of its own
+//!
+//! authority's member --Event::Log--> replicas --Command::Logged--> authority's member
+//!                                       |
+//!                     a folkmoot group of their own, and the table "log" of its state folder
 //! ```
 //! The process that runs it is a member's: the same engine, store and stacks (`folkmoot-runtime`), whose door is the authority's side where
 //! the charter names its identity and an office is kept.
@@ -12,6 +16,7 @@
 mod error;
 mod office;
 mod public;
+pub mod replicas;
 
 pub use error::AuthorityError;
 pub use folkmoot_runtime::Office;

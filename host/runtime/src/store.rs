@@ -25,8 +25,8 @@ const BATCHES_MAX: usize = 4;
 /// Table names a store may hold; more is damage.
 const TABLES_MAX: usize = 64;
 /// The tables known today. Others are taken too, so that a layer can add one.
-const TABLES: [&str; 9] =
-    ["ring", "transcript", "vote", "request", "share", "revoked", "office", "keying", "locator"];
+const TABLES: [&str; 10] =
+    ["ring", "transcript", "vote", "request", "share", "revoked", "office", "keying", "locator", "log"];
 
 /// Table, key, value and checksum, as a row has them.
 type Row = (String, Vec<u8>, Vec<u8>, Vec<u8>);

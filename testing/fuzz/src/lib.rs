@@ -26,6 +26,7 @@ mod links;
 mod offices;
 mod orders;
 mod papers;
+mod replicas;
 mod runs;
 mod script;
 mod seeds;
@@ -69,4 +70,5 @@ targets! {
     stored: stored_state;
     shares: shoup_forms, shoup_run, ts_rsa_run;
     dealers: dealer_secret, dealer_share;
+    replicas: replica_message, replica_machine;
 }

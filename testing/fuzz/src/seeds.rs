@@ -3,8 +3,8 @@
 use crate::script::script;
 use crate::world::world;
 use crate::{
-    asm, dealers, doors, frames, frost, keys, letters, links, offices, orders, runs, shares, sharing, stacks,
-    stored, values,
+    asm, dealers, doors, frames, frost, keys, letters, links, offices, orders, replicas, runs, shares, sharing,
+    stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
@@ -32,6 +32,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [frost_forms, frost_run] = frost::frost_seeds();
     let [dealt, shoup, ts_rsa] = shares::share_seeds();
     let [kept, sent] = dealers::dealer_seeds();
+    let [replica_words, replica] = replicas::replica_seeds();
     all.extend([
         ("link_message", datagrams),
         ("link_stranger", stranger.clone()),
@@ -72,6 +73,8 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("ts_rsa_run", ts_rsa),
         ("dealer_secret", kept),
         ("dealer_share", sent),
+        ("replica_message", replica_words),
+        ("replica_machine", replica),
     ]);
     all
 }

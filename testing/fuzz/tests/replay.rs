@@ -169,6 +169,8 @@ replays! {
     ts_rsa_run
     dealer_secret
     dealer_share
+    replica_message
+    replica_machine
 }
 
 #[test]

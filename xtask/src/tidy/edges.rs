@@ -53,7 +53,10 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-transport",
         ],
     ),
-    ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-runtime"]),
+    (
+        "folkmoot-authority",
+        &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"],
+    ),
     (
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
@@ -106,6 +109,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-admission",
             "folkmoot-letters",
             "folkmoot-member",
+            "folkmoot-authority",
         ],
     ),
 ];

@@ -1,0 +1,47 @@
+//! What is refused, and whose fault it is.
+
+use folkmoot_base::{DecodeError, MemberId};
+
+/// Why an input was refused. Nothing has changed then, but for [`Self::PeerDiverged`]: the replica stops.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplicasError {
+    /// `AUTH-01` Not in its one encoding, or too long.
+    #[error("AUTH-01: {0} sent what is no message of replicas: {1}")]
+    PeerMalformed(MemberId, DecodeError),
+    /// `AUTH-02` Said by a member that the founding charter does not list.
+    #[error("AUTH-02: {0} is in the group, but is no replica")]
+    PeerNotReplica(MemberId),
+    /// `AUTH-03` Not what this replica had to say now.
+    #[error("AUTH-03: {0} spoke out of turn: {1}")]
+    PeerOutOfTurn(MemberId, &'static str),
+    /// `AUTH-04` A record that is none.
+    #[error("AUTH-04: {0} sent a record that is none")]
+    PeerRecord(MemberId),
+    /// `AUTH-05` Two logs that must be one are not: a disk was changed or set back. Nothing is handed back any more.
+    #[error(
+        "AUTH-05: the log here and that of {0} differ where they must not: a disk was set back or changed. \
+         Stop all replicas, and compare their logs before any of them runs again"
+    )]
+    PeerDiverged(MemberId),
+    /// `AUTH-08` More records on their way than may be.
+    #[error("AUTH-08: no room for a record of {0}: too many are on their way, or the log is full")]
+    PeerTooMany(MemberId),
+    /// The authority's own record is none.
+    #[error("the authority's record cannot be logged: {0}")]
+    LocalRecord(&'static str),
+    /// More records of the authority wait than may.
+    #[error("too many records wait for the log")]
+    LocalFull,
+    /// The log on disk is damaged.
+    #[error(
+        "the table \"log\" is damaged ({0}). Take this replica's folder away, and set it up anew as one that was lost"
+    )]
+    LocalCorrupt(&'static str),
+    /// This identity is no founder of the replicas' charter.
+    #[error("this identity is not among the founders of the replicas' charter")]
+    LocalNotReplica,
+    /// The disk was said to have what it was not given.
+    #[error("no such write is under way")]
+    LocalTicket,
+}

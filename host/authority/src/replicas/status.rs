@@ -1,0 +1,108 @@
+//! How a replica stands, for people.
+
+use super::machine::Replicas;
+use folkmoot_base::MemberId;
+
+/// How the log stands here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// In no view of the replicas' group.
+    Out,
+    /// In a view of too few: nothing is issued here.
+    NoQuorum,
+    /// Logs are made even.
+    Evening {
+        /// Who have told what they have, of those present.
+        told: usize,
+        /// Records that have come of those that stand, once that is known.
+        records: Option<(u64, u64)>,
+    },
+    /// Records are taken and handed back.
+    Ready,
+    /// The view is losing somebody; the next one is waited for.
+    Changing,
+    /// The log here and another's differ where they must not.
+    Diverged(MemberId),
+}
+
+/// Everything of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// The replicas, in their charter's order.
+    pub listed: Vec<MemberId>,
+    /// Those in the view.
+    pub present: Vec<MemberId>,
+    /// How the log stands.
+    pub standing: Standing,
+    /// Records in the log.
+    pub length: u64,
+    /// Of these, on the authority's own disk.
+    pub handed: u64,
+    /// Records of the own authority that wait.
+    pub waiting: usize,
+}
+
+impl Status {
+    /// Whether records are taken and handed back now.
+    pub fn is_ready(&self) -> bool {
+        self.standing == Standing::Ready
+    }
+
+    /// In a sentence.
+    pub fn words(&self) -> String {
+        let (here, all) = (self.present.len(), self.listed.len());
+        match self.standing {
+            Standing::Out => "not in the replicas' group yet: waits for it".to_owned(),
+            Standing::NoQuorum => {
+                format!("waits for {}: {here} of {all} replicas are no quorum", self.wanted())
+            }
+            Standing::Evening { told, records: None } => {
+                format!("asks what each has: {told} of {here} have told")
+            }
+            Standing::Evening { records: Some((come, of)), .. } => {
+                format!("makes the logs even: {come} of {of} records")
+            }
+            Standing::Ready => format!("ready: {here} of {all} replicas"),
+            Standing::Changing => "waits for the next view".to_owned(),
+            Standing::Diverged(member) => format!("stopped: the log here and that of {member} differ"),
+        }
+    }
+
+    /// Who would make a quorum.
+    fn wanted(&self) -> String {
+        match self.listed.first().filter(|first| !self.present.contains(first)) {
+            Some(first) if self.present.len().saturating_mul(2) == self.listed.len() => {
+                format!("{first}, the first listed")
+            }
+            _ => "others".to_owned(),
+        }
+    }
+}
+
+impl Replicas {
+    /// How it stands, as of the input before.
+    pub fn status(&self) -> Status {
+        Status {
+            listed: self.listed.clone(),
+            present: self.seat.as_ref().map(|seat| seat.present.clone()).unwrap_or_default(),
+            standing: self.standing(),
+            length: self.log.length(),
+            handed: self.log.handed,
+            waiting: self.wants.len(),
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        match (&self.diverged, &self.seat) {
+            (Some(member), _) => Standing::Diverged(*member),
+            (None, None) => Standing::Out,
+            (None, Some(seat)) if !seat.quorum => Standing::NoQuorum,
+            (None, Some(seat)) if seat.losing => Standing::Changing,
+            (None, Some(seat)) if seat.even => Standing::Ready,
+            (None, Some(seat)) => {
+                let (told, records) = seat.progress();
+                Standing::Evening { told, records }
+            }
+        }
+    }
+}
