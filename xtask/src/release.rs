@@ -51,6 +51,9 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[2], format!("{SIM} --schedules 100 --seed 1 --digest")),
     ];
     all.extend(key_agreement(schedules).into_iter().map(|line| (ISSUE_3, line)));
+    all.extend(SCHEMES.map(|scheme| {
+        (ISSUE_4, format!("{SIM} --scheme {scheme} --schedules {} --seed 1 --json", schedules.clamp(1, 300)))
+    }));
     let rest = [
         "env FOLKMOOT_CRASH_MOMENTS=50 cargo test -p folkmoot-cli --test crash -- --nocapture".into(),
         "cargo run --release -- demo --json".into(),
@@ -67,6 +70,8 @@ const SIM: &str = "cargo run --release -p folkmoot-sim --";
 const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];
 const ISSUE_4: &[u32] = &[4];
+/// In which voters sign together.
+const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
 
 /// Every scheme with an authority and without, fixed and following the size, in real processes; authority and voters killed at many
 /// moments; the story of each.
@@ -75,7 +80,7 @@ fn signatures() -> Vec<String> {
         "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test matrix -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test authority -- --nocapture".to_owned(),
     ];
-    for scheme in ["plain", "asm", "ts-dsa", "frost"] {
+    for scheme in ["plain", "asm", "ts-dsa", "frost", "shoup-rsa"] {
         all.push(format!("cargo run --release -- demo --scheme {scheme} --mode centralised --json"));
     }
     all

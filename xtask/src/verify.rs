@@ -53,6 +53,7 @@ fn steps() -> Vec<(&'static str, Step)> {
         ("model: without K1", || model("--without k1")),
         ("simulator: 300 schedules", || simulate("--schedules 300")),
         ("simulator: every other module", modules),
+        ("simulator: voters who sign together", schemes),
         ("demo", || run(&format!("{} demo", built("folkmoot"))).map(drop)),
     ]
 }
@@ -71,6 +72,14 @@ fn simulate(options: &str) -> Result<(), String> {
 /// Every state of three members and three changes; with a rule off, the deadlock that it is for.
 fn model(options: &str) -> Result<(), String> {
     run(&format!("{} --changes 3 {options}", built("folkmoot-model"))).map(drop)
+}
+
+/// Schedules for each scheme in which voters sign together: fewer, the dearer its signatures are.
+fn schemes() -> Result<(), String> {
+    for (scheme, schedules) in [("asm", 60), ("frost", 40), ("ts-dsa", 20)] {
+        simulate(&format!("--scheme {scheme} --schedules {schedules}"))?;
+    }
+    Ok(())
 }
 
 /// Schedules for each module that the default does not choose, and with votes on modules and ciphers.

@@ -2,6 +2,7 @@
 
 use crate::authority::args::{Authority, SeatArgs, mode};
 use crate::bench::args::Bench;
+use crate::csr::CsrCommand;
 use crate::rules::RuleArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot::{Locator, Service};
@@ -56,6 +57,11 @@ pub(crate) enum Command {
     /// See what is to be voted on, and vote.
     #[command(subcommand)]
     Vote(Vote),
+    /// Ask for a new certificate for this member, before the present one ends. Voted on as an admission is.
+    Renew,
+    /// Ask for admission for one who has but OpenSSL, by its certification request (CSR).
+    #[command(subcommand)]
+    Csr(CsrCommand),
     /// The group's authority, where its charter has one: a key outside the group that signs what the members vote for.
     #[command(subcommand)]
     Authority(Authority),
@@ -115,6 +121,15 @@ pub(crate) enum Identity {
     /// Make a key and a self-signed certificate. A key is never overwritten.
     New {
         /// The name that others will see.
+        name: String,
+    },
+    /// Make an identity of a key that OpenSSL drew, with a self-signed certificate. A key is never overwritten.
+    Import {
+        /// A private key of P-256, PEM (PKCS#8 or SEC 1), not encrypted. It is copied; the file stays.
+        #[arg(long, value_name = "FILE")]
+        key: PathBuf,
+        /// The name that others will see; of a CSR that was granted, the same.
+        #[arg(long)]
         name: String,
     },
     /// Show the identity.

@@ -109,9 +109,11 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
             let names = one.get(field).and_then(Value::as_array).into_iter().flatten();
             harmless(&names.filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
         };
+        let sponsor = one.get("sponsor").and_then(Value::as_str);
+        let about = sponsor.map_or(String::new(), |sponsor| format!(" (CSR, by {})", harmless(sponsor)));
         vec![
             text(one, "kind").to_owned(),
-            harmless(text(one, "name")),
+            format!("{}{about}", harmless(text(one, "name"))),
             short(text(one, "subject")).to_owned(),
             votes,
             names("approved"),
@@ -125,6 +127,17 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
         } else {
             table(&["KIND", "ABOUT", "SUBJECT", "VOTES", "YES", "NO"], &rows)
         }
+    });
+    Ok(())
+}
+
+/// `folkmoot renew`
+pub(crate) async fn renew(folder: &Path, json: bool) -> Result<(), Failure> {
+    let answer = Control::connect(folder).await?.ask(&Request::Renew).await?;
+    let request = text(&answer, "request");
+    let short = request.get(..8).unwrap_or_default();
+    data(json, &answer, || {
+        format!("request {request}\na new certificate is asked for; vote: folkmoot vote approve {short}")
     });
     Ok(())
 }

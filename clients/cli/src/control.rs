@@ -40,6 +40,12 @@ pub(crate) enum Request {
     View,
     /// Vote.
     Vote { subject: String, approve: bool },
+    /// Ask for a new certificate for the member itself.
+    Renew,
+    /// Ask for admission for the holder of this CSR (PEM).
+    Csr { csr: String },
+    /// The certificate that was granted to a member (hexadecimal) under this serial number, if it was.
+    Certificate { member: String, serial: String },
     /// Propose to expel. Here and below: with `force`, whatever can no longer be done then; with `weigh`, propose nothing, and
     /// say what speaks against it.
     Expel {

@@ -19,6 +19,7 @@ mod chat;
 mod children;
 mod commands;
 mod control;
+mod csr;
 mod demo;
 mod doctor;
 mod exit;
@@ -123,6 +124,8 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Send(send) => commands::send(&folder()?, send).await,
         Command::Receive(receive) => commands::receive(&folder()?, &receive, json).await,
         Command::Vote(vote) => commands::vote(&folder()?, vote, json).await,
+        Command::Renew => commands::renew(&folder()?, json).await,
+        Command::Csr(csr) => csr::csr(&folder()?, csr, json).await,
         Command::Expel { member, force } => commands::expel(&folder()?, member, force, json).await,
         Command::Voters { members, force } => commands::voters(&folder()?, members, force, json).await,
         Command::Write(write) => letter::write(&folder()?, write, json).await,

@@ -115,6 +115,24 @@ impl Folkmoot {
         self.command(Command::Vote { subject, approve }).await
     }
 
+    /// Asks for admission for the holder of a CSR (PKCS#10, DER or PEM, as `openssl req -new` makes it), who is not here. Once the
+    /// voters and the group's key have signed, the member enters the admission. Its refusal is an event: among others where the
+    /// charter has certificates signed by their holders.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn submit_csr(&self, csr: impl Into<Bytes>) -> Result<(), Error> {
+        self.command(Command::SubmitCsr { csr: csr.into() }).await
+    }
+
+    /// Asks for a new certificate for this member itself, from now on for as long as the charter allows. Voted on as an admission is.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn renew(&self) -> Result<(), Error> {
+        self.command(Command::Renew).await
+    }
+
     /// Proposes to expel a member, and votes for it.
     ///
     /// # Errors

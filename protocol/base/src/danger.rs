@@ -70,4 +70,16 @@ pub enum Danger {
     SessionLogsPlaintext,
     /// Admission: a vote is not kept on disk before it is sent.
     AdmissionForgetsVote,
+    /// Admission: a voter approves every decision that it wants in one ballot, and carries out all that find a quorum there.
+    AdmissionVotesTwice,
+    /// Admission and transcript: certificates of the group's key name no share-epoch that there is, and are taken all the same.
+    AdmissionNoShareEpoch,
+    /// Admission: shares that are over stay on disk.
+    AdmissionKeepsOldShares,
+    /// Admission: a share is not on disk when its holder votes for the sharing.
+    AdmissionForgetsShare,
+    /// Admission: a table that stands still stays.
+    AdmissionTablesStay,
+    /// Admission: the voters' machines sign for a request together whether they approve it or not.
+    AdmissionSignsUnasked,
 }

@@ -30,15 +30,19 @@ pub const NAME_BYTES_MAX: usize = 64;
 /// 9999-12-31T23:59:59Z, the last time that X.509 can say.
 const TIME_MAX: u64 = 253_402_300_799;
 
-const BASIC_CONSTRAINTS: &[u8] = &[0x30, 0x00];
-const KEY_USAGE: &[u8] = &[0x03, 0x02, 0x06, 0xc0];
+pub(crate) const BASIC_CONSTRAINTS: &[u8] = &[0x30, 0x00];
+pub(crate) const KEY_USAGE: &[u8] = &[0x03, 0x02, 0x06, 0xc0];
 
 /// A serial number: 16 bytes, the first between 0x40 and 0x7f, so that it is one DER INTEGER of 16 bytes.
 pub type Serial = [u8; 16];
 
 /// Draws a serial number.
 pub(crate) fn draw_serial(entropy: &mut dyn Entropy) -> Serial {
-    let mut serial: Serial = draw(entropy);
+    serial_of(draw(entropy))
+}
+
+/// The serial number that these bytes give.
+pub(crate) fn serial_of(mut serial: [u8; 16]) -> Serial {
     if let Some(first) = serial.first_mut() {
         *first = (*first & 0x3f) | 0x40;
     }
@@ -48,6 +52,17 @@ pub(crate) fn draw_serial(entropy: &mut dyn Entropy) -> Serial {
 /// Whether it is one that [`draw_serial`] could have drawn.
 pub(crate) fn is_serial(serial: &Serial) -> bool {
     serial.first().is_some_and(|first| (0x40..0x80).contains(first))
+}
+
+/// `ID-01`: whether a person or device may be called so.
+pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        return Err("a name has 1 to 64 bytes");
+    }
+    if name.chars().any(char::is_control) {
+        return Err("a name holds no control characters");
+    }
+    Ok(())
 }
 
 /// The values of an envelope; `membership` is the DER of the private extension, if there is one.
@@ -95,12 +110,7 @@ pub(crate) const MEMBERSHIP_OID: ObjectIdentifier = ObjectIdentifier::new_unwrap
 impl Envelope {
     /// Checks the values that a caller or a peer chose.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
-        if self.name.is_empty() || self.name.len() > NAME_BYTES_MAX {
-            return Err("a name has 1 to 64 bytes");
-        }
-        if self.name.chars().any(char::is_control) {
-            return Err("a name holds no control characters");
-        }
+        check_name(&self.name)?;
         if self.not_before > self.not_after || self.not_after.0 > TIME_MAX {
             return Err("the term ends before it begins, or after the year 9999");
         }
@@ -258,7 +268,7 @@ pub(crate) fn extension(oid: ObjectIdentifier, critical: bool, value: &[u8]) -> 
     Ok(Extension { extn_id: oid, critical, extn_value: OctetString::new(value)? })
 }
 
-fn key_identifier(key: &VerifyingKey) -> der::Result<Vec<u8>> {
+pub(crate) fn key_identifier(key: &VerifyingKey) -> der::Result<Vec<u8>> {
     let head: Vec<u8> = key.member_id().0.iter().take(20).copied().collect();
     OctetString::new(head)?.to_der()
 }

@@ -200,6 +200,15 @@ pub enum RequestError {
     /// Signed by another key than the one to be certified.
     #[error("{0} asks for somebody else's certificate")]
     PeerNotHolder(MemberId),
+    /// The CSR was refused.
+    #[error("CSR")]
+    Csr(#[from] crate::CsrError),
+    /// The two parts, CSR and certificate proposed, are not in their one encoding.
+    #[error("request by CSR is not in its one form")]
+    WireNotCanonical,
+    /// The certificate that a member proposes is not for this CSR.
+    #[error("the certificate proposed is not the one for this CSR: {0}")]
+    PeerProposal(&'static str),
 }
 
 /// Any refusal of this layer.

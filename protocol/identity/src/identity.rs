@@ -25,6 +25,20 @@ impl Identity {
         not_after: UnixTime,
     ) -> Result<Self, CertificateError> {
         let key = SigningKey::generate(entropy);
+        Self::of_key(key, name, entropy, not_before, not_after)
+    }
+
+    /// Certifies a key that there is already under `name`, for the given term.
+    ///
+    /// # Errors
+    /// [`CertificateError::LocalValue`] if name or term cannot stand in a certificate.
+    pub fn of_key(
+        key: SigningKey,
+        name: &str,
+        entropy: &mut dyn Entropy,
+        not_before: UnixTime,
+        not_after: UnixTime,
+    ) -> Result<Self, CertificateError> {
         let envelope = Envelope {
             serial: draw_serial(entropy),
             name: name.to_owned(),

@@ -3,7 +3,7 @@
 //! ```text
 //! Identity ---- self-signs ----> IdentityCertificate            "I go by this name"
 //!    |  founders sign ---------> SignedCharter -> Charter       "these are the rules"; its digest is the GroupId
-//!    |  a stranger signs ------> Request (proposed GmcBody)     "certify me so"
+//!    |  a stranger signs ------> Request (proposed GmcBody)     "certify me so"; or a Csr, for which a member proposes the body
 //!    |  voters sign -----------> Vote -> VoteProof              "yes", on a Motion
 //!    |  a member signs --------> SignedMessage                 "I said that, in this view": proof to a third party
 //!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
@@ -20,14 +20,17 @@ mod charter_groups;
 mod charter_rules;
 mod charter_text;
 mod cms;
+mod csr;
 mod draft;
 mod envelope;
 mod error;
 #[cfg(test)]
 mod forged;
 mod gmc;
+mod gmc_body;
 mod identity;
 mod issuer;
+mod key_file;
 mod membership;
 mod message;
 mod multi;
@@ -35,6 +38,7 @@ mod policy;
 mod request;
 mod revocation;
 mod roster;
+mod roster_votes;
 mod rule;
 mod signed_charter;
 mod threshold;
@@ -46,13 +50,15 @@ pub use central::{AUTHORITY_NODES_MAX, Central, Dealer, refusal};
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, change_digest};
 pub use charter_rules::{Minority, THRESHOLD_MAX, Timeouts};
+pub use csr::{CSR_BYTES_MAX, Csr, CsrError};
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};
 pub use folkmoot_signing::{
     GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
 };
-pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Grounds, VOTES_MAX};
+pub use gmc::{GMC_BYTES_MAX, Gmc, VOTES_MAX};
+pub use gmc_body::{GmcBody, Grounds};
 pub use identity::Identity;
 pub use membership::{COMBINED_BYTES_MAX, Combined, Membership};
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};

@@ -8,7 +8,7 @@
 //! roster, and the union of two sides of a split is the roster of the union of their entries.
 
 use crate::transcript::Numbers;
-use crate::{AuthorityCertificate, Below, CertificateError, Charter, Decision, Policy, Serial, Threshold};
+use crate::{Charter, Serial};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};
 use folkmoot_signing::VerifyingKey;
@@ -104,6 +104,8 @@ pub struct Roster {
     requests: BTreeSet<Digest>,
     /// Requests that objections ended.
     refused: BTreeSet<Digest>,
+    /// Serial numbers that refused CSRs give.
+    refused_csrs: BTreeSet<Serial>,
     /// Serial numbers under which the group's key has issued.
     issued: BTreeSet<Serial>,
     /// Of these, those whose holders were expelled, with the certificate's end.
@@ -129,6 +131,7 @@ impl Roster {
             live: BTreeMap::new(),
             requests: BTreeSet::new(),
             refused: BTreeSet::new(),
+            refused_csrs: BTreeSet::new(),
             issued: BTreeSet::new(),
             revoked: BTreeMap::new(),
             decisions: BTreeMap::new(),
@@ -240,97 +243,6 @@ impl Roster {
         self.electorate.voters.iter().filter(|voter| self.is_member(voter)).copied().collect()
     }
 
-    /// Whether `yes` suffice for a decision of any kind: the threshold, and a quorum (DECISIONS T4).
-    pub fn decides(&self, yes: &BTreeSet<MemberId>) -> bool {
-        self.electorate.is_quorum(yes) && yes.len() >= self.threshold()
-    }
-
-    /// Whether `yes` suffice for this decision: a removal may take a rule besides (`TRN-33`).
-    pub fn carries(&self, decision: &Decision, yes: &BTreeSet<MemberId>) -> bool {
-        let removes = matches!(decision.plain(), Decision::Remove { .. });
-        self.decides(yes) && (!removes || self.charter.policies().let_go(&self.voting(yes)).is_ok())
-    }
-
-    /// How many votes a decision needs, at the least.
-    pub fn decision_need(&self) -> usize {
-        self.threshold().max(self.electorate.voters.len().div_ceil(2))
-    }
-
-    /// Whether `yes` suffice to admit one whom no list names: [`Self::lets_in`].
-    pub fn admits(&self, yes: &BTreeSet<MemberId>) -> bool {
-        self.suffices(None, yes)
-    }
-
-    /// Whether `yes` suffice to admit `holder`: by the charter's policy, and by a quorum too where the charter forbids a
-    /// minority to admit (DECISIONS T3).
-    pub fn lets_in(&self, holder: &MemberId, yes: &BTreeSet<MemberId>) -> bool {
-        self.suffices(Some(holder), yes)
-    }
-
-    fn suffices(&self, holder: Option<&MemberId>, yes: &BTreeSet<MemberId>) -> bool {
-        if self.is_for_authority() {
-            return true;
-        }
-        let policy = self.charter.policies().let_in(holder, &self.voting(yes), self.threshold());
-        policy.is_ok() && (self.charter.minority_may_admit() || self.electorate.is_quorum(yes))
-    }
-
-    fn voting(&self, yes: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
-        self.electorate.voters.iter().filter(|voter| yes.contains(voter)).copied().collect()
-    }
-
-    /// How many votes an admission needs that `yes` are for already: more than these, if these do not admit.
-    pub fn admission_need(&self, yes: &BTreeSet<MemberId>) -> usize {
-        if self.is_for_authority() {
-            return 0;
-        }
-        let least = self.charter.policies().least(self.threshold());
-        let least = if self.charter.minority_may_admit() { least } else { least.max(self.decision_need()) };
-        if self.admits(yes) { least } else { least.max(yes.len().saturating_add(1)) }
-    }
-
-    /// How many votes it takes, before any quorum: the charter's threshold, or all voters where they are fewer and the charter
-    /// has it reset then.
-    pub fn threshold(&self) -> usize {
-        let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
-        if self.charter.policies().below != Below::Reset {
-            return asked;
-        }
-        self.below_threshold().map_or(asked, |voters| voters.max(1))
-    }
-
-    /// How many voters there are, if these are fewer than the charter asks votes for and it says who admits then.
-    pub fn below_threshold(&self) -> Option<usize> {
-        let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
-        let voters = self.voters().len();
-        (self.charter.policies().below != Below::Nobody && voters < asked).then_some(voters)
-    }
-
-    /// Whether the charter's authority decides on admissions without votes: by policy, or because there are fewer voters than the
-    /// threshold asks for and the charter has it decide then (`TRN-58`).
-    pub fn is_for_authority(&self) -> bool {
-        let policies = self.charter.policies();
-        policies.policy == Policy::Authority
-            || (policies.below == Below::Authority && self.below_threshold().is_some())
-    }
-
-    /// The certificate of who signs certificates: the charter's authority, or the group's own key once it has one.
-    ///
-    /// # Errors
-    /// [`CertificateError`] if the transcript took one that is none: our bug.
-    pub fn issuer(&self) -> Result<Option<AuthorityCertificate>, CertificateError> {
-        if let Some(central) = self.charter.central() {
-            return Ok(Some(central.certificate.clone()));
-        }
-        self.sharing.as_ref().map(|sharing| AuthorityCertificate::from_der(&sharing.authority)).transpose()
-    }
-
-    /// The change that a threshold which follows the group's size is due, if it is.
-    pub fn threshold_update(&self) -> Option<Decision> {
-        let next: Threshold = self.charter.threshold_rule().update(self.len())?;
-        Some(Decision::change("threshold", &next.to_string()))
-    }
-
     /// The charter as changed so far.
     pub fn charter(&self) -> &Charter {
         &self.charter
@@ -393,6 +305,11 @@ impl Roster {
         self.refused.contains(request)
     }
 
+    /// Whether objections have ended the CSR that gives this serial number.
+    pub fn is_refused_csr(&self, serial: &Serial) -> bool {
+        self.refused_csrs.contains(serial)
+    }
+
     /// Whether the decision with this digest was taken at this serial.
     pub fn decided(&self, serial: u64, decision: &Digest) -> bool {
         self.decisions.get(&serial).is_some_and(|decided| decided.contains_key(decision))
@@ -423,8 +340,9 @@ impl Roster {
         self.insert(admission);
     }
 
-    pub(crate) fn refuse(&mut self, request: Digest) {
+    pub(crate) fn refuse(&mut self, request: Digest, csr: Option<Serial>) {
         self.refused.insert(request);
+        self.refused_csrs.extend(csr);
     }
 
     /// Ends one admission. Of several endings the smallest stands.
@@ -518,6 +436,7 @@ impl PartialEq for Roster {
         self.admissions == other.admissions
             && self.endings == other.endings
             && self.refused == other.refused
+            && self.refused_csrs == other.refused_csrs
             && self.electorate == other.electorate
             && self.charter.digest() == other.charter.digest()
             && self.sharing == other.sharing

@@ -14,7 +14,9 @@
 mod common;
 
 use common::{END, START, World};
-use folkmoot_identity::{Gmc, Request, SignedCharter, Transcript, Verdict, Vote, VoteKind, identities_pem};
+use folkmoot_identity::{
+    Csr, Gmc, GmcBody, Request, SignedCharter, Transcript, Verdict, Vote, VoteKind, identities_pem,
+};
 use std::path::{Path, PathBuf};
 
 fn path(name: &str) -> PathBuf {
@@ -35,6 +37,14 @@ fn admission(world: &World) -> Vec<u8> {
     transcript.make_admit(world.gmc().der(), &world.founders[0]).unwrap().to_vec()
 }
 
+fn csr(world: &World) -> Csr {
+    Csr::sign(world.stranger.key(), "dave").unwrap()
+}
+
+fn by_csr(world: &World) -> Request {
+    Request::by_csr(csr(world), GmcBody::propose_csr(world.charter(), &csr(world), 3, START)).unwrap()
+}
+
 #[test]
 fn the_same_seeds_give_the_same_bytes() {
     let world = World::new();
@@ -43,6 +53,8 @@ fn the_same_seeds_give_the_same_bytes() {
         ("charter.toml", world.charter().bytes().to_vec()),
         ("charter.cms", world.signed.der().to_vec()),
         ("request.cms", world.request().der().to_vec()),
+        ("csr.der", csr(&world).der().to_vec()),
+        ("request-by-csr.der", by_csr(&world).der().to_vec()),
         ("vote.cms", world.vote(0).der().to_vec()),
         ("gmc.der", world.gmc().der().to_vec()),
         ("admit.entry", admission(&world)),
@@ -85,6 +97,14 @@ fn the_golden_votes_and_certificate_are_read() {
 }
 
 #[test]
+fn the_golden_request_by_csr_is_read() {
+    let csr = Csr::from_der(&golden("csr.der")).unwrap();
+    let request = Request::from_der(&golden("request-by-csr.der")).unwrap();
+    assert_eq!((request.csr(), request.body().name.as_str()), (Some(&csr), "dave"));
+    assert_eq!((hex(&csr.nonce()), hex(&csr.serial())), (NONCE.into(), SERIAL.into()));
+}
+
+#[test]
 fn the_golden_entry_is_taken() {
     let mut transcript = Transcript::genesis(&golden("charter.cms")).unwrap();
     let appended = transcript.append(&golden("admit.entry")).unwrap();
@@ -95,4 +115,6 @@ fn the_golden_entry_is_taken() {
 
 const GROUP: &str = "661fd8145ca7c4f874c4518876e8d65e9791024fba59cff8d39c2c1c3194993a";
 const REQUEST: &str = "98cfdf8e78fbb0c59de40b43f99a7fee2dda11e8006040d252654230aad53c80";
+const NONCE: &str = "062ce95fd8745a66fbba39fb2141eff8";
+const SERIAL: &str = "4ff4752dd75312bc46e8bbcf0a9efeb4";
 const ENTRY: &str = "ff365be3d06b73d159fb5fb37667250583fbec8f1c2bb8beae01ec7232546a40";

@@ -25,6 +25,7 @@ pub mod plain_ed25519;
 pub mod plain_rsa;
 mod polynomial;
 pub mod rsa;
+mod rsa_spki;
 mod run;
 mod scheme;
 pub mod shared;

@@ -56,6 +56,15 @@ impl SigningKey {
         Self::with_public(secret.into())
     }
 
+    /// Reads a key from the older form, SEC 1 `ECPrivateKey` in DER (RFC 5915), that names its curve.
+    ///
+    /// # Errors
+    /// [`SigningError::LocalKey`] if it is none, or not for P-256.
+    pub fn from_sec1_der(der: &[u8]) -> Result<Self, SigningError> {
+        let secret = p256::SecretKey::from_sec1_der(der).map_err(|_| SigningError::LocalKey)?;
+        Self::with_public(secret.into())
+    }
+
     /// Writes the key as PKCS#8 DER, not encrypted.
     ///
     /// # Errors
@@ -227,6 +236,19 @@ impl Signature {
             return Err(SigningError::WireSignature);
         }
         Ok(signature)
+    }
+
+    /// Reads strict DER of a signature that other software made, which may have either s; the lower is taken. Each verifies where the
+    /// other does, so nothing is lost, and one signature has one form again.
+    ///
+    /// # Errors
+    /// [`SigningError::WireSignature`].
+    pub fn from_foreign_der(der: &[u8]) -> Result<Self, SigningError> {
+        let signature = p256::ecdsa::Signature::from_der(der).map_err(|_| SigningError::WireSignature)?;
+        if signature.to_der().as_bytes() != der {
+            return Err(SigningError::WireSignature);
+        }
+        Ok(Self(signature.normalize_s()))
     }
 
     /// r ‖ s.

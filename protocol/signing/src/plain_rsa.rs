@@ -6,6 +6,7 @@
 
 use crate::SigningError;
 use crate::plain::labelled;
+use crate::rsa_spki::{SPKI_1024, SPKI_2048, SPKI_3072, SpkiForm};
 use aws_lc_rs::digest::{SHA256, digest as sha256};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rsa::KeyPair;
@@ -32,19 +33,14 @@ impl Size {
 
     /// Bytes of a modulus or signature.
     pub fn bytes(self) -> usize {
-        match self {
-            Self::Historical1024 => 128,
-            Self::Rsa2048 => 256,
-            Self::Rsa3072 => 384,
-        }
+        self.form().bytes()
     }
 
-    /// Everything of an SPKI before the modulus (RFC 8017, A.1.1), the zero in front of it included.
-    fn spki_head(self) -> &'static [u8] {
+    fn form(self) -> SpkiForm {
         match self {
-            Self::Historical1024 => &HEAD_1024,
-            Self::Rsa2048 => &HEAD_2048,
-            Self::Rsa3072 => &HEAD_3072,
+            Self::Historical1024 => SPKI_1024,
+            Self::Rsa2048 => SPKI_2048,
+            Self::Rsa3072 => SPKI_3072,
         }
     }
 
@@ -55,23 +51,6 @@ impl Size {
         }
     }
 }
-
-const HEAD_1024: [u8; 29] = [
-    0x30, 0x81, 0x9f, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05,
-    0x00, 0x03, 0x81, 0x8d, 0x00, 0x30, 0x81, 0x89, 0x02, 0x81, 0x81, 0x00,
-];
-const HEAD_2048: [u8; 33] = [
-    0x30, 0x82, 0x01, 0x22, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01,
-    0x05, 0x00, 0x03, 0x82, 0x01, 0x0f, 0x00, 0x30, 0x82, 0x01, 0x0a, 0x02, 0x82, 0x01, 0x01, 0x00,
-];
-const HEAD_3072: [u8; 33] = [
-    0x30, 0x82, 0x01, 0xa2, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01,
-    0x05, 0x00, 0x03, 0x82, 0x01, 0x8f, 0x00, 0x30, 0x82, 0x01, 0x8a, 0x02, 0x82, 0x01, 0x81, 0x00,
-];
-/// Everything after the modulus: the exponent 65537.
-const SPKI_TAIL: [u8; 5] = [0x02, 0x03, 0x01, 0x00, 0x01];
-/// Bytes of an SPKI before the RSAPublicKey in it, for the sizes that sign.
-const WRAPPING_BYTES: usize = 24;
 
 /// A private key of 2048 or 3072 bits. Erased when dropped; its `Debug` shows whose it is and nothing else.
 pub struct SigningKey {
@@ -193,28 +172,17 @@ impl VerifyingKey {
     }
 
     fn read(der: &[u8], sizes: &[Size]) -> Result<Self, SigningError> {
-        let size = sizes.iter().find(|size| in_form(der, **size)).ok_or(SigningError::WireKey)?;
+        let size =
+            sizes.iter().find(|size| size.form().modulus(der).is_some()).ok_or(SigningError::WireKey)?;
         let parsed = ParsedPublicKey::new(size.algorithm(), der).map_err(|_| SigningError::WireKey)?;
         Ok(Self { spki: der.to_vec(), size: *size, member: MemberId(digest(&[der])), parsed })
     }
 
     /// Puts the SPKI's head before an RSAPublicKey of a size that signs.
     fn wrap(public_key: &[u8]) -> Option<Self> {
-        [Size::Rsa2048, Size::Rsa3072].iter().find_map(|size| {
-            let wrapping = size.spki_head().get(..WRAPPING_BYTES)?;
-            Self::read(&[wrapping, public_key].concat(), &[*size]).ok()
-        })
+        let sizes = [Size::Rsa2048, Size::Rsa3072];
+        sizes.into_iter().find_map(|size| Self::read(&size.form().wrap(public_key), &[size]).ok())
     }
-}
-
-/// Whether `der` is the one form of a key of this size: an odd modulus with its highest bit set, between head and tail.
-fn in_form(der: &[u8], size: Size) -> bool {
-    let modulus = der.strip_prefix(size.spki_head()).and_then(|rest| rest.strip_suffix(&SPKI_TAIL));
-    modulus.is_some_and(|modulus| {
-        modulus.len() == size.bytes()
-            && modulus.first().is_some_and(|high| high & 0x80 != 0)
-            && modulus.last().is_some_and(|low| low & 1 == 1)
-    })
 }
 
 impl PartialEq for VerifyingKey {

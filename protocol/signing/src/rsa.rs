@@ -6,17 +6,13 @@
 use crate::base::codec;
 use crate::danger::ForStudy;
 use crate::modular::{Modulus, Residue, decode};
-use aws_lc_rs::encoding::AsDer as _;
-use aws_lc_rs::signature::{
-    ParsedPublicKey, RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, RsaPublicKeyComponents,
-};
+use crate::rsa_spki::{SPKI_1024, SPKI_2048, SPKI_3072, SpkiForm};
+use aws_lc_rs::signature::{ParsedPublicKey, RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY};
 use crypto_bigint::BoxedUint;
 use sha2::{Digest as _, Sha256};
 
 /// The public exponent, a prime: F4, as everywhere.
 pub const EXPONENT: u32 = 65_537;
-/// The exponent as bytes without leading zeros.
-const EXPONENT_BYTES: [u8; 3] = [1, 0, 1];
 /// DER of the DigestInfo of a SHA-256 value, before the value (RFC 8017, section 9.2, note 1).
 const DIGEST_INFO: [u8; 19] = [
     0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00,
@@ -41,6 +37,14 @@ impl ModulusSize {
             Self::Bits1024(_) => 1024,
             Self::Bits2048 => 2048,
             Self::Bits3072 => 3072,
+        }
+    }
+
+    fn form(self) -> SpkiForm {
+        match self {
+            Self::Bits1024(_) => SPKI_1024,
+            Self::Bits2048 => SPKI_2048,
+            Self::Bits3072 => SPKI_3072,
         }
     }
 
@@ -81,11 +85,9 @@ impl RsaPublicKey {
     pub(crate) fn of_modulus(number: &BoxedUint, size: ModulusSize) -> Result<Self, RsaError> {
         let modulus =
             Modulus::new(number).filter(|modulus| modulus.bits() == size.bits()).ok_or(RsaError::WireKey)?;
-        let n = crate::modular::encode(number, modulus.bytes());
-        let parsed = RsaPublicKeyComponents { n: n.as_slice(), e: EXPONENT_BYTES.as_slice() }
-            .to_parsed_public_key(&RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY)
+        let spki = size.form().write(&crate::modular::encode(number, modulus.bytes()));
+        let parsed = ParsedPublicKey::new(&RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, &spki)
             .map_err(|_| RsaError::WireKey)?;
-        let spki = parsed.as_der().map_err(|_| RsaError::WireKey)?.as_ref().to_vec();
         Ok(Self { size, modulus, parsed, spki })
     }
 
@@ -100,13 +102,9 @@ impl RsaPublicKey {
             .ok_or(RsaError::WireKey)
     }
 
-    /// The modulus stands before tag, length and value of the exponent, which are the last five bytes.
     fn of_spki(der: &[u8], size: ModulusSize) -> Option<Self> {
-        let bytes = usize::try_from(size.bits() / 8).ok()?;
-        let before = der.get(..der.len().checked_sub(5)?)?;
-        let number = before.get(before.len().checked_sub(bytes)?..)?;
-        let key = Self::of_modulus(&decode(number, size.bits())?, size).ok()?;
-        (key.spki == der).then_some(key)
+        let modulus = size.form().modulus(der)?;
+        Self::of_modulus(&decode(modulus, size.bits())?, size).ok()
     }
 
     /// The key as SPKI DER.

@@ -11,6 +11,7 @@
 pub use crate::dealer::{Dealt, check_share, deal, draw_secret, public_key};
 
 use crate::base::{Digest, Entropy, MemberId, Secret, digest};
+use crate::dealer;
 use crate::frost::{Dkg, FrostShare, FrostSharing, Held as FrostHeld, Sign};
 use crate::run::FaultKind;
 use crate::sharing::{Change, Held, Joint, Redistribute, Share, Sharing};
@@ -80,14 +81,16 @@ pub fn facts(scheme: Scheme, public: &[u8]) -> Result<SharingFacts, SigningError
                 holders: sharing.holders().to_vec(),
             })
         }
-        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(SigningError::WireSharing),
+        Scheme::Shoup => dealer::facts(public),
+        Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(SigningError::WireSharing),
     }
 }
 
 /// The first sharing of a key that nobody knows, among `hands`.
 ///
 /// # Errors
-/// [`FaultKind::LocalHands`] if the scheme has no such run, or not for these.
+/// [`FaultKind::LocalHands`] for hands that make none; [`FaultKind::LocalDealer`] where a dealer must make it ([`deal`]),
+/// [`FaultKind::LocalScheme`] where there is none to make.
 pub fn found(
     scheme: Scheme,
     run: RunId,
@@ -98,14 +101,15 @@ pub fn found(
     match scheme {
         Scheme::TsDsa => Ok(mapped(Joint::<P256>::new(run, me, hands, threshold)?, of_held)),
         Scheme::Frost => Ok(mapped(Dkg::new(me, run, hands, threshold)?, of_frost)),
-        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_run()),
+        Scheme::TsRsa | Scheme::Shoup => Err(needs_dealer()),
+        Scheme::Plain | Scheme::Asm => Err(no_such_run()),
     }
 }
 
 /// New shares of the same key. `sharing` is the present public part, and our share of it if we give.
 ///
 /// # Errors
-/// [`FaultKind::LocalHands`], [`FaultKind::LocalShare`].
+/// [`FaultKind::LocalHands`], [`FaultKind::LocalShare`]; [`FaultKind::LocalDealer`], [`FaultKind::LocalScheme`] as [`found`].
 pub fn reshare(
     scheme: Scheme,
     run: RunId,
@@ -129,14 +133,16 @@ pub fn reshare(
                 share.map(|share| edwards_share(share, &old).ok_or_else(no_such_share)).transpose()?;
             Ok(mapped(Redistribute::new(run, me, &old, share.as_ref(), change)?, of_edwards))
         }
-        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_run()),
+        Scheme::TsRsa | Scheme::Shoup => Err(needs_dealer()),
+        Scheme::Plain | Scheme::Asm => Err(no_such_run()),
     }
 }
 
 /// A signature over raw bytes by `hands`, exactly as many as the scheme takes.
 ///
 /// # Errors
-/// [`FaultKind::LocalHands`], [`FaultKind::LocalShare`].
+/// [`FaultKind::LocalHands`], [`FaultKind::LocalShare`]; [`FaultKind::LocalScheme`] for a scheme that does not sign with shares, and for
+/// TS-RSA, which is for study only.
 pub fn sign(
     scheme: Scheme,
     run: RunId,
@@ -157,10 +163,16 @@ pub fn sign(
         Scheme::Frost => {
             let sharing = FrostSharing::decode(public).map_err(|_| no_such_share())?;
             let share = FrostShare::decode(share.expose()).map_err(|_| no_such_share())?;
+            if share.holder() != me {
+                return Err(no_such_share());
+            }
             let signing = Sign::new(run, &sharing, &share, hands, message)?;
             Ok(mapped(signing, |signature| Outcome::Signature(signature.to_vec())))
         }
-        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_run()),
+        Scheme::Shoup => {
+            Ok(mapped(dealer::sign(run, me, hands, (public, share), message)?, Outcome::Signature))
+        }
+        Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(no_such_run()),
     }
 }
 
@@ -201,7 +213,11 @@ fn edwards_share(share: &Secret<Vec<u8>>, of: &Sharing<Edwards>) -> Option<Share
 }
 
 fn no_such_run() -> Fault {
-    Fault::of_nobody(FaultKind::LocalHands)
+    Fault::of_nobody(FaultKind::LocalScheme)
+}
+
+fn needs_dealer() -> Fault {
+    Fault::of_nobody(FaultKind::LocalDealer)
 }
 
 fn no_such_share() -> Fault {

@@ -79,6 +79,7 @@ fn desk_after(data: &[u8]) -> Desk {
                 desk.now = desk.now + Duration::from_millis(number(body));
                 desk.take(Input::Timeout);
             }
+            6 if op & 16 != 0 => desk.take(Input::Command(Command::Submit(owned(body)))),
             6 => desk.approve_all(op & 8 == 0),
             _ => {
                 let link =
@@ -187,6 +188,8 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let proposal = open(&OpenMessage::Proposal { decision: remove.clone() });
     let decided = open(&OpenMessage::DecisionVote { decision: remove, cms: cms(expel.der()) });
     let revoked = open(&OpenMessage::Revocations { der: world().revocations(2).der().clone().into() });
+    let by_csr = open(&OpenMessage::Request { cms: cms(world().by_csr().der()) });
+    let submitted = script([(1, by_csr.clone()), (22, world().csr().der().to_vec()), (6, vec![])]);
     let messages = vec![
         asked.clone(),
         certificate.clone(),
@@ -195,13 +198,14 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
         proposal.clone(),
         decided.clone(),
         revoked.clone(),
+        by_csr,
     ];
     let admitted = script([(0, asked), (1, vote), (6, vec![]), (0, certificate)]);
     let brought = script([(1, told), (5, vec![40, 0]), (6, vec![])]);
     let expelled =
         script([(1, proposal), (1, decided), (6, vec![]), (5, vec![0xff, 0xff]), (5, vec![0xff, 0xff])]);
     let late = script([(4, vec![0xff, 0xff]), (5, vec![0xff, 0xff]), (1, revoked)]);
-    [messages, vec![admitted, brought, expelled, late], applicant_seeds(&votes)]
+    [messages, vec![admitted, brought, expelled, late, submitted], applicant_seeds(&votes)]
 }
 
 fn applicant_seeds(votes: &dyn Fn(Motion) -> Vec<KeyedVote>) -> Vec<Vec<u8>> {

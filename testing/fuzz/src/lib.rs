@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! libfuzzer/fuzz_targets/NAME.rs --+                     plain values: values, papers, frames
-//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks, hands: asm, frost, sharing, shares
+//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks, hands: asm, frost, sharing, shares, dealers
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, own wishes. Time and entropy are the
 //! same in every run, so an input that fails fails again. `cargo run -p folkmoot-fuzz --bin seeds` writes the corpus anew.
@@ -16,6 +16,7 @@
 )]
 
 mod asm;
+mod dealers;
 mod doors;
 mod frames;
 mod frost;
@@ -53,7 +54,7 @@ macro_rules! targets {
 targets! {
     values: base_codec, base_text, signing_forms, signing_kinds, agreement_token;
     asm: asm_forms, asm_words;
-    papers: certificate_der, identity_pem, membership_der, revocation_der, charter_toml, charter_change, signed_charter, vote, request, signed_message, entry, transcript, transcript_file;
+    papers: certificate_der, identity_pem, membership_der, revocation_der, charter_toml, charter_change, signed_charter, vote, request, csr, signed_message, entry, transcript, transcript_file;
     frames: link_message, ring_frame, group_message, flush_frame, keying_envelope, admission_message, node_sync;
     links: link_stranger, link_wire, link_liar;
     orders: ring_gathering, ring_operational, group_ordered;
@@ -67,4 +68,5 @@ targets! {
     stacks: node_peer, member_words, embedded_stranger, embedded_pair;
     stored: stored_state;
     shares: shoup_forms, shoup_run, ts_rsa_run;
+    dealers: dealer_secret, dealer_share;
 }

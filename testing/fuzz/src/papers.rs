@@ -1,12 +1,12 @@
 //! Decoders of what is signed: certificates, charters, votes, requests, entries of the transcript.
 
-use crate::script::{owned, steps};
+use crate::script::{Dice, owned, steps};
 use crate::values::canonical;
-use crate::world::{NOW, world};
+use crate::world::{LATER, NOW, world};
 use folkmoot_identity::transcript::{Audit, Entry, TABLE};
 use folkmoot_identity::{
-    Charter, Decision, Gmc, Identity, IdentityCertificate, Request, RevocationBody, RevocationList, Rule,
-    SignedCharter, SignedMessage, Stamp, Transcript, Vote, VoteContent, VoteProof,
+    Charter, Csr, Decision, Gmc, GmcBody, Identity, IdentityCertificate, Request, RevocationBody,
+    RevocationList, Rule, SignedCharter, SignedMessage, Stamp, Transcript, Vote, VoteContent, VoteProof,
 };
 
 /// Identity: a certificate in DER.
@@ -22,6 +22,7 @@ pub fn identity_pem(data: &[u8]) {
     if let Ok(certificate) = IdentityCertificate::from_pem(text) {
         assert_eq!(IdentityCertificate::from_pem(&certificate.to_pem()), Ok(certificate));
     }
+    let _ = Identity::import(text, "erik", &mut Dice(9), NOW, LATER);
     let (key, certificate) = text.split_once('\0').unwrap_or((text, ""));
     let certificate = if certificate.is_empty() { &world().stranger.certificate_pem() } else { certificate };
     if let Ok(identity) = Identity::from_pem(key, certificate) {
@@ -104,7 +105,21 @@ pub fn vote(data: &[u8]) {
     let _ = vote.proof().verify(&vote.content().motion, vote.certificate().key());
 }
 
-/// Identity: a request in CMS.
+/// Identity: a CSR in its one form, and as other software writes it; what is proposed for it.
+pub fn csr(data: &[u8]) {
+    if let Ok(csr) = Csr::from_der(data) {
+        assert_eq!(csr.der(), data);
+        assert_eq!(Csr::read(data).as_ref(), Ok(&csr));
+    }
+    let Ok(csr) = Csr::read(data) else { return };
+    assert_eq!(Csr::from_der(csr.der()).as_ref(), Ok(&csr), "what was read is in its one form");
+    assert_eq!(Csr::read(csr.to_pem().as_bytes()).as_ref(), Ok(&csr));
+    let body = GmcBody::propose_csr(world().charter(), &csr, 3, NOW);
+    let asked = Request::by_csr(csr, body).expect("what is proposed is for it");
+    assert_eq!(Request::from_der(asked.der()).as_ref(), Ok(&asked));
+}
+
+/// Identity: a request in CMS, or by CSR.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::from_der(data) else { return };
     assert_eq!(request.der(), data);

@@ -3,8 +3,8 @@
 use crate::script::script;
 use crate::world::world;
 use crate::{
-    asm, doors, frames, frost, keys, letters, links, offices, orders, runs, shares, sharing, stacks, stored,
-    values,
+    asm, dealers, doors, frames, frost, keys, letters, links, offices, orders, runs, shares, sharing, stacks,
+    stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
@@ -31,6 +31,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [sharings, dealings] = sharing::sharing_seeds();
     let [frost_forms, frost_run] = frost::frost_seeds();
     let [dealt, shoup, ts_rsa] = shares::share_seeds();
+    let [kept, sent] = dealers::dealer_seeds();
     all.extend([
         ("link_message", datagrams),
         ("link_stranger", stranger.clone()),
@@ -69,9 +70,21 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("shoup_forms", dealt),
         ("shoup_run", shoup),
         ("ts_rsa_run", ts_rsa),
+        ("dealer_secret", kept),
+        ("dealer_share", sent),
     ]);
     all
 }
+
+/// Made by OpenSSL 3.0, with an extension, and with the higher of its two signatures.
+const CSR_OF_OPENSSL: &str = "\
+-----BEGIN CERTIFICATE REQUEST-----\n\
+MIHnMIGNAgEAMA8xDTALBgNVBAMMBGVyaWswWTATBgcqhkjOPQIBBggqhkjOPQMB\n\
+BwNCAAQ2ps2vSeOCYdDQtUFy1TbWWYcb57GgQgyQk1HH5VqRTMaow753dndCrfvP\n\
+DW0wJ2+V6DsOD6d/vEgIWlHXNySooBwwGgYJKoZIhvcNAQkOMQ0wCzAJBgNVHRME\n\
+AjAAMAoGCCqGSM49BAMCA0kAMEYCIQCyh0m63+xsuXKilrWg95eElQGVIs1GeDEa\n\
+89se7H7pawIhAIS35AaGT5QURgxmibtKG/I2Kqk/BQkuKAfdhMp5q1dD\n\
+-----END CERTIFICATE REQUEST-----\n";
 
 fn plain() -> Vec<(&'static str, Seeds)> {
     let name = GroupName::new("Lesekreis \u{2615}").expect("a legal name");
@@ -132,7 +145,8 @@ fn papers() -> Vec<(&'static str, Seeds)> {
         ),
         ("signed_charter", vec![world.signed.der().to_vec()]),
         ("vote", vec![vote.der().to_vec(), vote.content().encode(), encode(&vote.proof())]),
-        ("request", vec![world.request().der().to_vec()]),
+        ("request", vec![world.request().der().to_vec(), world.by_csr().der().to_vec()]),
+        ("csr", vec![world.csr().der().to_vec(), world.csr().to_pem().into_bytes(), CSR_OF_OPENSSL.into()]),
         ("signed_message", vec![said.der().to_vec(), stamp.record(b"no")]),
         ("entry", vec![admit.to_vec(), genesis.to_vec(), encode(&change), encode(&electorate)]),
         ("transcript", vec![script([(0, &admit), (0, &genesis)])]),

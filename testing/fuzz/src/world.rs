@@ -4,8 +4,9 @@ use crate::script::Dice;
 use bytes::Bytes;
 use folkmoot_base::{GroupId, GroupName, MemberId, UnixTime};
 use folkmoot_identity::{
-    AuthorityBody, AuthorityCertificate, Charter, CharterDraft, Founder, Gmc, GmcBody, GroupKey, Identity,
-    Motion, Request, RevocationBody, RevocationList, SignedCharter, Transcript, Verdict, Vote, VoteContent,
+    AuthorityBody, AuthorityCertificate, Charter, CharterDraft, Csr, Founder, Gmc, GmcBody, GroupKey,
+    Identity, Motion, Request, RevocationBody, RevocationList, SignedCharter, Transcript, Verdict, Vote,
+    VoteContent,
 };
 use std::sync::OnceLock;
 
@@ -64,6 +65,17 @@ impl World {
     pub(crate) fn request(&self) -> Request {
         let body = GmcBody::propose(self.charter(), &self.stranger, 3, NOW, &mut Dice(5 << 32));
         Request::sign(&self.stranger, body).expect("the stranger's own body")
+    }
+
+    /// What the stranger could make with OpenSSL alone.
+    pub(crate) fn csr(&self) -> Csr {
+        Csr::sign(self.stranger.key(), self.stranger.name()).expect("a name")
+    }
+
+    /// What a member proposes for it.
+    pub(crate) fn by_csr(&self) -> Request {
+        let body = GmcBody::propose_csr(self.charter(), &self.csr(), 3, NOW);
+        Request::by_csr(self.csr(), body).expect("for this CSR")
     }
 
     pub(crate) fn vote_on(&self, motion: Motion, who: usize) -> Vote {

@@ -33,6 +33,8 @@ const DEAR: &[(&str, usize)] = &[
     ("stored_state", 41),
     ("shoup_forms", 3),
     ("shoup_run", 61),
+    ("dealer_secret", 11),
+    ("dealer_share", 41),
 ];
 
 fn folder(name: &str) -> PathBuf {
@@ -123,6 +125,7 @@ replays! {
     signed_charter
     vote
     request
+    csr
     signed_message
     entry
     transcript
@@ -164,6 +167,8 @@ replays! {
     shoup_forms
     shoup_run
     ts_rsa_run
+    dealer_secret
+    dealer_share
 }
 
 #[test]

@@ -6,8 +6,10 @@ mod one;
 
 use clap::Parser;
 use folkmoot_base::Keying;
+use folkmoot_identity::Scheme;
 use folkmoot_sim::aim::{AIMS, Aim};
 use folkmoot_sim::schedule::Schedule;
+use folkmoot_sim::tables::{self, SCHEMES};
 use std::process::ExitCode;
 
 /// Plays drawn schedules on the shipped stacks and checks every promise.
@@ -54,6 +56,9 @@ pub(crate) struct Arguments {
     /// What agrees on keys: by-size (which is gdh for so few), gdh, tgdh, str, bd, ckd, dutta-barua or mls.
     #[arg(long, value_name = "MODULE", value_parser = keying, conflicts_with = "mutants")]
     pub(crate) keying: Option<Keying>,
+    /// How the charter has votes become a signature: plain, asm, ts-dsa or frost.
+    #[arg(long, value_name = "SCHEME", value_parser = scheme, conflicts_with = "mutants")]
+    pub(crate) scheme: Option<Scheme>,
     /// With --keying ckd or mls: ML-KEM-768 as well, in keys and links.
     #[arg(long, requires = "keying")]
     pub(crate) hybrid: bool,
@@ -89,6 +94,11 @@ fn keying(name: &str) -> Result<Keying, String> {
     Keying::from_name(name).ok_or_else(|| "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls".to_owned())
 }
 
+fn scheme(name: &str) -> Result<Scheme, String> {
+    let known = SCHEMES.into_iter().find(|scheme| scheme.name() == name);
+    known.ok_or_else(|| "plain, asm, ts-dsa or frost".to_owned())
+}
+
 fn aim(name: &str) -> Result<Aim, String> {
     let named = AIMS.into_iter().find(|(known, _)| *known == name);
     named.map(|(_, aim)| aim).ok_or_else(|| "no such moment is known here".to_owned())
@@ -100,6 +110,7 @@ fn schedule(arguments: &Arguments, seed: u64) -> Schedule {
     schedule.keying = arguments.keying.unwrap_or_default();
     schedule.hybrid = arguments.hybrid;
     arguments.aim.unwrap_or(Aim::Anywhere).take(&mut schedule);
+    tables::take(&mut schedule, arguments.scheme.unwrap_or(Scheme::Plain));
     schedule
 }
 

@@ -24,6 +24,7 @@ pub mod rng;
 pub mod run;
 pub mod schedule;
 pub mod stack;
+pub mod tables;
 #[cfg(test)]
 mod toy;
 pub mod transcript;

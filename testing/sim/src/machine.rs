@@ -2,11 +2,11 @@
 //!
 //! The shipped stacks sit behind this in `stack`; unit tests of the world put small toys there.
 
-use crate::record::{RingEvent, Seat, Shown};
+use crate::record::{Minute, RingEvent, Seat, Shown};
 use bytes::Bytes;
 use folkmoot_attach::Trace;
 use folkmoot_base::{Danger, Entropy, Instant, Locator, Persist, Service, UnixTime, ViewId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::disk::Contents;
 use crate::record::MessageId;
@@ -68,6 +68,10 @@ pub enum Command {
     Expel(Seat),
     /// Propose this change of the charter ([`crate::schedule::CHANGES`]).
     Change(u8),
+    /// Propose that these seats vote from now on.
+    Electorate(Vec<Seat>),
+    /// Ask to be admitted.
+    Apply,
     /// Say yes to the proposal to expel this seat, or to make the change that [`motion`] names.
     Agree(Seat),
     /// Look for this seat's node where it is: somebody told the person.
@@ -83,6 +87,12 @@ pub fn motion(change: u8) -> Seat {
     change.saturating_add(MOTIONS)
 }
 
+/// Stands for the proposal of an electorate, whichever.
+pub fn electorate() -> Seat {
+    ELECTORATE
+}
+
+const ELECTORATE: Seat = 200;
 /// No table has so many seats.
 const MOTIONS: Seat = 100;
 
@@ -136,6 +146,10 @@ pub enum Told {
     Confirmed(ViewId),
     /// The member hears that this seat has the key of this view.
     Heard(ViewId, Seat),
+    /// The person says yes to the request with this name.
+    Approved(String),
+    /// The member votes for the sharing with this name.
+    Backed(String),
 }
 
 /// What goes out.
@@ -168,6 +182,42 @@ pub struct Picture {
     pub activity: String,
 }
 
+/// What a machine's transcript has new, where the charter's scheme is not plain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Minutes {
+    /// New since the last call.
+    pub minutes: Vec<Minute>,
+    /// The sharing in use, by the name under which its shares lie on disks.
+    pub in_use: Option<String>,
+}
+
+/// How a machine's tables stand, where the charter's scheme is not plain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// Whether the voters hold shares of one key.
+    pub shared: bool,
+    /// Microseconds for which a table of its has stood still.
+    pub still: u64,
+    /// Whether other shares must be made, by threshold or leavers; who votes and has none wants them besides.
+    pub wants: bool,
+    /// Those who decide, in order.
+    pub electorate: Vec<Seat>,
+    /// Of these, those who are members.
+    pub voters: BTreeSet<Seat>,
+    /// How many votes it takes.
+    pub threshold: usize,
+    /// How many shares sign: by the next sharing where one is wanted, else by the present one.
+    pub signers: usize,
+    /// Whom the present sharing gave shares.
+    pub holders: BTreeSet<Seat>,
+    /// How many of them make another sharing; 0: there is none.
+    pub givers: usize,
+    /// Whether this machine has its share.
+    pub holds: bool,
+    /// Seats whose requests have enough votes, and who said yes.
+    pub ripe: BTreeMap<Seat, BTreeSet<Seat>>,
+}
+
 /// Keys that a machine held at some moment: what a thief, an ex-member or a node would have.
 #[derive(Debug, Clone, Default)]
 pub struct Spoils {
@@ -191,6 +241,14 @@ pub trait Machine {
     fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>>;
     /// What it knows.
     fn spoils(&self) -> Spoils;
+    /// What its transcript has new.
+    fn minutes(&mut self) -> Minutes {
+        Minutes::default()
+    }
+    /// How its tables stand; `None`: there are none.
+    fn tables(&self, _now: Instant) -> Option<Tables> {
+        None
+    }
 }
 
 /// How a seat takes part.

@@ -5,6 +5,7 @@ use crate::check::{ALL, LIVENESS};
 use crate::machine::Crooked;
 use crate::schedule::Schedule;
 use folkmoot_base::Danger;
+use folkmoot_identity::Scheme;
 
 /// One way to break a promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,12 +20,22 @@ pub struct Mutant {
     pub crooked: Option<Crooked>,
     /// Only in calm schedules.
     pub calm: bool,
+    /// In groups with this scheme.
+    pub scheme: Scheme,
     /// Where the schedules aim, since what is broken shows in one narrow moment only.
     pub aim: Aim,
 }
 
 const fn at_all(checker: &'static str, danger: Danger) -> Mutant {
-    Mutant { checker, danger, at: None, crooked: None, calm: false, aim: Aim::Anywhere }
+    Mutant {
+        checker,
+        danger,
+        at: None,
+        crooked: None,
+        calm: false,
+        scheme: Scheme::Plain,
+        aim: Aim::Anywhere,
+    }
 }
 
 const fn at_one(checker: &'static str, danger: Danger) -> Mutant {
@@ -39,12 +50,16 @@ const fn aimed(aim: Aim, mutant: Mutant) -> Mutant {
     Mutant { aim, ..mutant }
 }
 
+const fn signing(scheme: Scheme, mutant: Mutant) -> Mutant {
+    Mutant { scheme, ..mutant }
+}
+
 const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
     Mutant { crooked: Some(crooked), ..mutant }
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 37] = [
+pub const MUTANTS: [Mutant; 44] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -82,6 +97,13 @@ pub const MUTANTS: [Mutant; 37] = [
     at_one("virtual-synchrony", Danger::MemberSpeaksLate),
     at_all("liveness", Danger::FlushNoSignal),
     at_all("liveness", Danger::GroupKeepsLost),
+    signing(Scheme::Asm, at_all("one-decision", Danger::AdmissionVotesTwice)),
+    signing(Scheme::Frost, at_all("group-key", Danger::AdmissionNoShareEpoch)),
+    signing(Scheme::Frost, at_all("share-erasure", Danger::AdmissionKeepsOldShares)),
+    signing(Scheme::Frost, at_all("share-durability", Danger::AdmissionForgetsShare)),
+    signing(Scheme::Frost, at_all("pooled-shares", Danger::AdmissionKeepsOldShares)),
+    signing(Scheme::Asm, at_all("asm-approval", Danger::AdmissionSignsUnasked)),
+    signing(Scheme::Frost, at_all("table-liveness", Danger::AdmissionTablesStay)),
 ];
 
 /// Dangers without a checker of their own: another layer stands behind each (README.md says which).
@@ -106,6 +128,7 @@ impl Mutant {
         let mut schedule = if self.calm { Schedule::draw_calm(seed) } else { Schedule::draw(seed) };
         schedule.crooked = self.crooked.map(|how| (0, how));
         self.aim.take(&mut schedule);
+        crate::tables::take(&mut schedule, self.scheme);
         schedule
     }
 }

@@ -1,7 +1,7 @@
 //! The player: maps each step of a schedule to whoever fits at that moment, then stops the faults and lets the world
 //! come to rest.
 
-use crate::machine::{Cast, Command, Role, motion};
+use crate::machine::{Cast, Command, Role, electorate, motion};
 use crate::net::{CALM, Weather};
 use crate::peace;
 use crate::record::{Disk, Record, Seat, Standing};
@@ -9,6 +9,7 @@ use crate::rng::Rng;
 use crate::schedule::{Forgery, HOOK_PATIENCE, Schedule, Step, When};
 use crate::world::{Options, World};
 use folkmoot_base::Service;
+use folkmoot_identity::Scheme;
 use std::collections::BTreeSet;
 
 /// Virtual time in which everybody must meet once the faults have stopped, in microseconds.
@@ -21,6 +22,11 @@ const REST_MICROS: u64 = 300_000;
 const ENDURE_MICROS: u64 = 60_000_000;
 /// How long peace must hold.
 const PEACE_MICROS: u64 = 5_000_000;
+/// Virtual time in which the machines of voters who sign together must have done what is due, in microseconds: a request may wait
+/// for 60 s until it is said again.
+const TABLES_MICROS: u64 = 180_000_000;
+/// How long nothing must be due.
+const TABLES_REST_MICROS: u64 = 6_000_000;
 /// Inputs after which a run is ended: no schedule needs as many.
 pub const INPUTS_MAX: u64 = 6_000_000;
 
@@ -118,6 +124,8 @@ impl<'a> Player<'a> {
             Step::Admit { who, contact, yes } => self.admit(who, contact, yes),
             Step::Expel { by, who, yes } => self.expel(by, who, yes),
             Step::Change { by, what } => self.change(by, what),
+            Step::Electorate { by, voters } => self.electorate(by, voters),
+            Step::Again(who) => self.ask_again(who),
             Step::Mute { who, step, micros } => {
                 if let Some(seat) = self.living(who) {
                     self.world.command(seat, Command::Mute(Some(step)));
@@ -246,6 +254,28 @@ impl<'a> Player<'a> {
         self.world.command(by, Command::Change(what));
     }
 
+    fn electorate(&mut self, by: u8, voters: u8) {
+        let Some(by) = self.insider(by) else { return };
+        let known = self.world.chair(by).map(|chair| chair.roster.clone()).unwrap_or_default();
+        let voters: Vec<Seat> = known.into_iter().filter(|seat| (voters >> seat) & 1 == 1).collect();
+        for voter in 0..self.schedule.seats {
+            self.world.wish_expel(voter, electorate());
+        }
+        self.world.command(by, Command::Electorate(voters));
+    }
+
+    fn ask_again(&mut self, who: u8) {
+        let outside: Vec<Seat> =
+            self.world.living().into_iter().filter(|seat| !self.is_rostered(*seat)).collect();
+        let Some(seat) = pick(&outside, who) else { return };
+        for voter in 0..self.schedule.seats {
+            self.world.wish_admit(voter, seat);
+        }
+        self.world.command(seat, Command::Apply);
+        self.away(seat, false);
+        self.world.command(seat, Command::Join);
+    }
+
     fn forge(&mut self, how: Forgery, count: u8) {
         if how == Forgery::Race {
             return self.world.attacker.race(u16::from(count) * 4);
@@ -356,12 +386,40 @@ impl<'a> Player<'a> {
         if !self.rest(limit) {
             return;
         }
+        let limit = self.finish_tables(limit);
         for standing in standings(&self.world) {
             if standing.expected {
                 self.world.send(standing.process.seat, Service::Safe, 64);
             }
         }
         self.world.record.settled = self.rest(limit);
+    }
+
+    /// Where voters sign together: plays on until nothing is left for their machines to do, and notes what is. Until when the world
+    /// may come to rest then.
+    fn finish_tables(&mut self, limit: u64) -> u64 {
+        if self.schedule.scheme == Scheme::Plain {
+            return limit;
+        }
+        let end = self.world.now.saturating_add(TABLES_MICROS);
+        let mut since = None;
+        loop {
+            self.play_until(self.world.now.saturating_add(LOOK_MICROS));
+            let undone = self.world.undone();
+            if undone.is_none() {
+                let begun = *since.get_or_insert(self.world.now);
+                if self.world.now.saturating_sub(begun) >= TABLES_REST_MICROS {
+                    break;
+                }
+            } else {
+                since = None;
+            }
+            if self.world.now >= end || self.world.record.counts.inputs >= INPUTS_MAX {
+                self.world.record.undone = undone;
+                break;
+            }
+        }
+        self.world.now.saturating_add(SETTLE_MICROS)
     }
 
     /// Plays on until the world has been at rest for a while; whether it came to that by `limit`.

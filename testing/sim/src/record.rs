@@ -103,6 +103,46 @@ pub struct RingMessage {
     pub digest: [u8; 16],
 }
 
+/// What a transcript says, where the charter's scheme is not plain. Decisions, sharings and requests by short names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Minute {
+    /// The voters decided.
+    Decided {
+        /// The electorate's serial.
+        serial: u64,
+        /// What.
+        decision: String,
+    },
+    /// That decision is a sharing of the group's key.
+    Shared {
+        /// The electorate's serial.
+        serial: u64,
+        /// By which its shares lie on disks.
+        name: String,
+        /// Its share-epoch.
+        epoch: String,
+        /// How many of its shares are the key.
+        threshold: usize,
+        /// Of which key.
+        key: String,
+    },
+    /// A certificate admitted somebody.
+    Admitted {
+        /// Whom.
+        who: Seat,
+        /// By which request.
+        request: String,
+        /// The share-epoch that it names.
+        names: Option<String>,
+        /// The share-epoch in the past of its entry.
+        past: Option<String>,
+        /// Whether it verifies under the key of that.
+        verifies: bool,
+        /// Who made its multisignature.
+        signers: BTreeSet<Seat>,
+    },
+}
+
 /// Which disk a life began with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disk {
@@ -171,6 +211,24 @@ pub enum What {
     Disturbed(String),
     /// A leak.
     Leaked(Leak),
+    /// What its transcript has new.
+    Minute(Minute),
+    /// The sharing in use and the shares on its disk, when either changed, after all writes of a batch took effect.
+    Shares {
+        /// By its transcript.
+        in_use: Option<String>,
+        /// Of which sharings.
+        on_disk: BTreeSet<String>,
+    },
+    /// It voted for a sharing.
+    Backed {
+        /// Which.
+        sharing: String,
+        /// Whether its share of that was on disk then.
+        on_disk: bool,
+    },
+    /// Its person said yes to this request.
+    Approved(String),
     /// The admission roster as this process knows it, when it changed.
     Roster(BTreeSet<Seat>),
     /// A trace line, kept only for transcripts.
@@ -237,6 +295,8 @@ pub struct Record {
     pub settled: bool,
     /// What was missing for peace, the first time that it did not come while cuts lasted.
     pub unrest: Option<String>,
+    /// What the machines alone had to do at the end, and did not (tables of signers).
+    pub undone: Option<String>,
     /// How each living member stood at the end.
     pub standings: Vec<Standing>,
     /// Counters.

@@ -8,6 +8,7 @@ use crate::net::{CALM, Weather};
 use crate::payload::SERVICES;
 use crate::rng::Rng;
 use folkmoot_base::{Keying, Service};
+use folkmoot_identity::Scheme;
 
 /// Most seats.
 pub const SEATS_MAX: u8 = 7;
@@ -150,6 +151,15 @@ pub enum Step {
         /// Which.
         what: u8,
     },
+    /// A member proposes who votes from now on, of those whom it knows as members; all will say yes.
+    Electorate {
+        /// Who proposes.
+        by: u8,
+        /// Who shall vote: bit k for seat k.
+        voters: u8,
+    },
+    /// One that is out of the group asks again; all will say yes.
+    Again(u8),
     /// A member leaves out one protocol step for a while.
     Mute {
         /// Who.
@@ -188,6 +198,8 @@ pub struct Schedule {
     pub founders: u8,
     /// Votes that admit.
     pub votes: u8,
+    /// How the charter has votes become a signature.
+    pub scheme: Scheme,
     /// What the charter says agrees on keys.
     pub keying: Keying,
     /// Whether the charter asks for ML-KEM-768 beside it, and in links.
@@ -203,7 +215,7 @@ pub struct Schedule {
 }
 
 /// Changes of the charter that schedules make: field and value.
-pub const CHANGES: [(&str, &str); 10] = [
+pub const CHANGES: [(&str, &str); 13] = [
     ("contributory", "false"),
     ("keying", "gdh"),
     ("keying", "tgdh"),
@@ -214,7 +226,12 @@ pub const CHANGES: [(&str, &str); 10] = [
     ("keying", "mls"),
     ("cipher", "aes-256-gcm"),
     ("cipher", "chacha20-poly1305"),
+    ("threshold", "1"),
+    ("threshold", "2"),
+    ("threshold", "3"),
 ];
+/// How many of them an aim draws; those after it are for groups whose voters sign together ([`crate::tables`]).
+pub const CHANGES_DRAWN: usize = 10;
 
 impl Schedule {
     /// Draws the schedule of `seed`.
@@ -249,9 +266,19 @@ impl Schedule {
             let step = draw_step(&mut rng, &focus);
             steps.push((draw_when(&mut rng), step));
         }
-        let keying = Keying::default();
-        let mut schedule =
-            Self { seed, seats, founders, votes, keying, hybrid: false, weather, crooked: None, calm, steps };
+        let mut schedule = Self {
+            seed,
+            seats,
+            founders,
+            votes,
+            scheme: Scheme::Plain,
+            keying: Keying::default(),
+            hybrid: false,
+            weather,
+            crooked: None,
+            calm,
+            steps,
+        };
         if !calm {
             crate::ordeal::add(&mut schedule);
         }

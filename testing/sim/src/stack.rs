@@ -3,6 +3,7 @@
 mod actor;
 mod company;
 mod kind;
+mod scribe;
 mod tap;
 
 pub use company::Company;

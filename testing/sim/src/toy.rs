@@ -110,6 +110,7 @@ mod tests {
             seats: 3,
             founders: 3,
             votes: 1,
+            scheme: folkmoot_identity::Scheme::Plain,
             weather: CALM,
             keying: folkmoot_base::Keying::default(),
             hybrid: false,

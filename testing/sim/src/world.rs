@@ -6,6 +6,7 @@
 mod attacker;
 mod chair;
 mod observe;
+mod tables;
 
 pub use attacker::Attacker;
 pub use chair::{Chair, Wishes};
@@ -18,6 +19,7 @@ use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule};
 use bytes::Bytes;
 use folkmoot_base::{Danger, Instant, Locator, Service, UnixTime, digest};
+use folkmoot_identity::Scheme;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -96,6 +98,8 @@ pub struct World {
     batch: Vec<Output>,
     stairs: Vec<Stair>,
     services: BTreeMap<MessageId, Service>,
+    /// Whether the charter's scheme is not plain.
+    tables: bool,
 }
 
 impl World {
@@ -121,6 +125,7 @@ impl World {
             batch: Vec::new(),
             stairs: Vec::new(),
             services: BTreeMap::new(),
+            tables: schedule.scheme != Scheme::Plain,
         }
     }
 
@@ -361,6 +366,7 @@ impl World {
     /// Sets the timer anew, and notes spinning.
     fn after_batch(&mut self, seat: Seat) {
         self.look_at_roster(seat);
+        self.look_at_tables(seat);
         let now = self.now;
         let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
         if chair.spins(now) > SPIN_MAX {

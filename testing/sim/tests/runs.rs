@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 use folkmoot_base::{Keying, ModuleName};
+use folkmoot_identity::Scheme;
 use folkmoot_sim::aim::Aim;
 use folkmoot_sim::record::What;
 use folkmoot_sim::schedule::Schedule;
@@ -28,6 +29,20 @@ fn a_few_schedules_with_ml_kem_break_nothing() {
         let (outcome, record) = folkmoot_sim::run(&schedule, company, Options::default());
         assert!(outcome.violations.is_empty(), "seed {seed}: {:#?}", outcome.violations);
         assert!(record.settled && outcome.counts.views > 0);
+    }
+}
+
+#[test]
+fn a_few_schedules_of_every_scheme_break_nothing() {
+    for (scheme, seeds) in [(Scheme::Asm, 1..=4), (Scheme::Frost, 1..=2), (Scheme::TsDsa, 1..=2)] {
+        for seed in seeds {
+            let mut schedule = Schedule::draw(seed);
+            folkmoot_sim::tables::take(&mut schedule, scheme);
+            let (outcome, record) = folkmoot_sim::run(&schedule, company, Options::default());
+            assert!(outcome.violations.is_empty(), "{scheme:?} seed {seed}: {:#?}", outcome.violations);
+            let decided = |what: &What| matches!(what, What::Minute(_));
+            assert!(record.settled && record.entries.iter().any(|entry| decided(&entry.what)));
+        }
     }
 }
 

@@ -73,9 +73,18 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-signing",
         ],
     ),
+    // Admission and signing for what it reads of votes and sharings on the stair and in transcripts.
     (
         "folkmoot-sim",
-        &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-node", "folkmoot-member"],
+        &[
+            "folkmoot-base",
+            "folkmoot-signing",
+            "folkmoot-identity",
+            "folkmoot-attach",
+            "folkmoot-node",
+            "folkmoot-admission",
+            "folkmoot-member",
+        ],
     ),
     // Of itself: its tests alone drive the real layers beside it.
     ("folkmoot-model", &[]),

@@ -59,7 +59,7 @@ async fn new(folder: &Path, group: &str, scheme: Scheme, name: &str, json: bool)
     GroupName::new(group).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     let state = StateFolder::at(folder);
     if !state.has_identity() {
-        files::make_identity(folder, name)?;
+        files::make_identity(folder, name, None)?;
     }
     let (from, group) = (UnixTime(wall_clock().0.saturating_sub(SKEW_SECONDS)), group.to_owned());
     let drawn = tokio::task::spawn_blocking(move || folkmoot_authority::found(&state, &group, scheme, from));

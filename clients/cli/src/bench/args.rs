@@ -14,7 +14,7 @@ pub(crate) enum Bench {
     Keying(BenchKeying),
     /// Bytes and time of a handshake between two nodes, by X25519 alone and with ML-KEM-768 as well.
     Links(BenchLinks),
-    /// What signing by each scheme costs, one hand and several, and what a join costs; members in their own processes on loopback.
+    /// What signing by each scheme costs, one hand and several, and what a join costs; members on nodes of their own on loopback.
     Admission(BenchAdmission),
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Bench {
 pub(crate) enum AdmissionPart {
     /// Signing and verifying, without a network.
     Tables,
-    /// Joins in real processes.
+    /// Joins over the real ring.
     Joins,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct BenchAdmission {
     #[arg(long, value_name = "NUMBER", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub(crate) runs: u16,
     /// Joins of the usual case, five members with two votes; medians are shown.
-    #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = clap::value_parser!(u16).range(0..=1_000))]
     pub(crate) times: u16,
     /// Joins in each other case.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
@@ -45,10 +45,10 @@ pub(crate) struct BenchAdmission {
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(0..=10))]
     pub(crate) votes: u16,
     /// Members while the votes change.
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=32))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u16).range(2..=50))]
     pub(crate) members: u16,
-    /// Sizes of the group while the votes are 20 % and 30 % of it, separated by commas; founders all, so 32 at most.
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [5, 10], value_parser = clap::value_parser!(u16).range(1..=32))]
+    /// Sizes of the group while the votes are 20 % and 30 % of it, separated by commas.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [5, 10], value_parser = clap::value_parser!(u16).range(2..=50))]
     pub(crate) sizes: Vec<u16>,
     /// These schemes only; may be given more than once.
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
@@ -56,11 +56,14 @@ pub(crate) struct BenchAdmission {
     /// Draw the time of a join against votes and members: an SVG.
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Option<PathBuf>,
+    /// Measure nothing: draw the chart of what earlier runs printed with --json, one value a line; may be given again.
+    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["part", "scheme", "sizes"])]
+    pub(crate) from: Vec<PathBuf>,
 }
 
 fn scheme(word: &str) -> Result<Scheme, &'static str> {
-    let named = [Scheme::Plain, Scheme::TsDsa, Scheme::Frost];
-    named.into_iter().find(|scheme| scheme.name() == word).ok_or("plain, ts-dsa or frost")
+    let named = [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa];
+    named.into_iter().find(|scheme| scheme.name() == word).ok_or("plain, asm, frost or ts-dsa")
 }
 
 #[derive(Debug, Args)]

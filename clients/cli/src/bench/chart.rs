@@ -27,8 +27,8 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// Of a row as `--json` prints it.
-    fn read(row: &Value) -> Option<Self> {
+    /// Of a row of `bench keying` as `--json` prints it.
+    pub(crate) fn of_keying(row: &Value) -> Option<Self> {
         let module = row.get("module")?.as_str()?;
         let module = ModuleName::ALL.iter().find(|known| known.as_str() == module)?;
         let size = u16::try_from(row.get("members")?.as_u64()?).ok()?;
@@ -37,18 +37,22 @@ impl Point {
     }
 }
 
-/// The points that are in a file of values as `--json` prints them, one a line.
-pub(crate) fn read(file: &Path) -> Result<Vec<Point>, Failure> {
+/// The points that are in a file of values as `--json` prints them, one a line: of each value's `rows`, each by `point`.
+pub(crate) fn read(
+    file: &Path,
+    rows: &str,
+    point: fn(&Value) -> Option<Point>,
+) -> Result<Vec<Point>, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
     let broken = || {
-        let other = std::io::Error::other("it holds something other than what `bench keying --json` prints");
+        let other = std::io::Error::other("it holds something other than what this bench prints with --json");
         Failure::file(file, &other)
     };
     let mut points = Vec::new();
     for line in text.lines() {
         let value: Value = serde_json::from_str(line).map_err(|_| broken())?;
-        let rows = value.get("rows").and_then(Value::as_array).ok_or_else(broken)?;
-        let read: Option<Vec<Point>> = rows.iter().map(Point::read).collect();
+        let rows = value.get(rows).and_then(Value::as_array).ok_or_else(broken)?;
+        let read: Option<Vec<Point>> = rows.iter().map(point).collect();
         points.extend(read.ok_or_else(broken)?);
     }
     Ok(points)
@@ -208,12 +212,12 @@ mod tests {
         let row = json!({ "module": "tgdh", "event": "join", "members": 512, "cpu_ms": 12.5, "more": 1 });
         let time = Duration::from_micros(12_500);
         let point = Point { line: "tgdh", event: "join".into(), size: 512, time };
-        assert_eq!(Point::read(&row), Some(point));
+        assert_eq!(Point::of_keying(&row), Some(point));
         for wrong in [json!({}), json!({ "module": "x", "event": "join", "members": 2, "cpu_ms": 1 })] {
-            assert_eq!(Point::read(&wrong), None);
+            assert_eq!(Point::of_keying(&wrong), None);
         }
         let negative = json!({ "module": "tgdh", "event": "join", "members": 2, "cpu_ms": -1.0 });
-        assert_eq!(Point::read(&negative), None);
+        assert_eq!(Point::of_keying(&negative), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! nodes', everything above is each member's own.
 
 use crate::bench::meter::{Metered, Meters, Work};
-use crate::bench::people::People;
+use crate::bench::people::{People, Rules};
 use crate::children::Workshop;
 use crate::exit::{Exit, Failure};
 use folkmoot::tools::{Attached, Command, Handle, Node, OpenOptions, Opened, Seated, Store, Timing, prepare};
@@ -12,6 +12,7 @@ use folkmoot::{Event, Faults, GroupId, Locator, MemberId, Service, StateFolder};
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::Persist;
 use folkmoot_identity::{Identity, Transcript};
+use folkmoot_signing::Scheme;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -76,7 +77,8 @@ fn slowness(size: usize) -> f64 {
     (size as f64 / EASY).powi(2).max(1.0)
 }
 
-fn timing(size: usize) -> Timing {
+/// How long the ring of so many members in one process waits.
+pub(crate) fn timing(size: usize) -> Timing {
     let (usual, slow) = (Timing::default(), slowness(size));
     Timing {
         token_loss: usual.token_loss.mul_f64(slow),
@@ -101,7 +103,7 @@ impl Crew {
     pub(crate) async fn found(module: ModuleName, size: usize, nodes: usize) -> Result<Self, Failure> {
         let workshop = Workshop::open("bench-keying", false)?;
         let silence = Duration::from_millis(1_500).mul_f64(slowness(size));
-        let people = People::new(module, size, silence)?;
+        let people = People::new(&Rules { module, scheme: Scheme::Plain, votes: 1 }, size, silence)?;
         let homes = spread(size, nodes);
         let (tell, seen) = mpsc::channel(SEEN_MAX);
         let meters = Meters::default();

@@ -50,7 +50,7 @@ struct Row {
 /// Prints the table, and draws the chart if one is asked for. What was measured before a failure is shown all the same.
 pub(crate) async fn live(options: &BenchKeying, json: bool) -> Result<(), Failure> {
     if let (Some(file), false) = (&options.chart, options.from.is_empty()) {
-        let points = options.from.iter().map(|from| chart::read(from));
+        let points = options.from.iter().map(|from| chart::read(from, "rows", Point::of_keying));
         return chart::save(file, CHARTED, &points.collect::<Result<Vec<_>, Failure>>()?.concat());
     }
     let mut rows = Vec::new();

@@ -9,6 +9,7 @@ use folkmoot_base::Keying;
 use folkmoot_identity::{
     CharterDraft, Founder, GmcBody, Identity, SignedCharter, Timeouts, Transcript, Verdict, Vote, VoteContent,
 };
+use folkmoot_signing::Scheme;
 use std::time::Duration;
 
 /// A charter has no more founders.
@@ -16,6 +17,15 @@ pub(crate) const FOUNDERS_MAX: usize = 32;
 const DAY_SECONDS: u64 = 86_400;
 /// So long may a step take: nobody is to be complained of because a processor serves hundreds of members.
 const STEP_MS: u32 = 3_600_000;
+
+/// What a group is founded on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    pub(crate) module: ModuleName,
+    pub(crate) scheme: Scheme,
+    /// How many votes admit.
+    pub(crate) votes: u32,
+}
 
 /// A group on paper.
 pub(crate) struct People {
@@ -26,8 +36,9 @@ pub(crate) struct People {
 }
 
 impl People {
-    /// `size` members of a group with this module, whose links may be silent for so long.
-    pub(crate) fn new(module: ModuleName, size: usize, silence: Duration) -> Result<Self, Failure> {
+    /// `size` members of a group by these rules, whose links may be silent for so long. More than [`FOUNDERS_MAX`] where one
+    /// vote admits, and the scheme is plain.
+    pub(crate) fn new(rules: &Rules, size: usize, silence: Duration) -> Result<Self, Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         let now = wall_clock().0;
         let (from, to) = (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)));
@@ -35,21 +46,21 @@ impl People {
             .map(|number| Identity::new(&format!("n{number}"), &mut entropy, from, to).map_err(Failure::bug))
             .collect::<Result<Vec<_>, Failure>>()?;
         let (founders, others) = identities.split_at(size.min(FOUNDERS_MAX));
-        let charter = charter(module, founders, silence, &mut entropy)?;
+        let charter = charter(rules, founders, silence, &mut entropy)?;
         let entries = admissions(&charter, founders, others, (from, to), &mut entropy)?;
         Ok(Self { identities, charter, entries })
     }
 }
 
 fn charter(
-    module: ModuleName,
+    rules: &Rules,
     people: &[Identity],
     silence: Duration,
     entropy: &mut OsEntropy,
 ) -> Result<SignedCharter, Failure> {
     let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
     let name = GroupName::new("bench").map_err(Failure::bug)?;
-    let classical = match module {
+    let classical = match rules.module {
         ModuleName::CkdHybrid => ModuleName::Ckd,
         ModuleName::MlsHybrid => ModuleName::Mls,
         other => other,
@@ -57,9 +68,10 @@ fn charter(
     let silence_ms = u32::try_from(silence.as_millis()).map_err(Failure::bug)?;
     let draft = CharterDraft {
         keying: Keying::Module(classical),
-        hybrid: module.is_hybrid(),
+        hybrid: rules.module.is_hybrid(),
+        scheme: rules.scheme,
         timeouts: Timeouts { step_ms: Some(STEP_MS), silence_ms: Some(silence_ms), ..Timeouts::default() },
-        ..CharterDraft::new(name, 1, founders, entropy)
+        ..CharterDraft::new(name, rules.votes, founders, entropy)
     };
     SignedCharter::sign(&draft.to_toml(), &people.iter().collect::<Vec<_>>()).map_err(Failure::bug)
 }

@@ -46,6 +46,9 @@ impl Process {
             Request::Petitions => self.petitions().await,
             Request::View => Ok(self.view()),
             Request::Vote { subject, approve } => self.vote(&subject, approve).await,
+            Request::Renew => self.renew().await,
+            Request::Csr { csr } => self.submit(&csr).await,
+            Request::Certificate { member, serial } => self.certificate(&member, &serial).await,
             Request::Expel { member, force, weigh } => self.expel(&member, How { force, weigh }).await,
             Request::Voters { members, force, weigh } => self.voters(&members, How { force, weigh }).await,
             Request::Change { field, value, force, weigh } => {

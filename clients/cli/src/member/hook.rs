@@ -168,6 +168,7 @@ impl Process {
         json!({
             "request": crate::show::hex(&petition.subject), "group": self.moot.group().hex(), "me": self.moot.me().hex(),
             "member": petition.member.hex(), "name": petition.name, "roles": petition.roles,
+            "sponsor": petition.sponsor.map(|sponsor| sponsor.hex()),
             "term": { "from": petition.term.0.0, "to": petition.term.1.0 }, "have": petition.have, "need": petition.need,
             "rule": petition.rule, "approved": voters(&petition.approved), "rejected": voters(&petition.rejected),
         })

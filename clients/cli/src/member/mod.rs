@@ -6,6 +6,7 @@
 //! ```
 
 mod answer;
+mod csr;
 mod decide;
 pub(crate) mod find;
 mod hook;

@@ -60,6 +60,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         Event::Votes { subject, have, need } => {
             json!({ "event": "votes", "subject": hex(subject), "have": have, "need": need })
         }
+        Event::Certified { certificate } => json!({ "event": "certified", "bytes": certificate.len() }),
         Event::Admitted { member, name } => {
             json!({ "event": "admitted", "member": member.hex(), "name": name })
         }
@@ -186,11 +187,23 @@ pub(crate) fn view_text(id: &ViewId) -> String {
 
 /// A request as data.
 pub(crate) fn petition_json(petition: &Petition, names: &Names) -> Value {
-    let Petition { subject, member, name, have, need, approved, rejected, rule, roles, term, waits } =
-        petition;
+    let Petition {
+        subject,
+        member,
+        name: of,
+        sponsor,
+        have,
+        need,
+        approved,
+        rejected,
+        rule,
+        roles,
+        term,
+        waits,
+    } = petition;
     json!({
-        "kind": "request", "subject": hex(subject), "member": member.hex(), "name": name, "have": have, "need": need,
-        "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
+        "kind": "request", "subject": hex(subject), "member": member.hex(), "name": of, "have": have, "need": need,
+        "sponsor": sponsor.map(|sponsor| name(names, &sponsor)), "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
         "term": { "from": utc(term.0.0), "to": utc(term.1.0) }, "awaits": waits.map(|_| "authority"),
     })
 }

@@ -41,6 +41,11 @@ impl Actor {
         Self { id, locator: String::new(), state, is_authority: true, child: None }
     }
 
+    /// One whose folder was made otherwise.
+    pub(crate) fn of(state: PathBuf, id: &str) -> Self {
+        Self { id: id.to_owned(), locator: String::new(), state, child: None, is_authority: false }
+    }
+
     /// Starts the process, where it was before, and waits until it can be spoken to.
     pub(crate) fn start(&mut self, place: &Place, at: &[String], more: &[&str]) {
         let more: Vec<&str> = ["--quiet"].iter().chain(more).copied().collect();

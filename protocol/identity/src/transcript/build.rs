@@ -2,7 +2,7 @@
 
 use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
 use super::{BuildError, Decision, EntryError, Transcript, judge};
-use crate::{Identity, Slot, VoteProof};
+use crate::{Identity, Request, Slot, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, EntryId, MemberId, UnixTime};
 
@@ -61,6 +61,25 @@ impl Transcript {
         self.make(Body::Refuse { request, votes }, author)
     }
 
+    /// The same for a request by CSR: what is proposed for that CSR later is refused too. For one in CMS, [`Self::make_refusal`].
+    ///
+    /// # Errors
+    /// [`BuildError::Refused`] if it would not stand.
+    pub fn make_refusal_of(
+        &self,
+        request: &Request,
+        votes: &[VoteProof],
+        author: &Identity,
+    ) -> Result<Bytes, BuildError> {
+        if request.csr().is_none() {
+            return self.make_refusal(request.digest(), votes, author);
+        }
+        let mut votes = votes.to_vec();
+        votes.sort_by_key(|vote| vote.voter);
+        let request = Blob(Bytes::copy_from_slice(request.der()));
+        self.make(Body::RefuseCsr { request, votes }, author)
+    }
+
     /// Whether this decision, given the votes, would stand now: what a voter should know before it votes.
     ///
     /// # Errors
@@ -75,7 +94,7 @@ impl Transcript {
     /// `TRN-10` to `TRN-19`, `TRN-52` to `TRN-58`.
     pub fn check_admit(&self, certificate: &[u8]) -> Result<(), EntryError> {
         let certificate = Bytes::copy_from_slice(certificate);
-        judge::admit(self.genesis_id(), &certificate, self.roster()).map(|_| ())
+        judge::admit(self.genesis_id(), &certificate, self.roster(), false).map(|_| ())
     }
 
     fn make(&self, body: Body, author: &Identity) -> Result<Bytes, BuildError> {
@@ -87,7 +106,8 @@ impl Transcript {
         let entry = self.admissible(&bytes)?;
         let branch = self.branch(&entry.parents);
         let past = branch.as_ref().unwrap_or_else(|| self.roster());
-        judge::judge(&self.group(), Entry::id_of(&bytes), &entry, past).map_err(BuildError::Refused)?;
+        judge::judge(&self.group(), Entry::id_of(&bytes), &entry, past, self.is_lax())
+            .map_err(BuildError::Refused)?;
         Ok(bytes)
     }
 }

@@ -85,6 +85,12 @@ pub enum EntryError {
     /// `TRN-19` Objections ended the request.
     #[error("TRN-19: the request of {0} was refused for good")]
     PeerRefused(MemberId),
+    /// `TRN-56` Objections ended every request by the CSR that this certificate was proposed for.
+    #[error("TRN-56: the CSR of {0} was refused for good")]
+    PeerRefusedCsr(MemberId),
+    /// `TRN-56` What is refused as a request by CSR is none.
+    #[error("TRN-56: request")]
+    PeerRequest(#[source] crate::RequestError),
     /// `TRN-20` A decision of another serial than the electorate's.
     #[error("TRN-20: decision of serial {got} where {want} is next")]
     PeerSerial {
@@ -199,6 +205,7 @@ impl EntryError {
             Self::PeerShareEpoch(_) => "TRN-52",
             Self::PeerSharesStale { .. } => "TRN-53",
             Self::PeerSerialNumber(_) => "TRN-54",
+            Self::PeerRefusedCsr(_) | Self::PeerRequest(_) => "TRN-56",
         }
     }
 
@@ -240,6 +247,8 @@ impl EntryError {
             | Self::PeerShareEpoch(_)
             | Self::PeerSharesStale { .. }
             | Self::PeerSerialNumber(_)
+            | Self::PeerRefusedCsr(_)
+            | Self::PeerRequest(_)
             | Self::PeerTooEarly { .. } => true,
         }
     }

@@ -68,7 +68,9 @@ impl Transcript {
         let (motions, proofs, certificate): (Vec<Motion>, Vec<VoteProof>, _) =
             match Entry::decode(bytes).ok()?.body {
                 // What a refusal carries are rejections: nothing stands by them.
-                Body::Genesis { .. } | Body::Expire { .. } | Body::Refuse { .. } => return None,
+                Body::Genesis { .. } | Body::Expire { .. } | Body::Refuse { .. } | Body::RefuseCsr { .. } => {
+                    return None;
+                }
                 Body::Admit { certificate } => {
                     let gmc = Gmc::from_der(&certificate.0).ok()?;
                     (vec![gmc.body().motion().ok()?], gmc.votes().to_vec(), Some(gmc))

@@ -4,7 +4,10 @@ use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry};
 use super::sharing::{combined, issued, sharing};
 use super::{Decision, EntryError, VOTERS_MAX};
 use crate::roster::{Admission, Effect, Ending, Roster};
-use crate::{Below, CertificateError, CharterError, Gmc, Lack, Motion, Verdict, VoteProof};
+use crate::{
+    Below, CertificateError, CharterError, Gmc, Lack, Motion, Request, RequestError, Serial, Verdict,
+    VoteProof,
+};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime, limits};
 use folkmoot_signing::Mode;
@@ -33,6 +36,8 @@ pub(super) enum Act {
     },
     Refuse {
         request: Digest,
+        /// The serial number that its CSR gives to every certificate, if it is by CSR.
+        csr: Option<Serial>,
     },
 }
 
@@ -44,7 +49,7 @@ impl Act {
         match self {
             Self::Nothing => {}
             Self::Admit { request, admission } => roster.admit(*request, admission.clone()),
-            Self::Refuse { request } => roster.refuse(*request),
+            Self::Refuse { request, csr } => roster.refuse(*request, *csr),
             Self::Expire { member, admission, ending } => roster.end(*member, *admission, ending.clone()),
             Self::Decide { serial, digest, effect, ended } => {
                 roster.decide(*serial, *digest, effect.clone());
@@ -56,8 +61,14 @@ impl Act {
     }
 }
 
-/// Judges one entry; `past` is the roster of its ancestors.
-pub(super) fn judge(group: &GroupId, id: EntryId, entry: &Entry, past: &Roster) -> Result<Act, EntryError> {
+/// Judges one entry; `past` is the roster of its ancestors, `lax` is the mutant of `TRN-52`.
+pub(super) fn judge(
+    group: &GroupId,
+    id: EntryId,
+    entry: &Entry,
+    past: &Roster,
+    lax: bool,
+) -> Result<Act, EntryError> {
     let author = past.member(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
     author
         .key
@@ -65,20 +76,24 @@ pub(super) fn judge(group: &GroupId, id: EntryId, entry: &Entry, past: &Roster) 
         .map_err(|_| EntryError::WireSignature)?;
     match &entry.body {
         Body::Genesis { .. } => Err(EntryError::WireOtherGenesis),
-        Body::Admit { certificate } => admit(id, &certificate.0, past),
+        Body::Admit { certificate } => admit(id, &certificate.0, past, lax),
         Body::Expire { member, admission, time } => expire(id, *member, *admission, *time, past),
         Body::Decide { decision, votes } => decide(group, id, decision, votes, past),
-        Body::Refuse { request, votes } => refuse(group, *request, votes, past),
+        Body::Refuse { request, votes } => refuse(group, *request, None, votes, past),
+        Body::RefuseCsr { request, votes } => {
+            let (request, csr) = by_csr(&request.0)?;
+            refuse(group, request, Some(csr), votes, past)
+        }
     }
 }
 
-pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, EntryError> {
+pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster, lax: bool) -> Result<Act, EntryError> {
     let certificate = Gmc::from_der(der).map_err(EntryError::PeerCertificate)?;
     let member = certificate.member();
     if certificate.is_founder() {
         return Err(EntryError::PeerNoVotes(member));
     }
-    granted(&certificate, past)?;
+    granted(&certificate, past, lax)?;
     let body = certificate.body();
     let request = body.request_digest().map_err(EntryError::PeerCertificate)?;
     if past.is_used(&request) {
@@ -86,6 +101,9 @@ pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, Entr
     }
     if past.is_refused(&request) {
         return Err(EntryError::PeerRefused(member));
+    }
+    if past.is_refused_csr(&body.serial) {
+        return Err(EntryError::PeerRefusedCsr(member));
     }
     if certificate.is_issued() && past.has_issued(&body.serial) {
         return Err(EntryError::PeerSerialNumber(member));
@@ -116,7 +134,7 @@ pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster) -> Result<Act, Entr
 }
 
 /// By whom, as scheme and mode of the charter say it: `TRN-57`, `TRN-58` where an authority signs.
-fn granted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
+fn granted(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError> {
     let charter = past.charter();
     let central = charter.mode() == Mode::Centralised;
     if central {
@@ -127,8 +145,8 @@ fn granted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
             let bare = certificate.body().membership.votes.as_ref().is_some_and(Vec::is_empty);
             bare.then_some(()).ok_or(EntryError::PeerCertificate(CertificateError::PeerAuthority))
         }
-        true if central => combined(certificate, past),
-        true => issued(certificate, past),
+        true if central => combined(certificate, past, lax),
+        true => issued(certificate, past, lax),
         false => voted(certificate, past),
     }
 }
@@ -273,8 +291,21 @@ fn check_outcome(effect: &Effect, past: &Roster, forced: bool) -> Result<(), Ent
     }
 }
 
+/// What a request by CSR is refused by: its digest, and the serial number that its CSR gives.
+fn by_csr(der: &[u8]) -> Result<(Digest, Serial), EntryError> {
+    let request = Request::from_der(der).map_err(EntryError::PeerRequest)?;
+    let csr = request.csr().ok_or(EntryError::PeerRequest(RequestError::WireDomain))?;
+    Ok((request.digest(), csr.serial()))
+}
+
 /// `TRN-32`: as many voters as the charter says object, each for this request.
-fn refuse(group: &GroupId, request: Digest, votes: &[VoteProof], past: &Roster) -> Result<Act, EntryError> {
+fn refuse(
+    group: &GroupId,
+    request: Digest,
+    csr: Option<Serial>,
+    votes: &[VoteProof],
+    past: &Roster,
+) -> Result<Act, EntryError> {
     if !votes.is_sorted_by(|a, b| a.voter < b.voter) {
         return Err(EntryError::PeerVotesOrder);
     }
@@ -288,7 +319,7 @@ fn refuse(group: &GroupId, request: Digest, votes: &[VoteProof], past: &Roster) 
     if need == 0 || votes.len() < need || past.is_used(&request) || past.is_refused(&request) {
         return Err(EntryError::PeerObjections { got: votes.len(), need });
     }
-    Ok(Act::Refuse { request })
+    Ok(Act::Refuse { request, csr })
 }
 
 fn text(bytes: &Bytes) -> Result<String, EntryError> {

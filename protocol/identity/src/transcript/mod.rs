@@ -36,7 +36,7 @@ pub use file::{FILE_LABEL, FileError, FileReader};
 use crate::roster::{Admission, Roster};
 use crate::{Charter, Founder, SignedCharter};
 use bytes::Bytes;
-use folkmoot_base::{Cause, Digest, EntryId, GroupId, MemberId, Persist, UnixTime, limits};
+use folkmoot_base::{Cause, Danger, Digest, EntryId, GroupId, MemberId, Persist, UnixTime, limits};
 use graph::Graph;
 use judge::Act;
 use std::collections::{BTreeSet, VecDeque};
@@ -104,6 +104,7 @@ pub struct Transcript {
     founded: Roster,
     roster: Roster,
     branches: VecDeque<(EntryId, Roster)>,
+    danger: Option<Danger>,
 }
 
 impl Transcript {
@@ -133,7 +134,18 @@ impl Transcript {
             founded,
             roster,
             branches: VecDeque::new(),
+            danger: None,
         })
+    }
+
+    /// From now on judges wrongly on purpose, in tests of the tests.
+    pub fn endanger(&mut self, danger: Option<Danger>) {
+        self.danger = danger;
+    }
+
+    /// The mutant for which the share-epoch in a certificate means nothing (`TRN-52` off).
+    fn is_lax(&self) -> bool {
+        self.danger == Some(Danger::AdmissionNoShareEpoch)
     }
 
     /// Reads a transcript back from what [`Self::persist`] stored, in any order, verifying everything again.
@@ -155,7 +167,8 @@ impl Transcript {
         }
         let entry = self.admissible(bytes)?;
         let branch = self.branch(&entry.parents);
-        let act = judge::judge(&self.group, id, &entry, branch.as_ref().unwrap_or(&self.roster))?;
+        let past = branch.as_ref().unwrap_or(&self.roster);
+        let act = judge::judge(&self.group, id, &entry, past, self.is_lax())?;
         if let Some(mut past) = branch {
             act.apply(&mut past);
             self.remember(id, &entry.parents, past);

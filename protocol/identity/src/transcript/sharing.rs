@@ -26,16 +26,22 @@ pub(super) fn sharing(public: &Bytes, authority: &Bytes, past: &Roster) -> Resul
     if facts.holders.len() < scheme.signers(facts.threshold) {
         return refuse("fewer holders than signers");
     }
-    check_key(&facts, authority, past)?;
+    check_key(&facts, public, authority, past)?;
     Ok(SharedKey { facts, public: public.clone(), authority: authority.clone() })
 }
 
-fn check_key(facts: &SharingFacts, authority: &Bytes, past: &Roster) -> Result<(), EntryError> {
+fn check_key(
+    facts: &SharingFacts,
+    public: &Bytes,
+    authority: &Bytes,
+    past: &Roster,
+) -> Result<(), EntryError> {
     let refuse = |what| Err(EntryError::PeerSharing(what));
     match past.sharing() {
         Some(now) if now.facts.key != facts.key => return refuse("another key than the group's"),
         Some(now) if now.authority != *authority => return refuse("another certificate of the group's key"),
-        Some(now) if now.facts.epoch == facts.epoch => return refuse("it is the present one"),
+        // Not by the share-epoch: where one share is the key, the commitments are the key alone, whoever holds it.
+        Some(now) if now.public == *public => return refuse("it is the present one"),
         Some(_) | None => {}
     }
     if past.charter().mode() == Mode::Centralised {
@@ -50,16 +56,16 @@ fn check_key(facts: &SharingFacts, authority: &Bytes, past: &Roster) -> Result<(
 }
 
 /// `TRN-52`, `TRN-53`: the group's key has signed, under the present sharing, and those who left cannot have.
-pub(super) fn issued(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
+pub(super) fn issued(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError> {
     certificate.body().check_charter(past.charter()).map_err(EntryError::PeerCertificate)?;
-    let sharing = present(certificate.issued(), certificate, past)?;
+    let sharing = present(certificate.issued(), certificate, past, lax)?;
     certificate.check_issued(&sharing.facts.key).map_err(EntryError::PeerCertificate)
 }
 
 /// `TRN-57`: where an authority signs certificates of a group with a key, that key has signed the request, as in `TRN-52` and `TRN-53`.
-pub(super) fn combined(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
+pub(super) fn combined(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError> {
     let epoch = certificate.combined().map(|combined| combined.epoch);
-    let sharing = present(epoch, certificate, past)?;
+    let sharing = present(epoch, certificate, past, lax)?;
     certificate.check_combined(&sharing.facts.key).map_err(EntryError::PeerCertificate)
 }
 
@@ -68,11 +74,12 @@ fn present<'a>(
     epoch: Option<Digest>,
     certificate: &Gmc,
     past: &'a Roster,
+    lax: bool,
 ) -> Result<&'a SharedKey, EntryError> {
     let Some(sharing) = past.sharing() else {
         return Err(EntryError::PeerCertificate(CertificateError::PeerGroupKey));
     };
-    if epoch != Some(sharing.facts.epoch) {
+    if epoch != Some(sharing.facts.epoch) && !lax {
         return Err(EntryError::PeerShareEpoch(certificate.member()));
     }
     let leavers = past.leavers_with_shares().len();

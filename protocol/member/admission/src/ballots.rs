@@ -214,15 +214,20 @@ impl Ballots {
 
     /// A decision that has enough approvals in one ballot.
     pub(crate) fn decided(&self, roster: &Roster) -> Option<(u32, Decision)> {
+        self.decided_all(roster).into_iter().next()
+    }
+
+    /// All of them: one, unless somebody was broken into.
+    pub(crate) fn decided_all(&self, roster: &Roster) -> Vec<(u32, Decision)> {
         let slots: BTreeMap<(u32, Digest), &Decision> = self
             .approvals
             .iter()
             .map(|((ballot, _), cast)| ((*ballot, cast.digest), &cast.decision))
             .collect();
-        let decided = slots.into_iter().find(|((ballot, digest), decision)| {
+        let decided = slots.into_iter().filter(|((ballot, digest), decision)| {
             roster.carries(decision, &self.approvers(*ballot, digest, roster))
         });
-        decided.map(|((ballot, _), decision)| (ballot, decision.clone()))
+        decided.map(|((ballot, _), decision)| (ballot, decision.clone())).collect()
     }
 
     /// What this member signs for next in this ballot, if anything.

@@ -124,7 +124,7 @@ impl Admission {
             let digest = open.request.digest();
             let wanted = !self.hands.issued.contains_key(&digest);
             let grounds = self.grounds(roster, open).filter(|_| wanted)?;
-            Some((digest, open.request.der().to_vec(), grounds, self.guests.is_linked(&open.node())))
+            Some((digest, open.request.der().to_vec(), grounds, open.is_ours(&self.guests)))
         });
         let ready: Vec<_> = ready.collect();
         for (digest, request, grounds, ours) in ready {
@@ -173,8 +173,7 @@ impl Admission {
         match message::decode(payload)? {
             AuthorityMessage::Granted { request, der } => {
                 self.take_granted(call, &request, &der.0)?;
-                let elsewhere =
-                    self.requests.get(&request).is_some_and(|open| !self.guests.is_linked(&open.node()));
+                let elsewhere = self.requests.get(&request).is_some_and(|open| !open.is_ours(&self.guests));
                 if elsewhere {
                     self.multicast(&OpenMessage::Granted { der });
                 }

@@ -4,13 +4,14 @@ use crate::central::speaks;
 use crate::desk::{Admission, Call};
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
 use crate::requests::Open;
+use crate::sponsor::check_csr;
 use crate::store;
 use crate::{AdmissionError, Closed, Event, Output};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, UnixTime, codec, limits};
 use folkmoot_identity::{
-    BuildError, CertificateError, Charter, EntryError, Gmc, Mode, Motion, Policy, Request, Scheme,
+    BuildError, CertificateError, Charter, EntryError, Gmc, Mode, Motion, Policy, Request, Roster, Scheme,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +20,7 @@ const BURST: u32 = 8;
 /// Time after which it may send one more.
 const REFILL: Duration = Duration::from_millis(250);
 /// How long an entry that was handed over is given to come back in order before it is made again.
-const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 struct Guest {
@@ -108,7 +109,17 @@ impl Admission {
         if request.member().node() != from {
             return Err(AdmissionError::PeerNotHolder(from));
         }
+        if request.csr().is_some() {
+            return Err(AdmissionError::PeerGuestCsr(from));
+        }
         let digest = request.digest();
+        if is_needless(call.transcript.roster(), &request) {
+            self.trace(format!(
+                "{} asks, and is a member: it has yet to read the transcript",
+                request.member()
+            ));
+            return Ok(());
+        }
         if let Err(error) = self.take_request(call, call.identity.member(), request) {
             self.refuse(call, from, digest, &error);
             return Err(error);
@@ -133,7 +144,7 @@ impl Admission {
     }
 
     /// `ADM-04` to `ADM-07`, `ADM-17`: may this request be open? Then it is.
-    fn take_request(
+    pub(crate) fn take_request(
         &mut self,
         call: &Call<'_>,
         contact: MemberId,
@@ -150,6 +161,7 @@ impl Admission {
         if roster.is_refused(&digest) {
             return Err(AdmissionError::PeerRefused(member));
         }
+        check_csr(roster, &request)?;
         if roster.has_issued(&request.body().serial) {
             let used = CertificateError::PeerCharter("the serial number of another certificate");
             return Err(AdmissionError::PeerCharter(used));
@@ -174,7 +186,7 @@ impl Admission {
         let motion = Motion::admit(call.transcript.group(), roster.charter().digest(), digest);
         let name = request.body().name.clone();
         self.out.push_back(Output::Persist(store::put_request(&request, contact, expires)));
-        let open = Open { request, motion, contact, expires, votes: BTreeMap::new() };
+        let open = Open::new(request, motion, contact, expires, &call.identity.member());
         if let Some(replaced) = self.requests.insert(open) {
             self.closed(&replaced, Closed::Overtaken);
         }
@@ -236,6 +248,7 @@ impl Admission {
 
     /// Tells the guest of this request, if it is at our door, how things stand.
     pub(crate) fn answer(&mut self, call: &Call<'_>, digest: &Digest) {
+        self.enter_sponsored(call, digest);
         let roster = call.transcript.roster();
         let Some(open) = self.requests.get(digest) else { return };
         let node = open.request.member().node();
@@ -300,6 +313,9 @@ impl Admission {
     /// Tells everybody that a request is closed, after it was taken off the desk.
     pub(crate) fn closed(&mut self, open: &Open, why: Closed) {
         let request = open.request.digest();
+        if open.sponsored {
+            self.out.push_back(Output::Persist(store::delete_sponsored(&request)));
+        }
         self.out.push_back(Output::Persist(store::delete_request(&request)));
         self.out.push_back(Output::Persist(store::delete_vote(&request)));
         self.out.push_back(Output::Event(Event::RequestClosed {
@@ -352,6 +368,15 @@ impl Admission {
         }
         self.close_expired_proposals(time);
     }
+}
+
+/// `ADM-54`: whether the guest is a member by the transcript, which it gets over the same link, for more than half of the term that it
+/// asks for: somebody admitted by CSR, or one that lost its store. A request that was used is refused for that.
+fn is_needless(roster: &Roster, request: &Request) -> bool {
+    let Some(held) = roster.member(&request.member()) else { return false };
+    let (from, to) = (request.body().not_before.0, request.body().not_after.0);
+    let middle = from.saturating_add(to.saturating_sub(from) / 2);
+    held.not_after.0 > middle && !roster.is_used(&request.digest())
 }
 
 /// `ADM-24`: when a request closes by itself, and the votes given here run out: by what its guest signed where the charter says

@@ -149,6 +149,9 @@ impl Admission {
         if !roster.may_vote(&me) || roster.electorate().serial != self.ballots.serial {
             return;
         }
+        if self.votes_twice() {
+            return self.cast_twice(call);
+        }
         // Ends: each round signs a vote that a later round does not, of boundedly many.
         while let Some(ballot) = self.ballots.current(roster) {
             let no = self.ballots.refusals(ballot, &me).into_iter().next().map(|decision| (decision, false));
@@ -162,7 +165,7 @@ impl Admission {
         }
     }
 
-    fn sign(
+    pub(crate) fn sign(
         &mut self,
         call: &Call<'_>,
         decision: &Decision,
@@ -186,6 +189,9 @@ impl Admission {
         let roster = call.transcript.roster();
         if roster.electorate().serial != self.ballots.serial {
             return;
+        }
+        if self.votes_twice() {
+            return self.carry_all(call);
         }
         let Some((ballot, decision)) = self.ballots.decided(roster) else {
             self.ballots.carry = None;

@@ -136,7 +136,7 @@ impl Admission {
                 self.appended(call, &appended);
                 Ok(())
             }
-            Input::Command(command) => self.command(call, command),
+            Input::Command(command) => self.command(call, command, entropy),
             Input::Logged(_) => Ok(()),
         }
     }
@@ -176,7 +176,12 @@ impl Admission {
         }
     }
 
-    fn command(&mut self, call: &Call<'_>, command: Command) -> Result<(), AdmissionError> {
+    fn command(
+        &mut self,
+        call: &Call<'_>,
+        command: Command,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
         match command {
             Command::Vote { motion, approve } if self.requests.get(&motion).is_some() => {
                 self.vote_request(call, motion, approve)
@@ -184,6 +189,8 @@ impl Admission {
             Command::Vote { motion, approve } => self.vote_proposal(call, motion, approve),
             Command::Expel(member) => self.expel(call, member),
             Command::Propose(decision) => self.propose(call, decision),
+            Command::Submit(csr) => self.submit(call, &csr),
+            Command::Renew => self.renew(call, entropy),
         }
     }
 

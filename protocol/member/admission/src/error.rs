@@ -1,7 +1,9 @@
 //! Why an admission message or command was refused. Each reason is a rule of docs/protocol/admission.md.
 
 use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
-use folkmoot_identity::{BuildError, CertificateError, EntryError, RequestError, RevocationError, VoteError};
+use folkmoot_identity::{
+    BuildError, CertificateError, CsrError, EntryError, RequestError, RevocationError, VoteError,
+};
 
 /// Why something was refused. The layer is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +66,14 @@ pub enum AdmissionError {
     /// `ADM-23` The charter admits by its list, and that does not have the guest.
     #[error("ADM-23: {0} is not on the charter's list")]
     PeerNotListed(MemberId),
+    /// `ADM-50` A request by CSR where the certificate takes its holder's own signature.
+    #[error(
+        "ADM-50: the CSR of {0}: in this group the holder signs such a certificate itself: import the key and join"
+    )]
+    PeerHolderSigns(MemberId),
+    /// `ADM-53` A guest asks by CSR: it has its key, and signs its request.
+    #[error("ADM-53: guest {0} asks by CSR: a guest signs its request itself")]
+    PeerGuestCsr(NodeId),
     /// `ADM-20` The certificate does not stand, by itself or by its votes.
     #[error("ADM-20: certificate")]
     PeerCertificate(#[source] CertificateError),
@@ -100,6 +110,9 @@ pub enum AdmissionError {
     /// An answer for another request than ours.
     #[error("ADM-14: {0} answered another request")]
     PeerOtherRequest(NodeId),
+    /// A founder's admission has no end.
+    #[error("a founder's admission does not run out: there is nothing to renew")]
+    LocalEndless,
     /// We have no vote.
     #[error("this member has no vote")]
     LocalNotVoter,
@@ -124,6 +137,12 @@ pub enum AdmissionError {
     /// Our request or certificate cannot be made.
     #[error("own request")]
     LocalRequest(#[source] RequestError),
+    /// The CSR handed in here is none, or asks for what cannot be.
+    #[error("CSR")]
+    LocalCsr(#[source] CsrError),
+    /// `ADM-50` The CSR handed in here cannot be granted in this group.
+    #[error("the holder signs such a certificate itself: import the key and join")]
+    LocalHolderSigns,
     /// Stored bytes are damaged.
     #[error("stored admission state under {0} is damaged")]
     LocalCorrupt(&'static str),

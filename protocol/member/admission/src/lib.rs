@@ -21,6 +21,7 @@
 mod applicant;
 mod authority;
 mod ballots;
+mod broken;
 mod central;
 mod contact;
 mod decide;
@@ -32,6 +33,7 @@ mod message;
 mod requests;
 mod resend;
 mod resize;
+mod sponsor;
 mod status;
 mod store;
 mod vote;
@@ -46,7 +48,7 @@ pub use desk::Admission;
 pub use error::AdmissionError;
 pub use hands::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
 pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey};
-pub use status::{ProposalStatus, RequestStatus, Status};
+pub use status::{ProposalStatus, RequestStatus, Status, TableStatus};
 
 use bytes::Bytes;
 use core::time::Duration;
@@ -143,6 +145,10 @@ pub enum Command {
     Expel(MemberId),
     /// Propose a decision, and approve it if this member has a vote.
     Propose(Decision),
+    /// Ask for admission for the holder of this CSR (PKCS#10, DER or PEM), who is not here. No vote on it: that is another command.
+    Submit(Bytes),
+    /// Ask for a new certificate for this member itself, before the present one ends. No vote on it: that is another command.
+    Renew,
 }
 
 /// What goes out. Order counts.

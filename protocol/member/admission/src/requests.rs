@@ -2,7 +2,7 @@
 
 use crate::contact::Guests;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
-use folkmoot_base::{Digest, MemberId, NodeId, UnixTime, limits};
+use folkmoot_base::{Digest, Instant, MemberId, UnixTime, limits};
 use folkmoot_identity::{Motion, Request, Roster, Verdict, Vote};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +18,29 @@ pub(crate) struct Open {
     pub(crate) contact: MemberId,
     pub(crate) expires: UnixTime,
     pub(crate) votes: BTreeMap<MemberId, Vote>,
+    /// By CSR, and handed in here, or our own renewal: nobody but us enters the admission.
+    pub(crate) sponsored: bool,
+    /// When we last handed over its entry.
+    pub(crate) entered: Option<Instant>,
 }
 
 impl Open {
-    /// The node of who asks.
-    pub(crate) fn node(&self) -> NodeId {
-        self.request.member().node()
+    /// One that nobody has voted on, at the desk of `me`.
+    pub(crate) fn new(
+        request: Request,
+        motion: Motion,
+        contact: MemberId,
+        expires: UnixTime,
+        me: &MemberId,
+    ) -> Self {
+        let ours = request.csr().is_some() || request.member() == *me;
+        let sponsored = ours && contact == *me;
+        Self { request, motion, contact, expires, votes: BTreeMap::new(), sponsored, entered: None }
+    }
+
+    /// Whether what it waits for is ours to bring: its guest is at our door, its CSR was handed in here, or it is our own.
+    pub(crate) fn is_ours(&self, guests: &Guests) -> bool {
+        self.sponsored || guests.is_linked(&self.request.member().node())
     }
 
     /// Approving votes of those who have one now.
@@ -102,9 +119,9 @@ impl Open {
         !roster.lets_in(&self.request.member(), &can.copied().collect())
     }
 
-    /// Whether this member would send it again: it voted, or its guest is at the door.
+    /// Whether this member would send it again: it voted, or has to bring what comes of it.
     pub(crate) fn concerns(&self, me: &MemberId, guests: &Guests) -> bool {
-        self.votes.contains_key(me) || guests.is_linked(&self.request.member().node())
+        self.votes.contains_key(me) || self.is_ours(guests)
     }
 }
 

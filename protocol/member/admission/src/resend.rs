@@ -85,6 +85,7 @@ impl Admission {
         let open: Vec<_> = self.requests.iter().map(|open| open.request.digest()).collect();
         for digest in open {
             self.refuse_for_good(call, &digest);
+            self.enter_sponsored(call, &digest);
         }
         messages.extend(self.ballots.own_messages(&me));
         for message in messages {

@@ -3,6 +3,7 @@
 use crate::Reason;
 use crate::desk::Admission;
 use crate::vote::voters;
+use core::time::Duration;
 use folkmoot_base::{Digest, Instant, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{Decision, Mode, Transcript, Verdict};
 
@@ -17,6 +18,8 @@ pub struct RequestStatus {
     pub name: String,
     /// The member who brought it.
     pub contact: MemberId,
+    /// Who handed in the CSR, if it is by one: its holder is not here.
+    pub sponsor: Option<MemberId>,
     /// When it closes by itself.
     pub expires: UnixTime,
     /// Approving votes that count now.
@@ -64,6 +67,17 @@ pub struct ProposalStatus {
     pub opinion: Option<bool>,
 }
 
+/// How the tables stand at which several members make one share or one signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TableStatus {
+    /// How many there are.
+    pub open: usize,
+    /// How long the one that moved least recently has stood still.
+    pub still: Duration,
+    /// Whether this member has a share of the sharing in use.
+    pub holds: bool,
+}
+
 /// Everything open.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Status {
@@ -74,6 +88,17 @@ pub struct Status {
 }
 
 impl Admission {
+    /// How the tables stand.
+    pub fn tables(&self, now: Instant, transcript: &Transcript) -> TableStatus {
+        let still = self.hands.tables.values().map(|table| now.since(table.moved)).max();
+        let sharing = transcript.roster().sharing();
+        TableStatus {
+            open: self.hands.tables.len(),
+            still: still.unwrap_or_default(),
+            holds: sharing.is_some_and(|now| self.hands.shares.of(&now.public).is_some()),
+        }
+    }
+
     /// The nodes of the charter's authority that are linked here, and when one of them last said anything; `None` where the charter has
     /// no authority.
     pub fn authority(&self, transcript: &Transcript) -> Option<(Vec<NodeId>, Option<Instant>)> {
@@ -89,6 +114,7 @@ impl Admission {
             member: open.request.member(),
             name: open.request.body().name.clone(),
             contact: open.contact,
+            sponsor: open.request.csr().map(|_| open.contact),
             expires: open.expires,
             have: open.have(roster),
             need: open.need(roster),

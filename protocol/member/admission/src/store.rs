@@ -2,12 +2,13 @@
 //!
 //! | table | key | value |
 //! |---|---|---|
-//! | request | "r" ‖ request digest | contact(32) expires(8) CMS |
+//! | request | "r" ‖ request digest | contact(32) expires(8) request |
+//! | request | "s" ‖ request digest | nothing: its CSR was handed in here, too, after another member's |
 //! | request | "p" ‖ proposal digest | proposer(32) expires(8) opinion(1) decision |
 //! | request | "own" | applicant: request (CMS) or certificate (GMC), first byte says which |
 //! | vote | "a" ‖ request digest | own vote, CMS |
 //! | vote | "d" ‖ serial(8) ‖ ballot(4) | own approval at that slot: decision, CMS |
-//! | share | digest of the sharing's public part | state, leader, public part, certificate, share; sealed under the identity's key |
+//! | share | digest of the sharing's public part | state, sharing before, public part, certificate, share; sealed under the identity's key |
 //! | revoked | "list" | the newest revocation list of the group's key (X.509 CRL) |
 //! | office | see authority/office.rs, record.rs, person.rs | what makes a process the authority, and what that issued |
 //! | vote | "n" ‖ serial(8) ‖ ballot(4) ‖ proposal's first 16 bytes | own rejection: decision, CMS |
@@ -24,7 +25,6 @@ use folkmoot_base::{Digest, Entropy, MemberId, Persist, Secret, StoreKey, UnixTi
 use folkmoot_identity::{
     Decision, Identity, Motion, REVOKED_TABLE, Request, RevocationList, Slot, Transcript, Verdict, Vote,
 };
-use std::collections::BTreeMap;
 
 /// Table of requests and proposals.
 pub(crate) const REQUESTS: &str = "request";
@@ -56,6 +56,14 @@ pub(crate) fn put_request(request: &Request, contact: MemberId, expires: UnixTim
 
 pub(crate) fn delete_request(request: &Digest) -> Persist {
     Persist::delete(REQUESTS, key(b"r", &[request]))
+}
+
+pub(crate) fn put_sponsored(request: &Digest) -> Persist {
+    Persist::put(REQUESTS, key(b"s", &[request]), Vec::new())
+}
+
+pub(crate) fn delete_sponsored(request: &Digest) -> Persist {
+    Persist::delete(REQUESTS, key(b"s", &[request]))
 }
 
 pub(crate) fn put_vote(request: &Digest, vote: &Vote) -> Persist {
@@ -166,8 +174,11 @@ impl Admission {
         let mut admission = Self::new(config);
         for (key, value) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
             admission
-                .load_request(transcript, &key.key, value)
+                .load_request(transcript, identity, &key.key, value)
                 .ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
+        }
+        for (key, _) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
+            admission.load_sponsored(&key.key);
         }
         for (key, value) in stored.iter().filter(|(key, _)| key.table == VOTES) {
             admission.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;
@@ -177,13 +188,20 @@ impl Admission {
                 .load_share(transcript, identity, key, value)
                 .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
         }
+        admission.loaded_shares(transcript);
         for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
             admission.hands.load_revocations(transcript, value);
         }
         Ok(admission)
     }
 
-    fn load_request(&mut self, transcript: &Transcript, key: &[u8], value: &[u8]) -> Option<()> {
+    fn load_request(
+        &mut self,
+        transcript: &Transcript,
+        identity: &Identity,
+        key: &[u8],
+        value: &[u8],
+    ) -> Option<()> {
         match key.first()? {
             b'r' => {
                 let stored: StoredRequest = codec::decode(value).ok()?;
@@ -191,7 +209,7 @@ impl Admission {
                 let charter = request.body().membership.charter;
                 let motion = Motion::admit(transcript.group(), charter, request.digest());
                 let (contact, expires) = (stored.contact, stored.expires);
-                self.requests.insert(Open { request, motion, contact, expires, votes: BTreeMap::new() });
+                self.requests.insert(Open::new(request, motion, contact, expires, &identity.member()));
             }
             b'p' => {
                 let stored: StoredProposal = codec::decode(value).ok()?;

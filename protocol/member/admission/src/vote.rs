@@ -83,7 +83,7 @@ impl Admission {
         let roster = call.transcript.roster();
         let Some(open) = self.requests.get(digest).filter(|open| open.is_objected(roster)) else { return };
         let proofs: Vec<_> = open.objections(roster).into_iter().map(Vote::proof).collect();
-        match call.transcript.make_refusal(*digest, &proofs, call.identity) {
+        match call.transcript.make_refusal_of(&open.request, &proofs, call.identity) {
             Ok(entry) => self.out.push_back(Output::Entry(entry)),
             Err(error) => self.trace(format!("refusal not entered: {error}")),
         }

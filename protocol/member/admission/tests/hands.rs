@@ -78,6 +78,38 @@ fn founders_share_a_key_and_sign_with_it() {
     }
 }
 
+/// A call takes effect when it comes back in the order: whatever the contact hears in between, it calls once; and once it has the
+/// signature, it does not call again until others tell it.
+#[test]
+fn a_table_is_called_once_for_each_request() {
+    for scheme in [Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
+        let mut bus = Bus::of_scheme(scheme, 5, 2);
+        bus.pass(12);
+        let said = Rc::new(Cell::new([0_u32; 2]));
+        let count = said.clone();
+        bus.tamper = Some(Box::new(move |_, payload| {
+            if let Ok(OpenMessage::Hand { word }) = codec::decode(payload) {
+                let [calls, seats] = count.get();
+                let (call, seated) =
+                    (matches!(word.say, Say::Convene { .. }), matches!(word.say, Say::Seats { .. }));
+                count.set([calls + u32::from(call), seats + u32::from(seated)]);
+            }
+            true
+        }));
+        let dora = bus.stranger("dora", 40, 0);
+        let request = bus.request_of(0, dora).unwrap();
+        for voter in [0, 1, 2, 3] {
+            let vote = Command::Vote { motion: request, approve: true };
+            bus.input(voter, Input::Command(vote)).unwrap();
+        }
+        bus.settle();
+        assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
+        assert_eq!(said.get(), [1, 1], "{scheme:?}: calls, seats");
+        bus.pass(2);
+        assert!(bus.seats.iter().all(|seat| seat.admission.poll_timeout().is_none()), "{scheme:?}");
+    }
+}
+
 #[test]
 fn who_is_expelled_takes_no_share_along() {
     for scheme in SCHEMES {

@@ -80,6 +80,13 @@ pub enum Command {
         /// Yes or no.
         approve: bool,
     },
+    /// Ask for admission for the holder of a CSR (PKCS#10, DER or PEM), who is not here.
+    SubmitCsr {
+        /// At most 4 KiB.
+        csr: Bytes,
+    },
+    /// Ask for a new certificate for this member itself, before the present one ends.
+    Renew,
     /// Propose to expel a member, and vote for it.
     Expel {
         /// Whom.
@@ -133,6 +140,8 @@ pub struct Petition {
     pub member: MemberId,
     /// By which name.
     pub name: String,
+    /// The member who handed in its CSR, if it is by one; else it is at the door itself.
+    pub sponsor: Option<MemberId>,
     /// Votes so far.
     pub have: u32,
     /// Votes needed.
@@ -298,6 +307,11 @@ pub enum Event {
         have: u32,
         /// Votes needed.
         need: u32,
+    },
+    /// We hold our certificate: what we asked for is granted. The group has it a moment later, in order: [`Self::Admitted`].
+    Certified {
+        /// It, X.509, DER.
+        certificate: Bytes,
     },
     /// Somebody is on the roster now; perhaps we.
     Admitted {

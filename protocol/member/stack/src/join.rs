@@ -5,10 +5,10 @@ use crate::{Member, MemberError};
 use base::{Entropy, GroupId, Instant, StoreKey};
 use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFFICE_TABLE};
-use folkmoot_attach::ToNode;
+use folkmoot_attach::{ToNode, UpperOutput};
 use folkmoot_base as base;
 use folkmoot_identity::transcript::{Appended, Change};
-use folkmoot_identity::{Decision, REVOKED_TABLE};
+use folkmoot_identity::{Decision, Ending, REVOKED_TABLE};
 
 /// On which side of the door we are.
 pub(crate) enum Door {
@@ -64,15 +64,38 @@ impl Member {
                 self.tell_proposals();
             }
             (Door::Closed, false) => {
+                self.erase_shares();
                 let applicant = Applicant::load(self.rules(), &self.stored)?;
                 // Who had asked when it was stopped, goes on asking.
                 if applicant.has_asked() {
                     self.door = Door::Outside(Box::new(applicant));
                 }
             }
-            (Door::Inside(_), false) => self.door = Door::Closed,
+            (Door::Inside(_), false) => {
+                self.door = Door::Closed;
+                self.erase_shares();
+            }
         }
         Ok(())
+    }
+
+    /// Who was expelled has no use for its shares of the group's key, and whoever takes its disk shall have none. One whose
+    /// certificate ran out keeps them: it may be a holder again, and many may run out on one day.
+    fn erase_shares(&mut self) {
+        if self.config.danger == Some(base::Danger::AdmissionKeepsOldShares) {
+            return;
+        }
+        let former = self.transcript.roster().former(&self.me);
+        if !former.is_some_and(|(_, ending)| matches!(ending, Ending::Expelled { .. })) {
+            return;
+        }
+        let shares: Vec<StoreKey> =
+            self.stored.iter().map(|(key, _)| key).filter(|key| key.table == "share").cloned().collect();
+        for key in shares {
+            let erase = base::Persist { key, value: None };
+            self.remember(&erase);
+            self.out.push_back(UpperOutput::Persist(erase));
+        }
     }
 
     /// Whether the charter's authority speaks through us, and its office is here.
@@ -111,6 +134,8 @@ impl Member {
             Command::Apply => return self.apply(now, entropy),
             Command::Vote { subject, approve } => admission::Command::Vote { motion: subject, approve },
             Command::Expel { member } => admission::Command::Expel(member),
+            Command::SubmitCsr { csr } => admission::Command::Submit(csr),
+            Command::Renew => admission::Command::Renew,
             Command::Forced(command) => match self.decision(*command) {
                 Some(decision) => admission::Command::Propose(decision.forced()),
                 None => return self.event(Event::Refused { reason: "that is nothing to decide".into() }),

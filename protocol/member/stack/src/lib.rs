@@ -76,7 +76,8 @@ impl Member {
     /// # Errors
     /// [`MemberError`]: charter, transcript or votes in the store do not stand.
     pub fn new(config: Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, MemberError> {
-        let transcript = load_transcript(&config.charter, stored)?;
+        let mut transcript = load_transcript(&config.charter, stored)?;
+        transcript.endanger(config.danger);
         Self::with_transcript(config, transcript, stored)
     }
 

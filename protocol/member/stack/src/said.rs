@@ -17,6 +17,7 @@ impl From<&admission::RequestStatus> for Petition {
             subject: request.request,
             member: request.member,
             name: request.name.clone(),
+            sponsor: request.sponsor,
             have: count(request.have),
             need: count(request.need),
             approved: request.approved.clone(),
@@ -45,6 +46,7 @@ impl Petition {
             roles: Vec::new(),
             term: one.term,
             waits: None,
+            sponsor: None,
         }
     }
 }
@@ -99,7 +101,9 @@ impl Member {
                 let text = format!("{who} said what its own shares refute while the group's key was at work");
                 self.event(Event::Refused { reason: text });
             }
-            admission::Event::Certified { .. } | admission::Event::Admitted => {}
+            admission::Event::Certified { certificate } => self.event(Event::Certified { certificate }),
+            // Told by the transcript, to members and newcomers alike.
+            admission::Event::Admitted => {}
         }
     }
 

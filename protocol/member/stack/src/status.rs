@@ -5,7 +5,7 @@ use crate::seat::{Installed, Seat};
 use crate::{Member, Petition, Reached};
 use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence};
 use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
-use folkmoot_admission::AuthorityStatus;
+use folkmoot_admission::{AuthorityStatus, TableStatus};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_flush::Phase;
@@ -123,6 +123,12 @@ impl Member {
             Door::Office(authority) => authority.revocations(),
             Door::Closed | Door::Outside(_) => None,
         }
+    }
+
+    /// How its tables stand: where several members make one share or one signature together.
+    pub fn tables(&self, now: Instant) -> Option<TableStatus> {
+        let Door::Inside(admission) = &self.door else { return None };
+        Some(admission.tables(now, &self.transcript))
     }
 
     /// Open requests for admission.

@@ -213,6 +213,11 @@ impl Gather {
         self.join_at = now;
     }
 
+    /// Nobody who is waited for can come.
+    pub(crate) fn expect_nobody(&mut self, now: Instant) {
+        self.alone_at = self.alone_at.min(now);
+    }
+
     pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) -> Step {
         if self.commit_at.is_some_and(|at| at <= now) {
             return Step::Gather(Cause::CommitLost);

@@ -302,6 +302,14 @@ impl Ring {
         }
     }
 
+    /// Nobody can be eligible for now: a gather that has heard of nobody forms a ring alone at the next timeout, which is
+    /// now, in place of waiting for others. Does nothing in any other state, and holds for this gather only.
+    pub fn expect_nobody(&mut self, now: Instant) {
+        if let Some(State::Gather(state)) = self.state.as_mut() {
+            state.expect_nobody(now);
+        }
+    }
+
     /// The time that [`Self::poll_timeout`] named has come.
     pub fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let ctx = &mut self.ctx;

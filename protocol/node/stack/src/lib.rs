@@ -180,7 +180,8 @@ impl Node {
         now: Instant,
         entropy: &mut dyn Entropy,
     ) -> Result<Self, NodeError> {
-        let transcript = load_transcript(&config.charter, stored)?;
+        let mut transcript = load_transcript(&config.charter, stored)?;
+        transcript.endanger(config.danger);
         let me = config.identity.node();
         let ring_seq = stored.iter().find(|(key, _)| {
             key.table == folkmoot_ring::STORE_TABLE && key.key == folkmoot_ring::STORE_KEY_RING_SEQ
@@ -220,6 +221,10 @@ impl Node {
             staged: None,
             config,
         };
+        // A stranger takes part with nobody until its roster has it, and what it hears of the transcript waits for its ring.
+        if !node.is_rostered(&node.me) {
+            node.ring.expect_nobody(now);
+        }
         node.tell_heads();
         Ok(node)
     }

@@ -33,6 +33,23 @@ fn a_newcomer_whom_one_roster_lacks_stops_nobody() {
     }
 }
 
+/// A stranger hears of its admission as fast as its link lets it: its own ring does not wait for others, who cannot come
+/// before its roster has them and it.
+#[test]
+fn a_stranger_that_has_just_started_reads_the_transcript_at_once() {
+    for moment in 0..12 {
+        let mut net = Net::of(1, 5_000 + moment);
+        net.ms(1_000);
+        net.start(1, 1, &[0]);
+        net.ms(moment);
+        net.admit(1, 0);
+        net.ms(20);
+        let roster = net.node(1).transcript().roster();
+        assert!(roster.is_member(&person(1).member()), "moment {moment}\n{}", net.told());
+        net.until(seconds(2), |net| net.together(&[0, 1])).expect("one ring");
+    }
+}
+
 /// What a simulated run found (seed 19591 of its day): two newcomers know of nobody but their contact, who tells each where
 /// the other is before it can know that the other is a member. The contact is lost soon after.
 #[test]

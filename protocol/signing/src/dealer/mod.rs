@@ -9,6 +9,7 @@
 //! holders; shares of two deals make nothing together. TS-RSA is not dealt here: [`crate::ts_rsa::TsRsaDealer`], for study.
 
 mod secret;
+mod shoup;
 
 use crate::base::{Entropy, MemberId, Secret};
 use crate::frost::{self, FrostShare, FrostSharing};
@@ -16,6 +17,8 @@ use crate::run::{Fault, FaultKind};
 use crate::sharing::{self, Share, Sharing, p256_key};
 use crate::{Edwards, GroupKey, P256, PrimeGroup as _, Scheme, SigningError};
 use secret::GroupSecret;
+
+pub(crate) use shoup::{facts, sign};
 
 /// What a deal makes.
 #[derive(Debug)]
@@ -26,15 +29,17 @@ pub struct Dealt {
     pub shares: Vec<(MemberId, Secret<Vec<u8>>)>,
 }
 
-/// Draws the secret that a dealer deals: its one encoding.
+/// Draws the secret that a dealer deals: its one encoding. Shoup's are two safe primes for a modulus of 2048 bits: found in a second to
+/// a minute, deterministic in `entropy`, so it may be called on a thread of its own.
 ///
 /// # Errors
-/// [`FaultKind::LocalScheme`] if nobody deals this scheme's keys.
+/// [`FaultKind::LocalScheme`] if nobody deals this scheme's keys; [`FaultKind::Again`] if the library finds no prime, which does not happen.
 pub fn draw_secret(scheme: Scheme, entropy: &mut dyn Entropy) -> Result<Secret<Vec<u8>>, Fault> {
     match scheme {
         Scheme::TsDsa => Ok(GroupSecret::<P256>::draw(entropy).encode()),
         Scheme::Frost => Ok(GroupSecret::<Edwards>::draw(entropy).encode()),
-        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_dealer()),
+        Scheme::Shoup => shoup::draw(entropy),
+        Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(no_such_dealer()),
     }
 }
 
@@ -54,7 +59,8 @@ pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, 
             let key = key.as_slice().try_into().map_err(|_| SigningError::LocalSecret)?;
             GroupKey::from_spki_der(&GroupKey::ed25519_spki(key))
         }
-        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(SigningError::LocalSecret),
+        Scheme::Shoup => shoup::public_key(secret),
+        Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(SigningError::LocalSecret),
     }
 }
 
@@ -75,7 +81,8 @@ pub fn deal(
     match scheme {
         Scheme::TsDsa => deal_ts_dsa(secret, threshold, holders, entropy),
         Scheme::Frost => deal_frost(secret, threshold, holders, entropy),
-        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => Err(no_such_dealer()),
+        Scheme::Shoup => shoup::deal(secret, threshold, holders, entropy),
+        Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(no_such_dealer()),
     }
 }
 
@@ -102,7 +109,8 @@ pub fn check_share(
             let share = FrostShare::decode(share.expose())?;
             share.holder() == *holder && share.check(&sharing).is_ok()
         }
-        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => return Err(sharing_error),
+        Scheme::Shoup => shoup::fits(public, holder, share)?,
+        Scheme::Plain | Scheme::TsRsa | Scheme::Asm => return Err(sharing_error),
     };
     if good { Ok(()) } else { Err(SigningError::PeerShare) }
 }

@@ -81,10 +81,10 @@ mod tests {
                 bytes.resize(bytes.len() + more, 0);
                 let bytes = Secret::new(bytes);
                 if let Some(read) = GroupSecret::<P256>::decode(&bytes) {
-                    prop_assert_eq!(read.encode().expose(), bytes.expose());
+                    prop_assert!(read.encode() == bytes);
                 }
                 if let Some(read) = GroupSecret::<Edwards>::decode(&bytes) {
-                    prop_assert_eq!(read.encode().expose(), bytes.expose());
+                    prop_assert!(read.encode() == bytes);
                 }
             }
         }

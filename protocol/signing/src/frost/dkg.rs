@@ -5,17 +5,16 @@
 //! before any is opened, under the run's name, so that a package counts in one run only and no hand fits its own to the others'; each
 //! package has exactly as many commitments as the threshold (one more would raise it); and bad shares are disputed in the open.
 
+use super::Held;
+use super::dealt::{Dealt, Packages};
 use super::entropy::Asked;
-use super::handover::{Handover, Image, Numbers};
+use super::frame::{Frame, Step};
 use super::library::{Seats, commitments, count, wrong_hands};
 use super::words::{self, judge, tag};
-use super::{FrostSharing, Held};
-use crate::base::{Digest, Entropy, MemberId, Secret, digest};
-use crate::polynomial::committed;
+use crate::base::{Digest, Entropy, MemberId, digest};
 use crate::{Edwards, Fault, FaultKind, Heard, Next, PrimeGroup, Run, RunId, Said};
 use curve25519_dalek::EdwardsPoint;
-use frost_ed25519::keys::SigningShare;
-use frost_ed25519::keys::dkg::{part1, part2, part3, round1, round2};
+use frost_ed25519::keys::dkg::{part1, part2, part3, round1};
 use frost_ed25519::{
     Ciphersuite, Ed25519Group, Ed25519ScalarField, Ed25519Sha512, Error, Field, Group, Identifier, Signature,
     SigningKey, VerifyingKey,
@@ -31,28 +30,14 @@ pub struct Dkg {
     tag: Digest,
     threshold: usize,
     seats: Seats,
-    state: State,
+    frame: Frame<State>,
 }
 
 enum State {
-    Idle,
     Committed { secret: round1::SecretPackage, words: Vec<u8> },
     Opened { secret: round1::SecretPackage, digests: BTreeMap<MemberId, Digest> },
     Dealt(Box<Dealt>),
-    Over(Fault),
 }
-
-/// What a hand keeps once all have dealt.
-pub(super) struct Dealt {
-    pub(super) secret: round2::SecretPackage,
-    pub(super) packages: Packages,
-    /// The commitments of the sharing to come.
-    pub(super) sum: Vec<EdwardsPoint>,
-    pub(super) shares: Handover,
-}
-
-/// The others' packages of round 1.
-pub(super) type Packages = BTreeMap<Identifier, round1::Package>;
 
 /// A package of round 1, read.
 struct Opened {
@@ -72,10 +57,10 @@ impl Dkg {
         }
         let on: &[&[u8]] = &[&count(threshold)?.to_be_bytes()];
         let tag = tag(b"folkmoot frost dkg v1", &run, &seats.hands(), on);
-        Ok(Self { me, tag, threshold, seats, state: State::Idle })
+        Ok(Self { me, tag, threshold, seats, frame: Frame::Idle })
     }
 
-    fn begin(&mut self, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
+    fn begin(&self, entropy: &mut dyn Entropy) -> Result<(State, Said), Fault> {
         let own = self.seats.place(&self.me)?;
         let (all, min) = (count(self.seats.count())?, count(self.threshold)?);
         let entropy = &mut Asked(entropy);
@@ -83,8 +68,7 @@ impl Dkg {
         let (secret, package) = dealt.map_err(|error| self.seats.fault(&error))?;
         let words = write(&package).map_err(|error| self.seats.fault(&error))?;
         let said = Said { to_all: self.digest_of(&self.me, &words).to_vec(), ..Said::default() };
-        self.state = State::Committed { secret, words };
-        Ok(said)
+        Ok((State::Committed { secret, words }, said))
     }
 
     fn digest_of(&self, hand: &MemberId, words: &[u8]) -> Digest {
@@ -93,11 +77,11 @@ impl Dkg {
 
     /// The committed packages, opened: those committed to, of the right length, proven.
     fn open(
-        &mut self,
+        &self,
         secret: round1::SecretPackage,
         digests: &BTreeMap<MemberId, Digest>,
         heard: &Heard,
-    ) -> Result<Said, Fault> {
+    ) -> Result<Step<State, Held>, Fault> {
         let opened = judge(heard, &self.seats.hands(), |hand, words| {
             if digests.get(hand) != Some(&self.digest_of(hand, words)) {
                 return Err(FaultKind::PeerReveal);
@@ -110,25 +94,16 @@ impl Dkg {
             .filter(|(hand, _)| **hand != self.me)
             .map(|(hand, opened)| Ok((self.seats.place(hand)?, opened.package.clone())))
             .collect::<Result<_, Fault>>()?;
-        let (secret, given) = part2(secret, &packages).map_err(|error| self.seats.fault(&error))?;
-        let given =
-            given.into_iter().map(|(hand, package)| (hand, Secret::new(package.signing_share().serialize())));
+        let dealt = part2(secret, &packages).map_err(|error| self.seats.fault(&error))?;
         let polynomials = opened.into_iter().map(|(hand, opened)| (hand, opened.commitments)).collect();
-        let hands = self.seats.hands();
-        let shares =
-            Handover::new(self.me, hands.clone(), hands, image(polynomials), self.seats.named(given));
-        let said = shares.give();
-        self.state = State::Dealt(Box::new(Dealt { secret, packages, sum, shares }));
-        Ok(said)
+        let (dealt, said) = Dealt::new((self.me, &self.seats), packages, dealt, (sum, polynomials));
+        Ok(Step::On(State::Dealt(dealt), said))
     }
 
     fn end(&self, dealt: Dealt) -> Result<Held, Fault> {
-        let Dealt { secret, packages, sum, shares } = dealt;
-        let taken = read_shares(&self.seats, &shares.taken())?;
-        let (key, _) = part3(&secret, &packages, &taken).map_err(|error| self.seats.fault(&error))?;
-        let sharing = FrostSharing::from_elements(sum, self.seats.hands());
-        let sharing = sharing.map_err(|_| Fault::of_nobody(FaultKind::Again))?;
-        Held::new(sharing, self.me, key.signing_share().serialize()).map_err(|_| wrong_hands())
+        dealt.end((self.me, &self.seats), |secret, packages, taken| {
+            part3(secret, packages, taken).map(|(key, _)| key)
+        })
     }
 }
 
@@ -136,62 +111,33 @@ impl Run for Dkg {
     type Done = Held;
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held> {
-        let said = self.begin(entropy);
-        Next::Say(said.unwrap_or_else(|fault| {
-            self.state = State::Over(fault);
-            Said::default()
-        }))
+        let begun = self.begin(entropy);
+        self.frame.begin(begun)
     }
 
     fn awaited(&self) -> Vec<MemberId> {
-        match &self.state {
-            State::Dealt(dealt) => dealt.shares.awaited(),
+        match self.frame.stage() {
+            Some(State::Dealt(dealt)) => dealt.awaited(),
             _ => self.seats.hands(),
         }
     }
 
     fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Held>, Fault> {
-        let over = State::Over(Fault::of_nobody(FaultKind::LocalRound));
-        match std::mem::replace(&mut self.state, over) {
-            State::Idle => Err(Fault::of_nobody(FaultKind::LocalRound)),
+        let step = match self.frame.take()? {
             State::Committed { secret, words } => {
                 let digest_of =
                     |_: &MemberId, words: &[u8]| words.try_into().map_err(|_| FaultKind::PeerMalformed);
                 let digests = judge(&heard, &self.seats.hands(), digest_of)?;
-                self.state = State::Opened { secret, digests };
-                Ok(Next::Say(Said { to_all: words, ..Said::default() }))
+                Step::On(State::Opened { secret, digests }, Said { to_all: words, ..Said::default() })
             }
-            State::Opened { secret, digests } => self.open(secret, &digests, &heard).map(Next::Say),
-            State::Dealt(mut dealt) => match dealt.shares.hear(heard)? {
-                Some(said) => {
-                    self.state = State::Dealt(dealt);
-                    Ok(Next::Say(said))
-                }
-                None => self.end(*dealt).map(Next::Done),
+            State::Opened { secret, digests } => self.open(secret, &digests, &heard)?,
+            State::Dealt(mut dealt) => match dealt.hear(heard)? {
+                Some(said) => Step::On(State::Dealt(dealt), said),
+                None => Step::Done(self.end(*dealt)?),
             },
-            State::Over(fault) => Err(fault),
-        }
+        };
+        Ok(self.frame.go(step))
     }
-}
-
-/// What each hand's share of each hand's polynomial is, times the generator.
-pub(super) fn image(polynomials: BTreeMap<MemberId, Vec<EdwardsPoint>>) -> Image {
-    Box::new(move |giver, taker| {
-        let polynomial = polynomials.get(giver).map(Vec::as_slice).unwrap_or_default();
-        committed::<Edwards>(polynomial, Edwards::place(taker))
-    })
-}
-
-/// Shares that were taken, as the library wants them.
-pub(super) fn read_shares(
-    seats: &Seats,
-    taken: &Numbers,
-) -> Result<BTreeMap<Identifier, round2::Package>, Fault> {
-    let each = taken.iter().map(|(hand, number)| {
-        let share = SigningShare::deserialize(number.expose()).map_err(|error| seats.fault(&error))?;
-        Ok((seats.place(hand)?, round2::Package::new(share)))
-    });
-    each.collect()
 }
 
 /// A package: its commitments, then its proof.

@@ -10,8 +10,10 @@
 //! private can be disputed, and whoever is proven to have lied is named alike by all. Rounds and rules: docs/protocol/signing.md.
 
 mod dealer;
+mod dealt;
 mod dkg;
 mod entropy;
+mod frame;
 mod handover;
 mod library;
 mod refresh;

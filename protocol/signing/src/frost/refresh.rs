@@ -4,14 +4,14 @@
 //! library's proofs in these packages prove nothing (the secret is zero) and are not sent. The key stays: t shares of one share-epoch
 //! give it for ever, so a group that lost that many in one epoch makes a new key.
 
-use super::dkg::{Dealt, Packages, image, read_shares};
+use super::dealt::{Dealt, Packages};
 use super::entropy::Asked;
-use super::handover::Handover;
+use super::frame::{Frame, Step};
 use super::library::{Seats, commitments, count, key_package, public_package, wrong_hands};
 use super::words::{judge, tag, tagged_elements};
 use super::{FrostShare, FrostSharing, Held};
-use crate::base::{Digest, Entropy, MemberId, Secret};
-use crate::{Edwards, Fault, FaultKind, Heard, Next, PrimeGroup, Run, RunId, Said};
+use crate::base::{Digest, Entropy, MemberId};
+use crate::{Edwards, Fault, Heard, Next, PrimeGroup, Run, RunId, Said};
 use curve25519_dalek::EdwardsPoint;
 use frost_ed25519::keys::dkg::round1;
 use frost_ed25519::keys::refresh::{refresh_dkg_part1, refresh_dkg_part2, refresh_dkg_shares};
@@ -22,14 +22,12 @@ pub struct Refresh {
     held: Held,
     tag: Digest,
     seats: Seats,
-    state: State,
+    frame: Frame<State>,
 }
 
 enum State {
-    Idle,
     Offered { secret: round1::SecretPackage, own: Box<round1::Package> },
     Dealt(Box<Dealt>),
-    Over(Fault),
 }
 
 impl Refresh {
@@ -52,26 +50,25 @@ impl Refresh {
         }
         let tag = tag(b"folkmoot frost refresh v1", &run, &seats.hands(), &[&sharing.epoch()]);
         let held = Held { sharing: sharing.clone(), share: share.clone() };
-        Ok(Self { held, tag, seats, state: State::Idle })
+        Ok(Self { held, tag, seats, frame: Frame::Idle })
     }
 
-    fn begin(&mut self, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
+    fn begin(&self, entropy: &mut dyn Entropy) -> Result<(State, Said), Fault> {
         let say = |error| self.seats.fault(&error);
         let own = self.seats.place(&self.held.share.holder())?;
         let (all, min) = (count(self.seats.count())?, count(self.held.sharing.threshold())?);
         let (secret, own) = refresh_dkg_part1(own, all, min, Asked(entropy)).map_err(say)?;
         let mut to_all = self.tag.to_vec();
         to_all.extend(own.commitment().serialize_whole().map_err(say)?);
-        self.state = State::Offered { secret, own: Box::new(own) };
-        Ok(Said { to_all, ..Said::default() })
+        Ok((State::Offered { secret, own: Box::new(own) }, Said { to_all, ..Said::default() }))
     }
 
     fn deal(
-        &mut self,
+        &self,
         secret: round1::SecretPackage,
         own: &round1::Package,
         heard: &Heard,
-    ) -> Result<Said, Fault> {
+    ) -> Result<Step<State, Held>, Fault> {
         let (me, hands) = (self.held.share.holder(), self.seats.hands());
         let terms = self.held.sharing.threshold().saturating_sub(1);
         let offered = judge(heard, &hands, |_, words| tagged_elements(words, &self.tag, terms))?;
@@ -81,16 +78,11 @@ impl Refresh {
             let vector = commitments(elements).map_err(|error| self.seats.fault(&error))?;
             packages.insert(self.seats.place(hand)?, round1::Package::new(vector, *own.proof_of_knowledge()));
         }
-        let (secret, given) =
-            refresh_dkg_part2(secret, &packages).map_err(|error| self.seats.fault(&error))?;
-        let given =
-            given.into_iter().map(|(hand, package)| (hand, Secret::new(package.signing_share().serialize())));
+        let dealt = refresh_dkg_part2(secret, &packages).map_err(|error| self.seats.fault(&error))?;
         let zero = |elements: Vec<EdwardsPoint>| [vec![Edwards::identity()], elements].concat();
         let polynomials = offered.into_iter().map(|(hand, elements)| (hand, zero(elements))).collect();
-        let shares = Handover::new(me, hands.clone(), hands, image(polynomials), self.seats.named(given));
-        let said = shares.give();
-        self.state = State::Dealt(Box::new(Dealt { secret, packages, sum, shares }));
-        Ok(said)
+        let (dealt, said) = Dealt::new((me, &self.seats), packages, dealt, (sum, polynomials));
+        Ok(Step::On(State::Dealt(dealt), said))
     }
 
     /// The old commitments with all that is dealt added; the key's as it was.
@@ -104,16 +96,12 @@ impl Refresh {
     }
 
     fn end(&self, dealt: Dealt) -> Result<Held, Fault> {
-        let say = |error| self.seats.fault(&error);
         let Held { sharing, share } = &self.held;
-        let Dealt { secret, packages, sum, shares } = dealt;
-        let taken = read_shares(&self.seats, &shares.taken())?;
-        let old = public_package(sharing, &self.seats.hands()).map_err(say)?;
-        let own = key_package(sharing, share).map_err(say)?;
-        let (key, _) = refresh_dkg_shares(&secret, &packages, &taken, old, own).map_err(say)?;
-        let sharing = FrostSharing::from_elements(sum, self.seats.hands());
-        let sharing = sharing.map_err(|_| Fault::of_nobody(FaultKind::Again))?;
-        Held::new(sharing, share.holder(), key.signing_share().serialize()).map_err(|_| wrong_hands())
+        dealt.end((share.holder(), &self.seats), |secret, packages, taken| {
+            let old = public_package(sharing, &self.seats.hands())?;
+            let own = key_package(sharing, share)?;
+            refresh_dkg_shares(secret, packages, taken, old, own).map(|(key, _)| key)
+        })
     }
 }
 
@@ -121,33 +109,25 @@ impl Run for Refresh {
     type Done = Held;
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held> {
-        let said = self.begin(entropy);
-        Next::Say(said.unwrap_or_else(|fault| {
-            self.state = State::Over(fault);
-            Said::default()
-        }))
+        let begun = self.begin(entropy);
+        self.frame.begin(begun)
     }
 
     fn awaited(&self) -> Vec<MemberId> {
-        match &self.state {
-            State::Dealt(dealt) => dealt.shares.awaited(),
+        match self.frame.stage() {
+            Some(State::Dealt(dealt)) => dealt.awaited(),
             _ => self.seats.hands(),
         }
     }
 
     fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Held>, Fault> {
-        let over = State::Over(Fault::of_nobody(FaultKind::LocalRound));
-        match std::mem::replace(&mut self.state, over) {
-            State::Idle => Err(Fault::of_nobody(FaultKind::LocalRound)),
-            State::Offered { secret, own } => self.deal(secret, &own, &heard).map(Next::Say),
-            State::Dealt(mut dealt) => match dealt.shares.hear(heard)? {
-                Some(said) => {
-                    self.state = State::Dealt(dealt);
-                    Ok(Next::Say(said))
-                }
-                None => self.end(*dealt).map(Next::Done),
+        let step = match self.frame.take()? {
+            State::Offered { secret, own } => self.deal(secret, &own, &heard)?,
+            State::Dealt(mut dealt) => match dealt.hear(heard)? {
+                Some(said) => Step::On(State::Dealt(dealt), said),
+                None => Step::Done(self.end(*dealt)?),
             },
-            State::Over(fault) => Err(fault),
-        }
+        };
+        Ok(self.frame.go(step))
     }
 }

@@ -6,6 +6,7 @@
 //! the image that follows from the masks. The helpers' consent, and whether a newcomer may have a share, is for the caller.
 
 use super::entropy::Asked;
+use super::frame::{Frame, Step};
 use super::handover::{Handover, Image, Numbers};
 use super::library::{Seats, key_package, place, public_package, wrong_hands};
 use super::words::{judge, tag, tagged_elements, write};
@@ -28,24 +29,16 @@ pub struct Repair {
     share: Option<FrostShare>,
     helpers: Seats,
     helped: MemberId,
-    state: State,
+    frame: Frame<State>,
 }
 
 enum State {
-    Idle,
     /// The masks are said; a helper keeps its own for itself and for its defence.
-    Masking {
-        own: Numbers,
-    },
+    Masking { own: Numbers },
     /// The masks are handed over.
-    Masked {
-        own: Numbers,
-        sums: BTreeMap<MemberId, EdwardsPoint>,
-        masks: Handover,
-    },
+    Masked { own: Numbers, sums: BTreeMap<MemberId, EdwardsPoint>, masks: Handover },
     /// The sums are handed over.
     Summed(Handover),
-    Over(Fault),
 }
 
 impl Repair {
@@ -94,11 +87,11 @@ impl Repair {
         }
         let tag = tag(b"folkmoot frost repair v1", run, &seats.hands(), &[&sharing.epoch(), &helped.0]);
         let sharing = sharing.with_holder(helped).map_err(|_| wrong_hands())?;
-        Ok(Self { me, tag, sharing, share: None, helpers: seats, helped, state: State::Idle })
+        Ok(Self { me, tag, sharing, share: None, helpers: seats, helped, frame: Frame::Idle })
     }
 
     /// A helper's masks: images to all, each to its helper.
-    fn begin(&mut self, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
+    fn begin(&self, entropy: &mut dyn Entropy) -> Result<(State, Said), Fault> {
         let say = |error| self.helpers.fault(&error);
         let mut own = Numbers::new();
         let mut to_all = Vec::new();
@@ -118,8 +111,7 @@ impl Repair {
         let to_each =
             own.iter().filter(|(hand, _)| **hand != self.me).map(|(hand, mask)| (*hand, mask.clone()));
         let said = Said { to_all, to_each: to_each.collect() };
-        self.state = State::Masking { own };
-        Ok(said)
+        Ok((State::Masking { own }, said))
     }
 
     /// The images of all masks, helper by helper; those of each helper add up to what it owes.
@@ -134,7 +126,7 @@ impl Repair {
         })
     }
 
-    fn take_masks(&mut self, own: Numbers, heard: Heard) -> Result<Said, Fault> {
+    fn take_masks(&self, own: Numbers, heard: Heard) -> Result<Step<State, Held>, Fault> {
         let masked = self.masked(&heard)?;
         let helpers = self.helpers.hands();
         let column = |number: usize| {
@@ -147,17 +139,16 @@ impl Repair {
         let image = mask_images(helpers.clone(), masked);
         let mut masks = Handover::new(self.me, helpers.clone(), helpers, image, given.collect());
         let said = masks.take(heard.to_me);
-        self.state = State::Masked { own, sums, masks };
-        Ok(said)
+        Ok(Step::On(State::Masked { own, sums, masks }, said))
     }
 
     /// The sum of the masks, for who is helped.
     fn sum(
-        &mut self,
+        &self,
         own: &Numbers,
         taken: &Numbers,
         sums: BTreeMap<MemberId, EdwardsPoint>,
-    ) -> Result<Said, Fault> {
+    ) -> Result<Step<State, Held>, Fault> {
         let mut given = Numbers::new();
         if self.share.is_some() {
             let mine = taken.values().chain(own.get(&self.me));
@@ -169,8 +160,7 @@ impl Repair {
             Box::new(move |giver, _| sums.get(giver).copied().unwrap_or_else(Edwards::identity));
         let handover = Handover::new(self.me, self.helpers.hands(), vec![self.helped], image, given);
         let said = handover.give();
-        self.state = State::Summed(handover);
-        Ok(said)
+        Ok(Step::On(State::Summed(handover), said))
     }
 
     fn end(&self, taken: &Numbers) -> Result<Held, Fault> {
@@ -190,41 +180,30 @@ impl Run for Repair {
     type Done = Held;
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held> {
-        let said = self.begin(entropy);
-        Next::Say(said.unwrap_or_else(|fault| {
-            self.state = State::Over(fault);
-            Said::default()
-        }))
+        let begun = self.begin(entropy);
+        self.frame.begin(begun)
     }
 
     fn awaited(&self) -> Vec<MemberId> {
-        match &self.state {
-            State::Masked { masks: handover, .. } | State::Summed(handover) => handover.awaited(),
+        match self.frame.stage() {
+            Some(State::Masked { masks: handover, .. } | State::Summed(handover)) => handover.awaited(),
             _ => self.helpers.hands(),
         }
     }
 
     fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Held>, Fault> {
-        let over = State::Over(Fault::of_nobody(FaultKind::LocalRound));
-        match std::mem::replace(&mut self.state, over) {
-            State::Idle => Err(Fault::of_nobody(FaultKind::LocalRound)),
-            State::Masking { own } => self.take_masks(own, heard).map(Next::Say),
+        let step = match self.frame.take()? {
+            State::Masking { own } => self.take_masks(own, heard)?,
             State::Masked { own, sums, mut masks } => match masks.hear(heard)? {
-                Some(said) => {
-                    self.state = State::Masked { own, sums, masks };
-                    Ok(Next::Say(said))
-                }
-                None => self.sum(&own, &masks.taken(), sums).map(Next::Say),
+                Some(said) => Step::On(State::Masked { own, sums, masks }, said),
+                None => self.sum(&own, &masks.taken(), sums)?,
             },
             State::Summed(mut handover) => match handover.hear(heard)? {
-                Some(said) => {
-                    self.state = State::Summed(handover);
-                    Ok(Next::Say(said))
-                }
-                None => self.end(&handover.taken()).map(Next::Done),
+                Some(said) => Step::On(State::Summed(handover), said),
+                None => Step::Done(self.end(&handover.taken())?),
             },
-            State::Over(fault) => Err(fault),
-        }
+        };
+        Ok(self.frame.go(step))
     }
 }
 

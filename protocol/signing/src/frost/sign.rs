@@ -5,6 +5,7 @@
 //! a signature takes them along. They are never written anywhere. Whoever runs this must not give two runs the same entropy.
 
 use super::entropy::Asked;
+use super::frame::{Frame, Step};
 use super::library::{Seats, key_package, public_package, wrong_hands};
 use super::words::{judge, tag, tagged_elements};
 use super::{FrostShare, FrostSharing};
@@ -29,14 +30,12 @@ pub struct Sign {
     tag: Digest,
     seats: Seats,
     message: Vec<u8>,
-    state: State,
+    frame: Frame<State>,
 }
 
 enum State {
-    Idle,
     Committed(Box<SigningNonces>),
     Signed(SigningPackage),
-    Over(Fault),
 }
 
 impl Sign {
@@ -60,21 +59,20 @@ impl Sign {
         let key = key_package(sharing, share).map_err(|error| seats.fault(&error))?;
         let tag = tag(b"folkmoot frost sign v1", &run, &seats.hands(), &[&sharing.epoch(), message]);
         let (sharing, message) = (sharing.clone(), message.to_vec());
-        Ok(Self { sharing, key, tag, seats, message, state: State::Idle })
+        Ok(Self { sharing, key, tag, seats, message, frame: Frame::Idle })
     }
 
-    fn begin(&mut self, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
+    fn begin(&self, entropy: &mut dyn Entropy) -> Result<(State, Said), Fault> {
         let (nonces, commitments) = round1::commit(self.key.signing_share(), &mut Asked(entropy));
         let mut to_all = self.tag.to_vec();
         for commitment in [commitments.hiding(), commitments.binding()] {
             to_all.extend(commitment.serialize().map_err(|error| self.seats.fault(&error))?);
         }
-        self.state = State::Committed(Box::new(nonces));
-        Ok(Said { to_all, ..Said::default() })
+        Ok((State::Committed(Box::new(nonces)), Said { to_all, ..Said::default() }))
     }
 
     /// The part of this hand.
-    fn part(&mut self, nonces: &SigningNonces, heard: &Heard) -> Result<Said, Fault> {
+    fn part(&self, nonces: &SigningNonces, heard: &Heard) -> Result<(State, Said), Fault> {
         let committed = judge(heard, &self.seats.hands(), |_, words| tagged_elements(words, &self.tag, 2))?;
         let mut commitments = BTreeMap::new();
         for (hand, elements) in &committed {
@@ -83,8 +81,7 @@ impl Sign {
         }
         let package = SigningPackage::new(commitments, &self.message);
         let part = round2::sign(&package, nonces, &self.key).map_err(|error| self.seats.fault(&error))?;
-        self.state = State::Signed(package);
-        Ok(Said { to_all: part.serialize(), ..Said::default() })
+        Ok((State::Signed(package), Said { to_all: part.serialize(), ..Said::default() }))
     }
 
     fn join(&self, package: &SigningPackage, heard: &Heard) -> Result<[u8; SIGNATURE_BYTES], Fault> {
@@ -120,11 +117,8 @@ impl Run for Sign {
     type Done = [u8; SIGNATURE_BYTES];
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done> {
-        let said = self.begin(entropy);
-        Next::Say(said.unwrap_or_else(|fault| {
-            self.state = State::Over(fault);
-            Said::default()
-        }))
+        let begun = self.begin(entropy);
+        self.frame.begin(begun)
     }
 
     fn awaited(&self) -> Vec<MemberId> {
@@ -132,13 +126,14 @@ impl Run for Sign {
     }
 
     fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
-        let over = State::Over(Fault::of_nobody(FaultKind::LocalRound));
-        match std::mem::replace(&mut self.state, over) {
-            State::Idle => Err(Fault::of_nobody(FaultKind::LocalRound)),
-            State::Committed(nonces) => self.part(&nonces, &heard).map(Next::Say),
-            State::Signed(package) => self.join(&package, &heard).map(Next::Done),
-            State::Over(fault) => Err(fault),
-        }
+        let step = match self.frame.take()? {
+            State::Committed(nonces) => {
+                let (stage, said) = self.part(&nonces, &heard)?;
+                Step::On(stage, said)
+            }
+            State::Signed(package) => Step::Done(self.join(&package, &heard)?),
+        };
+        Ok(self.frame.go(step))
     }
 }
 

@@ -42,7 +42,7 @@ pub struct Dealer {
 }
 
 struct Known {
-    /// p ‖ q.
+    /// p ‖ q, the larger one first.
     primes: Secret<Vec<u8>>,
     /// M = p'q', the order of the squares.
     order: Secret<BoxedUint>,
@@ -90,7 +90,8 @@ impl Dealer {
         p: &Secret<BoxedUint>,
         q: &Secret<BoxedUint>,
     ) -> Result<Self, ShoupError> {
-        let (p, q) = (p.expose(), q.expose());
+        // The larger one first, so that a key has one encoding.
+        let (p, q) = (p.expose().max(q.expose()), p.expose().min(q.expose()));
         if p == q {
             return Err(ShoupError::LocalPrimes);
         }
@@ -146,7 +147,8 @@ impl Dealer {
         Ok(Dealt { sharing, shares })
     }
 
-    /// What a standing dealer keeps, sealed, to go on after a restart: version 1 ‖ bits u16 ‖ p ‖ q.
+    /// What a standing dealer keeps, sealed, to go on after a restart: version 1 ‖ bits u16 ‖ p ‖ q, p being the
+    /// larger one.
     ///
     /// # Errors
     /// [`ShoupError::LocalErased`] if the dealer is for the setting-up only: it is not to be kept.
@@ -160,7 +162,7 @@ impl Dealer {
         Ok(Secret::new(out))
     }
 
-    /// Reads what [`Self::encode`] writes; 1024 bits only for study.
+    /// Reads what [`Self::encode`] writes, and proves the primes anew; 1024 bits only for study.
     ///
     /// # Errors
     /// [`ShoupError::LocalDealer`], [`ShoupError::LocalPrimes`].
@@ -171,7 +173,7 @@ impl Dealer {
         let half = usize::try_from(bits / 16).unwrap_or_default();
         let mut prime = || reader.take(half).ok_or(ShoupError::LocalDealer);
         let (p, q) = (prime()?, prime()?);
-        reader.end().ok_or(ShoupError::LocalDealer)?;
+        reader.end().filter(|()| p > q).ok_or(ShoupError::LocalDealer)?;
         Self::from_primes(size, DealerTerm::Standing, p, q)
     }
 }

@@ -13,6 +13,7 @@
 //! evaluate f takes M, which nobody may know but the dealer, so members cannot make a share for a newcomer
 //! ([`crate::Scheme::members_can_share`]). Another threshold, or more seats, is another deal of the same key.
 
+mod consistency;
 mod dealer;
 mod error;
 mod integers;

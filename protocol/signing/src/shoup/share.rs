@@ -57,7 +57,8 @@ impl ShoupShare {
         Ok(share)
     }
 
-    fn read(bytes: &[u8], sharing: &ShoupSharing) -> Option<Self> {
+    /// A share in its form, of whatever deal and not checked.
+    pub(crate) fn read(bytes: &[u8], sharing: &ShoupSharing) -> Option<Self> {
         let modulus = sharing.key.modulus();
         let mut reader = Reader::behind_version(bytes)?;
         let (epoch, seat) = (reader.array()?, reader.u16()?);
@@ -66,7 +67,7 @@ impl ShoupShare {
         Some(Self { epoch, seat, secret })
     }
 
-    fn check(&self, sharing: &ShoupSharing) -> Result<(), ShoupError> {
+    pub(crate) fn check(&self, sharing: &ShoupSharing) -> Result<(), ShoupError> {
         let modulus = sharing.key.modulus();
         let place = usize::from(self.seat).checked_sub(1).ok_or(ShoupError::PeerShare)?;
         let image = sharing.images.get(place).ok_or(ShoupError::PeerShare)?;

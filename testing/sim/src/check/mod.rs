@@ -7,6 +7,7 @@
 //! * **Robust**: Y. Amir, Y. Kim, C. Nita-Rotaru, J. Schultz, J. Stanton, G. Tsudik, "Secure Group Communication Using
 //!   Robust Contributory Key Agreement", IEEE TPDS 15(5), 2004.
 
+mod asm_approval;
 mod causal_order;
 mod delivery_integrity;
 mod disturbance;
@@ -18,6 +19,7 @@ mod evs_5_causal_delivery;
 mod evs_6_agreed_delivery;
 mod evs_7_safe_delivery;
 mod fifo_order;
+mod group_key;
 mod initial_view;
 mod key_confinement;
 mod key_confirmation;
@@ -29,13 +31,18 @@ mod log_silence;
 mod membership_precision;
 mod no_duplication;
 mod numbers_once;
+mod one_decision;
 mod order;
+mod pooled_shares;
 mod safe_delivery;
 mod same_view_delivery;
 mod self_delivery;
 mod self_inclusion;
 mod sending_view_delivery;
+mod share_durability;
+mod share_erasure;
 mod story;
+mod table_liveness;
 #[cfg(test)]
 pub(crate) mod tale;
 mod total_order;
@@ -90,7 +97,7 @@ impl Checker {
 }
 
 /// All checkers.
-pub const ALL: [Checker; 32] = [
+pub const ALL: [Checker; 39] = [
     evs_1_basic_delivery::CHECKER,
     evs_2_configuration_change::CHECKER,
     evs_3_self_delivery::CHECKER,
@@ -123,6 +130,13 @@ pub const ALL: [Checker; 32] = [
     what_was_acknowledged::CHECKER,
     log_silence::CHECKER,
     membership_precision::CHECKER,
+    one_decision::CHECKER,
+    group_key::CHECKER,
+    share_erasure::CHECKER,
+    share_durability::CHECKER,
+    pooled_shares::CHECKER,
+    asm_approval::CHECKER,
+    table_liveness::CHECKER,
 ];
 
 /// Judged like the others, but last: a run that is not safe is not expected to come to rest.

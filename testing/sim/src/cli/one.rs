@@ -53,6 +53,9 @@ pub(super) fn print_violations(arguments: &Arguments, outcome: &Outcome) {
     if let Some(keying) = arguments.keying {
         more.push_str(&format!(" --keying {}", keying.as_str()));
     }
+    if let Some(scheme) = arguments.scheme {
+        more.push_str(&format!(" --scheme {}", scheme.name()));
+    }
     if arguments.hybrid {
         more.push_str(" --hybrid");
     }

@@ -1,14 +1,17 @@
 //! One life of one seat: the embedded stacks, spoken to in the world's words.
 
 use super::company::Names;
+use super::scribe::{Scribe, sharing_name, short};
 use super::tap::{Desk, MARK, Seen, Tap, unmark};
 use crate::machine::{
-    Command, Entrance, Input, Machine, Output, Picture, Role, Spoils, Told, locator, motion,
+    Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Spoils, Tables, Told, electorate,
+    locator, motion,
 };
 use crate::record::{MessageId, Seat, Shown};
 use crate::schedule::CHANGES;
 use folkmoot_attach::{self as attach, Embedded, Trace};
 use folkmoot_base::{Digest, Entropy, GroupId, Instant, NodeId};
+use folkmoot_identity::Scheme;
 use folkmoot_member::{Event, SendError};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -26,6 +29,7 @@ pub(super) struct Actor {
     /// The request on which a vote was just given.
     voting: Option<Digest>,
     roster_length: usize,
+    scribe: Scribe,
     out: VecDeque<Output>,
     sending: bool,
 }
@@ -56,6 +60,7 @@ impl Actor {
             proposals: BTreeMap::new(),
             voting: None,
             roster_length: usize::MAX,
+            scribe: Scribe::default(),
             out: VecDeque::new(),
             sending: false,
         };
@@ -172,6 +177,9 @@ impl Actor {
             Command::Approve(seat) => {
                 let subject = *self.requests.get(&seat)?;
                 self.voting = Some(subject);
+                if self.stack.upper.member.transcript().roster().charter().scheme() != Scheme::Plain {
+                    self.tell(Told::Approved(short(&subject)));
+                }
                 folkmoot_member::Command::Vote { subject, approve: true }
             }
             Command::Agree(seat) => {
@@ -183,6 +191,11 @@ impl Actor {
                 folkmoot_member::Command::ChangeCharter { field, value }
             }
             Command::Expel(seat) => folkmoot_member::Command::Expel { member: self.names.member(seat)? },
+            Command::Electorate(seats) => {
+                let voters = seats.iter().filter_map(|seat| self.names.member(*seat)).collect();
+                folkmoot_member::Command::Electorate { voters }
+            }
+            Command::Apply => folkmoot_member::Command::Apply,
             Command::Dial(seat) => folkmoot_member::Command::Dial(locator(seat)),
             Command::Mute(step) => {
                 self.stack.upper.mute = step;
@@ -199,6 +212,9 @@ impl Actor {
 /// The change of the charter that a proposal names, in its words.
 fn change_in(text: &str) -> Option<Seat> {
     let named = |(field, value): &(&str, &str)| text == format!("set {field} = {value} in the charter");
+    if text.starts_with("let these vote") {
+        return Some(electorate());
+    }
     let place = CHANGES.iter().position(named)?;
     u8::try_from(place).ok().map(motion)
 }
@@ -258,6 +274,43 @@ impl Machine for Actor {
         }
         self.roster_length = length;
         Some(self.names.seats(transcript.roster().members().map(|admission| &admission.member)))
+    }
+
+    fn minutes(&mut self) -> Minutes {
+        let transcript = self.stack.upper.member.transcript();
+        let minutes = self.scribe.read(transcript, &self.names);
+        Minutes { minutes, in_use: transcript.roster().sharing().map(|now| sharing_name(&now.public)) }
+    }
+
+    fn tables(&self, now: Instant) -> Option<Tables> {
+        let member = &self.stack.upper.member;
+        let (status, roster) = (member.tables(now)?, member.transcript().roster());
+        let scheme = roster.charter().scheme();
+        let sharing = roster.sharing().map(|sharing| &sharing.facts);
+        let wants = sharing.is_none_or(|facts| {
+            facts.threshold != roster.threshold() || !roster.leavers_with_shares().is_empty()
+        });
+        let ripe = member.petitions().into_iter().filter(|petition| petition.have >= petition.need);
+        let ripe =
+            ripe.filter_map(|one| Some((self.names.seat(&one.member)?, self.names.seats(&one.approved))));
+        Some(Tables {
+            shared: scheme.shared(),
+            still: u64::try_from(status.still.as_micros()).unwrap_or(u64::MAX),
+            wants: wants && scheme.shared(),
+            electorate: roster
+                .electorate()
+                .voters
+                .iter()
+                .filter_map(|voter| self.names.seat(voter))
+                .collect(),
+            voters: self.names.seats(&roster.voters()),
+            threshold: roster.threshold(),
+            signers: scheme.signers(roster.threshold()),
+            holders: self.names.seats(sharing.map(|facts| facts.holders.as_slice()).unwrap_or_default()),
+            givers: sharing.map_or(0, |facts| facts.threshold),
+            holds: status.holds,
+            ripe: ripe.collect(),
+        })
     }
 
     fn spoils(&self) -> Spoils {

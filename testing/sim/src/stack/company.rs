@@ -66,6 +66,7 @@ impl Company {
         let name = GroupName::new("moot").expect("a name");
         let draft = CharterDraft::new(name, u32::from(schedule.votes), named, &mut rng);
         let draft = CharterDraft {
+            scheme: schedule.scheme,
             keying: schedule.keying,
             hybrid: schedule.hybrid,
             hybrid_links: schedule.hybrid,

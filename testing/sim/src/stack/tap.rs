@@ -7,12 +7,16 @@
 
 use super::company::Names;
 use super::kind::{self, Kind, Run};
+use super::scribe::sharing_name;
 use crate::machine::{Crooked, Entrance, Mute, Told};
 use crate::record::{RingEvent, RingMessage, Seat};
 use crate::rng::Rng;
 use bytes::Bytes;
+use folkmoot_admission::OpenMessage;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
+use folkmoot_base::codec;
 use folkmoot_base::{Digest, Entropy, Instant, Locator, MemberId, NodeId, UnixTime, ViewId};
+use folkmoot_identity::{Decision, Verdict, Vote};
 use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
 use std::cell::RefCell;
@@ -197,6 +201,9 @@ impl Desk {
                 if let Some(view) = confirmed(step, run).filter(|_| !muted) {
                     self.tell(Told::Confirmed(view));
                 }
+                if let Some(sharing) = backed(payload).filter(|_| step == Mute::Admission && !muted) {
+                    self.tell(Told::Backed(sharing));
+                }
                 !muted
             }
             Kind::Other => true,
@@ -279,6 +286,16 @@ impl Upper for Desk {
     fn poll_timeout(&self) -> Option<Instant> {
         self.member.poll_timeout()
     }
+}
+
+/// The sharing that a vote among the open messages approves.
+fn backed(payload: &Bytes) -> Option<String> {
+    let OpenMessage::DecisionVote { decision, cms } = codec::decode(payload.get(1..)?).ok()? else {
+        return None;
+    };
+    let Decision::Sharing { public, .. } = &decision else { return None };
+    let vote = Vote::from_der(&cms.0).ok()?;
+    (vote.content().verdict == Verdict::Approve).then(|| sharing_name(&public.0))
 }
 
 /// The view that a CONFIRM makes secure.

@@ -51,6 +51,8 @@ pub struct Chair {
     pub roster: BTreeSet<Seat>,
     /// Control steps acknowledged on this disk, with the number of writes before.
     pub acknowledged: Vec<(usize, String)>,
+    /// Sharing in use and shares on disk, as last recorded.
+    pub shares: Option<(Option<String>, BTreeSet<String>)>,
     life: Option<u16>,
     number: u32,
     turn: u64,
@@ -79,6 +81,7 @@ impl Chair {
             out: 0,
             roster: BTreeSet::new(),
             acknowledged: Vec::new(),
+            shares: None,
             life: None,
             number: 0,
             turn: 0,
@@ -105,6 +108,7 @@ impl Chair {
         self.shown_requests.clear();
         self.shown_proposals.clear();
         self.roster.clear();
+        self.shares = None;
         self.out = 0;
     }
 

@@ -68,6 +68,11 @@ impl World {
             Told::Used(kind, value) => What::Used(kind, value),
             Told::Confirmed(view) => What::Confirmed(view),
             Told::Heard(view, other) => What::Heard(view, other),
+            Told::Approved(request) => What::Approved(request),
+            Told::Backed(sharing) => {
+                let on_disk = self.has_share(seat, &sharing);
+                What::Backed { sharing, on_disk }
+            }
         };
         self.disturbed_by(seat, origin, &entry);
         self.record.push(self.now, process, entry);

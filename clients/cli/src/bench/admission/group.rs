@@ -1,17 +1,17 @@
 //! Several hands make one signature, and one verifies it: the shape of Tables 5 and 7 of Saxena, Tsudik and Yi (2003).
 
-use super::play::{Hand, Played, play};
+use super::play::{Hand, Played, play, play_together};
 use super::single::OneHand;
 use super::{LABEL, MESSAGE, worked};
 use crate::bench::price::median;
 use crate::exit::Failure;
 use folkmoot::MemberId;
-use folkmoot_base::{Entropy, digest, draw};
+use folkmoot_base::{Digest, Entropy, digest, draw};
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{EXPONENT, ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, ShoupSign};
 use folkmoot_signing::ts_rsa::{Subject, TsRsaDealer, TsRsaSign, hashed_place};
-use folkmoot_signing::{P256, PrimeGroup as _, Ristretto, RunId, Scheme, asm, frost, sharing, ts_dsa};
+use folkmoot_signing::{P256, PrimeGroup, Ristretto, RunId, Scheme, asm, frost, sharing, ts_dsa};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -27,7 +27,10 @@ pub(crate) enum Kind {
     TsRsa(ModulusSize),
     Shoup(ModulusSize),
     TsDsa,
+    /// Over ristretto255, as 2003's Schnorr over its own group.
     Asm,
+    /// Over P-256: by members' own keys, as charters have it.
+    AsmP256,
     Frost,
 }
 
@@ -54,7 +57,8 @@ impl Kind {
             Scheme::Plain => Some(Self::PlainEcdsa),
             Scheme::TsDsa => Some(Self::TsDsa),
             Scheme::Frost => Some(Self::Frost),
-            Scheme::TsRsa | Scheme::Shoup | Scheme::Asm => None,
+            Scheme::Asm => Some(Self::AsmP256),
+            Scheme::TsRsa | Scheme::Shoup => None,
         }
     }
 
@@ -64,7 +68,7 @@ impl Kind {
             Self::TsRsa(_) => Scheme::TsRsa,
             Self::Shoup(_) => Scheme::Shoup,
             Self::TsDsa => Scheme::TsDsa,
-            Self::Asm => Scheme::Asm,
+            Self::Asm | Self::AsmP256 => Scheme::Asm,
             Self::Frost => Scheme::Frost,
         }
     }
@@ -73,6 +77,7 @@ impl Kind {
         match self {
             Self::PlainRsa2048 => "RSA 2048".to_owned(),
             Self::PlainRsa3072 => "RSA 3072".to_owned(),
+            Self::AsmP256 => "Schnorr P-256".to_owned(),
             Self::PlainEcdsa | Self::TsDsa => "ECDSA P-256".to_owned(),
             Self::TsRsa(size) | Self::Shoup(size) => format!("RSA {}", size.bits()),
             Self::Asm => "Schnorr ristretto255".to_owned(),
@@ -93,6 +98,97 @@ pub(crate) struct Group {
 
 /// One run and one verification.
 type Once = Box<dyn FnMut(&mut dyn Entropy) -> Result<(Played, Duration), Failure>>;
+/// One run with all hands at once: wall time.
+type AtOnce = Box<dyn FnMut(&mut dyn Entropy) -> Result<Duration, Failure>>;
+
+/// What the hands of a charter's scheme work at once, each on a thread of its own; nothing where each signs for itself.
+pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy) -> Result<AtOnce, Failure> {
+    let hands = members(scheme.signers(usize::from(threshold)));
+    match scheme {
+        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup => Ok(Box::new(|_| Ok(Duration::ZERO))),
+        Scheme::TsDsa => {
+            let hands_of = TsDsaHands::deal(threshold, hands, entropy)?;
+            Ok(Box::new(move |entropy| {
+                let (run, message) = (run(entropy), digest(&[MESSAGE]));
+                play_together(&hands_of.hands, |me| hands_of.sit(me, run, message), entropy)
+            }))
+        }
+        Scheme::Asm => {
+            let hands_of = AsmHands::<P256>::draw(hands, entropy)?;
+            Ok(Box::new(move |entropy| {
+                let run = run(entropy);
+                play_together(&hands_of.hands, |me| hands_of.sit(me, run), entropy)
+            }))
+        }
+        Scheme::Frost => {
+            let dealt = frost::deal(threshold.into(), &hands, entropy).map_err(Failure::bug)?;
+            Ok(Box::new(move |entropy| {
+                let run = run(entropy);
+                let sit = |me: &MemberId| {
+                    let held = of(&dealt, me)?;
+                    seated(frost::Sign::new(run, &held.sharing, &held.share, &hands, MESSAGE))
+                };
+                play_together(&hands, sit, entropy)
+            }))
+        }
+    }
+}
+
+/// Those who share a P-256 key.
+struct TsDsaHands {
+    hands: Vec<MemberId>,
+    sharing: sharing::Sharing<P256>,
+    shares: BTreeMap<MemberId, sharing::Share<P256>>,
+}
+
+impl TsDsaHands {
+    fn deal(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
+        let secret = P256::draw(entropy);
+        let dealt = sharing::deal::<P256>(&secret, &hands, threshold.into(), entropy);
+        let (sharing, shares) = dealt.map_err(Failure::bug)?;
+        Ok(Self { hands, sharing, shares })
+    }
+
+    fn sit(
+        &self,
+        me: &MemberId,
+        run: RunId,
+        message: Digest,
+    ) -> Result<Hand<<ts_dsa::Signing<P256> as folkmoot_signing::Run>::Done>, Failure> {
+        seated(ts_dsa::Signing::new(run, *me, &self.sharing, of(&self.shares, me)?, &self.hands, message))
+    }
+}
+
+/// Those who sign each with its own key.
+struct AsmHands<G: PrimeGroup> {
+    hands: Vec<MemberId>,
+    secrets: BTreeMap<MemberId, asm::SecretKey<G>>,
+    keys: BTreeMap<MemberId, asm::ProvenKey<G>>,
+    signers: asm::Signers<G>,
+}
+
+impl<G: PrimeGroup> AsmHands<G> {
+    fn draw(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
+        let (mut secrets, mut keys) = (BTreeMap::new(), BTreeMap::new());
+        for hand in &hands {
+            let secret = asm::SecretKey::<G>::generate(entropy);
+            let announced = secret.announce(*hand, LABEL, entropy);
+            keys.insert(*hand, announced.check(*hand, LABEL).map_err(Failure::bug)?);
+            secrets.insert(*hand, secret);
+        }
+        let signers = asm::Signers::new(keys.values().copied().collect()).map_err(Failure::bug)?;
+        Ok(Self { hands, secrets, keys, signers })
+    }
+
+    fn sit(
+        &self,
+        me: &MemberId,
+        run: RunId,
+    ) -> Result<Hand<<asm::Signing<G> as folkmoot_signing::Run>::Done>, Failure> {
+        let secret = of(&self.secrets, me)?;
+        seated(asm::Signing::new(run, *me, secret, self.signers.clone(), LABEL, MESSAGE))
+    }
+}
 
 /// As many runs as asked for, after one that is not counted.
 pub(crate) fn measure(
@@ -135,7 +231,8 @@ fn prepare(
         Kind::TsRsa(size) => ts_rsa(size, threshold, hands, entropy),
         Kind::Shoup(size) => shoup(size, threshold, hands, entropy),
         Kind::TsDsa => ts_dsa(threshold, hands, entropy),
-        Kind::Asm => asm(hands, entropy),
+        Kind::Asm => asm::<Ristretto>(hands, entropy),
+        Kind::AsmP256 => asm::<P256>(hands, entropy),
         Kind::Frost => frost(threshold, hands, entropy),
     }
 }
@@ -195,39 +292,24 @@ fn shoup(
 }
 
 fn ts_dsa(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
-    let secret = P256::draw(entropy);
-    let dealt = sharing::deal::<P256>(&secret, &hands, threshold.into(), entropy);
-    let (sharing, shares) = dealt.map_err(Failure::bug)?;
-    let key = sharing.verifying_key().map_err(Failure::bug)?;
+    let dealt = TsDsaHands::deal(threshold, hands, entropy)?;
+    let key = dealt.sharing.verifying_key().map_err(Failure::bug)?;
     Ok(Box::new(move |entropy| {
         let (run, message) = (run(entropy), digest(&[MESSAGE]));
-        let sit = |me: &MemberId| {
-            seated(ts_dsa::Signing::new(run, *me, &sharing, of(&shares, me)?, &hands, message))
-        };
-        let (played, signed) = play(&hands, sit, entropy)?;
+        let (played, signed) = play(&dealt.hands, |me| dealt.sit(me, run, message), entropy)?;
         let signature = signed.signature().map_err(Failure::bug)?;
         let (verify, good) = worked(|| key.verify_raw(MESSAGE, &signature));
         good.map_err(Failure::bug).map(|()| (played, verify))
     }))
 }
 
-fn asm(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
-    let (mut secrets, mut keys) = (BTreeMap::new(), BTreeMap::new());
-    for hand in &hands {
-        let secret = asm::SecretKey::<Ristretto>::generate(entropy);
-        let announced = secret.announce(*hand, LABEL, entropy);
-        keys.insert(*hand, announced.check(*hand, LABEL).map_err(Failure::bug)?);
-        secrets.insert(*hand, secret);
-    }
-    let signers = asm::Signers::new(keys.values().copied().collect()).map_err(Failure::bug)?;
+fn asm<G: PrimeGroup>(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
+    let drawn = AsmHands::<G>::draw(hands, entropy)?;
     Ok(Box::new(move |entropy| {
         let run = run(entropy);
-        let sit = |me: &MemberId| {
-            let secret = of(&secrets, me)?;
-            seated(asm::Signing::new(run, *me, secret, signers.clone(), LABEL, MESSAGE))
-        };
-        let (played, signature) = play(&hands, sit, entropy)?;
-        let (verify, good) = worked(|| signature.verify(LABEL, MESSAGE, |member| keys.get(member).copied()));
+        let (played, signature) = play(&drawn.hands, |me| drawn.sit(me, run), entropy)?;
+        let keys = |member: &MemberId| drawn.keys.get(member).copied();
+        let (verify, good) = worked(|| signature.verify(LABEL, MESSAGE, keys));
         good.map_err(Failure::bug).map(|()| (played, verify))
     }))
 }
@@ -247,7 +329,7 @@ fn frost(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Res
     }))
 }
 
-fn seated<R: folkmoot_signing::Run + 'static>(
+fn seated<R: folkmoot_signing::Run + Send + 'static>(
     run: Result<R, folkmoot_signing::Fault>,
 ) -> Result<Hand<R::Done>, Failure> {
     Ok(Box::new(run.map_err(Failure::bug)?))
@@ -314,6 +396,6 @@ mod tests {
     fn what_charters_name_is_measured() {
         let named = Scheme::ALL.iter().filter_map(|scheme| Kind::of_charter(*scheme));
         let named: Vec<&str> = named.map(|kind| kind.scheme().name()).collect();
-        assert_eq!(named, ["plain", "ts-dsa", "frost"]);
+        assert_eq!(named, ["plain", "ts-dsa", "asm", "frost"]);
     }
 }

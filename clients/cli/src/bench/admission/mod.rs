@@ -3,19 +3,22 @@
 //! ```text
 //! single   one hand signs, one verifies                      no network; processor time
 //! group    several hands make one signature   play.rs        no network; processor time, rounds and words
-//! joins    newcomers and voters               joins.rs       processes, UDP on loopback; wall time
+//! joins    newcomers and voters               joins.rs       nodes of one process, UDP on loopback; wall time
 //! ```
-//! A join is compared with what its scheme's cryptography, timed in the same run, and its rounds take at the ring's pace.
+//! A join is held against what its cryptography, its ordered messages and its records take, timed in the same run: yardstick.rs.
 
 mod group;
 mod joins;
+mod moot;
 mod play;
 mod show;
 mod single;
+mod yardstick;
 
 use crate::bench::args::{AdmissionPart, BenchAdmission};
 use crate::bench::chart;
 use crate::bench::meter::thread_worked;
+use crate::bench::people;
 use crate::exit::{Exit, Failure};
 use crate::show::data;
 use folkmoot::tools::OsEntropy;
@@ -24,8 +27,11 @@ use group::{Group, Kind};
 use joins::{Case, Joined, joins};
 use serde_json::json;
 use std::time::Duration;
+use yardstick::Papers;
 
 const LABEL: &[u8] = b"folkmoot bench v1";
+/// What its chart shows.
+const CHARTED: &str = "from request to certificate";
 const MESSAGE: &[u8] = b"let dora in";
 /// The threshold of the tables, as in 2003.
 const TABLE_THRESHOLD: u16 = 3;
@@ -47,24 +53,21 @@ struct Row {
     joined: Joined,
     /// The scheme's run for so many votes, measured alone.
     alone: Group,
+    papers: Papers,
 }
 
 impl Row {
-    /// The ordered messages that follow one another in a join, fixed by docs/protocol/admission.md: request, votes, entry; and
-    /// where a table is set, its call, the answers, the seats and the run's own rounds (docs/protocol/signing.md). The
-    /// newcomer's own words with its contact go over one link, unordered, and are not counted.
-    fn rounds(&self) -> u32 {
-        let table = if self.case.scheme.shared() { self.alone.played.rounds.saturating_add(3) } else { 0 };
-        table.saturating_add(3)
+    /// Ordered messages that follow one another.
+    fn steps(&self) -> u32 {
+        yardstick::steps(&self.case, &self.alone)
     }
 
-    /// The busiest hand's part, and one verification of the result.
     fn cryptography(&self) -> Duration {
-        self.alone.played.busiest + self.alone.verify
+        self.papers.of(&self.case, &self.alone)
     }
 
     fn expected(&self) -> Duration {
-        self.cryptography() + self.joined.round_trip.saturating_mul(self.rounds())
+        yardstick::expected(self.cryptography(), self.steps(), &self.joined)
     }
 
     fn ratio(&self) -> f64 {
@@ -74,6 +77,11 @@ impl Row {
 
 /// All parts, or the one that is asked for. What was measured before a failure is shown all the same.
 pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<(), Failure> {
+    if let (Some(file), false) = (&options.chart, options.from.is_empty()) {
+        let points = options.from.iter().map(|from| chart::read(from, "joins", show::read));
+        let points = points.collect::<Result<Vec<_>, Failure>>()?.concat();
+        return chart::save(file, CHARTED, &show::charted(points));
+    }
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let wanted = |part: AdmissionPart| options.part.is_none_or(|only| only == part);
     let (mut singles, mut groups, mut rows) = (Vec::new(), Vec::new(), Vec::new());
@@ -89,7 +97,7 @@ pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<()
         done = measure_joins(options, &mut rows, &mut entropy).await;
     }
     if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
-        chart::save(file, "time of a join", &show::points(&rows))?;
+        chart::save(file, CHARTED, &show::charted(rows.iter().map(show::point).collect()))?;
     }
     if done.is_ok() || !rows.is_empty() {
         let value = json!({
@@ -112,8 +120,9 @@ async fn measure_joins(
         let (scheme, kind) = (case.scheme, Kind::of_charter(case.scheme));
         let kind = kind.ok_or_else(|| Failure::bug("a scheme that no charter names"))?;
         let alone = group::measure(kind, case.votes, options.runs, entropy)?;
-        let joined = joins(&case).await?;
-        let row = Row { case, joined, alone };
+        let papers = Papers::measure(case.votes, entropy)?;
+        let joined = joins(&case, entropy).await?;
+        let row = Row { case, joined, alone, papers };
         eprintln!(
             "{}, {} members, {} votes: {} ms, {:.2} of what was expected",
             scheme.name(),
@@ -132,14 +141,17 @@ async fn measure_joins(
 fn cases(options: &BenchAdmission) -> Vec<Case> {
     let mut out = Vec::new();
     let mut push = |series: String, (members, votes): (u16, u16), times| {
-        let schemes = [Scheme::Plain, Scheme::TsDsa, Scheme::Frost];
+        let schemes = [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa];
         let wanted = |scheme: &Scheme| options.scheme.is_empty() || options.scheme.contains(scheme);
-        let fits = |scheme: &Scheme| scheme.signers(votes.into()) <= usize::from(members);
+        let voters = usize::from(members).min(people::FOUNDERS_MAX);
+        let fits = |scheme: &Scheme| scheme.signers(votes.into()) <= voters;
         for scheme in schemes.into_iter().filter(wanted).filter(fits) {
             out.push(Case { series: series.clone(), scheme, members, votes, times });
         }
     };
-    push("usual".to_owned(), USUAL, options.times);
+    if options.times > 0 {
+        push("usual".to_owned(), USUAL, options.times);
+    }
     for votes in 1..=options.votes {
         push(format!("votes, {} members", options.members), (options.members, votes), options.series);
     }
@@ -168,6 +180,7 @@ mod tests {
             sizes: vec![5, 12],
             scheme: Vec::new(),
             chart: None,
+            from: Vec::new(),
         }
     }
 
@@ -185,24 +198,53 @@ mod tests {
         assert_eq!(of(Scheme::Plain, "members, 20 % of them vote"), [(5, 1), (12, 3)]);
         assert_eq!(of(Scheme::Plain, "members, 30 % of them vote"), [(5, 2), (12, 4)]);
         assert_eq!(all.first().map(|case| case.times), Some(30));
+        let fifty = BenchAdmission { sizes: vec![50], ..options() };
+        let fifty =
+            cases(&fifty).into_iter().filter(|case| case.scheme == Scheme::TsDsa && case.members == 50);
+        assert_eq!(fifty.map(|case| case.votes).collect::<Vec<_>>(), [10, 15], "29 of 32 founders");
         let one = BenchAdmission { scheme: vec![Scheme::Plain], ..options() };
         assert!(cases(&one).iter().all(|case| case.scheme == Scheme::Plain));
     }
 
     #[test]
-    fn a_join_is_compared_with_its_scheme_and_its_rounds() {
-        let millis = Duration::from_millis;
+    fn a_join_is_compared_with_its_papers_its_messages_and_its_records() {
+        let (millis, micros) = (Duration::from_millis, Duration::from_micros);
         let row = |scheme, kind, rounds| {
             let case = Case { series: "usual".into(), scheme, members: 5, votes: 2, times: 1 };
-            let joined =
-                Joined { took: millis(60), least: millis(50), most: millis(70), round_trip: millis(4) };
-            let played = play::Played { busiest: millis(5), rounds, ..play::Played::default() };
-            Row { case, joined, alone: Group { kind, threshold: 2, hands: 3, played, verify: millis(1) } }
+            let joined = Joined {
+                took: millis(60),
+                round_trip: millis(4),
+                disk: millis(10),
+                together: millis(7),
+                datagram: millis(1),
+                ..Joined::default()
+            };
+            let played = play::Played { busiest: millis(5), rounds, to_one: 6, ..play::Played::default() };
+            let one = micros(100);
+            let papers = Papers {
+                ask: one,
+                read: one,
+                vote: one,
+                count: one,
+                close: one,
+                say: one,
+                hear: one,
+                whisper: one,
+            };
+            let alone = Group { kind, threshold: 2, hands: 3, played, verify: millis(1) };
+            Row { case, joined, alone, papers }
         };
+        // Papers: request, twice read, vote, counted, certificate. Two messages of half a trip, the disk, the run, a datagram.
         let plain = row(Scheme::Plain, Kind::PlainEcdsa, 1);
-        assert_eq!((plain.rounds(), plain.expected()), (3, millis(18)));
+        assert_eq!((plain.steps(), plain.cryptography()), (2, micros(600)));
+        assert_eq!(plain.expected(), micros(600) + millis(4 + 10 + 7 + 1));
+        // Papers without the certificate; eight words said, twenty heard, two whispers; one verification.
         let shared = row(Scheme::TsDsa, Kind::TsDsa, 5);
-        assert_eq!((shared.rounds(), shared.expected()), (11, millis(50)));
-        assert!((shared.ratio() - 1.2).abs() < 1e-9);
+        assert_eq!(
+            (shared.steps(), shared.cryptography()),
+            (10, micros(500 + 800 + 2_000 + 200) + millis(6))
+        );
+        assert_eq!(shared.expected(), micros(4_500) + millis(20 + 10 + 7 + 1));
+        assert!((shared.ratio() - 60.0 / 42.5).abs() < 1e-9);
     }
 }

@@ -5,9 +5,9 @@
 use crate::bench::meter::thread_worked;
 use crate::exit::Failure;
 use folkmoot::MemberId;
-use folkmoot_base::Entropy;
+use folkmoot_base::{Entropy, digest, draw};
 use folkmoot_signing::{Heard, Next, Run, Said};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// No scheme has so many rounds.
 const ROUNDS_MAX: u32 = 32;
@@ -41,7 +41,7 @@ impl Played {
 }
 
 /// A hand that sits, of whatever scheme.
-pub(crate) type Hand<D> = Box<dyn Run<Done = D>>;
+pub(crate) type Hand<D> = Box<dyn Run<Done = D> + Send>;
 
 struct Seat<D> {
     hand: MemberId,
@@ -75,6 +75,67 @@ impl<D> Seat<D> {
         self.worked += thread_worked().saturating_sub(before);
         self.follow(next);
         Ok(())
+    }
+}
+
+/// Plays to the end with each hand's part of a round on a thread of its own, as hands on machines of their own work, on the
+/// processors that there are here and now: wall time.
+///
+/// # Errors
+/// As [`play`].
+pub(crate) fn play_together<D: Send>(
+    hands: &[MemberId],
+    sit: impl Fn(&MemberId) -> Result<Hand<D>, Failure>,
+    entropy: &mut dyn Entropy,
+) -> Result<Duration, Failure> {
+    let sit = |hand: &MemberId| {
+        Ok(Seat { hand: *hand, run: sit(hand)?, worked: Duration::ZERO, said: None, done: None })
+    };
+    let mut seats = hands.iter().map(sit).collect::<Result<Vec<Seat<D>>, Failure>>()?;
+    let seeds: Vec<[u8; 32]> = hands.iter().map(|_| draw(entropy)).collect();
+    let mut entropies: Vec<Stream> = seeds.into_iter().map(|seed| Stream(seed, 0)).collect();
+    let began = Instant::now();
+    at_once(&mut seats, &mut entropies, |seat, entropy| {
+        let next = seat.run.start(entropy);
+        seat.follow(next);
+        Ok(())
+    })?;
+    for _ in 0..ROUNDS_MAX {
+        if seats.iter().all(|seat| seat.done.is_some()) {
+            return Ok(began.elapsed());
+        }
+        let said = |seat: &mut Seat<D>| Some((seat.hand, seat.said.take()?));
+        let spoken: Vec<(MemberId, Said)> = seats.iter_mut().filter_map(said).collect();
+        at_once(&mut seats, &mut entropies, |seat, entropy| {
+            if seat.done.is_some() { Ok(()) } else { seat.hear(&spoken, entropy) }
+        })?;
+    }
+    Err(Failure::bug("a run without an end"))
+}
+
+fn at_once<D: Send>(
+    seats: &mut [Seat<D>],
+    entropies: &mut [Stream],
+    act: impl Fn(&mut Seat<D>, &mut Stream) -> Result<(), Failure> + Sync,
+) -> Result<(), Failure> {
+    std::thread::scope(|scope| {
+        let act = &act;
+        let each = seats.iter_mut().zip(entropies);
+        let all: Vec<_> = each.map(|(seat, entropy)| scope.spawn(move || act(seat, entropy))).collect();
+        all.into_iter().try_for_each(|one| one.join().map_err(|_| Failure::bug("a hand fell"))?)
+    })
+}
+
+/// Randomness of one hand's thread, from a seed of the system's.
+struct Stream([u8; 32], u64);
+
+impl Entropy for Stream {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(32) {
+            self.1 = self.1.wrapping_add(1);
+            let block = digest(&[&self.0, &self.1.to_be_bytes()]);
+            chunk.iter_mut().zip(block).for_each(|(byte, drawn)| *byte = drawn);
+        }
     }
 }
 

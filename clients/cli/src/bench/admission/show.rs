@@ -5,6 +5,7 @@ use super::group::Group;
 use super::single::Single;
 use crate::bench::chart::Point;
 use crate::show::table;
+use folkmoot_signing::Scheme;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -34,21 +35,35 @@ pub(super) fn join(row: &Row) -> Value {
         "series": row.case.series, "scheme": row.case.scheme.name(), "members": row.case.members,
         "votes": row.case.votes, "hands": row.alone.hands, "times": row.case.times,
         "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
-        "cryptography_ms": ms(row.cryptography()), "cryptography_all_ms": ms(row.alone.played.all),
-        "rounds": row.rounds(), "round_trip_ms": ms(row.joined.round_trip), "expected_ms": ms(row.expected()),
+        "papers_ms": ms(row.cryptography()), "busiest_hand_ms": ms(row.alone.played.busiest), "messages": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
+        "run_ms": ms(row.joined.together), "disk_ms": ms(row.joined.disk), "datagram_ms": ms(row.joined.datagram),
+        "expected_ms": ms(row.expected()),
         "ratio": (row.ratio() * 100.0).round() / 100.0,
     })
 }
 
-pub(super) fn points(rows: &[Row]) -> Vec<Point> {
-    let charted = rows.iter().filter(|row| row.case.series != "usual");
-    let point = |row: &Row| {
-        let by_votes = row.case.series.starts_with("votes");
-        let size = if by_votes { row.case.votes } else { row.case.members };
-        let (line, event) = (row.case.scheme.name(), row.case.series.clone());
-        Point { line, event, size, time: row.joined.took }
-    };
-    charted.map(point).collect()
+pub(super) fn point(row: &Row) -> Point {
+    let (case, time) = (&row.case, row.joined.took);
+    of_series(&case.series, case.scheme.name(), (case.members, case.votes), time)
+}
+
+/// Of a row as `--json` prints it.
+pub(super) fn read(row: &Value) -> Option<Point> {
+    let scheme = row.get("scheme")?.as_str()?;
+    let line = Scheme::ALL.iter().map(|known| known.name()).find(|known| *known == scheme)?;
+    let number = |field: &str| u16::try_from(row.get(field)?.as_u64()?).ok();
+    let time = Duration::try_from_secs_f64(row.get("join_ms")?.as_f64()? / 1_000.0).ok()?;
+    Some(of_series(row.get("series")?.as_str()?, line, (number("members")?, number("votes")?), time))
+}
+
+fn of_series(series: &str, line: &'static str, (members, votes): (u16, u16), time: Duration) -> Point {
+    let size = if series.starts_with("votes") { votes } else { members };
+    Point { line, event: series.to_owned(), size, time }
+}
+
+/// The points that lie on lines.
+pub(super) fn charted(points: Vec<Point>) -> Vec<Point> {
+    points.into_iter().filter(|point| point.event != "usual").collect()
 }
 
 pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row]) -> String {
@@ -87,8 +102,10 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row]) -> 
             "JOIN MS",
             "LEAST",
             "MOST",
-            "CRYPTO",
-            "ROUNDS",
+            "PAPERS",
+            "RUN",
+            "DISK",
+            "MESSAGES",
             "ROUND TRIP",
             "EXPECTED",
             "RATIO",
@@ -112,7 +129,26 @@ fn join_cells(row: &Row) -> Vec<String> {
         .map(|count: usize| count.to_string());
     let short = |span: Duration| format!("{:.1}", ms(span));
     let times = [row.joined.took, row.joined.least, row.joined.most].map(short);
-    let split = [cell(row.cryptography()), row.rounds().to_string(), cell(row.joined.round_trip)];
+    let split = [row.cryptography(), row.joined.together, row.joined.disk].map(cell);
+    let split = split.into_iter().chain([row.steps().to_string(), cell(row.joined.round_trip)]);
     let compared = [short(row.expected()), format!("{:.2}", row.ratio())];
     names.into_iter().chain(counts).chain(times).chain(split).chain(compared).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{charted, read};
+    use serde_json::json;
+    use std::time::Duration;
+
+    #[test]
+    fn rows_are_read_as_they_are_printed() {
+        let row = |series: &str| json!({ "series": series, "scheme": "frost", "members": 20, "votes": 4, "join_ms": 31.5, "more": 1 });
+        let (votes, size) = (read(&row("votes, 20 members")).unwrap(), read(&row("members, 20 %")).unwrap());
+        assert_eq!((votes.line, votes.size, votes.time), ("frost", 4, Duration::from_micros(31_500)));
+        assert_eq!((size.event.as_str(), size.size), ("members, 20 %", 20));
+        let usual = read(&row("usual")).unwrap();
+        assert_eq!(charted(vec![usual, votes.clone(), size.clone()]), [votes, size]);
+        assert_eq!(read(&json!({ "series": "usual", "scheme": "x" })), None);
+    }
 }

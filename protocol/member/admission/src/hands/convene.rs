@@ -7,7 +7,7 @@ use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use core::time::Duration;
-use folkmoot_base::{Blob, Digest, Entropy, MemberId, UnixTime};
+use folkmoot_base::{Blob, Danger, Digest, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{AuthorityBody, Decision, Roster};
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
@@ -31,7 +31,9 @@ impl Admission {
         self.set_tables(call, entropy);
         if roster.may_vote(&call.identity.member()) {
             self.lead_sharing(call, entropy);
-            self.approve_sharings(call, entropy);
+            self.judge_sharings(call, entropy);
+        } else {
+            self.hands.wanted = None;
         }
         self.lead_certificates(call);
         self.work_revocations(call);
@@ -50,12 +52,19 @@ impl Admission {
 
     fn lead_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
-        let busy = |table: &Table| !matches!(table.purpose, Purpose::Certify { .. } | Purpose::Revoke { .. });
+        // At a table that we would not sit at nothing is made for us: it does not keep us from leading.
+        let busy =
+            |table: &&Table| table.purpose.makes_sharing() && (table.leader == me || table.key.is_some());
         if !Self::wants_sharing(roster, &me) {
             self.hands.wanted = None;
             return;
         }
-        if self.hands.tables.values().any(busy) {
+        if let Some(leader) = self.hands.tables.values().find(busy).map(|table| table.leader) {
+            // When it is over and nothing came of it, all take their turns anew, and who led that one comes last.
+            let again = call.now + PATIENCE + turn(roster, &me);
+            let soon = self.hands.wanted.is_none_or(|due| due <= call.now);
+            self.hands.wanted =
+                if leader != me { None } else { self.hands.wanted.filter(|_| !soon).or(Some(again)) };
             return;
         }
         let due = *self.hands.wanted.get_or_insert(call.now + turn(roster, &me));
@@ -73,7 +82,9 @@ impl Admission {
     fn next_purpose(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Option<Purpose> {
         let roster = call.transcript.roster();
         let threshold = u32::try_from(roster.threshold()).ok()?;
-        let waiting = self.hands.shares.waiting.values().find(|waiting| waiting.fits(roster));
+        let waiting = self.hands.shares.waiting.values();
+        let waiting =
+            waiting.filter(|waiting| waiting.fits(roster)).find(|waiting| !self.was_refused(waiting));
         let Some(waiting) = waiting else {
             if is_dealers(roster) {
                 return self.central.is_linked().then_some(Purpose::Deal { threshold });
@@ -94,24 +105,34 @@ impl Admission {
     }
 
     /// Every voter's machine approves the sharing that it took part in: the run itself was the agreement. That the certificate with
-    /// it is the key's own, the transcript has judged.
-    fn approve_sharings(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+    /// it is the key's own, the transcript has judged. One that it has no share of it rejects, since it will never have: else a ballot
+    /// in which nobody wins would wait for a word that no person is asked for.
+    fn judge_sharings(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let open = self.ballots.proposals().filter(|(_, proposal)| proposal.opinion.is_none());
         let ours = open.filter_map(|(digest, proposal)| {
             let Decision::Sharing { public, authority } = &proposal.decision else { return None };
             let name = folkmoot_base::digest(&[&public.0]);
-            self.hands.shares.waiting.contains_key(&name).then(|| (*digest, name, authority.0.clone()))
+            let ours = self.hands.shares.waiting.get(&name).is_some_and(|waiting| waiting.share.is_some());
+            Some((*digest, ours.then(|| (name, authority.0.clone()))))
         });
         let ours: Vec<_> = ours.collect();
-        for (digest, name, authority) in ours {
-            self.keep_authority(call, &name, authority, entropy);
-            if let Err(error) = self.vote_proposal(call, digest, true) {
-                self.trace(format!("sharing not approved: {error}"));
+        for (digest, ours) in ours {
+            let approve = ours.is_some();
+            if let Some((name, authority)) = ours {
+                self.keep_authority(call, &name, authority, entropy);
+            }
+            if let Err(error) = self.vote_proposal(call, digest, approve) {
+                self.trace(format!("sharing not voted on: {error}"));
             }
         }
     }
 
-    /// The contact has the group sign for its guests that were voted for.
+    /// Whether too many voters have no share of it: until the next serial it is not proposed again.
+    pub(crate) fn was_refused(&self, waiting: &Waiting) -> bool {
+        Self::sharing_decision(waiting).is_some_and(|decision| self.ballots.was_rejected(&decision.digest()))
+    }
+
+    /// The contact has the group sign for its guests that were voted for, and for whom it sponsors.
     fn lead_certificates(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         if roster.sharing().is_none() || roster.is_for_authority() {
@@ -122,10 +143,11 @@ impl Admission {
         };
         let ours = self.requests.iter().filter(|open| {
             let digest = open.request.digest();
-            self.guests.is_linked(&open.request.member().node())
+            open.is_ours(&self.guests)
                 && open.enough(roster).is_some()
                 && !self.hands.issued.contains_key(&digest)
                 && !self.central.combined.contains_key(&digest)
+                && !self.hands.called.contains_key(&digest)
                 && !at_work(&digest)
         });
         let ours: Vec<Digest> = ours.map(|open| open.request.digest()).collect();
@@ -142,6 +164,10 @@ impl Admission {
         self.hands.attempts = self.hands.attempts.wrapping_add(1);
         let attempt = self.hands.attempts;
         let table = table_name(call.transcript, &me, &purpose, attempt);
+        self.trace(format!("calls to a table: {}", purpose.word()));
+        if let Some(request) = purpose.request() {
+            self.hands.called.insert(*request, call.now);
+        }
         self.say_hand(call, table, Say::Convene { purpose, attempt });
     }
 
@@ -153,6 +179,9 @@ impl Admission {
     /// As a leader: names the hands once those are ready that it takes, or that could be waited for.
     fn set_tables(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let me = call.identity.member();
+        for table in self.hands.tables.values_mut().filter(|table| call.now.since(table.convened) >= GATHER) {
+            table.gathered = true;
+        }
         let open = self.hands.tables.iter().filter(|(_, table)| table.leader == me && table.seats.is_none());
         let ready: Vec<(Digest, Seats)> =
             open.filter_map(|(name, table)| Some((*name, self.choose(call, table)?))).collect();
@@ -170,7 +199,7 @@ impl Admission {
         let fit =
             |member: &&MemberId| !self.hands.silent.contains(*member) && !self.hands.liars.contains(*member);
         let ready: Vec<MemberId> = table.ready.keys().filter(fit).copied().collect();
-        let waited = call.now.since(table.convened) >= GATHER;
+        let (me, waited) = (call.identity.member(), table.gathered);
         let voters: Vec<MemberId> = ready.iter().filter(|hand| roster.may_vote(hand)).copied().collect();
         let all = roster.electorate().voters.iter().filter(|voter| roster.may_vote(voter)).count();
         let enough = |voters: &Vec<MemberId>, need: usize| {
@@ -179,7 +208,9 @@ impl Admission {
         };
         // The leader itself first: it is the one that waits for what comes of it.
         let holders = |facts: &SharingFacts, count: usize| {
-            let hold = |hand: &&MemberId| facts.holders.contains(hand);
+            // Whoever leads and has lost its share leaves it to the others.
+            let lost = self.hands.shares.current.is_none() && self.waiting_of(&facts.epoch).is_none();
+            let hold = |hand: &&MemberId| facts.holders.contains(hand) && !(lost && **hand == me);
             let (first, rest): (Vec<_>, Vec<_>) =
                 ready.iter().filter(hold).partition(|hand| **hand == table.leader);
             let mut signers: Vec<MemberId> = first.into_iter().chain(rest).copied().take(count).collect();
@@ -219,8 +250,12 @@ impl Admission {
         self.hands.shares.waiting.values().find(|waiting| waiting.facts.epoch == *epoch)
     }
 
-    /// Tables that stand still are over; as their leader we remember who kept us waiting.
+    /// Tables that stand still are over; as their leader we remember who kept us waiting. A call that does not come back is over too.
     fn drop_idle_tables(&mut self, call: &Call<'_>) {
+        if self.config.danger == Some(Danger::AdmissionTablesStay) {
+            return;
+        }
+        self.hands.called.retain(|_, at| call.now.since(*at) < PATIENCE);
         let late: Vec<Digest> = self
             .hands
             .tables

@@ -1,6 +1,6 @@
 //! Shares that the charter's authority deals, and what the group's key signs where the authority signs the certificate.
 
-use super::share::Waiting;
+use super::share::{Waiting, in_use};
 use super::{Purpose, Say};
 use crate::authority::{Dealt, dealt_info};
 use crate::desk::{Admission, Call};
@@ -11,12 +11,12 @@ use folkmoot_base::{Digest, Entropy, MemberId, Secret};
 use folkmoot_identity::{Combined, Mode, Roster, SharedKey};
 use folkmoot_signing::shared::{self, SharingFacts};
 
-/// What hands sign to grant a request: its certificate, or, where the authority signs that, the request.
-pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey) -> Option<Vec<u8>> {
+/// What hands sign under this share-epoch to grant a request: its certificate, or, where the authority signs that, the request.
+pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Digest) -> Option<Vec<u8>> {
     let body = open.request.body();
     match roster.charter().mode() {
-        Mode::Centralised => body.combined_message(&now.facts.epoch).ok(),
-        Mode::Decentralised => body.issued_under(now.facts.epoch).issued_tbs(&now.facts.key).ok(),
+        Mode::Centralised => body.combined_message(&epoch).ok(),
+        Mode::Decentralised => body.issued_under(epoch).issued_tbs(&now.facts.key).ok(),
     }
 }
 
@@ -58,7 +58,9 @@ impl Admission {
         match share {
             Some(share) => {
                 let public = dealt.public.0;
-                let waiting = Waiting { facts, public, share: Some(share), authority: Some(Bytes::new()) };
+                let after = in_use(call.transcript.roster()).unwrap_or_default();
+                let (share, authority) = (Some(share), Some(Bytes::new()));
+                let waiting = Waiting { facts, after, public, share, authority };
                 self.keep_waiting(call, waiting, entropy);
             }
             None => {

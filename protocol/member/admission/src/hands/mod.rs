@@ -16,6 +16,7 @@
 mod convene;
 mod deal;
 mod multi;
+mod outcome;
 mod revoke;
 mod seat;
 mod share;
@@ -71,6 +72,8 @@ pub(crate) struct Table {
     pub(crate) run: Option<AnyRun>,
     pub(crate) round: u8,
     pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
+    /// Whether its leader waits no longer for more hands than it takes; set at everybody else's from the start.
+    pub(crate) gathered: bool,
     /// When it was convened, and last moved.
     pub(crate) convened: Instant,
     pub(crate) moved: Instant,
@@ -92,6 +95,9 @@ pub(crate) struct Hands {
     pub(crate) silent: BTreeSet<MemberId>,
     /// Who was proven to lie.
     pub(crate) liars: BTreeSet<MemberId>,
+    /// Requests for whose certificate this member has called a table, since when, until it hears its own call: a call takes effect
+    /// at its place in the order, and until then it is not to be made again.
+    pub(crate) called: BTreeMap<Digest, Instant>,
     /// How often this member has convened: no two of its tables are alike.
     pub(crate) attempts: u32,
     /// Since when a sharing is wanted.
@@ -108,9 +114,10 @@ impl Hands {
     /// When something here is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         let tables = self.tables.values().flat_map(|table| {
-            let gathering = table.seats.is_none().then(|| table.convened + GATHER);
-            [Some(table.moved + PATIENCE), gathering.filter(|due| *due > table.moved)]
+            let gathering = table.seats.is_none() && !table.gathered;
+            [Some(table.moved + PATIENCE), gathering.then(|| table.convened + GATHER)]
         });
-        tables.chain([self.wanted, self.revoked.due()]).flatten().min()
+        let called = self.called.values().map(|at| Some(*at + PATIENCE));
+        tables.chain([self.wanted, self.revoked.due()]).chain(called).flatten().min()
     }
 }

@@ -5,7 +5,7 @@ use super::{Purpose, Seats, Table};
 use crate::desk::{Admission, Call};
 use crate::message::{GuestMessage, SignerKey};
 use crate::requests::Open;
-use folkmoot_base::{Blob, Digest, MemberId, UnixTime};
+use folkmoot_base::{Blob, Danger, Digest, MemberId, UnixTime};
 use folkmoot_identity::{Multi, Roster, Verdict, VerifyingKey, Vote};
 use folkmoot_signing::RunId;
 use folkmoot_signing::shared::AnyRun;
@@ -21,10 +21,11 @@ impl Admission {
                 same && table.leader == me
             })
         };
-        let ours = self.requests.iter().filter(|open| self.guests.is_linked(&open.request.member().node()));
+        let ours = self.requests.iter().filter(|open| open.is_ours(&self.guests));
         let ours = ours.filter_map(|open| {
             let request = open.request.digest();
-            let done = self.hands.multis.contains_key(&request) || at_work(&request);
+            let called = self.hands.called.contains_key(&request);
+            let done = called || self.hands.multis.contains_key(&request) || at_work(&request);
             let fit = |vote: &Vote| self.may_sit(vote);
             open.enough_of(roster, fit).filter(|_| !done)?;
             // All who could sit shall find it no longer than their own vote.
@@ -47,11 +48,19 @@ impl Admission {
     /// `ADM-49`: this member signs what its own vote says, and nothing that lasts longer.
     pub(crate) fn said_yes(&self, call: &Call<'_>, request: &Digest, expires: UnixTime) -> bool {
         let me = call.identity.member();
+        if self.signs_unasked() {
+            return call.transcript.roster().may_vote(&me) && self.requests.get(request).is_some();
+        }
         let own = self.requests.get(request).and_then(|open| open.votes.get(&me));
         let yes = own
             .map(Vote::content)
             .is_some_and(|content| content.verdict == Verdict::Approve && content.expires >= expires);
         yes && call.transcript.roster().may_vote(&me)
+    }
+
+    /// The mutant whose machines sign what nobody there approved.
+    fn signs_unasked(&self) -> bool {
+        self.config.danger == Some(Danger::AdmissionSignsUnasked)
     }
 
     /// Of those ready, no more than the charter asks for.
@@ -62,6 +71,11 @@ impl Admission {
         (request, expires): (&Digest, UnixTime),
     ) -> Option<Seats> {
         let open = self.requests.get(request)?;
+        if self.signs_unasked() {
+            let givers: Vec<MemberId> =
+                ready.iter().filter(|hand| roster.may_vote(hand)).take(open.need(roster)).copied().collect();
+            return (givers.len() >= open.need(roster)).then_some(Seats { givers, takers: Vec::new() });
+        }
         let fit = |vote: &Vote| ready.contains(&vote.voter()) && vote.content().expires >= expires;
         let mut givers: Vec<MemberId> = open.enough_of(roster, fit)?.into_iter().map(Vote::voter).collect();
         givers.sort_unstable();

@@ -1,17 +1,16 @@
 //! At the table: hearing words, and driving the run.
 
+use super::convene::turn;
 use super::deal::certified;
-use super::share::Waiting;
 use super::word::table_name;
-use super::{HandWord, LEADER_TABLES_MAX, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
+use super::{HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
 use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::{AdmissionError, Event};
-use bytes::Bytes;
 use folkmoot_base::codec;
 use folkmoot_base::sealing::{Classic, OpeningKey, seal};
 use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
-use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc, Mode};
+use folkmoot_identity::AuthorityBody;
 use folkmoot_signing::shared::{self, AnyRun, Outcome};
 use folkmoot_signing::{Fault, HANDS_MAX, Heard, Next, RunId, Said, Scheme};
 use std::collections::BTreeMap;
@@ -66,6 +65,9 @@ impl Admission {
         (purpose, attempt): (Purpose, u32),
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
+        if let Some(request) = purpose.request().filter(|_| leader == call.identity.member()) {
+            self.hands.called.remove(request);
+        }
         if table_name(call.transcript, &leader, &purpose, attempt) != name {
             return Err(AdmissionError::PeerHand(leader, "called from another past than ours"));
         }
@@ -89,6 +91,7 @@ impl Admission {
             run: None,
             round: 0,
             said: BTreeMap::new(),
+            gathered: leader != call.identity.member(),
             convened: call.now,
             moved: call.now,
         };
@@ -114,8 +117,13 @@ impl Admission {
                 sharers && *asked == threshold && roster.sharing().is_none() && !is_dealers(roster)
             }
             Purpose::Reshare { threshold: asked } => {
+                // Who holds a share and votes no more gives all the same: new voters may be too few of those who hold any.
+                let gives =
+                    || roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
+                let sits =
+                    roster.may_vote(leader) && (roster.may_vote(&me) || (roster.is_member(&me) && gives()));
                 let wanted = Self::wants_sharing(roster, leader) && !is_dealers(roster);
-                sharers && *asked == threshold && wanted
+                sits && *asked == threshold && wanted
             }
             Purpose::Deal { threshold: asked } => {
                 let wanted = Self::wants_sharing(roster, leader) && is_dealers(roster);
@@ -132,7 +140,9 @@ impl Admission {
                     open.enough(roster).is_some() && !roster.has_issued(&open.request.body().serial)
                 });
                 let held = roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
-                voted && held && roster.leavers_with_shares().len() < roster.threshold()
+                // By the threshold that they were given by, as the transcript counts (`TRN-53`): the charter's may have moved since.
+                let most = roster.sharing().map_or(0, |now| now.facts.threshold);
+                voted && held && roster.leavers_with_shares().len() < most
             }
             Purpose::Revoke { tbs } => sharers && self.is_right_list(call, &tbs.0),
         }
@@ -207,13 +217,19 @@ impl Admission {
             return;
         }
         table.seats = Some(seats.clone());
+        let purpose = table.purpose.word();
         table.moved = call.now;
         // Whoever leads a run that can be watched takes what it comes to, without a seat of its own.
         let watches = table.leader == me && matches!(table.purpose, Purpose::Multi { .. });
         if !seats.all().contains(&me) && !watches {
-            // Its leader waits to hear what comes of it.
+            // Its leader waits to hear what comes of it; the others let those seated have their time.
             if table.leader != me {
+                let shares = table.purpose.makes_sharing();
                 self.hands.tables.remove(&name);
+                if shares && self.hands.wanted.is_some() {
+                    let turn = turn(call.transcript.roster(), &me);
+                    self.hands.wanted = Some(call.now + PATIENCE + turn);
+                }
             }
             return;
         }
@@ -223,6 +239,7 @@ impl Admission {
         let run = self.make_run(call, &name, &seats);
         match run {
             Some(mut run) => {
+                self.trace(format!("sits at a table: {purpose}"));
                 let next = run.start(entropy);
                 if let Some(table) = self.hands.tables.get_mut(&name) {
                     table.run = Some(run);
@@ -277,7 +294,7 @@ impl Admission {
             Purpose::Certify { request } => {
                 let now = roster.sharing()?;
                 let open = self.requests.get(request)?;
-                let tbs = certified(roster, open, now)?;
+                let tbs = certified(roster, open, now, self.epoch_of(now.facts.epoch))?;
                 let share = self.hands.shares.of(&now.public)?;
                 shared::sign(scheme, id, me, &seats.givers, (&now.public, share), &tbs)
             }
@@ -363,100 +380,8 @@ impl Admission {
                 to_each.push(Whisper { to: *to, sealed });
             }
         }
+        self.trace("speaks at a table".to_owned());
         self.say_hand(call, name, Say::Round { round, to_all: Blob::from(said.to_all), to_each });
-    }
-
-    fn take_outcome(
-        &mut self,
-        call: &Call<'_>,
-        name: Digest,
-        table: &Table,
-        outcome: Outcome,
-        entropy: &mut dyn Entropy,
-    ) {
-        match (&table.purpose, outcome) {
-            (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
-                let now = call.transcript.roster().sharing();
-                let authority = now.map(|now| now.authority.clone());
-                let scheme = call.transcript.roster().charter().scheme();
-                let Ok(facts) = shared::facts(scheme, &public) else {
-                    return self.trace("a run came to no sharing".to_owned());
-                };
-                let waiting = Waiting { facts, public: public.into(), share, authority };
-                self.keep_waiting(call, waiting, entropy);
-            }
-            (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
-                let sharing = self.waiting_of(epoch).map(|waiting| digest(&[&waiting.public]));
-                let body = AuthorityBody::from_tbs(&tbs.0);
-                let made = body.and_then(|body| AuthorityCertificate::close(&body, &signature));
-                match (sharing, made) {
-                    (Some(name), Ok(made)) => self.keep_authority(call, &name, made.der().clone(), entropy),
-                    (_, made) => self.trace(format!("no certificate of the group's key: {:?}", made.err())),
-                }
-            }
-            (Purpose::Certify { request }, Outcome::Signature(signature)) => {
-                // One of them tells: the leader may have no share, and the guest another contact by now.
-                let first = table.seats.as_ref().and_then(|seats| seats.givers.first());
-                if first == Some(&call.identity.member()) {
-                    let say = Say::Signed { request: *request, signature: Blob::from(signature) };
-                    self.say_hand(call, name, say);
-                }
-            }
-            (Purpose::Multi { .. }, Outcome::Signature(signature)) => {
-                if table.leader == call.identity.member() {
-                    self.take_multi(call, table, &signature);
-                }
-            }
-            (Purpose::Revoke { tbs }, Outcome::Signature(signature)) => {
-                self.take_revocations(call, table, &tbs.0, &signature);
-            }
-            _ => self.trace("a run came to something else than its purpose".to_owned()),
-        }
-        // The leader goes on at once.
-        if table.leader == call.identity.member() {
-            self.hands.wanted = self.hands.wanted.map(|_| call.now);
-            self.hands.silent.clear();
-        }
-    }
-
-    /// Whoever tells it: what stands ends our own table for it, what does not changes nothing.
-    fn take_certificate(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
-        let Some(now) = call.transcript.roster().sharing() else { return };
-        let Some(open) = self.requests.get(&request) else { return };
-        if call.transcript.roster().charter().mode() == Mode::Centralised {
-            return self.take_combined(call, request, signature);
-        }
-        let known = self.hands.issued.contains_key(&request);
-        if known || !self.guests.is_linked(&open.request.member().node()) {
-            return;
-        }
-        let body = open.request.body().issued_under(now.facts.epoch);
-        match Gmc::issue_by_group(&body, &now.facts.key, signature) {
-            Ok(gmc) => {
-                let (me, done) = (call.identity.member(), Purpose::Certify { request });
-                self.hands.tables.retain(|_, table| table.leader != me || table.purpose != done);
-                self.hands.issued.insert(request, gmc.der().clone());
-                self.answer(call, &request);
-            }
-            Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
-        }
-    }
-
-    /// Certificates of requests that are closed, or of a sharing that is over, are not kept.
-    pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
-        let roster = call.transcript.roster();
-        let epoch = roster.sharing().map(|now| now.facts.epoch);
-        let central = roster.charter().mode() == Mode::Centralised;
-        let stands = |gmc: &Gmc| match central {
-            // Votes and multisignatures have no epoch; where they no longer suffice, the entry will not stand, and the guest asks anew.
-            true => gmc.combined().is_none_or(|combined| Some(combined.epoch) == epoch),
-            false => gmc.issued() == epoch,
-        };
-        let open = &self.requests;
-        self.hands.issued.retain(|request, der: &mut Bytes| {
-            let of_now = Gmc::from_der(der).is_ok_and(|gmc| stands(&gmc));
-            of_now && open.get(request).is_some()
-        });
     }
 }
 

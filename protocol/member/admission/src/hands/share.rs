@@ -5,7 +5,7 @@ use crate::desk::{Admission, Call};
 use crate::store;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, Entropy, Secret, StoreKey, digest};
+use folkmoot_base::{Danger, Digest, Entropy, Secret, StoreKey, digest};
 use folkmoot_identity::{Decision, Identity, Mode, Roster, Transcript};
 use folkmoot_signing::shared::{self, SharingFacts};
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ const WAITING_MAX: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) facts: SharingFacts,
+    /// The sharing that was in use when it was made; zeros if there was none.
+    pub(crate) after: Digest,
     pub(crate) public: Bytes,
     pub(crate) share: Option<Secret<Vec<u8>>>,
     /// The certificate of the group's key, once there is one.
@@ -29,6 +31,8 @@ pub(crate) struct Waiting {
 pub(crate) struct Shares {
     pub(crate) current: Option<(Digest, Secret<Vec<u8>>)>,
     pub(crate) waiting: BTreeMap<Digest, Waiting>,
+    /// The sharing that the transcript had when shares were last put into use and erased; whether we hold one of it or not.
+    followed: Option<Digest>,
 }
 
 /// The transcript had taken the sharing when this was written: if it has another now, this one is over.
@@ -40,6 +44,8 @@ const WAITING: u8 = 2;
 struct Stored {
     /// [`IN_USE`] or [`WAITING`].
     state: u8,
+    /// Of one that waits: what was in use when it was made.
+    after: Digest,
     public: Blob,
     authority: Blob,
     /// Empty: none.
@@ -70,7 +76,8 @@ impl Admission {
         if self.hands.shares.waiting.len() >= WAITING_MAX && !self.hands.shares.waiting.contains_key(&name) {
             // One that no vote could take any more makes room; without that, four that came to nothing would end all resharing.
             let roster = call.transcript.roster();
-            let over = self.hands.shares.waiting.iter().find(|(_, waiting)| !waiting.fits(roster));
+            let useless = |waiting: &Waiting| !waiting.fits(roster) || self.was_refused(waiting);
+            let over = self.hands.shares.waiting.iter().find(|(_, waiting)| useless(waiting));
             let Some(over) = over.map(|(name, _)| *name) else {
                 return self.trace("a sharing more than may wait for a decision".to_owned());
             };
@@ -104,6 +111,7 @@ impl Admission {
     ) {
         let stored = Stored {
             state: WAITING,
+            after: waiting.after,
             public: waiting.public.clone().into(),
             authority: waiting.authority.clone().unwrap_or_default().into(),
             share: blob(waiting.share.as_ref()),
@@ -119,7 +127,11 @@ impl Admission {
         entropy: &mut dyn Entropy,
     ) {
         let plain = Secret::new(codec::encode(&stored));
+        let waits = stored.state == WAITING;
         wipe(&mut stored);
+        if waits && self.config.danger == Some(Danger::AdmissionForgetsShare) {
+            return;
+        }
         match store::seal_share(call.identity, name, &plain, entropy) {
             Some(sealed) => self.out.push_back(Output::Persist(store::put_share(name, sealed))),
             None => self.trace("a share cannot be kept: its seal has no key".to_owned()),
@@ -131,16 +143,22 @@ impl Admission {
         let roster = call.transcript.roster();
         let Some(sharing) = roster.sharing() else { return };
         let name = digest(&[&sharing.public]);
-        if self.hands.shares.current.as_ref().is_some_and(|(held, _)| *held == name) {
+        if self.hands.shares.followed == Some(name) {
             return;
         }
+        self.hands.shares.followed = Some(name);
+        // What was begun with shares that are over comes to nothing, and the runs hold copies of them.
+        self.hands.tables.clear();
+        self.hands.silent.clear();
+        self.hands.wanted = None;
         let next = self.hands.shares.waiting.remove(&name);
         let old = self.hands.shares.current.take();
+        let keeps = self.config.danger == Some(Danger::AdmissionKeepsOldShares);
         for (name, waiting) in core::mem::take(&mut self.hands.shares.waiting) {
             drop(waiting);
             self.out.push_back(Output::Persist(store::delete_share(&name)));
         }
-        if let Some((name, _)) = old {
+        if let Some((name, _)) = old.filter(|_| !keeps) {
             self.out.push_back(Output::Persist(store::delete_share(&name)));
         }
         let Some(next) = next else { return };
@@ -149,14 +167,13 @@ impl Admission {
         };
         let stored = Stored {
             state: IN_USE,
+            after: next.after,
             public: next.public.into(),
             authority: next.authority.unwrap_or_default().into(),
             share: blob(Some(&share)),
         };
         self.persist_share(call, &name, stored, entropy);
         self.hands.shares.current = Some((name, share));
-        self.hands.silent.clear();
-        self.hands.wanted = None;
     }
 
     /// The decision that takes a waiting sharing into use.
@@ -177,11 +194,17 @@ impl Admission {
         let mut stored: Stored = codec::decode(plain.expose()).ok()?;
         let share = (!stored.share.0.is_empty()).then(|| Secret::new(stored.share.0.to_vec()));
         wipe(&mut stored);
-        let decided = transcript.roster().sharing().is_some_and(|now| now.public == stored.public.0);
+        let now = in_use(transcript.roster());
+        let decided = now == Some(name);
         match share {
-            Some(share) if decided => self.hands.shares.current = Some((name, share)),
+            // One that is decided and still waits here was stopped at before all else was erased: that is done first.
+            Some(share) if decided && stored.state == IN_USE => {
+                self.hands.shares.current = Some((name, share))
+            }
             // Stopped after the transcript took the next one, and before this was erased.
-            _ if stored.state == IN_USE => self.out.push_back(Output::Persist(store::delete_share(&name))),
+            _ if !decided && (stored.state == IN_USE || stored.after != now.unwrap_or_default()) => {
+                self.out.push_back(Output::Persist(store::delete_share(&name)));
+            }
             share => {
                 // Where an authority signs certificates, the group's key has none of its own, and none is missing.
                 let central = transcript.roster().charter().mode() == Mode::Centralised;
@@ -189,11 +212,25 @@ impl Admission {
                 let authority = whole.then_some(stored.authority.0);
                 let facts = shared::facts(transcript.roster().charter().scheme(), &stored.public.0).ok()?;
                 let public = stored.public.0;
-                self.hands.shares.waiting.insert(name, Waiting { facts, public, share, authority });
+                self.hands
+                    .shares
+                    .waiting
+                    .insert(name, Waiting { facts, after: stored.after, public, share, authority });
             }
         }
         Some(())
     }
+
+    /// After all shares were read back: what is over was erased by then, unless the one in use still waits to be put into use.
+    pub(crate) fn loaded_shares(&mut self, transcript: &Transcript) {
+        let shares = &mut self.hands.shares;
+        shares.followed = in_use(transcript.roster()).filter(|now| !shares.waiting.contains_key(now));
+    }
+}
+
+/// The name of the sharing in use.
+pub(crate) fn in_use(roster: &Roster) -> Option<Digest> {
+    roster.sharing().map(|sharing| digest(&[&sharing.public]))
 }
 
 fn blob(share: Option<&Secret<Vec<u8>>>) -> Blob {

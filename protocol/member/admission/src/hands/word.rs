@@ -66,6 +66,37 @@ pub enum Purpose {
     },
 }
 
+impl Purpose {
+    /// Whether it is a step to a sharing in use.
+    pub(crate) fn makes_sharing(&self) -> bool {
+        matches!(self, Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } | Self::Deal { .. })
+    }
+
+    /// In one word, for the log.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Found { .. } => "found",
+            Self::Authority { .. } => "authority",
+            Self::Certify { .. } => "certify",
+            Self::Reshare { .. } => "reshare",
+            Self::Revoke { .. } => "revoke",
+            Self::Multi { .. } => "multi",
+            Self::Deal { .. } => "deal",
+        }
+    }
+}
+
+impl Purpose {
+    /// The request whose certificate is to be signed, if one is.
+    pub(crate) fn request(&self) -> Option<&Digest> {
+        match self {
+            Self::Certify { request } | Self::Multi { request, .. } => Some(request),
+            Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } => None,
+            Self::Revoke { .. } | Self::Deal { .. } => None,
+        }
+    }
+}
+
 /// For one hand alone.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Whisper {

@@ -84,6 +84,8 @@ pub struct Bus {
     /// What to do to a word on its way, if anything: false loses it.
     pub tamper: Option<Tamper>,
     pub traces: Vec<(usize, String)>,
+    /// Entries are counted and go no further.
+    pub lose_entries: bool,
     /// What was said to guests that are no strangers here.
     pub lost: Vec<(NodeId, Bytes)>,
     /// The same, with who said it.
@@ -130,6 +132,7 @@ impl Bus {
             words: 0,
             tamper: None,
             traces: Vec::new(),
+            lose_entries: false,
             lost: Vec::new(),
             said: Vec::new(),
             queue: VecDeque::new(),
@@ -265,6 +268,9 @@ impl Bus {
 
     fn entry(&mut self, entry: &Bytes) {
         self.entries += 1;
+        if self.lose_entries {
+            return;
+        }
         for who in 0..self.seats.len() {
             if !self.seats[who].up {
                 continue;

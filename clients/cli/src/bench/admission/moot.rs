@@ -1,0 +1,254 @@
+//! A group of members in this process, each on a node of its own with its own folder, store, socket and links, and the newcomers
+//! at its first member's door; on UDP over loopback.
+
+use super::joins::Case;
+use crate::bench::people::{FOUNDERS_MAX, People, Rules};
+use crate::children::Workshop;
+use crate::exit::{Exit, Failure};
+use folkmoot::tools::{Command, MemberHandle, OpenOptions, Opened, OsEntropy, Sending, prepare, wall_clock};
+use folkmoot::{Bytes, Event, Locator, MemberId, Service, StateFolder, UnixTime};
+use folkmoot_agreement::ModuleName;
+use folkmoot_identity::Identity;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Longest wait for anything here: a key of many hands takes that long to found.
+const PATIENCE: Duration = Duration::from_secs(150);
+/// What was begun before is over after this, and the token is held.
+const QUIET: Duration = Duration::from_millis(80);
+/// Sightings that wait to be looked at; nobody looks at most members', and theirs are dropped.
+const SEEN_MAX: usize = 4_096;
+const DAY_SECONDS: u64 = 86_400;
+const THERE: &[u8] = b"there";
+const BACK: &[u8] = b"back";
+
+/// What a member saw.
+#[derive(Debug, Clone)]
+enum Seen {
+    View(usize),
+    Ring(usize),
+    Link,
+    /// When it had its certificate, on its disk.
+    Certified(Instant),
+    Admitted(MemberId),
+    /// When the answer to its message came.
+    Back(Instant),
+}
+
+/// What a member's application does by itself.
+#[derive(Debug, Clone, Default)]
+struct Habits {
+    /// Votes yes at once on every request.
+    votes: bool,
+    /// Answers a message at once.
+    answers: bool,
+    /// Once it has its certificate, nothing comes from here nor goes there any more: the ring is not to gather with it.
+    vanishes_from: Vec<Locator>,
+}
+
+/// One member on a node of its own.
+struct Seat {
+    me: MemberId,
+    at: Locator,
+    handle: MemberHandle,
+    seen: mpsc::Receiver<Seen>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// The members, first the contact.
+pub(super) struct Moot {
+    seats: Vec<Seat>,
+    people: People,
+    workshop: Workshop,
+    guests: u32,
+}
+
+impl Moot {
+    /// Founds the group, and admits one after the other whoever is more than a charter takes; they do not vote.
+    pub(super) async fn found(case: &Case) -> Result<Self, Failure> {
+        let workshop = Workshop::open("bench-admission", false)?;
+        let rules = Rules { module: ModuleName::Ckd, scheme: case.scheme, votes: case.votes.into() };
+        let founders = usize::from(case.members).min(FOUNDERS_MAX);
+        let people = People::new(&rules, founders, Duration::from_secs(4))?;
+        let mut moot = Self { seats: Vec::new(), people, workshop, guests: 0 };
+        for (number, one) in moot.people.identities.clone().iter().enumerate() {
+            let habits =
+                Habits { votes: number < case.votes.into(), answers: number == 1, ..Habits::default() };
+            let seeds = moot.seats.iter().map(|seat| seat.at).collect();
+            let seat = moot.hire(one, seeds, habits)?;
+            seat.handle.command(Command::Join { group: moot.people.charter.charter().group() }).await?;
+            moot.seats.push(seat);
+        }
+        for seat in &mut moot.seats {
+            seat.until("a common view", |seen| matches!(seen, Seen::View(size) if *size == founders)).await?;
+        }
+        if case.scheme.shared() {
+            moot.key_is_shared().await?;
+        }
+        for _ in founders..case.members.into() {
+            let (guest, _) = moot.admit(Vec::new()).await?;
+            moot.seats.push(guest);
+            let size = moot.seats.len();
+            let ring = |seen: &Seen| matches!(seen, Seen::Ring(nodes) if *nodes == size);
+            moot.contact()?.until("the newcomer on the ring", ring).await?;
+        }
+        Ok(moot)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.workshop.path()
+    }
+
+    fn contact(&mut self) -> Result<&mut Seat, Failure> {
+        self.seats.first_mut().ok_or_else(|| Failure::bug("a group of nobody"))
+    }
+
+    fn hire(&self, one: &Identity, seeds: Vec<Locator>, habits: Habits) -> Result<Seat, Failure> {
+        let path = self.workshop.path().join(one.member().hex());
+        let folder = StateFolder::open(&path)?;
+        let key = one.key_pem().map_err(Failure::bug)?;
+        folder.write_identity(key.expose(), &one.certificate_pem())?;
+        folder.write_charter(self.people.charter.der())?;
+        let options = OpenOptions {
+            state: path,
+            listen: ([127, 0, 0, 1], 0).into(),
+            seeds,
+            clock_ahead: Duration::ZERO,
+            danger_keep_keys: false,
+        };
+        let timing = crate::bench::crew::timing(self.people.identities.len().saturating_mul(4));
+        let opened = prepare(options, &[], timing)?.start(|node, all| (node, all.host))?;
+        let (tell, seen) = mpsc::channel(SEEN_MAX);
+        let (me, at, handle) = (opened.me, opened.locator, opened.running.handle.clone());
+        let task = tokio::spawn(live(opened, habits, tell));
+        Ok(Seat { me, at, handle, seen, task })
+    }
+
+    /// Until a decision of the voters has taken the sharing of the group's key into use.
+    async fn key_is_shared(&mut self) -> Result<(), Failure> {
+        let late = Instant::now() + PATIENCE;
+        for seat in &self.seats {
+            let shared = || {
+                seat.handle
+                    .look(|machine, _, _| machine.upper.member.transcript().roster().sharing().is_some())
+            };
+            while !shared().await? {
+                if Instant::now() > late {
+                    return Err(Failure::new(Exit::TimedOut, "the key was not shared in time"));
+                }
+                tokio::time::sleep(QUIET).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// A newcomer asks at the contact's door: it, and the time from its request to its certificate.
+    async fn admit(&mut self, vanishes_from: Vec<Locator>) -> Result<(Seat, Duration), Failure> {
+        let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
+        self.guests += 1;
+        let now = wall_clock().0;
+        let (from, to) = (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)));
+        let one =
+            Identity::new(&format!("guest{}", self.guests), &mut entropy, from, to).map_err(Failure::bug)?;
+        let door = self.contact()?.at;
+        let mut guest = self.hire(&one, vec![door], Habits { vanishes_from, ..Habits::default() })?;
+        guest.until("a link to the contact", |seen| matches!(seen, Seen::Link)).await?;
+        // Its folder and its store are new: the disk shall be done with them.
+        tokio::time::sleep(QUIET).await;
+        self.contact()?.quiet().await;
+        let began = Instant::now();
+        guest.handle.command(Command::Apply).await?;
+        let certified = guest.until("a certificate", |seen| matches!(seen, Seen::Certified(_))).await?;
+        let Seen::Certified(at) = certified else { return Err(Failure::bug("another sighting")) };
+        let me = guest.me;
+        let admitted = |seen: &Seen| matches!(seen, Seen::Admitted(who) if *who == me);
+        self.contact()?.until("the entry", admitted).await?;
+        Ok((guest, at - began))
+    }
+
+    /// From a newcomer's request to its certificate. It is heard of no more afterwards: the ring stays as it is.
+    pub(super) async fn join(&mut self) -> Result<Duration, Failure> {
+        let door = self.contact()?.at;
+        self.admit(vec![door]).await.map(|(_, took)| took)
+    }
+
+    /// An ordered message from the contact to the second member over the idle ring, and its answer back.
+    pub(super) async fn trip(&mut self) -> Result<Duration, Failure> {
+        let group = self.people.charter.charter().group();
+        let contact = self.contact()?;
+        contact.quiet().await;
+        let began = Instant::now();
+        contact.handle.send(said(group, THERE)).await?;
+        let back = contact.until("an answer", |seen| matches!(seen, Seen::Back(_))).await?;
+        let Seen::Back(at) = back else { return Err(Failure::bug("another sighting")) };
+        Ok(at - began)
+    }
+}
+
+impl Seat {
+    async fn until(&mut self, what: &str, is: impl Fn(&Seen) -> bool) -> Result<Seen, Failure> {
+        let wait = async {
+            while let Some(seen) = self.seen.recv().await {
+                if is(&seen) {
+                    return Ok(seen);
+                }
+            }
+            Err(Failure::new(Exit::Unreachable, "a node has stopped"))
+        };
+        let late = |_| Failure::new(Exit::TimedOut, format!("no {what} within {} s", PATIENCE.as_secs()));
+        tokio::time::timeout(PATIENCE, wait).await.map_err(late)?
+    }
+
+    /// Lets what was begun come to its end, and forgets what was seen of it.
+    async fn quiet(&mut self) {
+        tokio::time::sleep(QUIET).await;
+        while self.seen.try_recv().is_ok() {}
+    }
+}
+
+fn said(group: folkmoot::GroupId, text: &'static [u8]) -> Sending {
+    Sending { group, service: Service::Agreed, payload: Bytes::from_static(text), signed: false }
+}
+
+/// A member's application.
+async fn live(opened: Opened, habits: Habits, tell: mpsc::Sender<Seen>) {
+    let Opened { mut running, me, group, faults, lock, .. } = opened;
+    let _lock = lock;
+    while let Ok(Some(event)) = running.next().await {
+        let now = Instant::now();
+        let seen = match event {
+            Event::View { members, .. } => Seen::View(members.len()),
+            Event::Configuration { nodes } => Seen::Ring(nodes.len()),
+            Event::LinkUp { .. } => Seen::Link,
+            Event::Admitted { member, .. } => Seen::Admitted(member),
+            Event::Certified { .. } => {
+                if !habits.vanishes_from.is_empty() {
+                    faults.cut(habits.vanishes_from.iter().copied());
+                }
+                Seen::Certified(now)
+            }
+            Event::Message { sender, payload, .. } if sender != me && payload == BACK => Seen::Back(now),
+            Event::Message { sender, payload, .. } if habits.answers && sender != me && payload == THERE => {
+                // Whoever has left hears so by its next event.
+                let _ = running.handle.queue(said(group, BACK)).await;
+                continue;
+            }
+            Event::Request(petition) if habits.votes => {
+                let vote = Command::Vote { subject: petition.subject, approve: true };
+                let _ = running.handle.command(vote).await;
+                continue;
+            }
+            _ => continue,
+        };
+        // A full queue is one that nobody looks at.
+        let _ = tell.try_send(seen);
+    }
+}

@@ -1,0 +1,216 @@
+//! What a join is held against: the cryptography of its longest way, its ordered messages one after the other, the records that
+//! must be on disk before anything follows, and the newcomer's own link. Everything is measured in the run that measures the join.
+//!
+//! ```text
+//! newcomer   makes and signs the request; disk          --datagram--> contact
+//! contact    verifies it; disk                          ==request===> voters
+//! voter      verifies it; disk; signs its vote; disk    ==vote======> contact
+//! hands      (not plain) call, ready, seats, the run's rounds: each one ordered message
+//! contact    verifies votes, or the group's signature   --datagram--> newcomer
+//! newcomer   verifies, makes its certificate; disk
+//! ```
+
+use super::group::Group;
+use super::joins::{Case, Joined};
+use crate::bench::people::{People, Rules};
+use crate::bench::price::median;
+use crate::exit::{Exit, Failure};
+use folkmoot::UnixTime;
+use folkmoot::tools::{Store, wall_clock};
+use folkmoot_agreement::ModuleName;
+use folkmoot_base::sealing::{Classic, OpeningKey, seal};
+use folkmoot_base::{Entropy, Persist};
+use folkmoot_identity::{Gmc, GmcBody, Identity, Request, Verdict, Vote, VoteContent, VoteProof};
+use folkmoot_signing::Scheme;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio::net::UdpSocket;
+
+/// How often each signature and verification is made; medians count.
+const TIMES: usize = 21;
+/// Bytes of a record, about a vote's.
+const RECORD_BYTES: usize = 700;
+const DAY_SECONDS: u64 = 86_400;
+
+/// What each paper of a join costs, whatever the scheme.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Papers {
+    /// The newcomer makes its request and signs it.
+    pub(crate) ask: Duration,
+    /// A member verifies it.
+    pub(crate) read: Duration,
+    /// A voter signs its vote.
+    pub(crate) vote: Duration,
+    /// A member verifies it.
+    pub(crate) count: Duration,
+    /// The newcomer verifies so many votes and makes its certificate of them, and verifies that.
+    pub(crate) close: Duration,
+    /// A hand signs a word.
+    pub(crate) say: Duration,
+    /// A hand verifies one.
+    pub(crate) hear: Duration,
+    /// A hand seals a word to another, which opens it.
+    pub(crate) whisper: Duration,
+}
+
+/// How long it took, and what came of it.
+fn timed<T>(mut act: impl FnMut() -> Result<T, Failure>) -> Result<(Duration, T), Failure> {
+    let mut all = Vec::new();
+    for _ in 1..TIMES {
+        let began = Instant::now();
+        act()?;
+        all.push(began.elapsed());
+    }
+    act().map(|last| (median(all), last))
+}
+
+impl Papers {
+    /// Of a group in which so many votes admit.
+    pub(super) fn measure(votes: u16, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
+        let rules = Rules { module: ModuleName::Ckd, scheme: Scheme::Plain, votes: votes.into() };
+        let people = People::new(&rules, votes.into(), Duration::from_secs(4))?;
+        let (charter, group) = (people.charter.charter(), people.charter.charter().group());
+        let now = wall_clock();
+        let later = UnixTime(now.0.saturating_add(DAY_SECONDS));
+        let guest = Identity::new("guest", entropy, UnixTime(0), later).map_err(Failure::bug)?;
+        let (ask, request) = timed(|| {
+            let body = GmcBody::propose(charter, &guest, 5, now, entropy);
+            Request::sign(&guest, body).map_err(Failure::bug)
+        })?;
+        let (read, _) = timed(|| Request::from_der(request.der()).map_err(Failure::bug))?;
+        let motion = folkmoot_identity::Motion::admit(group, charter.digest(), request.digest());
+        let content = VoteContent { motion, verdict: Verdict::Approve, expires: later };
+        let voter = people.identities.first().ok_or_else(|| Failure::bug("a group of nobody"))?;
+        let (vote, cast) = timed(|| Vote::sign(voter, content).map_err(Failure::bug))?;
+        let (count, _) = timed(|| Vote::from_der(cast.der()).map_err(Failure::bug))?;
+        let proofs = people.identities.iter().map(|one| Vote::sign(one, content).map(|vote| vote.proof()));
+        let proofs: Vec<VoteProof> = proofs.collect::<Result<_, _>>().map_err(Failure::bug)?;
+        let key = |voter: &_| {
+            let one = people.identities.iter().find(|one| one.member() == *voter);
+            one.map(|one| one.certificate().key())
+        };
+        let (close, _) = timed(|| {
+            for proof in &proofs {
+                let key = key(&proof.voter).ok_or_else(|| Failure::bug("no such voter"))?;
+                proof.verify(&motion, key).map_err(Failure::bug)?;
+            }
+            let made = Gmc::compose(request.body(), &proofs, &guest).map_err(Failure::bug)?;
+            made.check_authority_of(charter, proofs.len(), key).map_err(Failure::bug)
+        })?;
+        let (say, hear) = words(&guest)?;
+        Ok(Self { ask, read, vote, count, close, say, hear, whisper: whispers(entropy)? })
+    }
+
+    /// What stands one after the other on the longest way of a join by this scheme: the papers, each hand's words signed by it and
+    /// verified by all; without the run itself.
+    pub(super) fn of(&self, case: &Case, alone: &Group) -> Duration {
+        let others = u32::from(case.votes).saturating_sub(1);
+        let before = self.ask + self.read * 2 + self.vote + self.count * others;
+        if case.scheme == Scheme::Plain {
+            return before + self.close;
+        }
+        let hands = u32::try_from(alone.hands).unwrap_or(u32::MAX);
+        let rounds = alone.played.rounds;
+        let said = self.say * rounds.saturating_add(3);
+        let heard = self.hear * hands.saturating_mul(rounds.saturating_add(1)).saturating_add(2);
+        let each = u32::try_from(alone.played.to_one).unwrap_or(u32::MAX) / hands.max(1);
+        // The group's certificate is whole as it comes; of a multisignature the newcomer makes one of its own.
+        let made = if case.scheme.shared() { Duration::ZERO } else { self.say };
+        before + said + heard + self.whisper * each + alone.verify + made
+    }
+}
+
+fn words(one: &Identity) -> Result<(Duration, Duration), Failure> {
+    let (say, signature) = timed(|| Ok(one.key().sign_fixed(super::LABEL, super::MESSAGE)))?;
+    let key = one.key().verifying_key();
+    let (hear, ()) =
+        timed(|| key.verify_fixed(super::LABEL, super::MESSAGE, &signature).map_err(Failure::bug))?;
+    Ok((say, hear))
+}
+
+fn whispers(entropy: &mut dyn Entropy) -> Result<Duration, Failure> {
+    let key = OpeningKey::<Classic>::draw(entropy);
+    let (took, _) = timed(|| {
+        let sealed = seal::<Classic>(key.public(), super::LABEL, super::MESSAGE, entropy);
+        let opened = sealed.and_then(|sealed| key.open(super::LABEL, &sealed));
+        opened.ok_or_else(|| Failure::bug("a seal that does not open"))
+    })?;
+    Ok(took)
+}
+
+/// The ordered messages that follow one another until there is a certificate: request and vote; where a table is set its call, the
+/// answers, the seats and the run's own rounds.
+pub(super) fn steps(case: &Case, alone: &Group) -> u32 {
+    let table = if case.scheme == Scheme::Plain { 0 } else { alone.played.rounds.saturating_add(3) };
+    table.saturating_add(2)
+}
+
+/// What a join takes that waits for nothing else.
+pub(super) fn expected(cryptography: Duration, steps: u32, joined: &Joined) -> Duration {
+    let ordered = joined.round_trip.saturating_mul(steps) / 2;
+    cryptography + joined.together + ordered + joined.disk + joined.datagram
+}
+
+/// What a join writes, in the order in which it waits for it.
+pub(super) struct Disks {
+    stores: Vec<Store>,
+    written: u64,
+}
+
+impl Disks {
+    /// As many stores in this folder as there are members.
+    pub(super) fn open(folder: &Path, members: u16) -> Result<Self, Failure> {
+        let open = |number: u16| Store::open(&folder.join(format!("yardstick{number}.sqlite")));
+        let stores = (0..members).map(open).collect::<Result<Vec<_>, _>>();
+        Ok(Self { stores: stores.map_err(|error| Failure::from(folkmoot::Error::Store(error)))?, written: 0 })
+    }
+
+    /// The newcomer's request, the contact's copy, the members' copies all at once, the voters' votes at once, the certificate:
+    /// until the disk has the last of each, for no member hands the token on before it has its own. All are on one disk here, as
+    /// the members of the measured group are.
+    pub(super) fn write(&mut self, votes: u16) -> Result<Duration, Failure> {
+        let (all, votes) = (self.stores.len(), usize::from(votes));
+        [1, 1, all, votes, 1]
+            .into_iter()
+            .try_fold(Duration::ZERO, |took, count| Ok(took + self.commit(count)?))
+    }
+
+    /// One record to each of so many stores at once, until all have it.
+    fn commit(&mut self, at_once: usize) -> Result<Duration, Failure> {
+        self.written += 1;
+        let record = Persist::put("vote", self.written.to_be_bytes().to_vec(), vec![0x5a; RECORD_BYTES]);
+        let began = Instant::now();
+        let each = self.stores.iter_mut().take(at_once);
+        std::thread::scope(|scope| {
+            let record = &record;
+            let commit = |store: &mut Store| store.commit(std::slice::from_ref(record));
+            let all: Vec<_> = each.map(|store| scope.spawn(move || commit(store))).collect();
+            all.into_iter().try_for_each(|one| {
+                let done = one.join().map_err(|_| Failure::bug("a store fell"))?;
+                done.map_err(|error| Failure::from(folkmoot::Error::Store(error)))
+            })
+        })?;
+        Ok(began.elapsed())
+    }
+}
+
+/// A datagram to another task and back.
+pub(super) async fn datagram() -> Result<Duration, Failure> {
+    let broken = |error: std::io::Error| Failure::new(Exit::Unreachable, error.to_string());
+    let here = UdpSocket::bind(("127.0.0.1", 0)).await.map_err(broken)?;
+    let there = UdpSocket::bind(("127.0.0.1", 0)).await.map_err(broken)?;
+    here.connect(there.local_addr().map_err(broken)?).await.map_err(broken)?;
+    there.connect(here.local_addr().map_err(broken)?).await.map_err(broken)?;
+    let echo = tokio::spawn(async move {
+        let mut room = [0; RECORD_BYTES];
+        let heard = there.recv(&mut room).await?;
+        there.send(room.get(..heard).unwrap_or_default()).await
+    });
+    let mut room = [0; RECORD_BYTES];
+    let began = Instant::now();
+    here.send(&room).await.map_err(broken)?;
+    here.recv(&mut room).await.map_err(broken)?;
+    let took = began.elapsed();
+    echo.await.map_err(Failure::bug)?.map_err(broken)?;
+    Ok(took)
+}

@@ -1,0 +1,125 @@
+//! `folkmoot csr`: admission for one who has but OpenSSL, through the member that runs on the folder.
+
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure, whole};
+use crate::show::{data, harmless, hex, short};
+use clap::Subcommand;
+use folkmoot_identity::{CSR_BYTES_MAX, Csr};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What can be said to `folkmoot csr`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CsrCommand {
+    /// Hand in a CSR, as `openssl req -new` makes it, through the running member; then vote on it as on any request.
+    Submit {
+        /// PEM or DER; of a P-256 key, its subject one common name.
+        file: PathBuf,
+        /// Wait for the certificate, and write it there, PEM.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// How long to wait for it.
+        #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "out")]
+        timeout: u64,
+    },
+    /// The certificate that a CSR was granted, PEM.
+    Fetch {
+        /// The CSR.
+        file: PathBuf,
+        /// Where to write it; printed if not given.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// How long to wait for it.
+        #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+        timeout: u64,
+    },
+}
+
+/// Pause between two looks for the certificate.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// `folkmoot csr`
+pub(crate) async fn csr(folder: &Path, command: CsrCommand, json: bool) -> Result<(), Failure> {
+    match command {
+        CsrCommand::Submit { file, out, timeout } => {
+            submit(folder, &file, out.as_deref(), timeout, json).await
+        }
+        CsrCommand::Fetch { file, out, timeout } => {
+            let csr = read(&file)?;
+            let mut control = Control::connect(folder).await?;
+            let pem = wait(&mut control, &csr, timeout).await?;
+            hand_over(&pem, out.as_deref(), json)
+        }
+    }
+}
+
+async fn submit(
+    folder: &Path,
+    file: &Path,
+    out: Option<&Path>,
+    timeout: u64,
+    json: bool,
+) -> Result<(), Failure> {
+    let csr = read(file)?;
+    let mut control = Control::connect(folder).await?;
+    let answer = control.ask(&Request::Csr { csr: csr.to_pem() }).await?;
+    let said = |field: &str| answer.get(field).and_then(Value::as_str).unwrap_or_default();
+    data(json, &answer, || {
+        let (name, request) = (harmless(said("name")), said("request"));
+        format!(
+            "request {request}\n{name} ({}) asks; vote: folkmoot vote approve {}",
+            short(said("member")),
+            short(request)
+        )
+    });
+    let Some(out) = out else { return Ok(()) };
+    let pem = wait(&mut control, &csr, timeout).await?;
+    hand_over(&pem, Some(out), json)
+}
+
+/// Asks for the certificate until it is there, the request is closed without one, or the time is up.
+async fn wait(control: &mut Control, csr: &Csr, seconds: u64) -> Result<String, Failure> {
+    let ask = Request::Certificate { member: csr.member().hex(), serial: hex(&csr.serial()) };
+    let end = Instant::now() + Duration::from_secs(seconds);
+    loop {
+        let answer = control.ask(&ask).await?;
+        if let Some(pem) = answer.get("certificate").and_then(Value::as_str) {
+            return Ok(pem.to_owned());
+        }
+        if answer.get("open") != Some(&Value::Bool(true)) {
+            let why = "not admitted by this CSR: it was not handed in, the voters said no, or its time is up";
+            return Err(Failure::new(Exit::Refused, why));
+        }
+        if Instant::now() >= end {
+            let hint = format!(
+                "no certificate within {seconds} s: votes are missing, or hands to sign; later: folkmoot csr fetch"
+            );
+            return Err(Failure::new(Exit::TimedOut, hint));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+fn hand_over(pem: &str, out: Option<&Path>, json: bool) -> Result<(), Failure> {
+    if let Some(out) = out {
+        std::fs::write(out, pem).map_err(|error| Failure::file(out, &error))?;
+    }
+    data(json, &json!({ "certificate": pem, "file": out }), || match out {
+        Some(out) => format!("{}  certificate, signed by the group's key", out.display()),
+        None => pem.trim_end().to_owned(),
+    });
+    Ok(())
+}
+
+/// No more of the file is read than a CSR may have.
+fn read(file: &Path) -> Result<Csr, Failure> {
+    let wrong = |error: std::io::Error| Failure::file(file, &error);
+    let most = u64::try_from(CSR_BYTES_MAX.saturating_mul(2).saturating_add(1)).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    std::fs::File::open(file).map_err(wrong)?.take(most).read_to_end(&mut bytes).map_err(wrong)?;
+    Csr::read(&bytes)
+        .map_err(|error| Failure::new(Exit::Configuration, format!("{}: {}", file.display(), whole(&error))))
+}

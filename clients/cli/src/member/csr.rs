@@ -1,0 +1,49 @@
+//! A CSR handed in through the member, and the certificate that comes of it.
+
+use super::Process;
+use crate::exit::{Exit, Failure, whole};
+use crate::show::hex;
+use folkmoot::MemberId;
+use folkmoot_identity::{Csr, Gmc};
+use serde_json::{Value, json};
+
+impl Process {
+    /// Hands it in. What is open afterwards under its key is what people vote on.
+    pub(super) async fn submit(&mut self, pem: &str) -> Result<Value, Failure> {
+        let csr =
+            Csr::read(pem.as_bytes()).map_err(|error| Failure::new(Exit::Configuration, whole(&error)))?;
+        self.moot.submit_csr(csr.to_pem()).await?;
+        self.hear_refusal().await?;
+        self.asked_for(csr.member()).await
+    }
+
+    /// Asks for a new certificate for this member.
+    pub(super) async fn renew(&mut self) -> Result<Value, Failure> {
+        self.moot.renew().await?;
+        self.hear_refusal().await?;
+        self.asked_for(self.moot.me()).await
+    }
+
+    async fn asked_for(&self, member: MemberId) -> Result<Value, Failure> {
+        let open = self.moot.petitions().await?.into_iter().find(|one| one.member == member);
+        let open = open.ok_or_else(|| Failure::bug("a request was taken, and none is open"))?;
+        Ok(json!({
+            "request": hex(&open.subject), "member": member.hex(), "name": open.name,
+            "have": open.have, "need": open.need,
+        }))
+    }
+
+    /// The certificate of this serial number by which it is a member; and whether a request of its key is open, asked first: what is
+    /// closed by then has its certificate in the transcript, or never will.
+    pub(super) async fn certificate(&self, member: &str, serial: &str) -> Result<Value, Failure> {
+        let member = MemberId::from_hex(member);
+        let member = member.ok_or_else(|| Failure::new(Exit::Usage, "a member is 64 hexadecimal digits"))?;
+        let open = self.moot.petitions().await?.iter().any(|one| one.member == member);
+        let held = self
+            .with_transcript(move |transcript| transcript.roster().member(&member)?.certificate.clone())
+            .await?;
+        let granted = held.and_then(|der| Gmc::from_der(&der).ok());
+        let granted = granted.filter(|granted| hex(&granted.body().serial) == serial);
+        Ok(json!({ "certificate": granted.map(|granted| granted.to_pem()), "open": open }))
+    }
+}

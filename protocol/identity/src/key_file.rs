@@ -1,0 +1,55 @@
+//! Private keys in files of other software.
+//!
+//! ```text
+//! openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256     -----BEGIN PRIVATE KEY-----     PKCS#8 (RFC 5208)
+//! openssl ecparam -genkey -name prime256v1                           -----BEGIN EC PRIVATE KEY-----  SEC 1 (RFC 5915), parameters before it
+//! ```
+
+use crate::{CertificateError, Identity};
+use folkmoot_base::{Entropy, Secret, UnixTime};
+use folkmoot_signing::SigningKey;
+
+/// Longest file: a key of the curve with its parameters is not a quarter of it.
+const FILE_BYTES_MAX: usize = 4 * 1024;
+const PKCS8: &str = "PRIVATE KEY";
+const SEC1: &str = "EC PRIVATE KEY";
+
+impl Identity {
+    /// Makes an identity of a key that other software drew: PEM, PKCS#8 or SEC 1, P-256 with its curve named, not encrypted.
+    ///
+    /// # Errors
+    /// [`CertificateError::LocalPem`] says what is wrong with the file; [`CertificateError::LocalValue`] what with name or term.
+    pub fn import(
+        key_pem: &str,
+        name: &str,
+        entropy: &mut dyn Entropy,
+        not_before: UnixTime,
+        not_after: UnixTime,
+    ) -> Result<Self, CertificateError> {
+        Self::of_key(read_key(key_pem)?, name, entropy, not_before, not_after)
+    }
+}
+
+fn read_key(pem: &str) -> Result<SigningKey, CertificateError> {
+    let refuse = CertificateError::LocalPem;
+    if pem.len() > FILE_BYTES_MAX {
+        return Err(refuse("longer than any key of P-256"));
+    }
+    if pem.contains("ENCRYPTED") {
+        return Err(refuse("the key is encrypted: decrypt it first, with openssl pkey -in FILE -out FILE"));
+    }
+    // What comes before the key may be the curve's name alone; a second key there would be one that nobody means.
+    let begin = [PKCS8, SEC1].iter().find_map(|label| pem.find(&format!("-----BEGIN {label}-----")));
+    let (before, key) =
+        begin.and_then(|at| pem.split_at_checked(at)).ok_or(refuse("no private key in it"))?;
+    if before.matches("-----BEGIN ").count() != before.matches("-----BEGIN EC PARAMETERS-----").count() {
+        return Err(refuse("something else comes before the key"));
+    }
+    let (label, der) = der::pem::decode_vec(key.as_bytes()).map_err(|_| refuse("not one key in PEM"))?;
+    let der = Secret::new(der);
+    let read = match label {
+        PKCS8 => SigningKey::from_pkcs8_der(der.expose()),
+        _ => SigningKey::from_sec1_der(der.expose()),
+    };
+    read.map_err(|_| refuse("the key is not of P-256 (prime256v1) with its curve named"))
+}

@@ -1,0 +1,136 @@
+//! The sponsor's part: a member hands in the CSR of one who is not here, and brings what comes of it. It does the same for itself, when its own
+//! certificate is to be renewed.
+//!
+//! ```text
+//! holder              sponsor                         voters
+//!   |--CSR, by hand----->|----Open::Request------------->|  CSR and the certificate proposed for it
+//!   |                    |<---Open::Vote-----------------|  persisted, then sent
+//!   |                    |====Hand Certify==============>|  the group's key signs: it leads, as a contact does for its guest
+//!   |<--certificate------|====Entry(Admit), ordered=====>|  and enters it itself: no guest is there to hand it back
+//! ```
+//! Whoever hands the same CSR in while it is open, at any member, makes that member a sponsor too.
+
+use crate::contact::ENTRY_PATIENCE;
+use crate::desk::{Admission, Call};
+use crate::message::OpenMessage;
+use crate::{AdmissionError, Output, store};
+use bytes::Bytes;
+use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
+use folkmoot_identity::{BuildError, Csr, EntryError, Gmc, GmcBody, Request, Roster, Scheme, Vote};
+
+/// `ADM-50`, `ADM-51`: a CSR can be granted in this group, and was neither granted nor refused for good before.
+pub(crate) fn check_csr(roster: &Roster, request: &Request) -> Result<(), AdmissionError> {
+    let Some(csr) = request.csr() else { return Ok(()) };
+    let member = csr.member();
+    if roster.charter().holder_signs() {
+        return Err(AdmissionError::PeerHolderSigns(member));
+    }
+    if roster.has_issued(&csr.serial()) {
+        return Err(AdmissionError::PeerUsed(member));
+    }
+    if roster.is_refused_csr(&csr.serial()) {
+        return Err(AdmissionError::PeerRefused(member));
+    }
+    Ok(())
+}
+
+impl Admission {
+    /// A person here hands in a CSR.
+    pub(crate) fn submit(&mut self, call: &Call<'_>, csr: &[u8]) -> Result<(), AdmissionError> {
+        let csr = Csr::read(csr).map_err(AdmissionError::LocalCsr)?;
+        let roster = call.transcript.roster();
+        if roster.charter().holder_signs() {
+            return Err(AdmissionError::LocalHolderSigns);
+        }
+        let same = self.requests.of_member(&csr.member()).filter(|open| open.request.csr() == Some(&csr));
+        if let Some(digest) = same.map(|open| open.request.digest()) {
+            self.sponsor_too(&digest);
+            return Ok(());
+        }
+        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
+        let body = GmcBody::propose_csr(roster.charter(), &csr, size, time);
+        let request = Request::by_csr(csr, body).map_err(AdmissionError::LocalRequest)?;
+        let cms = Blob::from(request.der().to_vec());
+        self.take_request(call, call.identity.member(), request)?;
+        self.multicast(&OpenMessage::Request { cms });
+        self.pause.soon();
+        Ok(())
+    }
+
+    /// Another member handed it in first. Should that one be gone, we bring it.
+    fn sponsor_too(&mut self, digest: &Digest) {
+        let Some(open) = self.requests.get_mut(digest).filter(|open| !open.sponsored) else { return };
+        open.sponsored = true;
+        self.out.push_back(Output::Persist(store::put_sponsored(digest)));
+        self.pause.soon();
+    }
+
+    pub(crate) fn load_sponsored(&mut self, key: &[u8]) {
+        let digest = key.strip_prefix(b"s").and_then(|digest| Digest::try_from(digest).ok());
+        let open = digest.and_then(|digest| self.requests.get_mut(&digest));
+        if let Some(open) = open.filter(|open| open.request.csr().is_some()) {
+            open.sponsored = true;
+        }
+    }
+
+    /// A person here asks for a new certificate for this member, from now on for as long as the charter allows.
+    pub(crate) fn renew(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Result<(), AdmissionError> {
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        let held = roster.member(&me).ok_or(AdmissionError::LocalNotMember(me))?;
+        if held.not_after == UnixTime(u64::MAX) {
+            return Err(AdmissionError::LocalEndless);
+        }
+        let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
+        let body = GmcBody::propose(roster.charter(), call.identity, size, time, entropy);
+        let request = Request::sign(call.identity, body).map_err(AdmissionError::LocalRequest)?;
+        let cms = Blob::from(request.der().to_vec());
+        self.take_request(call, me, request)?;
+        self.multicast(&OpenMessage::Request { cms });
+        self.pause.soon();
+        Ok(())
+    }
+
+    /// The certificate of a request that is ours to bring, once it is granted: as it was issued, or as we sign it ourselves for our renewal.
+    fn finished(&self, call: &Call<'_>, digest: &Digest) -> Option<Bytes> {
+        let open = self.requests.get(digest).filter(|open| open.sponsored)?;
+        if let Some(issued) = self.hands.issued.get(digest) {
+            return Some(issued.clone());
+        }
+        let roster = call.transcript.roster();
+        let own = open.request.member() == call.identity.member();
+        let made = match roster.charter().scheme() {
+            _ if !own || !roster.charter().holder_signs() => return None,
+            Scheme::Asm => {
+                Gmc::compose_multi(open.request.body(), self.hands.multis.get(digest)?, call.identity)
+            }
+            _ => {
+                let proofs: Vec<_> = open.enough(roster)?.into_iter().map(Vote::proof).collect();
+                Gmc::compose(open.request.body(), &proofs, call.identity)
+            }
+        };
+        made.ok().map(|gmc| gmc.der().clone())
+    }
+
+    /// `ADM-52`: has the certificate that was granted ordered, until the transcript has it.
+    pub(crate) fn enter_sponsored(&mut self, call: &Call<'_>, digest: &Digest) {
+        let Some(certificate) = self.finished(call, digest) else { return };
+        let Some(open) = self.requests.get_mut(digest).filter(|open| open.sponsored) else { return };
+        if open.entered.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
+            return;
+        }
+        open.entered = Some(call.now);
+        let member = open.request.member();
+        let how = if open.request.csr().is_some() { "by CSR" } else { "anew" };
+        match call.transcript.make_admit(&certificate, call.identity) {
+            Ok(entry) => {
+                self.trace(format!("entry to admit {member} {how} handed over"));
+                self.out.push_back(Output::Entry(entry));
+            }
+            // Entered by another sponsor meanwhile.
+            Err(BuildError::Refused(EntryError::PeerUsed(_))) => {}
+            Err(error) => self.trace(format!("admission of {member} {how} not entered: {error}")),
+        }
+    }
+}

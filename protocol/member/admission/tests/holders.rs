@@ -1,0 +1,130 @@
+//! Who holds shares of the group's key as electorates come and go, and what a table that gathers does with its clock.
+//! Method: as in hands.rs; what the simulator of tables found, each in its smallest form.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod common;
+
+use common::{Bus, vote};
+use folkmoot_admission::{Command, OpenMessage, Say};
+use folkmoot_base::{MemberId, codec};
+use folkmoot_identity::{Decision, Scheme};
+
+const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
+
+fn members(bus: &Bus, seats: &[usize]) -> Vec<MemberId> {
+    seats.iter().map(|who| bus.seats[*who].identity.member()).collect()
+}
+
+/// `by` have these vote from now on, and time passes for a new sharing.
+fn elect(bus: &mut Bus, by: &[usize], voters: &[usize]) {
+    let decision = Decision::Electorate { voters: members(bus, voters) };
+    for who in by {
+        // Once it is decided, the last ones have nothing to propose any more.
+        let _ = bus.command(*who, Command::Propose(decision.clone()));
+    }
+    bus.pass(30);
+}
+
+/// Exactly these hold a share: by the transcript, and on disk.
+fn assert_holders(bus: &Bus, seats: &[usize]) {
+    let sharing = bus.seats[0].transcript.roster().sharing().expect("a sharing");
+    let mut want = members(bus, seats);
+    want.sort_unstable();
+    assert_eq!(sharing.facts.holders, want, "{:#?}", bus.traces);
+    for (who, seat) in bus.seats.iter().enumerate() {
+        let shares = seat.disk.keys().filter(|key| key.table == "share").count();
+        assert_eq!(shares, usize::from(seats.contains(&who)), "member {who}: {:#?}", bus.traces);
+    }
+}
+
+/// Of the new voters only one had a share, where two make the next sharing: the others are members still, and give theirs. And who
+/// had none keeps what it was given.
+#[test]
+fn new_voters_get_and_keep_shares_from_those_who_held_them() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 5, 2);
+        bus.pass(12);
+        assert_holders(&bus, &[0, 1, 2, 3, 4]);
+        elect(&mut bus, &[0, 1, 2], &[0, 1, 2]);
+        assert_holders(&bus, &[0, 1, 2]);
+        elect(&mut bus, &[0, 1, 2], &[2, 3, 4]);
+        assert_holders(&bus, &[2, 3, 4]);
+        for who in 0..5 {
+            bus.restart(who);
+        }
+        assert_holders(&bus, &[2, 3, 4]);
+        let dora = bus.stranger("dora", 40, 3);
+        for who in [3, 4] {
+            vote(&mut bus, who, dora, true);
+        }
+        bus.pass(12);
+        assert!(bus.admitted(dora), "{:#?}", bus.traces);
+    }
+}
+
+#[test]
+fn where_one_share_is_the_key_new_voters_get_it_too() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 3, 1);
+        bus.pass(12);
+        elect(&mut bus, &[0, 1, 2], &[0, 1]);
+        assert_holders(&bus, &[0, 1]);
+        elect(&mut bus, &[0, 1], &[1, 2]);
+        assert_holders(&bus, &[1, 2]);
+    }
+}
+
+#[test]
+fn no_timer_stands_in_the_past_while_a_table_gathers_or_stands_still() {
+    for scheme in [Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
+        let mut bus = Bus::silent(scheme, 5, 3);
+        bus.tamper = Some(Box::new(|_, payload| {
+            !matches!(
+                codec::decode(payload),
+                Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Ready { .. })
+            )
+        }));
+        bus.pass(0);
+        let dora = bus.stranger("dora", 40, 0);
+        for who in 0..3 {
+            vote(&mut bus, who, dora, true);
+        }
+        for _ in 0..20 {
+            bus.pass(1);
+            bus.pass(0);
+            bus.pass(0);
+            for seat in &bus.seats {
+                let due = seat.admission.poll_timeout();
+                assert!(due.is_none_or(|due| due > bus.now), "{scheme:?} {due:?} at {:?}", bus.now);
+            }
+        }
+    }
+}
+
+/// Three of five lost their shares before they voted: they say no, and other shares are made.
+#[test]
+fn a_sharing_that_too_many_have_no_share_of_is_refused_and_made_anew() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::silent(scheme, 5, 2);
+        bus.tamper = Some(Box::new(|_, payload| {
+            !matches!(codec::decode(payload), Ok(OpenMessage::DecisionVote { .. }))
+        }));
+        bus.pass(4);
+        for who in [2, 3, 4] {
+            bus.seats[who]
+                .disk
+                .retain(|key, _| key.table != "share" && key.table != "vote" && key.table != "request");
+            bus.restart(who);
+        }
+        bus.tamper = None;
+        bus.pass(60);
+        assert_holders(&bus, &[0, 1, 2, 3, 4]);
+    }
+}

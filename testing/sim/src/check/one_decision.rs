@@ -1,0 +1,48 @@
+//! Of all sides of all splits, at all times, each serial of the electorate has one decision; so no two sharings of the group's key
+//! follow one sharing, and the group has one key, held in one way at a time.
+//! Source: DECISIONS T4; docs/decisions/0021. Read from transcripts, where the charter's scheme is not plain. A voter whose disk
+//! was put back may have forgotten its vote: what follows then is not judged (README.md).
+
+use super::{Broken, Checker, Story};
+use crate::record::{Disk, Minute, Record, What};
+use std::collections::BTreeMap;
+
+pub(super) const CHECKER: Checker =
+    Checker { name: "one-decision", source: "DECISIONS T4; decision 0021", judge };
+
+fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
+    let mut taken: BTreeMap<u64, &str> = BTreeMap::new();
+    for (entry, line) in record.entries.iter().enumerate() {
+        match &line.what {
+            What::Boot(Disk::Old) => return Ok(()),
+            What::Minute(Minute::Decided { serial, decision }) => {
+                let first = *taken.entry(*serial).or_insert(decision);
+                if first != decision {
+                    let what = format!("serial {serial} was decided twice: {first} and {decision}");
+                    return Err((line.process, Some(entry), what));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECKER;
+    use crate::check::tale::Tale;
+    use crate::record::{Disk, Minute, What};
+
+    fn decided(tale: Tale, seat: u8, serial: u64, decision: &str) -> Tale {
+        tale.add(seat, What::Minute(Minute::Decided { serial, decision: decision.into() }))
+    }
+
+    #[test]
+    fn two_decisions_of_one_serial_are_bad() {
+        let first = || decided(decided(Tale::default(), 0, 1, "a"), 1, 1, "a");
+        decided(first(), 1, 2, "b").holds(&CHECKER);
+        decided(first(), 2, 1, "b").broken(&CHECKER);
+        decided(first().add(1, What::Boot(Disk::Old)), 2, 1, "b").holds(&CHECKER);
+    }
+}

@@ -1,0 +1,116 @@
+//! What the world sees of tables: what transcripts say, which shares lie on disks, and what is still due at the end.
+
+use super::World;
+use crate::machine::{Minutes, Tables};
+use crate::play::standings;
+use crate::record::{Seat, What};
+use folkmoot_base::Instant;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long a table may stand still before everybody drops it, and a little more for the timer, in microseconds.
+const STILL_MICROS: u64 = 5_500_000;
+
+impl World {
+    /// After a batch: records what the transcript has new, and the shares on disk if they changed or others are in use.
+    pub(super) fn look_at_tables(&mut self, seat: Seat) {
+        if !self.tables {
+            return;
+        }
+        let now = self.now;
+        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        let Some(machine) = chair.machine.as_mut() else { return };
+        let Minutes { minutes, in_use } = machine.minutes();
+        let on_disk: BTreeSet<String> = chair
+            .disk
+            .contents()
+            .keys()
+            .filter(|key| key.table == "share")
+            .map(|key| key.key.iter().take(6).map(|byte| format!("{byte:02x}")).collect())
+            .collect();
+        let process = chair.process();
+        for minute in minutes {
+            self.record.push(now, process, What::Minute(minute));
+        }
+        let shares = (in_use, on_disk);
+        if chair.shares.as_ref() != Some(&shares) {
+            let (in_use, on_disk) = shares.clone();
+            chair.shares = Some(shares);
+            self.record.push(now, process, What::Shares { in_use, on_disk });
+        }
+    }
+
+    /// Whether this share is on the disk of `seat` now.
+    pub(super) fn has_share(&self, seat: Seat, sharing: &str) -> bool {
+        let hex =
+            |bytes: &[u8]| -> String { bytes.iter().take(6).map(|byte| format!("{byte:02x}")).collect() };
+        let disk = self.chair(seat).map(|chair| chair.disk.contents());
+        disk.is_some_and(|disk| disk.keys().any(|key| key.table == "share" && hex(&key.key) == sharing))
+    }
+
+    /// Whether those here have shares of several sharings and a voter is away: a ballot that is split between them waits for the one
+    /// who could decide it (docs/protocol/admission.md, "Departures and limits").
+    fn is_split(&self, here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
+        let shares = here.keys().filter_map(|seat| self.chair(*seat)?.shares.as_ref());
+        let waiting: BTreeSet<&String> = shares
+            .flat_map(|(in_use, on_disk)| on_disk.iter().filter(move |name| in_use.as_ref() != Some(*name)))
+            .collect();
+        waiting.len() > 1 && tables.electorate.iter().any(|voter| !here.contains_key(voter))
+    }
+
+    /// How the tables of `seat` stand.
+    fn tables_of(&self, seat: Seat) -> Option<Tables> {
+        let chair = self.chair(seat)?;
+        chair.machine.as_ref()?.tables(Instant(self.now.saturating_sub(chair.boot_at)))
+    }
+
+    /// What is still to be done by the machines alone, now that all who are there are in one view; `None`: nothing.
+    pub fn undone(&self) -> Option<String> {
+        let here: BTreeMap<Seat, Tables> = standings(self)
+            .iter()
+            .filter(|one| one.expected)
+            .filter_map(|one| Some((one.process.seat, self.tables_of(one.process.seat)?)))
+            .collect();
+        if let Some((seat, _)) = here.iter().find(|(_, tables)| tables.still > STILL_MICROS) {
+            return Some(format!("a table at m{seat} stands still and is not over"));
+        }
+        for (seat, tables) in &here {
+            if wants(&here, tables) && can_share(&here, tables) && !self.is_split(&here, tables) {
+                return Some(format!("m{seat} wants another sharing, and a quorum is here"));
+            }
+            for (guest, approvers) in &tables.ripe {
+                let comes = self.chair(*guest).is_some_and(|chair| chair.machine.is_some());
+                if comes && can_sign(&here, tables, approvers) {
+                    return Some(format!("the request of seat {guest} has enough votes at m{seat}"));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Whether another sharing is wanted, and by one who is here: who is away asks for its share when it is back.
+fn wants(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
+    let lacks = |seat: &&Seat| here.contains_key(seat) && !tables.holders.contains(seat);
+    tables.wants || (tables.shared && tables.voters.iter().any(|seat| lacks(&seat)))
+}
+
+/// Whether those here could make and decide a sharing.
+fn can_share(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
+    let voters = tables.voters.iter().filter(|seat| here.contains_key(seat)).count();
+    let first = tables.electorate.first().is_some_and(|seat| here.contains_key(seat));
+    let quorum = 2 * voters > tables.electorate.len() || (first && 2 * voters == tables.electorate.len());
+    quorum && voters >= tables.signers && voters >= tables.threshold && holders(here, tables) >= tables.givers
+}
+
+/// Whether those here could sign for a request that these approved.
+fn can_sign(here: &BTreeMap<Seat, Tables>, tables: &Tables, approvers: &BTreeSet<Seat>) -> bool {
+    if !tables.shared {
+        let yes = approvers.iter().filter(|seat| here.contains_key(seat)).count();
+        return yes >= tables.threshold;
+    }
+    !wants(here, tables) && tables.givers > 0 && holders(here, tables) >= tables.signers
+}
+
+fn holders(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> usize {
+    tables.holders.iter().filter(|seat| here.get(seat).is_some_and(|one| one.holds)).count()
+}
