@@ -7,13 +7,9 @@ use crate::demo::tale::Tale;
 use crate::exit::Failure;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::Duration;
 
 /// A little more than the year that certificates hold.
 const YEAR_SECONDS: u64 = 370 * 86_400;
-
-/// Longest wait for a request: one whose term is over learns so first.
-const ASKED: Duration = Duration::from_secs(40);
 
 /// Who is there only where there is an authority.
 #[derive(Debug)]
@@ -89,6 +85,7 @@ impl Story {
         let out = shared(&[&self.anna, &self.ben, &self.cleo], None, VIEW).await? == before;
         let why = person(&status, "erin").map(|erin| field(erin, "why")).unwrap_or_default();
         tale.check("erin has her votes, and waits", out && why.contains("waiting for the authority"), &why);
+        let known = [self.anna.locator.clone()];
         office.open(tale, &self.charter, &known).await?;
         let four = [&self.anna, &self.ben, &self.cleo, &office.erin];
         let four = shared(&four, Some(&before), VIEW).await?;
@@ -160,7 +157,7 @@ impl Story {
     async fn vote_for(&self, tale: &Tale, who: &str) -> Result<(), Failure> {
         let asked = |list: &Value| super::votes(list, who).is_some();
         for voter in [&self.anna, &self.ben] {
-            until(voter, &Request::Petitions, ASKED, "the request", asked).await?;
+            until(voter, &Request::Petitions, VIEW, "the request", asked).await?;
             call(&voter.state, &["vote", "approve", who]).await?;
             tale.say(&format!("{} votes yes", voter.name), json!({ "voter": voter.id }));
         }
