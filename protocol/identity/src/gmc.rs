@@ -167,6 +167,10 @@ impl GmcBody {
         if said.is_founders() && charter.founder(&self.member()).is_none() {
             return Err(CertificateError::PeerNotFounder(self.member()));
         }
+        // `ID-69`: an authority stands outside the group, and a node cannot be both.
+        if charter.central().is_some_and(|central| central.speaks(&self.member())) {
+            return refuse("a key that speaks for the authority");
+        }
         Ok(())
     }
 

@@ -149,6 +149,7 @@ impl Admission {
         self.approve_updates(call);
         self.cast(call);
         self.carry_out(call);
+        self.renew_anew(call, entropy);
         let busy = self.has_unfinished(call);
         self.pause.arrange(call.now, busy, &self.config, entropy);
     }
