@@ -29,6 +29,8 @@ const DOUBLINGS_MAX: u32 = 3;
 struct Asked {
     next: Instant,
     tries: u32,
+    /// Whether there were no grounds here the last time: we lead the table that makes them.
+    bare: bool,
 }
 
 /// What a member knows of the authority.
@@ -125,29 +127,39 @@ impl Admission {
     fn hand_in(&mut self, call: &Call<'_>) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let ready = self.requests.iter().filter_map(|open| {
-            let digest = open.request.digest();
-            let wanted = !self.hands.issued.contains_key(&digest);
-            let grounds = self.grounds(roster, open).filter(|_| wanted)?;
-            Some((digest, (grounds, open.is_ours(&self.guests))))
+            let (digest, ours) = (open.request.digest(), open.is_ours(&self.guests));
+            let wanted = !self.hands.issued.contains_key(&digest) && open.enough(roster).is_some();
+            let grounds = self.grounds(roster, open);
+            // What is ours, a table is led for anyhow; what is not, for want of grounds here, if nobody else brings it.
+            (wanted && (grounds.is_some() || !ours)).then_some((digest, (grounds, ours)))
         });
-        let ready: BTreeMap<Digest, (Grounds, bool)> = ready.collect();
-        // What has no grounds any more is not due either: its time would stay in the past, and wake us without end.
+        let ready: BTreeMap<Digest, (Option<Grounds>, bool)> = ready.collect();
+        // What is not wanted any more is not due either: its time would stay in the past, and wake us without end.
         self.central.asked.retain(|request, _| ready.contains_key(request));
         for (digest, (grounds, ours)) in ready {
             let first = if ours { call.now } else { call.now + PATIENCE + turn(roster, &me) };
-            let asked = self.central.asked.entry(digest).or_insert(Asked { next: first, tries: 0 });
-            if asked.next > call.now {
+            let fresh = Asked { next: first, tries: 0, bare: false };
+            let asked = self.central.asked.entry(digest).or_insert(fresh);
+            let made = asked.bare && grounds.is_some();
+            if asked.next > call.now && !made {
                 continue;
             }
             let tries = asked.tries;
             let pause = PATIENCE.saturating_mul(1 << tries.min(DOUBLINGS_MAX));
-            *asked = Asked { next: call.now + pause, tries: tries.saturating_add(1) };
-            let Some(open) = self.requests.get(&digest) else { continue };
+            let bare = grounds.is_none();
+            *asked = Asked { next: call.now + pause, tries: tries.saturating_add(1), bare };
+            let (Some(open), Some(grounds)) = (self.requests.get(&digest), grounds) else { continue };
             if let Some(node) = self.central.node(tries) {
                 let (request, grounds) = (open.request.der().to_vec(), GroundsWord::of(&grounds));
                 self.tell_authority(node, &AuthorityMessage::Grant { request: Blob::from(request), grounds });
             }
         }
+    }
+
+    /// Whether we lead the table for this request: it is ours to bring, or we reach the authority and nobody else has brought it.
+    pub(crate) fn leads(&self, open: &Open) -> bool {
+        let asked = self.central.asked.get(&open.request.digest());
+        open.is_ours(&self.guests) || (self.central.is_linked() && asked.is_some_and(|asked| asked.bare))
     }
 
     /// What the authority's certificate for this request would stand on, once the members have done their part.

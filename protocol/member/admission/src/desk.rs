@@ -144,8 +144,8 @@ impl Admission {
     /// What follows from the state rather than from the input: votes that can be cast, decisions that can be carried out.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.follow_serial(call);
-        self.work_hands(call, entropy);
         self.work_central(call);
+        self.work_hands(call, entropy);
         self.approve_updates(call);
         self.cast(call);
         self.carry_out(call);

@@ -16,6 +16,7 @@
 mod convene;
 mod deal;
 mod multi;
+mod outcome;
 mod revoke;
 mod seat;
 mod share;

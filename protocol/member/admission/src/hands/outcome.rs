@@ -1,0 +1,119 @@
+//! What a run has come to: shares that wait for a decision, certificates, multisignatures, lists.
+
+use super::share::{Waiting, in_use};
+use super::{Purpose, Say, Table};
+use crate::desk::{Admission, Call};
+use bytes::Bytes;
+use folkmoot_base::{Blob, Danger, Digest, Entropy, digest};
+use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc, Mode};
+use folkmoot_signing::shared::{self, Outcome};
+
+impl Admission {
+    pub(super) fn take_outcome(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        table: &Table,
+        outcome: Outcome,
+        entropy: &mut dyn Entropy,
+    ) {
+        self.trace(format!("a table is done: {}", table.purpose.word()));
+        match (&table.purpose, outcome) {
+            (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
+                let now = call.transcript.roster().sharing();
+                let authority = now.map(|now| now.authority.clone());
+                let scheme = call.transcript.roster().charter().scheme();
+                let Ok(facts) = shared::facts(scheme, &public) else {
+                    return self.trace("a run came to no sharing".to_owned());
+                };
+                let after = in_use(call.transcript.roster()).unwrap_or_default();
+                let waiting = Waiting { facts, after, public: public.into(), share, authority };
+                self.keep_waiting(call, waiting, entropy);
+            }
+            (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
+                let sharing = self.waiting_of(epoch).map(|waiting| digest(&[&waiting.public]));
+                let body = AuthorityBody::from_tbs(&tbs.0);
+                let made = body.and_then(|body| AuthorityCertificate::close(&body, &signature));
+                match (sharing, made) {
+                    (Some(name), Ok(made)) => self.keep_authority(call, &name, made.der().clone(), entropy),
+                    (_, made) => self.trace(format!("no certificate of the group's key: {:?}", made.err())),
+                }
+            }
+            (Purpose::Certify { request }, Outcome::Signature(signature)) => {
+                // One of them tells: the leader may have no share, and the guest another contact by now. A leader that sat needs no telling.
+                let (me, first) =
+                    (call.identity.member(), table.seats.as_ref().and_then(|seats| seats.givers.first()));
+                if table.leader == me {
+                    self.take_certificate(call, *request, &signature);
+                }
+                if first == Some(&me) {
+                    let say = Say::Signed { request: *request, signature: Blob::from(signature) };
+                    self.say_hand(call, name, say);
+                }
+            }
+            (Purpose::Multi { .. }, Outcome::Signature(signature)) => {
+                if table.leader == call.identity.member() {
+                    self.take_multi(call, table, &signature);
+                }
+            }
+            (Purpose::Revoke { tbs }, Outcome::Signature(signature)) => {
+                self.take_revocations(call, table, &tbs.0, &signature);
+            }
+            _ => self.trace("a run came to something else than its purpose".to_owned()),
+        }
+        // The leader goes on at once.
+        if table.leader == call.identity.member() {
+            if table.purpose.makes_sharing() {
+                self.hands.wanted = Some(call.now);
+            }
+            self.hands.silent.clear();
+        }
+    }
+
+    /// Whoever tells it: what stands ends our own table for it, what does not changes nothing.
+    pub(super) fn take_certificate(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
+        let Some(now) = call.transcript.roster().sharing() else { return };
+        let Some(open) = self.requests.get(&request) else { return };
+        if call.transcript.roster().charter().mode() == Mode::Centralised {
+            return self.take_combined(call, request, signature);
+        }
+        let known = self.hands.issued.contains_key(&request);
+        if known || !open.is_ours(&self.guests) {
+            return;
+        }
+        let body = open.request.body().issued_under(self.epoch_of(now.facts.epoch));
+        match Gmc::issue_by_group(&body, &now.facts.key, signature) {
+            Ok(gmc) => {
+                let (me, done) = (call.identity.member(), Purpose::Certify { request });
+                self.hands.tables.retain(|_, table| table.leader != me || table.purpose != done);
+                self.hands.issued.insert(request, gmc.der().clone());
+                self.answer(call, &request);
+                self.enter_sponsored(call, &request);
+            }
+            Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
+        }
+    }
+
+    /// The share-epoch that certificates name; the mutant's is none.
+    pub(super) fn epoch_of(&self, now: Digest) -> Digest {
+        if self.config.danger == Some(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
+    }
+
+    /// Certificates of requests that are closed, or of a sharing that is over, are not kept.
+    pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
+        let roster = call.transcript.roster();
+        let epoch = roster.sharing().map(|now| now.facts.epoch);
+        let lax = self.config.danger == Some(Danger::AdmissionNoShareEpoch);
+        let central = roster.charter().mode() == Mode::Centralised;
+        let stands = |gmc: &Gmc| match central {
+            // Votes and multisignatures have no epoch; where they no longer suffice, the entry will not stand, and the guest asks anew.
+            true => gmc.combined().is_none_or(|combined| Some(combined.epoch) == epoch),
+            false => gmc.issued() == epoch || lax,
+        };
+        let open = &self.requests;
+        self.hands.issued.retain(|request, der: &mut Bytes| {
+            let of_now = Gmc::from_der(der).is_ok_and(|gmc| stands(&gmc));
+            of_now && open.get(request).is_some()
+        });
+    }
+}
