@@ -59,7 +59,9 @@ fn admit(town: &mut Town, name: &str, seed: u64, voters: &[usize]) {
 fn expel(town: &mut Town, who: usize) {
     let gone = town.bus.seats[who].identity.member();
     for voter in 0..town.bus.seats.len() {
-        let _ = town.command(voter, Command::Expel(gone));
+        if town.transcript().roster().is_member(&gone) {
+            let _ = town.command(voter, Command::Expel(gone));
+        }
     }
     town.bus.seats[who].up = false;
     town.settle();
