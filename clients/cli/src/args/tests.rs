@@ -1,3 +1,5 @@
+//! The definition holds together, and the lines that people type are read.
+
 use super::*;
 use crate::bench::args::BenchRing;
 use clap::CommandFactory;
