@@ -437,43 +437,4 @@ impl From<Ordering> for Service {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bench::args::BenchRing;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_definition_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn the_issue_s_commands_parse() {
-        let parse = |line: &str| Cli::try_parse_from(line.split(' ')).unwrap();
-        let bench =
-            "folkmoot bench ring --nodes 3 --senders 3 --bytes 1350 --service agreed --seconds 3 --json";
-        let cli = parse(bench);
-        assert!(cli.json);
-        assert!(matches!(
-            cli.command,
-            Command::Bench(Bench::Ring(BenchRing { bytes: 1350, seconds: 3, .. }))
-        ));
-        let cli = parse("folkmoot join charter.cms --at udp/127.0.0.1:4801 --state dora");
-        assert_eq!(cli.state, Some("dora".into()));
-        assert!(matches!(cli.command, Command::Join(Join { at, .. }) if at.len() == 1));
-        assert!(matches!(parse("folkmoot daemon").command, Command::Member(_)));
-        assert!(matches!(parse("folkmoot vote approve dora").command, Command::Vote(Vote::Approve { .. })));
-        assert!(matches!(parse("folkmoot why dora --json").command, Command::Why { .. }));
-        let line =
-            format!("folkmoot verify charter.cms transcript.moot --head {0} --head {0}", "ab".repeat(32));
-        assert!(matches!(parse(&line).command, Command::Verify(Verify { heads, .. }) if heads.len() == 2));
-    }
-
-    #[test]
-    fn wrong_lines_are_usage_errors() {
-        for line in ["folkmoot join charter.cms", "folkmoot frobnicate", "folkmoot bench ring --nodes 0"] {
-            let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
-            assert_eq!(error.exit_code(), 2, "{line}");
-        }
-    }
-}
+mod tests;

@@ -46,7 +46,7 @@ impl Dealer {
     }
 }
 
-/// Who signs the certificates of a group with `mode = "centralised"`. The same in every version of the charter, but for the nodes.
+/// Who signs the certificates of a group with `mode = "centralised"`. The same in every version of the charter: no vote changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Central {
     /// The certificate of the key that signs.

@@ -1,7 +1,7 @@
 //! Messages that our own functions do not make but a liar's could: each refused, by its own rule.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-use crate::gmc_body::REQUEST_DOMAIN;
+use crate::gmc::REQUEST_DOMAIN;
 use crate::*;
 use folkmoot_base::{Entropy, GroupName, UnixTime, digest};
 

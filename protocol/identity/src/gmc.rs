@@ -1,14 +1,21 @@
 //! The group membership certificate: X.509v3. Self-signed by its holder, with the votes inside that are its authority, or one
 //! multisignature of the voters in their place; or, where the charter's scheme gives the group a key of its own, signed by that.
 //!
-//! The extension that says so is [`Membership`].
-//! What it says is in gmc_body.rs.
+//! The extension that says so is [`crate::Membership`].
+//!
+//! What is voted on is the request digest: SHA-256("folkmoot request v1" ‖ 00 ‖ TBSCertificate with `votes` empty).
+
+mod body;
+
+pub use body::{GmcBody, Grounds};
+
+pub(crate) use body::REQUEST_DOMAIN;
 
 use crate::certificate::{certificate_pem, check_term};
 use crate::envelope;
 use crate::issuer::{Issuer, key_id};
 use crate::membership::Combined;
-use crate::{CertificateError, Charter, GmcBody, Identity, Multi, VoteProof};
+use crate::{CertificateError, Charter, Identity, Multi, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, GroupId, MemberId, NodeId, UnixTime, limits};
 use folkmoot_signing::{GroupKey, Scheme, VerifyingKey};

@@ -27,7 +27,6 @@ mod error;
 #[cfg(test)]
 mod forged;
 mod gmc;
-mod gmc_body;
 mod identity;
 mod issuer;
 mod key_file;
@@ -38,7 +37,6 @@ mod policy;
 mod request;
 mod revocation;
 mod roster;
-mod roster_votes;
 mod rule;
 mod signed_charter;
 mod threshold;
@@ -57,8 +55,7 @@ pub use error::{CertificateError, CharterError, CmsError, IdentityError, Request
 pub use folkmoot_signing::{
     GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
 };
-pub use gmc::{GMC_BYTES_MAX, Gmc, VOTES_MAX};
-pub use gmc_body::{GmcBody, Grounds};
+pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Grounds, VOTES_MAX};
 pub use identity::Identity;
 pub use membership::{COMBINED_BYTES_MAX, Combined, Membership};
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};

@@ -10,7 +10,7 @@
 //! digest = SHA-256(content), in both: what votes sign, and what the finished certificate lets everyone compute again
 //! ```
 
-use crate::gmc_body::REQUEST_DOMAIN;
+use crate::gmc::REQUEST_DOMAIN;
 use crate::{CmsError, Csr, GmcBody, Identity, RequestError, cms, csr, envelope};
 use folkmoot_base::{Digest, MemberId, digest};
 

@@ -7,8 +7,10 @@
 //! Every effect is a set union or a minimum, so any order in which parents come before their children gives the same
 //! roster, and the union of two sides of a split is the roster of the union of their entries.
 
+mod votes;
+
 use crate::transcript::Numbers;
-use crate::{Charter, Serial};
+use crate::{AuthorityCertificate, CertificateError, Charter, Decision, Serial, Threshold};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};
 use folkmoot_signing::VerifyingKey;
@@ -241,6 +243,23 @@ impl Roster {
     /// Those of the electorate who are members.
     pub fn voters(&self) -> BTreeSet<MemberId> {
         self.electorate.voters.iter().filter(|voter| self.is_member(voter)).copied().collect()
+    }
+
+    /// The certificate of who signs certificates: the charter's authority, or the group's own key once it has one.
+    ///
+    /// # Errors
+    /// [`CertificateError`] if the transcript took one that is none: our bug.
+    pub fn issuer(&self) -> Result<Option<AuthorityCertificate>, CertificateError> {
+        if let Some(central) = self.charter.central() {
+            return Ok(Some(central.certificate.clone()));
+        }
+        self.sharing.as_ref().map(|sharing| AuthorityCertificate::from_der(&sharing.authority)).transpose()
+    }
+
+    /// The change that a threshold which follows the group's size is due, if it is.
+    pub fn threshold_update(&self) -> Option<Decision> {
+        let next: Threshold = self.charter.threshold_rule().update(self.len())?;
+        Some(Decision::change("threshold", &next.to_string()))
     }
 
     /// The charter as changed so far.

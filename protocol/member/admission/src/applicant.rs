@@ -271,7 +271,7 @@ impl Applicant {
             GuestMessage::Issued { request, der } => {
                 self.is_ours(from, &request)?;
                 self.unanswered = 0;
-                self.take_issued(from, &request, &der.0)
+                self.take_issued(from, &request, &der.0, transcript)
             }
             GuestMessage::Multi { request, expires, signature, keys } => {
                 self.is_ours(from, &request)?;
@@ -403,13 +403,21 @@ impl Applicant {
         Ok(())
     }
 
-    /// The group has signed. That its key did is for the transcript to judge: we have nothing but the charter yet.
-    fn take_issued(&mut self, from: NodeId, request: &Digest, der: &[u8]) -> Result<(), AdmissionError> {
+    /// The group has signed, or its authority. That the group's key did is for the transcript to judge, which we may not have yet; the
+    /// authority's key is in the charter.
+    fn take_issued(
+        &mut self,
+        from: NodeId,
+        request: &Digest,
+        der: &[u8],
+        transcript: &Transcript,
+    ) -> Result<(), AdmissionError> {
         let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         let ours = certificate.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
         if ours != *request || !certificate.is_issued() {
             return Err(AdmissionError::PeerOutOfTurn(from));
         }
+        certificate.check_central(transcript.roster().charter()).map_err(AdmissionError::PeerCertificate)?;
         if self.certificate.as_ref() != Some(&certificate) {
             self.take_certificate(certificate);
         }

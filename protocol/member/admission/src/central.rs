@@ -8,7 +8,8 @@
 //! Promise: nothing waits for the authority but admissions, first shares, and new shares where it keeps the secret. What is handed in is
 //! handed in again, to each of its nodes in turn, until it is answered.
 
-use crate::authority::{AuthorityMessage, GroundsWord, Heartbeat, ReadyWord};
+use crate::allowance::Tokens;
+use crate::authority::{AuthorityMessage, GroundsWord, HEARD, Heartbeat, ReadyWord};
 use crate::desk::{Admission, Call};
 use crate::hands::{PATIENCE, Purpose, turn};
 use crate::message::{self, OpenMessage, Reason};
@@ -18,7 +19,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, codec};
 use folkmoot_identity::{Combined, Dealer, Gmc, Grounds, Mode, Roster, Scheme};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A request is handed in again after pauses that double so often: from 5 s to 40 s.
 const DOUBLINGS_MAX: u32 = 3;
@@ -28,20 +29,24 @@ const DOUBLINGS_MAX: u32 = 3;
 struct Asked {
     next: Instant,
     tries: u32,
+    /// Whether there were no grounds here the last time: we lead the table that makes them.
+    bare: bool,
 }
 
 /// What a member knows of the authority.
 #[derive(Debug, Default)]
 pub(crate) struct AtAuthority {
     /// Its nodes that are linked here.
-    linked: BTreeSet<NodeId>,
+    linked: BTreeMap<NodeId, Tokens>,
     /// Signatures of the group's key on requests, until the authority has signed.
     pub(crate) combined: BTreeMap<Digest, Combined>,
     asked: BTreeMap<Digest, Asked>,
-    denied: BTreeMap<Digest, Reason>,
+    pub(crate) denied: BTreeMap<Digest, Reason>,
     /// When it last said anything here.
     heard: Option<Instant>,
     beat: Option<Instant>,
+    /// Our own renewal was granted by a certificate that does not stand: it is asked for anew.
+    pub(crate) renew_anew: bool,
 }
 
 impl AtAuthority {
@@ -58,12 +63,12 @@ impl AtAuthority {
 
     /// Its nodes that are linked here, and when one of them last said anything.
     pub(crate) fn reached(&self) -> (Vec<NodeId>, Option<Instant>) {
-        (self.linked.iter().copied().collect(), self.heard)
+        (self.linked.keys().copied().collect(), self.heard)
     }
 
     fn node(&self, tries: u32) -> Option<NodeId> {
         let at = usize::try_from(tries).ok()?.checked_rem(self.linked.len())?;
-        self.linked.iter().nth(at).copied()
+        self.linked.keys().nth(at).copied()
     }
 }
 
@@ -85,8 +90,9 @@ pub(crate) fn is_dealers(roster: &Roster) -> bool {
 impl Admission {
     pub(crate) fn authority_up(&mut self, call: &Call<'_>, node: NodeId) {
         if speaks(call.transcript.roster(), &node) {
-            self.central.linked.insert(node);
-            self.central.beat = Some(call.now);
+            self.central.linked.entry(node).or_insert_with(|| HEARD.full(call.now));
+            // Who has not been told the time has nothing to say yet, and nothing due.
+            self.central.beat = self.clock.map(|_| call.now);
             self.central.asked.values_mut().for_each(|asked| asked.next = call.now);
         }
     }
@@ -113,7 +119,7 @@ impl Admission {
         self.central.beat = Some(call.now + self.config.heartbeat);
         let group = call.transcript.group();
         let beat = Heartbeat::sign(&group, call.identity, time, self.present);
-        for node in self.central.linked.clone() {
+        for node in self.central.reached().0 {
             self.tell_authority(node, &AuthorityMessage::Heartbeat { beat: beat.clone() });
         }
     }
@@ -121,26 +127,39 @@ impl Admission {
     fn hand_in(&mut self, call: &Call<'_>) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let ready = self.requests.iter().filter_map(|open| {
-            let digest = open.request.digest();
-            let wanted = !self.hands.issued.contains_key(&digest);
-            let grounds = self.grounds(roster, open).filter(|_| wanted)?;
-            Some((digest, open.request.der().to_vec(), grounds, open.is_ours(&self.guests)))
+            let (digest, ours) = (open.request.digest(), open.is_ours(&self.guests));
+            let wanted = !self.hands.issued.contains_key(&digest) && open.enough(roster).is_some();
+            let grounds = self.grounds(roster, open);
+            // What is ours, a table is led for anyhow; what is not, for want of grounds here, if nobody else brings it.
+            (wanted && (grounds.is_some() || !ours)).then_some((digest, (grounds, ours)))
         });
-        let ready: Vec<_> = ready.collect();
-        for (digest, request, grounds, ours) in ready {
+        let ready: BTreeMap<Digest, (Option<Grounds>, bool)> = ready.collect();
+        // What is not wanted any more is not due either: its time would stay in the past, and wake us without end.
+        self.central.asked.retain(|request, _| ready.contains_key(request));
+        for (digest, (grounds, ours)) in ready {
             let first = if ours { call.now } else { call.now + PATIENCE + turn(roster, &me) };
-            let asked = self.central.asked.entry(digest).or_insert(Asked { next: first, tries: 0 });
-            if asked.next > call.now {
+            let fresh = Asked { next: first, tries: 0, bare: false };
+            let asked = self.central.asked.entry(digest).or_insert(fresh);
+            let made = asked.bare && grounds.is_some();
+            if asked.next > call.now && !made {
                 continue;
             }
             let tries = asked.tries;
             let pause = PATIENCE.saturating_mul(1 << tries.min(DOUBLINGS_MAX));
-            *asked = Asked { next: call.now + pause, tries: tries.saturating_add(1) };
+            let bare = grounds.is_none();
+            *asked = Asked { next: call.now + pause, tries: tries.saturating_add(1), bare };
+            let (Some(open), Some(grounds)) = (self.requests.get(&digest), grounds) else { continue };
             if let Some(node) = self.central.node(tries) {
-                let grounds = GroundsWord::of(&grounds);
+                let (request, grounds) = (open.request.der().to_vec(), GroundsWord::of(&grounds));
                 self.tell_authority(node, &AuthorityMessage::Grant { request: Blob::from(request), grounds });
             }
         }
+    }
+
+    /// Whether we lead the table for this request: it is ours to bring, or we reach the authority and nobody else has brought it.
+    pub(crate) fn leads(&self, open: &Open) -> bool {
+        let asked = self.central.asked.get(&open.request.digest());
+        open.is_ours(&self.guests) || (self.central.is_linked() && asked.is_some_and(|asked| asked.bare))
     }
 
     /// What the authority's certificate for this request would stand on, once the members have done their part.
@@ -161,35 +180,32 @@ impl Admission {
         }
     }
 
-    /// A word of the authority, over its link: `ADM-56`.
+    /// A word of the authority, over its link: `ADM-56`, `ADM-59`.
     pub(crate) fn hear_authority(
         &mut self,
         call: &Call<'_>,
         from: NodeId,
         payload: &[u8],
     ) -> Result<(), AdmissionError> {
-        self.central.linked.insert(from);
+        let tokens = self.central.linked.entry(from).or_insert_with(|| HEARD.full(call.now));
+        if !HEARD.take(tokens, call.now) {
+            return Err(AdmissionError::PeerAuthorityTooMuch(from));
+        }
         self.central.heard = Some(call.now);
         match message::decode(payload)? {
             AuthorityMessage::Granted { request, der } => {
-                self.take_granted(call, &request, &der.0)?;
+                let new = self.take_granted(call, &request, &der.0)?;
                 let elsewhere = self.requests.get(&request).is_some_and(|open| !open.is_ours(&self.guests));
-                if elsewhere {
+                if new && elsewhere {
                     self.multicast(&OpenMessage::Granted { der });
                 }
                 Ok(())
             }
             AuthorityMessage::Denied { request, reason } => {
-                if self.requests.get(&request).is_some() {
-                    self.central.denied.insert(request, reason);
-                    self.answer(call, &request);
-                }
+                self.hear_denied(call, request, reason);
                 Ok(())
             }
-            AuthorityMessage::Dealt { table, dealt } => {
-                self.pass_on_dealt(call, table, dealt);
-                Ok(())
-            }
+            AuthorityMessage::Dealt { table, dealt } => self.pass_on_dealt(call, table, dealt),
             AuthorityMessage::Revocations { der } => {
                 self.hear_revocations(call, from.member(), &der.0)?;
                 self.spread_revocations(call, &der.0);
@@ -201,15 +217,34 @@ impl Admission {
         }
     }
 
+    /// Its guest hears it once; asked again it answers the same. A refusal for good is the own transcript's or charter's to say: the
+    /// authority cannot send a guest away with one.
+    fn hear_denied(&mut self, call: &Call<'_>, request: Digest, reason: Reason) {
+        let reason = match reason {
+            Reason::Objected | Reason::NotListed => Reason::AwaitingAuthority,
+            other => other,
+        };
+        let open = self.requests.get(&request).is_some();
+        if open && self.central.denied.insert(request, reason) != Some(reason) {
+            self.answer(call, &request);
+        }
+    }
+
     /// A member passes on a certificate that the authority signed. It proves itself.
     pub(crate) fn hear_granted(&mut self, call: &Call<'_>, der: &[u8]) -> Result<(), AdmissionError> {
         let gmc = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         let digest = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
-        self.take_granted(call, &digest, der)
+        self.take_granted(call, &digest, der).map(|_| ())
     }
 
-    /// `ADM-57`: signed by the authority, for a request that is open here.
-    fn take_granted(&mut self, call: &Call<'_>, request: &Digest, der: &[u8]) -> Result<(), AdmissionError> {
+    /// `ADM-57`: signed by the authority, for a request that is open here. Of two the first; unless it does not stand, and the other does.
+    /// Whether it was taken.
+    fn take_granted(
+        &mut self,
+        call: &Call<'_>,
+        request: &Digest,
+        der: &[u8],
+    ) -> Result<bool, AdmissionError> {
         let gmc = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         let digest = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
         let charter = call.transcript.roster().charter();
@@ -217,12 +252,24 @@ impl Admission {
             return Err(AdmissionError::PeerNotGranted);
         }
         gmc.check_central(charter).map_err(AdmissionError::PeerCertificate)?;
-        if self.requests.get(request).is_some() && !self.hands.issued.contains_key(request) {
-            self.hands.issued.insert(*request, gmc.der().clone());
-            self.central.asked.remove(request);
-            self.answer(call, request);
+        let stands = |der: &[u8]| call.transcript.check_admit(der).is_ok();
+        let better = |held: &Bytes| held != der && !stands(held) && stands(der);
+        if self.requests.get(request).is_none() || !self.hands.issued.get(request).is_none_or(better) {
+            return Ok(false);
         }
-        Ok(())
+        self.hands.issued.insert(*request, gmc.der().clone());
+        self.central.asked.remove(request);
+        self.answer(call, request);
+        Ok(true)
+    }
+
+    /// What another is to enter, or to tell its guest, and may have missed: told again with all else that is unfinished, by the voters and by
+    /// whoever reaches the authority.
+    pub(crate) fn granted_elsewhere(&self, call: &Call<'_>, open: &Open) -> Option<&Bytes> {
+        let central = call.transcript.roster().charter().mode() == Mode::Centralised;
+        let ours = open.is_ours(&self.guests);
+        let speaks = self.central.is_linked() || open.votes.contains_key(&call.identity.member());
+        self.hands.issued.get(&open.request.digest()).filter(|_| central && !ours && speaks)
     }
 
     /// How a request stands with the authority, if the members have done their part and it has not signed.

@@ -1,5 +1,6 @@
 //! The contact's part: a guest at the door, its request, the votes it is given, the certificate it brings.
 
+use crate::allowance::{Allowance, Tokens};
 use crate::central::speaks;
 use crate::desk::{Admission, Call};
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
@@ -15,18 +16,15 @@ use folkmoot_identity::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Frames that a guest may send at once.
-const BURST: u32 = 8;
-/// Time after which it may send one more.
-const REFILL: Duration = Duration::from_millis(250);
+/// Frames of a guest.
+const HEARD: Allowance = Allowance { burst: 8, refill: Duration::from_millis(250) };
 /// How long an entry that was handed over is given to come back in order before it is made again.
 pub(crate) const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 struct Guest {
     linked: bool,
-    tokens: u32,
-    refilled: Instant,
+    tokens: Tokens,
     entry_at: Option<Instant>,
 }
 
@@ -53,7 +51,7 @@ impl Guests {
         if !self.0.contains_key(&node) && self.0.len() >= limits::GUESTS_MAX.saturating_mul(2) {
             return None;
         }
-        let fresh = Guest { linked: false, tokens: BURST, refilled: now, entry_at: None };
+        let fresh = Guest { linked: false, tokens: HEARD.full(now), entry_at: None };
         Some(self.0.entry(node).or_insert(fresh))
     }
 
@@ -61,14 +59,7 @@ impl Guests {
     fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
         let Some(guest) = self.entry(node, now) else { return false };
         guest.linked = true;
-        let earned = now.since(guest.refilled).as_millis() / REFILL.as_millis().max(1);
-        if earned > 0 {
-            guest.tokens = guest.tokens.saturating_add(u32::try_from(earned).unwrap_or(BURST)).min(BURST);
-            guest.refilled = now;
-        }
-        let may = guest.tokens > 0;
-        guest.tokens = guest.tokens.saturating_sub(1);
-        may
+        HEARD.take(&mut guest.tokens, now)
     }
 
     fn entry_at(&mut self, node: &NodeId) -> Option<&mut Option<Instant>> {

@@ -144,11 +144,12 @@ impl Admission {
     /// What follows from the state rather than from the input: votes that can be cast, decisions that can be carried out.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.follow_serial(call);
-        self.work_hands(call, entropy);
         self.work_central(call);
+        self.work_hands(call, entropy);
         self.approve_updates(call);
         self.cast(call);
         self.carry_out(call);
+        self.renew_anew(call, entropy);
         let busy = self.has_unfinished(call);
         self.pause.arrange(call.now, busy, &self.config, entropy);
     }

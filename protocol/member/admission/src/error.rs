@@ -157,6 +157,9 @@ pub enum AdmissionError {
     /// `ADM-58` What an authority is said to have dealt is not, or not so.
     #[error("ADM-58: shares dealt: {0}")]
     PeerDealt(&'static str),
+    /// `ADM-59` A node of the authority speaks too often; not heard.
+    #[error("ADM-59: the authority's node {0} speaks too often")]
+    PeerAuthorityTooMuch(NodeId),
     /// `ADM-60` A member handed in what no entry would take: nothing is told.
     #[error("ADM-60: what {0} handed in does not stand")]
     PeerGrant(NodeId, #[source] EntryError),

@@ -18,6 +18,7 @@
 //! Source: facts of Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed threshold.
 //! Departures: docs/protocol/admission.md.
 
+mod allowance;
 mod applicant;
 mod authority;
 mod ballots;

@@ -22,6 +22,8 @@ pub(crate) struct Open {
     pub(crate) sponsored: bool,
     /// When we last handed over its entry.
     pub(crate) entered: Option<Instant>,
+    /// Whether that entry did not stand.
+    pub(crate) failed: bool,
 }
 
 impl Open {
@@ -35,7 +37,8 @@ impl Open {
     ) -> Self {
         let ours = request.csr().is_some() || request.member() == *me;
         let sponsored = ours && contact == *me;
-        Self { request, motion, contact, expires, votes: BTreeMap::new(), sponsored, entered: None }
+        let (entered, failed) = (None, false);
+        Self { request, motion, contact, expires, votes: BTreeMap::new(), sponsored, entered, failed }
     }
 
     /// Whether what it waits for is ours to bring: its guest is at our door, its CSR was handed in here, or it is our own.

@@ -66,7 +66,10 @@ impl Admission {
     /// Whether anything would be sent again.
     pub(crate) fn has_unfinished(&self, call: &Call<'_>) -> bool {
         let me = call.identity.member();
-        let requests = self.requests.iter().any(|open| open.concerns(&me, &self.guests));
+        let requests = self
+            .requests
+            .iter()
+            .any(|open| open.concerns(&me, &self.guests) || self.granted_elsewhere(call, open).is_some());
         requests || self.ballots.concerns(&me)
     }
 
@@ -82,6 +85,8 @@ impl Admission {
                 messages.push(OpenMessage::Vote { cms: Blob::from(vote.der().to_vec()) });
             }
         }
+        let granted = self.requests.iter().filter_map(|open| self.granted_elsewhere(call, open));
+        messages.extend(granted.map(|der| OpenMessage::Granted { der: Blob(der.clone()) }));
         let open: Vec<_> = self.requests.iter().map(|open| open.request.digest()).collect();
         for digest in open {
             self.refuse_for_good(call, &digest);

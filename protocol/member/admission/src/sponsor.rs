@@ -12,11 +12,11 @@
 
 use crate::contact::ENTRY_PATIENCE;
 use crate::desk::{Admission, Call};
-use crate::message::OpenMessage;
+use crate::message::{OpenMessage, Reason};
 use crate::{AdmissionError, Output, store};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
-use folkmoot_identity::{BuildError, Csr, EntryError, Gmc, GmcBody, Request, Roster, Scheme, Vote};
+use folkmoot_identity::{BuildError, Csr, EntryError, Gmc, GmcBody, Mode, Request, Roster, Scheme, Vote};
 
 /// `ADM-50`, `ADM-51`: a CSR can be granted in this group, and was neither granted nor refused for good before.
 pub(crate) fn check_csr(roster: &Roster, request: &Request) -> Result<(), AdmissionError> {
@@ -130,7 +130,34 @@ impl Admission {
             }
             // Entered by another sponsor meanwhile.
             Err(BuildError::Refused(EntryError::PeerUsed(_))) => {}
-            Err(error) => self.trace(format!("admission of {member} {how} not entered: {error}")),
+            Err(error) => {
+                self.trace(format!("admission of {member} {how} not entered: {error}"));
+                self.give_up(call, digest);
+            }
+        }
+    }
+
+    /// Where an authority signs, its certificate for a request is one for good: one that does not stand, nor a while later when entries on
+    /// their way have come, never will. Our own renewal is then asked for anew, as a guest asks; by a CSR nothing more can come.
+    fn give_up(&mut self, call: &Call<'_>, digest: &Digest) {
+        let central = call.transcript.roster().charter().mode() == Mode::Centralised;
+        let Some(open) = self.requests.get_mut(digest).filter(|_| central) else { return };
+        if !core::mem::replace(&mut open.failed, true) {
+            return;
+        }
+        if open.request.member() == call.identity.member() {
+            self.central.renew_anew = true;
+        } else {
+            self.central.denied.insert(*digest, Reason::Stale);
+        }
+    }
+
+    /// Asks once more, after [`Self::give_up`].
+    pub(crate) fn renew_anew(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        if core::mem::take(&mut self.central.renew_anew)
+            && let Err(error) = self.renew(call, entropy)
+        {
+            self.trace(format!("own renewal not asked for anew: {error}"));
         }
     }
 }

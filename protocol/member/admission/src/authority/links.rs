@@ -1,20 +1,18 @@
 //! The members that an authority is linked with, and how often each may speak.
 
+use crate::allowance::{Allowance, Tokens};
 use core::time::Duration;
 use folkmoot_base::{Instant, NodeId, limits};
 use std::collections::BTreeMap;
 
 /// Most links: one to each member.
 pub const LINKS_MAX: usize = limits::MEMBERS_MAX;
-/// What a member may say at once: a grant for every open request, and again.
-const BURST: u32 = 256;
-/// Time after which it may say one thing more.
-const REFILL: Duration = Duration::from_millis(50);
+/// What a member may say, and a node of the authority to a member: at once as much as a grant for every open request, and again.
+pub(crate) const HEARD: Allowance = Allowance { burst: 256, refill: Duration::from_millis(50) };
 
 #[derive(Debug)]
 struct Link {
-    tokens: u32,
-    refilled: Instant,
+    tokens: Tokens,
     /// The number of the newest revocation list that it was told.
     told: u64,
 }
@@ -26,7 +24,7 @@ pub(super) struct Links(BTreeMap<NodeId, Link>);
 impl Links {
     pub(super) fn up(&mut self, node: NodeId, now: Instant) {
         if self.0.len() < LINKS_MAX {
-            self.0.entry(node).or_insert(Link { tokens: BURST, refilled: now, told: 0 });
+            self.0.entry(node).or_insert(Link { tokens: HEARD.full(now), told: 0 });
         }
     }
 
@@ -46,14 +44,7 @@ impl Links {
     pub(super) fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
         self.up(node, now);
         let Some(link) = self.0.get_mut(&node) else { return false };
-        let earned = now.since(link.refilled).as_millis() / REFILL.as_millis().max(1);
-        if earned > 0 {
-            link.tokens = link.tokens.saturating_add(u32::try_from(earned).unwrap_or(BURST)).min(BURST);
-            link.refilled = now;
-        }
-        let may = link.tokens > 0;
-        link.tokens = link.tokens.saturating_sub(1);
-        may
+        HEARD.take(&mut link.tokens, now)
     }
 
     /// Those who were not told the list with this number; they are now.

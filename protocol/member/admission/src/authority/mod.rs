@@ -27,6 +27,7 @@ mod status;
 mod word;
 
 pub use grant::LOGGING_MAX;
+pub(crate) use links::HEARD;
 pub use links::LINKS_MAX;
 pub use machine::Authority;
 pub use office::{OFFICE_BYTES_MAX, OFFICE_TABLE, Office};

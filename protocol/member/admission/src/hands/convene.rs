@@ -132,7 +132,8 @@ impl Admission {
         Self::sharing_decision(waiting).is_some_and(|decision| self.ballots.was_rejected(&decision.digest()))
     }
 
-    /// The contact has the group sign for its guests that were voted for, and for whom it sponsors.
+    /// The contact has the group sign for its guests that were voted for, and for whom it sponsors; where an authority signs, whoever
+    /// reaches it, if nothing comes of that.
     fn lead_certificates(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         if roster.sharing().is_none() || roster.is_for_authority() {
@@ -143,7 +144,7 @@ impl Admission {
         };
         let ours = self.requests.iter().filter(|open| {
             let digest = open.request.digest();
-            open.is_ours(&self.guests)
+            self.leads(open)
                 && open.enough(roster).is_some()
                 && !self.hands.issued.contains_key(&digest)
                 && !self.central.combined.contains_key(&digest)

@@ -1,7 +1,7 @@
 //! Shares that the charter's authority deals, and what the group's key signs where the authority signs the certificate.
 
 use super::share::{Waiting, in_use};
-use super::{Purpose, Say};
+use super::{Purpose, Say, Table};
 use crate::authority::{Dealt, dealt_info};
 use crate::desk::{Admission, Call};
 use crate::requests::Open;
@@ -21,14 +21,20 @@ pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Di
 }
 
 impl Admission {
-    /// A table's leader passes on what the authority dealt.
-    pub(crate) fn pass_on_dealt(&mut self, call: &Call<'_>, table: Digest, dealt: Dealt) {
-        let leads = |table: &super::Table| table.leader == call.identity.member();
-        if !self.hands.tables.get(&table).is_some_and(leads) {
-            return;
-        }
+    /// A table's leader passes on what the authority dealt, once, if those at the table would take it.
+    pub(crate) fn pass_on_dealt(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        dealt: Dealt,
+    ) -> Result<(), AdmissionError> {
+        let leads = |table: &&mut Table| table.leader == call.identity.member() && !table.passed_on;
+        let Some(table) = self.hands.tables.get_mut(&name).filter(leads) else { return Ok(()) };
+        judge(call, &name, table, &dealt)?;
+        table.passed_on = true;
         // The leader takes its own share from its own word, at its place in the order, like everybody.
-        self.say_hand(call, table, Say::Dealt { dealt });
+        self.say_hand(call, name, Say::Dealt { dealt });
+        Ok(())
     }
 
     /// `ADM-58`: what one of the authority's nodes dealt to exactly those at the table, of the key that there is.
@@ -40,19 +46,11 @@ impl Admission {
         dealt: Dealt,
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
-        let refuse = |what| Err(AdmissionError::PeerDealt(what));
         let Some(table) = self.hands.tables.get(&name) else { return Ok(()) };
-        let (Purpose::Deal { threshold }, Some(seats)) = (&table.purpose, &table.seats) else {
-            return refuse("at a table where nothing is dealt");
-        };
         if sender != table.leader {
-            return refuse("not by the leader of the table");
+            return Err(AdmissionError::PeerDealt("not by the leader of the table"));
         }
-        let Some(dealer) = dealt.dealer(call.transcript, &name) else {
-            return refuse("not signed by the charter's authority");
-        };
-        let facts = fair(call.transcript.roster(), &dealt, *threshold, &seats.takers);
-        let Some(facts) = facts else { return refuse("another key, threshold, or other holders") };
+        let (facts, dealer) = judge(call, &name, table, &dealt)?;
         let share = self.my_share(call, &name, &dealt, dealer);
         self.hands.tables.remove(&name);
         match share {
@@ -103,6 +101,26 @@ impl Admission {
         let combined = Combined { epoch: now.facts.epoch, signature: signature.to_vec() };
         self.central.combined.entry(request).or_insert(combined);
         self.answer(call, &request);
+    }
+}
+
+/// `ADM-58`: what such a sharing is, and whose, if it was dealt to this table and fits it.
+fn judge(
+    call: &Call<'_>,
+    name: &Digest,
+    table: &Table,
+    dealt: &Dealt,
+) -> Result<(SharingFacts, MemberId), AdmissionError> {
+    let refuse = |what| Err(AdmissionError::PeerDealt(what));
+    let (Purpose::Deal { threshold }, Some(seats)) = (&table.purpose, &table.seats) else {
+        return refuse("at a table where nothing is dealt");
+    };
+    let Some(dealer) = dealt.dealer(call.transcript, name) else {
+        return refuse("not signed by the charter's authority");
+    };
+    match fair(call.transcript.roster(), dealt, *threshold, &seats.takers) {
+        Some(facts) => Ok((facts, dealer)),
+        None => refuse("another key, threshold, or other holders"),
     }
 }
 

@@ -74,6 +74,8 @@ pub(crate) struct Table {
     pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
     /// Whether its leader waits no longer for more hands than it takes; set at everybody else's from the start.
     pub(crate) gathered: bool,
+    /// Whether its leader has passed on what the authority dealt to it.
+    pub(crate) passed_on: bool,
     /// When it was convened, and last moved.
     pub(crate) convened: Instant,
     pub(crate) moved: Instant,

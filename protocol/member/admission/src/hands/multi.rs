@@ -12,7 +12,7 @@ use folkmoot_signing::shared::AnyRun;
 use std::collections::BTreeSet;
 
 impl Admission {
-    /// The contact has those who said yes sign for its guests.
+    /// The contact has those who said yes sign for its guests; where an authority signs, whoever reaches it, if nothing comes of that.
     pub(crate) fn lead_multis(&mut self, call: &Call<'_>) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let at_work = |request: &Digest| {
@@ -21,7 +21,7 @@ impl Admission {
                 same && table.leader == me
             })
         };
-        let ours = self.requests.iter().filter(|open| open.is_ours(&self.guests));
+        let ours = self.requests.iter().filter(|open| self.leads(open));
         let ours = ours.filter_map(|open| {
             let request = open.request.digest();
             let called = self.hands.called.contains_key(&request);

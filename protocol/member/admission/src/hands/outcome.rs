@@ -1,4 +1,4 @@
-//! What the runs at tables come to: shares, and signatures of the group's key.
+//! What a run has come to: shares that wait for a decision, certificates, multisignatures, lists.
 
 use super::share::{Waiting, in_use};
 use super::{Purpose, Say, Table};

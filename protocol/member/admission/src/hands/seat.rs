@@ -92,6 +92,7 @@ impl Admission {
             round: 0,
             said: BTreeMap::new(),
             gathered: leader != call.identity.member(),
+            passed_on: false,
             convened: call.now,
             moved: call.now,
         };

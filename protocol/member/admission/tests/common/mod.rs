@@ -66,7 +66,7 @@ pub struct Stranger {
 
 enum Word {
     Open(MemberId, Bytes),
-    Entry(Bytes),
+    Entry(usize, Bytes),
     Guest(NodeId, NodeId, Bytes),
 }
 
@@ -90,6 +90,8 @@ pub struct Bus {
     pub lost: Vec<(NodeId, Bytes)>,
     /// The same, with who said it.
     pub said: Vec<(NodeId, NodeId, Bytes)>,
+    /// Where the bus is cut: who sits before it does not hear who sits behind.
+    pub cut: Option<usize>,
     queue: VecDeque<Word>,
 }
 
@@ -135,6 +137,7 @@ impl Bus {
             lose_entries: false,
             lost: Vec::new(),
             said: Vec::new(),
+            cut: None,
             queue: VecDeque::new(),
         }
     }
@@ -178,7 +181,9 @@ impl Bus {
 
     /// The stranger fetches the transcript from the first member that is up.
     pub fn sync(&mut self, which: usize) {
-        let from = self.seats.iter().find(|seat| seat.up).unwrap();
+        let door = self.strangers[which].contact.filter(|_| self.cut.is_some());
+        let at_door = |seat: &&Seat| seat.up && door.is_none_or(|door| seat.identity.node() == door);
+        let from = self.seats.iter().find(at_door).unwrap();
         let have: Vec<_> = self.strangers[which].transcript.heads().iter().copied().collect();
         let missing = from.transcript.entries_after(&have, usize::MAX);
         for entry in missing {
@@ -204,7 +209,7 @@ impl Bus {
                 Output::Multicast(payload) => {
                     self.queue.push_back(Word::Open(seat.identity.member(), payload))
                 }
-                Output::Entry(entry) => self.queue.push_back(Word::Entry(entry)),
+                Output::Entry(entry) => self.queue.push_back(Word::Entry(who, entry)),
                 Output::Event(event) => seat.events.push(event),
                 Output::Log(_) => panic!("a member has no log"),
                 Output::Trace(text) => self.traces.push((who, text)),
@@ -243,10 +248,10 @@ impl Bus {
             match word {
                 Word::Open(sender, mut payload) => {
                     if self.tamper.as_mut().is_none_or(|tamper| tamper(sender, &mut payload)) {
-                        self.everyone(&Input::Open { sender, payload });
+                        self.hear_open(sender, payload);
                     }
                 }
-                Word::Entry(entry) => self.entry(&entry),
+                Word::Entry(from, entry) => self.entry(from, &entry),
                 Word::Guest(from, to, payload) => self.guest(from, to, payload),
             }
         }
@@ -266,13 +271,51 @@ impl Bus {
         }
     }
 
-    fn entry(&mut self, entry: &Bytes) {
+    fn apart(&self, a: usize, b: usize) -> bool {
+        self.cut.is_some_and(|cut| (a < cut) != (b < cut))
+    }
+
+    fn hear_open(&mut self, sender: MemberId, payload: Bytes) {
+        let from = self.seats.iter().position(|seat| seat.identity.member() == sender);
+        for who in 0..self.seats.len() {
+            if !from.is_some_and(|from| self.apart(from, who)) {
+                let _ = self.input(who, Input::Open { sender, payload: payload.clone() });
+            }
+        }
+    }
+
+    /// The bus is whole again; all who are up have all entries.
+    pub fn merge(&mut self) {
+        self.cut = None;
+        let all: Vec<Vec<Bytes>> = self
+            .seats
+            .iter()
+            .map(|seat| {
+                seat.transcript.entries().skip(1).map(|entry| Bytes::copy_from_slice(entry)).collect()
+            })
+            .collect();
+        for who in 0..self.seats.len() {
+            for entry in all.iter().flatten().filter(|_| self.seats[who].up).cloned().collect::<Vec<_>>() {
+                let appended = self.seats[who].transcript.append(&entry).unwrap();
+                if appended.new {
+                    let _ = self.input(who, Input::Appended(appended));
+                }
+            }
+        }
+        for which in 0..self.strangers.len() {
+            self.sync(which);
+        }
+        self.everyone(&Input::Regrouped);
+        self.settle();
+    }
+
+    fn entry(&mut self, from: usize, entry: &Bytes) {
         self.entries += 1;
         if self.lose_entries {
             return;
         }
         for who in 0..self.seats.len() {
-            if !self.seats[who].up {
+            if !self.seats[who].up || self.apart(from, who) {
                 continue;
             }
             if let Ok(appended) = self.seats[who].transcript.append(entry) {

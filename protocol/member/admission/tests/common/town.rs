@@ -4,12 +4,13 @@
 use crate::common::{Bus, Dice, NOW, person, seat, store};
 use bytes::Bytes;
 use folkmoot_admission::{
-    AdmissionError, Authority, AuthorityMessage, Command, Config, Event, GroundsWord, Input, Office, Output,
+    AdmissionError, Authority, AuthorityMessage, Command, Config, Event, GroundsWord, GuestMessage, Input,
+    Office, Output,
 };
-use folkmoot_base::{Blob, Digest, GroupName, Instant, NodeId, StoreKey, UnixTime, codec};
+use folkmoot_base::{Blob, Digest, GroupName, Instant, NodeId, Secret, StoreKey, UnixTime, codec};
 use folkmoot_identity::{
-    Central, CharterDraft, Dealer, Founder, Gmc, GmcBody, Identity, Motion, Request, Scheme, SignedCharter,
-    Transcript, Verdict, Vote, VoteContent, VoteProof,
+    Central, CharterDraft, Dealer, Founder, Gmc, GmcBody, Grounds, Identity, Motion, Request, Scheme,
+    SignedCharter, Transcript, Verdict, Vote, VoteContent, VoteProof,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +61,24 @@ pub fn plan(scheme: Scheme) -> Plan {
 }
 
 pub fn office(scheme: Scheme) -> Office {
-    Office::draw("moot", scheme, UnixTime(NOW.0 - 1_000), &mut Dice(4_000_000_000)).unwrap()
+    let draw =
+        |scheme| Office::draw("moot", scheme, UnixTime(NOW.0 - 1_000), &mut Dice(4_000_000_000)).unwrap();
+    match scheme {
+        // Safe primes take long to find: stored ones.
+        Scheme::Shoup => Office { secret: Some(primes()), ..draw(Scheme::Plain) },
+        _ => draw(scheme),
+    }
+}
+
+/// Shoup's secret: version, bits, p, q, the larger prime first.
+fn primes() -> Secret<Vec<u8>> {
+    const PRIMES: &str = include_str!("../../../../signing/tests/data/safe-primes.txt");
+    let line = PRIMES.lines().find(|line| line.starts_with("2048 ")).unwrap();
+    let byte = |text: &str, at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
+    let unhex = |text: &str| (0..text.len()).step_by(2).map(|at| byte(text, at)).collect();
+    let mut words: Vec<Vec<u8>> = line.split(' ').skip(1).map(unhex).collect();
+    words.sort();
+    Secret::new([&[1, 8, 0], words[1].as_slice(), &words[0]].concat())
 }
 
 impl Town {
@@ -182,24 +200,35 @@ impl Town {
         any
     }
 
-    /// Desks that hear fetch the transcript from the first member that is up.
+    /// Desks that hear fetch the transcript.
     pub fn sync(&mut self) -> bool {
         let mut any = false;
         for which in 0..self.desks.len() {
             if !self.desks[which].up || !self.desks[which].hears {
                 continue;
             }
-            let have: Vec<_> = self.desks[which].transcript.heads().iter().copied().collect();
-            let from = self.bus.seats.iter().find(|seat| seat.up).unwrap();
-            for entry in from.transcript.entries_after(&have, usize::MAX) {
-                let appended = self.desks[which].transcript.append(&entry).unwrap();
-                if appended.new {
-                    any = true;
-                    let _ = self.desk_input(which, Input::Appended(appended));
+            for who in self.doors(which) {
+                let have: Vec<_> = self.desks[which].transcript.heads().iter().copied().collect();
+                for entry in self.bus.seats[who].transcript.entries_after(&have, usize::MAX) {
+                    let appended = self.desks[which].transcript.append(&entry).unwrap();
+                    if appended.new {
+                        any = true;
+                        let _ = self.desk_input(which, Input::Appended(appended));
+                    }
                 }
             }
         }
         any
+    }
+
+    /// Of whom a desk has its entries: the first that is up; where the bus is cut, all that it is linked with.
+    fn doors(&self, which: usize) -> Vec<usize> {
+        let up = |who: &usize| self.bus.seats[*who].up;
+        let linked = self.links.iter().filter(|(desk, _)| *desk == which).map(|(_, who)| *who).filter(up);
+        match self.bus.cut {
+            Some(_) => linked.collect(),
+            None => (0..self.bus.seats.len()).find(up).into_iter().collect(),
+        }
     }
 
     /// Lets time pass, a second at a time.
@@ -306,6 +335,43 @@ impl Town {
         self.settle();
     }
 
+    /// Who is no stranger of the bus asks this member by this request.
+    pub fn ask_at(&mut self, who: usize, request: &Request) {
+        let from = request.member().node();
+        let _ = self.bus.input(who, Input::LinkUp(from));
+        let word = GuestMessage::Request { cms: Blob::from(request.der().to_vec()) };
+        let _ = self.bus.input(who, Input::Guest { from, payload: codec::encode(&word).into() });
+        self.settle();
+    }
+
+    /// What such a guest was told.
+    pub fn heard(&self, request: &Request) -> Vec<GuestMessage> {
+        let told = self.bus.lost.iter().filter(|(to, _)| *to == request.member().node());
+        told.map(|(_, payload)| codec::decode(payload).unwrap()).collect()
+    }
+
+    /// The certificates that such a guest was told.
+    pub fn issued(&self, request: &Request) -> Vec<Bytes> {
+        let told = self.heard(request).into_iter().filter_map(|word| match word {
+            GuestMessage::Issued { der, .. } => Some(der.0),
+            _ => None,
+        });
+        told.collect()
+    }
+
+    /// Says yes at these founders.
+    pub fn approve(&mut self, request: &Request, who: &[usize]) {
+        for who in who {
+            self.command(*who, Command::Vote { motion: request.digest(), approve: true }).unwrap();
+        }
+    }
+
+    /// A word of a desk to a member, whatever the desk would say itself.
+    pub fn tell(&mut self, which: usize, who: usize, word: &AuthorityMessage) -> Result<(), AdmissionError> {
+        let from = self.desks[which].identity.node();
+        self.bus.input(who, Input::Guest { from, payload: codec::encode(word).into() })
+    }
+
     pub fn issued_on_disk(&self, which: usize) -> BTreeMap<Bytes, Bytes> {
         let records =
             self.desks[which].disk.iter().filter(|(at, _)| at.table == "office" && at.key[0] == b'i');
@@ -361,6 +427,13 @@ pub fn denied(answers: &[AuthorityMessage]) -> folkmoot_admission::Reason {
         [AuthorityMessage::Denied { reason, .. }] => *reason,
         other => panic!("{other:?}"),
     }
+}
+
+/// The certificate for this request as this office would sign it, whatever it stands on.
+pub fn forged(office: &Office, request: &Request, grounds: &Grounds) -> Gmc {
+    let (body, key) = (request.body().on_grounds(grounds), office.certificate.key());
+    let signature = office.key.sign_raw(&body.issued_tbs(key).unwrap()).to_der();
+    Gmc::issue_by_group(&body, key, &signature).unwrap()
 }
 
 pub fn named(request: &Request) -> Digest {

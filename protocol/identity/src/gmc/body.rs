@@ -1,6 +1,4 @@
-//! What a membership certificate says before anybody has signed it, and what it is to stand on.
-//!
-//! What is voted on is the request digest: SHA-256("folkmoot request v1" ‖ 00 ‖ TBSCertificate with `votes` empty).
+//! Everything of a certificate but the signature: what is proposed, voted on, and put on its grounds.
 
 use crate::envelope::{Envelope, Serial, draw_serial};
 use crate::issuer::Issuer;
@@ -156,6 +154,10 @@ impl GmcBody {
         }
         if said.is_founders() && charter.founder(&self.member()).is_none() {
             return Err(CertificateError::PeerNotFounder(self.member()));
+        }
+        // `ID-69`: an authority stands outside the group, and a node cannot be both.
+        if charter.central().is_some_and(|central| central.speaks(&self.member())) {
+            return refuse("a key that speaks for the authority");
         }
         Ok(())
     }

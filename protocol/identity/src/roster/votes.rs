@@ -1,25 +1,25 @@
-//! What votes amount to, by the roster's charter and electorate; and who signs certificates.
+//! Whose votes suffice for what.
 
-use crate::roster::Roster;
-use crate::{AuthorityCertificate, Below, CertificateError, Decision, Policy, Threshold};
+use super::Roster;
+use crate::{Below, Decision, Policy};
 use folkmoot_base::MemberId;
 use std::collections::BTreeSet;
 
 impl Roster {
     /// Whether `yes` suffice for a decision of any kind: the threshold, and a quorum (DECISIONS T4).
     pub fn decides(&self, yes: &BTreeSet<MemberId>) -> bool {
-        self.electorate().is_quorum(yes) && yes.len() >= self.threshold()
+        self.electorate.is_quorum(yes) && yes.len() >= self.threshold()
     }
 
     /// Whether `yes` suffice for this decision: a removal may take a rule besides (`TRN-33`).
     pub fn carries(&self, decision: &Decision, yes: &BTreeSet<MemberId>) -> bool {
         let removes = matches!(decision.plain(), Decision::Remove { .. });
-        self.decides(yes) && (!removes || self.charter().policies().let_go(&self.voting(yes)).is_ok())
+        self.decides(yes) && (!removes || self.charter.policies().let_go(&self.voting(yes)).is_ok())
     }
 
     /// How many votes a decision needs, at the least.
     pub fn decision_need(&self) -> usize {
-        self.threshold().max(self.electorate().voters.len().div_ceil(2))
+        self.threshold().max(self.electorate.voters.len().div_ceil(2))
     }
 
     /// Whether `yes` suffice to admit one whom no list names: [`Self::lets_in`].
@@ -37,12 +37,12 @@ impl Roster {
         if self.is_for_authority() {
             return true;
         }
-        let policy = self.charter().policies().let_in(holder, &self.voting(yes), self.threshold());
-        policy.is_ok() && (self.charter().minority_may_admit() || self.electorate().is_quorum(yes))
+        let policy = self.charter.policies().let_in(holder, &self.voting(yes), self.threshold());
+        policy.is_ok() && (self.charter.minority_may_admit() || self.electorate.is_quorum(yes))
     }
 
     fn voting(&self, yes: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
-        self.electorate().voters.iter().filter(|voter| yes.contains(voter)).copied().collect()
+        self.electorate.voters.iter().filter(|voter| yes.contains(voter)).copied().collect()
     }
 
     /// How many votes an admission needs that `yes` are for already: more than these, if these do not admit.
@@ -50,16 +50,16 @@ impl Roster {
         if self.is_for_authority() {
             return 0;
         }
-        let least = self.charter().policies().least(self.threshold());
-        let least = if self.charter().minority_may_admit() { least } else { least.max(self.decision_need()) };
+        let least = self.charter.policies().least(self.threshold());
+        let least = if self.charter.minority_may_admit() { least } else { least.max(self.decision_need()) };
         if self.admits(yes) { least } else { least.max(yes.len().saturating_add(1)) }
     }
 
     /// How many votes it takes, before any quorum: the charter's threshold, or all voters where they are fewer and the charter
     /// has it reset then.
     pub fn threshold(&self) -> usize {
-        let asked = usize::try_from(self.charter().threshold()).unwrap_or(usize::MAX);
-        if self.charter().policies().below != Below::Reset {
+        let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
+        if self.charter.policies().below != Below::Reset {
             return asked;
         }
         self.below_threshold().map_or(asked, |voters| voters.max(1))
@@ -67,33 +67,16 @@ impl Roster {
 
     /// How many voters there are, if these are fewer than the charter asks votes for and it says who admits then.
     pub fn below_threshold(&self) -> Option<usize> {
-        let asked = usize::try_from(self.charter().threshold()).unwrap_or(usize::MAX);
+        let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
         let voters = self.voters().len();
-        (self.charter().policies().below != Below::Nobody && voters < asked).then_some(voters)
+        (self.charter.policies().below != Below::Nobody && voters < asked).then_some(voters)
     }
 
     /// Whether the charter's authority decides on admissions without votes: by policy, or because there are fewer voters than the
     /// threshold asks for and the charter has it decide then (`TRN-58`).
     pub fn is_for_authority(&self) -> bool {
-        let policies = self.charter().policies();
+        let policies = self.charter.policies();
         policies.policy == Policy::Authority
             || (policies.below == Below::Authority && self.below_threshold().is_some())
-    }
-
-    /// The certificate of who signs certificates: the charter's authority, or the group's own key once it has one.
-    ///
-    /// # Errors
-    /// [`CertificateError`] if the transcript took one that is none: our bug.
-    pub fn issuer(&self) -> Result<Option<AuthorityCertificate>, CertificateError> {
-        if let Some(central) = self.charter().central() {
-            return Ok(Some(central.certificate.clone()));
-        }
-        self.sharing().map(|sharing| AuthorityCertificate::from_der(&sharing.authority)).transpose()
-    }
-
-    /// The change that a threshold which follows the group's size is due, if it is.
-    pub fn threshold_update(&self) -> Option<Decision> {
-        let next: Threshold = self.charter().threshold_rule().update(self.len())?;
-        Some(Decision::change("threshold", &next.to_string()))
     }
 }
