@@ -61,13 +61,14 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
     ),
-    // Agreement, keying, link and signing for its bench alone, which counts what modules, handshakes and schemes of signing
-    // cost, and what keying adds.
+    // Admission, agreement, keying, link and signing for its bench alone, which counts what modules, handshakes and schemes of
+    // signing cost, what keying adds, and what strangers' requests do.
     (
         "folkmoot-cli",
         &[
             "folkmoot",
             "folkmoot-base",
+            "folkmoot-admission",
             "folkmoot-agreement",
             "folkmoot-authority",
             "folkmoot-identity",

@@ -25,6 +25,8 @@ pub(crate) enum AdmissionPart {
     Tables,
     /// Joins over the real ring.
     Joins,
+    /// Joins of the usual case while strangers flood two of the members with bogus requests.
+    Flood,
 }
 
 #[derive(Debug, Args)]
@@ -41,6 +43,9 @@ pub(crate) struct BenchAdmission {
     /// Joins in each other case.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub(crate) series: u16,
+    /// Pairs of joins, without the flood and with it; medians are shown.
+    #[arg(long, value_name = "NUMBER", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) pairs: u16,
     /// From one vote to how many.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(0..=10))]
     pub(crate) votes: u16,

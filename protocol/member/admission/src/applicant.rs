@@ -53,6 +53,8 @@ pub struct Applicant {
     certificate: Option<Gmc>,
     contacts: Vec<NodeId>,
     unanswered: u32,
+    /// Contacts that had no place, one after the other, since we last waited.
+    turned_away: usize,
     /// Refused: the next request waits for the pause to end, or for another charter.
     cooling: bool,
     /// Refused for good: another request takes another word of the person.
@@ -74,6 +76,7 @@ impl Applicant {
             certificate: None,
             contacts: Vec::new(),
             unanswered: 0,
+            turned_away: 0,
             cooling: false,
             over: false,
             refused: None,
@@ -171,9 +174,12 @@ impl Applicant {
             }
             Input::LinkUp(node) => {
                 if !self.contacts.contains(&node) && self.contacts.len() < CONTACTS_MAX {
-                    self.contacts.push(node);
-                    if self.contacts.len() == 1 {
+                    // One that comes after all others had no place is asked at once.
+                    if self.turned_away >= self.contacts.len() {
+                        self.contacts.insert(0, node);
                         self.speak();
+                    } else {
+                        self.contacts.push(node);
                     }
                 }
                 Ok(())
@@ -189,6 +195,7 @@ impl Applicant {
             Input::Timeout => {
                 if self.pause.take(now, &self.config) {
                     self.cooling = false;
+                    self.turned_away = 0;
                     self.try_another();
                     self.speak();
                 }
@@ -295,10 +302,19 @@ impl Applicant {
         }
     }
 
+    /// Another contact may have a place: each is asked at once, and once, before we wait.
+    fn seek_place(&mut self) {
+        self.unanswered = PATIENCE;
+        self.turned_away = self.turned_away.saturating_add(1);
+        if self.turned_away < self.contacts.len() {
+            self.try_another();
+            self.speak();
+        }
+    }
+
     fn stand(&mut self, reason: Reason, have: u32, need: u32) {
         if reason == Reason::Full {
-            // Another contact may have a place.
-            self.unanswered = PATIENCE;
+            self.seek_place();
         }
         match reason {
             // The votes in the certificate no longer stand: collect them again, for a new request.

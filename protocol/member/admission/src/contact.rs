@@ -1,7 +1,6 @@
 //! The contact's part: a guest at the door, its request, the votes it is given, the certificate it brings.
 
 use crate::allowance::{Allowance, Tokens};
-use crate::central::speaks;
 use crate::desk::{Admission, Call};
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
 use crate::requests::Open;
@@ -18,6 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames of a guest.
 const HEARD: Allowance = Allowance { burst: 8, refill: Duration::from_millis(250) };
+/// How long a request that nobody has voted on keeps its place from a newer one of the same guest: each that is taken is on every
+/// member's disk before the ring goes on.
+pub(crate) const ANEW: Duration = Duration::from_secs(10);
 /// How long an entry that was handed over is given to come back in order before it is made again.
 pub(crate) const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -74,9 +76,6 @@ impl Admission {
         from: NodeId,
         payload: &[u8],
     ) -> Result<(), AdmissionError> {
-        if speaks(call.transcript.roster(), &from) {
-            return self.hear_authority(call, from, payload);
-        }
         if !self.guests.may_speak(from, call.now) {
             return Err(AdmissionError::PeerTooOften(from));
         }
@@ -134,7 +133,7 @@ impl Admission {
         self.take_request(call, sender, request)
     }
 
-    /// `ADM-04` to `ADM-07`, `ADM-17`: may this request be open? Then it is.
+    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-59`: may this request be open? Then it is.
     pub(crate) fn take_request(
         &mut self,
         call: &Call<'_>,
@@ -169,6 +168,11 @@ impl Admission {
         {
             return Err(AdmissionError::PeerOlder(member));
         }
+        let too_soon = |open: &Open| open.votes.is_empty() && call.now.since(open.came) < ANEW;
+        let at_our_door = contact == call.identity.member() && self.guests.is_linked(&member.node());
+        if at_our_door && self.requests.of_member(&member).is_some_and(too_soon) {
+            return Err(AdmissionError::PeerTooSoon(member));
+        }
         self.requests.room(&contact, &member, roster.len())?;
         let expires = end_of(&request, time, roster.charter());
         if expires < time {
@@ -177,7 +181,8 @@ impl Admission {
         let motion = Motion::admit(call.transcript.group(), roster.charter().digest(), digest);
         let name = request.body().name.clone();
         self.out.push_back(Output::Persist(store::put_request(&request, contact, expires)));
-        let open = Open::new(request, motion, contact, expires, &call.identity.member());
+        let came = (contact, call.now);
+        let open = Open::new(request, motion, came, expires, &call.identity.member());
         if let Some(replaced) = self.requests.insert(open) {
             self.closed(&replaced, Closed::Overtaken);
         }

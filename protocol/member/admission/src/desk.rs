@@ -3,6 +3,7 @@
 use crate::ballots::Ballots;
 use crate::central::{AtAuthority, speaks};
 use crate::contact::Guests;
+use crate::counters::Counters;
 use crate::expire::Expiring;
 use crate::hands::Hands;
 use crate::message::{self, OpenMessage};
@@ -29,6 +30,7 @@ pub struct Admission {
     pub(crate) requests: Requests,
     pub(crate) ballots: Ballots,
     pub(crate) guests: Guests,
+    counters: Counters,
     pub(crate) expiring: Expiring,
     pub(crate) hands: Hands,
     pub(crate) central: AtAuthority,
@@ -50,6 +52,7 @@ impl Admission {
             requests: Requests::default(),
             ballots: Ballots::default(),
             guests: Guests::default(),
+            counters: Counters::default(),
             expiring: Expiring::default(),
             hands: Hands::default(),
             central: AtAuthority::default(),
@@ -82,6 +85,11 @@ impl Admission {
         self.out.pop_front()
     }
 
+    /// What guests said so far, and what was refused of it.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
         [self.pause.due(), self.ballots.due(), self.hands.due(), self.central.due()]
@@ -97,7 +105,14 @@ impl Admission {
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
         match input {
-            Input::Guest { from, payload } => self.guest(call, from, &payload),
+            Input::Guest { from, payload } if speaks(call.transcript.roster(), &from) => {
+                self.hear_authority(call, from, &payload)
+            }
+            Input::Guest { from, payload } => {
+                let heard = self.guest(call, from, &payload);
+                self.counters.count(&heard);
+                heard
+            }
             Input::Open { sender, payload } => self.open(call, sender, &payload, entropy),
             Input::Clock(time) => {
                 self.clock = Some(time);

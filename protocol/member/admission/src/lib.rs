@@ -25,6 +25,7 @@ mod ballots;
 mod broken;
 mod central;
 mod contact;
+mod counters;
 mod decide;
 mod desk;
 mod error;
@@ -45,6 +46,7 @@ pub use authority::{
     HEARTBEAT_LABEL, Heartbeat, ISSUED_MAX, LINKS_MAX, LOGGING_MAX, LogRecord, OFFICE_BYTES_MAX,
     OFFICE_TABLE, Office, PETITIONS_MAX, PetitionStatus, Presence, ReadyWord, dealt_info,
 };
+pub use counters::Counters;
 pub use desk::Admission;
 pub use error::AdmissionError;
 pub use hands::{HAND_LABEL, HandWord, Purpose, Say, Whisper};

@@ -16,6 +16,8 @@ pub(crate) struct Open {
     pub(crate) motion: Motion,
     /// The member who brought it first.
     pub(crate) contact: MemberId,
+    /// When it came here.
+    pub(crate) came: Instant,
     pub(crate) expires: UnixTime,
     pub(crate) votes: BTreeMap<MemberId, Vote>,
     /// By CSR, and handed in here, or our own renewal: nobody but us enters the admission.
@@ -31,14 +33,14 @@ impl Open {
     pub(crate) fn new(
         request: Request,
         motion: Motion,
-        contact: MemberId,
+        (contact, came): (MemberId, Instant),
         expires: UnixTime,
         me: &MemberId,
     ) -> Self {
         let ours = request.csr().is_some() || request.member() == *me;
         let sponsored = ours && contact == *me;
         let (entered, failed) = (None, false);
-        Self { request, motion, contact, expires, votes: BTreeMap::new(), sponsored, entered, failed }
+        Self { request, motion, contact, came, expires, votes: BTreeMap::new(), sponsored, entered, failed }
     }
 
     /// Whether what it waits for is ours to bring: its guest is at our door, its CSR was handed in here, or it is our own.

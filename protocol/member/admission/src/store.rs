@@ -21,7 +21,7 @@ use crate::{AdmissionError, Config};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::sealing::{Classic, OpeningKey, Sealed, seal};
-use folkmoot_base::{Digest, Entropy, MemberId, Persist, Secret, StoreKey, UnixTime, hmac_sha256};
+use folkmoot_base::{Digest, Entropy, Instant, MemberId, Persist, Secret, StoreKey, UnixTime, hmac_sha256};
 use folkmoot_identity::{
     Decision, Identity, Motion, REVOKED_TABLE, Request, RevocationList, Slot, Transcript, Verdict, Vote,
 };
@@ -209,7 +209,13 @@ impl Admission {
                 let charter = request.body().membership.charter;
                 let motion = Motion::admit(transcript.group(), charter, request.digest());
                 let (contact, expires) = (stored.contact, stored.expires);
-                self.requests.insert(Open::new(request, motion, contact, expires, &identity.member()));
+                self.requests.insert(Open::new(
+                    request,
+                    motion,
+                    (contact, Instant::default()),
+                    expires,
+                    &identity.member(),
+                ));
             }
             b'p' => {
                 let stored: StoredProposal = codec::decode(value).ok()?;

@@ -19,7 +19,7 @@ use folkmoot_admission::{
 use folkmoot_base::{Blob, GroupId, MemberId, codec, digest};
 use folkmoot_identity::transcript::{Body, Entry};
 use folkmoot_identity::{BuildError, CertificateError, Decision, EntryError, Gmc, Identity, Scheme};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
@@ -107,6 +107,47 @@ fn a_table_is_called_once_for_each_request() {
         assert_eq!(said.get(), [1, 1], "{scheme:?}: calls, seats");
         bus.pass(2);
         assert!(bus.seats.iter().all(|seat| seat.admission.poll_timeout().is_none()), "{scheme:?}");
+    }
+}
+
+/// Words of a loaded machine come one after the other: who has the first of them does not leave out the rest, for whom all would
+/// have to make new shares again.
+#[test]
+fn a_leader_waits_for_hands_as_long_as_they_come() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::silent(scheme, 6, 2);
+        let late: Vec<MemberId> = (3..6).map(|who| bus.seats[who].identity.member()).collect();
+        let held = Rc::new(RefCell::new(Vec::new()));
+        let keep = held.clone();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let hand = match codec::decode(payload) {
+                Ok(OpenMessage::Hand { word }) => word,
+                _ => return true,
+            };
+            let holds = matches!(hand.say, Say::Ready { .. }) && late.contains(&sender);
+            if holds {
+                keep.borrow_mut().push((sender, payload.clone()));
+            }
+            !holds
+        }));
+        bus.pass(0);
+        bus.tamper = None;
+        // A quorum of six is four: three are ready, and the others are so after 0.3, 0.6 and 0.9 seconds.
+        let ready = core::mem::take(&mut *held.borrow_mut());
+        assert_eq!(ready.len(), 3);
+        for (sender, payload) in ready {
+            bus.now = bus.now + core::time::Duration::from_millis(300);
+            bus.everyone(&Input::Timeout);
+            bus.settle();
+            bus.everyone(&Input::Open { sender, payload });
+            bus.settle();
+        }
+        bus.pass(20);
+        assert_agreed(&bus);
+        let facts = &bus.seats[0].transcript.roster().sharing().unwrap().facts;
+        assert_eq!(facts.holders.len(), 6, "{scheme:?}");
+        let again = bus.traces.iter().filter(|(_, text)| text.contains("table: reshare")).count();
+        assert_eq!(again, 0, "{scheme:?}: {:#?}", bus.traces);
     }
 }
 

@@ -249,11 +249,56 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
     let GuestMessage::Request { cms } = codec::decode(&payload).unwrap() else { panic!("a request") };
     let request = Request::from_der(&cms.0).unwrap().digest();
     let standing = GuestMessage::Standing { request, have: 0, need: 2, reason: Reason::Full };
-    let answer = Input::Guest { from: full, payload: codec::encode(&standing).into() };
-    give(&mut applicant, bus.now, answer);
+    let no_place = |from| Input::Guest { from, payload: codec::encode(&standing).into() };
+    // At once.
+    assert_eq!(give(&mut applicant, bus.now, no_place(full)).unwrap(), (other, payload.clone()));
+    // Where nobody has one, after a pause; one who comes meanwhile is asked at once.
+    for _ in 0..100 {
+        assert_eq!(give(&mut applicant, bus.now, no_place(other)).unwrap(), (other, payload.clone()));
+    }
+    let third = bus.seats[2].identity.node();
+    assert_eq!(give(&mut applicant, bus.now, Input::LinkUp(third)).unwrap(), (third, payload.clone()));
+    assert_eq!(give(&mut applicant, bus.now, no_place(third)).unwrap(), (third, payload.clone()));
     let due = applicant.poll_timeout().unwrap();
+    assert!(due >= bus.now + Config::default().resend);
     let (to, again) = give(&mut applicant, due, Input::Timeout).unwrap();
-    assert_eq!((to, again), (other, payload));
+    assert!(to != third && again == payload);
+}
+
+/// What a request costs is not its verification but that every member has it on disk before the ring goes on.
+#[test]
+fn adm_59_a_guest_asks_anew_no_sooner_than_it_may() {
+    let mut bus = Bus::new(3, 2);
+    let node = person("guest", 5_000).node();
+    let member = node.member();
+    let anew = |bus: &Bus, seconds| {
+        let charter = bus.seats[0].transcript.roster().charter();
+        let identity = person("guest", 5_000);
+        let body =
+            GmcBody::propose(charter, &identity, 3, UnixTime(NOW.0 - 100 + seconds), &mut Dice(seconds));
+        let cms = Blob::from(Request::sign(&identity, body).unwrap().der().to_vec());
+        Input::Guest { from: node, payload: codec::encode(&GuestMessage::Request { cms }).into() }
+    };
+    let first = anew(&bus, 0);
+    bus.input(0, first.clone()).unwrap();
+    bus.settle();
+    let (words, written) = (bus.words - bus.lost.len(), bus.seats[0].disk.clone());
+    for second in 1..7 {
+        let newer = anew(&bus, second);
+        assert_eq!(bus.input(0, newer), Err(AdmissionError::PeerTooSoon(member)));
+    }
+    bus.settle();
+    let after = bus.words - bus.lost.len();
+    assert_eq!(after, words, "nobody but the guest hears of it");
+    assert!(bus.seats[0].disk == written, "and nothing is written");
+    assert_eq!(bus.seats[0].admission.counters().too_soon, 6);
+    bus.input(0, first).unwrap();
+    bus.pass(10);
+    let newer = anew(&bus, 7);
+    bus.input(0, newer).unwrap();
+    bus.settle();
+    assert_ne!(bus.seats[2].disk.keys().collect::<Vec<_>>(), written.keys().collect::<Vec<_>>());
+    assert_eq!(requests_open(&bus, 2), 1, "in place of the first");
 }
 
 #[test]

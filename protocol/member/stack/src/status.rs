@@ -5,7 +5,7 @@ use crate::seat::{Installed, Seat};
 use crate::{Member, Petition, Reached};
 use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence};
 use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
-use folkmoot_admission::{AuthorityStatus, TableStatus};
+use folkmoot_admission::{AuthorityStatus, Counters, TableStatus};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_flush::Phase;
@@ -129,6 +129,14 @@ impl Member {
     pub fn tables(&self, now: Instant) -> Option<TableStatus> {
         let Door::Inside(admission) = &self.door else { return None };
         Some(admission.tables(now, &self.transcript))
+    }
+
+    /// What guests said at the door so far, and what was refused of it; nothing unless we are a member.
+    pub fn door_counters(&self) -> Counters {
+        match &self.door {
+            Door::Inside(admission) => admission.counters(),
+            Door::Closed | Door::Outside(_) | Door::Office(_) => Counters::default(),
+        }
     }
 
     /// Open requests for admission.

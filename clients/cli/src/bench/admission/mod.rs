@@ -4,15 +4,18 @@
 //! single   one hand signs, one verifies                      no network; processor time
 //! group    several hands make one signature   play.rs        no network; processor time, rounds and words
 //! joins    newcomers and voters               joins.rs       nodes of one process, UDP on loopback; wall time
+//! flood    the same, and bogus requests       flood.rs       strangers' keys, sockets and links: strangers.rs
 //! ```
 //! A join is held against what its cryptography, its ordered messages and its records take, timed in the same run: yardstick.rs.
 
+mod flood;
 mod group;
 mod joins;
 mod moot;
 mod play;
 mod show;
 mod single;
+mod strangers;
 mod yardstick;
 
 use crate::bench::args::{AdmissionPart, BenchAdmission};
@@ -21,6 +24,7 @@ use crate::bench::meter::thread_worked;
 use crate::bench::people;
 use crate::exit::{Exit, Failure};
 use crate::show::data;
+use flood::{Flooded, flood};
 use folkmoot::tools::OsEntropy;
 use folkmoot_signing::Scheme;
 use group::{Group, Kind};
@@ -84,7 +88,7 @@ pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<()
     }
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let wanted = |part: AdmissionPart| options.part.is_none_or(|only| only == part);
-    let (mut singles, mut groups, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut singles, mut groups, mut rows, mut floods) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     if wanted(AdmissionPart::Tables) {
         singles = single::singles(options.runs, &mut entropy)?;
         for kind in Kind::ALL {
@@ -96,17 +100,24 @@ pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<()
     if wanted(AdmissionPart::Joins) {
         done = measure_joins(options, &mut rows, &mut entropy).await;
     }
+    if wanted(AdmissionPart::Flood) {
+        // What one part could not do, the other may.
+        let flooded = measure_floods(options, &mut floods).await;
+        done = done.and(flooded);
+    }
     if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
         chart::save(file, CHARTED, &show::charted(rows.iter().map(show::point).collect()))?;
     }
-    if done.is_ok() || !rows.is_empty() {
+    let any = !(singles.is_empty() && groups.is_empty() && rows.is_empty() && floods.is_empty());
+    if done.is_ok() || any {
         let value = json!({
             "bench": "admission", "runs": options.runs,
             "single": singles.iter().map(show::single).collect::<Vec<_>>(),
             "group": groups.iter().map(show::group).collect::<Vec<_>>(),
             "joins": rows.iter().map(show::join).collect::<Vec<_>>(),
+            "flood": floods.iter().map(show::flood).collect::<Vec<_>>(),
         });
-        data(json, &value, || show::for_people(&singles, &groups, &rows));
+        data(json, &value, || show::for_people(&singles, &groups, &rows, &floods));
     }
     done
 }
@@ -131,6 +142,20 @@ async fn measure_joins(
             show::ms(row.joined.took),
             row.ratio(),
         );
+        rows.push(row);
+    }
+    Ok(())
+}
+
+async fn measure_floods(options: &BenchAdmission, rows: &mut Vec<Flooded>) -> Result<(), Failure> {
+    for scheme in [Scheme::Plain, Scheme::Frost] {
+        if !options.scheme.is_empty() && !options.scheme.contains(&scheme) {
+            continue;
+        }
+        let (members, votes) = USUAL;
+        let case = Case { series: "flood".to_owned(), scheme, members, votes, times: options.pairs };
+        let row = flood(case).await?;
+        eprintln!("{}", show::flood_line(&row));
         rows.push(row);
     }
     Ok(())
@@ -175,6 +200,7 @@ mod tests {
             runs: 1,
             times: 30,
             series: 5,
+            pairs: 15,
             votes: 4,
             members: 6,
             sizes: vec![5, 12],

@@ -37,10 +37,31 @@ enum Seen {
     Back(Instant),
 }
 
+/// Those who are to be let in are called so, with a number; nobody votes on anybody else.
+const GUEST: &str = "guest";
+
+/// How one came.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Came {
+    /// From its node's start until it had a link to a member.
+    pub(super) linked: Duration,
+    /// From its request to its certificate.
+    pub(super) took: Duration,
+}
+
+/// What a member has seen at its door so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct AtDoor {
+    pub(super) words: folkmoot_admission::Counters,
+    pub(super) links: folkmoot_link::Counters,
+    /// Open requests.
+    pub(super) open: usize,
+}
+
 /// What a member's application does by itself.
 #[derive(Debug, Clone, Default)]
 struct Habits {
-    /// Votes yes at once on every request.
+    /// Votes yes at once on every request of a guest of ours.
     votes: bool,
     /// Answers a message at once.
     answers: bool,
@@ -94,7 +115,7 @@ impl Moot {
             moot.key_is_shared().await?;
         }
         for _ in founders..case.members.into() {
-            let (guest, _) = moot.admit(Vec::new()).await?;
+            let (guest, _) = moot.admit(&[0], false).await?;
             moot.seats.push(guest);
             let size = moot.seats.len();
             let ring = |seen: &Seen| matches!(seen, Seen::Ring(nodes) if *nodes == size);
@@ -105,6 +126,25 @@ impl Moot {
 
     pub(super) fn path(&self) -> &Path {
         self.workshop.path()
+    }
+
+    pub(super) fn charter(&self) -> &folkmoot_identity::Charter {
+        self.people.charter.charter()
+    }
+
+    /// Where these members are.
+    pub(super) fn doors(&self, which: &[usize]) -> Vec<Locator> {
+        which.iter().filter_map(|which| self.seats.get(*which)).map(|seat| seat.at).collect()
+    }
+
+    pub(super) async fn look_at_door(&self, which: usize) -> Result<AtDoor, Failure> {
+        let seat = self.seats.get(which).ok_or_else(|| Failure::bug("no such member"))?;
+        let look = seat.handle.look(|machine, _, _| {
+            let member = &machine.upper.member;
+            let (words, open) = (member.door_counters(), member.petitions().len());
+            AtDoor { words, links: machine.ground.link_counters(), open }
+        });
+        Ok(look.await?)
     }
 
     fn contact(&mut self) -> Result<&mut Seat, Failure> {
@@ -132,13 +172,15 @@ impl Moot {
         Ok(Seat { me, at, handle, seen, task })
     }
 
-    /// Until a decision of the voters has taken the sharing of the group's key into use.
+    /// Until a decision of the voters has taken the sharing of the group's key into use, and every founder has a share of it: while one has
+    /// none, all make new ones, and joins wait for processors.
     async fn key_is_shared(&mut self) -> Result<(), Failure> {
         let late = Instant::now() + PATIENCE;
         for seat in &self.seats {
             let shared = || {
-                seat.handle
-                    .look(|machine, _, _| machine.upper.member.transcript().roster().sharing().is_some())
+                seat.handle.look(|machine, now, _| {
+                    machine.upper.member.tables(now).is_some_and(|tables| tables.holds)
+                })
             };
             while !shared().await? {
                 if Instant::now() > late {
@@ -150,17 +192,20 @@ impl Moot {
         Ok(())
     }
 
-    /// A newcomer asks at the contact's door: it, and the time from its request to its certificate.
-    async fn admit(&mut self, vanishes_from: Vec<Locator>) -> Result<(Seat, Duration), Failure> {
+    /// A newcomer that knows these members asks: it, and how it came.
+    async fn admit(&mut self, knows: &[usize], vanishes: bool) -> Result<(Seat, Came), Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         self.guests += 1;
         let now = wall_clock().0;
         let (from, to) = (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)));
-        let one =
-            Identity::new(&format!("guest{}", self.guests), &mut entropy, from, to).map_err(Failure::bug)?;
-        let door = self.contact()?.at;
-        let mut guest = self.hire(&one, vec![door], Habits { vanishes_from, ..Habits::default() })?;
-        guest.until("a link to the contact", |seen| matches!(seen, Seen::Link)).await?;
+        let one = Identity::new(&format!("{GUEST}{}", self.guests), &mut entropy, from, to)
+            .map_err(Failure::bug)?;
+        let doors = self.doors(knows);
+        let vanishes_from = if vanishes { doors.clone() } else { Vec::new() };
+        let began = Instant::now();
+        let mut guest = self.hire(&one, doors, Habits { vanishes_from, ..Habits::default() })?;
+        guest.until("a link to a member", |seen| matches!(seen, Seen::Link)).await?;
+        let linked = began.elapsed();
         // Its folder and its store are new: the disk shall be done with them.
         tokio::time::sleep(QUIET).await;
         self.contact()?.quiet().await;
@@ -171,13 +216,17 @@ impl Moot {
         let me = guest.me;
         let admitted = |seen: &Seen| matches!(seen, Seen::Admitted(who) if *who == me);
         self.contact()?.until("the entry", admitted).await?;
-        Ok((guest, at - began))
+        Ok((guest, Came { linked, took: at - began }))
     }
 
     /// From a newcomer's request to its certificate. It is heard of no more afterwards: the ring stays as it is.
     pub(super) async fn join(&mut self) -> Result<Duration, Failure> {
-        let door = self.contact()?.at;
-        self.admit(vec![door]).await.map(|(_, took)| took)
+        self.join_by(&[0]).await.map(|came| came.took)
+    }
+
+    /// The same of one that knows these members.
+    pub(super) async fn join_by(&mut self, knows: &[usize]) -> Result<Came, Failure> {
+        self.admit(knows, true).await.map(|(_, came)| came)
     }
 
     /// An ordered message from the contact to the second member over the idle ring, and its answer back.
@@ -241,7 +290,7 @@ async fn live(opened: Opened, habits: Habits, tell: mpsc::Sender<Seen>) {
                 let _ = running.handle.queue(said(group, BACK)).await;
                 continue;
             }
-            Event::Request(petition) if habits.votes => {
+            Event::Request(petition) if habits.votes && petition.name.starts_with(GUEST) => {
                 let vote = Command::Vote { subject: petition.subject, approve: true };
                 let _ = running.handle.command(vote).await;
                 continue;

@@ -1,8 +1,10 @@
 //! The rows as data, as text, and as points of the chart.
 
 use super::Row;
+use super::flood::Flooded;
 use super::group::Group;
 use super::single::Single;
+use super::strangers::Bogus;
 use crate::bench::chart::Point;
 use crate::show::table;
 use folkmoot_signing::Scheme;
@@ -42,6 +44,68 @@ pub(super) fn join(row: &Row) -> Value {
     })
 }
 
+pub(super) fn flood(row: &Flooded) -> Value {
+    let sent: serde_json::Map<String, Value> = Bogus::ALL
+        .iter()
+        .zip(row.sent.words)
+        .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
+        .collect();
+    let doors = row.doors.iter().map(|door| {
+        let (words, links) = (door.words, door.links);
+        json!({
+            "heard": words.heard, "malformed": words.malformed, "forged": words.forged,
+            "not_holder": words.not_holder, "unfit": words.unfit, "full": words.full,
+            "too_often": words.too_often, "older": words.older, "too_soon": words.too_soon, "other": words.other,
+            "link_too_much": links.too_much, "link_replayed": links.replayed, "link_busy": links.busy,
+            "links": links.handshakes, "open_requests": door.open,
+        })
+    });
+    json!({
+        "scheme": row.case.scheme.name(), "members": row.case.members, "votes": row.case.votes,
+        "pairs": row.case.times, "strangers": row.strangers,
+        "calm_ms": ms(row.calm.took), "flooded_ms": ms(row.flooded.took), "flooded_most_ms": ms(row.most),
+        "ratio": (row.ratio() * 100.0).round() / 100.0,
+        "calm_link_ms": ms(row.calm.linked), "flooded_link_ms": ms(row.flooded.linked),
+        "sent_all": row.sent.words.iter().sum::<u64>(), "sent": sent,
+        "seconds": (row.lasted.as_secs_f64() * 10.0).round() / 10.0,
+        "doors": doors.collect::<Vec<_>>(),
+        "resident_before_kib": row.resident.0 / 1_024, "resident_after_kib": row.resident.1 / 1_024,
+    })
+}
+
+/// In one line, as it comes.
+pub(super) fn flood_line(row: &Flooded) -> String {
+    format!(
+        "{}: a join takes {} ms, {} ms in a flood: {:.2} times; {} bogus requests",
+        row.case.scheme.name(),
+        ms(row.calm.took),
+        ms(row.flooded.took),
+        row.ratio(),
+        row.sent.words.iter().sum::<u64>(),
+    )
+}
+
+fn flood_cells(row: &Flooded) -> Vec<String> {
+    let short = |span: Duration| format!("{:.1}", ms(span));
+    let of_all = |of: fn(&super::moot::AtDoor) -> u64| row.doors.iter().map(of).sum::<u64>().to_string();
+    let open: usize = row.doors.iter().map(|door| door.open).max().unwrap_or_default();
+    vec![
+        row.case.scheme.name().to_owned(),
+        short(row.calm.took),
+        short(row.flooded.took),
+        short(row.most),
+        format!("{:.2}", row.ratio()),
+        short(row.calm.linked),
+        short(row.flooded.linked),
+        row.sent.words.iter().sum::<u64>().to_string(),
+        of_all(|door| door.words.heard),
+        of_all(|door| door.links.too_much),
+        open.to_string(),
+        (row.resident.0 / 1_024).to_string(),
+        (row.resident.1 / 1_024).to_string(),
+    ]
+}
+
 pub(super) fn point(row: &Row) -> Point {
     let (case, time) = (&row.case, row.joined.took);
     of_series(&case.series, case.scheme.name(), (case.members, case.votes), time)
@@ -66,7 +130,7 @@ pub(super) fn charted(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().filter(|point| point.event != "usual").collect()
 }
 
-pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row]) -> String {
+pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row], floods: &[Flooded]) -> String {
     let mut parts = Vec::new();
     if !singles.is_empty() {
         let row = |row: &Single| {
@@ -111,6 +175,24 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row]) -> 
             "RATIO",
         ];
         parts.push(table(&heading, &rows.iter().map(join_cells).collect::<Vec<_>>()));
+    }
+    if !floods.is_empty() {
+        let heading = [
+            "FLOOD",
+            "CALM MS",
+            "FLOOD MS",
+            "MOST",
+            "RATIO",
+            "LINK MS",
+            "IN FLOOD",
+            "SENT",
+            "HEARD",
+            "TOO MUCH",
+            "OPEN",
+            "KIB BEFORE",
+            "AFTER",
+        ];
+        parts.push(table(&heading, &floods.iter().map(flood_cells).collect::<Vec<_>>()));
     }
     parts.join("\n\n")
 }

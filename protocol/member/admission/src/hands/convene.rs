@@ -2,7 +2,7 @@
 
 use super::share::Waiting;
 use super::word::table_name;
-use super::{GATHER, HandWord, PATIENCE, Purpose, Say, Seats, TURN, Table};
+use super::{HandWord, PATIENCE, Purpose, Say, Seats, TURN, Table};
 use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
@@ -180,7 +180,7 @@ impl Admission {
     /// As a leader: names the hands once those are ready that it takes, or that could be waited for.
     fn set_tables(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let me = call.identity.member();
-        for table in self.hands.tables.values_mut().filter(|table| call.now.since(table.convened) >= GATHER) {
+        for table in self.hands.tables.values_mut().filter(|table| table.gathers_until() <= call.now) {
             table.gathered = true;
         }
         let open = self.hands.tables.iter().filter(|(_, table)| table.leader == me && table.seats.is_none());

@@ -39,7 +39,8 @@ const TABLES_MAX: usize = 64;
 const LEADER_TABLES_MAX: usize = 16;
 /// How long a table may stand still.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a leader waits for more hands than it takes, where more are wanted.
+/// How long a leader waits for one more hand after the last that came, where more are wanted than it takes; [`PATIENCE`] in all. Who is left
+/// out of a sharing has all of them make another.
 const GATHER: Duration = Duration::from_millis(400);
 /// How long a leader lets the ones before it begin.
 const TURN: Duration = Duration::from_millis(800);
@@ -81,6 +82,13 @@ pub(crate) struct Table {
     pub(crate) moved: Instant,
 }
 
+impl Table {
+    /// When its leader waits for more hands no longer, unless one comes before.
+    pub(crate) fn gathers_until(&self) -> Instant {
+        (self.moved + GATHER).min(self.convened + PATIENCE)
+    }
+}
+
 impl core::fmt::Debug for Table {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (purpose, round) = (&self.purpose, self.round);
@@ -117,7 +125,7 @@ impl Hands {
     pub(crate) fn due(&self) -> Option<Instant> {
         let tables = self.tables.values().flat_map(|table| {
             let gathering = table.seats.is_none() && !table.gathered;
-            [Some(table.moved + PATIENCE), gathering.then(|| table.convened + GATHER)]
+            [Some(table.moved + PATIENCE), gathering.then(|| table.gathers_until())]
         });
         let called = self.called.values().map(|at| Some(*at + PATIENCE));
         tables.chain([self.wanted, self.revoked.due()]).chain(called).flatten().min()
