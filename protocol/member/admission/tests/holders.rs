@@ -32,6 +32,16 @@ fn elect(bus: &mut Bus, by: &[usize], voters: &[usize]) {
     bus.pass(30);
 }
 
+/// Words that are said in rounds do not arrive: no sharing comes.
+fn without_rounds(bus: &mut Bus) {
+    bus.tamper = Some(Box::new(|_, payload| {
+        !matches!(
+            codec::decode(payload),
+            Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Round { .. })
+        )
+    }));
+}
+
 /// Exactly these hold a share: by the transcript, and on disk.
 fn assert_holders(bus: &Bus, seats: &[usize]) {
     let sharing = bus.seats[0].transcript.roster().sharing().expect("a sharing");
@@ -126,5 +136,33 @@ fn a_sharing_that_too_many_have_no_share_of_is_refused_and_made_anew() {
         bus.tamper = None;
         bus.pass(60);
         assert_holders(&bus, &[0, 1, 2, 3, 4]);
+    }
+}
+
+/// After an expulsion two people want one more each, and the others have judged neither: any of them could still decide it, so the
+/// ballot is alive, and the new shares cannot win it. They come all the same, and what people want is open still.
+#[test]
+fn adm_59_new_shares_do_not_wait_for_people_who_have_not_judged() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 5, 2);
+        bus.pass(12);
+        let before = bus.seats[0].transcript.roster().sharing().cloned().expect("a sharing");
+        without_rounds(&mut bus);
+        let members = members(&bus, &[0, 1, 2, 3, 4]);
+        for who in 0..3 {
+            let _ = bus.command(who, Command::Expel(members[4]));
+        }
+        bus.seats[4].up = false;
+        bus.command(0, Command::Expel(members[3])).unwrap();
+        bus.command(1, Command::Expel(members[2])).unwrap();
+        bus.tamper = None;
+        bus.pass(30);
+        let roster = bus.seats[0].transcript.roster();
+        let sharing = roster.sharing().expect("a sharing");
+        assert_ne!(sharing.facts.epoch, before.facts.epoch, "{:#?}", bus.traces);
+        assert!(roster.leavers_with_shares().is_empty() && roster.is_member(&members[3]));
+        for seat in &bus.seats[..4] {
+            assert_eq!(seat.admission.status(&seat.transcript).proposals.len(), 2);
+        }
     }
 }
