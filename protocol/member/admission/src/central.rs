@@ -173,8 +173,7 @@ impl Admission {
         match message::decode(payload)? {
             AuthorityMessage::Granted { request, der } => {
                 self.take_granted(call, &request, &der.0)?;
-                let elsewhere =
-                    self.requests.get(&request).is_some_and(|open| !open.is_ours(&self.guests));
+                let elsewhere = self.requests.get(&request).is_some_and(|open| !open.is_ours(&self.guests));
                 if elsewhere {
                     self.multicast(&OpenMessage::Granted { der });
                 }

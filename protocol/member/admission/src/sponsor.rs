@@ -102,7 +102,9 @@ impl Admission {
         let own = open.request.member() == call.identity.member();
         let made = match roster.charter().scheme() {
             _ if !own || !roster.charter().holder_signs() => return None,
-            Scheme::Asm => Gmc::compose_multi(open.request.body(), self.hands.multis.get(digest)?, call.identity),
+            Scheme::Asm => {
+                Gmc::compose_multi(open.request.body(), self.hands.multis.get(digest)?, call.identity)
+            }
             _ => {
                 let proofs: Vec<_> = open.enough(roster)?.into_iter().map(Vote::proof).collect();
                 Gmc::compose(open.request.body(), &proofs, call.identity)

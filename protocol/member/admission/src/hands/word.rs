@@ -69,10 +69,7 @@ pub enum Purpose {
 impl Purpose {
     /// Whether it is a step to a sharing in use.
     pub(crate) fn makes_sharing(&self) -> bool {
-        matches!(
-            self,
-            Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } | Self::Deal { .. }
-        )
+        matches!(self, Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } | Self::Deal { .. })
     }
 
     /// In one word, for the log.
