@@ -175,10 +175,12 @@ fn id_66_every_combination_is_there_or_refused_with_the_reason() {
 
 #[test]
 fn id_66_shares_that_were_dealt_once_keep_their_threshold() {
-    let once = Charter::from_toml(&draft(Scheme::Shoup, 4, 2, Some(central(Some(Dealer::SetupOnly)))).to_toml());
+    let once =
+        Charter::from_toml(&draft(Scheme::Shoup, 4, 2, Some(central(Some(Dealer::SetupOnly)))).to_toml());
     assert!(matches!(once.unwrap().with_change("threshold", "3"), Err(CharterError::PeerChange { .. })));
     for (scheme, dealer) in [(Scheme::Shoup, Dealer::Keeps), (Scheme::Frost, Dealer::SetupOnly)] {
-        let charter = Charter::from_toml(&draft(scheme, 4, 2, Some(central(Some(dealer)))).to_toml()).unwrap();
+        let charter =
+            Charter::from_toml(&draft(scheme, 4, 2, Some(central(Some(dealer)))).to_toml()).unwrap();
         assert!(charter.with_change("threshold", "3").is_ok());
     }
 }
@@ -275,22 +277,25 @@ fn trn_57_where_the_group_has_a_key_that_key_signs_the_request() {
     let body = body(&t, 5);
     let (key, _) = ca("moot", 7);
     let early = signed(&body, &Grounds::Combined(Combined { epoch: [1; 32], signature: vec![1; 64] }), &key);
-    assert!(matches!(
-        admit(&t, &early),
-        Err(EntryError::PeerCertificate(CertificateError::PeerGroupKey))
-    ));
+    assert!(matches!(admit(&t, &early), Err(EntryError::PeerCertificate(CertificateError::PeerGroupKey))));
     dealt(&mut t, Scheme::Frost, &secret);
     let epoch = t.roster().sharing().unwrap().facts.epoch;
     let signature = one_hand(&t, &secret, &body.combined_message(&epoch).unwrap());
     let stands = Combined { epoch, signature: signature.clone() };
     let with = |combined: Combined| admit(&t, &signed(&body, &Grounds::Combined(combined), &key));
     assert!(with(stands.clone()).is_ok());
-    assert!(matches!(with(Combined { epoch: [2; 32], ..stands.clone() }), Err(EntryError::PeerShareEpoch(_))));
+    assert!(matches!(
+        with(Combined { epoch: [2; 32], ..stands.clone() }),
+        Err(EntryError::PeerShareEpoch(_))
+    ));
     let mut forged = stands.clone();
     forged.signature[9] ^= 1;
     assert_eq!(with(forged), Err(EntryError::PeerCertificate(CertificateError::PeerSignature)));
     // Votes are no grounds here, nor is the group's key an issuer.
-    assert!(matches!(admit(&t, &signed(&body, &votes(&body, &[0, 1]), &key)), Err(EntryError::PeerShareEpoch(_))));
+    assert!(matches!(
+        admit(&t, &signed(&body, &votes(&body, &[0, 1]), &key)),
+        Err(EntryError::PeerShareEpoch(_))
+    ));
     // For another request it says nothing.
     let other = signed(&self::body(&t, 6), &Grounds::Combined(stands.clone()), &key);
     assert_eq!(admit(&t, &other), Err(EntryError::PeerCertificate(CertificateError::PeerSignature)));

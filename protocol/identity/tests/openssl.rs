@@ -14,8 +14,8 @@ mod common;
 
 use common::{Seed, World};
 use folkmoot_identity::{
-    Central, CertificateError, Charter, CharterDraft, Combined, Csr, CsrError, Gmc, GmcBody, Grounds, Identity,
-    Request, RevocationBody, RevocationList, identities_pem,
+    Central, CertificateError, Charter, CharterDraft, Combined, Csr, CsrError, Gmc, GmcBody, Grounds,
+    Identity, Request, RevocationBody, RevocationList, identities_pem,
 };
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -139,11 +139,8 @@ fn openssl_verifies_the_envelope_of_a_membership_certificate() {
 fn openssl_verifies_what_an_authority_signs() {
     let (world, folder) = (World::new(), Folder::new());
     let (key, certificate) = common::authority("book club");
-    let central = Central {
-        certificate: certificate.clone(),
-        nodes: [world.stranger.member()].into(),
-        dealer: None,
-    };
+    let central =
+        Central { certificate: certificate.clone(), nodes: [world.stranger.member()].into(), dealer: None };
     let draft = CharterDraft { central: Some(central), ..world.draft() };
     let charter = Charter::from_toml(&draft.to_toml()).unwrap();
     let body = GmcBody::propose(&charter, &world.stranger, 3, common::START, &mut common::Seed(5 << 32));
@@ -154,9 +151,11 @@ fn openssl_verifies_what_an_authority_signs() {
         let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_der();
         let gmc = Gmc::issue_by_group(&body, certificate.key(), &signature).unwrap();
         folder.put("gmc.pem", gmc.to_pem());
-        let said = accepted(&folder.openssl("verify -x509_strict -check_ss_sig -CAfile authority.pem gmc.pem"));
+        let said =
+            accepted(&folder.openssl("verify -x509_strict -check_ss_sig -CAfile authority.pem gmc.pem"));
         assert!(said.contains("gmc.pem: OK"), "{said}");
-        let list = RevocationBody::new(certificate.clone(), common::START, 1, [gmc.body().serial].into()).unwrap();
+        let list =
+            RevocationBody::new(certificate.clone(), common::START, 1, [gmc.body().serial].into()).unwrap();
         let signature = key.sign_raw(&list.tbs().unwrap()).to_der();
         folder.put("revoked.pem", RevocationList::close(&list, &signature).unwrap().to_pem());
         let checked = "verify -x509_strict -crl_check -CAfile authority.pem -CRLfile revoked.pem gmc.pem";

@@ -16,9 +16,9 @@ use common::{Seed, person};
 use folkmoot_base::{Blob, EntryId, GroupName, MemberId, UnixTime, codec};
 use folkmoot_identity::transcript::{Body, ENTRY_LABEL, Entry};
 use folkmoot_identity::{
-    Below, BuildError, CertificateError, Change, Charter, CharterDraft, CharterError, Decision, EntryError, Founder,
-    Gmc, GmcBody, Identity, Policies, Policy, Rule, RuleError, SignedCharter, Slot, Threshold, Transcript,
-    Verdict, Vote, VoteContent, VoteProof,
+    Below, BuildError, CertificateError, Change, Charter, CharterDraft, CharterError, Decision, EntryError,
+    Founder, Gmc, GmcBody, Identity, Policies, Policy, Rule, RuleError, SignedCharter, Slot, Threshold,
+    Transcript, Verdict, Vote, VoteContent, VoteProof,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,8 +4,7 @@ use crate::script::script;
 use crate::world::world;
 use crate::{
     asm, dealers, doors, frames, frost, keys, letters, links, offices, orders, runs, shares, sharing, stacks,
-    stored,
-    values,
+    stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};

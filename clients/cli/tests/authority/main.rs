@@ -221,7 +221,8 @@ fn offices_are_kept_handed_over_and_never_overwritten() {
     let [one, two] = [&first, &second].map(|one| one.state.display().to_string());
     let out = |name: &str| place.path().join(name).display().to_string();
     let line = ["charter", "new", "test", "--votes", "1", "--founder", &founder, "--out"];
-    let with = |name: &str, more: &[&str]| call(&anna.state, &[&line[..], &[out(name).as_str()], more].concat());
+    let with =
+        |name: &str, more: &[&str]| call(&anna.state, &[&line[..], &[out(name).as_str()], more].concat());
     let both = ["--mode", "centralised", "--authority", &one, "--authority", &two];
     assert_eq!(code(&with("both.toml", &both)), 0, "two replicas of one office");
     let other = Actor::authority(&place, "other", "plain").state.display().to_string();

@@ -5,7 +5,8 @@ use super::sharing::{combined, issued, sharing};
 use super::{Decision, EntryError, VOTERS_MAX};
 use crate::roster::{Admission, Effect, Ending, Roster};
 use crate::{
-    Below, CertificateError, CharterError, Gmc, Lack, Motion, Request, RequestError, Serial, Verdict, VoteProof,
+    Below, CertificateError, CharterError, Gmc, Lack, Motion, Request, RequestError, Serial, Verdict,
+    VoteProof,
 };
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime, limits};

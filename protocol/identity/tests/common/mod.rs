@@ -5,8 +5,9 @@ use folkmoot_base::{
     ConfigurationId, Entropy, GroupId, GroupName, MemberId, NodeId, Service, UnixTime, ViewId, digest,
 };
 use folkmoot_identity::{
-    AuthorityBody, AuthorityCertificate, CertificateError, Charter, CharterDraft, Gmc, GmcBody, GroupKey, Identity, Motion, Request, SignedCharter,
-    SignedMessage, SignerCertificate, SigningKey, Stamp, Verdict, VerifyingKey, Vote, VoteContent, VoteProof,
+    AuthorityBody, AuthorityCertificate, CertificateError, Charter, CharterDraft, Gmc, GmcBody, GroupKey,
+    Identity, Motion, Request, SignedCharter, SignedMessage, SignerCertificate, SigningKey, Stamp, Verdict,
+    VerifyingKey, Vote, VoteContent, VoteProof,
 };
 
 /// 2026-01-01T00:00:00Z.

@@ -62,7 +62,9 @@ fn minutes(scheme: Scheme, entry: &Entry, entries: &BTreeMap<EntryId, Entry>, na
         Body::Admit { certificate } => {
             admitted(scheme, &certificate.0, entry, entries, names).into_iter().collect()
         }
-        Body::Genesis { .. } | Body::Expire { .. } | Body::Refuse { .. } | Body::RefuseCsr { .. } => Vec::new(),
+        Body::Genesis { .. } | Body::Expire { .. } | Body::Refuse { .. } | Body::RefuseCsr { .. } => {
+            Vec::new()
+        }
     }
 }
 
