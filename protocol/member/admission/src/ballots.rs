@@ -6,10 +6,12 @@
 //! ```
 //! A voter approves at most one decision in a ballot, and goes to the next only when the votes it holds prove the present one
 //! dead: no decision, heard of or not, could still find enough approvals there. By induction at most one decision of a serial
-//! is ever carried out (DECISIONS T4). A ballot split between decisions waits for the silent voter who could decide it.
+//! is ever carried out (DECISIONS T4). A ballot split between decisions waits for the silent voter who could decide it; but a
+//! voter whose machine is there and wants what no person is asked for is not silent (`ADM-59`).
 //! A rejection spends nothing: it says that this voter will not approve this decision in this ballot.
 
 use crate::message::OpenMessage;
+use crate::resize::is_update;
 use crate::{AdmissionError, BALLOTS_MAX, MEMBER_PROPOSALS_MAX, PROPOSALS_MAX};
 use folkmoot_base::{Blob, Digest, Instant, MemberId, UnixTime};
 use folkmoot_identity::{Decision, Roster, Slot, Verdict, Vote, VoteProof};
@@ -232,9 +234,10 @@ impl Ballots {
 
     /// What this member signs for next in this ballot, if anything.
     ///
-    /// The first ballot is free. In a later one, lest it split like the one before, all follow one order of preference: most
-    /// approved in this ballot, then in all, then the smallest digest. A member votes for the first that can still win and
-    /// that its person wants, passes over those that its person rejects, and waits at one that its person has not judged.
+    /// The first ballot is free. In a later one, lest it split like the one before, all follow one order of preference: what no person
+    /// is asked for, then most approved in this ballot, then in all, then the smallest digest. A member votes for the first that can
+    /// still win and that its person wants, passes over those that its person rejects, and waits at one that its person has not judged,
+    /// but not where its machine wants something: [`Self::lost`].
     pub(crate) fn choice(&self, ballot: u32, me: &MemberId, roster: &Roster) -> Option<Decision> {
         if self.approvals.contains_key(&(ballot, *me)) {
             return None;
@@ -246,11 +249,26 @@ impl Ballots {
             Some(wanted) => wanted,
             None => ballot > 0,
         });
-        let first = open.max_by_key(|(digest, _)| {
-            (self.approvers(ballot, digest, roster).len(), all(digest), Reverse(**digest))
+        let first = open.max_by_key(|(digest, proposal)| {
+            let machines = ballot > 0 && asks_nobody(&proposal.decision, roster);
+            (machines, self.approvers(ballot, digest, roster).len(), all(digest), Reverse(**digest))
         });
-        let wanted = first.filter(|(_, proposal)| proposal.opinion == Some(true));
-        wanted.map(|(_, proposal)| proposal.decision.clone())
+        let wanted = first.map(|(_, proposal)| proposal).filter(|proposal| proposal.opinion == Some(true));
+        let wanted = wanted.or_else(|| self.lost(ballot, me, roster));
+        wanted.map(|proposal| proposal.decision.clone())
+    }
+
+    /// `ADM-59`: what this member's machine wants and this ballot can give no more, because others approved what people proposed. It is
+    /// approved all the same: a voter whose person has judged none of that would keep the ballot open as long as that person is
+    /// silent, and once enough such voters are spent it is dead, and the next begins with what machines want.
+    fn lost(&self, ballot: u32, me: &MemberId, roster: &Roster) -> Option<&Proposal> {
+        let lost = self.proposals.iter().find(|(digest, proposal)| {
+            proposal.opinion == Some(true)
+                && asks_nobody(&proposal.decision, roster)
+                && !self.rejections.contains_key(&(ballot, *me, **digest))
+                && !self.is_possible(ballot, &proposal.decision, roster)
+        });
+        lost.map(|(_, proposal)| proposal).filter(|_| self.decided(roster).is_none())
     }
 
     /// What the person here rejects and this member has not rejected in this ballot.
@@ -303,4 +321,9 @@ impl Ballots {
         self.rejections.clear();
         self.rejected.clear();
     }
+}
+
+/// Whether the voters' machines judge it, and no person is asked: nobody's hesitation may hold it up.
+fn asks_nobody(decision: &Decision, roster: &Roster) -> bool {
+    matches!(decision, Decision::Sharing { .. }) || is_update(decision, roster)
 }

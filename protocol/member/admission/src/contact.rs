@@ -133,7 +133,7 @@ impl Admission {
         self.take_request(call, sender, request)
     }
 
-    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-59`: may this request be open? Then it is.
+    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`: may this request be open? Then it is.
     pub(crate) fn take_request(
         &mut self,
         call: &Call<'_>,

@@ -22,7 +22,7 @@ pub struct Counters {
     pub too_often: u64,
     /// `ADM-17` An older request than the one that is open.
     pub older: u64,
-    /// `ADM-59` Another request, too soon after the one that is open.
+    /// `ADM-26` Another request, too soon after the one that is open.
     pub too_soon: u64,
     /// By any other rule.
     pub other: u64,

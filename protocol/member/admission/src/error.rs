@@ -60,8 +60,8 @@ pub enum AdmissionError {
     /// `ADM-17` A newer request of the same key is open.
     #[error("ADM-17: a newer request of {0} is open")]
     PeerOlder(MemberId),
-    /// `ADM-59` Another request of a key whose own is open, sooner than it may come.
-    #[error("ADM-59: {0} asks anew too soon")]
+    /// `ADM-26` Another request of a key whose own is open, sooner than it may come.
+    #[error("ADM-26: {0} asks anew too soon")]
     PeerTooSoon(MemberId),
     /// `ADM-19` Objections ended the request.
     #[error("ADM-19: the request of {0} was refused for good")]

@@ -52,7 +52,7 @@ impl Admission {
 }
 
 /// Whether the decision does nothing but follow the group's size. Whether it is due is the transcript's to judge.
-fn is_update(decision: &Decision, roster: &Roster) -> bool {
+pub(crate) fn is_update(decision: &Decision, roster: &Roster) -> bool {
     let Decision::ChangeCharter { field, value } = decision else { return false };
     let next = std::str::from_utf8(&value.0).ok().and_then(|word| Threshold::from_word(word).ok());
     match (roster.charter().threshold_rule(), next) {

@@ -267,7 +267,7 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
 
 /// What a request costs is not its verification but that every member has it on disk before the ring goes on.
 #[test]
-fn adm_59_a_guest_asks_anew_no_sooner_than_it_may() {
+fn adm_26_a_guest_asks_anew_no_sooner_than_it_may() {
     let mut bus = Bus::new(3, 2);
     let node = person("guest", 5_000).node();
     let member = node.member();

@@ -267,6 +267,11 @@ impl Admission {
         for name in late {
             let Some(table) = self.hands.tables.remove(&name) else { continue };
             if table.leader == call.identity.member() {
+                if table.purpose.makes_sharing() {
+                    // Whoever led what came to nothing comes last.
+                    let me = call.identity.member();
+                    self.hands.wanted = Some(call.now + PATIENCE + turn(call.transcript.roster(), &me));
+                }
                 let awaited = table.run.as_ref().map(|run| run.awaited()).unwrap_or_default();
                 let silent = awaited.into_iter().filter(|hand| !table.said.contains_key(hand));
                 self.hands.silent.extend(silent);
