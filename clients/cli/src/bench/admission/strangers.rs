@@ -186,7 +186,7 @@ impl Crowd {
             let door = doors.get(number % doors.len().max(1)).copied();
             let door = door.ok_or_else(|| Failure::bug("a flood at no door"))?;
             // Half of those at each door keep their keys.
-            let keeps = number / doors.len().max(1) % 2 == 0;
+            let keeps = (number / doors.len().max(1)).is_multiple_of(2);
             strangers.push(Stranger::new(door, keeps, &lore, &mut entropy)?);
         }
         Ok(Self { lore, strangers, entropy, began: Instant::now(), sent: Sent::default() })
