@@ -79,6 +79,7 @@ fn signatures() -> Vec<String> {
     let mut all = vec![
         "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test matrix -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test authority -- --nocapture".to_owned(),
+        "env FOLKMOOT_KILLS=40 cargo test -p folkmoot-cli --test replicas -- --nocapture".to_owned(),
     ];
     for scheme in ["plain", "asm", "ts-dsa", "frost", "shoup-rsa"] {
         all.push(format!("cargo run --release -- demo --scheme {scheme} --mode centralised --json"));

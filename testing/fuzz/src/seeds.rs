@@ -3,8 +3,8 @@
 use crate::script::script;
 use crate::world::world;
 use crate::{
-    asm, dealers, doors, frames, frost, keys, letters, links, offices, orders, replicas, runs, shares, sharing,
-    stacks, stored, values,
+    asm, dealers, doors, frames, frost, keys, letters, links, offices, orders, replicas, runs, shares,
+    sharing, stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};

@@ -53,10 +53,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-transport",
         ],
     ),
-    (
-        "folkmoot-authority",
-        &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"],
-    ),
+    ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"]),
     (
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],

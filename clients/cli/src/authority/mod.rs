@@ -15,8 +15,8 @@ use crate::show::{Paint, data, harmless, hex, paint, short, table};
 use args::Authority;
 use folkmoot::tools::wall_clock;
 use folkmoot::{GroupName, StateFolder, UnixTime};
-use folkmoot_authority::{AuthorityError, Public};
 use folkmoot_authority::Record;
+use folkmoot_authority::{AuthorityError, Public};
 use folkmoot_base::digest;
 use folkmoot_identity::{Gmc, Scheme};
 use serde_json::{Value, json};
@@ -105,7 +105,8 @@ fn log(folder: &Path, json: bool) -> Result<(), Failure> {
     let value: Vec<Value> = all.iter().map(record_json).collect();
     data(json, &Value::from(value.clone()), || {
         let row = |one: &Value| {
-            let place = one.get("place").and_then(Value::as_u64).map_or_else(String::new, |place| place.to_string());
+            let place =
+                one.get("place").and_then(Value::as_u64).map_or_else(String::new, |place| place.to_string());
             let text = |field| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
             let stands = one.get("stands").and_then(Value::as_bool).unwrap_or_default();
             let word = if stands { "" } else { "not known to stand" }.to_owned();
@@ -155,7 +156,11 @@ async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         };
         let rows: Vec<Vec<String>> = people.map(row).collect();
         let replicas = status.get("replicas").filter(|replicas| replicas.is_object()).map(|replicas| {
-            format!("replicas: {}; {} records in the log\n", text(replicas, "words"), number(replicas, "records"))
+            format!(
+                "replicas: {}; {} records in the log\n",
+                text(replicas, "words"),
+                number(replicas, "records")
+            )
         });
         format!("{head}\n{}{}", replicas.unwrap_or_default(), table(&["MEMBER", "STATE", "HEARD"], &rows))
     });

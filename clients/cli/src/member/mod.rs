@@ -102,7 +102,8 @@ pub(crate) async fn run(
     options.clock_ahead = Duration::from_secs(run.clock_ahead);
     options.danger_keep_keys = run.danger_keep_keys;
     let moot = Folkmoot::open_with(options).await?;
-    let session = if run.authority { office::of(&moot, folder, &run.replica).await? } else { moot.join().await? };
+    let session =
+        if run.authority { office::of(&moot, folder, &run.replica).await? } else { moot.join().await? };
     if run.apply {
         moot.apply().await?;
     }
@@ -151,7 +152,10 @@ pub(crate) async fn run(
 fn announce(
     moot: &Folkmoot,
     replica: Option<&replica::Replica>,
-    folder: &Path, printing: Printing, quiet: bool) {
+    folder: &Path,
+    printing: Printing,
+    quiet: bool,
+) {
     let value = json!({
         "event": "ready", "me": moot.me().hex(), "name": moot.name(), "group": moot.group().hex(),
         "locator": moot.locator().to_string(), "state": folder,

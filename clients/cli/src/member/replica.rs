@@ -49,7 +49,9 @@ fn refuse(error: DriverError) -> Failure {
 /// Starts it, where one is wanted. `home` is the authority's folder.
 pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Replica>, Failure> {
     let Some(state) = &wanted.replicas else { return Ok(None) };
-    if std::fs::canonicalize(state).is_ok_and(|path| std::fs::canonicalize(home).is_ok_and(|home| home == path)) {
+    if std::fs::canonicalize(state)
+        .is_ok_and(|path| std::fs::canonicalize(home).is_ok_and(|home| home == path))
+    {
         let why = "--replicas takes a folder of its own: a replica is a founder of another group than the one it serves";
         return Err(Failure::new(Exit::Usage, why));
     }
@@ -59,11 +61,8 @@ pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Re
     let names = names(state)?;
     let (records, inbox) = mpsc::channel(WANTS_MAX);
     let (tell, logged) = mpsc::channel(1);
-    let options = Options {
-        state: state.clone(),
-        listen: wanted.replicas_listen,
-        seeds: wanted.replicas_at.clone(),
-    };
+    let options =
+        Options { state: state.clone(), listen: wanted.replicas_listen, seeds: wanted.replicas_at.clone() };
     let running = open(options, Ends { records: inbox, logged: tell }).await.map_err(|error| {
         let Failure { exit, text } = refuse(error);
         Failure { exit, text: text.replacen("the replica has stopped", "the replica cannot start", 1) }
@@ -76,11 +75,15 @@ pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Re
 fn names(state: &Path) -> Result<BTreeMap<MemberId, String>, Failure> {
     let folder = StateFolder::at(state);
     if !folder.charter_path().exists() {
-        let why = format!("{} holds no charter of replicas: name it with --replicas-charter", state.display());
+        let why =
+            format!("{} holds no charter of replicas: name it with --replicas-charter", state.display());
         return Err(Failure::new(Exit::Configuration, why));
     }
     let stands_not = |error| {
-        Failure::new(Exit::Configuration, format!("{} does not stand: {error}", folder.charter_path().display()))
+        Failure::new(
+            Exit::Configuration,
+            format!("{} does not stand: {error}", folder.charter_path().display()),
+        )
     };
     let signed = SignedCharter::complete_from_der(&folder.read_charter()?).map_err(stands_not)?;
     let founders = signed.charter().founders().iter();
@@ -133,9 +136,7 @@ impl Replica {
     /// All of it, for `folkmoot authority status`.
     pub(super) fn json(&self) -> Value {
         let status = self.status.borrow();
-        let one = |member: &MemberId| {
-            json!({ "member": member.hex(), "name": self.name(member), "here": status.present.contains(member) })
-        };
+        let one = |member: &MemberId| json!({ "member": member.hex(), "name": self.name(member), "here": status.present.contains(member) });
         json!({
             "me": self.running.me().hex(), "name": self.name(&self.running.me()), "locator": self.locator(),
             "replicas": status.listed.iter().map(one).collect::<Vec<_>>(),
@@ -173,7 +174,8 @@ impl Process {
             }
             Turn::Ended(ended) => {
                 self.replica = None;
-                let why = || Failure::new(Exit::Configuration, "the replica has stopped: its member was told to");
+                let why =
+                    || Failure::new(Exit::Configuration, "the replica has stopped: its member was told to");
                 Err(ended.err().map_or_else(why, refuse))
             }
         }

@@ -53,7 +53,14 @@ impl Actor {
 
     /// One whose folder was made otherwise.
     pub(crate) fn of(state: PathBuf, id: &str) -> Self {
-        Self { id: id.to_owned(), locator: String::new(), state, child: None, is_authority: false, ready: Value::Null }
+        Self {
+            id: id.to_owned(),
+            locator: String::new(),
+            state,
+            child: None,
+            is_authority: false,
+            ready: Value::Null,
+        }
     }
 
     /// Starts the process, where it was before, and waits until it can be spoken to.
@@ -126,6 +133,38 @@ impl Actor {
 
     pub(crate) fn heal(&self) {
         self.good(&["fault", "--heal"]);
+    }
+
+    /// Waits until the process ends by itself: its exit code.
+    pub(crate) fn ends(&mut self) -> i32 {
+        let begun = Instant::now();
+        let child = self.child.as_mut().unwrap();
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status.code().unwrap();
+            }
+            assert!(begun.elapsed() < LIMIT, "{} does not end", self.state.display());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Waits until one of these ends by itself.
+    pub(crate) fn one_ends(mut actors: [&mut Self; 2]) -> &mut Self {
+        let begun = Instant::now();
+        loop {
+            let is_over = |actor: &mut &mut Self| actor.child.as_mut().unwrap().try_wait().unwrap().is_some();
+            if let Some(over) = actors.iter_mut().position(is_over) {
+                let [first, second] = actors;
+                return if over == 0 { first } else { second };
+            }
+            assert!(begun.elapsed() < LIMIT, "neither ends");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Whether its processes have ever said this on the standard error.
+    pub(crate) fn said(&self, what: &str) -> bool {
+        std::fs::read_to_string(self.state.join("log")).unwrap().contains(what)
     }
 
     /// SIGKILL.

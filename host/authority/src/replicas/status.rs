@@ -76,7 +76,9 @@ impl Status {
             }
             Standing::Ready => format!("ready: {here} of {all} replicas"),
             Standing::Changing => "waits for the next view".to_owned(),
-            Standing::Diverged(member) => format!("stopped: the log here and that of {member} differ", member = name(&member)),
+            Standing::Diverged(member) => {
+                format!("stopped: the log here and that of {member} differ", member = name(&member))
+            }
         }
     }
 
@@ -86,8 +88,11 @@ impl Status {
         let names: Vec<String> = absent.collect();
         // Half is enough with the first listed.
         let with_first = self.listed.first().is_some_and(|first| self.present.contains(first));
-        let enough =
-            if with_first { self.listed.len().div_ceil(2) } else { (self.listed.len() / 2).saturating_add(1) };
+        let enough = if with_first {
+            self.listed.len().div_ceil(2)
+        } else {
+            (self.listed.len() / 2).saturating_add(1)
+        };
         let lacks = enough.saturating_sub(self.present.len());
         match lacks {
             0 | 1 => format!("replica {}", names.join(" or ")),
