@@ -79,6 +79,7 @@ fn signatures() -> Vec<String> {
     let mut all = vec![
         "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test matrix -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test authority -- --nocapture".to_owned(),
+        "env FOLKMOOT_KILLS=40 cargo test -p folkmoot-cli --test replicas -- --nocapture".to_owned(),
     ];
     // The tables; joins of the usual case, by votes and by size; joins in a flood.
     for part in ["tables", "joins --votes 10 --members 20 --sizes 10,20,30,40,50 --series 3", "flood"] {

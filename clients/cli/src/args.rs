@@ -1,6 +1,6 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
-use crate::authority::args::{Authority, SeatArgs, mode};
+use crate::authority::args::{Authority, ReplicaArgs, SeatArgs, mode};
 use crate::bench::args::Bench;
 use crate::csr::CsrCommand;
 use crate::rules::RuleArgs;
@@ -246,6 +246,9 @@ pub(crate) struct Run {
     /// Be the group's authority, or nothing.
     #[arg(skip)]
     pub(crate) authority: bool,
+    /// Its replica.
+    #[arg(skip)]
+    pub(crate) replica: ReplicaArgs,
     /// Set the wall clock forward, for tests.
     #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
     pub(crate) clock_ahead: u64,

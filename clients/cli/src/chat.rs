@@ -35,6 +35,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         while_stdin: false,
         clock_ahead: 0,
         authority: false,
+        replica: crate::authority::args::ReplicaArgs::default(),
         danger_keep_keys: false,
     };
     chat(folder, run, json).await

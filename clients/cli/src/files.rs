@@ -88,7 +88,7 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
             seat,
             out,
         } => {
-            let (ratio, policies) = (rules.share(), rules.policies()?);
+            let (ratio, policies, minority) = (rules.share(), rules.policies()?, rules.minority);
             let central = seat.central()?;
             let draft = |founders, name, entropy: &mut OsEntropy| CharterDraft {
                 scheme,
@@ -100,6 +100,7 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
                 ratio,
                 policies: policies.clone(),
                 central: central.clone(),
+                minority,
                 ..CharterDraft::new(name, votes, founders, entropy)
             };
             write(&name, &founders, draft, &out, json)

@@ -3,7 +3,7 @@
 use crate::exit::{Exit, Failure};
 use clap::Args;
 use folkmoot::MemberId;
-use folkmoot_identity::{Below, Policies, Policy, Rule};
+use folkmoot_identity::{Below, Minority, Policies, Policy, Rule};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -39,9 +39,16 @@ pub(crate) struct RuleArgs {
     /// With --policy list: who may join without votes; files or key ids, with commas between.
     #[arg(long, value_name = "KEYS")]
     list: Option<String>,
+    /// What the smaller side of a split may do: continue, read-only or stop.
+    #[arg(long, value_name = "HOW", default_value = "continue", value_parser = minority)]
+    pub(crate) minority: Minority,
     /// With --policy founder: whose vote admits; a file or key id.
     #[arg(long, value_name = "KEY")]
     decider: Option<String>,
+}
+
+fn minority(word: &str) -> Result<Minority, &'static str> {
+    Minority::from_word(word).ok_or("continue, read-only or stop")
 }
 
 fn ratio(word: &str) -> Result<u32, &'static str> {

@@ -37,8 +37,9 @@ impl Folkmoot {
     /// # Errors
     /// As [`Self::open`].
     pub async fn open_with(options: Options) -> Result<Self, Error> {
-        let Options { state, listen, seeds, clock_ahead, danger_keep_keys } = options;
-        let options = folkmoot_runtime::Options { state, listen, seeds, clock_ahead, danger_keep_keys };
+        let Options { state, listen, seeds, replicated, clock_ahead, danger_keep_keys } = options;
+        let options =
+            folkmoot_runtime::Options { state, listen, seeds, replicated, clock_ahead, danger_keep_keys };
         let opened = folkmoot_runtime::open(options).await?;
         let folkmoot_runtime::Opened { running, me, name, group, locator, faults, lock } = opened;
         Ok(Self { running, me, name, group, locator, faults, lock })
@@ -221,6 +222,15 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn authority(&self) -> Result<Option<AuthorityStatus>, Error> {
         self.running.handle.look(|machine, _, _| machine.upper.member.authority()).await
+    }
+
+    /// Hands an authority with replicas a record that has its place in the log that they share, in the log's order. Returns when all that
+    /// it brought about is on disk.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn logged(&self, record: impl Into<Bytes>) -> Result<(), Error> {
+        self.command(Command::Logged(record.into())).await
     }
 
     /// Who says that it links by the other form than this charter's `hybrid_links`, and so is not linked to. Not proved.

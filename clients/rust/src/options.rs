@@ -24,6 +24,9 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where other members may be found, besides the places that the folder remembers.
     pub seeds: Vec<Locator>,
+    /// Of an authority's process: whether it has replicas. What it issues then comes out as [`Event::Log`](crate::Event::Log), and is
+    /// told once it comes back by [`Folkmoot::logged`](crate::Folkmoot::logged).
+    pub replicated: bool,
     /// How far the wall clock is set forward: for tests.
     #[doc(hidden)]
     pub clock_ahead: Duration,
@@ -39,6 +42,7 @@ impl Options {
             state: state.into(),
             listen: (Ipv4Addr::UNSPECIFIED, PORT).into(),
             seeds: Vec::new(),
+            replicated: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,
         }

@@ -16,9 +16,11 @@
 mod error;
 mod office;
 mod public;
+mod records;
 pub mod replicas;
 
 pub use error::AuthorityError;
 pub use folkmoot_runtime::Office;
 pub use office::{found, hand_over, keep, kept, take_over};
 pub use public::{PUBLIC_FILE, Public};
+pub use records::{Record, records};

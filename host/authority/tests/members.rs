@@ -159,7 +159,7 @@ async fn of_two_replicas_the_first_goes_on_alone_and_the_second_waits() {
     kill(&mut all, 0);
     let alone = |status: &Status| status.standing == Standing::NoQuorum;
     let waits = all[1].until("the second alone", alone).await;
-    assert!(waits.words().contains("the first listed"), "{}", waits.words());
+    assert!(waits.words().contains("no quorum (1 of 2 replicas)"), "{}", waits.words());
     all[1].ask([5; 32]).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!all[1].issued.lock().unwrap().contains_key(&[5; 32]), "nothing is issued without the first");

@@ -32,6 +32,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where others of the group may be found, besides the places remembered from before.
     pub seeds: Vec<Locator>,
+    /// Of an authority's process: whether it has replicas, so that what it issues waits for the log that they share.
+    pub replicated: bool,
     /// How far the wall clock is set forward: for tests.
     #[doc(hidden)]
     pub clock_ahead: Duration,
@@ -198,6 +200,7 @@ impl Floors<'_> {
         let mut config = folkmoot_member::Config::new(of.clone(), self.charter_der());
         config.node = node.id();
         config.step_deadline = milliseconds(timeouts.step_ms, config.step_deadline);
+        config.replicated = self.options.replicated;
         config.danger_keeps_keys = self.options.danger_keep_keys;
         if of.node() == node.id() {
             return Member::new(config, self.stored).map_err(refuse);

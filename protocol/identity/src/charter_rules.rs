@@ -40,7 +40,8 @@ impl Minority {
         }
     }
 
-    fn from_word(word: &str) -> Option<Self> {
+    /// The rule of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
         [Self::Continue, Self::ReadOnly, Self::Stop].into_iter().find(|rule| rule.word() == word)
     }
 }

@@ -42,6 +42,8 @@ pub(crate) enum Authority {
     Run(AuthorityRun),
     /// How the authority that runs on the folder stands: who is here, what it issued, what waits.
     Status,
+    /// Print what was issued, from a folder on which nobody runs: a replica's (in the log's order), or the authority's own.
+    Log,
 }
 
 #[derive(Debug, Args)]
@@ -57,6 +59,8 @@ pub(crate) struct AuthorityRun {
     /// Where the charter has it decide: by a program, as a member's (docs/cli.md).
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replica: ReplicaArgs,
     /// Print nothing but the line that says where it listens.
     #[arg(long, hide = true)]
     pub(crate) quiet: bool,
@@ -68,9 +72,34 @@ pub(crate) struct AuthorityRun {
     pub(crate) clock_ahead: u64,
 }
 
+/// The replica of an authority: the authority's process runs it, too.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ReplicaArgs {
+    /// With several of one office: the state folder in the replicas' own group, whose log all share.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) replicas: Option<PathBuf>,
+    /// The signed charter of the replicas' group; kept in that folder the first time.
+    #[arg(long, value_name = "FILE", requires = "replicas")]
+    pub(crate) replicas_charter: Option<PathBuf>,
+    /// Where to listen for the other replicas.
+    #[arg(long, default_value = "0.0.0.0:4804", value_name = "ADDRESS:PORT", requires = "replicas")]
+    pub(crate) replicas_listen: SocketAddr,
+    /// Where another replica listens for replicas; may be given more than once.
+    #[arg(long, value_name = "LOCATOR", requires = "replicas")]
+    pub(crate) replicas_at: Vec<Locator>,
+}
+
+impl Default for ReplicaArgs {
+    /// None.
+    fn default() -> Self {
+        let replicas_listen = (std::net::Ipv4Addr::UNSPECIFIED, 0).into();
+        Self { replicas: None, replicas_charter: None, replicas_listen, replicas_at: Vec::new() }
+    }
+}
+
 impl From<AuthorityRun> for Run {
     fn from(run: AuthorityRun) -> Self {
-        let AuthorityRun { charter, at, listen, policy_hook, quiet, while_stdin, clock_ahead } = run;
+        let AuthorityRun { charter, at, listen, policy_hook, replica, quiet, while_stdin, clock_ahead } = run;
         let (charter, authority) = (Some(charter), true);
         let (apply, danger_keep_keys) = (false, false);
         Self {
@@ -82,6 +111,7 @@ impl From<AuthorityRun> for Run {
             quiet,
             while_stdin,
             authority,
+            replica,
             clock_ahead,
             danger_keep_keys,
         }

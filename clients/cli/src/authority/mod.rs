@@ -11,12 +11,14 @@ use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::member::{self, Printing};
-use crate::show::{Paint, data, harmless, hex, paint, table};
+use crate::show::{Paint, data, harmless, hex, paint, short, table};
 use args::Authority;
 use folkmoot::tools::wall_clock;
 use folkmoot::{GroupName, StateFolder, UnixTime};
+use folkmoot_authority::Record;
 use folkmoot_authority::{AuthorityError, Public};
-use folkmoot_identity::Scheme;
+use folkmoot_base::digest;
+use folkmoot_identity::{Gmc, Scheme};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -51,6 +53,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
             let printing = if json { Printing::Json } else { Printing::People };
             member::run(folder, &run.into(), printing, None).await
         }
+        Authority::Log => log(folder, json),
         Authority::Status => status(folder, json).await,
     }
 }
@@ -96,6 +99,36 @@ fn certificate(public: &Public, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// `folkmoot authority log`
+fn log(folder: &Path, json: bool) -> Result<(), Failure> {
+    let all = folkmoot_authority::records(&StateFolder::at(folder)).map_err(refuse)?;
+    let value: Vec<Value> = all.iter().map(record_json).collect();
+    data(json, &Value::from(value.clone()), || {
+        let row = |one: &Value| {
+            let place =
+                one.get("place").and_then(Value::as_u64).map_or_else(String::new, |place| place.to_string());
+            let text = |field| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
+            let stands = one.get("stands").and_then(Value::as_bool).unwrap_or_default();
+            let word = if stands { "" } else { "not known to stand" }.to_owned();
+            let short = |field| short(&text(field)).to_owned();
+            vec![place, text("name"), short("request"), text("serial"), short("certificate"), word]
+        };
+        let heading = ["PLACE", "NAME", "REQUEST", "SERIAL", "CERTIFICATE", ""];
+        table(&heading, &value.iter().map(row).collect::<Vec<_>>())
+    });
+    Ok(())
+}
+
+/// A record whose certificate is none was named by a replica that lies: it has no serial number.
+fn record_json(record: &Record) -> Value {
+    let gmc = Gmc::from_der(&record.der).ok();
+    json!({
+        "place": record.place, "request": hex(&record.request), "certificate": hex(&digest(&[&record.der])),
+        "serial": gmc.as_ref().map(|gmc| hex(&gmc.body().serial)), "name": gmc.as_ref().map(Gmc::name),
+        "member": gmc.as_ref().map(|gmc| gmc.member().hex()), "der": hex(&record.der), "stands": record.stands,
+    })
+}
+
 /// `folkmoot authority status`
 async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
     let status = Control::connect(folder).await?.ask(&Request::Authority).await?;
@@ -122,7 +155,14 @@ async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
             ]
         };
         let rows: Vec<Vec<String>> = people.map(row).collect();
-        format!("{head}\n{}", table(&["MEMBER", "STATE", "HEARD"], &rows))
+        let replicas = status.get("replicas").filter(|replicas| replicas.is_object()).map(|replicas| {
+            format!(
+                "replicas: {}; {} records in the log\n",
+                text(replicas, "words"),
+                number(replicas, "records")
+            )
+        });
+        format!("{head}\n{}{}", replicas.unwrap_or_default(), table(&["MEMBER", "STATE", "HEARD"], &rows))
     });
     Ok(())
 }

@@ -16,6 +16,7 @@ mod office;
 mod post;
 mod propose;
 pub(crate) mod render;
+mod replica;
 mod serve;
 
 use crate::args::Run;
@@ -62,6 +63,8 @@ struct Process {
     journal: Journal,
     kept: Kept,
     office: office::Watch,
+    /// Of an authority that shares its log.
+    replica: Option<replica::Replica>,
     letters: Letters,
     hook: hook::Hook,
     picture: Picture,
@@ -79,6 +82,7 @@ enum Turn {
     Request((crate::control::Request, oneshot::Sender<crate::control::Answer>)),
     Hook(hook::Turn),
     Office,
+    Replica(replica::Turn),
     Stop,
 }
 
@@ -94,18 +98,21 @@ pub(crate) async fn run(
     }
     let mut options = Options::new(folder).listen(run.listen);
     options.seeds.clone_from(&run.at);
+    options.replicated = run.replica.replicas.is_some();
     options.clock_ahead = Duration::from_secs(run.clock_ahead);
     options.danger_keep_keys = run.danger_keep_keys;
     let moot = Folkmoot::open_with(options).await?;
-    let session = if run.authority { office::of(&moot).await? } else { moot.join().await? };
+    let session =
+        if run.authority { office::of(&moot, folder, &run.replica).await? } else { moot.join().await? };
     if run.apply {
         moot.apply().await?;
     }
+    let replica = replica::start(folder, &run.replica).await?;
     let (requests, inbox) = mpsc::channel(REQUESTS_WAITING_MAX);
     let (events, _) = broadcast::channel(EVENTS_BEHIND_MAX);
     let socket = folder.join("control.sock");
     let server = serve::start(&socket, requests, events.clone())?;
-    announce(&moot, folder, printing, run.quiet);
+    announce(&moot, replica.as_ref(), folder, printing, run.quiet);
     if !run.apply && !run.authority && printing != Printing::Json {
         tell_outsider(&moot, folder).await?;
     }
@@ -120,6 +127,7 @@ pub(crate) async fn run(
         journal: Journal::default(),
         kept: Kept::default(),
         office: office::Watch::new(run.authority),
+        replica,
         letters: Letters::default(),
         hook: hook::Hook::new(run.policy_hook.clone()),
         picture: Picture::default(),
@@ -133,19 +141,33 @@ pub(crate) async fn run(
     server.abort();
     // The socket goes with the process; a stale one is replaced at the next start anyway.
     let _ = std::fs::remove_file(&process.socket);
-    result?;
+    let stopped = match process.replica.take() {
+        Some(replica) => replica.stop().await,
+        None => Ok(()),
+    };
+    result.and(stopped)?;
     process.moot.close().await.map_err(Failure::from)
 }
 
-fn announce(moot: &Folkmoot, folder: &Path, printing: Printing, quiet: bool) {
+fn announce(
+    moot: &Folkmoot,
+    replica: Option<&replica::Replica>,
+    folder: &Path,
+    printing: Printing,
+    quiet: bool,
+) {
     let value = json!({
         "event": "ready", "me": moot.me().hex(), "name": moot.name(), "group": moot.group().hex(),
         "locator": moot.locator().to_string(), "state": folder,
+        "replicas": replica.map(replica::Replica::locator),
     });
     match printing {
         Printing::Json => show::line(&value.to_string()),
         Printing::People if !quiet => {
             eprintln!("{} listens at {}; folder {}", moot.name(), moot.locator(), folder.display());
+            if let Some(replica) = replica {
+                eprintln!("for other replicas: {}", replica.locator());
+            }
         }
         Printing::People | Printing::Nothing => {}
     }
@@ -177,6 +199,7 @@ impl Process {
                 Some(request) = inbox.recv() => Turn::Request(request),
                 turn = self.hook.next() => Turn::Hook(turn),
                 () = self.office.next() => Turn::Office,
+                turn = replica::next(&mut self.replica) => Turn::Replica(turn),
                 () = &mut stop => Turn::Stop,
             };
             match turn {
@@ -184,6 +207,7 @@ impl Process {
                 Turn::Event(Ok(None)) | Turn::Stop => return Ok(()),
                 Turn::Event(Err(error)) => return Err(error.into()),
                 Turn::Hook(turn) => self.follow_hook(turn).await?,
+                Turn::Replica(turn) => self.follow_replica(turn).await?,
                 Turn::Office => self.look_at_office().await?,
                 Turn::Request((crate::control::Request::Stop, done)) => {
                     let _ = done.send(Ok(Value::Null).into());
@@ -215,6 +239,11 @@ impl Process {
             Event::Removed { group, cause } if *group == self.moot.group() => {
                 let removed = Some(render::cause_word(*cause));
                 self.picture = Picture { removed, ..Picture::default() };
+            }
+            Event::Log(record) => {
+                if let Some(replica) = &self.replica {
+                    replica.log(record);
+                }
             }
             Event::Letter { .. } => self.letters.note(&event, ""),
             Event::Answered { by, .. } => self.letters.note(&event, &render::name(&self.names, by)),

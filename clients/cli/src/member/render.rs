@@ -170,7 +170,9 @@ fn office_text(event: &Value) -> String {
     let dealer = event.get("dealer").and_then(Value::as_str).unwrap_or_default();
     let dealer = if dealer == "no-shares" { String::new() } else { format!("; dealer: {dealer}") };
     let (issued, here, members) = (number("issued"), number("here"), number("members"));
-    format!("{issued} certificates issued; {here} of {members} members are here{dealer}")
+    let replicas = event.get("replicas").and_then(Value::as_str);
+    let replicas = replicas.map_or_else(String::new, |words| format!("; replicas: {words}"));
+    format!("{issued} certificates issued; {here} of {members} members are here{dealer}{replicas}")
 }
 
 /// A word for a command line that means what has this name: a stranger's name goes into no shell unless it is plain.

@@ -4,7 +4,7 @@ use super::place::Place;
 use super::program::{self, authority, call, code, good, member, program, wait_for_ready};
 use serde_json::Value;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,8 @@ pub(crate) struct Actor {
     /// No member: the group's authority.
     is_authority: bool,
     child: Option<Child>,
+    /// What the process said of itself when it started last.
+    pub(crate) ready: Value,
 }
 
 impl Actor {
@@ -30,7 +32,7 @@ impl Actor {
         let state = place.path().join(folder);
         let made = good(&state, &["identity", "new", name]);
         let id = made["member"].as_str().unwrap().to_owned();
-        Self { id, locator: String::new(), state, is_authority: false, child: None }
+        Self { id, locator: String::new(), state, is_authority: false, child: None, ready: Value::Null }
     }
 
     /// The authority of the group that [`Place::found_with`] founds.
@@ -38,12 +40,27 @@ impl Actor {
         let state = place.path().join(folder);
         let made = good(&state, &["authority", "new", "--group", "test", "--scheme", scheme]);
         let id = made["member"].as_str().unwrap().to_owned();
-        Self { id, locator: String::new(), state, is_authority: true, child: None }
+        Self { id, locator: String::new(), state, is_authority: true, child: None, ready: Value::Null }
+    }
+
+    /// Another one with the office in this file.
+    pub(crate) fn authority_of(place: &Place, folder: &str, office: &Path) -> Self {
+        let mut made = Self::new(place, folder);
+        made.good(&["authority", "take-over", &office.display().to_string()]);
+        made.is_authority = true;
+        made
     }
 
     /// One whose folder was made otherwise.
     pub(crate) fn of(state: PathBuf, id: &str) -> Self {
-        Self { id: id.to_owned(), locator: String::new(), state, child: None, is_authority: false }
+        Self {
+            id: id.to_owned(),
+            locator: String::new(),
+            state,
+            child: None,
+            is_authority: false,
+            ready: Value::Null,
+        }
     }
 
     /// Starts the process, where it was before, and waits until it can be spoken to.
@@ -53,6 +70,7 @@ impl Actor {
         let mut child = start(&self.state, &place.signed(), &self.locator, at, &more);
         let ready = wait_for_ready(&mut child);
         self.locator = ready["locator"].as_str().unwrap().to_owned();
+        self.ready = ready;
         self.child = Some(child);
     }
 
@@ -115,6 +133,38 @@ impl Actor {
 
     pub(crate) fn heal(&self) {
         self.good(&["fault", "--heal"]);
+    }
+
+    /// Waits until the process ends by itself: its exit code.
+    pub(crate) fn ends(&mut self) -> i32 {
+        let begun = Instant::now();
+        let child = self.child.as_mut().unwrap();
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status.code().unwrap();
+            }
+            assert!(begun.elapsed() < LIMIT, "{} does not end", self.state.display());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Waits until one of these ends by itself.
+    pub(crate) fn one_ends(mut actors: [&mut Self; 2]) -> &mut Self {
+        let begun = Instant::now();
+        loop {
+            let is_over = |actor: &mut &mut Self| actor.child.as_mut().unwrap().try_wait().unwrap().is_some();
+            if let Some(over) = actors.iter_mut().position(is_over) {
+                let [first, second] = actors;
+                return if over == 0 { first } else { second };
+            }
+            assert!(begun.elapsed() < LIMIT, "neither ends");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Whether its processes have ever said this on the standard error.
+    pub(crate) fn said(&self, what: &str) -> bool {
+        std::fs::read_to_string(self.state.join("log")).unwrap().contains(what)
     }
 
     /// SIGKILL.

@@ -95,8 +95,9 @@ pub(crate) fn lived() -> bool {
 
 async fn live(state: &Path, at: folkmoot_base::Locator) {
     let listen = "127.0.0.1:0".parse().unwrap();
-    let (clock_ahead, danger_keep_keys) = (std::time::Duration::ZERO, false);
-    let options = Options { state: state.into(), listen, seeds: vec![at], clock_ahead, danger_keep_keys };
+    let (replicated, clock_ahead, danger_keep_keys) = (false, std::time::Duration::ZERO, false);
+    let (state, seeds) = (state.into(), vec![at]);
+    let options = Options { state, listen, seeds, replicated, clock_ahead, danger_keep_keys };
     let mut opened = open_seated(options, Withholding).await.unwrap();
     opened.running.handle.command(Command::Join { group: opened.group }).await.unwrap();
     println!("\n{}", serde_json::json!({ "event": "ready", "locator": opened.locator.to_string() }));

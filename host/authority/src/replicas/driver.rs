@@ -169,6 +169,7 @@ pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> 
         state,
         listen,
         seeds,
+        replicated: false,
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,
     };

@@ -30,19 +30,19 @@ struct Stored {
 
 /// One order of records. Places count from 1.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(crate) struct Log {
     /// The record at each place, and the digest of all up to it.
     records: Vec<(Bytes, Digest)>,
     places: BTreeMap<Digest, u64>,
     pub(super) epoch: Option<ViewId>,
     /// Places up to here stand for good.
-    pub(super) floor: u64,
+    pub(crate) floor: u64,
     /// Places up to here are on the authority's own disk.
     pub(super) handed: u64,
 }
 
 impl Log {
-    pub(super) fn load(stored: &[(StoreKey, Bytes)]) -> Result<Self, ReplicasError> {
+    pub(crate) fn load(stored: &[(StoreKey, Bytes)]) -> Result<Self, ReplicasError> {
         let corrupt = ReplicasError::LocalCorrupt;
         let rows: BTreeMap<&[u8], &Bytes> = stored
             .iter()
@@ -75,7 +75,7 @@ impl Log {
         Ok(log)
     }
 
-    pub(super) fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         u64::try_from(self.records.len()).unwrap_or(u64::MAX)
     }
 
@@ -88,7 +88,7 @@ impl Log {
         self.places.get(request).copied()
     }
 
-    pub(super) fn record(&self, place: u64) -> Option<&Bytes> {
+    pub(crate) fn record(&self, place: u64) -> Option<&Bytes> {
         self.at(place).map(|(record, _)| record)
     }
 

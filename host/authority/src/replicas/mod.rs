@@ -22,6 +22,7 @@ mod status;
 
 pub use driver::{DriverError, Ends, Logged, Options, Running, open};
 pub use error::ReplicasError;
+pub(crate) use log::Log;
 pub use log::{LOG_MAX, LOG_TABLE};
 pub use machine::{Danger, Input, Output, REPLICAS_MAX, Replicas, UNDERWAY_MAX, WANTS_MAX};
 pub use message::{BATCH_BYTES_MAX, Holding, MESSAGE_BYTES_MAX, Message, RECORD_BYTES_MAX, request_of};

@@ -1,7 +1,7 @@
 //! How a replica stands, for people.
 
 use super::machine::Replicas;
-use folkmoot_base::MemberId;
+use folkmoot_base::{MemberId, ViewId};
 
 /// How the log stands here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum Standing {
 pub struct Status {
     /// The replicas, in their charter's order.
     pub listed: Vec<MemberId>,
+    /// The view of the replicas' group that it is in.
+    pub view: Option<ViewId>,
     /// Those in the view.
     pub present: Vec<MemberId>,
     /// How the log stands.
@@ -48,13 +50,23 @@ impl Status {
         self.standing == Standing::Ready
     }
 
-    /// In a sentence.
+    /// Whether the view has a quorum.
+    pub fn has_quorum(&self) -> bool {
+        matches!(self.standing, Standing::Ready | Standing::Evening { .. } | Standing::Changing)
+    }
+
+    /// In a sentence, that calls the replicas by their ids.
     pub fn words(&self) -> String {
+        self.words_with(&ToString::to_string)
+    }
+
+    /// In a sentence.
+    pub fn words_with(&self, name: &dyn Fn(&MemberId) -> String) -> String {
         let (here, all) = (self.present.len(), self.listed.len());
         match self.standing {
             Standing::Out => "not in the replicas' group yet: waits for it".to_owned(),
             Standing::NoQuorum => {
-                format!("waits for {}: {here} of {all} replicas are no quorum", self.wanted())
+                format!("waits for {}: no quorum ({here} of {all} replicas)", self.wanted(name))
             }
             Standing::Evening { told, records: None } => {
                 format!("asks what each has: {told} of {here} have told")
@@ -64,17 +76,27 @@ impl Status {
             }
             Standing::Ready => format!("ready: {here} of {all} replicas"),
             Standing::Changing => "waits for the next view".to_owned(),
-            Standing::Diverged(member) => format!("stopped: the log here and that of {member} differ"),
+            Standing::Diverged(member) => {
+                format!("stopped: the log here and that of {member} differ", member = name(&member))
+            }
         }
     }
 
     /// Who would make a quorum.
-    fn wanted(&self) -> String {
-        match self.listed.first().filter(|first| !self.present.contains(first)) {
-            Some(first) if self.present.len().saturating_mul(2) == self.listed.len() => {
-                format!("{first}, the first listed")
-            }
-            _ => "others".to_owned(),
+    fn wanted(&self, name: &dyn Fn(&MemberId) -> String) -> String {
+        let absent = self.listed.iter().filter(|one| !self.present.contains(one)).map(name);
+        let names: Vec<String> = absent.collect();
+        // Half is enough with the first listed.
+        let with_first = self.listed.first().is_some_and(|first| self.present.contains(first));
+        let enough = if with_first {
+            self.listed.len().div_ceil(2)
+        } else {
+            (self.listed.len() / 2).saturating_add(1)
+        };
+        let lacks = enough.saturating_sub(self.present.len());
+        match lacks {
+            0 | 1 => format!("replica {}", names.join(" or ")),
+            more => format!("{more} replicas of {}", names.join(", ")),
         }
     }
 }
@@ -84,6 +106,7 @@ impl Replicas {
     pub fn status(&self) -> Status {
         Status {
             listed: self.listed.clone(),
+            view: self.seat.as_ref().map(|seat| seat.view),
             present: self.seat.as_ref().map(|seat| seat.present.clone()).unwrap_or_default(),
             standing: self.standing(),
             length: self.log.length(),

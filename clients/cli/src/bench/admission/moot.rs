@@ -161,6 +161,7 @@ impl Moot {
             state: path,
             listen: ([127, 0, 0, 1], 0).into(),
             seeds,
+            replicated: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,
         };

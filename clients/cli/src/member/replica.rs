@@ -1,0 +1,183 @@
+//! The replica beside an authority's process: what the authority wants logged goes there, what the log has comes back.
+//!
+//! ```text
+//! authority's member --Event::Log--> Process --records--> driver (host/authority) <--UDP--> other replicas
+//!                    <--logged------         <--logged---
+//! ```
+//! A record that finds no room is dropped here: the authority says it again after a few seconds.
+
+use super::Process;
+use super::render::view_text;
+use crate::authority::args::ReplicaArgs;
+use crate::exit::{Exit, Failure};
+use crate::files;
+use folkmoot::{Bytes, MemberId, StateFolder};
+use folkmoot_authority::replicas::{
+    DriverError, Ends, Logged, Options, Running, Standing, Status, WANTS_MAX, open,
+};
+use folkmoot_identity::SignedCharter;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tokio::sync::{mpsc, watch};
+
+/// It, at work.
+pub(super) struct Replica {
+    running: Running,
+    records: mpsc::Sender<Bytes>,
+    logged: mpsc::Receiver<Logged>,
+    status: watch::Receiver<Status>,
+    /// The replicas, by their charter.
+    names: BTreeMap<MemberId, String>,
+}
+
+/// What happened there.
+pub(super) enum Turn {
+    Logged(Logged),
+    Ended(Result<(), DriverError>),
+}
+
+fn refuse(error: DriverError) -> Failure {
+    let text = format!("the replica has stopped: {error}");
+    match error {
+        DriverError::Runtime(error) => Failure { text, ..Failure::from(error) },
+        DriverError::LocalEnded => Failure::bug(text),
+        _ => Failure::new(Exit::Configuration, text),
+    }
+}
+
+/// Starts it, where one is wanted. `home` is the authority's folder.
+pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Replica>, Failure> {
+    let Some(state) = &wanted.replicas else { return Ok(None) };
+    if std::fs::canonicalize(state)
+        .is_ok_and(|path| std::fs::canonicalize(home).is_ok_and(|home| home == path))
+    {
+        let why = "--replicas takes a folder of its own: a replica is a founder of another group than the one it serves";
+        return Err(Failure::new(Exit::Usage, why));
+    }
+    if let Some(charter) = &wanted.replicas_charter {
+        files::adopt(state, charter)?;
+    }
+    let names = names(state)?;
+    let (records, inbox) = mpsc::channel(WANTS_MAX);
+    let (tell, logged) = mpsc::channel(1);
+    let options =
+        Options { state: state.clone(), listen: wanted.replicas_listen, seeds: wanted.replicas_at.clone() };
+    let running = open(options, Ends { records: inbox, logged: tell }).await.map_err(|error| {
+        let Failure { exit, text } = refuse(error);
+        Failure { exit, text: text.replacen("the replica has stopped", "the replica cannot start", 1) }
+    })?;
+    let status = running.status();
+    Ok(Some(Replica { running, records, logged, status, names }))
+}
+
+/// The replicas that the charter in this folder lists.
+fn names(state: &Path) -> Result<BTreeMap<MemberId, String>, Failure> {
+    let folder = StateFolder::at(state);
+    if !folder.charter_path().exists() {
+        let why =
+            format!("{} holds no charter of replicas: name it with --replicas-charter", state.display());
+        return Err(Failure::new(Exit::Configuration, why));
+    }
+    let stands_not = |error| {
+        Failure::new(
+            Exit::Configuration,
+            format!("{} does not stand: {error}", folder.charter_path().display()),
+        )
+    };
+    let signed = SignedCharter::complete_from_der(&folder.read_charter()?).map_err(stands_not)?;
+    let founders = signed.charter().founders().iter();
+    Ok(founders.map(|founder| (founder.key.member_id(), founder.name.clone())).collect())
+}
+
+/// The next thing that happens there; never, without one.
+pub(super) async fn next(replica: &mut Option<Replica>) -> Turn {
+    let Some(replica) = replica else { return std::future::pending().await };
+    tokio::select! {
+        Some(logged) = replica.logged.recv() => Turn::Logged(logged),
+        ended = replica.running.ended() => Turn::Ended(ended),
+    }
+}
+
+impl Replica {
+    /// The authority wants it logged.
+    pub(super) fn log(&self, record: &Bytes) {
+        if self.records.try_send(record.clone()).is_err() {
+            tracing::debug!("no room for a record: it is said again");
+        }
+    }
+
+    pub(super) fn locator(&self) -> String {
+        self.running.locator().to_string()
+    }
+
+    pub(super) fn words(&self) -> String {
+        self.status.borrow().words_with(&|member| self.name(member))
+    }
+
+    fn name(&self, member: &MemberId) -> String {
+        self.names.get(member).cloned().unwrap_or_else(|| member.to_string())
+    }
+
+    /// An authority whose disk has more than the log has: one of the two was changed.
+    pub(super) fn check(&self, issued: usize) -> Result<(), Failure> {
+        let status = self.status.borrow();
+        if !status.is_ready() || u64::try_from(issued).is_ok_and(|issued| issued <= status.length) {
+            return Ok(());
+        }
+        let why = format!(
+            "this authority has issued {issued} certificates and the replicas' log has {} records: it ran without --replicas, or the \
+             replica's folder is a new one that has not met the others. Nothing more is issued, so that nothing is issued twice",
+            status.length
+        );
+        Err(Failure::new(Exit::Configuration, why))
+    }
+
+    /// All of it, for `folkmoot authority status`.
+    pub(super) fn json(&self) -> Value {
+        let status = self.status.borrow();
+        let one = |member: &MemberId| json!({ "member": member.hex(), "name": self.name(member), "here": status.present.contains(member) });
+        json!({
+            "me": self.running.me().hex(), "name": self.name(&self.running.me()), "locator": self.locator(),
+            "replicas": status.listed.iter().map(one).collect::<Vec<_>>(),
+            "view": status.view.as_ref().map(view_text), "quorum": status.has_quorum(), "even": status.is_ready(),
+            "state": word(status.standing), "records": status.length, "handed": status.handed, "waiting": status.waiting,
+            "words": status.words_with(&|member| self.name(member)),
+        })
+    }
+
+    /// Stops it, once its writes are on disk.
+    pub(super) async fn stop(self) -> Result<(), Failure> {
+        self.running.stop().await.map_err(refuse)
+    }
+}
+
+fn word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Out => "out",
+        Standing::NoQuorum => "no-quorum",
+        Standing::Evening { .. } => "evening",
+        Standing::Ready => "ready",
+        Standing::Changing => "changing",
+        Standing::Diverged(_) => "diverged",
+    }
+}
+
+impl Process {
+    pub(super) async fn follow_replica(&mut self, turn: Turn) -> Result<(), Failure> {
+        match turn {
+            Turn::Logged(Logged { record, kept }) => {
+                self.moot.logged(record).await?;
+                // A replica that has ended says so by itself.
+                let _ = kept.send(());
+                Ok(())
+            }
+            Turn::Ended(ended) => {
+                self.replica = None;
+                let why =
+                    || Failure::new(Exit::Configuration, "the replica has stopped: its member was told to");
+                Err(ended.err().map_or_else(why, refuse))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What was issued, as a folder's disk has it: a replica's log in its order, or what an authority keeps for itself.
+
+use crate::AuthorityError;
+use crate::replicas::Log;
+use bytes::Bytes;
+use folkmoot_admission::{LogRecord, OFFICE_TABLE};
+use folkmoot_base::{Digest, StoreKey, codec};
+use folkmoot_runtime::{StateFolder, Store};
+
+/// A certificate that was issued, or is about to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Where it stands in the log, from 1 on; none in an authority's own folder, which has no order.
+    pub place: Option<u64>,
+    /// For which request.
+    pub request: Digest,
+    /// The certificate (X.509, DER).
+    pub der: Bytes,
+    /// Whether it is known to stand for good. One that is not was told to nobody, and another log may have another in its place.
+    pub stands: bool,
+}
+
+/// Everything in a folder on which nobody runs: in the log's order if it is a replica's, else in that of the requests' digests.
+///
+/// # Errors
+/// [`AuthorityError`]; [`AuthorityError::LocalFile`] if the log is damaged.
+pub fn records(folder: &StateFolder) -> Result<Vec<Record>, AuthorityError> {
+    // A folder that holds no identity is a mistyped one: nothing is written there, not even a lock.
+    folder.read_key()?;
+    if !folder.store_path().exists() {
+        return Ok(Vec::new());
+    }
+    let _lock = folder.lock()?;
+    let stored = Store::open(&folder.store_path())?.load()?;
+    let mut all = issued(&stored);
+    let damaged = |detail: String| AuthorityError::LocalFile { path: folder.store_path(), detail };
+    let log = Log::load(&stored).map_err(|error| damaged(error.to_string()))?;
+    for place in 1..=log.length() {
+        let record = log.record(place).and_then(|record| codec::decode::<LogRecord>(record).ok());
+        let LogRecord { request, der } = record.ok_or_else(|| damaged(format!("the record at {place}")))?;
+        all.push(Record { place: Some(place), request, der: der.0, stands: place <= log.floor });
+    }
+    Ok(all)
+}
+
+fn issued(stored: &[(StoreKey, Bytes)]) -> Vec<Record> {
+    let ours = stored.iter().filter(|(at, _)| at.table == OFFICE_TABLE);
+    let read = |(at, der): &(StoreKey, Bytes)| {
+        let request = at.key.strip_prefix(b"i")?.try_into().ok()?;
+        Some(Record { place: None, request, der: der.clone(), stands: true })
+    };
+    ours.filter_map(read).collect()
+}
