@@ -47,16 +47,6 @@ impl World {
         disk.is_some_and(|disk| disk.keys().any(|key| key.table == "share" && hex(&key.key) == sharing))
     }
 
-    /// Whether those here have shares of several sharings and a voter is away: a ballot that is split between them waits for the one
-    /// who could decide it (docs/protocol/admission.md, "Departures and limits").
-    fn is_split(&self, here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
-        let shares = here.keys().filter_map(|seat| self.chair(*seat)?.shares.as_ref());
-        let waiting: BTreeSet<&String> = shares
-            .flat_map(|(in_use, on_disk)| on_disk.iter().filter(move |name| in_use.as_ref() != Some(*name)))
-            .collect();
-        waiting.len() > 1 && tables.electorate.iter().any(|voter| !here.contains_key(voter))
-    }
-
     /// How the tables of `seat` stand.
     fn tables_of(&self, seat: Seat) -> Option<Tables> {
         let chair = self.chair(seat)?;
@@ -74,7 +64,7 @@ impl World {
             return Some(format!("a table at m{seat} stands still and is not over"));
         }
         for (seat, tables) in &here {
-            if wants(&here, tables) && can_share(&here, tables) && !self.is_split(&here, tables) {
+            if wants(&here, tables) && can_share(&here, tables) && !is_split(&here, tables) {
                 return Some(format!("m{seat} wants another sharing, and a quorum is here"));
             }
             for (guest, approvers) in &tables.ripe {
@@ -92,6 +82,15 @@ impl World {
 fn wants(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
     let lacks = |seat: &&Seat| here.contains_key(seat) && !tables.holders.contains(seat);
     tables.wants || (tables.shared && tables.voters.iter().any(|seat| lacks(&seat)))
+}
+
+/// Whether all voters who are here have spent their approval in a ballot that decides nothing without one who is away: it waits for that
+/// one (docs/protocol/admission.md, "Departures and limits").
+fn is_split(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
+    let (present, away): (Vec<Seat>, Vec<Seat>) =
+        tables.voters.iter().partition(|seat| here.contains_key(seat));
+    let spent = present.iter().all(|seat| tables.spent.contains(seat));
+    spent && away.iter().any(|seat| !tables.spent.contains(seat))
 }
 
 /// Whether those here could make and decide a sharing.
