@@ -296,7 +296,7 @@ fn a_list_and_a_founder_admit_without_the_others() {
         ],
     );
     assert_eq!(code(&refused), 2);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("this release has none"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("takes an authority"));
     drop((dora, eve, cast));
 
     let cast = Cast::new("founder", &["anna", "ben"], &["--policy", "founder", "--decider", "@ben"], &[]);

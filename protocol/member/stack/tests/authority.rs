@@ -210,7 +210,7 @@ fn an_admission_waits_for_the_authority_and_says_so() {
     world.start(OFFICE, false);
     assert_eq!(world.members[&ANNA].status(Instant(world.now)).authority.unwrap().linked, []);
     world.link(ANNA, OFFICE);
-    world.seconds(2);
+    world.seconds(6);
     assert!(world.admitted());
     let reach = world.members[&ANNA].status(Instant(world.now)).authority.unwrap();
     assert_eq!(reach.linked, [id(OFFICE).node()]);

@@ -268,7 +268,7 @@ mod tests {
         let shared = row(Scheme::TsDsa, Kind::TsDsa, 5);
         assert_eq!(
             (shared.steps(), shared.cryptography()),
-            (10, micros(500 + 800 + 2_000 + 200) + millis(6))
+            (10, micros(500 + 800 + 2_000 + 200) + millis(1))
         );
         assert_eq!(shared.expected(), micros(4_500) + millis(20 + 10 + 7 + 1));
         assert!((shared.ratio() - 60.0 / 42.5).abs() < 1e-9);
