@@ -111,6 +111,13 @@ impl Cast {
     }
 }
 
+/// Takes the store away, as a disk does that is replaced.
+pub(crate) fn lose_the_log(replica: &Actor) {
+    for file in ["member.sqlite", "member.sqlite-wal", "member.sqlite-shm"] {
+        let _ = std::fs::remove_file(replica.state.join(file));
+    }
+}
+
 /// Changes a byte of the last certificate in a log, as a disk does that was set back or changed.
 pub(crate) fn forge_the_last_record(replica: &Actor) {
     let mut store = Store::open(&replica.state.join("member.sqlite")).unwrap();
