@@ -291,6 +291,8 @@ fn a_list_and_a_founder_admit_without_the_others() {
             "x",
             "--policy",
             "authority",
+            "--votes",
+            "1",
             "--founder",
             &cast.people[0].state.join("identity.pem").display().to_string(),
         ],
