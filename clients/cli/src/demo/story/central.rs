@@ -75,7 +75,7 @@ impl Story {
         }
         tale.check("members go on talking without it", true, "1 message each");
         let before = shared(&[&self.anna, &self.ben, &self.cleo], None, VIEW).await?;
-        office.erin.start(&self.charter, &[self.anna.locator.clone()], true).await?;
+        office.erin.start(&self.charter, std::slice::from_ref(&self.anna.locator), true).await?;
         self.vote_for(tale, "erin").await?;
         let waits =
             |status: &Value| person(status, "erin").is_some_and(|erin| field(erin, "awaits") == "authority");
