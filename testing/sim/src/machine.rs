@@ -204,8 +204,8 @@ pub struct Tables {
     pub electorate: Vec<Seat>,
     /// Of these, those who are members.
     pub voters: BTreeSet<Seat>,
-    /// Who has approved something in the ballot that is voted in now, as far as this machine knows; nobody where something has enough.
-    pub spent: BTreeSet<Seat>,
+    /// Who approves each open proposal in the ballot that is voted in now, as far as this machine knows.
+    pub approvals: Vec<BTreeSet<Seat>>,
     /// How many votes it takes.
     pub threshold: usize,
     /// How many shares sign: by the next sharing where one is wanted, else by the present one.

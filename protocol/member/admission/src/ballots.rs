@@ -7,7 +7,7 @@
 //! A voter approves at most one decision in a ballot, and goes to the next only when the votes it holds prove the present one
 //! dead: no decision, heard of or not, could still find enough approvals there. By induction at most one decision of a serial
 //! is ever carried out (DECISIONS T4). A ballot split between decisions waits for the silent voter who could decide it; but a
-//! voter whose machine is there and wants what no person is asked for is not silent (`ADM-59`).
+//! voter whose machine is there and wants what no person is asked for is not silent (`ADM-38`).
 //! A rejection spends nothing: it says that this voter will not approve this decision in this ballot.
 
 use crate::message::OpenMessage;
@@ -258,7 +258,7 @@ impl Ballots {
         wanted.map(|proposal| proposal.decision.clone())
     }
 
-    /// `ADM-59`: what this member's machine wants and this ballot can give no more, because others approved what people proposed. It is
+    /// `ADM-38`: what this member's machine wants and this ballot can give no more, because others approved what people proposed. It is
     /// approved all the same: a voter whose person has judged none of that would keep the ballot open as long as that person is
     /// silent, and once enough such voters are spent it is dead, and the next begins with what machines want.
     fn lost(&self, ballot: u32, me: &MemberId, roster: &Roster) -> Option<&Proposal> {

@@ -146,7 +146,7 @@ fn a_sharing_that_too_many_have_no_share_of_is_refused_and_made_anew() {
 /// After an expulsion two people want one more each, and the others have judged neither: any of them could still decide it, so the
 /// ballot is alive, and the new shares cannot win it. They come all the same, and what people want is open still.
 #[test]
-fn adm_59_new_shares_do_not_wait_for_people_who_have_not_judged() {
+fn adm_38_new_shares_do_not_wait_for_people_who_have_not_judged() {
     for scheme in SCHEMES {
         let mut bus = Bus::of_scheme(scheme, 5, 2);
         bus.pass(12);

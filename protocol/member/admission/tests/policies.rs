@@ -299,7 +299,7 @@ fn adm_37_one_who_is_away_does_not_hold_the_update_up() {
 
 /// Two people want a removal each, and the third has judged neither: the update comes all the same.
 #[test]
-fn adm_59_an_update_of_the_threshold_does_not_wait_for_people_who_have_not_judged() {
+fn adm_38_an_update_of_the_threshold_does_not_wait_for_people_who_have_not_judged() {
     let mut bus = group(3, 1, |draft| draft.ratio = Some((10, 0)));
     let [anna, _, carl] = [0, 1, 2].map(|who| bus.seats[who].identity.member());
     bus.command(0, Command::Expel(carl)).unwrap();

@@ -293,10 +293,7 @@ impl Machine for Actor {
         let ripe = member.petitions().into_iter().filter(|petition| petition.have >= petition.need);
         let ripe =
             ripe.filter_map(|one| Some((self.names.seat(&one.member)?, self.names.seats(&one.approved))));
-        let open = member.proposals();
-        let decided = open.iter().any(|proposal| proposal.have >= proposal.need);
-        let spent = open.into_iter().filter(|_| !decided).flat_map(|proposal| proposal.approved);
-        let spent: Vec<_> = spent.collect();
+        let approvals = member.proposals().into_iter().map(|proposal| self.names.seats(&proposal.approved));
         Some(Tables {
             shared: scheme.shared(),
             still: u64::try_from(status.still.as_micros()).unwrap_or(u64::MAX),
@@ -308,7 +305,7 @@ impl Machine for Actor {
                 .filter_map(|voter| self.names.seat(voter))
                 .collect(),
             voters: self.names.seats(&roster.voters()),
-            spent: self.names.seats(&spent),
+            approvals: approvals.collect(),
             threshold: roster.threshold(),
             signers: scheme.signers(roster.threshold()),
             holders: self.names.seats(sharing.map(|facts| facts.holders.as_slice()).unwrap_or_default()),

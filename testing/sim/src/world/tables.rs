@@ -65,7 +65,9 @@ impl World {
         }
         for (seat, tables) in &here {
             if wants(&here, tables) && can_share(&here, tables) && !is_split(&here, tables) {
-                return Some(format!("m{seat} wants another sharing, and a quorum is here"));
+                let ballot =
+                    format!("of the voters {:?} these approve: {:?}", tables.voters, tables.approvals);
+                return Some(format!("m{seat} wants another sharing, and a quorum is here; {ballot}"));
             }
             for (guest, approvers) in &tables.ripe {
                 let comes = self.chair(*guest).is_some_and(|chair| chair.machine.is_some());
@@ -87,18 +89,27 @@ fn wants(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
 /// Whether all voters who are here have spent their approval in a ballot that decides nothing without one who is away: it waits for that
 /// one (docs/protocol/admission.md, "Departures and limits").
 fn is_split(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
+    let spent = |seat: &Seat| tables.approvals.iter().any(|yes| yes.contains(seat));
+    let decided = tables.approvals.iter().any(|yes| is_quorum(tables, yes));
     let (present, away): (Vec<Seat>, Vec<Seat>) =
         tables.voters.iter().partition(|seat| here.contains_key(seat));
-    let spent = present.iter().all(|seat| tables.spent.contains(seat));
-    spent && away.iter().any(|seat| !tables.spent.contains(seat))
+    !decided && present.iter().all(spent) && !away.iter().all(spent)
 }
 
 /// Whether those here could make and decide a sharing.
 fn can_share(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
-    let voters = tables.voters.iter().filter(|seat| here.contains_key(seat)).count();
-    let first = tables.electorate.first().is_some_and(|seat| here.contains_key(seat));
-    let quorum = 2 * voters > tables.electorate.len() || (first && 2 * voters == tables.electorate.len());
-    quorum && voters >= tables.signers && voters >= tables.threshold && holders(here, tables) >= tables.givers
+    let voters: BTreeSet<Seat> =
+        tables.voters.iter().copied().filter(|seat| here.contains_key(seat)).collect();
+    is_quorum(tables, &voters)
+        && voters.len() >= tables.signers
+        && voters.len() >= tables.threshold
+        && holders(here, tables) >= tables.givers
+}
+
+/// More than half of the electorate, or half of it with the first.
+fn is_quorum(tables: &Tables, voters: &BTreeSet<Seat>) -> bool {
+    let (some, all) = (2 * voters.len(), tables.electorate.len());
+    some > all || (some == all && tables.electorate.first().is_some_and(|first| voters.contains(first)))
 }
 
 /// Whether those here could sign for a request that these approved.
