@@ -7,6 +7,7 @@
 //! Speaks to one contact at a time, again and again at growing pauses, and to the next one when it falls silent or its link
 //! goes down. Request and certificate are persisted before they are sent, so a restart asks the same question.
 
+use crate::central::speaks;
 use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey};
 use crate::resend::Pause;
 use crate::store::REQUESTS;
@@ -172,6 +173,8 @@ impl Applicant {
                 self.clock = Some(time);
                 Ok(())
             }
+            // It is linked to who was a member before, and answers no stranger.
+            Input::LinkUp(node) if speaks(transcript.roster(), &node) => Ok(()),
             Input::LinkUp(node) => {
                 if !self.contacts.contains(&node) && self.contacts.len() < CONTACTS_MAX {
                     // One that comes after all others had no place is asked at once.

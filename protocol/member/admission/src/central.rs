@@ -89,12 +89,10 @@ pub(crate) fn is_dealers(roster: &Roster) -> bool {
 
 impl Admission {
     pub(crate) fn authority_up(&mut self, call: &Call<'_>, node: NodeId) {
-        if speaks(call.transcript.roster(), &node) {
-            self.central.linked.entry(node).or_insert_with(|| HEARD.full(call.now));
-            // Who has not been told the time has nothing to say yet, and nothing due.
-            self.central.beat = self.clock.map(|_| call.now);
-            self.central.asked.values_mut().for_each(|asked| asked.next = call.now);
-        }
+        self.central.linked.entry(node).or_insert_with(|| HEARD.full(call.now));
+        // Who has not been told the time has nothing to say yet, and nothing due.
+        self.central.beat = self.clock.map(|_| call.now);
+        self.central.asked.values_mut().for_each(|asked| asked.next = call.now);
     }
 
     pub(crate) fn authority_down(&mut self, node: &NodeId) {

@@ -17,10 +17,10 @@ mod town;
 use bytes::Bytes;
 use common::{Dice, NOW, open, person};
 use folkmoot_admission::{
-    AdmissionError, AuthorityMessage, Closed, Command, Event, GroundsWord, GuestMessage, Heartbeat, Input,
-    Office, OpenMessage, Phase, Reason,
+    AdmissionError, Applicant, AuthorityMessage, Closed, Command, Config, Event, GroundsWord, GuestMessage,
+    Heartbeat, Input, Office, OpenMessage, Output, Phase, Reason,
 };
-use folkmoot_base::{Blob, Digest, UnixTime, codec};
+use folkmoot_base::{Blob, Digest, Instant, UnixTime, codec};
 use folkmoot_identity::{Decision, Gmc, Grounds, Request, Scheme};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -404,4 +404,26 @@ fn a_guest_with_its_certificate_goes_on_at_another_contact() {
     let member = town.bus.strangers[dora].identity.member();
     let held = town.bus.seats[1].transcript.roster().member(&member).unwrap().certificate.clone();
     assert_eq!(issued, [folkmoot_base::digest(&[&held.unwrap()])]);
+}
+
+/// One that was a member is still linked with the authority, which answers no stranger: its request does not wait for that.
+#[test]
+fn a_stranger_asks_members_and_not_the_authority() {
+    let town = apart();
+    let (authority, member) = (town.desks[0].identity.node(), town.bus.seats[1].identity.node());
+    let (dora, transcript) = (person("dora", 77), town.transcript());
+    let mut applicant = Applicant::new(Config::default());
+    let mut dice = Dice(5);
+    let mut asks = |input: Input| {
+        applicant.handle(Instant(1), input, transcript, &dora, &mut dice).unwrap();
+        let outputs = core::iter::from_fn(|| applicant.poll_output());
+        let guests = outputs.filter_map(|output| match output {
+            Output::Guest { to, .. } => Some(to),
+            _ => None,
+        });
+        guests.collect::<Vec<_>>()
+    };
+    assert_eq!(asks(Input::Clock(NOW)), []);
+    assert_eq!(asks(Input::LinkUp(authority)), []);
+    assert_eq!(asks(Input::LinkUp(member)), [member]);
 }

@@ -88,7 +88,6 @@ impl Admission {
                 self.hands.tables.retain(|_, table| table.leader != me || table.purpose != done);
                 self.hands.issued.insert(request, gmc.der().clone());
                 self.answer(call, &request);
-                self.enter_sponsored(call, &request);
             }
             Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
         }
