@@ -115,13 +115,13 @@ impl Member {
 
     /// Asks for admission, from now until it is decided.
     fn apply(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        // Also while inside: our transcript may not know yet that our certificate ran out while we were away.
+        self.wants_in = true;
         match &self.door {
             Door::Closed => {}
             // Who was refused for good, asks anew.
             Door::Outside(applicant) if applicant.is_over() => {}
-            // Our transcript may not know yet that our certificate ran out while we were away.
-            Door::Inside(_) => return self.wants_in = true,
-            Door::Outside(_) | Door::Office(_) => return,
+            Door::Outside(_) | Door::Inside(_) | Door::Office(_) => return,
         }
         let applicant = Applicant::new(self.rules());
         self.door = Door::Outside(Box::new(applicant));
@@ -131,7 +131,7 @@ impl Member {
         }
     }
 
-    /// Who asked while it took itself for a member, and learned that its certificate ran out, asks now. Who was expelled does not.
+    /// Who was told to ask, and learns that its certificate ran out, asks again. Who was expelled does not.
     fn apply_if_ended(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let former = self.transcript.roster().former(&self.me);
         let expired = former.is_some_and(|(_, ending)| matches!(ending, Ending::Expired { .. }));

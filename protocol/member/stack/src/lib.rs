@@ -53,7 +53,7 @@ pub struct Member {
     home: GroupId,
     transcript: Transcript,
     door: Door,
-    /// Whether it was asked to apply while it was a member: it does once its certificate has run out.
+    /// Whether it was told to apply: it does so again once its certificate has run out.
     wants_in: bool,
     desk: Desk,
     writer: Writer,

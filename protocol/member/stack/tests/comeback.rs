@@ -83,6 +83,34 @@ fn who_was_told_to_ask_and_learns_that_its_certificate_ran_out_asks() {
     assert_eq!(returns(&mut dora, false, &expire, &again), (0, 0), "nobody told her to");
 }
 
+/// The same where she asked as a stranger, was let in, and is still here when her term is over.
+#[test]
+fn who_was_admitted_since_it_asked_asks_again_when_its_certificate_runs_out() {
+    let (_, mut transcript) = away();
+    let admit = transcript.entries().nth(1).unwrap().clone();
+    let held = transcript.roster().member(&id(DORA)).unwrap();
+    let late = UnixTime(held.not_after.0 + 1);
+    let expire = transcript.make_expire(id(DORA), held.entry, late, &PEOPLE[0]).unwrap();
+    let again = again(&mut transcript, &expire);
+    let charter = charter(2, Minority::Continue);
+    let mut dora = Member::new(Config::new(PEOPLE[DORA].clone(), charter), &[]).unwrap();
+    let (now, mut dice) = (Instant(0), Dice(1));
+    dora.clock(now, NOW, &mut dice);
+    let group = dora.transcript().group();
+    dora.command(now, Command::Join { group }, &mut dice);
+    dora.command(now, Command::Apply, &mut dice);
+    dora.node(now, ToMember::Configuration { nodes: vec![id(DORA).node()] }, &mut dice);
+    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::Memory(1) };
+    dora.node(now, up, &mut dice);
+    assert_eq!(asks(&mut dora), (1, 0), "as a stranger");
+    dora.node(now, ToMember::Entry(admit), &mut dice);
+    assert_eq!(asks(&mut dora), (0, 1), "as a member");
+    dora.node(now, ToMember::Entry(expire), &mut dice);
+    assert_eq!(asks(&mut dora).0, 1, "as one whose term is over");
+    dora.node(Instant(60_000_000), ToMember::Entry(again), &mut dice);
+    assert_eq!(asks(&mut dora).1, 1, "as a member again");
+}
+
 #[test]
 fn who_was_expelled_does_not_ask_by_itself() {
     let (mut dora, mut transcript) = away();
