@@ -287,7 +287,7 @@ impl Admission {
             return;
         };
         let word = |member: &MemberId| {
-            table.words.get(member).map(|word| ReadyWord { member: *member, word: word.clone() })
+            table.ready.get(member).map(|ready| ReadyWord { member: *member, word: ready.word.clone() })
         };
         let Some(ready) = seats.takers.iter().map(word).collect::<Option<Vec<_>>>() else { return };
         if let Some(node) = self.central.node(self.hands.attempts) {

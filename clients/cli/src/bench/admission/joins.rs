@@ -34,7 +34,7 @@ pub(crate) struct Joined {
     pub(crate) took: Duration,
     pub(crate) least: Duration,
     pub(crate) most: Duration,
-    /// Of an ordered message over the idle ring, from the contact to another member, and of its answer.
+    /// Of an ordered message over the idle ring, from the contact to all, and of the answers of as many as speak in a round.
     pub(crate) round_trip: Duration,
     /// What is on disk before anything follows, one after the other.
     pub(crate) disk: Duration,

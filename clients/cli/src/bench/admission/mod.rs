@@ -67,7 +67,7 @@ impl Row {
     }
 
     fn cryptography(&self) -> Duration {
-        self.papers.of(&self.case, &self.alone)
+        self.papers.of(&self.case, &self.alone, processors())
     }
 
     fn expected(&self) -> Duration {
@@ -77,6 +77,12 @@ impl Row {
     fn ratio(&self) -> f64 {
         self.joined.took.as_secs_f64() / self.expected().as_secs_f64().max(1e-9)
     }
+}
+
+/// Those of this machine that this process may use.
+fn processors() -> u32 {
+    let here = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    u32::try_from(here).unwrap_or(u32::MAX)
 }
 
 /// All parts, or the one that is asked for. What was measured before a failure is shown all the same.
@@ -260,17 +266,20 @@ mod tests {
             let alone = Group { kind, threshold: 2, hands: 3, played, verify: millis(1) };
             Row { case, joined, alone, papers }
         };
-        // Papers: request, twice read, vote, counted, certificate. Two messages of half a trip, the disk, the run, a datagram.
+        let one = micros(100);
+        let cryptography = |row: &Row| row.papers.of(&row.case, &row.alone, 2);
+        let expected = |row: &Row| yardstick::expected(cryptography(row), row.steps(), &row.joined);
+        // By two processors: made, read at the contact, by the four others two at once; two votes, read by four each; closed.
         let plain = row(Scheme::Plain, Kind::PlainEcdsa, 1);
-        assert_eq!((plain.steps(), plain.cryptography()), (2, micros(600)));
-        assert_eq!(plain.expected(), micros(600) + millis(4 + 10 + 7 + 1));
-        // Papers without the certificate; eight words said, twenty heard, two whispers; one verification.
+        assert_eq!((plain.steps(), cryptography(&plain)), (2, one * (1 + 1 + 2 + 1 + 4 + 1)));
+        assert_eq!(expected(&plain), micros(1_000) + millis(4 + 10 + 7 + 1));
+        // Without closing; called: said, heard by five, three are ready, verified; seated: said, heard by five, by each
+        // of three two others; each of five rounds three words, nine times heard; six sealed words; two verifications of 1 ms.
         let shared = row(Scheme::TsDsa, Kind::TsDsa, 5);
-        assert_eq!(
-            (shared.steps(), shared.cryptography()),
-            (10, micros(500 + 800 + 2_000 + 200) + millis(1))
-        );
-        assert_eq!(shared.expected(), micros(4_500) + millis(20 + 10 + 7 + 1));
-        assert!((shared.ratio() - 60.0 / 42.5).abs() < 1e-9);
+        let papers = one * (9 + (1 + 3 + 2 + 3) + (1 + 3 + 3) + 5 * (2 + 5) + 3) + millis(2);
+        assert_eq!((shared.steps(), cryptography(&shared)), (10, papers));
+        assert_eq!(expected(&shared), papers + millis(20 + 10 + 7 + 1));
+        let ratio = millis(60).as_secs_f64() / shared.expected().as_secs_f64();
+        assert!((shared.ratio() - ratio).abs() < 1e-9);
     }
 }

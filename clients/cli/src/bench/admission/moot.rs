@@ -90,6 +90,8 @@ pub(super) struct Moot {
     people: People,
     workshop: Workshop,
     guests: u32,
+    /// How many members answer a message, after the contact.
+    answers: usize,
 }
 
 impl Moot {
@@ -99,10 +101,12 @@ impl Moot {
         let rules = Rules { module: ModuleName::Ckd, scheme: case.scheme, votes: case.votes.into() };
         let founders = usize::from(case.members).min(FOUNDERS_MAX);
         let people = People::new(&rules, founders, Duration::from_secs(4))?;
-        let mut moot = Self { seats: Vec::new(), people, workshop, guests: 0 };
+        // In a round each hand speaks, the contact among them.
+        let answers = case.scheme.signers(case.votes.into()).saturating_sub(1).max(1);
+        let mut moot = Self { seats: Vec::new(), people, workshop, guests: 0, answers };
         for (number, one) in moot.people.identities.clone().iter().enumerate() {
-            let habits =
-                Habits { votes: number < case.votes.into(), answers: number == 1, ..Habits::default() };
+            let (votes, answers) = (number < case.votes.into(), (1..=moot.answers).contains(&number));
+            let habits = Habits { votes, answers, ..Habits::default() };
             let seeds = moot.seats.iter().map(|seat| seat.at).collect();
             let seat = moot.hire(one, seeds, habits)?;
             seat.handle.command(Command::Join { group: moot.people.charter.charter().group() }).await?;
@@ -230,16 +234,20 @@ impl Moot {
         self.admit(knows, true).await.map(|(_, came)| came)
     }
 
-    /// An ordered message from the contact to the second member over the idle ring, and its answer back.
+    /// An ordered message from the contact over the idle ring, until the answers of as many as speak in a round of the scheme are back.
     pub(super) async fn trip(&mut self) -> Result<Duration, Failure> {
-        let group = self.people.charter.charter().group();
+        let (group, answers) = (self.people.charter.charter().group(), self.answers);
         let contact = self.contact()?;
         contact.quiet().await;
         let began = Instant::now();
         contact.handle.send(said(group, THERE)).await?;
-        let back = contact.until("an answer", |seen| matches!(seen, Seen::Back(_))).await?;
-        let Seen::Back(at) = back else { return Err(Failure::bug("another sighting")) };
-        Ok(at - began)
+        let mut last = began;
+        for _ in 0..answers {
+            let back = contact.until("an answer", |seen| matches!(seen, Seen::Back(_))).await?;
+            let Seen::Back(at) = back else { return Err(Failure::bug("another sighting")) };
+            last = at;
+        }
+        Ok(last - began)
     }
 }
 

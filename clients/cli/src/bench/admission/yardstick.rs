@@ -3,10 +3,10 @@
 //!
 //! ```text
 //! newcomer   makes and signs the request; disk          --datagram--> contact
-//! contact    verifies it; disk                          ==request===> voters
-//! voter      verifies it; disk; signs its vote; disk    ==vote======> contact
-//! hands      (not plain) call, ready, seats, the run's rounds: each one ordered message
-//! contact    verifies votes, or the group's signature   --datagram--> newcomer
+//! contact    verifies it; disk                          ==request===> members
+//! members    verify it; disk; voters sign; disk         ==vote======> members, who verify it
+//! hands      (not plain) call, ready, seats, the run's rounds: each one ordered message, signed, verified by whom it concerns
+//! contact    verifies the group's signature             --datagram--> newcomer
 //! newcomer   verifies, makes its certificate; disk
 //! ```
 
@@ -101,22 +101,28 @@ impl Papers {
         Ok(Self { ask, read, vote, count, close, say, hear, whisper: whispers(entropy)? })
     }
 
-    /// What stands one after the other on the longest way of a join by this scheme: the papers, each hand's words signed by it and
-    /// verified by all; without the run itself.
-    pub(super) fn of(&self, case: &Case, alone: &Group) -> Duration {
-        let others = u32::from(case.votes).saturating_sub(1);
-        let before = self.ask + self.read * 2 + self.vote + self.count * others;
+    /// What stands one after the other on the longest way of a join by this scheme, without the run itself. All members are on this
+    /// machine: what many of them do at once takes as long as its processors need for it.
+    pub(super) fn of(&self, case: &Case, alone: &Group, processors: u32) -> Duration {
+        let at_once = |many: u32, each: Duration| each * many.div_ceil(processors.max(1));
+        let (members, votes) = (u32::from(case.members), u32::from(case.votes));
+        let asked = self.ask + self.read + at_once(members.saturating_sub(1), self.read);
+        let voted =
+            at_once(votes, self.vote) + at_once(votes.saturating_mul(members.saturating_sub(1)), self.count);
         if case.scheme == Scheme::Plain {
-            return before + self.close;
+            return asked + voted + self.close;
         }
         let hands = u32::try_from(alone.hands).unwrap_or(u32::MAX);
-        let rounds = alone.played.rounds;
-        let said = self.say * rounds.saturating_add(3);
-        let heard = self.hear * hands.saturating_mul(rounds.saturating_add(1)).saturating_add(2);
-        let each = u32::try_from(alone.played.to_one).unwrap_or(u32::MAX) / hands.max(1);
+        let called = self.say + at_once(members, self.hear) + at_once(hands, self.say) + self.hear * hands;
+        let beside = hands.saturating_mul(hands.saturating_sub(1));
+        let seated = self.say + at_once(members, self.hear) + at_once(beside, self.hear);
+        let round = at_once(hands, self.say) + at_once(hands.saturating_mul(hands), self.hear);
+        let whispers = u32::try_from(alone.played.to_one).unwrap_or(u32::MAX);
         // The group's certificate is whole as it comes; of a multisignature the newcomer makes one of its own.
         let made = if case.scheme.shared() { Duration::ZERO } else { self.say };
-        before + said + heard + self.whisper * each + alone.verify + made
+        let ran = round * alone.played.rounds + at_once(whispers, self.whisper);
+        // At the contact, and at the newcomer.
+        asked + voted + called + seated + ran + alone.verify * 2 + made
     }
 }
 

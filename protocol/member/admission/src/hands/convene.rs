@@ -2,12 +2,13 @@
 
 use super::share::Waiting;
 use super::word::table_name;
-use super::{HandWord, PATIENCE, Purpose, Say, Seats, TURN, Table};
+use super::{HandWord, LATER, LEADER_TABLES_MAX, PATIENCE, Purpose, Say, Seats, TURN, Table};
 use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use core::time::Duration;
-use folkmoot_base::{Blob, Danger, Digest, Entropy, MemberId, UnixTime};
+use folkmoot_base::sealing::{Classic, OpeningKey};
+use folkmoot_base::{Blob, Danger, Digest, Entropy, Instant, MemberId, UnixTime};
 use folkmoot_identity::{AuthorityBody, Decision, Roster};
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
@@ -17,17 +18,19 @@ impl Admission {
     pub(crate) fn work_hands(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let roster = call.transcript.roster();
         match roster.charter().scheme() {
-            Scheme::Plain => return self.work_revocations(call),
+            Scheme::Plain => return self.work_revocations(call, entropy),
             Scheme::Asm => {
                 self.drop_idle_tables(call);
+                self.answer_calls(call);
                 self.set_tables(call, entropy);
-                self.lead_multis(call);
-                return self.work_revocations(call);
+                self.lead_multis(call, entropy);
+                return self.work_revocations(call, entropy);
             }
             Scheme::TsRsa | Scheme::Shoup | Scheme::TsDsa | Scheme::Frost => {}
         }
         self.follow_sharing(call, entropy);
         self.drop_idle_tables(call);
+        self.answer_calls(call);
         self.set_tables(call, entropy);
         if roster.may_vote(&call.identity.member()) {
             self.lead_sharing(call, entropy);
@@ -35,8 +38,8 @@ impl Admission {
         } else {
             self.hands.wanted = None;
         }
-        self.lead_certificates(call);
-        self.work_revocations(call);
+        self.lead_certificates(call, entropy);
+        self.work_revocations(call, entropy);
     }
 
     /// `SHR-W`: whether the present sharing is not what charter, electorate and roster call for.
@@ -74,7 +77,7 @@ impl Admission {
         // Whoever is before us has had its time; should this come to nothing, the next try is a round of turns away.
         self.hands.wanted = Some(call.now + PATIENCE + turn(roster, &me));
         if let Some(purpose) = self.next_purpose(call, entropy) {
-            self.convene(call, purpose);
+            self.convene(call, purpose, entropy);
         }
     }
 
@@ -134,7 +137,7 @@ impl Admission {
 
     /// The contact has the group sign for its guests that were voted for, and for whom it sponsors; where an authority signs, whoever
     /// reaches it, if nothing comes of that.
-    fn lead_certificates(&mut self, call: &Call<'_>) {
+    fn lead_certificates(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let roster = call.transcript.roster();
         if roster.sharing().is_none() || roster.is_for_authority() {
             return;
@@ -153,11 +156,12 @@ impl Admission {
         });
         let ours: Vec<Digest> = ours.map(|open| open.request.digest()).collect();
         for request in ours {
-            self.convene(call, Purpose::Certify { request });
+            self.convene(call, Purpose::Certify { request }, entropy);
         }
     }
 
-    pub(crate) fn convene(&mut self, call: &Call<'_>, purpose: Purpose) {
+    /// Calls to a table, and says in the same breath that its leader is ready, if it is.
+    pub(crate) fn convene(&mut self, call: &Call<'_>, purpose: Purpose, entropy: &mut dyn Entropy) {
         let me = call.identity.member();
         if self.room_for_table(&me).is_err() {
             return;
@@ -169,7 +173,45 @@ impl Admission {
         if let Some(request) = purpose.request() {
             self.hands.called.insert(*request, call.now);
         }
+        let sits = self.hands.offered.len() < LEADER_TABLES_MAX && self.is_willing(call, &me, &purpose);
         self.say_hand(call, table, Say::Convene { purpose, attempt });
+        if sits {
+            let key = OpeningKey::draw(entropy);
+            self.say_hand(call, table, ready(&key));
+            self.hands.offered.insert(table, (key, call.now));
+        }
+    }
+
+    /// When a hand that is willing says that it is ready. Where exactly so many sign, the first of the holders do so at once, counted from
+    /// the leader on; the others only if those were too few by then: what nobody needs is neither said nor carried.
+    pub(crate) fn answers_at(&self, call: &Call<'_>, leader: &MemberId, purpose: &Purpose) -> Instant {
+        let roster = call.transcript.roster();
+        let facts = match purpose {
+            Purpose::Certify { .. } | Purpose::Revoke { .. } => roster.sharing().map(|now| &now.facts),
+            Purpose::Authority { epoch, .. } => self.waiting_of(epoch).map(|waiting| &waiting.facts),
+            _ => None,
+        };
+        let Some(facts) = facts else { return call.now };
+        let hands = roster.charter().scheme().signers(facts.threshold);
+        let after = facts.holders.iter().filter(|hand| *hand >= leader);
+        let before = facts.holders.iter().filter(|hand| *hand < leader);
+        let first = after.chain(before).take(hands).any(|hand| *hand == call.identity.member());
+        if first { call.now } else { call.now + LATER }
+    }
+
+    /// Says that we are ready where too few were before us.
+    fn answer_calls(&mut self, call: &Call<'_>) {
+        let mut now = Vec::new();
+        for (name, table) in &mut self.hands.tables {
+            if table.seats.is_some() || table.answers.is_none_or(|at| at > call.now) {
+                continue;
+            }
+            table.answers = None;
+            now.extend(table.key.as_ref().map(|key| (*name, ready(key))));
+        }
+        for (name, say) in now {
+            self.say_hand(call, name, say);
+        }
     }
 
     pub(crate) fn say_hand(&mut self, call: &Call<'_>, table: Digest, say: Say) {
@@ -257,6 +299,7 @@ impl Admission {
             return;
         }
         self.hands.called.retain(|_, at| call.now.since(*at) < PATIENCE);
+        self.hands.offered.retain(|_, (_, at)| call.now.since(*at) < PATIENCE);
         let late: Vec<Digest> = self
             .hands
             .tables
@@ -283,6 +326,10 @@ impl Admission {
             self.trace(format!("a table stood still: {table:?}"));
         }
     }
+}
+
+fn ready(key: &OpeningKey<Classic>) -> Say {
+    Say::Ready { key: Blob::from(key.public().to_vec()) }
 }
 
 /// How long this voter lets those before it begin.

@@ -24,9 +24,11 @@ mod word;
 
 pub use word::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
 
+use crate::AdmissionError;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
 use folkmoot_base::{Digest, Instant, MemberId};
+use folkmoot_identity::Transcript;
 use folkmoot_signing::shared::AnyRun;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,6 +44,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a leader waits for one more hand after the last that came, where more are wanted than it takes; [`PATIENCE`] in all. Who is left
 /// out of a sharing has all of them make another.
 const GATHER: Duration = Duration::from_millis(400);
+/// How long a hand that is not needed at first lets the others answer a call.
+const LATER: Duration = Duration::from_millis(150);
 /// How long a leader lets the ones before it begin.
 const TURN: Duration = Duration::from_millis(800);
 
@@ -60,15 +64,34 @@ impl Seats {
     }
 }
 
+/// That a hand is ready.
+pub(crate) struct Ready {
+    /// Its one-time key.
+    pub(crate) key: Vec<u8>,
+    /// What it said, as it said it.
+    pub(crate) word: HandWord,
+    /// Whether its signature was verified here: by the leader at once, by others when it gets a seat beside them.
+    pub(crate) proven: bool,
+}
+
+impl Ready {
+    /// `ADM-41`, once.
+    pub(crate) fn prove(&mut self, transcript: &Transcript, hand: &MemberId) -> Result<(), AdmissionError> {
+        if !self.proven {
+            self.word.verify(transcript, hand)?;
+            self.proven = true;
+        }
+        Ok(())
+    }
+}
+
 /// One table.
 pub(crate) struct Table {
     pub(crate) leader: MemberId,
     pub(crate) purpose: Purpose,
     pub(crate) key: Option<OpeningKey<Classic>>,
-    /// The one-time keys of who is ready.
-    pub(crate) ready: BTreeMap<MemberId, Vec<u8>>,
-    /// Their words, where an authority is to be shown them.
-    pub(crate) words: BTreeMap<MemberId, HandWord>,
+    /// Who is ready.
+    pub(crate) ready: BTreeMap<MemberId, Ready>,
     pub(crate) seats: Option<Seats>,
     pub(crate) run: Option<AnyRun>,
     pub(crate) round: u8,
@@ -77,6 +100,8 @@ pub(crate) struct Table {
     pub(crate) gathered: bool,
     /// Whether its leader has passed on what the authority dealt to it.
     pub(crate) passed_on: bool,
+    /// When to say that we are ready, unless there are seats before; none once it is said, or if we are not.
+    pub(crate) answers: Option<Instant>,
     /// When it was convened, and last moved.
     pub(crate) convened: Instant,
     pub(crate) moved: Instant,
@@ -108,6 +133,8 @@ pub(crate) struct Hands {
     /// Requests for whose certificate this member has called a table, since when, until it hears its own call: a call takes effect
     /// at its place in the order, and until then it is not to be made again.
     pub(crate) called: BTreeMap<Digest, Instant>,
+    /// Our one-time keys at tables that we have called, since when, until we hear the call.
+    pub(crate) offered: BTreeMap<Digest, (OpeningKey<Classic>, Instant)>,
     /// How often this member has convened: no two of its tables are alike.
     pub(crate) attempts: u32,
     /// Since when a sharing is wanted.
@@ -125,7 +152,7 @@ impl Hands {
     pub(crate) fn due(&self) -> Option<Instant> {
         let tables = self.tables.values().flat_map(|table| {
             let gathering = table.seats.is_none() && !table.gathered;
-            [Some(table.moved + PATIENCE), gathering.then(|| table.gathers_until())]
+            [Some(table.moved + PATIENCE), gathering.then(|| table.gathers_until()), table.answers]
         });
         let called = self.called.values().map(|at| Some(*at + PATIENCE));
         tables.chain([self.wanted, self.revoked.due()]).chain(called).flatten().min()

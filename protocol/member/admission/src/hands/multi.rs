@@ -5,7 +5,7 @@ use super::{Purpose, Seats, Table};
 use crate::desk::{Admission, Call};
 use crate::message::{GuestMessage, SignerKey};
 use crate::requests::Open;
-use folkmoot_base::{Blob, Danger, Digest, MemberId, UnixTime};
+use folkmoot_base::{Blob, Danger, Digest, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{Multi, Roster, Verdict, VerifyingKey, Vote};
 use folkmoot_signing::RunId;
 use folkmoot_signing::shared::AnyRun;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 impl Admission {
     /// The contact has those who said yes sign for its guests; where an authority signs, whoever reaches it, if nothing comes of that.
-    pub(crate) fn lead_multis(&mut self, call: &Call<'_>) {
+    pub(crate) fn lead_multis(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let at_work = |request: &Digest| {
             self.hands.tables.values().any(|table| {
@@ -35,7 +35,7 @@ impl Admission {
         });
         let ours: Vec<Purpose> = ours.collect();
         for purpose in ours {
-            self.convene(call, purpose);
+            self.convene(call, purpose, entropy);
         }
     }
 

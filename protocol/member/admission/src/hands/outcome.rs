@@ -70,6 +70,13 @@ impl Admission {
         }
     }
 
+    /// Whether a signature of the group's key on this request is still wanted here.
+    pub(super) fn awaits_certificate(&self, call: &Call<'_>, request: &Digest) -> bool {
+        let Some(open) = self.requests.get(request) else { return false };
+        let central = call.transcript.roster().charter().mode() == Mode::Centralised;
+        central || (open.is_ours(&self.guests) && !self.hands.issued.contains_key(request))
+    }
+
     /// Whoever tells it: what stands ends our own table for it, what does not changes nothing.
     pub(super) fn take_certificate(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
         let Some(now) = call.transcript.roster().sharing() else { return };
@@ -77,8 +84,7 @@ impl Admission {
         if call.transcript.roster().charter().mode() == Mode::Centralised {
             return self.take_combined(call, request, signature);
         }
-        let known = self.hands.issued.contains_key(&request);
-        if known || !open.is_ours(&self.guests) {
+        if !self.awaits_certificate(call, &request) {
             return;
         }
         let body = open.request.body().issued_under(self.epoch_of(now.facts.epoch));

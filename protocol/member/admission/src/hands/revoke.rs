@@ -14,7 +14,7 @@ use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use crate::{AdmissionError, Output, store};
 use core::time::Duration;
-use folkmoot_base::{Blob, Instant, MemberId, UnixTime};
+use folkmoot_base::{Blob, Entropy, Instant, MemberId, UnixTime};
 use folkmoot_identity::{Mode, RevocationBody, RevocationError, RevocationList, Roster, Transcript};
 
 /// Turns are counted to here, then all the rest speak together.
@@ -50,7 +50,7 @@ impl Admission {
         self.hands.revoked.kept.as_ref()
     }
 
-    pub(crate) fn work_revocations(&mut self, call: &Call<'_>) {
+    pub(crate) fn work_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         if self.hands.revoked.tell.is_some_and(|due| due <= call.now) {
             self.tell_revocations(call);
         }
@@ -69,7 +69,7 @@ impl Admission {
         self.hands.revoked.tries = self.hands.revoked.tries.saturating_add(1);
         self.hands.revoked.wanted = Some(call.now + pause + turn);
         if votes && roster.charter().mode() == Mode::Decentralised {
-            self.lead_revocations(call);
+            self.lead_revocations(call, entropy);
         } else {
             self.tell_revocations(call);
         }
@@ -81,7 +81,7 @@ impl Admission {
         said < count(roster)
     }
 
-    fn lead_revocations(&mut self, call: &Call<'_>) {
+    fn lead_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let busy = |table: &Table| matches!(table.purpose, Purpose::Revoke { .. });
         let Some(clock) = self.clock.filter(|_| !self.hands.tables.values().any(busy)) else { return };
         // Made a little in the past, so that it holds by clocks that are late.
@@ -89,7 +89,7 @@ impl Admission {
         let made = RevocationBody::of(call.transcript.roster(), now)
             .and_then(|body| body.map(|body| body.tbs()).transpose());
         match made {
-            Ok(Some(tbs)) => self.convene(call, Purpose::Revoke { tbs: Blob::from(tbs) }),
+            Ok(Some(tbs)) => self.convene(call, Purpose::Revoke { tbs: Blob::from(tbs) }, entropy),
             Ok(None) => {}
             Err(error) => self.trace(format!("no revocation list: {error}")),
         }

@@ -3,7 +3,7 @@
 use super::convene::turn;
 use super::deal::certified;
 use super::word::table_name;
-use super::{HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Say, Seats, TABLES_MAX, Table, Whisper};
+use super::{HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Ready, Say, Seats, TABLES_MAX, Table, Whisper};
 use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::{AdmissionError, Event};
@@ -27,13 +27,18 @@ impl Admission {
         if call.transcript.roster().charter().scheme() == Scheme::Plain {
             return Err(AdmissionError::PeerHand(sender, "this group's voters sign each for itself"));
         }
+        if !self.concerns(call, &sender, &word) {
+            return Ok(());
+        }
+        if let Say::Ready { key } = &word.say {
+            let key = key.0.to_vec();
+            return self.hear_ready(call, sender, Ready { key, word, proven: false });
+        }
         word.verify(call.transcript, &sender)?;
-        let said = word.clone();
         match word.say {
             Say::Convene { purpose, attempt } => {
                 self.hear_call(call, sender, word.table, (purpose, attempt), entropy)
             }
-            Say::Ready { key } => self.hear_ready(call, sender, said, &key),
             Say::Seats { givers, takers } => {
                 self.hear_seats(call, sender, word.table, Seats { givers, takers }, entropy)
             }
@@ -45,6 +50,22 @@ impl Admission {
                 Ok(())
             }
             Say::Dealt { dealt } => self.hear_dealt(call, sender, word.table, dealt, entropy),
+            Say::Ready { .. } => Ok(()),
+        }
+    }
+
+    /// Whether anything here depends on this word: a signature that nothing depends on is not verified. While a member verifies, the
+    /// token waits, and in a group of fifty a table of ten hands says some hundred words to each.
+    fn concerns(&self, call: &Call<'_>, sender: &MemberId, word: &HandWord) -> bool {
+        let table = self.hands.tables.get(&word.table);
+        let own = *sender == call.identity.member();
+        match &word.say {
+            Say::Convene { .. } => true,
+            Say::Ready { .. } => table.is_some_and(|table| table.seats.is_none()),
+            Say::Seats { .. } | Say::Dealt { .. } => table.is_some(),
+            // Our own counted when we said it.
+            Say::Round { .. } => !own && table.is_some_and(|table| table.run.is_some()),
+            Say::Signed { request, .. } => self.awaits_certificate(call, request),
         }
     }
 
@@ -79,32 +100,31 @@ impl Admission {
         if matches!(purpose, Purpose::Revoke { .. }) {
             self.heed_revocations(call, willing);
         }
-        let key = willing.then(|| OpeningKey::draw(entropy));
-        let public = key.as_ref().map(|key| Blob::from(key.public().to_vec()));
+        let offered = self.hands.offered.remove(&name).map(|(key, _)| key).filter(|_| willing);
+        let said = offered.is_some();
+        let key = offered.or_else(|| willing.then(|| OpeningKey::draw(entropy)));
+        let answers = (willing && !said).then(|| self.answers_at(call, &leader, &purpose));
         let table = Table {
             leader,
             purpose,
             key,
             ready: BTreeMap::new(),
-            words: BTreeMap::new(),
             seats: None,
             run: None,
             round: 0,
             said: BTreeMap::new(),
             gathered: leader != call.identity.member(),
             passed_on: false,
+            answers,
             convened: call.now,
             moved: call.now,
         };
         self.hands.tables.insert(name, table);
-        if let Some(key) = public {
-            self.say_hand(call, name, Say::Ready { key });
-        }
         Ok(())
     }
 
     /// `ADM-43`: whether this member finds the purpose right, by its own transcript and desk, and could take part.
-    fn is_willing(&self, call: &Call<'_>, leader: &MemberId, purpose: &Purpose) -> bool {
+    pub(super) fn is_willing(&self, call: &Call<'_>, leader: &MemberId, purpose: &Purpose) -> bool {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
         let sharers = roster.may_vote(&me) && roster.may_vote(leader);
@@ -159,24 +179,35 @@ impl Admission {
         *body.key() == facts.key && near && roster.charter().name().as_str().starts_with(body.name())
     }
 
+    /// `ADM-41`: the leader, who chooses among those that are ready, verifies each word at once; the others only those of hands that they
+    /// get a seat beside.
     fn hear_ready(
         &mut self,
         call: &Call<'_>,
         sender: MemberId,
-        word: HandWord,
-        key: &Blob,
+        mut said: Ready,
     ) -> Result<(), AdmissionError> {
-        let Some(table) = self.hands.tables.get_mut(&word.table) else { return Ok(()) };
-        if key.0.len() != 32 || table.ready.len() >= HANDS_MAX {
+        let Some(table) = self.hands.tables.get_mut(&said.word.table) else { return Ok(()) };
+        if said.key.len() != 32 || table.ready.len() >= HANDS_MAX {
             return Err(AdmissionError::PeerHand(sender, "a key of another kind, or too many hands"));
         }
-        // The first word of a hand alone moves the table: nobody keeps one open by saying it again.
-        if table.seats.is_none() && !table.ready.contains_key(&sender) {
-            table.ready.insert(sender, key.0.to_vec());
-            if matches!(table.purpose, Purpose::Deal { .. }) {
-                table.words.insert(sender, word);
+        if table.leader == call.identity.member() {
+            said.prove(call.transcript, &sender)?;
+        }
+        match table.ready.get_mut(&sender) {
+            // The first word of a hand alone moves the table: nobody keeps one open by saying it again.
+            None => {
+                table.ready.insert(sender, said);
+                table.moved = call.now;
             }
-            table.moved = call.now;
+            // Of two words the first that it has signed: nobody takes a hand's place by speaking in its name before it.
+            Some(first) if !first.proven => {
+                if first.prove(call.transcript, &sender).is_err() {
+                    said.prove(call.transcript, &sender)?;
+                    *first = said;
+                }
+            }
+            Some(_) => {}
         }
         Ok(())
     }
@@ -232,6 +263,11 @@ impl Admission {
                     self.hands.wanted = Some(call.now + PATIENCE + turn);
                 }
             }
+            return;
+        }
+        if let Err(error) = prove_all(call, table, &seats) {
+            self.trace(format!("a seat beside one who did not say so: {error}"));
+            self.hands.tables.remove(&name);
             return;
         }
         if matches!(table.purpose, Purpose::Deal { .. }) {
@@ -330,16 +366,23 @@ impl Admission {
         let mut for_me = to_each.into_iter().filter(|whisper| whisper.to == me).map(|whisper| whisper.sealed);
         table.said.insert(sender, (to_all.0.to_vec(), for_me.next()));
         table.moved = call.now;
-        if awaited.iter().any(|hand| !table.said.contains_key(hand)) {
-            return Ok(());
+        self.end_round(call, name, entropy);
+        Ok(())
+    }
+
+    /// Goes on once all that are awaited have spoken.
+    fn end_round(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
+        let Some(table) = self.hands.tables.get_mut(&name) else { return };
+        let Some(run) = &table.run else { return };
+        if run.awaited().iter().any(|hand| !table.said.contains_key(hand)) {
+            return;
         }
-        let heard = open_round(&name, table, &me);
+        let heard = open_round(&name, table, &call.identity.member());
         table.round = table.round.saturating_add(1);
         let next = table.run.as_mut().map(|run| run.hear(heard, entropy));
         if let Some(next) = next {
             self.follow_run(call, name, next, entropy);
         }
-        Ok(())
     }
 
     fn follow_run(
@@ -376,21 +419,34 @@ impl Admission {
         let mut to_each = Vec::with_capacity(said.to_each.len());
         for (to, words) in &said.to_each {
             let info = whisper_info(&name, round, &me, to);
-            let key = table.ready.get(to).map(Vec::as_slice).unwrap_or_default();
+            let key = table.ready.get(to).map(|ready| ready.key.as_slice()).unwrap_or_default();
             if let Some(sealed) = seal::<Classic>(key, &info, words.expose(), entropy) {
                 to_each.push(Whisper { to: *to, sealed });
             }
         }
         self.trace("speaks at a table".to_owned());
+        // Nobody else can say it, and nobody a second one: we need not wait for its place in the order, which is another turn of the token.
+        let own = to_each.iter().find(|whisper| whisper.to == me).map(|whisper| whisper.sealed.clone());
+        if let Some(table) = self.hands.tables.get_mut(&name) {
+            table.said.insert(me, (said.to_all.clone(), own));
+        }
         self.say_hand(call, name, Say::Round { round, to_all: Blob::from(said.to_all), to_each });
+        self.end_round(call, name, entropy);
     }
+}
+
+/// `ADM-41` for the hands that are seated.
+fn prove_all(call: &Call<'_>, table: &mut Table, seats: &Seats) -> Result<(), AdmissionError> {
+    let seated = seats.all();
+    let mut ready = table.ready.iter_mut().filter(|(hand, _)| seated.contains(*hand));
+    ready.try_for_each(|(hand, ready)| ready.prove(call.transcript, hand))
 }
 
 fn run_id(name: &Digest, table: &Table, seats: &Seats) -> RunId {
     let seated = codec::encode(&Say::Seats { givers: seats.givers.clone(), takers: seats.takers.clone() });
     let mut parts: Vec<&[u8]> = vec![b"folkmoot run v1", name, &seated];
     for hand in seats.all() {
-        parts.extend(table.ready.get(&hand).map(Vec::as_slice));
+        parts.extend(table.ready.get(&hand).map(|ready| ready.key.as_slice()));
     }
     RunId(digest(&parts))
 }
