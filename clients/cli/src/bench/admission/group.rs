@@ -108,9 +108,15 @@ pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy
         Scheme::Plain | Scheme::TsRsa | Scheme::Shoup => Ok(Box::new(|_| Ok(Duration::ZERO))),
         Scheme::TsDsa => {
             let hands_of = TsDsaHands::deal(threshold, hands, entropy)?;
+            let kept = hands_of.sharing.encode();
             Ok(Box::new(move |entropy| {
                 let (run, message) = (run(entropy), digest(&[MESSAGE]));
-                play_together(&hands_of.hands, |me| hands_of.sit(me, run, message), entropy)
+                // As a member does, which keeps the sharing's bytes.
+                let sit = |me: &MemberId| {
+                    let sharing = sharing::Sharing::decode(&kept).map_err(Failure::bug)?;
+                    hands_of.sit_with(&sharing, me, run, message)
+                };
+                play_together(&hands_of.hands, sit, entropy)
             }))
         }
         Scheme::Asm => {
@@ -126,7 +132,8 @@ pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy
                 let run = run(entropy);
                 let sit = |me: &MemberId| {
                     let held = of(&dealt, me)?;
-                    seated(frost::Sign::new(run, &held.sharing, &held.share, &hands, MESSAGE))
+                    let sharing = frost::FrostSharing::decode(&held.sharing.encode()).map_err(Failure::bug)?;
+                    seated(frost::Sign::new(run, &sharing, &held.share, &hands, MESSAGE))
                 };
                 play_together(&hands, sit, entropy)
             }))
@@ -155,7 +162,17 @@ impl TsDsaHands {
         run: RunId,
         message: Digest,
     ) -> Result<Hand<<ts_dsa::Signing<P256> as folkmoot_signing::Run>::Done>, Failure> {
-        seated(ts_dsa::Signing::new(run, *me, &self.sharing, of(&self.shares, me)?, &self.hands, message))
+        self.sit_with(&self.sharing, me, run, message)
+    }
+
+    fn sit_with(
+        &self,
+        sharing: &sharing::Sharing<P256>,
+        me: &MemberId,
+        run: RunId,
+        message: Digest,
+    ) -> Result<Hand<<ts_dsa::Signing<P256> as folkmoot_signing::Run>::Done>, Failure> {
+        seated(ts_dsa::Signing::new(run, *me, sharing, of(&self.shares, me)?, &self.hands, message))
     }
 }
 

@@ -14,8 +14,8 @@ use folkmoot_base::Entropy;
 use folkmoot_signing::Scheme;
 use std::time::Duration;
 
-/// Trips of a message and of a datagram for each join: they are short, and a join is not.
-const TRIPS: usize = 3;
+/// Round trips one after the other for each join, and datagrams: they are short, and a join is not.
+const TRIPS: u32 = 4;
 
 /// One group, and how often somebody joins it.
 #[derive(Debug, Clone)]
@@ -53,8 +53,8 @@ pub(crate) async fn joins(case: &Case, entropy: &mut dyn Entropy) -> Result<Join
     let (mut took, mut trips, mut datagrams) = (Vec::new(), Vec::new(), Vec::new());
     let (mut written, mut runs) = (Vec::new(), Vec::new());
     for _ in 0..case.times {
+        trips.push(moot.trip(TRIPS).await?);
         for _ in 0..TRIPS {
-            trips.push(moot.trip().await?);
             datagrams.push(datagram().await?);
         }
         written.push(disks.write(case.votes)?);

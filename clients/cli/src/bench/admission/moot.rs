@@ -11,8 +11,7 @@ use folkmoot_agreement::ModuleName;
 use folkmoot_identity::Identity;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::sync::{mpsc, oneshot};
 
 /// Longest wait for anything here: a key of many hands takes that long to found.
 const PATIENCE: Duration = Duration::from_secs(150);
@@ -75,13 +74,8 @@ struct Seat {
     at: Locator,
     handle: MemberHandle,
     seen: mpsc::Receiver<Seen>,
-    task: JoinHandle<()>,
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    /// Its thread goes on until this is gone.
+    _stays: oneshot::Sender<()>,
 }
 
 /// The members, first the contact.
@@ -108,7 +102,7 @@ impl Moot {
             let (votes, answers) = (number < case.votes.into(), (1..=moot.answers).contains(&number));
             let habits = Habits { votes, answers, ..Habits::default() };
             let seeds = moot.seats.iter().map(|seat| seat.at).collect();
-            let seat = moot.hire(one, seeds, habits)?;
+            let seat = moot.hire(one, seeds, habits).await?;
             seat.handle.command(Command::Join { group: moot.people.charter.charter().group() }).await?;
             moot.seats.push(seat);
         }
@@ -155,7 +149,8 @@ impl Moot {
         self.seats.first_mut().ok_or_else(|| Failure::bug("a group of nobody"))
     }
 
-    fn hire(&self, one: &Identity, seeds: Vec<Locator>, habits: Habits) -> Result<Seat, Failure> {
+    /// A member on a thread of its own, as it would have a process of its own: what the system gives one, another does not wait for.
+    async fn hire(&self, one: &Identity, seeds: Vec<Locator>, habits: Habits) -> Result<Seat, Failure> {
         let path = self.workshop.path().join(one.member().hex());
         let folder = StateFolder::open(&path)?;
         let key = one.key_pem().map_err(Failure::bug)?;
@@ -170,11 +165,30 @@ impl Moot {
             danger_keep_keys: false,
         };
         let timing = crate::bench::crew::timing(self.people.identities.len().saturating_mul(4));
-        let opened = prepare(options, &[], timing)?.start(|node, all| (node, all.host))?;
         let (tell, seen) = mpsc::channel(SEEN_MAX);
-        let (me, at, handle) = (opened.me, opened.locator, opened.running.handle.clone());
-        let task = tokio::spawn(live(opened, habits, tell));
-        Ok(Seat { me, at, handle, seen, task })
+        let ((stays, gone), (ready, opened)) = (oneshot::channel(), oneshot::channel());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(Failure::bug)?;
+        let run = move || {
+            runtime.block_on(async {
+                let started = prepare(options, &[], timing);
+                let started = started.and_then(|plan| plan.start(|node, all| (node, all.host)));
+                let opened = match started {
+                    Ok(opened) => opened,
+                    // Whoever waits for it has gone, or hears why.
+                    Err(error) => return drop(ready.send(Err(error))),
+                };
+                let known = (opened.me, opened.locator, opened.running.handle.clone());
+                let _ = ready.send(Ok(known));
+                tokio::select! {
+                    () = live(opened, habits, tell) => {}
+                    _ = gone => {}
+                }
+            });
+        };
+        std::thread::Builder::new().name("bench-member".into()).spawn(run).map_err(Failure::bug)?;
+        let (me, at, handle) = opened.await.map_err(Failure::bug)??;
+        Ok(Seat { me, at, handle, seen, _stays: stays })
     }
 
     /// Until a decision of the voters has taken the sharing of the group's key into use, and every founder has a share of it: while one has
@@ -208,7 +222,7 @@ impl Moot {
         let doors = self.doors(knows);
         let vanishes_from = if vanishes { doors.clone() } else { Vec::new() };
         let began = Instant::now();
-        let mut guest = self.hire(&one, doors, Habits { vanishes_from, ..Habits::default() })?;
+        let mut guest = self.hire(&one, doors, Habits { vanishes_from, ..Habits::default() }).await?;
         guest.until("a link to a member", |seen| matches!(seen, Seen::Link)).await?;
         let linked = began.elapsed();
         // Its folder and its store are new: the disk shall be done with them.
@@ -234,20 +248,23 @@ impl Moot {
         self.admit(knows, true).await.map(|(_, came)| came)
     }
 
-    /// An ordered message from the contact over the idle ring, until the answers of as many as speak in a round of the scheme are back.
-    pub(super) async fn trip(&mut self) -> Result<Duration, Failure> {
+    /// An ordered message from the contact, until the answers of as many as speak in a round of the scheme are back; over a ring that was
+    /// idle before the first, as rounds follow one another: the mean of so many.
+    pub(super) async fn trip(&mut self, rounds: u32) -> Result<Duration, Failure> {
         let (group, answers) = (self.people.charter.charter().group(), self.answers);
         let contact = self.contact()?;
         contact.quiet().await;
         let began = Instant::now();
-        contact.handle.send(said(group, THERE)).await?;
         let mut last = began;
-        for _ in 0..answers {
-            let back = contact.until("an answer", |seen| matches!(seen, Seen::Back(_))).await?;
-            let Seen::Back(at) = back else { return Err(Failure::bug("another sighting")) };
-            last = at;
+        for _ in 0..rounds {
+            contact.handle.send(said(group, THERE)).await?;
+            for _ in 0..answers {
+                let back = contact.until("an answer", |seen| matches!(seen, Seen::Back(_))).await?;
+                let Seen::Back(at) = back else { return Err(Failure::bug("another sighting")) };
+                last = at;
+            }
         }
-        Ok(last - began)
+        Ok((last - began) / rounds.max(1))
     }
 }
 

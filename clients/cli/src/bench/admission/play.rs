@@ -85,21 +85,13 @@ impl<D> Seat<D> {
 /// As [`play`].
 pub(crate) fn play_together<D: Send>(
     hands: &[MemberId],
-    sit: impl Fn(&MemberId) -> Result<Hand<D>, Failure>,
+    sit: impl Fn(&MemberId) -> Result<Hand<D>, Failure> + Sync,
     entropy: &mut dyn Entropy,
 ) -> Result<Duration, Failure> {
-    let sit = |hand: &MemberId| {
-        Ok(Seat { hand: *hand, run: sit(hand)?, worked: Duration::ZERO, said: None, done: None })
-    };
-    let mut seats = hands.iter().map(sit).collect::<Result<Vec<Seat<D>>, Failure>>()?;
     let seeds: Vec<[u8; 32]> = hands.iter().map(|_| draw(entropy)).collect();
     let mut entropies: Vec<Stream> = seeds.into_iter().map(|seed| Stream(seed, 0)).collect();
     let began = Instant::now();
-    at_once(&mut seats, &mut entropies, |seat, entropy| {
-        let next = seat.run.start(entropy);
-        seat.follow(next);
-        Ok(())
-    })?;
+    let mut seats = begin_at_once(hands, &sit, &mut entropies)?;
     for _ in 0..ROUNDS_MAX {
         if seats.iter().all(|seat| seat.done.is_some()) {
             return Ok(began.elapsed());
@@ -111,6 +103,26 @@ pub(crate) fn play_together<D: Send>(
         })?;
     }
     Err(Failure::bug("a run without an end"))
+}
+
+/// Each sits down and speaks for the first time.
+fn begin_at_once<D: Send>(
+    hands: &[MemberId],
+    sit: &(impl Fn(&MemberId) -> Result<Hand<D>, Failure> + Sync),
+    entropies: &mut [Stream],
+) -> Result<Vec<Seat<D>>, Failure> {
+    let begin = |hand: &MemberId, entropy: &mut Stream| {
+        let mut seat = Seat { hand: *hand, run: sit(hand)?, worked: Duration::ZERO, said: None, done: None };
+        let next = seat.run.start(entropy);
+        seat.follow(next);
+        Ok(seat)
+    };
+    std::thread::scope(|scope| {
+        let begin = &begin;
+        let each = hands.iter().zip(entropies);
+        let all: Vec<_> = each.map(|(hand, entropy)| scope.spawn(move || begin(hand, entropy))).collect();
+        all.into_iter().map(|one| one.join().map_err(|_| Failure::bug("a hand fell"))?).collect()
+    })
 }
 
 fn at_once<D: Send>(
