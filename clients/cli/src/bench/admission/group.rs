@@ -132,7 +132,8 @@ pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy
                 let run = run(entropy);
                 let sit = |me: &MemberId| {
                     let held = of(&dealt, me)?;
-                    let sharing = frost::FrostSharing::decode(&held.sharing.encode()).map_err(Failure::bug)?;
+                    let sharing =
+                        frost::FrostSharing::decode(&held.sharing.encode()).map_err(Failure::bug)?;
                     seated(frost::Sign::new(run, &sharing, &held.share, &hands, MESSAGE))
                 };
                 play_together(&hands, sit, entropy)

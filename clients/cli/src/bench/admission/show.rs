@@ -37,10 +37,11 @@ pub(super) fn join(row: &Row) -> Value {
         "series": row.case.series, "scheme": row.case.scheme.name(), "members": row.case.members,
         "votes": row.case.votes, "hands": row.alone.hands, "times": row.case.times,
         "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
-        "papers_ms": ms(row.cryptography()), "busiest_hand_ms": ms(row.alone.played.busiest), "messages": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
+        "papers_ms": ms(row.cryptography()), "busiest_hand_ms": ms(row.alone.played.busiest), "rounds": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
         "run_ms": ms(row.joined.together), "disk_ms": ms(row.joined.disk), "datagram_ms": ms(row.joined.datagram),
         "expected_ms": ms(row.expected()),
         "ratio": (row.ratio() * 100.0).round() / 100.0,
+        "one_way_ratio": (row.one_way_ratio() * 100.0).round() / 100.0,
     })
 }
 
@@ -169,10 +170,11 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row], flo
             "PAPERS",
             "RUN",
             "DISK",
-            "MESSAGES",
+            "ROUNDS",
             "ROUND TRIP",
             "EXPECTED",
             "RATIO",
+            "ONE WAY",
         ];
         parts.push(table(&heading, &rows.iter().map(join_cells).collect::<Vec<_>>()));
     }
@@ -213,7 +215,8 @@ fn join_cells(row: &Row) -> Vec<String> {
     let times = [row.joined.took, row.joined.least, row.joined.most].map(short);
     let split = [row.cryptography(), row.joined.together, row.joined.disk].map(cell);
     let split = split.into_iter().chain([row.steps().to_string(), cell(row.joined.round_trip)]);
-    let compared = [short(row.expected()), format!("{:.2}", row.ratio())];
+    let ratios = [row.ratio(), row.one_way_ratio()].map(|ratio| format!("{ratio:.2}"));
+    let compared = [short(row.expected())].into_iter().chain(ratios);
     names.into_iter().chain(counts).chain(times).chain(split).chain(compared).collect()
 }
 
