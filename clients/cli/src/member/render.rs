@@ -202,11 +202,13 @@ pub(crate) fn petition_json(petition: &Petition, names: &Names) -> Value {
         roles,
         term,
         waits,
+        stale,
     } = petition;
+    let awaits = waits.map(|_| "authority").or_else(|| stale.then_some("new-shares"));
     json!({
         "kind": "request", "subject": hex(subject), "member": member.hex(), "name": of, "have": have, "need": need,
         "sponsor": sponsor.map(|sponsor| name(names, &sponsor)), "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
-        "term": { "from": utc(term.0.0), "to": utc(term.1.0) }, "awaits": waits.map(|_| "authority"),
+        "term": { "from": utc(term.0.0), "to": utc(term.1.0) }, "awaits": awaits,
     })
 }
 
@@ -360,7 +362,8 @@ fn asking_text(have: u32, need: u32, asks: Option<&Petition>, names: &Names) -> 
     let cast = asks.map(|asks| [voters("yes", &asks.approved), voters("no", &asks.rejected)]);
     let cast: Vec<String> = cast.into_iter().flatten().flatten().collect();
     let cast = if cast.is_empty() { "nobody has voted".to_owned() } else { cast.join("; ") };
-    format!("has {have} of the {need} votes needed to be admitted ({cast})")
+    let stale = if asks.is_some_and(|asks| asks.stale) { ", and waits until the voters have new shares" } else { "" };
+    format!("has {have} of the {need} votes needed to be admitted ({cast}){stale}")
 }
 
 /// State, reason, and what programs want besides.

@@ -329,12 +329,15 @@ impl Applicant {
                 self.start_over();
                 self.over = true;
             }
-            Reason::AwaitingVotes | Reason::Rejected | Reason::Full | Reason::AwaitingAuthority
-                if self.certificate.is_none() =>
-            {
-                self.phase = Phase::CollectingVotes { have: size(have), need: size(need) };
+            Reason::AwaitingVotes
+            | Reason::Rejected
+            | Reason::Full
+            | Reason::AwaitingAuthority
+            | Reason::SharesStale => {
+                if self.certificate.is_none() {
+                    self.phase = Phase::CollectingVotes { have: size(have), need: size(need) };
+                }
             }
-            Reason::AwaitingVotes | Reason::Rejected | Reason::Full | Reason::AwaitingAuthority => {}
         }
         if self.refused.replace((reason, have, need)) != Some((reason, have, need)) {
             let (have, need) = (size(have), size(need));

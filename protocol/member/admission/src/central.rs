@@ -11,7 +11,7 @@
 use crate::allowance::Tokens;
 use crate::authority::{AuthorityMessage, GroundsWord, HEARD, Heartbeat, ReadyWord};
 use crate::desk::{Admission, Call};
-use crate::hands::{PATIENCE, Purpose, turn};
+use crate::hands::{PATIENCE, Purpose, are_stale, turn};
 use crate::message::{self, OpenMessage, Reason};
 use crate::requests::Open;
 use crate::{AdmissionError, Output};
@@ -268,6 +268,12 @@ impl Admission {
         let ours = open.is_ours(&self.guests);
         let speaks = self.central.is_linked() || open.votes.contains_key(&call.identity.member());
         self.hands.issued.get(&open.request.digest()).filter(|_| central && !ours && speaks)
+    }
+
+    /// What a request waits for that the voters have granted.
+    pub(crate) fn stands(&self, roster: &Roster, open: &Open) -> Option<Reason> {
+        let stale = || open.enough(roster).filter(|_| are_stale(roster)).map(|_| Reason::SharesStale);
+        self.stands_with_authority(roster, open).or_else(stale)
     }
 
     /// How a request stands with the authority, if the members have done their part and it has not signed.

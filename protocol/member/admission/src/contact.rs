@@ -267,7 +267,7 @@ impl Admission {
         } else {
             let (have, need) = (open.have(roster), open.need(roster));
             let awaited = if open.is_rejected(roster) { Reason::Rejected } else { Reason::AwaitingVotes };
-            let reason = self.stands_with_authority(roster, open).unwrap_or(awaited);
+            let reason = self.stands(roster, open).unwrap_or(awaited);
             GuestMessage::Standing { request: *digest, have: count(have), need: count(need), reason }
         };
         self.say(node, &message);

@@ -47,6 +47,8 @@ pub enum Reason {
     NotListed = 8,
     /// It is granted as far as the members go; the charter's authority has not signed yet, or cannot be reached.
     AwaitingAuthority = 9,
+    /// As many as could sign have left with shares of the group's key: until there are new shares, nobody is admitted by it (`TRN-53`).
+    SharesStale = 10,
 }
 
 /// Guest and contact.

@@ -38,6 +38,8 @@ pub struct RequestStatus {
     pub term: (UnixTime, UnixTime),
     /// Where the members have done their part, and the charter's authority has yet to sign: what it said last.
     pub waits: Option<Reason>,
+    /// The voters have granted it, and nobody can sign until they have new shares: as many as could have left with old ones.
+    pub stale: bool,
 }
 
 /// One open proposal.
@@ -124,6 +126,7 @@ impl Admission {
             roles: roster.charter().policies().roles_of(&open.request.member()),
             term: (open.request.body().not_before, open.request.body().not_after),
             waits: self.stands_with_authority(roster, open),
+            stale: self.stands(roster, open) == Some(Reason::SharesStale),
         });
         let ballot = self.ballots.current(roster).unwrap_or_default();
         let proposals = self.ballots.proposals().map(|(digest, proposal)| {

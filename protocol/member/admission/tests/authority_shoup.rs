@@ -135,7 +135,7 @@ fn a_dealer_for_the_set_up_only_is_asked_once_and_leavers_that_could_sign_end_ad
             .any(|(_, text)| text.contains("table: deal"))
     );
     let waits =
-        |event: &Event| matches!(event, Event::Refused { reason: Reason::AwaitingVotes, have: 3, need: 3 });
+        |event: &Event| matches!(event, Event::Refused { reason: Reason::SharesStale, have: 3, need: 3 });
     assert!(town.bus.strangers[fred].events.iter().any(waits), "{:?}", town.bus.strangers[fred].events);
     // Its certificate would not stand either, had somebody signed.
     let erik = Gmc::from_der(town.certificate(1).der()).unwrap();

@@ -158,6 +158,8 @@ pub struct Petition {
     pub term: (UnixTime, UnixTime),
     /// The members have done their part, and the authority has yet to sign; why it does not, if it said so.
     pub waits: Option<Option<&'static str>>,
+    /// The voters have granted it, and nobody can sign until they have new shares: as many as could have left with old ones.
+    pub stale: bool,
 }
 
 /// A proposal that is open.

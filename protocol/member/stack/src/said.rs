@@ -26,6 +26,7 @@ impl From<&admission::RequestStatus> for Petition {
             roles: request.roles.clone(),
             term: request.term,
             waits: request.waits.map(refusal),
+            stale: request.stale,
         }
     }
 }
@@ -46,6 +47,7 @@ impl Petition {
             roles: Vec::new(),
             term: one.term,
             waits: None,
+            stale: false,
             sponsor: None,
         }
     }
@@ -162,6 +164,9 @@ fn why(reason: admission::Reason) -> &'static str {
         admission::Reason::NotListed => "the charter admits by its list, and this key is not on it",
         admission::Reason::AwaitingAuthority => {
             "the group's authority has not signed yet, or cannot be reached"
+        }
+        admission::Reason::SharesStale => {
+            "as many as could sign have left with shares of the group's key: it admits nobody until the voters have new shares"
         }
         admission::Reason::Votes => "the votes in the certificate do not stand",
     }

@@ -102,7 +102,8 @@ fn reason_of(error: &EntryError) -> Reason {
     match error {
         EntryError::PeerCertificate(error) => reason_of_certificate(error),
         EntryError::PeerMinority { .. } => Reason::AwaitingVotes,
-        EntryError::PeerShareEpoch(_) | EntryError::PeerSharesStale { .. } => Reason::AwaitingAuthority,
+        EntryError::PeerShareEpoch(_) => Reason::AwaitingAuthority,
+        EntryError::PeerSharesStale { .. } => Reason::SharesStale,
         EntryError::PeerUsed(_) | EntryError::PeerSerialNumber(_) => Reason::Stale,
         EntryError::PeerRefused(_) => Reason::Objected,
         EntryError::PeerGroupFull => Reason::Full,

@@ -28,7 +28,7 @@ use crate::AdmissionError;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
 use folkmoot_base::{Digest, Instant, MemberId};
-use folkmoot_identity::Transcript;
+use folkmoot_identity::{Roster, Transcript};
 use folkmoot_signing::shared::AnyRun;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,6 +72,12 @@ pub(crate) struct Ready {
     pub(crate) word: HandWord,
     /// Whether its signature was verified here: by the leader at once, by others when it gets a seat beside them.
     pub(crate) proven: bool,
+}
+
+/// Whether as many as could sign have left with shares of the group's key, by the threshold that they were given by, as the transcript
+/// counts (`TRN-53`): the charter's may have moved since.
+pub(crate) fn are_stale(roster: &Roster) -> bool {
+    roster.sharing().is_some_and(|now| roster.leavers_with_shares().len() >= now.facts.threshold)
 }
 
 impl Ready {

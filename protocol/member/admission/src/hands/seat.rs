@@ -3,7 +3,9 @@
 use super::convene::turn;
 use super::deal::certified;
 use super::word::table_name;
-use super::{HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Ready, Say, Seats, TABLES_MAX, Table, Whisper};
+use super::{
+    HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Ready, Say, Seats, TABLES_MAX, Table, Whisper, are_stale,
+};
 use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::{AdmissionError, Event};
@@ -161,9 +163,7 @@ impl Admission {
                     open.enough(roster).is_some() && !roster.has_issued(&open.request.body().serial)
                 });
                 let held = roster.sharing().is_some_and(|now| self.hands.shares.of(&now.public).is_some());
-                // By the threshold that they were given by, as the transcript counts (`TRN-53`): the charter's may have moved since.
-                let most = roster.sharing().map_or(0, |now| now.facts.threshold);
-                voted && held && roster.leavers_with_shares().len() < most
+                voted && held && !are_stale(roster)
             }
             Purpose::Revoke { tbs } => sharers && self.is_right_list(call, &tbs.0),
         }
