@@ -81,12 +81,21 @@ fn signatures() -> Vec<String> {
         "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test authority -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=40 cargo test -p folkmoot-cli --test replicas -- --nocapture".to_owned(),
     ];
-    // The tables; joins of the usual case, by votes and by size; joins in a flood.
-    for part in ["tables", "joins --votes 10 --members 20 --sizes 10,20,30,40,50 --series 3", "flood"] {
-        all.push(format!("cargo run --release -- bench admission --part {part} --json"));
-    }
+    // The tables; joins of the usual case, by votes and by size (29 hands of threshold ECDSA take half a minute for each); joins in a flood.
+    let series = "joins --times 0 --votes 10 --members 20 --sizes 10,20,30,40,50";
+    let parts = [
+        "tables".to_owned(),
+        "joins --times 30 --votes 0 --sizes 2 --series 1".to_owned(),
+        format!("{series} --series 3 --scheme plain --scheme asm --scheme frost"),
+        format!("{series} --series 1 --scheme ts-dsa"),
+        "flood".to_owned(),
+    ];
+    all.extend(parts.map(|part| format!("cargo run --release -- bench admission --part {part} --json")));
     for scheme in ["plain", "asm", "ts-dsa", "frost", "shoup-rsa"] {
         all.push(format!("cargo run --release -- demo --scheme {scheme} --mode centralised --json"));
+    }
+    for scheme in SCHEMES {
+        all.push(format!("cargo run --release -- demo --scheme {scheme} --json"));
     }
     all
 }

@@ -362,7 +362,8 @@ fn asking_text(have: u32, need: u32, asks: Option<&Petition>, names: &Names) -> 
     let cast = asks.map(|asks| [voters("yes", &asks.approved), voters("no", &asks.rejected)]);
     let cast: Vec<String> = cast.into_iter().flatten().flatten().collect();
     let cast = if cast.is_empty() { "nobody has voted".to_owned() } else { cast.join("; ") };
-    let stale = if asks.is_some_and(|asks| asks.stale) { ", and waits until the voters have new shares" } else { "" };
+    let stale =
+        if asks.is_some_and(|asks| asks.stale) { ", and waits until the voters have new shares" } else { "" };
     format!("has {have} of the {need} votes needed to be admitted ({cast}){stale}")
 }
 
