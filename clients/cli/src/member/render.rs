@@ -204,7 +204,7 @@ pub(crate) fn petition_json(petition: &Petition, names: &Names) -> Value {
         waits,
         stale,
     } = petition;
-    let awaits = waits.map(|_| "authority").or_else(|| stale.then_some("new-shares"));
+    let awaits = if *stale { Some("new-shares") } else { waits.map(|_| "authority") };
     json!({
         "kind": "request", "subject": hex(subject), "member": member.hex(), "name": of, "have": have, "need": need,
         "sponsor": sponsor.map(|sponsor| name(names, &sponsor)), "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,

@@ -670,6 +670,43 @@ fn adm_41_who_speaks_in_a_hands_name_before_it_does_not_take_its_place() {
     assert!(bus.admitted(dora), "{:#?}", bus.traces);
 }
 
+/// Whoever calls says with the call that it is ready, by a key that it does not keep for ever: of a table whose call it hears later than
+/// that nothing comes, since what is sealed to that key nobody can open.
+#[test]
+fn a_table_whose_call_comes_too_late_is_not_set() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let (held, seats) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
+        let (keep, count, slow) = (held.clone(), seats.clone(), Rc::new(Cell::new(true)));
+        let (leader, is_slow) = (bus.seats[0].identity.member(), slow.clone());
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            count.set(count.get() + u32::from(matches!(word.say, Say::Seats { .. })));
+            let holds = sender == leader && is_slow.get();
+            if holds {
+                keep.borrow_mut().push(Input::Open { sender, payload: payload.clone() });
+            }
+            !holds
+        }));
+        let dora = bus.stranger("dora", 40, 0);
+        vote(&mut bus, 1, dora, true);
+        vote(&mut bus, 2, dora, true);
+        bus.pass(6);
+        slow.set(false);
+        let late: Vec<Input> = held.take();
+        assert_eq!(late.len(), 4, "{scheme:?}: two calls, and twice ready");
+        for word in &late {
+            bus.everyone(word);
+        }
+        bus.pass(1);
+        assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
+        assert_eq!(seats.get(), 1, "{scheme:?}: the second table's alone");
+        assert!(bus.traces.iter().any(|(who, text)| *who == 0 && text.contains("too late")), "{scheme:?}");
+        let lied = |event: &Event| matches!(event, Event::HandLied { .. });
+        assert!(!bus.seats.iter().any(|seat| seat.events.iter().any(lied)), "{scheme:?}");
+    }
+}
+
 #[test]
 fn no_more_answer_a_call_than_sign_unless_one_of_them_does_not() {
     for scheme in SCHEMES {

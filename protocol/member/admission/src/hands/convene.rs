@@ -160,7 +160,7 @@ impl Admission {
         }
     }
 
-    /// Calls to a table, and says in the same breath that its leader is ready, if it is.
+    /// Calls to a table, and says in the same breath that its leader is ready, if it is: by a key that is kept until the call is heard.
     pub(crate) fn convene(&mut self, call: &Call<'_>, purpose: Purpose, entropy: &mut dyn Entropy) {
         let me = call.identity.member();
         if self.room_for_table(&me).is_err() {
@@ -171,7 +171,7 @@ impl Admission {
         let table = table_name(call.transcript, &me, &purpose, attempt);
         self.trace(format!("calls to a table: {}", purpose.word()));
         if let Some(request) = purpose.request() {
-            self.hands.called.insert(*request, call.now);
+            self.hands.called.insert(*request, (table, call.now));
         }
         let sits = self.hands.offered.len() < LEADER_TABLES_MAX && self.is_willing(call, &me, &purpose);
         self.say_hand(call, table, Say::Convene { purpose, attempt });
@@ -298,7 +298,7 @@ impl Admission {
         if self.config.danger == Some(Danger::AdmissionTablesStay) {
             return;
         }
-        self.hands.called.retain(|_, at| call.now.since(*at) < PATIENCE);
+        self.hands.called.retain(|_, (_, at)| call.now.since(*at) < PATIENCE);
         self.hands.offered.retain(|_, (_, at)| call.now.since(*at) < PATIENCE);
         let late: Vec<Digest> = self
             .hands

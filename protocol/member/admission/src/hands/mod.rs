@@ -70,7 +70,7 @@ pub(crate) struct Ready {
     pub(crate) key: Vec<u8>,
     /// What it said, as it said it.
     pub(crate) word: HandWord,
-    /// Whether its signature was verified here: by the leader at once, by others when it gets a seat beside them.
+    /// Whether its signature was verified here: by the leader at once, by others when it gets a seat beside them, or a second one comes.
     pub(crate) proven: bool,
 }
 
@@ -114,6 +114,11 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Whether this is our one-time key here.
+    pub(crate) fn has_key(&self, public: &[u8]) -> bool {
+        self.key.as_ref().is_some_and(|key| key.public()[..] == *public)
+    }
+
     /// When its leader waits for more hands no longer, unless one comes before.
     pub(crate) fn gathers_until(&self) -> Instant {
         (self.moved + GATHER).min(self.convened + PATIENCE)
@@ -136,10 +141,11 @@ pub(crate) struct Hands {
     pub(crate) silent: BTreeSet<MemberId>,
     /// Who was proven to lie.
     pub(crate) liars: BTreeSet<MemberId>,
-    /// Requests for whose certificate this member has called a table, since when, until it hears its own call: a call takes effect
+    /// Requests for whose certificate this member has called a table, which and since when, until it hears that call: a call takes effect
     /// at its place in the order, and until then it is not to be made again.
-    pub(crate) called: BTreeMap<Digest, Instant>,
-    /// Our one-time keys at tables that we have called, since when, until we hear the call.
+    pub(crate) called: BTreeMap<Digest, (Digest, Instant)>,
+    /// Our one-time keys at tables that we have called, since when, until we hear the call, for [`PATIENCE`] at most: a table of which we
+    /// hear later is over before it begins.
     pub(crate) offered: BTreeMap<Digest, (OpeningKey<Classic>, Instant)>,
     /// How often this member has convened: no two of its tables are alike.
     pub(crate) attempts: u32,
@@ -160,7 +166,7 @@ impl Hands {
             let gathering = table.seats.is_none() && !table.gathered;
             [Some(table.moved + PATIENCE), gathering.then(|| table.gathers_until()), table.answers]
         });
-        let called = self.called.values().map(|at| Some(*at + PATIENCE));
+        let called = self.called.values().map(|(_, at)| Some(*at + PATIENCE));
         tables.chain([self.wanted, self.revoked.due()]).chain(called).flatten().min()
     }
 }

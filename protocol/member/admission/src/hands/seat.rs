@@ -88,8 +88,8 @@ impl Admission {
         (purpose, attempt): (Purpose, u32),
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
-        if let Some(request) = purpose.request().filter(|_| leader == call.identity.member()) {
-            self.hands.called.remove(request);
+        if let Some(request) = purpose.request() {
+            self.hands.called.retain(|of, (table, _)| of != request || *table != name);
         }
         if table_name(call.transcript, &leader, &purpose, attempt) != name {
             return Err(AdmissionError::PeerHand(leader, "called from another past than ours"));
@@ -191,8 +191,15 @@ impl Admission {
         if said.key.len() != 32 || table.ready.len() >= HANDS_MAX {
             return Err(AdmissionError::PeerHand(sender, "a key of another kind, or too many hands"));
         }
-        if table.leader == call.identity.member() {
+        let me = call.identity.member();
+        if me == table.leader || me == sender {
             said.prove(call.transcript, &sender)?;
+        }
+        if me == sender && !table.ready.contains_key(&me) && !table.has_key(&said.key) {
+            // Said so long ago, or before a restart, that the key is gone: whatever is sealed to it, nobody opens.
+            self.hands.tables.remove(&said.word.table);
+            self.trace("a table was heard of too late".to_owned());
+            return Ok(());
         }
         match table.ready.get_mut(&sender) {
             // The first word of a hand alone moves the table: nobody keeps one open by saying it again.
@@ -249,6 +256,7 @@ impl Admission {
             return;
         }
         table.seats = Some(seats.clone());
+        table.answers = None;
         let purpose = table.purpose.word();
         table.moved = call.now;
         // Whoever leads a run that can be watched takes what it comes to, without a seat of its own.
@@ -265,8 +273,14 @@ impl Admission {
             }
             return;
         }
+        let ours = table.ready.get(&me).is_none_or(|ready| table.has_key(&ready.key));
         if let Err(error) = prove_all(call, table, &seats) {
             self.trace(format!("a seat beside one who did not say so: {error}"));
+            self.hands.tables.remove(&name);
+            return;
+        }
+        if !ours {
+            self.trace("a seat by a key that is gone".to_owned());
             self.hands.tables.remove(&name);
             return;
         }
