@@ -204,7 +204,7 @@ pub struct Tables {
     pub electorate: Vec<Seat>,
     /// Of these, those who are members.
     pub voters: BTreeSet<Seat>,
-    /// Who approves each open proposal in the ballot that is voted in now, as far as this machine knows.
+    /// Who approves each decision in the ballot that is voted in now, closed ones, too, as far as this machine knows.
     pub approvals: Vec<BTreeSet<Seat>>,
     /// How many votes it takes.
     pub threshold: usize,
@@ -218,6 +218,8 @@ pub struct Tables {
     pub holds: bool,
     /// Seats whose requests have enough votes, and who said yes.
     pub ripe: BTreeMap<Seat, BTreeSet<Seat>>,
+    /// Seats with open requests that are linked with this machine.
+    pub guests: BTreeSet<Seat>,
 }
 
 /// Keys that a machine held at some moment: what a thief, an ex-member or a node would have.

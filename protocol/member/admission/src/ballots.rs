@@ -208,6 +208,13 @@ impl Ballots {
         self.proofs(ballot, proposal, roster).iter().map(|proof| proof.voter).collect()
     }
 
+    /// Who approves each decision in this ballot and has a vote.
+    pub(crate) fn spent(&self, ballot: u32, roster: &Roster) -> Vec<BTreeSet<MemberId>> {
+        let in_ballot = self.approvals.range((ballot, MemberId([0; 32]))..=(ballot, MemberId([0xff; 32])));
+        let decisions: BTreeSet<Digest> = in_ballot.map(|(_, cast)| cast.digest).collect();
+        decisions.iter().map(|digest| self.approvers(ballot, digest, roster)).collect()
+    }
+
     pub(crate) fn proofs(&self, ballot: u32, proposal: &Digest, roster: &Roster) -> Vec<VoteProof> {
         let in_ballot = self.approvals.range((ballot, MemberId([0; 32]))..=(ballot, MemberId([0xff; 32])));
         let yes = in_ballot.filter(|((_, voter), cast)| cast.digest == *proposal && roster.may_vote(voter));

@@ -6,6 +6,7 @@ use crate::vote::voters;
 use core::time::Duration;
 use folkmoot_base::{Digest, Instant, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{Decision, Mode, Transcript, Verdict};
+use std::collections::BTreeSet;
 
 /// One open request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub struct ProposalStatus {
 }
 
 /// How the tables stand at which several members make one share or one signature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableStatus {
     /// How many there are.
     pub open: usize,
@@ -78,6 +79,10 @@ pub struct TableStatus {
     pub still: Duration,
     /// Whether this member has a share of the sharing in use.
     pub holds: bool,
+    /// Who approves each decision in the ballot that is voted in now, closed ones, too: an approval is spent all the same.
+    pub approvals: Vec<BTreeSet<MemberId>>,
+    /// Whose requests are open, and who is linked with this member.
+    pub guests: Vec<MemberId>,
 }
 
 /// Everything open.
@@ -93,11 +98,14 @@ impl Admission {
     /// How the tables stand.
     pub fn tables(&self, now: Instant, transcript: &Transcript) -> TableStatus {
         let still = self.hands.tables.values().map(|table| now.since(table.moved)).max();
-        let sharing = transcript.roster().sharing();
+        let (roster, sharing) = (transcript.roster(), transcript.roster().sharing());
+        let guests = self.requests.iter().filter(|open| open.is_ours(&self.guests));
         TableStatus {
             open: self.hands.tables.len(),
             still: still.unwrap_or_default(),
             holds: sharing.is_some_and(|now| self.hands.shares.of(&now.public).is_some()),
+            approvals: self.ballots.spent(self.ballots.current(roster).unwrap_or_default(), roster),
+            guests: guests.map(|open| open.request.member()).collect(),
         }
     }
 

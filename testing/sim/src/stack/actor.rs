@@ -293,7 +293,7 @@ impl Machine for Actor {
         let ripe = member.petitions().into_iter().filter(|petition| petition.have >= petition.need);
         let ripe =
             ripe.filter_map(|one| Some((self.names.seat(&one.member)?, self.names.seats(&one.approved))));
-        let approvals = member.proposals().into_iter().map(|proposal| self.names.seats(&proposal.approved));
+        let approvals = status.approvals.iter().map(|approved| self.names.seats(approved));
         Some(Tables {
             shared: scheme.shared(),
             still: u64::try_from(status.still.as_micros()).unwrap_or(u64::MAX),
@@ -312,6 +312,7 @@ impl Machine for Actor {
             givers: sharing.map_or(0, |facts| facts.threshold),
             holds: status.holds,
             ripe: ripe.collect(),
+            guests: self.names.seats(&status.guests),
         })
     }
 

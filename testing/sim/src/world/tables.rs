@@ -70,7 +70,8 @@ impl World {
                 return Some(format!("m{seat} wants another sharing, and a quorum is here; {ballot}"));
             }
             for (guest, approvers) in &tables.ripe {
-                let comes = self.chair(*guest).is_some_and(|chair| chair.machine.is_some());
+                // One that knows nobody but who was expelled since, say, is at nobody's door.
+                let comes = here.values().any(|one| one.guests.contains(guest));
                 if comes && can_sign(&here, tables, approvers) {
                     return Some(format!("the request of seat {guest} has enough votes at m{seat}"));
                 }
