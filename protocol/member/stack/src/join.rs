@@ -125,6 +125,11 @@ impl Member {
         }
         let applicant = Applicant::new(self.rules());
         self.door = Door::Outside(Box::new(applicant));
+        self.tell_links(now, entropy);
+    }
+
+    /// Tells a side of the door that is new the time, and who was linked before it.
+    fn tell_links(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         self.ask_door(now, admission::Input::Clock(self.sight.clock), entropy);
         for node in self.sight.reached() {
             self.ask_door(now, admission::Input::LinkUp(node), entropy);
@@ -257,8 +262,12 @@ impl Member {
             self.settle(now, group, entropy);
         }
         self.ask_door(now, admission::Input::Appended(appended), entropy);
+        let was_inside = matches!(self.door, Door::Inside(_));
         if let Err(error) = self.open_door() {
             self.trace("admission", error.to_string());
+        }
+        if !was_inside && matches!(self.door, Door::Inside(_)) {
+            self.tell_links(now, entropy);
         }
         self.apply_if_ended(now, entropy);
         self.ask_again(now);

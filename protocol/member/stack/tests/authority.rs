@@ -220,6 +220,22 @@ fn an_admission_waits_for_the_authority_and_says_so() {
     assert_eq!(status.present.iter().map(|one| one.member).collect::<Vec<_>>(), [id(ANNA)]);
 }
 
+/// Its node dials the authority when it reads the charter, and the link may be up before the entry that admits it is there.
+#[test]
+fn who_becomes_a_member_knows_who_was_linked_before() {
+    let mut world = plain();
+    for who in [ANNA, DORA, OFFICE] {
+        world.start(who, false);
+    }
+    world.link(ANNA, OFFICE);
+    world.link(DORA, OFFICE);
+    world.ask(true);
+    world.seconds(2);
+    assert!(world.admitted());
+    let reach = world.members[&DORA].status(Instant(world.now)).authority.unwrap();
+    assert_eq!(reach.linked, [id(OFFICE).node()]);
+}
+
 #[test]
 fn with_replicas_nothing_is_granted_before_the_log_has_it_and_a_restart_repeats_the_same() {
     let mut world = plain();
