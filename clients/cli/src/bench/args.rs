@@ -3,7 +3,7 @@
 use crate::args::Ordering;
 use clap::{Args, Subcommand, ValueEnum};
 use folkmoot_base::ModuleName;
-use folkmoot_signing::Scheme;
+use folkmoot_signing::{Mode, Scheme};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -58,17 +58,20 @@ pub(crate) struct BenchAdmission {
     /// These schemes only; may be given more than once.
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     pub(crate) scheme: Vec<Scheme>,
+    /// Who signs certificates: the members alone, or an authority as well; unless given, the members where the scheme lets them.
+    #[arg(long, value_name = "MODE", value_parser = crate::authority::args::mode)]
+    pub(crate) mode: Option<Mode>,
     /// Draw the time of a join against votes and members: an SVG.
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Option<PathBuf>,
     /// Measure nothing: draw the chart of what earlier runs printed with --json, one value a line; may be given again.
-    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["part", "scheme", "sizes"])]
+    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["part", "scheme", "mode", "sizes"])]
     pub(crate) from: Vec<PathBuf>,
 }
 
 fn scheme(word: &str) -> Result<Scheme, &'static str> {
-    let named = [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa];
-    named.into_iter().find(|scheme| scheme.name() == word).ok_or("plain, asm, frost or ts-dsa")
+    let named = [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa, Scheme::Shoup];
+    named.into_iter().find(|scheme| scheme.name() == word).ok_or("plain, asm, frost, ts-dsa or shoup-rsa")
 }
 
 #[derive(Debug, Args)]

@@ -7,24 +7,29 @@ use folkmoot::{Bytes, GroupName, UnixTime};
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::Keying;
 use folkmoot_identity::{
-    CharterDraft, Founder, GmcBody, Identity, SignedCharter, Timeouts, Transcript, Verdict, Vote, VoteContent,
+    Central, CharterDraft, Founder, GmcBody, Identity, SignedCharter, Timeouts, Transcript, Verdict, Vote,
+    VoteContent,
 };
 use folkmoot_signing::Scheme;
 use std::time::Duration;
 
 /// A charter has no more founders.
 pub(crate) const FOUNDERS_MAX: usize = 32;
+/// The group's name.
+pub(crate) const GROUP: &str = "bench";
 const DAY_SECONDS: u64 = 86_400;
 /// So long may a step take: nobody is to be complained of because a processor serves hundreds of members.
 const STEP_MS: u32 = 3_600_000;
 
 /// What a group is founded on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Rules {
     pub(crate) module: ModuleName,
     pub(crate) scheme: Scheme,
     /// How many votes admit.
     pub(crate) votes: u32,
+    /// Who signs the certificates besides, where an authority does.
+    pub(crate) central: Option<Central>,
 }
 
 /// A group on paper.
@@ -59,7 +64,7 @@ fn charter(
     entropy: &mut OsEntropy,
 ) -> Result<SignedCharter, Failure> {
     let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
-    let name = GroupName::new("bench").map_err(Failure::bug)?;
+    let name = GroupName::new(GROUP).map_err(Failure::bug)?;
     let classical = match rules.module {
         ModuleName::CkdHybrid => ModuleName::Ckd,
         ModuleName::MlsHybrid => ModuleName::Mls,
@@ -70,6 +75,7 @@ fn charter(
         keying: Keying::Module(classical),
         hybrid: rules.module.is_hybrid(),
         scheme: rules.scheme,
+        central: rules.central.clone(),
         timeouts: Timeouts { step_ms: Some(STEP_MS), silence_ms: Some(silence_ms), ..Timeouts::default() },
         ..CharterDraft::new(name, rules.votes, founders, entropy)
     };

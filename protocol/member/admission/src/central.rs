@@ -272,9 +272,10 @@ impl Admission {
 
     /// What a request waits for that the voters have granted.
     pub(crate) fn stands(&self, roster: &Roster, open: &Open) -> Option<Reason> {
-        let stale = roster.charter().scheme().shared() && are_stale(roster) && open.enough(roster).is_some();
-        let reason = || self.stands_with_authority(roster, open);
-        if stale { Some(Reason::SharesStale) } else { reason() }
+        if are_stale(roster) && open.enough(roster).is_some() {
+            return Some(Reason::SharesStale);
+        }
+        self.stands_with_authority(roster, open)
     }
 
     /// How a request stands with the authority, if the members have done their part and it has not signed.

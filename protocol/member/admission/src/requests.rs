@@ -43,9 +43,11 @@ impl Open {
         Self { request, motion, contact, came, expires, votes: BTreeMap::new(), sponsored, entered, failed }
     }
 
-    /// Whether what it waits for is ours to bring: its guest is at our door, its CSR was handed in here, or it is our own.
+    /// Whether what it waits for is ours to bring: its guest is at our door, its CSR was handed in here, or it is our own. A member's own
+    /// request is nobody else's, though its link from when it was a guest be up yet.
     pub(crate) fn is_ours(&self, guests: &Guests) -> bool {
-        self.sponsored || guests.is_linked(&self.request.member().node())
+        let of_member = self.contact == self.request.member();
+        self.sponsored || (!of_member && guests.is_linked(&self.request.member().node()))
     }
 
     /// Approving votes of those who have one now.

@@ -6,7 +6,7 @@ use super::{LABEL, MESSAGE, worked};
 use crate::bench::price::median;
 use crate::exit::Failure;
 use folkmoot::MemberId;
-use folkmoot_base::{Digest, Entropy, digest, draw};
+use folkmoot_base::{Digest, Entropy, Secret, digest, draw};
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{EXPONENT, ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, ShoupSign};
@@ -58,7 +58,8 @@ impl Kind {
             Scheme::TsDsa => Some(Self::TsDsa),
             Scheme::Frost => Some(Self::Frost),
             Scheme::Asm => Some(Self::AsmP256),
-            Scheme::TsRsa | Scheme::Shoup => None,
+            Scheme::Shoup => Some(Self::Shoup(ModulusSize::Bits2048)),
+            Scheme::TsRsa => None,
         }
     }
 
@@ -105,7 +106,19 @@ type AtOnce = Box<dyn FnMut(&mut dyn Entropy) -> Result<Duration, Failure>>;
 pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy) -> Result<AtOnce, Failure> {
     let hands = members(scheme.signers(usize::from(threshold)));
     match scheme {
-        Scheme::Plain | Scheme::TsRsa | Scheme::Shoup => Ok(Box::new(|_| Ok(Duration::ZERO))),
+        Scheme::Plain | Scheme::TsRsa => Ok(Box::new(|_| Ok(Duration::ZERO))),
+        Scheme::Shoup => {
+            let dealt = dealer(ModulusSize::Bits2048)?.deal(threshold, threshold, &hands, entropy);
+            let dealt = dealt.map_err(Failure::bug)?;
+            let (sharing, shares) = (dealt.sharing, dealt.shares);
+            let shares: BTreeMap<MemberId, _> = hands.iter().copied().zip(shares).collect();
+            Ok(Box::new(move |entropy| {
+                let run = run(entropy);
+                let sit =
+                    |me: &MemberId| seated(ShoupSign::new(&sharing, of(&shares, me)?, &hands, run, MESSAGE));
+                play_together(&hands, sit, entropy)
+            }))
+        }
         Scheme::TsDsa => {
             let hands_of = TsDsaHands::deal(threshold, hands, entropy)?;
             let kept = hands_of.sharing.encode();
@@ -371,6 +384,14 @@ fn dealer(size: ModulusSize) -> Result<Dealer, Failure> {
     Dealer::from_primes(size, DealerTerm::SetUp, &p, &q).map_err(Failure::bug)
 }
 
+/// What a dealer of Shoup's RSA keeps, of the stored primes.
+pub(super) fn dealers_secret() -> Result<Secret<Vec<u8>>, Failure> {
+    let size = ModulusSize::Bits2048;
+    let (p, q) = primes(size)?;
+    let dealer = Dealer::from_primes(size, DealerTerm::Standing, &p, &q);
+    dealer.and_then(|dealer| dealer.encode()).map_err(Failure::bug)
+}
+
 /// The first stored pair of primes for moduli of this size.
 fn primes(size: ModulusSize) -> Result<(Vec<u8>, Vec<u8>), Failure> {
     let bits = size.bits().to_string();
@@ -414,6 +435,6 @@ mod tests {
     fn what_charters_name_is_measured() {
         let named = Scheme::ALL.iter().filter_map(|scheme| Kind::of_charter(*scheme));
         let named: Vec<&str> = named.map(|kind| kind.scheme().name()).collect();
-        assert_eq!(named, ["plain", "ts-dsa", "asm", "frost"]);
+        assert_eq!(named, ["plain", "shoup-rsa", "ts-dsa", "asm", "frost"]);
     }
 }

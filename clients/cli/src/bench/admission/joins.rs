@@ -7,11 +7,11 @@
 
 use super::group::together;
 use super::moot::Moot;
-use super::yardstick::{Disks, datagram};
+use super::yardstick::{Disks, datagram, links};
 use crate::bench::price::median;
 use crate::exit::Failure;
 use folkmoot_base::Entropy;
-use folkmoot_signing::Scheme;
+use folkmoot_signing::{Mode, Scheme};
 use std::time::Duration;
 
 /// Round trips one after the other for each join, and datagrams: they are short, and a join is not.
@@ -23,6 +23,8 @@ pub(crate) struct Case {
     /// The row's series: which panel of the chart it is in.
     pub(crate) series: String,
     pub(crate) scheme: Scheme,
+    /// Who signs the certificates.
+    pub(crate) mode: Mode,
     pub(crate) members: u16,
     pub(crate) votes: u16,
     pub(crate) times: u16,
@@ -40,14 +42,14 @@ pub(crate) struct Joined {
     pub(crate) disk: Duration,
     /// The run of the hands, all at once on the processors that there are.
     pub(crate) together: Duration,
-    /// Of a datagram there and back.
+    /// Of a datagram there and back, on each link beside the ring.
     pub(crate) datagram: Duration,
 }
 
 /// Measures one case.
 pub(crate) async fn joins(case: &Case, entropy: &mut dyn Entropy) -> Result<Joined, Failure> {
     let mut moot = Moot::found(case).await?;
-    let mut disks = Disks::open(moot.path(), case.members)?;
+    let mut disks = Disks::open(moot.path(), case)?;
     let mut run = together(case.scheme, case.votes, entropy)?;
     moot.join().await?;
     let (mut took, mut trips, mut datagrams) = (Vec::new(), Vec::new(), Vec::new());
@@ -57,7 +59,7 @@ pub(crate) async fn joins(case: &Case, entropy: &mut dyn Entropy) -> Result<Join
         for _ in 0..TRIPS {
             datagrams.push(datagram().await?);
         }
-        written.push(disks.write(case.votes)?);
+        written.push(disks.write()?);
         runs.push(run(entropy)?);
         took.push(moot.join().await?);
     }
@@ -69,6 +71,6 @@ pub(crate) async fn joins(case: &Case, entropy: &mut dyn Entropy) -> Result<Join
         round_trip: median(trips),
         disk: median(written),
         together: median(runs),
-        datagram: median(datagrams),
+        datagram: median(datagrams) * links(case),
     })
 }

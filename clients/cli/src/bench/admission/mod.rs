@@ -3,7 +3,7 @@
 //! ```text
 //! single   one hand signs, one verifies                      no network; processor time
 //! group    several hands make one signature   play.rs        no network; processor time, rounds and words
-//! joins    newcomers and voters               joins.rs       nodes of one process, UDP on loopback; wall time
+//! joins    newcomers, voters, an authority    joins.rs       nodes of one process, UDP on loopback; wall time
 //! flood    the same, and bogus requests       flood.rs       strangers' keys, sockets and links: strangers.rs
 //! ```
 //! A join is held against what its cryptography, its ordered messages and its records take, timed in the same run: yardstick.rs.
@@ -12,6 +12,7 @@ mod flood;
 mod group;
 mod joins;
 mod moot;
+mod outside;
 mod play;
 mod show;
 mod single;
@@ -26,7 +27,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::data;
 use flood::{Flooded, flood};
 use folkmoot::tools::OsEntropy;
-use folkmoot_signing::Scheme;
+use folkmoot_signing::{Mode, Scheme};
 use group::{Group, Kind};
 use joins::{Case, Joined, joins};
 use serde_json::json;
@@ -147,8 +148,9 @@ async fn measure_joins(
         let joined = joins(&case, entropy).await?;
         let row = Row { case, joined, alone, papers };
         eprintln!(
-            "{}, {} members, {} votes: {} ms, {:.2} of what was expected",
+            "{}, {}, {} members, {} votes: {} ms, {:.2} of what was expected",
             scheme.name(),
+            row.case.mode.name(),
             row.case.members,
             row.case.votes,
             show::ms(row.joined.took),
@@ -165,7 +167,8 @@ async fn measure_floods(options: &BenchAdmission, rows: &mut Vec<Flooded>) -> Re
             continue;
         }
         let (members, votes) = USUAL;
-        let case = Case { series: "flood".to_owned(), scheme, members, votes, times: options.pairs };
+        let (series, mode) = ("flood".to_owned(), Mode::Decentralised);
+        let case = Case { series, scheme, mode, members, votes, times: options.pairs };
         let row = flood(case).await?;
         eprintln!("{}", show::flood_line(&row));
         rows.push(row);
@@ -173,17 +176,24 @@ async fn measure_floods(options: &BenchAdmission, rows: &mut Vec<Flooded>) -> Re
     Ok(())
 }
 
+/// Who signs where nothing is said: the members by themselves, if they can.
+fn usual_mode(scheme: Scheme) -> Mode {
+    if scheme.needs_dealer() { Mode::Centralised } else { Mode::Decentralised }
+}
+
 /// The usual case first; then against the votes, and against the size with the votes a share of it. A scheme is passed over
-/// where it takes more hands than there are members.
+/// where it takes more hands than there are members, or a mode in which it cannot be.
 fn cases(options: &BenchAdmission) -> Vec<Case> {
     let mut out = Vec::new();
     let mut push = |series: String, (members, votes): (u16, u16), times| {
-        let schemes = [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa];
-        let wanted = |scheme: &Scheme| options.scheme.is_empty() || options.scheme.contains(scheme);
+        let schemes = [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa, Scheme::Shoup];
+        let named = |scheme: &Scheme| options.scheme.is_empty() || options.scheme.contains(scheme);
+        let can = |scheme: &Scheme| options.mode != Some(Mode::Decentralised) || !scheme.needs_dealer();
         let voters = usize::from(members).min(people::FOUNDERS_MAX);
         let fits = |scheme: &Scheme| scheme.signers(votes.into()) <= voters;
-        for scheme in schemes.into_iter().filter(wanted).filter(fits) {
-            out.push(Case { series: series.clone(), scheme, members, votes, times });
+        for scheme in schemes.into_iter().filter(named).filter(can).filter(fits) {
+            let mode = options.mode.unwrap_or(usual_mode(scheme));
+            out.push(Case { series: series.clone(), scheme, mode, members, votes, times });
         }
     };
     if options.times > 0 {
@@ -217,6 +227,7 @@ mod tests {
             members: 6,
             sizes: vec![5, 12],
             scheme: Vec::new(),
+            mode: None,
             chart: None,
             from: Vec::new(),
         }
@@ -247,8 +258,8 @@ mod tests {
     #[test]
     fn a_join_is_compared_with_its_papers_its_messages_and_its_records() {
         let (millis, micros) = (Duration::from_millis, Duration::from_micros);
-        let row = |scheme, kind, rounds| {
-            let case = Case { series: "usual".into(), scheme, members: 5, votes: 2, times: 1 };
+        let row = |scheme, kind, rounds, mode| {
+            let case = Case { series: "usual".into(), scheme, mode, members: 5, votes: 2, times: 1 };
             let joined = Joined {
                 took: millis(60),
                 round_trip: millis(4),
@@ -276,15 +287,21 @@ mod tests {
         let cryptography = |row: &Row| row.papers.of(&row.case, &row.alone, 2);
         let expected = |row: &Row| yardstick::expected(cryptography(row), row.steps(), &row.joined);
         // By two processors: made, read at the contact, by the four others two at once; two votes, read by four each; closed.
-        let plain = row(Scheme::Plain, Kind::PlainEcdsa, 1);
+        let plain = row(Scheme::Plain, Kind::PlainEcdsa, 1, Mode::Decentralised);
         assert_eq!((plain.steps(), cryptography(&plain)), (2, one * (1 + 1 + 2 + 1 + 4 + 1)));
         assert_eq!(expected(&plain), micros(1_000) + millis(8 + 10 + 7 + 1));
         // Without closing; called: said, heard by five, three are ready, verified; seated: said, heard by five, by each
         // of three two others; each of five rounds three words, nine times heard; six sealed words; one verification of 1 ms.
-        let shared = row(Scheme::TsDsa, Kind::TsDsa, 5);
+        let shared = row(Scheme::TsDsa, Kind::TsDsa, 5, Mode::Decentralised);
         let papers = one * (9 + (1 + 3 + 2 + 3) + (1 + 3 + 3) + 5 * (2 + 5) + 3) + millis(1);
         assert_eq!((shared.steps(), cryptography(&shared)), (10, papers));
         assert_eq!(expected(&shared), papers + millis(40 + 10 + 7 + 1));
+        // The authority: reads the request, two votes; signs, verifies that; so do contact and newcomer.
+        let plain = row(Scheme::Plain, Kind::PlainEcdsa, 1, Mode::Centralised);
+        assert_eq!((plain.steps(), cryptography(&plain)), (2, one * (1 + 1 + 2 + 1 + 4 + (1 + 2 + 1 + 3))));
+        // In place of two votes the group's signature, of 1 ms.
+        let granted = row(Scheme::TsDsa, Kind::TsDsa, 5, Mode::Centralised);
+        assert_eq!((granted.steps(), cryptography(&granted)), (10, papers + one * 5 + millis(1)));
         let least = yardstick::one_way(papers, 10, &shared.joined);
         assert_eq!(least, papers + millis(20 + 10 + 7 + 1));
         let ratio = millis(60).as_secs_f64() / shared.expected().as_secs_f64();

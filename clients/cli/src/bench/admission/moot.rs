@@ -2,13 +2,18 @@
 //! at its first member's door; on UDP over loopback.
 
 use super::joins::Case;
+use super::outside::Outside;
 use crate::bench::people::{FOUNDERS_MAX, People, Rules};
 use crate::children::Workshop;
 use crate::exit::{Exit, Failure};
-use folkmoot::tools::{Command, MemberHandle, OpenOptions, Opened, OsEntropy, Sending, prepare, wall_clock};
+use folkmoot::tools::{
+    Command, Instant as Tick, Machine, MemberHandle, OpenOptions, Opened, OsEntropy, Sending, prepare,
+    wall_clock,
+};
 use folkmoot::{Bytes, Event, Locator, MemberId, Service, StateFolder, UnixTime};
 use folkmoot_agreement::ModuleName;
 use folkmoot_identity::Identity;
+use folkmoot_signing::Mode;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
@@ -86,28 +91,38 @@ pub(super) struct Moot {
     guests: u32,
     /// How many members answer a message, after the contact.
     answers: usize,
+    /// The authority, where there is one.
+    outside: Option<Seat>,
 }
 
 impl Moot {
     /// Founds the group, and admits one after the other whoever is more than a charter takes; they do not vote.
     pub(super) async fn found(case: &Case) -> Result<Self, Failure> {
         let workshop = Workshop::open("bench-admission", false)?;
-        let rules = Rules { module: ModuleName::Ckd, scheme: case.scheme, votes: case.votes.into() };
+        let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
+        let central = case.mode == Mode::Centralised;
+        let outside = central.then(|| Outside::draw(case.scheme, term(), &mut entropy)).transpose()?;
+        let (module, scheme) = (ModuleName::Ckd, case.scheme);
+        let central = outside.as_ref().map(Outside::central);
+        let rules = Rules { module, scheme, votes: case.votes.into(), central };
         let founders = usize::from(case.members).min(FOUNDERS_MAX);
         let people = People::new(&rules, founders, Duration::from_secs(4))?;
         // In a round each hand speaks, the contact among them.
         let answers = case.scheme.signers(case.votes.into()).saturating_sub(1).max(1);
-        let mut moot = Self { seats: Vec::new(), people, workshop, guests: 0, answers };
+        let mut moot = Self { seats: Vec::new(), people, workshop, guests: 0, answers, outside: None };
         for (number, one) in moot.people.identities.clone().iter().enumerate() {
             let (votes, answers) = (number < case.votes.into(), (1..=moot.answers).contains(&number));
             let habits = Habits { votes, answers, ..Habits::default() };
             let seeds = moot.seats.iter().map(|seat| seat.at).collect();
-            let seat = moot.hire(one, seeds, habits).await?;
+            let seat = moot.hire(moot.furnish(one)?, seeds, habits).await?;
             seat.handle.command(Command::Join { group: moot.people.charter.charter().group() }).await?;
             moot.seats.push(seat);
         }
         for seat in &mut moot.seats {
             seat.until("a common view", |seen| matches!(seen, Seen::View(size) if *size == founders)).await?;
+        }
+        if let Some(outside) = outside {
+            moot.seat_outside(&outside).await?;
         }
         if case.scheme.shared() {
             moot.key_is_shared().await?;
@@ -149,15 +164,32 @@ impl Moot {
         self.seats.first_mut().ok_or_else(|| Failure::bug("a group of nobody"))
     }
 
-    /// A member on a thread of its own, as it would have a process of its own: what the system gives one, another does not wait for.
-    async fn hire(&self, one: &Identity, seeds: Vec<Locator>, habits: Habits) -> Result<Seat, Failure> {
-        let path = self.workshop.path().join(one.member().hex());
-        let folder = StateFolder::open(&path)?;
+    /// The folder of one of this group.
+    fn furnish(&self, one: &Identity) -> Result<StateFolder, Failure> {
+        let folder = StateFolder::open(&self.workshop.path().join(one.member().hex()))?;
         let key = one.key_pem().map_err(Failure::bug)?;
         folder.write_identity(key.expose(), &one.certificate_pem())?;
         folder.write_charter(self.people.charter.der())?;
+        Ok(folder)
+    }
+
+    /// The authority comes, until every founder has a link to it.
+    async fn seat_outside(&mut self, outside: &Outside) -> Result<(), Failure> {
+        let folder = self.furnish(&outside.identity)?;
+        outside.move_in(&folder)?;
+        let doors = self.seats.iter().map(|seat| seat.at).collect();
+        self.outside = Some(self.hire(folder, doors, Habits::default()).await?);
+        self.each("no link to the authority in time", |machine, now| {
+            let reach = machine.upper.member.status(now).authority;
+            reach.is_some_and(|reach| !reach.linked.is_empty())
+        })
+        .await
+    }
+
+    /// A member on a thread of its own, as it would have a process of its own: what the system gives one, another does not wait for.
+    async fn hire(&self, folder: StateFolder, seeds: Vec<Locator>, habits: Habits) -> Result<Seat, Failure> {
         let options = OpenOptions {
-            state: path,
+            state: folder.path().to_owned(),
             listen: ([127, 0, 0, 1], 0).into(),
             seeds,
             replicated: false,
@@ -194,16 +226,19 @@ impl Moot {
     /// Until a decision of the voters has taken the sharing of the group's key into use, and every founder has a share of it: while one has
     /// none, all make new ones, and joins wait for processors.
     async fn key_is_shared(&mut self) -> Result<(), Failure> {
-        let late = Instant::now() + PATIENCE;
+        self.each("the key was not shared in time", |machine, now| {
+            machine.upper.member.tables(now).is_some_and(|tables| tables.holds)
+        })
+        .await
+    }
+
+    /// Until it is so at every member, one after the other.
+    async fn each(&self, late: &str, is: fn(&mut Machine, Tick) -> bool) -> Result<(), Failure> {
+        let end = Instant::now() + PATIENCE;
         for seat in &self.seats {
-            let shared = || {
-                seat.handle.look(|machine, now, _| {
-                    machine.upper.member.tables(now).is_some_and(|tables| tables.holds)
-                })
-            };
-            while !shared().await? {
-                if Instant::now() > late {
-                    return Err(Failure::new(Exit::TimedOut, "the key was not shared in time"));
+            while !seat.handle.look(move |machine, now, _| is(machine, now)).await? {
+                if Instant::now() > end {
+                    return Err(Failure::new(Exit::TimedOut, late));
                 }
                 tokio::time::sleep(QUIET).await;
             }
@@ -215,14 +250,14 @@ impl Moot {
     async fn admit(&mut self, knows: &[usize], vanishes: bool) -> Result<(Seat, Came), Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         self.guests += 1;
-        let now = wall_clock().0;
-        let (from, to) = (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)));
+        let (from, to) = term();
         let one = Identity::new(&format!("{GUEST}{}", self.guests), &mut entropy, from, to)
             .map_err(Failure::bug)?;
         let doors = self.doors(knows);
         let vanishes_from = if vanishes { doors.clone() } else { Vec::new() };
         let began = Instant::now();
-        let mut guest = self.hire(&one, doors, Habits { vanishes_from, ..Habits::default() }).await?;
+        let habits = Habits { vanishes_from, ..Habits::default() };
+        let mut guest = self.hire(self.furnish(&one)?, doors, habits).await?;
         guest.until("a link to a member", |seen| matches!(seen, Seen::Link)).await?;
         let linked = began.elapsed();
         // Its folder and its store are new: the disk shall be done with them.
@@ -287,6 +322,12 @@ impl Seat {
         tokio::time::sleep(QUIET).await;
         while self.seen.try_recv().is_ok() {}
     }
+}
+
+/// Of a certificate that is good today.
+fn term() -> (UnixTime, UnixTime) {
+    let now = wall_clock().0;
+    (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)))
 }
 
 fn said(group: folkmoot::GroupId, text: &'static [u8]) -> Sending {

@@ -7,7 +7,7 @@ use super::single::Single;
 use super::strangers::Bogus;
 use crate::bench::chart::Point;
 use crate::show::table;
-use folkmoot_signing::Scheme;
+use folkmoot_signing::{Mode, Scheme};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ pub(super) fn group(row: &Group) -> Value {
 
 pub(super) fn join(row: &Row) -> Value {
     json!({
-        "series": row.case.series, "scheme": row.case.scheme.name(), "members": row.case.members,
-        "votes": row.case.votes, "hands": row.alone.hands, "times": row.case.times,
+        "series": row.case.series, "scheme": row.case.scheme.name(), "mode": row.case.mode.name(),
+        "members": row.case.members, "votes": row.case.votes, "hands": row.alone.hands, "times": row.case.times,
         "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
         "papers_ms": ms(row.cryptography()), "busiest_hand_ms": ms(row.alone.played.busiest), "rounds": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
         "run_ms": ms(row.joined.together), "disk_ms": ms(row.joined.disk), "datagram_ms": ms(row.joined.datagram),
@@ -109,16 +109,31 @@ fn flood_cells(row: &Flooded) -> Vec<String> {
 
 pub(super) fn point(row: &Row) -> Point {
     let (case, time) = (&row.case, row.joined.took);
-    of_series(&case.series, case.scheme.name(), (case.members, case.votes), time)
+    of_series(&case.series, line(case.scheme, case.mode), (case.members, case.votes), time)
 }
 
 /// Of a row as `--json` prints it.
 pub(super) fn read(row: &Value) -> Option<Point> {
     let scheme = row.get("scheme")?.as_str()?;
-    let line = Scheme::ALL.iter().map(|known| known.name()).find(|known| *known == scheme)?;
+    let scheme = Scheme::ALL.iter().copied().find(|known| known.name() == scheme)?;
+    let mode = row.get("mode").and_then(Value::as_str);
+    let mode =
+        [Mode::Centralised, Mode::Decentralised].into_iter().find(|known| Some(known.name()) == mode)?;
+    let line = line(scheme, mode);
     let number = |field: &str| u16::try_from(row.get(field)?.as_u64()?).ok();
     let time = Duration::try_from_secs_f64(row.get("join_ms")?.as_f64()? / 1_000.0).ok()?;
     Some(of_series(row.get("series")?.as_str()?, line, (number("members")?, number("votes")?), time))
+}
+
+/// The chart's line; who signs is said where it could be another.
+fn line(scheme: Scheme, mode: Mode) -> &'static str {
+    match (scheme, mode) {
+        (Scheme::Plain, Mode::Centralised) => "plain, authority",
+        (Scheme::Asm, Mode::Centralised) => "asm, authority",
+        (Scheme::TsDsa, Mode::Centralised) => "ts-dsa, authority",
+        (Scheme::Frost, Mode::Centralised) => "frost, authority",
+        (scheme, _) => scheme.name(),
+    }
 }
 
 fn of_series(series: &str, line: &'static str, (members, votes): (u16, u16), time: Duration) -> Point {
@@ -160,6 +175,7 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row], flo
         let heading = [
             "SERIES",
             "SCHEME",
+            "MODE",
             "N",
             "T",
             "HANDS",
@@ -208,7 +224,7 @@ fn group_cells(row: &Group) -> Vec<String> {
 }
 
 fn join_cells(row: &Row) -> Vec<String> {
-    let names = [row.case.series.clone(), row.case.scheme.name().to_owned()];
+    let names = [row.case.series.clone(), row.case.scheme.name().to_owned(), row.case.mode.name().to_owned()];
     let counts = [row.case.members.into(), row.case.votes.into(), row.alone.hands, row.case.times.into()]
         .map(|count: usize| count.to_string());
     let short = |span: Duration| format!("{:.1}", ms(span));
@@ -228,7 +244,7 @@ mod tests {
 
     #[test]
     fn rows_are_read_as_they_are_printed() {
-        let row = |series: &str| json!({ "series": series, "scheme": "frost", "members": 20, "votes": 4, "join_ms": 31.5, "more": 1 });
+        let row = |series: &str| json!({ "series": series, "scheme": "frost", "mode": "decentralised", "members": 20, "votes": 4, "join_ms": 31.5, "more": 1 });
         let (votes, size) = (read(&row("votes, 20 members")).unwrap(), read(&row("members, 20 %")).unwrap());
         assert_eq!((votes.line, votes.size, votes.time), ("frost", 4, Duration::from_micros(31_500)));
         assert_eq!((size.event.as_str(), size.size), ("members, 20 %", 20));

@@ -8,6 +8,9 @@
 //! hands      (not plain) call, ready, seats, the run's rounds: each one ordered message, signed, verified by whom it concerns
 //! contact    verifies the group's signature             --datagram--> newcomer
 //! newcomer   (but of a shared key) verifies, makes its certificate; disk
+//!
+//! contact    in place of the last two: --datagram--> authority, verifies request and votes; disk --datagram--> contact
+//! contact    verifies the authority's signature      --datagram--> newcomer, which verifies it; disk
 //! ```
 
 use super::group::Group;
@@ -21,7 +24,7 @@ use folkmoot_agreement::ModuleName;
 use folkmoot_base::sealing::{Classic, OpeningKey, seal};
 use folkmoot_base::{Entropy, Persist};
 use folkmoot_identity::{Gmc, GmcBody, Identity, Request, Verdict, Vote, VoteContent, VoteProof};
-use folkmoot_signing::Scheme;
+use folkmoot_signing::{Mode, Scheme};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::net::UdpSocket;
@@ -67,7 +70,8 @@ fn timed<T>(mut act: impl FnMut() -> Result<T, Failure>) -> Result<(Duration, T)
 impl Papers {
     /// Of a group in which so many votes admit.
     pub(super) fn measure(votes: u16, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
-        let rules = Rules { module: ModuleName::Ckd, scheme: Scheme::Plain, votes: votes.into() };
+        let (module, scheme) = (ModuleName::Ckd, Scheme::Plain);
+        let rules = Rules { module, scheme, votes: votes.into(), central: None };
         let people = People::new(&rules, votes.into(), Duration::from_secs(4))?;
         let (charter, group) = (people.charter.charter(), people.charter.charter().group());
         let now = wall_clock();
@@ -106,7 +110,9 @@ impl Papers {
         let voted =
             at_once(votes, self.vote) + at_once(votes.saturating_mul(members.saturating_sub(1)), self.count);
         if case.scheme == Scheme::Plain {
-            return asked + voted + self.close;
+            let made =
+                if case.mode == Mode::Centralised { self.granted(self.count * votes) } else { self.close };
+            return asked + voted + made;
         }
         let hands = u32::try_from(alone.hands).unwrap_or(u32::MAX);
         let called = self.say + at_once(members, self.hear) + at_once(hands, self.say) + self.hear * hands;
@@ -116,9 +122,18 @@ impl Papers {
         let whispers = u32::try_from(alone.played.to_one).unwrap_or(u32::MAX);
         // The contact verifies the group's signature, and its certificate is whole as it comes. The parts of a multisignature were verified in
         // the run; the newcomer verifies the whole, and makes its certificate of it.
-        let made = if case.scheme.shared() { Duration::ZERO } else { self.say };
+        let made = match case.mode {
+            Mode::Centralised => self.granted(alone.verify),
+            Mode::Decentralised if case.scheme.shared() => Duration::ZERO,
+            Mode::Decentralised => self.say,
+        };
         let ran = round * alone.played.rounds + at_once(whispers, self.whisper);
         asked + voted + called + seated + ran + alone.verify + made
+    }
+
+    /// The authority verifies the request, its grounds and what it signs of them; contact and newcomer verify that.
+    fn granted(&self, grounds: Duration) -> Duration {
+        self.read + grounds + self.say + self.hear * 3
     }
 }
 
@@ -158,28 +173,37 @@ pub(super) fn one_way(cryptography: Duration, steps: u32, joined: &Joined) -> Du
     cryptography + joined.together + ordered + joined.disk + joined.datagram
 }
 
+/// Links beside the ring on the way, each there and back: the newcomer's, and the authority's.
+pub(super) fn links(case: &Case) -> u32 {
+    if case.mode == Mode::Centralised { 2 } else { 1 }
+}
+
 /// What a join writes, in the order in which it waits for it.
 pub(super) struct Disks {
     stores: Vec<Store>,
+    /// How many write at once, one time after the other.
+    order: Vec<usize>,
     written: u64,
 }
 
 impl Disks {
     /// As many stores in this folder as there are members.
-    pub(super) fn open(folder: &Path, members: u16) -> Result<Self, Failure> {
+    pub(super) fn open(folder: &Path, case: &Case) -> Result<Self, Failure> {
         let open = |number: u16| Store::open(&folder.join(format!("yardstick{number}.sqlite")));
-        let stores = (0..members).map(open).collect::<Result<Vec<_>, _>>();
-        Ok(Self { stores: stores.map_err(|error| Failure::from(folkmoot::Error::Store(error)))?, written: 0 })
+        let stores = (0..case.members).map(open).collect::<Result<Vec<_>, _>>();
+        let stores = stores.map_err(|error| Failure::from(folkmoot::Error::Store(error)))?;
+        let authority = (case.mode == Mode::Centralised).then_some(1);
+        let to_the_votes = [1, 1, case.members.into(), case.votes.into()];
+        let order = to_the_votes.into_iter().chain(authority).chain([1]).collect();
+        Ok(Self { stores, order, written: 0 })
     }
 
-    /// The newcomer's request, the contact's copy, the members' copies all at once, the voters' votes at once, the certificate:
-    /// until the disk has the last of each, for no member hands the token on before it has its own. All are on one disk here, as
-    /// the members of the measured group are.
-    pub(super) fn write(&mut self, votes: u16) -> Result<Duration, Failure> {
-        let (all, votes) = (self.stores.len(), usize::from(votes));
-        [1, 1, all, votes, 1]
-            .into_iter()
-            .try_fold(Duration::ZERO, |took, count| Ok(took + self.commit(count)?))
+    /// The newcomer's request, the contact's copy, the members' copies all at once, the voters' votes at once, what the authority issued
+    /// if there is one, the certificate: until the disk has the last of each, for no member hands the token on before it has its own.
+    /// All are on one disk here, as the members of the measured group are.
+    pub(super) fn write(&mut self) -> Result<Duration, Failure> {
+        let order = self.order.clone();
+        order.into_iter().try_fold(Duration::ZERO, |took, count| Ok(took + self.commit(count)?))
     }
 
     /// One record to each of so many stores at once, until all have it.
