@@ -18,6 +18,7 @@ mod deal;
 mod multi;
 mod outcome;
 mod revoke;
+mod run;
 mod seat;
 mod share;
 mod word;

@@ -1,20 +1,17 @@
-//! At the table: hearing words, and driving the run.
+//! At the table: hearing words, and who gets a seat.
 
 use super::convene::turn;
-use super::deal::certified;
 use super::word::table_name;
 use super::{
-    HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Ready, Say, Seats, TABLES_MAX, Table, Whisper, are_stale,
+    HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Ready, Say, Seats, TABLES_MAX, Table, are_stale,
 };
+use crate::AdmissionError;
 use crate::central::is_dealers;
 use crate::desk::{Admission, Call};
-use crate::{AdmissionError, Event};
-use folkmoot_base::codec;
-use folkmoot_base::sealing::{Classic, OpeningKey, seal};
-use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
+use folkmoot_base::sealing::OpeningKey;
+use folkmoot_base::{Digest, Entropy, MemberId};
 use folkmoot_identity::AuthorityBody;
-use folkmoot_signing::shared::{self, AnyRun, Outcome};
-use folkmoot_signing::{Fault, HANDS_MAX, Heard, Next, RunId, Said, Scheme};
+use folkmoot_signing::{HANDS_MAX, Scheme};
 use std::collections::BTreeMap;
 
 impl Admission {
@@ -303,150 +300,6 @@ impl Admission {
             }
         }
     }
-
-    fn make_run(&self, call: &Call<'_>, name: &Digest, seats: &Seats) -> Option<AnyRun> {
-        let table = self.hands.tables.get(name)?;
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
-        let scheme = roster.charter().scheme();
-        let id = run_id(name, table, seats);
-        let run = match &table.purpose {
-            Purpose::Multi { request, expires } => {
-                return self.sign_multi(call, id, &seats.givers, (request, *expires));
-            }
-            // The authority makes it, not the hands.
-            Purpose::Deal { .. } => return None,
-            Purpose::Found { threshold } => {
-                shared::found(scheme, id, me, &seats.givers, usize::try_from(*threshold).ok()?)
-            }
-            Purpose::Reshare { threshold } => {
-                let now = roster.sharing()?;
-                let share = self.hands.shares.of(&now.public).filter(|_| seats.givers.contains(&me));
-                let hands = shared::Moving { givers: &seats.givers, takers: &seats.takers };
-                shared::reshare(
-                    scheme,
-                    id,
-                    me,
-                    hands,
-                    usize::try_from(*threshold).ok()?,
-                    (&now.public, share),
-                )
-            }
-            Purpose::Authority { epoch, tbs } => {
-                let waiting = self.waiting_of(epoch)?;
-                shared::sign(
-                    scheme,
-                    id,
-                    me,
-                    &seats.givers,
-                    (&waiting.public, waiting.share.as_ref()?),
-                    &tbs.0,
-                )
-            }
-            Purpose::Certify { request } => {
-                let now = roster.sharing()?;
-                let open = self.requests.get(request)?;
-                let tbs = certified(roster, open, now, self.epoch_of(now.facts.epoch))?;
-                let share = self.hands.shares.of(&now.public)?;
-                shared::sign(scheme, id, me, &seats.givers, (&now.public, share), &tbs)
-            }
-            Purpose::Revoke { tbs } => {
-                let now = roster.sharing()?;
-                let share = self.hands.shares.of(&now.public)?;
-                shared::sign(scheme, id, me, &seats.givers, (&now.public, share), &tbs.0)
-            }
-        };
-        run.ok()
-    }
-
-    /// `ADM-45`, `ADM-46`: one word of each awaited hand in each round.
-    fn hear_round(
-        &mut self,
-        call: &Call<'_>,
-        sender: MemberId,
-        name: Digest,
-        (round, to_all, to_each): (u8, Blob, Vec<Whisper>),
-        entropy: &mut dyn Entropy,
-    ) -> Result<(), AdmissionError> {
-        let me = call.identity.member();
-        let Some(table) = self.hands.tables.get_mut(&name) else { return Ok(()) };
-        let Some(run) = &table.run else { return Ok(()) };
-        let awaited = run.awaited();
-        if round != table.round || !awaited.contains(&sender) {
-            return Err(AdmissionError::PeerHand(sender, "a word out of its round"));
-        }
-        if table.said.contains_key(&sender) {
-            return Err(AdmissionError::PeerHand(sender, "a second word in one round"));
-        }
-        let mut for_me = to_each.into_iter().filter(|whisper| whisper.to == me).map(|whisper| whisper.sealed);
-        table.said.insert(sender, (to_all.0.to_vec(), for_me.next()));
-        table.moved = call.now;
-        self.end_round(call, name, entropy);
-        Ok(())
-    }
-
-    /// Goes on once all that are awaited have spoken.
-    fn end_round(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
-        let Some(table) = self.hands.tables.get_mut(&name) else { return };
-        let Some(run) = &table.run else { return };
-        if run.awaited().iter().any(|hand| !table.said.contains_key(hand)) {
-            return;
-        }
-        let heard = open_round(&name, table, &call.identity.member());
-        table.round = table.round.saturating_add(1);
-        let next = table.run.as_mut().map(|run| run.hear(heard, entropy));
-        if let Some(next) = next {
-            self.follow_run(call, name, next, entropy);
-        }
-    }
-
-    fn follow_run(
-        &mut self,
-        call: &Call<'_>,
-        name: Digest,
-        next: Result<Next<Outcome>, Fault>,
-        entropy: &mut dyn Entropy,
-    ) {
-        match next {
-            Ok(Next::Say(said)) => self.say_round(call, name, said, entropy),
-            Ok(Next::Done(outcome)) => {
-                if let Some(table) = self.hands.tables.remove(&name) {
-                    self.take_outcome(call, name, &table, outcome, entropy);
-                }
-            }
-            Err(fault) => {
-                self.hands.tables.remove(&name);
-                self.hands.liars.extend(fault.culprits.iter().copied());
-                self.trace(format!("a run came to nothing: {fault}"));
-                for liar in fault.culprits {
-                    self.out.push_back(crate::Output::Event(Event::HandLied { member: liar }));
-                }
-            }
-        }
-    }
-
-    fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Said, entropy: &mut dyn Entropy) {
-        let Some(table) = self.hands.tables.get(&name) else { return };
-        let (me, round) = (call.identity.member(), table.round);
-        if !table.run.as_ref().is_some_and(|run| run.awaited().contains(&me)) {
-            return;
-        }
-        let mut to_each = Vec::with_capacity(said.to_each.len());
-        for (to, words) in &said.to_each {
-            let info = whisper_info(&name, round, &me, to);
-            let key = table.ready.get(to).map(|ready| ready.key.as_slice()).unwrap_or_default();
-            if let Some(sealed) = seal::<Classic>(key, &info, words.expose(), entropy) {
-                to_each.push(Whisper { to: *to, sealed });
-            }
-        }
-        self.trace("speaks at a table".to_owned());
-        // Nobody else can say it, and nobody a second one: we need not wait for its place in the order, which is another turn of the token.
-        let own = to_each.iter().find(|whisper| whisper.to == me).map(|whisper| whisper.sealed.clone());
-        if let Some(table) = self.hands.tables.get_mut(&name) {
-            table.said.insert(me, (said.to_all.clone(), own));
-        }
-        self.say_hand(call, name, Say::Round { round, to_all: Blob::from(said.to_all), to_each });
-        self.end_round(call, name, entropy);
-    }
 }
 
 /// `ADM-41` for the hands that are seated.
@@ -454,31 +307,4 @@ fn prove_all(call: &Call<'_>, table: &mut Table, seats: &Seats) -> Result<(), Ad
     let seated = seats.all();
     let mut ready = table.ready.iter_mut().filter(|(hand, _)| seated.contains(*hand));
     ready.try_for_each(|(hand, ready)| ready.prove(call.transcript, hand))
-}
-
-fn run_id(name: &Digest, table: &Table, seats: &Seats) -> RunId {
-    let seated = codec::encode(&Say::Seats { givers: seats.givers.clone(), takers: seats.takers.clone() });
-    let mut parts: Vec<&[u8]> = vec![b"folkmoot run v1", name, &seated];
-    for hand in seats.all() {
-        parts.extend(table.ready.get(&hand).map(|ready| ready.key.as_slice()));
-    }
-    RunId(digest(&parts))
-}
-
-fn whisper_info(table: &Digest, round: u8, from: &MemberId, to: &MemberId) -> Vec<u8> {
-    [b"folkmoot whisper v1".as_slice(), table, &[round], &from.0, &to.0].concat()
-}
-
-/// What was said to all, and what was said to us and opens; what does not open was not said, and its speaker is accused.
-fn open_round(name: &Digest, table: &mut Table, me: &MemberId) -> Heard {
-    let mut heard = Heard::default();
-    for (speaker, (to_all, sealed)) in core::mem::take(&mut table.said) {
-        let info = whisper_info(name, table.round, &speaker, me);
-        let opened = table.key.as_ref().zip(sealed).and_then(|(key, sealed)| key.open(&info, &sealed));
-        if let Some(words) = opened {
-            heard.to_me.insert(speaker, Secret::new(words));
-        }
-        heard.to_all.insert(speaker, to_all);
-    }
-    heard
 }
