@@ -76,6 +76,12 @@ impl Scheme {
         matches!(self, Self::TsRsa | Self::Shoup)
     }
 
+    /// Whether a hand's step takes many milliseconds, longer than a word takes to everybody: whoever drives such runs lets what was said go
+    /// out before it goes on, or the hands work one after the other.
+    pub fn takes_long(self) -> bool {
+        matches!(self, Self::TsRsa | Self::Shoup | Self::TsDsa)
+    }
+
     /// Whether who lies in a run is named.
     pub fn names_liars(self) -> bool {
         self != Self::TsRsa

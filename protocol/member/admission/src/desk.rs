@@ -113,7 +113,10 @@ impl Admission {
                 self.counters.count(&heard);
                 heard
             }
-            Input::Open { sender, payload } => self.open(call, sender, &payload, entropy),
+            Input::Open { sender, payload } => {
+                self.take_steps(call, true, entropy);
+                self.open(call, sender, &payload, entropy)
+            }
             Input::Clock(time) => {
                 self.clock = Some(time);
                 self.close_expired(time);
@@ -123,6 +126,7 @@ impl Admission {
             }
             Input::Timeout => {
                 self.resend_if_due(call);
+                self.take_steps(call, false, entropy);
                 Ok(())
             }
             Input::Present(count) => {
@@ -148,6 +152,7 @@ impl Admission {
                 Ok(())
             }
             Input::Appended(appended) => {
+                self.take_steps(call, true, entropy);
                 self.appended(call, &appended);
                 Ok(())
             }

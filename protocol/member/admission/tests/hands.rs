@@ -38,7 +38,7 @@ fn assert_agreed(bus: &Bus) {
     assert!(first.is_some(), "no sharing: {:#?} {errors:?}", bus.traces);
     for seat in bus.seats.iter().filter(|seat| seat.up) {
         assert_eq!(seat.transcript.roster().sharing().cloned(), first);
-        assert!(seat.errors.is_empty(), "{:?}", seat.errors);
+        assert!(seat.errors.is_empty(), "{:?} {:#?}", seat.errors, bus.traces);
     }
 }
 
@@ -733,6 +733,48 @@ fn no_more_answer_a_call_than_sign_unless_one_of_them_does_not() {
         bus.pass(1);
         assert!(bus.admitted(emil), "{scheme:?}: {:#?}", bus.traces);
         assert_eq!(said.get(), 5, "{scheme:?}: the others");
+    }
+}
+
+/// What takes long waits for the end of the turn, so that what was said goes out before; what is ordered behind it is heard after it.
+#[test]
+fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
+    for (scheme, at_once) in [(Scheme::TsDsa, false), (Scheme::Frost, true)] {
+        let mut bus = founded(scheme);
+        let held = Rc::new(RefCell::new(None));
+        let keep = held.clone();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            let Say::Seats { givers, .. } = word.say else { return true };
+            *keep.borrow_mut() = Some((givers, Input::Open { sender, payload: payload.clone() }));
+            false
+        }));
+        bus.traces.clear();
+        let dora = bus.stranger("dora", 40, 0);
+        vote(&mut bus, 1, dora, true);
+        vote(&mut bus, 2, dora, true);
+        let (givers, seats) = held.take().expect("somebody has given seats");
+        let hands: Vec<usize> =
+            (0..5).filter(|who| givers.contains(&bus.seats[*who].identity.member())).collect();
+        let spoken = |bus: &Bus, who| bus.traces.contains(&(who, "speaks at a table".to_owned()));
+        let due = |bus: &Bus, who: usize| bus.seats[who].admission.poll_timeout() == Some(bus.now);
+        for who in &hands {
+            bus.input(*who, seats.clone()).unwrap();
+            assert_eq!(
+                (spoken(&bus, *who), due(&bus, *who)),
+                (at_once, !at_once),
+                "{scheme:?} {who} {hands:?} {:?}",
+                bus.traces
+            );
+        }
+        bus.input(hands[0], Input::Timeout).unwrap();
+        assert!(spoken(&bus, hands[0]) && !due(&bus, hands[0]), "{scheme:?}");
+        let another = say(&bus, 4, [9; 32], Say::Seats { givers: Vec::new(), takers: Vec::new() });
+        bus.input(hands[1], another).unwrap();
+        assert!(spoken(&bus, hands[1]) && !due(&bus, hands[1]), "{scheme:?}: before what comes behind");
+        bus.settle();
+        // In the other scheme the leader's word went out before its seats were heard here.
+        assert!(at_once || bus.admitted(dora), "{scheme:?} {:#?}", bus.traces);
     }
 }
 

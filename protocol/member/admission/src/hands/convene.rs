@@ -318,7 +318,8 @@ impl Admission {
                     self.hands.wanted = Some(call.now + PATIENCE + turn(call.transcript.roster(), &me));
                 }
                 let awaited = table.run.as_ref().map(|run| run.awaited()).unwrap_or_default();
-                let silent = awaited.into_iter().filter(|hand| !table.said.contains_key(hand));
+                let others = awaited.into_iter().filter(|hand| *hand != call.identity.member());
+                let silent = others.filter(|hand| !table.said.contains_key(hand));
                 self.hands.silent.extend(silent);
                 if table.run.is_none() {
                     // Too few came: whoever was left out before may come again.

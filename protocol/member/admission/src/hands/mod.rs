@@ -92,6 +92,16 @@ impl Ready {
     }
 }
 
+/// What a run does next. Where that takes long it waits for a timeout that is due at once: what was said before goes out first, and the token with
+/// it, so that the others do theirs meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It begins.
+    Begin,
+    /// It hears the words of the round, which are all there.
+    Hear,
+}
+
 /// One table.
 pub(crate) struct Table {
     pub(crate) leader: MemberId,
@@ -101,6 +111,10 @@ pub(crate) struct Table {
     pub(crate) ready: BTreeMap<MemberId, Ready>,
     pub(crate) seats: Option<Seats>,
     pub(crate) run: Option<AnyRun>,
+    /// What the run does next, since when, where its steps take long: [`Step`].
+    pub(crate) step: Option<(Step, Instant)>,
+    /// Whether it has begun.
+    pub(crate) begun: bool,
     pub(crate) round: u8,
     pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
     /// Whether its leader waits no longer for more hands than it takes; set at everybody else's from the start.
@@ -165,7 +179,8 @@ impl Hands {
     pub(crate) fn due(&self) -> Option<Instant> {
         let tables = self.tables.values().flat_map(|table| {
             let gathering = table.seats.is_none() && !table.gathered;
-            [Some(table.moved + PATIENCE), gathering.then(|| table.gathers_until()), table.answers]
+            let step = table.step.map(|(_, since)| since);
+            [Some(table.moved + PATIENCE), gathering.then(|| table.gathers_until()), table.answers, step]
         });
         let called = self.called.values().map(|(_, at)| Some(*at + PATIENCE));
         tables.chain([self.wanted, self.revoked.due()]).chain(called).flatten().min()

@@ -1,7 +1,7 @@
 //! The run of those seated: words in, words out, round by round, until it comes to something.
 
 use super::deal::certified;
-use super::{Purpose, Say, Seats, Table, Whisper};
+use super::{Purpose, Say, Seats, Step, Table, Whisper};
 use crate::desk::{Admission, Call};
 use crate::{AdmissionError, Event};
 use folkmoot_base::codec;
@@ -95,18 +95,57 @@ impl Admission {
     fn end_round(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
         let Some(table) = self.hands.tables.get_mut(&name) else { return };
         let Some(run) = &table.run else { return };
-        if run.awaited().iter().any(|hand| !table.said.contains_key(hand)) {
-            return;
-        }
-        let heard = open_round(&name, table, &call.identity.member());
-        table.round = table.round.saturating_add(1);
-        let next = table.run.as_mut().map(|run| run.hear(heard, entropy));
-        if let Some(next) = next {
-            self.follow_run(call, name, next, entropy);
+        if run.awaited().iter().all(|hand| table.said.contains_key(hand)) {
+            self.arrange_step(call, name, Step::Hear, entropy);
         }
     }
 
-    pub(super) fn follow_run(
+    /// At once, or where it takes long when the turn is over.
+    pub(super) fn arrange_step(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        step: Step,
+        entropy: &mut dyn Entropy,
+    ) {
+        if let Some(table) = self.hands.tables.get_mut(&name) {
+            table.step = Some((step, call.now));
+        }
+        if !call.transcript.roster().charter().scheme().takes_long() {
+            self.take_step(call, name, entropy);
+        }
+    }
+
+    /// The step that has waited longest, one in a turn; or all, before anything else that was ordered is heard: it may rest on what they bring.
+    pub(crate) fn take_steps(&mut self, call: &Call<'_>, all: bool, entropy: &mut dyn Entropy) {
+        loop {
+            let waiting = self.hands.tables.iter().filter_map(|(name, table)| Some((table.step?.1, *name)));
+            let Some((_, name)) = waiting.min() else { return };
+            self.take_step(call, name, entropy);
+            if !all {
+                return;
+            }
+        }
+    }
+
+    fn take_step(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
+        let Some(table) = self.hands.tables.get_mut(&name) else { return };
+        let Some((step, _)) = table.step.take() else { return };
+        table.begun = true;
+        let heard = (step == Step::Hear).then(|| {
+            let heard = open_round(&name, table, &call.identity.member());
+            table.round = table.round.saturating_add(1);
+            heard
+        });
+        let Some(run) = table.run.as_mut() else { return };
+        let next = match heard {
+            Some(heard) => run.hear(heard, entropy),
+            None => Ok(run.start(entropy)),
+        };
+        self.follow_run(call, name, next, entropy);
+    }
+
+    fn follow_run(
         &mut self,
         call: &Call<'_>,
         name: Digest,
@@ -146,13 +185,17 @@ impl Admission {
             }
         }
         self.trace("speaks at a table".to_owned());
-        // Nobody else can say it, and nobody a second one: we need not wait for its place in the order, which is another turn of the token.
+        // Nobody else can say it, and nobody a second one: we need not wait for its place in the order, which is another turn of the token. Where a
+        // step takes longer than that turn we do, for the word is on its way then.
         let own = to_each.iter().find(|whisper| whisper.to == me).map(|whisper| whisper.sealed.clone());
-        if let Some(table) = self.hands.tables.get_mut(&name) {
+        let at_once = !call.transcript.roster().charter().scheme().takes_long();
+        if let Some(table) = self.hands.tables.get_mut(&name).filter(|_| at_once) {
             table.said.insert(me, (said.to_all.clone(), own));
         }
         self.say_hand(call, name, Say::Round { round, to_all: Blob::from(said.to_all), to_each });
-        self.end_round(call, name, entropy);
+        if at_once {
+            self.end_round(call, name, entropy);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::convene::turn;
 use super::word::table_name;
 use super::{
-    HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Ready, Say, Seats, TABLES_MAX, Table, are_stale,
+    HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Ready, Say, Seats, Step, TABLES_MAX, Table, are_stale,
 };
 use crate::AdmissionError;
 use crate::central::is_dealers;
@@ -62,8 +62,11 @@ impl Admission {
             Say::Convene { .. } => true,
             Say::Ready { .. } => table.is_some_and(|table| table.seats.is_none()),
             Say::Seats { .. } | Say::Dealt { .. } => table.is_some(),
-            // Our own counted when we said it.
-            Say::Round { .. } => !own && table.is_some_and(|table| table.run.is_some()),
+            // Our own counted when we said it, but where a step takes long.
+            Say::Round { .. } => {
+                let counts = !own || call.transcript.roster().charter().scheme().takes_long();
+                counts && table.is_some_and(|table| table.run.is_some())
+            }
             Say::Signed { request, .. } => self.awaits_certificate(call, request),
         }
     }
@@ -110,6 +113,8 @@ impl Admission {
             ready: BTreeMap::new(),
             seats: None,
             run: None,
+            step: None,
+            begun: false,
             round: 0,
             said: BTreeMap::new(),
             gathered: leader != call.identity.member(),
@@ -241,6 +246,8 @@ impl Admission {
             self.hands.tables.remove(&name);
         } else if table.seats.is_none() {
             self.seat(call, name, seats, entropy);
+        } else if sender == call.identity.member() && table.run.is_some() && !table.begun {
+            self.arrange_step(call, name, Step::Begin, entropy);
         }
         Ok(())
     }
@@ -254,7 +261,7 @@ impl Admission {
         }
         table.seats = Some(seats.clone());
         table.answers = None;
-        let purpose = table.purpose.word();
+        let (purpose, leader) = (table.purpose.word(), table.leader);
         table.moved = call.now;
         // Whoever leads a run that can be watched takes what it comes to, without a seat of its own.
         let watches = table.leader == me && matches!(table.purpose, Purpose::Multi { .. });
@@ -286,13 +293,15 @@ impl Admission {
         }
         let run = self.make_run(call, &name, &seats);
         match run {
-            Some(mut run) => {
+            Some(run) => {
                 self.trace(format!("sits at a table: {purpose}"));
-                let next = run.start(entropy);
                 if let Some(table) = self.hands.tables.get_mut(&name) {
                     table.run = Some(run);
                 }
-                self.follow_run(call, name, Ok(next), entropy);
+                // What its leader says is to be on its way before what takes long: it begins when it hears itself.
+                if leader != me || !call.transcript.roster().charter().scheme().takes_long() {
+                    self.arrange_step(call, name, Step::Begin, entropy);
+                }
             }
             None => {
                 self.trace("a seat at a table whose run cannot be begun here".to_owned());

@@ -242,18 +242,24 @@ impl Bus {
         result
     }
 
+    /// Until nobody has anything to say, nor to do now.
     pub fn settle(&mut self) {
-        while let Some(word) = self.queue.pop_front() {
-            self.words += 1;
-            match word {
-                Word::Open(sender, mut payload) => {
-                    if self.tamper.as_mut().is_none_or(|tamper| tamper(sender, &mut payload)) {
-                        self.hear_open(sender, payload);
+        loop {
+            while let Some(word) = self.queue.pop_front() {
+                self.words += 1;
+                match word {
+                    Word::Open(sender, mut payload) => {
+                        if self.tamper.as_mut().is_none_or(|tamper| tamper(sender, &mut payload)) {
+                            self.hear_open(sender, payload);
+                        }
                     }
+                    Word::Entry(from, entry) => self.entry(from, &entry),
+                    Word::Guest(from, to, payload) => self.guest(from, to, payload),
                 }
-                Word::Entry(from, entry) => self.entry(from, &entry),
-                Word::Guest(from, to, payload) => self.guest(from, to, payload),
             }
+            let due = |seat: &Seat| seat.up && seat.admission.poll_timeout().is_some_and(|at| at <= self.now);
+            let Some(who) = self.seats.iter().position(due) else { return };
+            let _ = self.input(who, Input::Timeout);
         }
     }
 
