@@ -81,13 +81,17 @@ fn signatures() -> Vec<String> {
         "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test authority -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=40 cargo test -p folkmoot-cli --test replicas -- --nocapture".to_owned(),
     ];
-    // The tables; joins of the usual case, by votes and by size (29 hands of threshold ECDSA take half a minute for each); joins in a flood.
+    // The tables; joins of the usual case, by the members alone and through an authority; by votes and by size, seldom where a join takes seconds;
+    // joins in a flood.
+    let usual = "joins --times 30 --votes 0 --sizes 2 --series 1";
     let series = "joins --times 0 --votes 10 --members 20 --sizes 10,20,30,40,50";
     let parts = [
         "tables".to_owned(),
-        "joins --times 30 --votes 0 --sizes 2 --series 1".to_owned(),
+        usual.to_owned(),
+        format!("{usual} --mode centralised"),
         format!("{series} --series 3 --scheme plain --scheme asm --scheme frost"),
-        format!("{series} --series 1 --scheme ts-dsa"),
+        format!("{series} --series 3 --scheme shoup-rsa"),
+        format!("{series} --series 1 --runs 3 --scheme ts-dsa"),
         "flood".to_owned(),
     ];
     all.extend(parts.map(|part| format!("cargo run --release -- bench admission --part {part} --json")));
