@@ -37,6 +37,18 @@ pub enum AuthorityError {
         /// What is wrong with it.
         detail: String,
     },
+    /// A replica that knows the log keeps its own.
+    #[error("the replica of {path} knows the log already; a log is taken only where there is none")]
+    LocalKnows {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// Whose log was to be taken knows none.
+    #[error("{path} holds no log of a replica that was ready once")]
+    LocalNoLog {
+        /// Which folder.
+        path: PathBuf,
+    },
     /// An office cannot be made so.
     #[error("{0}")]
     LocalOffice(String),

@@ -23,4 +23,4 @@ pub use error::AuthorityError;
 pub use folkmoot_runtime::Office;
 pub use office::{found, hand_over, keep, kept, take_over};
 pub use public::{PUBLIC_FILE, Public};
-pub use records::{Record, records};
+pub use records::{Record, records, take_log};

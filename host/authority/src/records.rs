@@ -1,10 +1,10 @@
 //! What was issued, as a folder's disk has it: a replica's log in its order, or what an authority keeps for itself.
 
 use crate::AuthorityError;
-use crate::replicas::Log;
+use crate::replicas::{LOG_TABLE, Log};
 use bytes::Bytes;
 use folkmoot_admission::{LogRecord, OFFICE_TABLE};
-use folkmoot_base::{Digest, StoreKey, codec};
+use folkmoot_base::{Digest, Persist, StoreKey, codec};
 use folkmoot_runtime::{StateFolder, Store};
 
 /// A certificate that was issued, or is about to be.
@@ -41,6 +41,39 @@ pub fn records(folder: &StateFolder) -> Result<Vec<Record>, AuthorityError> {
         all.push(Record { place: Some(place), request, der: der.0, stands: place <= log.floor });
     }
     Ok(all)
+}
+
+/// Puts the log of another replica, on whose folder (or a copy of it) nobody runs, into this one, whose replica knows no log: its owner says that
+/// this log is the log, where too few are left who know it. How many records it has.
+///
+/// # Errors
+/// [`AuthorityError::LocalKnows`], [`AuthorityError::LocalNoLog`]; [`AuthorityError::LocalFile`] if a log is damaged.
+pub fn take_log(folder: &StateFolder, from: &StateFolder) -> Result<u64, AuthorityError> {
+    folder.read_key()?;
+    let no_log = || AuthorityError::LocalNoLog { path: from.path().to_owned() };
+    if !from.store_path().exists() {
+        return Err(no_log());
+    }
+    let _locks = (folder.lock()?, from.lock()?);
+    let (mut store, other) = (Store::open(&folder.store_path())?, Store::open(&from.store_path())?);
+    if load(&store, folder)?.knows() {
+        return Err(AuthorityError::LocalKnows { path: folder.path().to_owned() });
+    }
+    let log = load(&other, from)?;
+    if !log.knows() {
+        return Err(no_log());
+    }
+    // What is half filled gives way.
+    let old = store.load()?.into_iter().filter(|(key, _)| key.table == LOG_TABLE);
+    let mut rows: Vec<Persist> = old.map(|(key, _)| Persist { key, value: None }).collect();
+    rows.extend(log.rows_for_another());
+    store.commit(&rows)?;
+    Ok(log.length())
+}
+
+fn load(store: &Store, folder: &StateFolder) -> Result<Log, AuthorityError> {
+    let damaged = |detail: String| AuthorityError::LocalFile { path: folder.store_path(), detail };
+    Log::load(&store.load()?).map_err(|error| damaged(error.to_string()))
 }
 
 fn issued(stored: &[(StoreKey, Bytes)]) -> Vec<Record> {

@@ -17,8 +17,9 @@ fn blob() -> impl Strategy<Value = Blob> {
 }
 
 fn holding() -> impl Strategy<Value = Holding> {
-    (prop::option::of(view()), any::<u64>(), any::<u64>(), any::<[u8; 32]>())
-        .prop_map(|(epoch, length, floor, tip)| Holding { epoch, length, floor, tip })
+    let views = (prop::option::of(any::<u64>()), prop::option::of(view()));
+    (views, any::<u64>(), any::<u64>(), any::<[u8; 32]>())
+        .prop_map(|((since, epoch), length, floor, tip)| Holding { since, epoch, length, floor, tip })
 }
 
 fn messages() -> impl Strategy<Value = Message> {

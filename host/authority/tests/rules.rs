@@ -44,12 +44,24 @@ impl Desk {
         }
     }
 
+    /// All three have begun, in view 0; the log is empty.
+    fn begun() -> Self {
+        let mut desk = Self::new();
+        desk.take(Input::View { id: view(0), members: (0..3).map(member).collect() }).unwrap();
+        desk.own();
+        for other in [1, 2] {
+            desk.hear(other, state(0, None, 0, 0, [0; 32])).unwrap();
+        }
+        desk.own();
+        desk
+    }
+
     /// In view 1 with the second, logs even and empty.
     fn even() -> Self {
-        let mut desk = Self::new();
+        let mut desk = Self::begun();
         desk.install(1);
         desk.own();
-        desk.hear(1, state(1, None, 0, 0, [0; 32])).unwrap();
+        desk.hear(1, state(1, Some(0), 0, 0, [0; 32])).unwrap();
         desk.own();
         desk.hear(1, kept(1, 0, [0; 32])).unwrap();
         assert_eq!(desk.machine.status().standing, Standing::Ready);
@@ -110,7 +122,8 @@ impl Desk {
 }
 
 fn state(number: u64, epoch: Option<u64>, length: u64, floor: u64, tip: Digest) -> Message {
-    Message::State { view: view(number), has: Holding { epoch: epoch.map(view), length, floor, tip } }
+    let (since, epoch) = (epoch, epoch.map(view));
+    Message::State { view: view(number), has: Holding { since, epoch, length, floor, tip } }
 }
 
 fn kept(number: u64, place: u64, tip: Digest) -> Message {
@@ -153,7 +166,7 @@ fn auth_02_who_is_not_listed_is_not_heard() {
 #[test]
 fn auth_03_who_speaks_out_of_turn_is_refused() {
     let out = |result| matches!(result, Err(ReplicasError::PeerOutOfTurn(..)));
-    let mut desk = Desk::new();
+    let mut desk = Desk::begun();
     desk.install(1);
     assert!(out(desk.hear(1, propose(1, 1))), "before the logs are even");
     assert!(out(desk.hear(1, kept(1, 0, [0; 32]))), "nobody was told what to keep");

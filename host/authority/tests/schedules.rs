@@ -49,7 +49,7 @@ fn four_and_five_replicas_issue_nothing_twice_and_lose_nothing() {
 
 #[test]
 fn every_checker_catches_its_mutant() {
-    let table: [(Danger, &[&str]); 8] = [
+    let table: [(Danger, &[&str]); 9] = [
         (Danger::KeepsTwo, &["once", "disk"]),
         (Danger::SaysKeptEarly, &["durable"]),
         (Danger::HandsBackUnkept, &["durable", "order"]),
@@ -58,6 +58,7 @@ fn every_checker_catches_its_mutant() {
         (Danger::OwnLog, &["blame"]),
         (Danger::AfterSignal, &["blame"]),
         (Danger::ProposesOnce, &["liveness"]),
+        (Danger::NewCount, &["durable", "order"]),
     ];
     let mut missed = Vec::new();
     for (danger, checkers) in table {

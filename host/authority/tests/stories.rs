@@ -48,6 +48,8 @@ fn auth_12_who_lacks_much_goes_on_where_it_broke_off() {
     const RECORD: usize = 24 * 1024;
     let count = 5 * BATCH_BYTES_MAX / RECORD;
     let mut world = World::new(3, 3, None);
+    world.change(&[vec![0, 1, 2]]);
+    world.settle();
     world.change(&[vec![0, 1], vec![2]]);
     world.settle();
     for number in 0..count {
@@ -81,10 +83,79 @@ fn auth_12_who_lacks_much_goes_on_where_it_broke_off() {
     assert_eq!(world.all[2].issued.len(), count);
 }
 
+/// All begin together; afterwards those who know the log are the quorum, and one that is set up anew is filled by them and counts again.
+#[test]
+fn auth_14_who_knows_nothing_of_the_log_makes_no_quorum() {
+    let mut world = World::new(5, 3, None);
+    world.change(&[vec![0, 1], vec![2]]);
+    world.settle();
+    world.ask(0, [1; 32]);
+    world.settle();
+    assert_eq!((world.handed_back(), world.status(0).standing), (0, Standing::FewKnow { know: 0 }));
+    assert_eq!(world.status(2).standing, Standing::NoQuorum);
+    world.change(&[vec![0, 1, 2]]);
+    world.settle();
+    assert_eq!(world.handed_back(), 1, "all begin together");
+    world.change(&[vec![0, 1], vec![2]]);
+    world.settle();
+    world.ask(1, [2; 32]);
+    world.settle();
+    assert_eq!(world.handed_back(), 2, "two of three go on");
+    // One of these two is lost with its disk: the one that was away and the new one are two of three, and know nothing of the second record.
+    world.crash(1);
+    world.lose_disk(0);
+    world.start(0);
+    world.change(&[vec![0, 2]]);
+    world.ask(2, [2; 32]);
+    world.settle();
+    assert_eq!((world.handed_back(), world.status(2).standing), (2, Standing::FewKnow { know: 1 }));
+    assert!(!world.status(0).knows && world.status(2).knows);
+    world.start(1);
+    world.change(&[vec![0, 1, 2]]);
+    world.settle();
+    assert_eq!(world.on_disk(0, 2), world.on_disk(1, 2), "filled");
+    assert_eq!(world.all[0].issued.len(), 2, "and its authority has all of it");
+    world.change(&[vec![0, 2], vec![1]]);
+    world.settle();
+    assert!(world.status(0).is_ready(), "it counts again");
+    world.heal();
+    assert!(world.caught.is_empty(), "{:?}", world.caught);
+}
+
+/// Of two, the second is made anew whenever it is lost; the first alone knows what it issued alone.
+#[test]
+fn of_two_the_first_cannot_be_replaced_by_an_empty_one() {
+    let mut world = World::new(6, 2, None);
+    world.change(&[vec![0, 1]]);
+    world.settle();
+    world.lose_disk(1);
+    world.start(1);
+    world.change(&[vec![0, 1]]);
+    world.settle();
+    assert!(world.status(0).is_ready() && world.status(1).is_ready());
+    world.lose_disk(0);
+    world.start(0);
+    world.change(&[vec![0], vec![1]]);
+    world.settle();
+    assert_eq!(
+        world.status(0).standing,
+        Standing::FewKnow { know: 0 },
+        "alone it is a quorum that knows nothing"
+    );
+    world.change(&[vec![0, 1]]);
+    world.settle();
+    let words = world.status(1).words();
+    assert_eq!(world.status(0).standing, Standing::FewKnow { know: 1 });
+    assert!(words.contains("1 of 2 replicas know the log, the others are new: too few"), "{words}");
+    assert!(world.caught.is_empty(), "{:?}", world.caught);
+}
+
 /// What is handed back, and when: in a quorum's view alone, when every disk of it has it.
 #[test]
 fn auth_13_nothing_comes_back_before_every_disk_of_a_quorum_has_it() {
     let mut world = World::new(4, 2, None);
+    world.change(&[vec![0, 1]]);
+    world.settle();
     world.change(&[vec![1], vec![0]]);
     world.settle();
     world.ask(1, [1; 32]);

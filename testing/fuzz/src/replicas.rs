@@ -116,7 +116,14 @@ fn record(request: Digest) -> Bytes {
 /// Seeds: each message; a replica that is even with the second, logs a record of each, and takes over those of the third.
 pub(crate) fn replica_seeds() -> [Vec<Vec<u8>>; 2] {
     let state = |number, epoch: Option<u64>, length, tip| {
-        let has = Holding { epoch: epoch.map(view), length, floor: length, tip };
+        let epoch = epoch.map(view);
+        let has = Holding {
+            since: epoch.map(|view| view.configuration.ring_seq),
+            epoch,
+            length,
+            floor: length,
+            tip,
+        };
         Message::State { view: view(number), has }.encode()
     };
     let kept = |number, place, tip| Message::Kept { view: view(number), place, tip }.encode();

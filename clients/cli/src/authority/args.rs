@@ -42,6 +42,12 @@ pub(crate) enum Authority {
     Run(AuthorityRun),
     /// How the authority that runs on the folder stands: who is here, what it issued, what waits.
     Status,
+    /// Put the log of another replica into the folder of one that is set up anew, where too few are left who know it.
+    TakeLog {
+        /// The other replica's folder, or a copy of it; nobody may run on it.
+        #[arg(value_name = "FOLDER")]
+        from: PathBuf,
+    },
     /// Print what was issued, from a folder on which nobody runs: a replica's (in the log's order), or the authority's own.
     Log,
 }

@@ -57,6 +57,14 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
             let printing = if json { Printing::Json } else { Printing::People };
             member::run(folder, &run.into(), printing, None).await
         }
+        Authority::TakeLog { from } => {
+            let records = folkmoot_authority::take_log(&StateFolder::at(folder), &StateFolder::at(&from));
+            let records = records.map_err(refuse)?;
+            data(json, &json!({ "records": records }), || {
+                format!("{records} records: this log is the log now")
+            });
+            Ok(())
+        }
         Authority::Log => log(folder, json),
         Authority::Status => status(folder, json).await,
     }

@@ -140,7 +140,7 @@ impl Replica {
         json!({
             "me": self.running.me().hex(), "name": self.name(&self.running.me()), "locator": self.locator(),
             "replicas": status.listed.iter().map(one).collect::<Vec<_>>(),
-            "view": status.view.as_ref().map(view_text), "quorum": status.has_quorum(), "even": status.is_ready(),
+            "view": status.view.as_ref().map(view_text), "quorum": status.has_quorum(), "even": status.is_ready(), "knows": status.knows,
             "state": word(status.standing), "records": status.length, "handed": status.handed, "waiting": status.waiting,
             "words": status.words_with(&|member| self.name(member)),
         })
@@ -156,6 +156,7 @@ fn word(standing: Standing) -> &'static str {
     match standing {
         Standing::Out => "out",
         Standing::NoQuorum => "no-quorum",
+        Standing::FewKnow { .. } => "few-know",
         Standing::Evening { .. } => "evening",
         Standing::Ready => "ready",
         Standing::Changing => "changing",

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! killed at odd moments   12 admissions, each with a kill around its last vote; one log in the end, and it has what the transcript has
-//! no quorum               the second alone says for whom it waits; the first alone goes on, but not with less than it has issued
+//! no quorum               the second alone says for whom it waits; the first alone goes on, but not if it knows nothing
+//! lost for ever           either is set up anew from identities and office, and is handed the whole log
 //! logs that differ        the process ends, and says why
 //! what is refused         no --replicas, a folder that is none, a charter that lets a minority go on, a stranger to the replicas
 //! ```
@@ -133,12 +134,77 @@ fn the_second_says_for_whom_it_waits_and_the_first_goes_on_alone() {
     cast.offices[1].until(&["authority", "status"], |status| status["issued"] == 2);
     drop(dora);
 
-    // Its log is gone, and it is a quorum by itself: its authority remembers that there was more.
+    // Its log is gone, and it is a quorum by itself, but one that knows nothing.
     cast.offices.iter_mut().for_each(Actor::kill);
-    stage::lose_the_log(&cast.replicas[0]);
+    stage::lose_the_store(&cast.replicas[0]);
     cast.start_office(0);
-    assert_eq!(cast.offices[0].ends(), 3);
-    assert!(cast.offices[0].said("this authority has issued 2 certificates and the replicas' log has 0"));
+    let status =
+        cast.offices[0].until(&["authority", "status"], |status| status["replicas"]["state"] == "few-know");
+    assert_eq!(
+        status["replicas"]["words"],
+        "waits for replica replica-b: all begin together (1 of 2 replicas)"
+    );
+}
+
+/// The machine of either replica is lost with all its disks. Its identities and the office are in a safe; it is set up anew from there, and is
+/// handed the whole log. Of the first, which alone knows what it issued alone, the owner has to say that the other's log is the log.
+#[test]
+fn a_replica_that_is_lost_is_set_up_anew() {
+    let mut cast = Cast::new("replicas-lost");
+    let mut guests = Vec::new();
+    let mut admit = |cast: &Cast, name: &str| {
+        guests.push(cast.guest(name));
+        cast.vote(0, name);
+        cast.vote(1, name);
+        cast.members[2].until(&["roster"], |roster| stage::has(roster, name));
+    };
+    let both = |cast: &Cast, count: u64| {
+        for office in &cast.offices {
+            let ready = |status: &Value| {
+                let replicas = &status["replicas"];
+                replicas["words"] == "ready: 2 of 2 replicas"
+                    && replicas["handed"] == count
+                    && status["issued"] == count
+            };
+            office.until(&["authority", "status"], ready);
+        }
+    };
+    admit(&cast, "guest-dora");
+    both(&cast, 1);
+    cast.lose(1);
+    admit(&cast, "guest-erik");
+    cast.start_office(1);
+    both(&cast, 2);
+    admit(&cast, "guest-fred");
+    both(&cast, 3);
+
+    cast.lose(0);
+    cast.start_office(0);
+    let stuck =
+        |status: &Value| status["replicas"]["state"] == "few-know" && status["replicas"]["knows"] == true;
+    let status = cast.offices[1].until(&["authority", "status"], stuck);
+    let words = status["replicas"]["words"].as_str().unwrap();
+    assert!(words.starts_with("1 of 2 replicas know the log, the others are new: too few"), "{words}");
+    cast.offices.iter_mut().for_each(Actor::kill);
+    let [first, second] = &cast.replicas;
+    let [from, own] = [second, first].map(|replica| replica.state.display().to_string());
+    assert_eq!(first.good(&["authority", "take-log", &from])["records"], 3);
+    let again = first.run(&["authority", "take-log", &from]);
+    assert!(
+        code(&again) == 3 && complaint(&again).contains("knows the log already"),
+        "{}",
+        complaint(&again)
+    );
+    let nothing = second.run(&["authority", "take-log", &own]);
+    assert!(code(&nothing) == 3 && complaint(&nothing).contains("knows the log already"));
+    (0..2).for_each(|one| cast.start_office(one));
+    both(&cast, 3);
+    admit(&cast, "guest-gina");
+    both(&cast, 4);
+    cast.offices.iter_mut().for_each(Actor::kill);
+    let logs = cast.replicas.each_ref().map(log);
+    assert_eq!(logs[0], logs[1], "one log");
+    assert_eq!(logs[0].len(), 4);
 }
 
 #[test]

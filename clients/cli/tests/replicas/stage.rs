@@ -26,7 +26,6 @@ impl Cast {
         let file = place.path().join("office");
         first.good(&["authority", "hand-over", &file.display().to_string()]);
         let second = Actor::authority_of(&place, "office-b", &file);
-        std::fs::remove_file(&file).unwrap();
         let replicas = ["replica-a", "replica-b"].map(|name| Actor::new(&place, name));
         let mut cast = Self { place, members, offices: [first, second], replicas };
         cast.found();
@@ -98,6 +97,21 @@ impl Cast {
         self.offices[one].start(&self.place, &at, &more);
     }
 
+    /// The machine of a replica is lost, and what was in the safe is put on another: identities, and the office.
+    pub(crate) fn lose(&mut self, one: usize) {
+        self.offices[one].kill();
+        for actor in [&self.offices[one], &self.replicas[one]] {
+            lose_the_store(actor);
+        }
+        let file = self.office_file();
+        self.offices[one].good(&["authority", "take-over", &file.display().to_string()]);
+    }
+
+    /// The office in its file, in the safe.
+    fn office_file(&self) -> PathBuf {
+        self.place.path().join("office")
+    }
+
     /// A stranger that asks.
     pub(crate) fn guest(&self, name: &str) -> Actor {
         let mut guest = Actor::new(&self.place, name);
@@ -112,9 +126,9 @@ impl Cast {
 }
 
 /// Takes the store away, as a disk does that is replaced.
-pub(crate) fn lose_the_log(replica: &Actor) {
+pub(crate) fn lose_the_store(actor: &Actor) {
     for file in ["member.sqlite", "member.sqlite-wal", "member.sqlite-shm"] {
-        let _ = std::fs::remove_file(replica.state.join(file));
+        let _ = std::fs::remove_file(actor.state.join(file));
     }
 }
 

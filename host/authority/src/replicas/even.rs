@@ -4,7 +4,8 @@
 //! Telling --State of all--> Filling --the last Records--> Keeping --Kept of all--> even: hand back, propose
 //! ```
 //! The log of the newest epoch stands, the longest of these; logs of one epoch are beginnings of one another. What was handed back ever is
-//! in it: all of that view had it on disk, one of them is here, and every epoch since began with such a log.
+//! in it: all of that view had it on disk, one of them is here, and every epoch since began with such a log. One whose log was never even, because it
+//! is new or its disk was, knows nothing of what was handed back: those who know are the quorum, or all begin together (AUTH-14).
 
 use super::ReplicasError;
 use super::log::LOG_MAX;
@@ -23,6 +24,8 @@ pub(super) struct Seat {
     /// Those of the listed who are in it.
     pub(super) present: Vec<MemberId>,
     pub(super) quorum: bool,
+    /// How many of those present know the log, where these are no quorum.
+    pub(super) few: Option<usize>,
     /// The transitional signal came.
     pub(super) losing: bool,
     /// All have kept the log that stands.
@@ -75,6 +78,17 @@ impl Seat {
         all && matches!(self.step, Step::Keeping(base) if by_all >= base)
     }
 
+    /// AUTH-14: how many know the log, if these are too few. Has any seen all of them even, then all had an epoch, and one that has none lost its
+    /// disk. Has none, then nothing was handed back yet, and all begin together.
+    fn few_know(&self, listed: &[MemberId]) -> Option<usize> {
+        if self.states.values().all(|has| has.since.is_none()) {
+            return (self.present.len() < listed.len()).then_some(0);
+        }
+        let know = self.states.iter().filter(|(_, has)| has.epoch.is_some());
+        let know: Vec<MemberId> = know.map(|(member, _)| *member).collect();
+        (!is_quorum(listed, &know)).then_some(know.len())
+    }
+
     /// How far evening has come: of those present, how many told; and places come, and to come.
     pub(super) fn progress(&self) -> (usize, Option<(u64, u64)>) {
         let filling = match &self.step {
@@ -103,6 +117,7 @@ impl Replicas {
             view: id,
             present,
             quorum,
+            few: None,
             losing: false,
             even: false,
             told: false,
@@ -131,7 +146,8 @@ impl Replicas {
         let refuse = |what| Err(ReplicasError::PeerOutOfTurn(from, what));
         // One that was never even has at most what stands for good, of an evening that broke off.
         let most = if has.epoch.is_none() { has.floor } else { LOG_MAX };
-        if has.floor > has.length || has.length > most.min(LOG_MAX) {
+        let late = has.since.is_some() && has.epoch.is_none();
+        if has.floor > has.length || has.length > most.min(LOG_MAX) || late {
             return refuse("a state that no log has");
         }
         let Some(seat) = self.seat.as_mut() else { return Ok(()) };
@@ -149,6 +165,12 @@ impl Replicas {
     fn choose(&mut self) -> Result<(), ReplicasError> {
         let (danger, me, ours) = (self.danger, self.me, self.log.holding());
         let Some(seat) = self.seat.as_mut() else { return Ok(()) };
+        let careless = matches!(danger, Some(Danger::MinorityToo | Danger::NewCount));
+        if let Some(know) = seat.few_know(&self.listed).filter(|_| !careless) {
+            seat.few = Some(know);
+            self.trace(format!("{know} of {} replicas know the log: too few", self.listed.len()));
+            return Ok(());
+        }
         let rank = |(member, has): &(&MemberId, &Holding)| {
             let epoch = has.epoch.filter(|_| danger != Some(Danger::LongestLog));
             (epoch, has.length, Reverse(**member))

@@ -3,7 +3,7 @@
 //! | table | key | value |
 //! |---|---|---|
 //! | log | "r" ‖ place u64 | a record |
-//! | log | "s" | epoch, length, floor, handed |
+//! | log | "s" | since, epoch, length, floor, handed |
 
 use super::ReplicasError;
 use super::message::{Holding, request_of};
@@ -22,6 +22,7 @@ const RECORD: &[u8] = b"r";
 
 #[derive(Debug, Clone, Copy, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 struct Stored {
+    since: Option<u64>,
     epoch: Option<ViewId>,
     length: u64,
     floor: u64,
@@ -34,6 +35,7 @@ pub(crate) struct Log {
     /// The record at each place, and the digest of all up to it.
     records: Vec<(Bytes, Digest)>,
     places: BTreeMap<Digest, u64>,
+    pub(super) since: Option<u64>,
     pub(super) epoch: Option<ViewId>,
     /// Places up to here stand for good.
     pub(crate) floor: u64,
@@ -57,7 +59,7 @@ impl Log {
             };
         };
         let state: Stored = codec::decode(state).map_err(|_| corrupt("its state"))?;
-        let mut log = Self { epoch: state.epoch, ..Self::default() };
+        let mut log = Self { since: state.since, epoch: state.epoch, ..Self::default() };
         for place in 1..=state.length.min(LOG_MAX) {
             let record = rows.get(name(place).as_slice()).ok_or(corrupt("a record is missing"))?;
             let request = request_of(record).map_err(|_| corrupt("a record"))?;
@@ -81,7 +83,7 @@ impl Log {
 
     pub(super) fn holding(&self) -> Holding {
         let (length, tip) = (self.length(), self.tip(self.length()).unwrap_or_default());
-        Holding { epoch: self.epoch, length, floor: self.floor, tip }
+        Holding { since: self.since, epoch: self.epoch, length, floor: self.floor, tip }
     }
 
     pub(super) fn place(&self, request: &Digest) -> Option<u64> {
@@ -128,10 +130,26 @@ impl Log {
         self.places.retain(|_, place| *place <= length);
     }
 
+    /// Whether it was even with the others' once.
+    pub(crate) fn knows(&self) -> bool {
+        self.epoch.is_some()
+    }
+
+    /// All of it as rows for the disk of another, whose authority has none of it yet.
+    pub(crate) fn rows_for_another(&self) -> Vec<Persist> {
+        let places = (1..).zip(&self.records);
+        let records = places.map(|(place, (record, _))| Persist::put(LOG_TABLE, name(place), record.clone()));
+        records.chain([self.state_with(0)]).collect()
+    }
+
     /// The row of everything but the records.
     pub(super) fn state(&self) -> Persist {
-        let (epoch, length, floor, handed) = (self.epoch, self.length(), self.floor, self.handed);
-        Persist::put(LOG_TABLE, STATE, codec::encode(&Stored { epoch, length, floor, handed }))
+        self.state_with(self.handed)
+    }
+
+    fn state_with(&self, handed: u64) -> Persist {
+        let (since, epoch, length, floor) = (self.since, self.epoch, self.length(), self.floor);
+        Persist::put(LOG_TABLE, STATE, codec::encode(&Stored { since, epoch, length, floor, handed }))
     }
 }
 

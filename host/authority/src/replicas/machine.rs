@@ -92,6 +92,8 @@ pub enum Danger {
     ProposesOnce,
     /// Lets its own log stand in each view.
     OwnLog,
+    /// Counts those who know nothing of the log.
+    NewCount,
 }
 
 /// A write under way.
@@ -277,7 +279,12 @@ impl Replicas {
             return Ok(());
         }
         let first = !std::mem::replace(&mut seat.even, true);
+        let view = seat.view;
         self.log.floor = self.log.floor.max(by_all);
+        if self.log.since.is_none() {
+            self.log.since = Some(view.configuration.ring_seq);
+            self.persist(vec![self.log.state()], None);
+        }
         self.hand_back_to(by_all);
         if first {
             self.propose();

@@ -1,5 +1,6 @@
 //! How a replica stands, for people.
 
+use super::even::Seat;
 use super::machine::Replicas;
 use folkmoot_base::{MemberId, ViewId};
 
@@ -10,6 +11,11 @@ pub enum Standing {
     Out,
     /// In a view of too few: nothing is issued here.
     NoQuorum,
+    /// In a view of enough, of whom too few know what the log has: the others are new, or their disks are.
+    FewKnow {
+        /// How many know. None: the first time, when all begin together.
+        know: usize,
+    },
     /// Logs are made even.
     Evening {
         /// Who have told what they have, of those present.
@@ -34,6 +40,8 @@ pub struct Status {
     pub view: Option<ViewId>,
     /// Those in the view.
     pub present: Vec<MemberId>,
+    /// Whether it knows what the log has: its own was even with the others' once.
+    pub knows: bool,
     /// How the log stands.
     pub standing: Standing,
     /// Records in the log.
@@ -68,6 +76,18 @@ impl Status {
             Standing::NoQuorum => {
                 format!("waits for {}: no quorum ({here} of {all} replicas)", self.wanted(name))
             }
+            Standing::FewKnow { know: 0 } => {
+                format!("waits for {}: all begin together ({here} of {all} replicas)", self.absent(name))
+            }
+            Standing::FewKnow { know } if here == all => {
+                format!(
+                    "{know} of {all} replicas know the log, the others are new: too few (authority take-log)"
+                )
+            }
+            Standing::FewKnow { know } => {
+                let absent = self.absent(name);
+                format!("waits for {absent}: of {here} replicas here {know} know the log, the others are new")
+            }
             Standing::Evening { told, records: None } => {
                 format!("asks what each has: {told} of {here} have told")
             }
@@ -80,6 +100,11 @@ impl Status {
                 format!("stopped: the log here and that of {member} differ", member = name(&member))
             }
         }
+    }
+
+    fn absent(&self, name: &dyn Fn(&MemberId) -> String) -> String {
+        let absent = self.listed.iter().filter(|one| !self.present.contains(one)).map(name);
+        format!("replica {}", absent.collect::<Vec<_>>().join(", "))
     }
 
     /// Who would make a quorum.
@@ -108,6 +133,7 @@ impl Replicas {
             listed: self.listed.clone(),
             view: self.seat.as_ref().map(|seat| seat.view),
             present: self.seat.as_ref().map(|seat| seat.present.clone()).unwrap_or_default(),
+            knows: self.log.knows(),
             standing: self.standing(),
             length: self.log.length(),
             handed: self.log.handed,
@@ -121,6 +147,7 @@ impl Replicas {
             (None, None) => Standing::Out,
             (None, Some(seat)) if !seat.quorum => Standing::NoQuorum,
             (None, Some(seat)) if seat.losing => Standing::Changing,
+            (None, Some(Seat { few: Some(know), .. })) => Standing::FewKnow { know: *know },
             (None, Some(seat)) if seat.even => Standing::Ready,
             (None, Some(seat)) => {
                 let (told, records) = seat.progress();

@@ -72,6 +72,8 @@ pub(crate) struct Process {
     cursor: usize,
     /// The view that its machine knows.
     pub(crate) installed: Option<usize>,
+    /// How many views there were when its disk was lost.
+    lost: usize,
     /// The authority's: what it waits for, lost in a crash; what it has issued, on its disk.
     pub(crate) wants: BTreeMap<Digest, Bytes>,
     pub(crate) issued: BTreeMap<Digest, Bytes>,
@@ -135,8 +137,27 @@ impl World {
             disk: std::mem::take(&mut process.disk),
             issued: std::mem::take(&mut process.issued),
             ring_seq: process.ring_seq,
+            lost: process.lost,
             ..Process::default()
         };
+    }
+
+    /// It is set up anew: its replica's disk is empty, and its authority's.
+    pub(crate) fn lose_disk(&mut self, one: usize) {
+        self.all[one] = Process { lost: self.views.len(), ..Process::default() };
+    }
+
+    /// Whether those others who know the log are a quorum: else it may be lost with this one.
+    fn may_lose(&self, one: usize) -> bool {
+        let knows = |other: &usize| {
+            let stored: Vec<_> =
+                self.all[*other].disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+            let listed = (0..self.all.len()).map(member).collect();
+            Replicas::load(member(*other), listed, &stored).is_ok_and(|machine| machine.status().knows)
+        };
+        let know: Vec<usize> = (0..self.all.len()).filter(|other| *other != one && knows(other)).collect();
+        let twice = know.len() * 2;
+        twice > self.all.len() || (twice == self.all.len() && know.contains(&0))
     }
 
     pub(crate) fn alive(&self) -> Vec<usize> {
@@ -178,7 +199,9 @@ impl World {
         if self.by_place.entry(place).or_insert((record.clone(), here)).0 != record {
             self.catch("order", format!("{one} hands back another record at {place}"));
         }
-        for other in members {
+        // What somebody kept, and its disk lost afterwards, it does not have.
+        let kept = |other: &usize| self.all[*other].lost <= here;
+        for other in members.into_iter().filter(kept).collect::<Vec<_>>() {
             // In a view after this one more may have been handed back.
             for (place, (record, _)) in self.by_place.iter().filter(|(_, (_, view))| *view <= here) {
                 if self.on_disk(other, *place).as_ref() != Some(record) {
@@ -364,7 +387,8 @@ impl World {
         if self.calm == 0 && self.dice.below(1_000) < storm {
             // Time to get somewhere, often.
             self.calm = self.dice.below(3) * 40;
-            match self.dice.below(6) {
+            match self.dice.below(7) {
+                6 if self.may_lose(one) => self.lose_disk(one),
                 0 => self.crash(one),
                 1 if self.write(one, false) => self.crash(one),
                 2 if self.all[one].machine.is_none() => self.start(one),
