@@ -187,8 +187,8 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
         let deadline = self.machine.poll_timeout().map(|at| self.clock.when(at));
         let timer = async {
             match deadline {
-                // A timer wakes by the millisecond; what is due already does not wait for the next.
-                Some(at) if at <= tokio::time::Instant::now() => {}
+                // A timer wakes by the millisecond; what is due already does not wait for the next, but for what the sockets have.
+                Some(at) if at <= tokio::time::Instant::now() => tokio::task::yield_now().await,
                 Some(at) => tokio::time::sleep_until(at).await,
                 None => std::future::pending().await,
             }

@@ -248,7 +248,8 @@ impl Admission {
         let roster = call.transcript.roster();
         let Some(open) = self.requests.get(digest) else { return };
         let node = open.request.member().node();
-        if !self.guests.is_linked(&node) {
+        // A member's own request is not its link's from when it was a guest.
+        if !self.guests.is_linked(&node) || open.contact == open.request.member() {
             return;
         }
         let charter = roster.charter();

@@ -16,7 +16,7 @@ use common::{Bus, person, vote};
 use folkmoot_admission::{
     AdmissionError, Command, Event, HAND_LABEL, HandWord, Input, OpenMessage, Phase, Purpose, Say,
 };
-use folkmoot_base::{Blob, GroupId, MemberId, codec, digest};
+use folkmoot_base::{Blob, GroupId, Instant, MemberId, codec, digest};
 use folkmoot_identity::transcript::{Body, Entry};
 use folkmoot_identity::{BuildError, CertificateError, Decision, EntryError, Gmc, Identity, Scheme};
 use std::cell::{Cell, RefCell};
@@ -822,4 +822,106 @@ fn a_share_that_is_over_is_erased_though_its_holder_was_stopped_before_it_could(
         assert_eq!(shares(&bus).len(), 1);
         admit_by(&mut bus, "dora", 40, &[1, 2, 3]);
     }
+}
+
+fn number_of(bus: &Bus, member: &MemberId) -> usize {
+    bus.seats.iter().position(|seat| seat.identity.member() == *member).unwrap()
+}
+
+/// The leader knows the seats before they have their place in the order. What a hand says of the run before that, nobody else counts, nor does it:
+/// else one that says another word afterwards would have honest hands name each other.
+#[test]
+fn a_word_before_the_seats_have_their_place_counts_nowhere() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let (held, leader) = (Rc::new(RefCell::new(Vec::new())), bus.seats[0].identity.member());
+        let keep = held.clone();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            let mut held = keep.borrow_mut();
+            // From its seats on, whatever the leader says.
+            let holds = sender == leader && (!held.is_empty() || matches!(word.say, Say::Seats { .. }));
+            if holds {
+                held.push((word, Input::Open { sender, payload: payload.clone() }));
+            }
+            !holds
+        }));
+        let dora = bus.stranger("dora", 40, 0);
+        vote(&mut bus, 1, dora, true);
+        vote(&mut bus, 2, dora, true);
+        bus.tamper = None;
+        let held = held.take();
+        let Say::Seats { givers, .. } = &held[0].0.say else { panic!("no seats") };
+        let early = givers.iter().map(|hand| number_of(&bus, hand)).find(|who| *who != 0).unwrap();
+        let word = Say::Round { round: 0, to_all: Blob::from(vec![7; 99]), to_each: Vec::new() };
+        let word = say(&bus, early, held[0].0.table, word);
+        bus.everyone(&word);
+        for (_, input) in &held {
+            bus.everyone(input);
+        }
+        bus.settle();
+        assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
+        let lied = |event: &Event| matches!(event, Event::HandLied { .. });
+        assert!(!bus.seats.iter().any(|seat| seat.events.iter().any(lied)), "{scheme:?}");
+    }
+}
+
+/// A table of before a stop may stand at others yet.
+#[test]
+fn a_leader_that_was_stopped_calls_to_other_tables() {
+    let mut bus = founded(Scheme::TsDsa);
+    let calls = Rc::new(RefCell::new(Vec::new()));
+    let keep = calls.clone();
+    bus.tamper = Some(Box::new(move |_, payload| {
+        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+        if let Say::Convene { .. } = word.say {
+            keep.borrow_mut().push(word.table);
+        }
+        !matches!(word.say, Say::Round { .. })
+    }));
+    let dora = bus.stranger("dora", 40, 3);
+    vote(&mut bus, 1, dora, true);
+    vote(&mut bus, 2, dora, true);
+    bus.restart(3);
+    bus.dial(dora, 0);
+    bus.dial(dora, 3);
+    bus.pass(20);
+    let of_first = calls.take();
+    let mut once = of_first.clone();
+    once.sort();
+    once.dedup();
+    assert!(of_first.len() > 1 && once.len() == of_first.len(), "{of_first:?}");
+}
+
+/// Who knows that one lies does not sit with it, and says nothing: its leader cannot tell which of them spoils a table, so it tries others first.
+#[test]
+fn a_leader_tries_others_before_those_who_sat_in_vain() {
+    let mut bus = founded(Scheme::TsDsa);
+    let seats = Rc::new(RefCell::new(Vec::<Vec<MemberId>>::new()));
+    let (keep, leader) = (seats.clone(), bus.seats[0].identity.member());
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+        let mut seats = keep.borrow_mut();
+        match word.say {
+            Say::Seats { givers, .. } => seats.push(givers),
+            // At the first table the last of them is silent.
+            Say::Round { .. } => {
+                return seats.len() > 1 || seats[0].iter().rfind(|hand| **hand != leader) != Some(&sender);
+            }
+            _ => {}
+        }
+        true
+    }));
+    let dora = bus.stranger("dora", 40, 0);
+    vote(&mut bus, 1, dora, true);
+    vote(&mut bus, 2, dora, true);
+    for _ in 0..80 {
+        bus.now = Instant(bus.now.0 + 100_000);
+        bus.pass(0);
+    }
+    let seats = seats.take();
+    assert!(bus.admitted(dora), "{:#?}", bus.traces);
+    assert_eq!(seats.len(), 2, "{seats:?}");
+    let again: Vec<_> = seats[1].iter().filter(|hand| seats[0].contains(hand)).collect();
+    assert_eq!(again, [&leader], "{seats:?}");
 }

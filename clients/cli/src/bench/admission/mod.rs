@@ -290,10 +290,10 @@ mod tests {
         let plain = row(Scheme::Plain, Kind::PlainEcdsa, 1, Mode::Decentralised);
         assert_eq!((plain.steps(), cryptography(&plain)), (2, one * (1 + 1 + 2 + 1 + 4 + 1)));
         assert_eq!(expected(&plain), micros(1_000) + millis(8 + 10 + 7 + 1));
-        // Without closing; called: said, heard by five, three are ready, verified; seated: said, heard by five, by each
-        // of three two others; each of five rounds three words, nine times heard; six sealed words; one verification of 1 ms.
+        // Without closing; called: said, heard by four, three are ready, two verified; seated: said, heard by four, by each
+        // of two two others; each of five rounds three words, six times heard; six sealed words; one verification of 1 ms.
         let shared = row(Scheme::TsDsa, Kind::TsDsa, 5, Mode::Decentralised);
-        let papers = one * (9 + (1 + 3 + 2 + 3) + (1 + 3 + 3) + 5 * (2 + 5) + 3) + millis(1);
+        let papers = one * (9 + (1 + 2 + 2 + 2) + (1 + 2 + 2) + 5 * (2 + 3) + 3) + millis(1);
         assert_eq!((shared.steps(), cryptography(&shared)), (10, papers));
         assert_eq!(expected(&shared), papers + millis(40 + 10 + 7 + 1));
         // The authority: reads the request, two votes; signs, verifies that; so do contact and newcomer.

@@ -116,7 +116,8 @@ pub(super) fn point(row: &Row) -> Point {
 pub(super) fn read(row: &Value) -> Option<Point> {
     let scheme = row.get("scheme")?.as_str()?;
     let scheme = Scheme::ALL.iter().copied().find(|known| known.name() == scheme)?;
-    let mode = row.get("mode").and_then(Value::as_str);
+    // Rows of before there were others do not say it.
+    let mode = row.get("mode").map_or(Some(Mode::Decentralised.name()), Value::as_str);
     let mode =
         [Mode::Centralised, Mode::Decentralised].into_iter().find(|known| Some(known.name()) == mode)?;
     let line = line(scheme, mode);
@@ -247,6 +248,8 @@ mod tests {
         let row = |series: &str| json!({ "series": series, "scheme": "frost", "mode": "decentralised", "members": 20, "votes": 4, "join_ms": 31.5, "more": 1 });
         let (votes, size) = (read(&row("votes, 20 members")).unwrap(), read(&row("members, 20 %")).unwrap());
         assert_eq!((votes.line, votes.size, votes.time), ("frost", 4, Duration::from_micros(31_500)));
+        let older = json!({ "series": "usual", "scheme": "asm", "members": 5, "votes": 2, "join_ms": 14.0 });
+        assert_eq!(read(&older).unwrap().line, "asm");
         assert_eq!((size.event.as_str(), size.size), ("members, 20 %", 20));
         let usual = read(&row("usual")).unwrap();
         assert_eq!(charted(vec![usual, votes.clone(), size.clone()]), [votes, size]);

@@ -111,24 +111,27 @@ impl Papers {
             at_once(votes, self.vote) + at_once(votes.saturating_mul(members.saturating_sub(1)), self.count);
         if case.scheme == Scheme::Plain {
             let made =
-                if case.mode == Mode::Centralised { self.granted(self.count * votes) } else { self.close };
+                if case.mode == Mode::Centralised { self.granted(self.hear * votes) } else { self.close };
             return asked + voted + made;
         }
         let hands = u32::try_from(alone.hands).unwrap_or(u32::MAX);
-        let called = self.say + at_once(members, self.hear) + at_once(hands, self.say) + self.hear * hands;
-        let beside = hands.saturating_mul(hands.saturating_sub(1));
-        let seated = self.say + at_once(members, self.hear) + at_once(beside, self.hear);
-        let round = at_once(hands, self.say) + at_once(hands.saturating_mul(hands), self.hear);
+        // Nobody has to verify its own word; the leader has verified who is ready when it gives seats.
+        let others = hands.saturating_sub(1);
+        let to_all = self.say + at_once(members.saturating_sub(1), self.hear);
+        let called = to_all + at_once(hands, self.say) + self.hear * others;
+        let seated = to_all + at_once(others.saturating_mul(others), self.hear);
+        let round = at_once(hands, self.say) + at_once(hands.saturating_mul(others), self.hear);
         let whispers = u32::try_from(alone.played.to_one).unwrap_or(u32::MAX);
         // The contact verifies the group's signature, and its certificate is whole as it comes. The parts of a multisignature were verified in
-        // the run; the newcomer verifies the whole, and makes its certificate of it.
-        let made = match case.mode {
-            Mode::Centralised => self.granted(alone.verify),
-            Mode::Decentralised if case.scheme.shared() => Duration::ZERO,
-            Mode::Decentralised => self.say,
+        // the run; the newcomer verifies the whole, and makes its certificate of it, where the authority does not.
+        let made = match (case.mode, case.scheme.shared()) {
+            (Mode::Centralised, true) => alone.verify + self.granted(alone.verify),
+            (Mode::Centralised, false) => self.granted(alone.verify),
+            (Mode::Decentralised, true) => alone.verify,
+            (Mode::Decentralised, false) => alone.verify + self.say,
         };
         let ran = round * alone.played.rounds + at_once(whispers, self.whisper);
-        asked + voted + called + seated + ran + alone.verify + made
+        asked + voted + called + seated + ran + made
     }
 
     /// The authority verifies the request, its grounds and what it signs of them; contact and newcomer verify that.

@@ -8,10 +8,11 @@ use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
-use folkmoot_base::{Blob, Danger, Digest, Entropy, Instant, MemberId, UnixTime};
+use folkmoot_base::{Blob, Danger, Digest, Entropy, Instant, MemberId, UnixTime, draw};
 use folkmoot_identity::{AuthorityBody, Decision, Roster};
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
+use std::collections::BTreeSet;
 
 impl Admission {
     /// What follows from transcript and desk where the group has a key of its own, or its voters sign together.
@@ -166,6 +167,9 @@ impl Admission {
         if self.room_for_table(&me).is_err() {
             return;
         }
+        if self.hands.attempts == 0 {
+            self.hands.attempts = u32::from_be_bytes(draw(entropy));
+        }
         self.hands.attempts = self.hands.attempts.wrapping_add(1);
         let attempt = self.hands.attempts;
         let table = table_name(call.transcript, &me, &purpose, attempt);
@@ -235,13 +239,27 @@ impl Admission {
         }
     }
 
-    /// Who of those ready shall sit, if they are enough.
+    /// Who of those ready shall sit, if they are enough. At a signature those first who sat least often in vain; where all sit, another leads the
+    /// next table.
     fn choose(&self, call: &Call<'_>, table: &Table) -> Option<Seats> {
-        let roster = call.transcript.roster();
-        let scheme = roster.charter().scheme();
         let fit =
             |member: &&MemberId| !self.hands.silent.contains(*member) && !self.hands.liars.contains(*member);
         let ready: Vec<MemberId> = table.ready.keys().filter(fit).copied().collect();
+        if table.purpose.makes_sharing() {
+            return self.choose_of(call, table, &ready);
+        }
+        let failed = |hand: &MemberId| self.hands.failures.get(hand).copied().unwrap_or_default();
+        let levels: BTreeSet<u32> = ready.iter().map(failed).collect();
+        // Before one that sat in vain sits again, others are waited for.
+        levels.into_iter().filter(|most| *most == 0 || table.gathered).find_map(|most| {
+            let ready: Vec<MemberId> = ready.iter().filter(|hand| failed(hand) <= most).copied().collect();
+            self.choose_of(call, table, &ready)
+        })
+    }
+
+    fn choose_of(&self, call: &Call<'_>, table: &Table, ready: &[MemberId]) -> Option<Seats> {
+        let roster = call.transcript.roster();
+        let scheme = roster.charter().scheme();
         let (me, waited) = (call.identity.member(), table.gathered);
         let voters: Vec<MemberId> = ready.iter().filter(|hand| roster.may_vote(hand)).copied().collect();
         let all = roster.electorate().voters.iter().filter(|voter| roster.may_vote(voter)).count();
@@ -284,7 +302,7 @@ impl Admission {
                 let facts = &roster.sharing()?.facts;
                 Some(Seats { givers: holders(facts, scheme.signers(facts.threshold))?, takers: Vec::new() })
             }
-            Purpose::Multi { request, expires } => self.choose_signers(roster, &ready, (request, *expires)),
+            Purpose::Multi { request, expires } => self.choose_signers(roster, ready, (request, *expires)),
         }
     }
 
@@ -317,17 +335,32 @@ impl Admission {
                     let me = call.identity.member();
                     self.hands.wanted = Some(call.now + PATIENCE + turn(call.transcript.roster(), &me));
                 }
-                let awaited = table.run.as_ref().map(|run| run.awaited()).unwrap_or_default();
-                let others = awaited.into_iter().filter(|hand| *hand != call.identity.member());
-                let silent = others.filter(|hand| !table.said.contains_key(hand));
-                self.hands.silent.extend(silent);
-                if table.run.is_none() {
-                    // Too few came: whoever was left out before may come again.
-                    self.hands.silent.clear();
-                }
+                self.count_failure(call, &table);
             }
             self.trace(format!("a table stood still: {table:?}"));
         }
+    }
+
+    /// Of a table that we led and that stood still: who was silent, and who sat in vain.
+    fn count_failure(&mut self, call: &Call<'_>, table: &Table) {
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let awaited = table.run.as_ref().map(|run| run.awaited()).unwrap_or_default();
+        if awaited.is_empty() {
+            // Too few came: whoever was left out before may come again.
+            self.hands.silent.clear();
+        }
+        if !table.seated {
+            // Nobody has heard who sits.
+            return;
+        }
+        for hand in awaited.into_iter().filter(|hand| *hand != me) {
+            if !table.said.contains_key(&hand) {
+                self.hands.silent.insert(hand);
+            }
+            let failures = self.hands.failures.entry(hand).or_default();
+            *failures = failures.saturating_add(1);
+        }
+        self.hands.failures.retain(|hand, _| roster.is_member(hand));
     }
 }
 

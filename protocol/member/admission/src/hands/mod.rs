@@ -110,6 +110,8 @@ pub(crate) struct Table {
     /// Who is ready.
     pub(crate) ready: BTreeMap<MemberId, Ready>,
     pub(crate) seats: Option<Seats>,
+    /// Whether the seats have their place in the order: its leader names them before.
+    pub(crate) seated: bool,
     pub(crate) run: Option<AnyRun>,
     /// What the run does next, since when, where its steps take long: [`Step`].
     pub(crate) step: Option<(Step, Instant)>,
@@ -154,6 +156,9 @@ pub(crate) struct Hands {
     pub(crate) shares: Shares,
     /// Who was silent at a table that this member led, until one comes to something.
     pub(crate) silent: BTreeSet<MemberId>,
+    /// How often each sat at a table that this member led and that came to nothing, until one comes to something: those who did least often come
+    /// first, for one of the others may have been refused by who knows that it lies.
+    pub(crate) failures: BTreeMap<MemberId, u32>,
     /// Who was proven to lie.
     pub(crate) liars: BTreeSet<MemberId>,
     /// Requests for whose certificate this member has called a table, which and since when, until it hears that call: a call takes effect
@@ -162,7 +167,7 @@ pub(crate) struct Hands {
     /// Our one-time keys at tables that we have called, since when, until we hear the call, for [`PATIENCE`] at most: a table of which we
     /// hear later is over before it begins.
     pub(crate) offered: BTreeMap<Digest, (OpeningKey<Classic>, Instant)>,
-    /// How often this member has convened: no two of its tables are alike.
+    /// Counts this member's calls, from a number that is drawn when it starts: no two of its tables are alike, those before a stop too. Zero: none yet.
     pub(crate) attempts: u32,
     /// Since when a sharing is wanted.
     pub(crate) wanted: Option<Instant>,

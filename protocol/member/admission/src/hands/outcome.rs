@@ -67,6 +67,7 @@ impl Admission {
                 self.hands.wanted = Some(call.now);
             }
             self.hands.silent.clear();
+            self.hands.failures.clear();
         }
     }
 

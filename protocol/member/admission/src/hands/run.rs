@@ -76,7 +76,8 @@ impl Admission {
     ) -> Result<(), AdmissionError> {
         let me = call.identity.member();
         let Some(table) = self.hands.tables.get_mut(&name) else { return Ok(()) };
-        let Some(run) = &table.run else { return Ok(()) };
+        // What is said before the seats have their place nobody else counts.
+        let Some(run) = table.run.as_ref().filter(|_| table.seated) else { return Ok(()) };
         let awaited = run.awaited();
         if round != table.round || !awaited.contains(&sender) {
             return Err(AdmissionError::PeerHand(sender, "a word out of its round"));

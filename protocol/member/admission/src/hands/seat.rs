@@ -112,6 +112,7 @@ impl Admission {
             key,
             ready: BTreeMap::new(),
             seats: None,
+            seated: false,
             run: None,
             step: None,
             begun: false,
@@ -246,10 +247,19 @@ impl Admission {
             self.hands.tables.remove(&name);
         } else if table.seats.is_none() {
             self.seat(call, name, seats, entropy);
-        } else if sender == call.identity.member() && table.run.is_some() && !table.begun {
-            self.arrange_step(call, name, Step::Begin, entropy);
+        } else if sender == call.identity.member() {
+            self.own_seats(call, name, entropy);
         }
         Ok(())
+    }
+
+    /// The seats that we gave have their place in the order: words of the run count from here on, here as everywhere.
+    fn own_seats(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
+        let Some(table) = self.hands.tables.get_mut(&name) else { return };
+        table.seated = true;
+        if table.run.is_some() && !table.begun {
+            self.arrange_step(call, name, Step::Begin, entropy);
+        }
     }
 
     /// The run is fixed; who has a seat begins.
@@ -260,6 +270,7 @@ impl Admission {
             return;
         }
         table.seats = Some(seats.clone());
+        table.seated = table.leader != me;
         table.answers = None;
         let (purpose, leader) = (table.purpose.word(), table.leader);
         table.moved = call.now;
