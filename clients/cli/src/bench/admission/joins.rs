@@ -14,8 +14,8 @@ use folkmoot_base::Entropy;
 use folkmoot_signing::{Mode, Scheme};
 use std::time::Duration;
 
-/// Round trips one after the other for each join, and datagrams: they are short, and a join is not.
-const TRIPS: u32 = 4;
+/// Datagrams for each join: they are short, and a join is not.
+const DATAGRAMS: u32 = 4;
 
 /// One group, and how often somebody joins it.
 #[derive(Debug, Clone)]
@@ -46,8 +46,8 @@ pub(crate) struct Joined {
     pub(crate) datagram: Duration,
 }
 
-/// Measures one case.
-pub(crate) async fn joins(case: &Case, entropy: &mut dyn Entropy) -> Result<Joined, Failure> {
+/// Measures one case, of so many rounds: as many round trips follow one another as rounds of a join do, for the first of them finds the ring idle.
+pub(crate) async fn joins(case: &Case, rounds: u32, entropy: &mut dyn Entropy) -> Result<Joined, Failure> {
     let mut moot = Moot::found(case).await?;
     let mut disks = Disks::open(moot.path(), case)?;
     let mut run = together(case.scheme, case.votes, entropy)?;
@@ -55,8 +55,8 @@ pub(crate) async fn joins(case: &Case, entropy: &mut dyn Entropy) -> Result<Join
     let (mut took, mut trips, mut datagrams) = (Vec::new(), Vec::new(), Vec::new());
     let (mut written, mut runs) = (Vec::new(), Vec::new());
     for _ in 0..case.times {
-        trips.push(moot.trip(TRIPS).await?);
-        for _ in 0..TRIPS {
+        trips.push(moot.trip(rounds).await?);
+        for _ in 0..DATAGRAMS {
             datagrams.push(datagram().await?);
         }
         written.push(disks.write()?);

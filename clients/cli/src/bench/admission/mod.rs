@@ -145,7 +145,7 @@ async fn measure_joins(
         let kind = kind.ok_or_else(|| Failure::bug("a scheme that no charter names"))?;
         let alone = group::measure(kind, case.votes, options.runs, entropy)?;
         let papers = Papers::measure(case.votes, entropy)?;
-        let joined = joins(&case, entropy).await?;
+        let joined = joins(&case, yardstick::steps(&case, &alone), entropy).await?;
         let row = Row { case, joined, alone, papers };
         eprintln!(
             "{}, {}, {} members, {} votes: {} ms, {:.2} of what was expected",
