@@ -41,6 +41,9 @@ enum Chore {
         /// The numbers of these issues only; may be given more than once.
         #[arg(long = "issue", value_name = "NUMBER")]
         issues: Vec<u32>,
+        /// Only the commands that have this in them; may be given more than once.
+        #[arg(long, value_name = "TEXT")]
+        only: Vec<String>,
     },
     /// Runs every fuzz target (needs a nightly toolchain; installs cargo-fuzz if it is missing).
     Fuzz {
@@ -67,8 +70,8 @@ fn main() -> ExitCode {
         Chore::Verify { keep_going } => verify::verify(keep_going),
         Chore::Fix => verify::fix(),
         Chore::Tidy => tidy::tidy(),
-        Chore::Release { schedules, fuzz_seconds, issues } => {
-            release::release(schedules, fuzz_seconds, &issues)
+        Chore::Release { schedules, fuzz_seconds, issues, only } => {
+            release::release(schedules, fuzz_seconds, &issues, &only)
         }
         Chore::Fuzz { seconds, jobs, only, record, resume } => {
             fuzz::fuzz(&fuzz::Plan { seconds, jobs, only, record, resume })

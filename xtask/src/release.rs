@@ -9,7 +9,12 @@ use std::time::Instant;
 pub(crate) const MODULES: [&str; 6] = ["tgdh", "str", "bd", "ckd", "dutta-barua", "mls"];
 
 /// Runs the long versions of the checks and writes docs/evidence/release-COMMIT.log.
-pub(crate) fn release(schedules: u32, fuzz_seconds: u32, issues: &[u32]) -> Result<(), String> {
+pub(crate) fn release(
+    schedules: u32,
+    fuzz_seconds: u32,
+    issues: &[u32],
+    only: &[String],
+) -> Result<(), String> {
     let (_, commit) = capture("git rev-parse --short=12 HEAD")?;
     let commit = commit.trim().to_owned();
     let mut log = format!("commit {commit}\n");
@@ -18,7 +23,9 @@ pub(crate) fn release(schedules: u32, fuzz_seconds: u32, issues: &[u32]) -> Resu
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let path = folder.join(format!("release-{commit}.log"));
     let wanted = |of: &[u32]| issues.is_empty() || of.iter().any(|issue| issues.contains(issue));
-    for (_, line) in lines(schedules, fuzz_seconds).into_iter().filter(|(of, _)| wanted(of)) {
+    let chosen = |line: &String| only.is_empty() || only.iter().any(|text| line.contains(text));
+    let lines = lines(schedules, fuzz_seconds).into_iter();
+    for (_, line) in lines.filter(|(of, line)| wanted(of) && chosen(line)) {
         eprintln!("$ {line}");
         let start = Instant::now();
         let (good, said, aside) = capture_apart(&line)?;

@@ -137,7 +137,8 @@ pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster, lax: bool) -> Resul
 fn granted(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError> {
     let charter = past.charter();
     let central = charter.mode() == Mode::Centralised;
-    if central {
+    // Votes and multisignatures are judged with it.
+    if central && (charter.scheme().shared() || past.is_for_authority()) {
         certificate.check_central(charter).map_err(EntryError::PeerCertificate)?;
     }
     match charter.scheme().shared() {

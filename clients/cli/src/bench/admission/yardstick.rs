@@ -34,6 +34,8 @@ const TIMES: usize = 21;
 /// Bytes of a record, about a vote's.
 const RECORD_BYTES: usize = 700;
 const DAY_SECONDS: u64 = 86_400;
+/// Longest wait for a datagram.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What each paper of a join costs, whatever the scheme.
 #[derive(Debug, Clone, Copy, Default)]
@@ -228,23 +230,26 @@ impl Disks {
     }
 }
 
-/// A datagram to another task and back.
+/// A datagram there and back, to who waits for it on a thread of its own, as every member does.
 pub(super) async fn datagram() -> Result<Duration, Failure> {
     let broken = |error: std::io::Error| Failure::new(Exit::Unreachable, error.to_string());
     let here = UdpSocket::bind(("127.0.0.1", 0)).await.map_err(broken)?;
-    let there = UdpSocket::bind(("127.0.0.1", 0)).await.map_err(broken)?;
+    let there = std::net::UdpSocket::bind(("127.0.0.1", 0)).map_err(broken)?;
+    there.set_read_timeout(Some(PATIENCE)).map_err(broken)?;
     here.connect(there.local_addr().map_err(broken)?).await.map_err(broken)?;
-    there.connect(here.local_addr().map_err(broken)?).await.map_err(broken)?;
-    let echo = tokio::spawn(async move {
+    there.connect(here.local_addr().map_err(broken)?).map_err(broken)?;
+    let echo = std::thread::spawn(move || {
         let mut room = [0; RECORD_BYTES];
-        let heard = there.recv(&mut room).await?;
-        there.send(room.get(..heard).unwrap_or_default()).await
+        let heard = there.recv(&mut room)?;
+        there.send(room.get(..heard).unwrap_or_default())
     });
+    // It has come to where it waits.
+    tokio::time::sleep(Duration::from_millis(2)).await;
     let mut room = [0; RECORD_BYTES];
     let began = Instant::now();
     here.send(&room).await.map_err(broken)?;
-    here.recv(&mut room).await.map_err(broken)?;
+    tokio::time::timeout(PATIENCE, here.recv(&mut room)).await.map_err(Failure::bug)?.map_err(broken)?;
     let took = began.elapsed();
-    echo.await.map_err(Failure::bug)?.map_err(broken)?;
+    echo.join().map_err(|_| Failure::bug("an echo fell"))?.map_err(broken)?;
     Ok(took)
 }
