@@ -137,10 +137,11 @@ fn key_agreement(schedules: u32) -> Vec<String> {
     simulated.chain(hybrid).chain([charter]).chain(modelled).chain(tests).chain(costs).collect()
 }
 
-/// The last lines, but for what cargo says of its building: that names folders of this machine.
+/// The last lines, but for what cargo says of its building, and tests of where they are: that names folders of this machine.
 fn last_lines(text: &str, count: usize) -> String {
     const CARGO: [&str; 6] = ["Compiling", "Finished", "Running", "Downloaded", "Downloading", "Updating"];
-    let is_cargo = |line: &&str| CARGO.iter().any(|word| line.trim_start().starts_with(word));
+    let is_cargo =
+        |line: &&str| line.starts_with('/') || CARGO.iter().any(|word| line.trim_start().starts_with(word));
     let all: Vec<&str> = text.lines().filter(|line| !is_cargo(line) && !line.is_empty()).collect();
     let last = all.get(all.len().saturating_sub(count)..).unwrap_or_default();
     last.iter().map(|line| format!("{line}\n")).collect()
