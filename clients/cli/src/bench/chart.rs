@@ -164,10 +164,15 @@ fn panel(
     let mut power = low;
     while power <= high {
         let (y, right) = (scale.y(power), PANEL_WIDTH - 12.0);
-        let label = 10_f64.powf(power);
+        // Short enough for the margin.
+        let label = if power < 3.0 {
+            format!("{} ms", 10_f64.powf(power))
+        } else {
+            format!("{} s", 10_f64.powf(power - 3.0))
+        };
         let _ = writeln!(
             out,
-            "<path d=\"M{MARGIN} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{y:.1}\" text-anchor=\"end\">{label} ms</text>",
+            "<path d=\"M{MARGIN} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{y:.1}\" text-anchor=\"end\">{label}</text>",
             MARGIN - 4.0
         );
         power += 1.0;
