@@ -113,7 +113,7 @@ fn record(request: Digest) -> Bytes {
     codec::encode(&LogRecord { request, der: Blob(Bytes::from_static(b"certificate")) }).into()
 }
 
-/// Seeds: each message; a replica that is even with the second, logs a record of each, and takes over those of the third.
+/// Seeds: each message; a replica that begins with both others, logs a record, and takes over another of the third.
 pub(crate) fn replica_seeds() -> [Vec<Vec<u8>>; 2] {
     let state = |number, epoch: Option<u64>, length, tip| {
         let epoch = epoch.map(view);
@@ -136,14 +136,18 @@ pub(crate) fn replica_seeds() -> [Vec<Vec<u8>>; 2] {
     let records = Message::Records { view: view(2), from: 2, records: vec![Blob(second)] }.encode();
     let words = vec![state(1, None, 0, [0; 32]), kept(1, 0, [0; 32]), proposal.clone(), records.clone()];
     let story = script([
-        (3 + 8, vec![]),
+        // All three begin.
+        (3 + 16, vec![]),
         (0, words[0].clone()),
+        (2, words[0].clone()),
         (5, vec![]),
         (0, words[1].clone()),
+        (2, words[1].clone()),
         (4, first.to_vec()),
         (0, proposal),
         (5, vec![]),
         (0, kept(1, 1, one)),
+        (2, kept(1, 1, one)),
         (6, vec![]),
         (5, vec![]),
         (3 + 16, vec![]),
