@@ -3,9 +3,11 @@
 use serde_json::Value;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
+use std::net::UdpSocket;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Longest wait for an answer on the control socket.
@@ -54,10 +56,23 @@ pub(crate) fn member(state: &Path, charter: &Path, locator: &str, at: &[String],
     run(command, state, locator, at, more)
 }
 
+/// Where nobody listens, nor will while a process that did is down: below the ports that the system gives out, each once in this process.
+pub(crate) fn free_address() -> String {
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 20_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id().wrapping_mul(641);
+    (0..COUNT)
+        .map(|_| FIRST + start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % COUNT)
+        .map(|port| format!("127.0.0.1:{port}"))
+        .find(|address| UdpSocket::bind(address).is_ok())
+        .expect("a free port")
+}
+
 fn run(mut command: Command, state: &Path, locator: &str, at: &[String], more: &[&str]) -> Child {
-    let listen = locator.strip_prefix("udp/").unwrap_or("127.0.0.1:0");
+    let listen = locator.strip_prefix("udp/").map_or_else(free_address, str::to_owned);
     let log = OpenOptions::new().create(true).append(true).open(state.join("log")).unwrap();
-    command.args(["--while-stdin", "--listen", listen]);
+    command.args(["--while-stdin", "--listen", &listen]);
     command.args(at.iter().filter(|at| *at != locator).flat_map(|at| ["--at", at.as_str()])).args(more);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap()
 }

@@ -2,7 +2,7 @@
 
 use super::common::actor::Actor;
 use super::common::place::{Place, Times};
-use super::common::program::good;
+use super::common::program::{free_address, good};
 use folkmoot_base::Persist;
 use folkmoot_runtime::Store;
 use serde_json::Value;
@@ -87,10 +87,11 @@ impl Cast {
     pub(crate) fn start_office(&mut self, one: usize) {
         let place = |office: &Actor| office.ready["replicas"].as_str().map(str::to_owned);
         let own = place(&self.offices[one]);
-        let listen = own.as_deref().and_then(|at| at.strip_prefix("udp/")).unwrap_or("127.0.0.1:0");
+        let listen = own.as_deref().and_then(|at| at.strip_prefix("udp/"));
+        let listen = listen.map_or_else(free_address, str::to_owned);
         let (state, charter) = (self.replicas[one].state.display().to_string(), self.replicas_charter());
         let mut more =
-            vec!["--replicas", &state, "--replicas-charter", &charter, "--replicas-listen", listen];
+            vec!["--replicas", &state, "--replicas-charter", &charter, "--replicas-listen", &listen];
         let other = place(&self.offices[1 - one]);
         more.extend(other.iter().flat_map(|at| ["--replicas-at", at.as_str()]));
         let at = self.at();
