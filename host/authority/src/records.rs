@@ -33,11 +33,11 @@ pub fn records(folder: &StateFolder) -> Result<Vec<Record>, AuthorityError> {
     let _lock = folder.lock()?;
     let stored = Store::open(&folder.store_path())?.load()?;
     let mut all = issued(&stored);
-    let damaged = |detail: String| AuthorityError::LocalFile { path: folder.store_path(), detail };
-    let log = Log::load(&stored).map_err(|error| damaged(error.to_string()))?;
+    let log = read_log(&stored, folder)?;
     for place in 1..=log.length() {
         let record = log.record(place).and_then(|record| codec::decode::<LogRecord>(record).ok());
-        let LogRecord { request, der } = record.ok_or_else(|| damaged(format!("the record at {place}")))?;
+        let LogRecord { request, der } =
+            record.ok_or_else(|| damaged(folder, format!("the record at {place}")))?;
         all.push(Record { place: Some(place), request, der: der.0, stands: place <= log.floor });
     }
     Ok(all)
@@ -56,10 +56,10 @@ pub fn take_log(folder: &StateFolder, from: &StateFolder) -> Result<u64, Authori
     }
     let _locks = (folder.lock()?, from.lock()?);
     let (mut store, other) = (Store::open(&folder.store_path())?, Store::open(&from.store_path())?);
-    if load(&store, folder)?.knows() {
+    if read_log(&store.load()?, folder)?.knows() {
         return Err(AuthorityError::LocalKnows { path: folder.path().to_owned() });
     }
-    let log = load(&other, from)?;
+    let log = read_log(&other.load()?, from)?;
     if !log.knows() {
         return Err(no_log());
     }
@@ -71,9 +71,12 @@ pub fn take_log(folder: &StateFolder, from: &StateFolder) -> Result<u64, Authori
     Ok(log.length())
 }
 
-fn load(store: &Store, folder: &StateFolder) -> Result<Log, AuthorityError> {
-    let damaged = |detail: String| AuthorityError::LocalFile { path: folder.store_path(), detail };
-    Log::load(&store.load()?).map_err(|error| damaged(error.to_string()))
+fn read_log(stored: &[(StoreKey, Bytes)], folder: &StateFolder) -> Result<Log, AuthorityError> {
+    Log::load(stored).map_err(|error| damaged(folder, error.to_string()))
+}
+
+fn damaged(folder: &StateFolder, detail: String) -> AuthorityError {
+    AuthorityError::LocalFile { path: folder.store_path(), detail }
 }
 
 fn issued(stored: &[(StoreKey, Bytes)]) -> Vec<Record> {

@@ -51,7 +51,8 @@ const BRANCHES_MAX: usize = 8;
 /// What an entry changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing that anyone need act upon: known before, or the end of one of several admissions.
+    /// Nothing that anyone need act upon: known before, the end of one of several admissions, or an admission that an expulsion
+    /// had ended before it came (`TRN-59`).
     Nothing,
     /// A member was admitted, or a member's term renewed.
     Admitted {
@@ -166,6 +167,7 @@ impl Transcript {
             return Ok(Appended { id, new: false, change: Change::Nothing });
         }
         let entry = self.admissible(bytes)?;
+        self.check_signature(&entry)?;
         let branch = self.branch(&entry.parents);
         let past = branch.as_ref().unwrap_or(&self.roster);
         let act = judge::judge(&self.group, id, &entry, past, self.is_lax())?;
@@ -201,6 +203,13 @@ impl Transcript {
         Ok(entry)
     }
 
+    /// Before any past is counted: of who never was a member, or has not signed, nothing is worth that.
+    fn check_signature(&self, entry: &Entry) -> Result<(), EntryError> {
+        let key = self.roster.key_of(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
+        key.verify_fixed(ENTRY_LABEL, &entry.signed_part(), &entry.signature)
+            .map_err(|_| EntryError::WireSignature)
+    }
+
     /// The roster of the past that ends in `parents`; `None` if that is all there is.
     fn branch(&self, parents: &[EntryId]) -> Option<Roster> {
         if self.graph.heads().iter().eq(parents.iter()) {
@@ -233,7 +242,7 @@ impl Transcript {
             Act::Nothing | Act::Refuse { .. } => None,
             Act::Admit { admission, .. } => Some(admission.member),
             Act::Expire { member, .. } => Some(*member),
-            Act::Decide { ended, .. } => ended.first().map(|(member, ..)| *member),
+            Act::Decide { removed, .. } => removed.map(|(member, _)| member),
         };
         let was_member = target.is_some_and(|member| self.roster.is_member(&member));
         let charter = self.roster.charter().digest();
@@ -243,6 +252,8 @@ impl Transcript {
         match act {
             Act::Nothing => Change::Nothing,
             Act::Refuse { .. } => Change::Refused,
+            // It knows nothing of an expulsion that is here.
+            Act::Admit { admission, .. } if !self.roster.holds(&admission.member, &id) => Change::Nothing,
             Act::Admit { admission, .. } => {
                 Change::Admitted { member: admission.member, admission: id, new: !was_member }
             }
@@ -250,8 +261,8 @@ impl Transcript {
                 Change::Removed { member: *member, admission: *admission, cause: Cause::Expired }
             }
             Act::Expire { .. } => Change::Nothing,
-            Act::Decide { ended, .. } => match ended.first() {
-                Some((member, admission, _)) if gone => {
+            Act::Decide { removed, .. } => match removed {
+                Some((member, admission)) if gone => {
                     Change::Removed { member: *member, admission: *admission, cause: Cause::Expelled }
                 }
                 _ if charter != self.roster.charter().digest() => Change::CharterChanged,
@@ -342,6 +353,7 @@ fn founders(charter: &Charter, genesis: EntryId) -> Vec<Admission> {
         not_after: UnixTime(u64::MAX),
         certificate: None,
         issued: None,
+        knows: BTreeSet::new(),
     };
     charter.founders().iter().map(admission).collect()
 }
