@@ -5,8 +5,8 @@ use super::sharing::{combined, issued, sharing};
 use super::{Decision, EntryError, VOTERS_MAX};
 use crate::roster::{Admission, Effect, Roster};
 use crate::{
-    Below, CertificateError, CharterError, Gmc, Lack, Motion, Policy, Request, RequestError, Serial, Verdict,
-    VoteProof,
+    Below, CertificateError, Charter, CharterError, Gmc, Lack, Motion, Policy, Request, RequestError, Serial,
+    Verdict, VoteProof,
 };
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime, limits};
@@ -275,23 +275,30 @@ fn consequence(decision: &Decision, past: &Roster) -> Result<Consequence, EntryE
 /// has no voter left is a mistake even then.
 fn check_outcome(effect: &Effect, past: &Roster, forced: bool) -> Result<(), EntryError> {
     let (voters, charter) = past.outcome(effect).ok_or(EntryError::PeerElectorate)?;
-    let reset = forced || charter.policies().below == Below::Reset;
-    let threshold = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };
-    let threshold = charter.scheme().signers(threshold);
-    if voters.len() < threshold {
-        return Err(EntryError::PeerDeadEnd { voters: voters.len(), threshold });
+    // A place in the electorate whose holder's term is over gives no vote.
+    let stay: BTreeSet<MemberId> = voters.into_iter().filter(|voter| past.is_member(voter)).collect();
+    let (before, threshold) = (past.voters(), votes_asked(&charter, forced));
+    // What could not be done before, this does not take away: it may be the way back.
+    let worse = stay.len() < before.len() || threshold > votes_asked(past.charter(), forced);
+    if stay.is_empty() || (stay.len() < threshold && worse) {
+        return Err(EntryError::PeerDeadEnd { voters: stay.len(), threshold });
     }
     if forced {
         return Ok(());
     }
-    let stay = voters.into_iter().filter(|voter| past.is_member(voter)).collect();
-    let lacked = past.charter().policies().out_of_reach(&past.voters());
-    // What could not be done before, this does not take away: it may be the way back.
+    let lacked = past.charter().policies().out_of_reach(&before);
     match charter.policies().out_of_reach(&stay).into_iter().find(|lack| !lacked.contains(lack)) {
         Some(Lack::Admit) => Err(EntryError::PeerUnreachable { what: "admit" }),
         Some(Lack::Remove) => Err(EntryError::PeerUnreachable { what: "remove" }),
         None => Ok(()),
     }
+}
+
+/// How many voters it takes, so that the group can go on: one, where the voters force it, or the charter resets the threshold.
+fn votes_asked(charter: &Charter, forced: bool) -> usize {
+    let reset = forced || charter.policies().below == Below::Reset;
+    let threshold = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };
+    charter.scheme().signers(threshold)
 }
 
 /// What a request by CSR is refused by: its digest, and the serial number that its CSR gives.

@@ -370,6 +370,7 @@ impl Admission {
         for open in self.requests.take(|open| open.expires < time) {
             self.closed(&open, Closed::Expired);
         }
+        self.drop_late_votes(time);
         self.close_expired_proposals(time);
     }
 }
