@@ -60,7 +60,7 @@ impl Node {
     }
 
     /// Asks for what the peer's heads name and we lack, behind what its answers showed so far.
-    fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
+    pub(crate) fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let Some(peer) = self.peers.get_mut(&from) else { return };
         if peer.heads.as_ref().is_none_or(|heads| known.unknown(heads).is_empty()) {
@@ -92,6 +92,9 @@ impl Node {
     /// Verifies each entry, and orders those that are new.
     fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
         for entry in entries {
+            if self.is_early(&entry.0) {
+                return self.refuse_early();
+            }
             if let Err(error) = self.stage(&entry.0) {
                 return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));
             }
@@ -130,6 +133,9 @@ impl Node {
 
     /// A member here wrote an entry. Verified like anybody's.
     pub(crate) fn order_own_entry(&mut self, entry: Bytes) {
+        if self.is_early(&entry) {
+            return self.refuse_early();
+        }
         if let Err(error) = self.stage(&entry) {
             self.refuse("transcript", &error);
         }
