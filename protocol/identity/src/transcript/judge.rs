@@ -49,6 +49,19 @@ pub(super) enum Act {
 type Consequence = (Effect, Option<(MemberId, EntryId)>);
 
 impl Act {
+    /// Whether this roster says already what it says.
+    pub(super) fn is_known(&self, roster: &Roster) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Admit { request, admission } => {
+                roster.is_used(request) || admission.knows != roster.removals_known(&admission.member)
+            }
+            Self::Expire { member, admission, .. } => !roster.holds(member, admission),
+            Self::Decide { serial, digest, .. } => roster.decided(*serial, digest),
+            Self::Refuse { request, .. } => roster.is_refused(request),
+        }
+    }
+
     pub(super) fn apply(&self, roster: &mut Roster) {
         match self {
             Self::Nothing => {}

@@ -181,6 +181,28 @@ impl Transcript {
         Ok(Appended { id, new: true, change })
     }
 
+    /// Whether this entry would stand, but is by somebody who is no member any more and says nothing new. Nobody needs it: who has left can write
+    /// as many as it likes over the past in which it was a member. (Its author may be one on a side that we have not heard of: then what
+    /// that side has since brings it along.)
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn is_leavers_echo(&self, bytes: &[u8]) -> Result<bool, EntryError> {
+        let id = Entry::id_of(bytes);
+        if self.graph.contains(&id) {
+            return Ok(false);
+        }
+        let entry = self.admissible(bytes)?;
+        if self.roster.is_member(&entry.author) {
+            return Ok(false);
+        }
+        self.check_signature(&entry)?;
+        let branch = self.branch(&entry.parents);
+        let past = branch.as_ref().unwrap_or(&self.roster);
+        let act = judge::judge(&self.group, id, &entry, past, self.is_lax())?;
+        Ok(act.is_known(&self.roster))
+    }
+
     /// What `append` checks before it looks at any state: form, group, parents, room.
     fn admissible(&self, bytes: &[u8]) -> Result<Entry, EntryError> {
         let entry = Entry::decode(bytes)?;

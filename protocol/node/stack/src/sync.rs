@@ -95,6 +95,9 @@ impl Node {
             if self.is_early(&entry.0) {
                 return self.refuse_early();
             }
+            if self.is_echo(&from, &entry.0) {
+                return self.refuse("transcript", &format!("NODE-11 {from}: nothing new, by who has left"));
+            }
             if let Err(error) = self.stage(&entry.0) {
                 return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));
             }
@@ -103,6 +106,13 @@ impl Node {
             self.show(from, entries);
             self.fetch_if_behind(now, from);
         }
+    }
+
+    /// `NODE-11`: a guest brings what a former member writes over its old past, of which there is no end.
+    fn is_echo(&self, from: &NodeId, entry: &Bytes) -> bool {
+        let known = self.staged.as_ref().unwrap_or(&self.transcript);
+        let guest = !self.has_standing(from) && !known.roster().is_rostered(from);
+        guest && self.is_rostered(&self.me) && known.is_leavers_echo(entry) == Ok(true)
     }
 
     /// Notes the tips of what a peer sent, so that the next fetch goes on behind them even if all of it was known here.
