@@ -38,6 +38,8 @@ pub struct Admission {
     pub issued: Option<Serial>,
     /// The removals of this member that its past has: it ends by every other one (`TRN-59`).
     pub(crate) knows: BTreeSet<Removal>,
+    /// The ends of terms of this member that its past has: none of these is its own.
+    pub(crate) outlived: BTreeSet<UnixTime>,
 }
 
 /// A decision that removes: its serial and its digest.
@@ -360,11 +362,10 @@ impl Roster {
 
     /// How many admissions, ends of a term and decisions there were; the rest is left at zero.
     pub(crate) fn numbers(&self) -> Numbers {
-        let expired = self.endings.values().filter(|ending| matches!(ending, Ending::Expired { .. }));
         let effects = || self.decisions.values().flat_map(BTreeMap::values);
         Numbers {
             admissions: self.requests.len(),
-            expiries: expired.count(),
+            expiries: self.expiries.values().map(BTreeSet::len).sum(),
             decisions: effects().count(),
             removals: effects().filter(|effect| matches!(effect, Effect::Remove(_))).count(),
             charter_changes: effects().filter(|effect| matches!(effect, Effect::Charter { .. })).count(),

@@ -31,7 +31,8 @@ impl Cast {
         let first = Actor::authority(&place, "office-a", "plain");
         let file = place.path().join("office");
         first.good(&["authority", "hand-over", &file.display().to_string()]);
-        let others = letters().skip(1).map(|one| Actor::authority_of(&place, &format!("office-{one}"), &file));
+        let others =
+            letters().skip(1).map(|one| Actor::authority_of(&place, &format!("office-{one}"), &file));
         let offices = std::iter::once(first).chain(others).collect();
         let replicas = letters().map(|one| Actor::new(&place, &format!("replica-{one}"))).collect();
         let mut cast = Self { place, members, offices, replicas };

@@ -59,7 +59,11 @@ impl Roster {
         }
     }
 
-    /// An admission has run out, and with it every other of the same member that ends no later.
+    pub(crate) fn ends_known(&self, member: &MemberId) -> BTreeSet<UnixTime> {
+        self.expiries.get(member).map(|ends| ends.iter().map(|(at, _)| *at).collect()).unwrap_or_default()
+    }
+
+    /// An admission has run out, and with it every other of the same member that ends no later and does not know of it.
     pub(crate) fn expire(&mut self, member: MemberId, at: UnixTime, entry: EntryId) {
         self.expiries.entry(member).or_default().insert((at, entry));
         for admission in self.admissions_of(&member) {
@@ -79,7 +83,8 @@ impl Roster {
 
     fn run_out_by(&self, admission: &Admission) -> Option<Ending> {
         let expiries = self.expiries.get(&admission.member)?;
-        let (at, entry) = expiries.range((admission.not_after, EntryId([0; 32]))..).next()?;
+        let mut later = expiries.range((admission.not_after, EntryId([0; 32]))..);
+        let (at, entry) = later.find(|(at, _)| !admission.outlived.contains(at))?;
         Some(Ending::Expired { at: *at, entry: *entry })
     }
 

@@ -146,6 +146,7 @@ pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster, lax: bool) -> Resul
         certificate: Some(der.clone()),
         issued: certificate.is_issued().then_some(body.serial),
         knows: past.removals_known(&member),
+        outlived: past.ends_known(&member),
     };
     Ok(Act::Admit { request, admission: Arc::new(admission) })
 }

@@ -376,6 +376,7 @@ fn founders(charter: &Charter, genesis: EntryId) -> Vec<Admission> {
         certificate: None,
         issued: None,
         knows: BTreeSet::new(),
+        outlived: BTreeSet::new(),
     };
     charter.founders().iter().map(admission).collect()
 }

@@ -1,7 +1,7 @@
 //! Votes on requests: cast here, or heard from others.
 
-use crate::desk::{Admission, Call};
 use crate::contact::end_of;
+use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use crate::requests::Open;
 use crate::{AdmissionError, Event, Output, store};
@@ -81,9 +81,8 @@ impl Admission {
     /// Votes for admission that have run out are counted no more; who gave one may give another.
     pub(crate) fn drop_late_votes(&mut self, time: UnixTime) {
         for open in self.requests.iter_mut() {
-            let late = |vote: &Vote| {
-                vote.content().verdict == Verdict::Approve && vote.content().expires < time
-            };
+            let late =
+                |vote: &Vote| vote.content().verdict == Verdict::Approve && vote.content().expires < time;
             open.votes.retain(|_, vote| !late(vote));
         }
     }

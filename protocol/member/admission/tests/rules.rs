@@ -407,7 +407,9 @@ fn adm_27_a_yes_that_no_certificate_could_carry_is_not_counted() {
 #[test]
 fn adm_27_a_yes_that_runs_out_is_counted_no_more() {
     let (mut bus, dora, right) = asked();
-    let OpenMessage::Vote { cms } = admit_vote(&bus, 1, right, UnixTime(NOW.0 + 20)) else { panic!("a vote") };
+    let OpenMessage::Vote { cms } = admit_vote(&bus, 1, right, UnixTime(NOW.0 + 20)) else {
+        panic!("a vote")
+    };
     let sender = bus.seats[1].identity.member();
     bus.everyone(&Input::Open { sender, payload: open(&OpenMessage::Vote { cms }) });
     let have = |bus: &Bus| {
