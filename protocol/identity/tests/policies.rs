@@ -529,7 +529,9 @@ fn trn_29_the_size_in_a_threshold_is_the_groups_and_changes_when_it_is_due() {
 fn trn_26_a_threshold_is_out_of_reach_of_places_without_voters() {
     let mut t = following(4, 50, 2);
     let joins = |t: &mut Transcript, who: std::ops::Range<usize>| {
-        who.for_each(|who| drop(t.append(&admit(t, who, &[0, 1, 2, 3]).unwrap()).unwrap()));
+        for who in who {
+            t.append(&admit(t, who, &[0, 1, 2, 3]).unwrap()).unwrap();
+        }
     };
     joins(&mut t, 4..7);
     decided(&mut t, &Decision::Electorate { voters: (0..7).map(id).collect() }, &[0, 1, 2, 3]);
