@@ -10,17 +10,20 @@
 )]
 
 mod common;
+#[path = "common/table.rs"]
+mod table;
 
 use bytes::Bytes;
 use common::{Bus, person, vote};
 use folkmoot_admission::{
-    AdmissionError, Command, Event, HAND_LABEL, HandWord, Input, OpenMessage, Phase, Purpose, Say,
+    AdmissionError, Command, Event, HAND_LABEL, Input, OpenMessage, Phase, Purpose, Say,
 };
-use folkmoot_base::{Blob, GroupId, Instant, MemberId, codec, digest};
+use folkmoot_base::{Blob, GroupId, Instant, MemberId, codec};
 use folkmoot_identity::transcript::{Body, Entry};
 use folkmoot_identity::{BuildError, CertificateError, Decision, EntryError, Gmc, Identity, Scheme};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use table::{call, say};
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
 
@@ -503,33 +506,6 @@ fn openssl_verifies_certificates_by_the_groups_own() {
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(verified.status.success(), "{scheme:?}: {verified:?}");
     }
-}
-
-/// What `who` says at a table, signed by it.
-fn say(bus: &Bus, who: usize, table: [u8; 32], say: Say) -> Input {
-    let seat = &bus.seats[who].identity;
-    let group = bus.seats[0].transcript.group();
-    let covered = [&group.0[..], &seat.member().0, &table, &codec::encode(&say)].concat();
-    let signature = seat.key().sign_fixed(HAND_LABEL, &covered);
-    let word = HandWord { table, say, signature };
-    Input::Open { sender: seat.member(), payload: codec::encode(&OpenMessage::Hand { word }).into() }
-}
-
-/// The table to which `who` calls for this purpose, and the call.
-fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> ([u8; 32], Say) {
-    let transcript = &bus.seats[0].transcript;
-    let roster = transcript.roster();
-    let epoch = roster.sharing().map(|sharing| sharing.facts.epoch).unwrap_or_default();
-    let say = Say::Convene { purpose, attempt };
-    let parts: [&[u8]; 6] = [
-        b"folkmoot table v1",
-        &transcript.group().0,
-        &bus.seats[who].identity.member().0,
-        &roster.electorate().serial.to_be_bytes(),
-        &epoch,
-        &codec::encode(&say),
-    ];
-    (digest(&parts), say)
 }
 
 #[test]

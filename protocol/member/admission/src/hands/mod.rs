@@ -20,6 +20,7 @@ mod outcome;
 mod revoke;
 mod run;
 mod seat;
+mod seats;
 mod share;
 mod word;
 

@@ -242,14 +242,40 @@ impl Admission {
                 "seats that are not its to give, or of hands not ready",
             ));
         }
+        if table.seats.is_some() && sender != call.identity.member() {
+            // The first that it gave are the table's.
+            return Ok(());
+        }
+        if let Err(why) = self.judge_seats(call, table, &seats) {
+            return self.refuse_seats(call, sender, name, why);
+        }
         if seats.all().iter().any(|hand| self.hands.liars.contains(hand)) {
             // With one that was proven to lie nobody sits; the leader will see that nothing comes of it.
             self.hands.tables.remove(&name);
         } else if table.seats.is_none() {
             self.seat(call, name, seats, entropy);
-        } else if sender == call.identity.member() {
+        } else {
             self.own_seats(call, name, entropy);
         }
+        Ok(())
+    }
+
+    /// The table is over. A leader whose roster moved between its choice and the seats' place calls to another at once.
+    fn refuse_seats(
+        &mut self,
+        call: &Call<'_>,
+        leader: MemberId,
+        name: Digest,
+        why: &'static str,
+    ) -> Result<(), AdmissionError> {
+        let over = self.hands.tables.remove(&name);
+        if leader != call.identity.member() {
+            return Err(AdmissionError::PeerHand(leader, why));
+        }
+        if over.is_some_and(|table| table.purpose.makes_sharing()) {
+            self.hands.wanted = self.hands.wanted.map(|_| call.now);
+        }
+        self.trace(format!("seats that fit no more: {why}"));
         Ok(())
     }
 
