@@ -14,9 +14,11 @@ mod common;
 mod table;
 
 use common::{Bus, vote};
-use folkmoot_admission::{AdmissionError, Command, OpenMessage, Purpose, Say};
+use folkmoot_admission::{AdmissionError, Command, Event, HandWord, Input, OpenMessage, Purpose, Say};
 use folkmoot_base::{Blob, Digest, MemberId, codec};
 use folkmoot_identity::{Decision, Identity, Scheme};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use table::{call, say, say_as};
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
@@ -190,4 +192,134 @@ fn adm_71_where_a_signature_is_made_nobody_gets_a_share() {
         assert_eq!(seat(&mut bus, table, &right, &[]), [None; 4], "{scheme:?}");
         assert!(sits(&bus, "certify"), "{scheme:?}: {:#?}", bus.traces);
     }
+}
+
+fn hand(payload: &[u8]) -> Option<HandWord> {
+    match codec::decode(payload) {
+        Ok(OpenMessage::Hand { word }) => Some(word),
+        _ => None,
+    }
+}
+
+fn holders(bus: &Bus) -> Vec<MemberId> {
+    bus.seats[0].transcript.roster().sharing().map(|now| now.facts.holders.clone()).unwrap_or_default()
+}
+
+/// With three of five as many as sign, none of the five can be missed: two may be corrupt. With two of five, three are enough.
+#[test]
+fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
+    for (threshold, fits) in [(3, false), (2, true)] {
+        let mut bus = Bus::silent(Scheme::Frost, 5, threshold);
+        only_ready(&mut bus);
+        bus.pass(0);
+        let purpose = Purpose::Found { threshold };
+        let (three, all) = (ids(&bus, &[0, LEADER, 2]), ids(&bus, &[0, 1, 2, 3, 4]));
+        let table = set(&mut bus, &purpose, 1, None);
+        let why = (!fits).then_some("a voter left out who is ready, of so few");
+        assert_eq!(seat(&mut bus, table, &three, &three), [why; 4]);
+        assert_eq!(sits(&bus, "found"), fits);
+        let table = set(&mut bus, &purpose, 2, None);
+        assert_eq!(seat(&mut bus, table, &all, &all), [None; 4]);
+        assert!(sits(&bus, "found"));
+    }
+    // Who is away is not missed; nor is one in whose name another says that it is ready.
+    let mut bus = Bus::silent(Scheme::Frost, 5, 3);
+    only_ready(&mut bus);
+    bus.seats[4].up = false;
+    bus.pass(0);
+    let four = ids(&bus, &[0, 1, 2, 3]);
+    let table = set(&mut bus, &Purpose::Found { threshold: 3 }, 1, None);
+    let ready = Say::Ready { key: Blob::from(vec![9; 32]) };
+    let Input::Open { payload, .. } = say(&bus, LEADER, table, ready) else { panic!("no word") };
+    bus.everyone(&Input::Open { sender: bus.seats[4].identity.member(), payload });
+    assert_eq!(seat(&mut bus, table, &four, &four), [None; 3]);
+    assert!(sits(&bus, "found"));
+}
+
+/// Who is silent, or lies, where everybody sits has shown it to everybody, and the next table is set without it.
+#[test]
+fn adm_72_whom_all_saw_to_be_silent_is_left_out_by_all() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::silent(scheme, 5, if scheme == Scheme::Frost { 3 } else { 2 });
+        let gone = bus.seats[3].identity.member();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let round = hand(payload).is_some_and(|word| matches!(word.say, Say::Round { .. }));
+            !(round && sender == gone)
+        }));
+        bus.pass(30);
+        assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 4]), "{scheme:?}: {:#?}", bus.traces);
+        let found = bus.traces.iter().filter(|(_, text)| text.contains("calls to a table: found")).count();
+        assert_eq!(found, 2, "{scheme:?}: {:#?}", bus.traces);
+    }
+}
+
+/// One that only two know to lie sits all the same where none can be missed: whoever does not know it would miss it.
+#[test]
+fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
+    let mut bus = Bus::of_scheme(Scheme::Frost, 5, 2);
+    bus.pass(12);
+    let lied = Rc::new(Cell::new(false));
+    let (lies, group) = (lied.clone(), bus.seats[0].transcript.group());
+    let liar = common::person("founder4", 4);
+    let who = liar.member();
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let Some(word) = hand(payload) else { return true };
+        if sender == who && matches!(word.say, Say::Round { round: 1, .. }) {
+            *payload = table::lie(&liar, group, word);
+            lies.set(true);
+        }
+        true
+    }));
+    let dora = bus.stranger("dora", 40, 3);
+    vote(&mut bus, 1, dora, true);
+    vote(&mut bus, 2, dora, true);
+    bus.pass(20);
+    assert!(lied.get());
+    let knows = |bus: &Bus, seat: usize| bus.seats[seat].events.contains(&Event::HandLied { member: who });
+    let known = (0..5).filter(|seat| *seat != 3 && knows(&bus, *seat)).count();
+    assert!((1..4).contains(&known), "some know it and some do not: {known}");
+    bus.tamper = None;
+    for seat in 0..3 {
+        bus.command(seat, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+    }
+    bus.pass(6);
+    assert_eq!(bus.seats[0].transcript.roster().sharing().unwrap().facts.threshold, 3, "{:#?}", bus.traces);
+    assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 3, 4]));
+}
+
+/// Whoever said that it is ready after the leader chose, and before its seats have their place: nobody sits, and it calls again at once.
+#[test]
+fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
+    let mut bus = Bus::silent(Scheme::Frost, 5, 3);
+    let late = bus.seats[4].identity.member();
+    let held = Rc::new(RefCell::new((None, None)));
+    let keep = held.clone();
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let Some(word) = hand(payload) else { return true };
+        let mut held = keep.borrow_mut();
+        let input = Input::Open { sender, payload: payload.clone() };
+        match word.say {
+            Say::Ready { .. } if sender == late && held.0.is_none() => held.0 = Some(input),
+            Say::Seats { .. } if held.1.is_none() => held.1 = Some(input),
+            _ => return true,
+        }
+        false
+    }));
+    bus.pass(0);
+    bus.now = bus.now + core::time::Duration::from_millis(500);
+    bus.everyone(&Input::Timeout);
+    bus.settle();
+    let (ready, seats) = held.take();
+    bus.tamper = None;
+    bus.everyone(&ready.expect("ready"));
+    bus.settle();
+    bus.everyone(&seats.expect("seats"));
+    bus.settle();
+    assert!(bus.traces.iter().any(|(_, text)| text.contains("seats that fit no more")), "{:#?}", bus.traces);
+    let missed =
+        AdmissionError::PeerHand(bus.seats[0].identity.member(), "a voter left out who is ready, of so few");
+    assert!(bus.seats[1..].iter().all(|seat| seat.errors.contains(&missed)), "{:#?}", bus.traces);
+    bus.pass(2);
+    assert_eq!(holders(&bus).len(), 5, "{:#?}", bus.traces);
+    assert!(!bus.traces.iter().any(|(_, text)| text.contains("stood still")), "{:#?}", bus.traces);
 }

@@ -111,7 +111,7 @@ pub(crate) struct Table {
     /// Who is ready.
     pub(crate) ready: BTreeMap<MemberId, Ready>,
     pub(crate) seats: Option<Seats>,
-    /// Whether the seats have their place in the order: its leader names them before.
+    /// Whether the seats, if there are any, have their place in the order: its leader names them before.
     pub(crate) seated: bool,
     pub(crate) run: Option<AnyRun>,
     /// What the run does next, since when, where its steps take long: [`Step`].
@@ -160,8 +160,11 @@ pub(crate) struct Hands {
     /// How often each sat at a table that this member led and that came to nothing, until one comes to something: those who did least often come
     /// first, for one of the others may have been refused by who knows that it lies.
     pub(crate) failures: BTreeMap<MemberId, u32>,
-    /// Who was proven to lie.
-    pub(crate) liars: BTreeSet<MemberId>,
+    /// Who lied or was silent at a table for new shares at which this member sat, until there are some, or too few come without them. Everybody
+    /// who sat there knows the same.
+    pub(crate) set_aside: BTreeSet<MemberId>,
+    /// Who was proven to lie, and whether at a table for new shares: all who sat there know it too.
+    pub(crate) liars: BTreeMap<MemberId, bool>,
     /// Requests for whose certificate this member has called a table, which and since when, until it hears that call: a call takes effect
     /// at its place in the order, and until then it is not to be made again.
     pub(crate) called: BTreeMap<Digest, (Digest, Instant)>,

@@ -161,13 +161,22 @@ impl Admission {
                 }
             }
             Err(fault) => {
-                self.hands.tables.remove(&name);
-                self.hands.liars.extend(fault.culprits.iter().copied());
+                let over = self.hands.tables.remove(&name);
+                self.note_liars(&fault.culprits, over.is_some_and(|table| table.purpose.gives_shares()));
                 self.trace(format!("a run came to nothing: {fault}"));
                 for liar in fault.culprits {
                     self.out.push_back(crate::Output::Event(Event::HandLied { member: liar }));
                 }
             }
+        }
+    }
+
+    fn note_liars(&mut self, culprits: &[MemberId], all_know: bool) {
+        for liar in culprits {
+            *self.hands.liars.entry(*liar).or_default() |= all_know;
+        }
+        if all_know {
+            self.hands.set_aside.extend(culprits.iter().copied());
         }
     }
 

@@ -60,7 +60,8 @@ impl Admission {
         let own = *sender == call.identity.member();
         match &word.say {
             Say::Convene { .. } => true,
-            Say::Ready { .. } => table.is_some_and(|table| table.seats.is_none()),
+            // Until the seats have their place: the leader, who knows them before, hears until then who else is ready, as all do.
+            Say::Ready { .. } => table.is_some_and(|table| table.seats.is_none() || !table.seated),
             Say::Seats { .. } | Say::Dealt { .. } => table.is_some(),
             // Our own counted when we said it, but where a step takes long.
             Say::Round { .. } => {
@@ -134,7 +135,9 @@ impl Admission {
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
         let sharers = roster.may_vote(&me) && roster.may_vote(leader);
         let scheme_has_it = roster.charter().scheme().shared() != matches!(purpose, Purpose::Multi { .. });
-        if self.hands.liars.contains(leader) || !scheme_has_it {
+        // Where new shares are made whoever stays away is left without, unless the others stay away too (`ADM-72`).
+        let all_know = self.hands.liars.get(leader);
+        if all_know.is_some_and(|all| *all || !purpose.gives_shares()) || !scheme_has_it {
             return false;
         }
         match purpose {
@@ -249,8 +252,9 @@ impl Admission {
         if let Err(why) = self.judge_seats(call, table, &seats) {
             return self.refuse_seats(call, sender, name, why);
         }
-        if seats.all().iter().any(|hand| self.hands.liars.contains(hand)) {
-            // With one that was proven to lie nobody sits; the leader will see that nothing comes of it.
+        let lied = |hand: &MemberId| self.hands.liars.contains_key(hand);
+        if !table.purpose.gives_shares() && seats.all().iter().any(lied) {
+            // With one that was proven to lie nobody signs; the leader will see that nothing comes of it.
             self.hands.tables.remove(&name);
         } else if table.seats.is_none() {
             self.seat(call, name, seats, entropy);

@@ -72,6 +72,11 @@ impl Purpose {
         matches!(self, Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } | Self::Deal { .. })
     }
 
+    /// Whether those who have a seat get shares by it.
+    pub(crate) fn gives_shares(&self) -> bool {
+        matches!(self, Self::Found { .. } | Self::Reshare { .. } | Self::Deal { .. })
+    }
+
     /// In one word, for the log.
     pub(crate) fn word(&self) -> &'static str {
         match self {

@@ -2,8 +2,9 @@
 #![allow(dead_code)]
 
 use crate::common::Bus;
+use bytes::Bytes;
 use folkmoot_admission::{HAND_LABEL, HandWord, Input, OpenMessage, Purpose, Say};
-use folkmoot_base::{Digest, codec, digest};
+use folkmoot_base::{Blob, Digest, GroupId, codec, digest};
 use folkmoot_identity::Identity;
 
 /// What `hand` says at a table, signed by it.
@@ -35,4 +36,15 @@ pub fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> (Digest, S
         &codec::encode(&say),
     ];
     (digest(&parts), say)
+}
+
+/// Another word of a round than `liar` said, signed by itself all the same.
+pub fn lie(liar: &Identity, group: GroupId, mut word: HandWord) -> Bytes {
+    let Say::Round { to_all, .. } = &mut word.say else { panic!("no word of a round") };
+    let mut bytes = to_all.0.to_vec();
+    *bytes.last_mut().unwrap() ^= 1;
+    *to_all = Blob::from(bytes);
+    let covered = [&group.0[..], &liar.member().0, &word.table, &codec::encode(&word.say)].concat();
+    word.signature = liar.key().sign_fixed(HAND_LABEL, &covered);
+    codec::encode(&OpenMessage::Hand { word }).into()
 }
