@@ -19,7 +19,7 @@ use folkmoot_base::{Blob, Digest, MemberId, codec};
 use folkmoot_identity::{Decision, Identity, Scheme};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use table::{call, say, say_as};
+use table::{Liar, Runs, call, say, say_as};
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
 /// Who leads wrongly.
@@ -260,14 +260,10 @@ fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     bus.pass(12);
     let lied = Rc::new(Cell::new(false));
     let (lies, group) = (lied.clone(), bus.seats[0].transcript.group());
-    let liar = common::person("founder4", 4);
-    let who = liar.member();
+    let mut liar = Liar::new(common::person("founder4", 4), group, 1);
+    let who = liar.hand.member();
     bus.tamper = Some(Box::new(move |sender, payload| {
-        let Some(word) = hand(payload) else { return true };
-        if sender == who && matches!(word.say, Say::Round { round: 1, .. }) {
-            *payload = table::lie(&liar, group, word);
-            lies.set(true);
-        }
+        lies.set(liar.lie(sender, payload) || lies.get());
         true
     }));
     let dora = bus.stranger("dora", 40, 3);
@@ -322,4 +318,104 @@ fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
     bus.pass(2);
     assert_eq!(holders(&bus).len(), 5, "{:#?}", bus.traces);
     assert!(!bus.traces.iter().any(|(_, text)| text.contains("stood still")), "{:#?}", bus.traces);
+}
+
+fn named(bus: &Bus) -> bool {
+    bus.seats.iter().any(|seat| seat.events.iter().any(|event| matches!(event, Event::HandLied { .. })))
+}
+
+fn done(bus: &Bus, hand: usize) -> bool {
+    bus.traces.contains(&(hand, "a table is done: certify".to_owned()))
+}
+
+/// A leader that chooses the name of a table that was, and has a hand's words of then said again before its own.
+#[test]
+fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 5, 2);
+        bus.pass(12);
+        let dora = bus.stranger("dora", 40, 0);
+        let words = Rc::new(RefCell::new(Vec::new()));
+        let (keep, lost) = (words.clone(), Rc::new(Cell::new(true)));
+        let loses = lost.clone();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Some(word) = hand(payload) else { return true };
+            let round = matches!(word.say, Say::Round { .. });
+            if round && loses.get() {
+                keep.borrow_mut().push(Input::Open { sender, payload: payload.clone() });
+            }
+            matches!(word.say, Say::Ready { .. }) || (round && !loses.get())
+        }));
+        vote(&mut bus, 1, dora, true);
+        vote(&mut bus, 2, dora, true);
+        let purpose = Purpose::Certify { request: bus.request_of(0, dora).unwrap() };
+        // Its machine would lead otherwise.
+        bus.seats[LEADER].up = false;
+        let hands = &[0, 2, 3][..scheme.signers(2)];
+        let givers = ids(&bus, hands);
+        for again in [false, true] {
+            lost.set(!again);
+            let table = set(&mut bus, &purpose, 5, None);
+            bus.pass(1);
+            seat(&mut bus, table, &givers, &[]);
+            if scheme == Scheme::TsDsa {
+                hands.iter().for_each(|hand| bus.input(*hand, Input::Timeout).unwrap());
+            }
+            let old = words.borrow().clone();
+            for word in old.iter().filter(|_| again) {
+                bus.everyone(word);
+            }
+            bus.pass(if again { 2 } else { 7 });
+            assert_eq!(words.borrow().len(), hands.len(), "{scheme:?}: {:#?}", bus.traces);
+        }
+        assert!(bus.traces.iter().any(|(_, text)| text == "a word of another run"), "{scheme:?}");
+        assert!(!named(&bus), "{scheme:?}: {:#?}", bus.traces);
+        assert!(hands.iter().all(|hand| done(&bus, *hand)), "{scheme:?}: {:#?}", bus.traces);
+    }
+}
+
+/// One that tells two hands different things, which takes more than its own words: what the two make of that, neither takes from the other.
+#[test]
+fn adm_73_one_that_tells_two_hands_different_things_sets_none_against_the_other() {
+    let mut bus = Bus::of_scheme(Scheme::Frost, 5, 3);
+    bus.pass(12);
+    let leader = bus.seats[0].identity.member();
+    let (runs, held) = (Rc::new(RefCell::new(Runs::default())), Rc::new(RefCell::new(None)));
+    let (all, keep) = (runs.clone(), held.clone());
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let Some(word) = hand(payload) else { return true };
+        let mut held = keep.borrow_mut();
+        let first = held.is_none() && sender != leader && matches!(word.say, Say::Round { round: 0, .. });
+        if first {
+            *held = Some((sender, word));
+        } else {
+            all.borrow_mut().note(sender, &word);
+        }
+        !first
+    }));
+    let dora = bus.stranger("dora", 40, 0);
+    for voter in 1..4 {
+        vote(&mut bus, voter, dora, true);
+    }
+    let (liar, word) = held.borrow().clone().expect("three sit");
+    let person = (1..=5).map(|seed| common::person(&format!("founder{seed}"), seed));
+    let identity = person.into_iter().find(|person| person.member() == liar).unwrap();
+    let group = bus.seats[0].transcript.group();
+    let Say::Round { to_all, to_each, .. } = word.say.clone() else { panic!("no word of a round") };
+    // The two elements of a commitment, the other way round.
+    let (tag, pair) = to_all.0.split_at(to_all.0.len() - 64);
+    let turned = Blob::from([tag, &pair[32..], &pair[..32]].concat());
+    let other = Say::Round { round: 0, to_all: turned, to_each };
+    let payloads = [word.say.clone(), other].map(|say| runs.borrow().say(&identity, group, word.table, say));
+    runs.borrow_mut().note(liar, &word);
+    for who in 0..5 {
+        let heard = usize::from(bus.seats[who].identity.member() != leader && who != 0);
+        let own = bus.seats[who].identity.member() == liar;
+        let payload = payloads[if own { 0 } else { heard }].clone();
+        let _ = bus.input(who, Input::Open { sender: liar, payload });
+    }
+    bus.pass(20);
+    assert!(!named(&bus), "{:#?}", bus.traces);
+    assert!(bus.traces.iter().any(|(_, text)| text == "a word of another run"), "{:#?}", bus.traces);
+    assert!(bus.admitted(dora), "{:#?}", bus.traces);
 }

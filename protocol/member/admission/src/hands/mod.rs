@@ -24,7 +24,7 @@ mod seats;
 mod share;
 mod word;
 
-pub use word::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
+pub use word::{HAND_LABEL, HandWord, Purpose, ROUND_LABEL, Say, Whisper};
 
 use crate::AdmissionError;
 use core::time::Duration;
@@ -119,6 +119,8 @@ pub(crate) struct Table {
     /// Whether it has begun.
     pub(crate) begun: bool,
     pub(crate) round: u8,
+    /// What was heard in the run before this round, from its name on: covered by the words of the round.
+    pub(crate) heard: Digest,
     pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
     /// Whether its leader waits no longer for more hands than it takes; set at everybody else's from the start.
     pub(crate) gathered: bool,

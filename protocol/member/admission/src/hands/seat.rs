@@ -1,6 +1,7 @@
 //! At the table: hearing words, and who gets a seat.
 
 use super::convene::turn;
+use super::run::run_id;
 use super::word::table_name;
 use super::{
     HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Ready, Say, Seats, Step, TABLES_MAX, Table, are_stale,
@@ -33,6 +34,9 @@ impl Admission {
             let key = key.0.to_vec();
             return self.hear_ready(call, sender, Ready { key, word, proven: false });
         }
+        if let Say::Round { .. } = &word.say {
+            return self.hear_round(call, sender, word, entropy);
+        }
         word.verify(call.transcript, &sender)?;
         match word.say {
             Say::Convene { purpose, attempt } => {
@@ -41,15 +45,12 @@ impl Admission {
             Say::Seats { givers, takers } => {
                 self.hear_seats(call, sender, word.table, Seats { givers, takers }, entropy)
             }
-            Say::Round { round, to_all, to_each } => {
-                self.hear_round(call, sender, word.table, (round, to_all, to_each), entropy)
-            }
             Say::Signed { request, signature } => {
                 self.take_certificate(call, request, &signature.0);
                 Ok(())
             }
             Say::Dealt { dealt } => self.hear_dealt(call, sender, word.table, dealt, entropy),
-            Say::Ready { .. } => Ok(()),
+            Say::Ready { .. } | Say::Round { .. } => Ok(()),
         }
     }
 
@@ -118,6 +119,7 @@ impl Admission {
             step: None,
             begun: false,
             round: 0,
+            heard: [0; 32],
             said: BTreeMap::new(),
             gathered: leader != call.identity.member(),
             passed_on: false,
@@ -337,6 +339,7 @@ impl Admission {
             Some(run) => {
                 self.trace(format!("sits at a table: {purpose}"));
                 if let Some(table) = self.hands.tables.get_mut(&name) {
+                    table.heard = run_id(&name, table, &seats).0;
                     table.run = Some(run);
                 }
                 // What its leader says is to be on its way before what takes long: it begins when it hears itself.
