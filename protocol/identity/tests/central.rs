@@ -374,6 +374,28 @@ fn trn_57_a_sharing_comes_without_a_certificate_of_the_key() {
     assert_eq!(t.roster().issuer().unwrap().unwrap(), ca("moot", 7).1);
 }
 
+/// Two of four are the threshold, and a quorum with the first listed; threshold ECDSA signs by three. Were two to decide, the old shares would be
+/// erased for new ones that sign nothing, if the others never got theirs.
+#[test]
+fn trn_24_a_sharing_is_decided_by_as_many_as_sign() {
+    for (scheme, signers) in [(Scheme::TsDsa, 3), (Scheme::Frost, 2)] {
+        let t = group(scheme, Some(Dealer::Keeps));
+        let secret = shared::draw_secret(scheme, &mut Seed(50 << 32)).unwrap();
+        let mut holders: Vec<MemberId> = t.roster().voters().into_iter().collect();
+        holders.sort_unstable();
+        let public = shared::deal(scheme, &secret, 2, &holders, &mut Seed(60 << 32)).unwrap().public;
+        let decision = Decision::Sharing { public: public.into(), authority: Bytes::new().into() };
+        let two = decide(&t, &decision, &[0, 1]);
+        if signers > 2 {
+            let why = EntryError::PeerTooFewVotes { got: 2, need: signers };
+            assert_eq!(two, Err(BuildError::Refused(why)));
+        } else {
+            assert!(two.is_ok());
+        }
+        assert!(decide(&t, &decision, &[0, 1, 2]).is_ok());
+    }
+}
+
 #[test]
 fn trn_58_an_authority_decides_alone_where_the_charter_says_so() {
     let (key, _) = ca("moot", 7);

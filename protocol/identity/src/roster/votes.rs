@@ -14,7 +14,17 @@ impl Roster {
     /// Whether `yes` suffice for this decision: a removal may take a rule besides (`TRN-33`).
     pub fn carries(&self, decision: &Decision, yes: &BTreeSet<MemberId>) -> bool {
         let removes = matches!(decision.plain(), Decision::Remove { .. });
-        self.decides(yes) && (!removes || self.charter.policies().let_go(&self.voting(yes)).is_ok())
+        let signs = yes.len() >= self.signers_for(decision);
+        signs && self.decides(yes) && (!removes || self.charter.policies().let_go(&self.voting(yes)).is_ok())
+    }
+
+    /// How many voters a sharing takes besides: as many as sign by its scheme, for who votes for one has its share on disk. Fewer could erase
+    /// the old shares for new ones that sign nothing (threshold ECDSA takes 2t-1).
+    pub(crate) fn signers_for(&self, decision: &Decision) -> usize {
+        match decision.plain() {
+            Decision::Sharing { .. } => self.charter.scheme().signers(self.threshold()),
+            _ => 0,
+        }
     }
 
     /// How many votes a decision needs, at the least.

@@ -239,8 +239,10 @@ fn count(
         vote.verify(&motion, key).map_err(|_| EntryError::PeerVote(vote.voter))?;
         yes.insert(vote.voter);
     }
-    if !past.decides(&yes) {
-        return Err(EntryError::PeerTooFewVotes { got: yes.len(), need: past.decision_need() });
+    let signers = past.signers_for(decision);
+    if !past.decides(&yes) || yes.len() < signers {
+        let need = past.decision_need().max(signers);
+        return Err(EntryError::PeerTooFewVotes { got: yes.len(), need });
     }
     match decision.plain() {
         Decision::Remove { .. } => past.charter().policies().let_go(&yes).map_err(EntryError::PeerRule),
