@@ -21,7 +21,7 @@ mod serve;
 
 use crate::args::Run;
 use crate::control::EVENTS_BEHIND_MAX;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::show;
 use folkmoot::{Event, Folkmoot, MemberId, Options, Session, ViewId};
 use journal::Journal;
@@ -102,8 +102,7 @@ pub(crate) async fn run(
     options.clock_ahead = Duration::from_secs(run.clock_ahead);
     options.danger_keep_keys = run.danger_keep_keys;
     let moot = Folkmoot::open_with(options).await?;
-    let session =
-        if run.authority { office::of(&moot, folder, &run.replica).await? } else { moot.join().await? };
+    let session = if run.authority { office::of(&moot).await? } else { moot.join().await? };
     if run.apply {
         moot.apply().await?;
     }
@@ -244,6 +243,9 @@ impl Process {
                 if let Some(replica) = &self.replica {
                     replica.log(record);
                 }
+            }
+            Event::LogConflict { reason } => {
+                return Err(Failure::new(Exit::Configuration, reason.clone()));
             }
             Event::Letter { .. } => self.letters.note(&event, ""),
             Event::Answered { by, .. } => self.letters.note(&event, &render::name(&self.names, by)),
