@@ -15,7 +15,8 @@ pub enum MemberError {
     StoreTranscript(#[from] folkmoot_identity::LoadError),
     /// Requests or votes in the store are damaged.
     #[error(
-        "the stored votes do not stand: {0}. Restore the state folder from a backup, or move it away and join again"
+        "the stored votes do not stand: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \
+         again: the voters vote once more"
     )]
     StoreVotes(#[from] folkmoot_admission::AdmissionError),
     /// The authority's office in the store is damaged, or must not run so.
