@@ -12,6 +12,7 @@ pub(crate) mod find;
 mod hook;
 pub(crate) mod journal;
 mod kept;
+mod lacks;
 mod office;
 mod post;
 mod propose;
@@ -101,7 +102,8 @@ pub(crate) async fn run(
     options.replicated = run.replica.replicas.is_some();
     options.clock_ahead = Duration::from_secs(run.clock_ahead);
     options.danger_keep_keys = run.danger_keep_keys;
-    let moot = Folkmoot::open_with(options).await?;
+    let never = |error: folkmoot::Error| if run.authority { error.never_restored() } else { error };
+    let moot = Folkmoot::open_with(options).await.map_err(never)?;
     let session = if run.authority { office::of(&moot).await? } else { moot.join().await? };
     if run.apply {
         moot.apply().await?;

@@ -47,8 +47,8 @@ impl Process {
     /// Shows what has changed.
     pub(super) async fn look_at_office(&mut self) -> Result<(), Failure> {
         let Some(status) = self.moot.authority().await? else { return Ok(()) };
-        if let Some(replica) = &self.replica {
-            replica.check(status.issued)?;
+        if let Some(replica) = &mut self.replica {
+            replica.bring().await?;
         }
         self.learn_names().await?;
         let here: Vec<String> = status.present.iter().map(|one| one.member.hex()).collect();
