@@ -139,6 +139,14 @@ pub(crate) fn check_policies(
     if scheme == Scheme::Asm && (alone || policies.policy == Policy::List) {
         return Err(("policy", "it admits without signers: with asm somebody has to sign"));
     }
+    // A multisignature counts of keys alone whose holders have shown that they know the secret. Where an authority signs, what showed it is the
+    // request that voters looked at: whom nobody voted for could sign in a voter's name, by a key made from the voter's.
+    if scheme == Scheme::Asm && policies.below == Below::Authority {
+        return Err((
+            "below_threshold",
+            "with asm voters must have seen the request: it shows that the newcomer has its key, and the authority's signature does not",
+        ));
+    }
     if alone && !minority_may_admit {
         return Err(("policy", "an authority admits without votes, so minority_may_admit must be true"));
     }

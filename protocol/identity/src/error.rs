@@ -64,6 +64,11 @@ pub enum CertificateError {
     /// The charter admits by its list, and that does not have the holder.
     #[error("the holder is not on the charter's list")]
     PeerNotListed,
+    /// `TRN-59` It does not name the expulsions of its holder as they are: what was granted before one admits nobody after it.
+    #[error(
+        "TRN-59: of a time before its holder {0} was expelled, or after an expulsion that is not known here"
+    )]
+    PeerRemovals(MemberId),
     /// The charter admits by one founder's yes, which is not among the votes.
     #[error("the vote of the founder who decides is missing")]
     PeerNoDecider,

@@ -7,6 +7,7 @@
 //! Every effect is a set union or a minimum, so any order in which parents come before their children gives the same
 //! roster, and the union of two sides of a split is the roster of the union of their entries.
 
+mod removals;
 mod votes;
 
 use crate::transcript::Numbers;
@@ -35,7 +36,14 @@ pub struct Admission {
     pub certificate: Option<Bytes>,
     /// The certificate's serial number, if the group's key, or its authority's, has issued it.
     pub issued: Option<Serial>,
+    /// The removals of this member that its past has: it ends by every other one (`TRN-59`).
+    pub(crate) knows: BTreeSet<Removal>,
+    /// The ends of terms of this member that its past has: none of these is its own.
+    pub(crate) outlived: BTreeSet<UnixTime>,
 }
+
+/// A decision that removes: its serial and its digest.
+pub(crate) type Removal = (u64, Digest);
 
 /// Why an admission no longer holds. Ordered: of two reasons the smaller is told.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,6 +111,10 @@ pub struct Roster {
     admissions: BTreeMap<(MemberId, EntryId), Arc<Admission>>,
     endings: BTreeMap<(MemberId, EntryId), Ending>,
     live: BTreeMap<MemberId, BTreeSet<EntryId>>,
+    /// The decisions that removed each member, and the first by name of the entries that carry each out.
+    removals: BTreeMap<MemberId, BTreeMap<Removal, EntryId>>,
+    /// The ends of admissions that ran out, and the entries that say so.
+    expiries: BTreeMap<MemberId, BTreeSet<(UnixTime, EntryId)>>,
     requests: BTreeSet<Digest>,
     /// Requests that objections ended.
     refused: BTreeSet<Digest>,
@@ -131,6 +143,8 @@ impl Roster {
             admissions: BTreeMap::new(),
             endings: BTreeMap::new(),
             live: BTreeMap::new(),
+            removals: BTreeMap::new(),
+            expiries: BTreeMap::new(),
             requests: BTreeSet::new(),
             refused: BTreeSet::new(),
             refused_csrs: BTreeSet::new(),
@@ -282,6 +296,13 @@ impl Roster {
         charter.digest() == *digest && self.charter.digest() != *digest
     }
 
+    /// The serial of the last decision on the list of those who need no votes; none if it is as founded.
+    fn listed_at(&self) -> Option<u64> {
+        let changes = |effect: &Effect| matches!(effect, Effect::Charter { field, .. } if field == "list");
+        let listed = self.decisions.iter().rev().find(|(_, decided)| decided.values().any(changes));
+        listed.map(|(serial, _)| *serial)
+    }
+
     /// The charter as founded.
     pub fn founding_charter(&self) -> &Charter {
         &self.founding
@@ -341,11 +362,10 @@ impl Roster {
 
     /// How many admissions, ends of a term and decisions there were; the rest is left at zero.
     pub(crate) fn numbers(&self) -> Numbers {
-        let expired = self.endings.values().filter(|ending| matches!(ending, Ending::Expired { .. }));
         let effects = || self.decisions.values().flat_map(BTreeMap::values);
         Numbers {
             admissions: self.requests.len(),
-            expiries: expired.count(),
+            expiries: self.expiries.values().map(BTreeSet::len).sum(),
             decisions: effects().count(),
             removals: effects().filter(|effect| matches!(effect, Effect::Remove(_))).count(),
             charter_changes: effects().filter(|effect| matches!(effect, Effect::Charter { .. })).count(),
@@ -365,7 +385,7 @@ impl Roster {
     }
 
     /// Ends one admission. Of several endings the smallest stands.
-    pub(crate) fn end(&mut self, member: MemberId, admission: EntryId, ending: Ending) {
+    fn end(&mut self, member: MemberId, admission: EntryId, ending: Ending) {
         if let Some(entries) = self.live.get_mut(&member) {
             entries.remove(&admission);
             if entries.is_empty() {
@@ -388,14 +408,12 @@ impl Roster {
         *end = admission.not_after.max(*end);
     }
 
-    /// The admissions of a member that hold.
-    pub(crate) fn held(&self, member: &MemberId) -> Vec<EntryId> {
-        self.live.get(member).map(|entries| entries.iter().copied().collect()).unwrap_or_default()
-    }
-
     /// Takes a decision. Normally the next; a second one at an old serial makes all be counted anew, so that the outcome
     /// does not depend on which came first.
-    pub(crate) fn decide(&mut self, serial: u64, digest: Digest, effect: Effect) {
+    pub(crate) fn decide(&mut self, serial: u64, digest: Digest, effect: Effect, entry: EntryId) {
+        if let Effect::Remove(member) = &effect {
+            self.remove(*member, (serial, digest), entry);
+        }
         let at_serial = self.decisions.entry(serial).or_default();
         if at_serial.contains_key(&digest) {
             return;
@@ -440,12 +458,11 @@ impl Roster {
 
     fn insert(&mut self, admission: Arc<Admission>) {
         let key = (admission.member, admission.entry);
-        if !self.endings.contains_key(&key) {
-            self.live.entry(key.0).or_default().insert(key.1);
-        }
+        self.live.entry(key.0).or_default().insert(key.1);
         self.issued.extend(admission.issued);
+        let endings = self.endings_of(&admission);
         self.admissions.insert(key, admission);
-        self.revoke(&key);
+        endings.into_iter().for_each(|ending| self.end(key.0, key.1, ending));
     }
 }
 

@@ -95,7 +95,8 @@ pub struct VoteContent {
     pub motion: Motion,
     /// Yes or no.
     pub verdict: Verdict,
-    /// Until when the vote may be counted (the admission or decision entry judges, T7).
+    /// Until when a vote for an admission may be counted (the entry judges, T7). Of a vote on a decision: how long its voter meant it to be
+    /// asked about; it counts until its serial has passed.
     pub expires: UnixTime,
 }
 

@@ -207,6 +207,17 @@ fn id_67_policies_that_take_an_authority_need_one() {
     assert!(charter.with_change("policy", "authority").is_err());
 }
 
+/// With asm a key that nobody but an authority has seen would count in a multisignature, though nobody has shown that it knows its secret.
+#[test]
+fn id_67_with_asm_an_authority_never_decides_alone() {
+    let below = |below| Policies { below, ..Policies::default() };
+    assert_eq!(refused(&draft_of(Scheme::Asm, None, below(Below::Authority))), "below_threshold");
+    let charter = draft_of(Scheme::Asm, None, below(Below::Reset)).to_toml();
+    let charter = Charter::from_toml(&charter).unwrap();
+    let changed = charter.with_change("below_threshold", "authority");
+    assert!(matches!(changed, Err(CharterError::PeerChange { .. })), "{changed:?}");
+}
+
 fn draft_of(scheme: Scheme, dealer: Option<Dealer>, policies: Policies) -> CharterDraft {
     CharterDraft { policies, ..draft(scheme, 4, 2, Some(central(dealer))) }
 }

@@ -71,7 +71,9 @@ fn proof(who: usize, content: VoteContent) -> VoteProof {
 }
 
 fn body(transcript: &Transcript, who: usize, salt: u64) -> GmcBody {
-    GmcBody::propose(transcript.roster().charter(), &PEOPLE[who], 3, NOW, &mut Seed(salt << 20))
+    let roster = transcript.roster();
+    let body = GmcBody::propose(roster.charter(), &PEOPLE[who], 3, NOW, &mut Seed(salt << 20));
+    body.after(roster.removals_of(&id(who)))
 }
 
 fn gmc_until(transcript: &Transcript, who: usize, voters: &[usize], expires: UnixTime) -> Gmc {
@@ -522,6 +524,33 @@ fn trn_29_the_size_in_a_threshold_is_the_groups_and_changes_when_it_is_due() {
     assert_eq!(t.roster().threshold(), 4);
 }
 
+/// Four founders and three members vote; the terms of these end. Who has a place and no vote is none of the voters that a threshold takes.
+#[test]
+fn trn_26_a_threshold_is_out_of_reach_of_places_without_voters() {
+    let mut t = following(4, 50, 2);
+    let joins = |t: &mut Transcript, who: std::ops::Range<usize>| {
+        for who in who {
+            t.append(&admit(t, who, &[0, 1, 2, 3]).unwrap()).unwrap();
+        }
+    };
+    joins(&mut t, 4..7);
+    decided(&mut t, &Decision::Electorate { voters: (0..7).map(id).collect() }, &[0, 1, 2, 3]);
+    decided(&mut t, &Decision::change("threshold", "50% of 7 window 2"), &[0, 1, 2, 3]);
+    for who in 4..7 {
+        let held = t.roster().member(&id(who)).unwrap().entry;
+        let over = t.make_expire(id(who), held, UnixTime(NOW.0 + 2 * 365 * 86_400), &PEOPLE[0]).unwrap();
+        t.append(&over).unwrap();
+    }
+    assert!(lets_in(&t, &[0, 1, 2, 3]), "four votes of four voters");
+    joins(&mut t, 7..15);
+    let due = t.roster().threshold_update().unwrap();
+    let error = refused(decide(&t, &due, &[0, 1, 2, 3]));
+    assert_eq!(error, EntryError::PeerDeadEnd { voters: 4, threshold: 6 });
+    assert!(decide(&t, &Decision::change("threshold", "2"), &[0, 1, 2, 3]).is_ok(), "down it goes");
+    let there = (0..8).map(id).filter(|who| t.roster().is_member(who)).collect();
+    decided(&mut t, &Decision::Electorate { voters: there }, &[0, 1, 2, 3]);
+}
+
 #[test]
 fn id_47_below_the_threshold_all_voters_suffice_where_the_charter_says_so() {
     let policies = Policies { below: Below::Reset, ..Policies::default() };
@@ -559,6 +588,24 @@ fn id_45_a_list_admits_whom_it_names_and_nobody_else() {
     t.append(&admit(&t, 31, &[]).unwrap()).unwrap();
     assert!(t.roster().charter().with_change("list", "none").is_err(), "a list of nobody");
     assert!(t.roster().charter().with_change("minority_may_admit", "false").is_err());
+}
+
+/// To be listed is to have been voted for once; who is voted out is not any more, until the voters say the list again.
+#[test]
+fn trn_59_who_is_expelled_is_struck_from_the_list() {
+    let policies = Policies { policy: Policy::List, list: ids(&[8, 9]), ..Policies::default() };
+    let mut t = found(3, &draft(3, 2, policies));
+    t.append(&admit(&t, 8, &[]).unwrap()).unwrap();
+    expelled(&mut t, 8, &[0, 1, 2]);
+    assert!(t.roster().is_struck(&id(8)) && !t.roster().is_struck(&id(9)));
+    let error = refused(admit(&t, 8, &[]));
+    assert_eq!(error, EntryError::PeerCertificate(CertificateError::PeerNotListed));
+    assert!(admit(&t, 9, &[]).is_ok());
+    let list = t.roster().charter().policies().list.iter().map(MemberId::hex).collect::<Vec<_>>().join(",");
+    decided(&mut t, &Decision::change("list", &id(9).hex()), &[0, 1, 2]);
+    decided(&mut t, &Decision::change("list", &list), &[0, 1, 2]);
+    assert!(!t.roster().is_struck(&id(8)));
+    assert!(admit(&t, 8, &[]).is_ok());
 }
 
 #[test]

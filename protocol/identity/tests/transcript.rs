@@ -2,107 +2,17 @@
 //! Method: real keys and charters; random histories on several replicas that split, merge and hear in any order.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+mod history;
+
 use bytes::Bytes;
-use folkmoot_base::{Blob, Cause, Entropy, EntryId, GroupId, GroupName, MemberId, UnixTime, digest, limits};
-use folkmoot_identity::transcript::{Body, DecisionVotes, ENTRY_LABEL, Entry};
+use folkmoot_base::{Blob, Cause, EntryId, UnixTime, digest, limits};
+use folkmoot_identity::transcript::{Body, DecisionVotes, Entry};
 use folkmoot_identity::{
-    BuildError, CertificateError, Change, CharterDraft, Decision, Ending, EntryError, Founder, Gmc, GmcBody,
-    Identity, LoadError, SignedCharter, Slot, Transcript, Verdict, Vote, VoteContent, VoteProof,
+    BuildError, CertificateError, Change, Decision, Ending, EntryError, Gmc, GmcBody, Identity, LoadError,
+    Slot, Transcript, Verdict, Vote, VoteContent, VoteProof,
 };
+use history::*;
 use proptest::prelude::*;
-use std::sync::LazyLock;
-
-const NOW: UnixTime = UnixTime(1_800_000_000);
-const LATER: UnixTime = UnixTime(2_000_000_000);
-const YEAR: u64 = 365 * 86_400;
-
-struct Dice(u64);
-
-impl Entropy for Dice {
-    fn fill(&mut self, out: &mut [u8]) {
-        for chunk in out.chunks_mut(32) {
-            self.0 += 1;
-            chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
-        }
-    }
-}
-
-static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
-    (0..12).map(|n| Identity::new(&format!("p{n}"), &mut Dice(n * 1_000), NOW, LATER).unwrap()).collect()
-});
-
-/// A group of the first `count` people.
-fn found(count: usize, threshold: u32) -> Transcript {
-    Transcript::genesis(&charter(count, threshold, 7)).unwrap()
-}
-
-fn charter(count: usize, threshold: u32, nonce: u64) -> Vec<u8> {
-    let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
-    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
-    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), threshold, named, &mut Dice(nonce));
-    SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec()
-}
-
-fn gmc(transcript: &Transcript, who: usize, voters: &[usize], salt: u64) -> Gmc {
-    let body = GmcBody::propose(transcript.roster().charter(), &PEOPLE[who], 3, NOW, &mut Dice(salt));
-    let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
-    let votes: Vec<VoteProof> =
-        voters.iter().map(|voter| Vote::sign(&PEOPLE[*voter], content).unwrap().proof()).collect();
-    Gmc::compose(&body, &votes, &PEOPLE[who]).unwrap()
-}
-
-fn proofs(transcript: &Transcript, decision: &Decision, slot: Slot, voters: &[usize]) -> Vec<VoteProof> {
-    let motion = decision.motion(transcript.group(), transcript.roster().charter().digest(), slot);
-    let content = VoteContent { motion, verdict: Verdict::Approve, expires: LATER };
-    let mut proofs: Vec<_> =
-        voters.iter().map(|voter| Vote::sign(&PEOPLE[*voter], content).unwrap().proof()).collect();
-    proofs.sort_by_key(|proof| proof.voter);
-    proofs
-}
-
-fn slot(transcript: &Transcript) -> Slot {
-    Slot { serial: transcript.roster().electorate().serial, ballot: 0 }
-}
-
-fn decide(transcript: &Transcript, decision: &Decision, voters: &[usize]) -> Result<Bytes, BuildError> {
-    let slot = slot(transcript);
-    transcript.make_decision(decision, slot, &proofs(transcript, decision, slot, voters), &PEOPLE[voters[0]])
-}
-
-fn expel(transcript: &Transcript, who: usize) -> Decision {
-    let member = PEOPLE[who].member();
-    let admission = transcript.roster().member(&member).map_or(EntryId([0; 32]), |admission| admission.entry);
-    Decision::Remove { member, admission }
-}
-
-/// An entry with any body, rightly signed by `author` over all heads.
-fn entry(transcript: &Transcript, body: Body, author: usize) -> Bytes {
-    sign(transcript.group(), transcript.heads().iter().copied().collect(), body, author)
-}
-
-fn sign(group: GroupId, parents: Vec<EntryId>, body: Body, author: usize) -> Bytes {
-    let mut entry = Entry { group, parents, author: PEOPLE[author].member(), body, signature: [0; 64] };
-    entry.signature = PEOPLE[author].key().sign_fixed(ENTRY_LABEL, &entry.signed_part());
-    entry.encode()
-}
-
-fn admit(transcript: &mut Transcript, who: usize, voters: &[usize], salt: u64) -> EntryId {
-    let entry = transcript.make_admit(gmc(transcript, who, voters, salt).der(), &PEOPLE[voters[0]]).unwrap();
-    transcript.append(&entry).unwrap().id
-}
-
-fn admit_body(gmc: &Gmc) -> Body {
-    Body::Admit { certificate: Blob(gmc.der().clone()) }
-}
-
-fn expire_body(transcript: &Transcript, who: usize, time: u64) -> Body {
-    let held = transcript.roster().member(&PEOPLE[who].member()).unwrap();
-    Body::Expire { member: held.member, admission: held.entry, time: UnixTime(time) }
-}
-
-fn id(who: usize) -> MemberId {
-    PEOPLE[who].member()
-}
 
 #[test]
 fn a_member_comes_goes_and_comes_again() {
@@ -157,20 +67,6 @@ fn a_removal_of_one_founder_is_not_one_of_another() {
     let votes = proofs(&t, &two, slot(&t), &[0, 1]);
     let refused = t.make_decision(&three, slot(&t), &votes, &PEOPLE[0]);
     assert!(matches!(refused, Err(BuildError::Refused(EntryError::PeerVote(_)))));
-}
-
-/// Fetches in small batches, naming own heads and what came so far: the other side may know none of our heads.
-fn merge(to: &mut Transcript, from: &Transcript) {
-    let mut have: Vec<EntryId> = to.heads().iter().copied().collect();
-    loop {
-        let batch = from.entries_after(&have, 4_000);
-        if batch.is_empty() {
-            return;
-        }
-        for entry in batch {
-            have.push(to.append(&entry).unwrap().id);
-        }
-    }
 }
 
 #[test]
@@ -583,6 +479,7 @@ enum Step {
     Expel(usize, usize, bool),
     Change(usize, u32, bool),
     Expire(usize, usize),
+    Backdate(usize, usize),
     Merge(usize, usize),
 }
 
@@ -593,6 +490,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         (side.clone(), 0..9_usize, any::<bool>()).prop_map(|(at, who, left)| Step::Expel(at, who, left)),
         (side.clone(), 20..60_u32, any::<bool>()).prop_map(|(at, days, left)| Step::Change(at, days, left)),
         (side.clone(), 4..9_usize).prop_map(|(at, who)| Step::Expire(at, who)),
+        (side.clone(), 4..9_usize).prop_map(|(at, who)| Step::Backdate(at, who)),
         (side.clone(), side).prop_map(|(to, from)| Step::Merge(to, from)),
     ];
     proptest::collection::vec(step, 0..14)
@@ -622,6 +520,17 @@ fn play(replicas: &mut [Transcript], number: usize, step: &Step) {
             let t = &replicas[*at];
             let Some(held) = t.roster().member(&id(*who)) else { return };
             (*at, t.make_expire(held.member, held.entry, UnixTime(NOW.0 + 2 * YEAR), &PEOPLE[0]))
+        }
+        // Somebody's certificate once more, in an entry that knows of nothing but the beginning.
+        Step::Backdate(at, who) => {
+            let t = &replicas[*at];
+            let bodies = t.entries().map(|entry| Entry::decode(entry).unwrap().body);
+            let is_theirs = |der: &Blob| Gmc::from_der(&der.0).unwrap().member() == id(*who);
+            let mut used =
+                bodies.filter(|body| matches!(body, Body::Admit { certificate } if is_theirs(certificate)));
+            let found = used.next().map(|body| sign(t.group(), vec![t.genesis_id()], body, 3));
+            drop(used);
+            return drop(found.map(|entry| replicas[*at].append(&entry)));
         }
     };
     if let (at, Ok(entry)) = made {

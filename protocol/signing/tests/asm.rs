@@ -12,11 +12,11 @@ mod asm_help;
 mod common;
 
 use asm_help::{CONTEXT, Club, LABEL, MESSAGE, R, commitment};
-use common::{Ends, Seed, member, play, play_with, run_id};
+use common::{Ends, Seed, member, members, play, play_with, run_id};
 use folkmoot_base::MemberId;
 use folkmoot_signing::asm::{AsmError, KeyAnnouncement, MultiSignature, SecretKey, Signers, Signing};
 use folkmoot_signing::{
-    Fault, FaultKind, HANDS_MAX, Heard, Next, PrimeGroup, Ristretto, Run, Said, SigningKey,
+    Fault, FaultKind, HANDS_MAX, Heard, Next, P256, PrimeGroup, Ristretto, Run, Said, SigningKey,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -340,6 +340,41 @@ fn asm_09_every_changed_bit_of_a_signature_is_refused() {
     let (first, rest) = swapped[67..].split_at_mut(32);
     first.swap_with_slice(&mut rest[..32]);
     assert_eq!(read(&swapped), Err(AsmError::WireSignature), "signers out of order");
+}
+
+/// Over P-256 an element's tag says its sign, and SEC1 has a third tag that does not: one signature would have two encodings.
+#[test]
+fn asm_09_every_changed_bit_of_a_signature_over_p256_is_refused() {
+    let hands = members(3);
+    let secrets: Vec<_> = (1..4).map(|seed| SecretKey::<P256>::generate(&mut Seed(seed << 48))).collect();
+    let proven = |(hand, secret): (&MemberId, &SecretKey<P256>)| {
+        secret.announce(*hand, CONTEXT, &mut Seed(1)).check(*hand, CONTEXT).unwrap()
+    };
+    let keys: Vec<_> = hands.iter().zip(&secrets).map(proven).collect();
+    let signers = Signers::new(keys.clone()).unwrap();
+    let sit = |(hand, secret): (&MemberId, &SecretKey<P256>)| {
+        let run = Signing::new(run_id(1), *hand, secret, signers.clone(), LABEL, MESSAGE).unwrap();
+        (*hand, Box::new(run) as Box<dyn Run<Done = MultiSignature<P256>>>)
+    };
+    let ends = play(hands.iter().zip(&secrets).map(sit).collect(), 5);
+    let bytes = ends[&hands[0]].as_ref().unwrap().encode();
+    let key_of = |hand: &MemberId| hands.iter().position(|other| other == hand).map(|at| keys[at]);
+    let read = |bytes: &[u8]| {
+        MultiSignature::<P256>::decode(bytes).and_then(|read| read.verify(LABEL, MESSAGE, key_of))
+    };
+    assert_eq!(read(&bytes), Ok(()));
+    // By the third tag half of all elements are what they were, the others another.
+    let tagged = [&bytes[..1], &[5], &bytes[2..]].concat();
+    assert_eq!(read(&tagged), Err(AsmError::WireSignature));
+    for at in 0..bytes.len() {
+        for value in
+            (0..8).map(|bit| bytes[at] ^ (1 << bit)).chain([4, 5]).filter(|value| *value != bytes[at])
+        {
+            let mut changed = bytes.clone();
+            changed[at] = value;
+            assert!(read(&changed).is_err(), "byte {at} as {value}");
+        }
+    }
 }
 
 #[test]

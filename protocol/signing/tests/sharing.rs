@@ -21,6 +21,7 @@ use folkmoot_signing::ts_dsa::Signing;
 use folkmoot_signing::{Edwards, FaultKind, HANDS_MAX, Heard, Next, P256, PrimeGroup, Ristretto, Run};
 use kit::{Many, agreed, joint, secret_of, value};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// All choices of `count` of `hands`.
 fn choices(hands: &[MemberId], count: usize) -> Vec<Vec<MemberId>> {
@@ -138,6 +139,9 @@ fn shr_02_sharings_that_say_nonsense_are_refused() {
     refused(&|bytes| bytes[1] = 17);
     refused(&|bytes| bytes[at_commitments..at_commitments + 33].fill(0));
     refused(&|bytes| bytes[at_commitments] = 4);
+    // SEC1's compact form: the same element by another tag.
+    refused(&|bytes| bytes[at_commitments] = 5);
+    refused(&|bytes| bytes[at_commitments + 33] = 5);
     refused(&|bytes| bytes.swap(at_holders, at_holders + 32));
     refused(&|bytes| bytes.copy_within(at_holders..at_holders + 32, at_holders + 32));
     refused(&|bytes| {
@@ -314,6 +318,45 @@ fn shr_06_a_round_takes_exactly_the_awaited_and_a_run_ends_once() {
     assert!(alone.awaited().is_empty());
     assert_eq!(alone.hear(Heard::default(), &mut Seed(2)).unwrap_err().kind, FaultKind::LocalRound);
     assert!(many.determine(&holders));
+}
+
+/// Hands that are given half a round, each kind of run by its first and by its second.
+#[test]
+fn shr_06_half_a_round_ends_every_run() {
+    fn ends<D>(mut hands: kit::Hands<D>) {
+        let heard: BTreeMap<MemberId, Vec<u8>> = hands
+            .iter_mut()
+            .filter_map(|(hand, run)| match run.start(&mut Seed(1)) {
+                Next::Say(said) => Some((*hand, said.to_all)),
+                Next::Done(_) => None,
+            })
+            .collect();
+        for (number, run) in hands.values_mut().enumerate() {
+            let awaited = run.awaited();
+            let whole = heard.iter().filter(|(hand, _)| awaited.contains(hand));
+            let whole: BTreeMap<_, _> = whole.map(|(hand, word)| (*hand, word.clone())).collect();
+            if number % 2 == 0 {
+                let next = run.hear(Heard { to_all: whole.clone(), ..Heard::default() }, &mut Seed(2));
+                assert!(matches!(next, Ok(Next::Say(_))));
+            }
+            let half = whole.iter().skip(1).map(|(hand, word)| (*hand, word.clone())).collect();
+            let refused = run.hear(Heard { to_all: half, ..Heard::default() }, &mut Seed(2));
+            assert_eq!(refused.err().map(|fault| fault.kind), Some(FaultKind::LocalRound));
+            assert!(run.awaited().is_empty(), "it awaits nobody any more");
+            let again = run.hear(Heard { to_all: whole, ..Heard::default() }, &mut Seed(2));
+            assert_eq!(
+                again.err().map(|fault| fault.kind),
+                Some(FaultKind::LocalRound),
+                "nor hears a whole one"
+            );
+        }
+    }
+    let holders = members(3);
+    let many = joint::<P256>(&holders, 2, 1);
+    ends(kit::joint_hands::<P256>(&holders, 2, 3));
+    ends(many.redistribute_hands(Change { dealers: &holders[..2], holders: &holders, threshold: 2 }, 4));
+    ends(many.enrol_hands(&holders[..2], member(9), 5));
+    ends(many.sign_hands(&holders, [7; 32], 6));
 }
 
 /// Who was given another run, threshold or list of holders cannot take part: nobody's opening is what it committed to, for them.

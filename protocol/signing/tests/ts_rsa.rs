@@ -390,6 +390,25 @@ fn tsr_08_runs_take_the_right_hands_only() {
     assert!(matches!(run.start(&mut Seed(1)), Next::Say(_)));
     let fault = run.hear(Heard::default(), &mut Seed(1)).unwrap_err();
     assert_eq!(fault.kind, FaultKind::LocalRound);
+    over(run, &[1, 2, 3], vec![1, 1]);
+    let first = || Some(&shares[&small(1)]);
+    let (old, new) = (smalls(&[1, 2, 3]), smalls(&[1, 2]));
+    let mut run = TsRsaReshare::new(&sharing, first(), small(1), &old, &new, 2, ForStudy).unwrap();
+    run.start(&mut Seed(1));
+    assert_eq!(run.hear(Heard::default(), &mut Seed(1)).unwrap_err().kind, FaultKind::LocalRound);
+    over(run, &[1, 2, 3], Vec::new());
+    let mut run = TsRsaEnrol::new(&sharing, first(), small(1), small(7), &old, ForStudy).unwrap();
+    run.start(&mut Seed(1));
+    assert_eq!(run.hear(Heard::default(), &mut Seed(1)).unwrap_err().kind, FaultKind::LocalRound);
+    over(run, &[1, 2, 3], Vec::new());
+}
+
+/// A run that was handed half a round hears no whole one.
+fn over<R: Run>(mut run: R, hands: &[u8], word: Vec<u8>) {
+    assert!(run.awaited().is_empty());
+    let to_all = smalls(hands).into_iter().map(|hand| (hand, word.clone())).collect();
+    let refused = run.hear(Heard { to_all, ..Heard::default() }, &mut Seed(1));
+    assert_eq!(refused.err().map(|fault| fault.kind), Some(FaultKind::LocalRound));
 }
 
 #[test]

@@ -179,12 +179,13 @@ fn what_there_is_not_is_refused_with_the_reason() {
     let out = place.path().join("charter.toml").display().to_string();
     let central = ["--mode", "centralised", "--authority", &authority];
     let line = ["charter", "new", "test", "--votes", "1", "--founder", &founder, "--out", &out];
-    let wrong: [(&[&str], &[&str], &str); 5] = [
+    let wrong: [(&[&str], &[&str], &str); 6] = [
         (&["--scheme", "ts-rsa"], &[], "for study only"),
         (&["--scheme", "ts-rsa"], &central, "for study only"),
         (&["--scheme", "shoup-rsa"], &[], "nobody but a dealer"),
         (&["--scheme", "frost"], &central, "dealer"),
         (&["--scheme", "asm", "--policy", "list", "--list", &founder], &central, "somebody has to sign"),
+        (&["--scheme", "asm", "--below-threshold", "authority"], &central, "must have seen the request"),
     ];
     for (scheme, mode, why) in wrong {
         let refused = call(&anna.state, &[&line[..], scheme, mode].concat());

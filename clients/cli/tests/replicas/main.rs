@@ -1,9 +1,10 @@
-//! Replicas of an authority as processes over UDP: two of one office, three members; either replica is killed, or both are, at odd moments.
+//! Replicas of an authority as processes over UDP: two of one office (or three), three members; any replica is killed, or all are, at odd moments.
 //!
 //! ```text
 //! killed at odd moments   12 admissions, each with a kill around its last vote; one log in the end, and it has what the transcript has
 //! no quorum               the second alone says for whom it waits; the first alone goes on, but not if it knows nothing
 //! lost for ever           either is set up anew from identities and office, and is handed the whole log
+//! three                   any one may be away or lost, with all its disks, and nobody has to say anything; one alone waits
 //! logs that differ        the process ends, and says why
 //! what is refused         no --replicas, a folder that is none, a charter that lets a minority go on, a stranger to the replicas
 //! ```
@@ -187,7 +188,7 @@ fn a_replica_that_is_lost_is_set_up_anew() {
     let words = status["replicas"]["words"].as_str().unwrap();
     assert!(words.starts_with("1 of 2 replicas know the log, the others are new: too few"), "{words}");
     cast.offices.iter_mut().for_each(Actor::kill);
-    let [first, second] = &cast.replicas;
+    let (first, second) = (&cast.replicas[0], &cast.replicas[1]);
     let [from, own] = [second, first].map(|replica| replica.state.display().to_string());
     assert_eq!(first.good(&["authority", "take-log", &from])["records"], 3);
     let again = first.run(&["authority", "take-log", &from]);
@@ -203,9 +204,52 @@ fn a_replica_that_is_lost_is_set_up_anew() {
     admit(&cast, "guest-gina");
     both(&cast, 4);
     cast.offices.iter_mut().for_each(Actor::kill);
-    let logs = cast.replicas.each_ref().map(log);
+    let logs: Vec<_> = cast.replicas.iter().map(log).collect();
     assert_eq!(logs[0], logs[1], "one log");
     assert_eq!(logs[0].len(), 4);
+}
+
+#[test]
+fn of_three_any_one_may_be_away_or_lost() {
+    let mut cast = Cast::of("replicas-three", 3);
+    let mut guests = Vec::new();
+    let says = |office: &Actor, words: &str| {
+        office.until(&["authority", "status"], |status| status["replicas"]["words"] == words);
+    };
+    for away in 0..3 {
+        cast.offices[away].kill();
+        let name = format!("guest{away}");
+        guests.push(cast.guest(&name));
+        cast.vote(0, &name);
+        cast.vote(1, &name);
+        cast.members[2].until(&["roster"], |roster| stage::has(roster, &name));
+        says(&cast.offices[(away + 1) % 3], "ready: 2 of 3 replicas");
+        // The last comes back with nothing but what was in the safe.
+        if away == 2 {
+            cast.lose(away);
+        }
+        cast.start_office(away);
+        says(&cast.offices[away], &cast.all_are_ready());
+    }
+
+    (0..2).for_each(|one| cast.offices[one].kill());
+    says(&cast.offices[2], "waits for replica replica-a or replica-b: no quorum (1 of 3 replicas)");
+    guests.push(cast.guest("late"));
+    cast.vote(0, "late");
+    cast.vote(1, "late");
+    cast.offices[2].until(&["authority", "status"], |status| status["replicas"]["waiting"] == 1);
+    cast.start_office(1);
+    cast.members[2].until(&["roster"], |roster| stage::has(roster, "late"));
+    cast.start_office(0);
+    for office in &cast.offices {
+        let filled = |status: &Value| status["replicas"]["handed"] == 4 && status["issued"] == 4;
+        office.until(&["authority", "status"], filled);
+    }
+    cast.offices.iter_mut().for_each(Actor::kill);
+    let logs: Vec<_> = cast.replicas.iter().map(log).collect();
+    assert!(logs.iter().all(|one| *one == logs[0]), "one log");
+    let once: BTreeSet<String> = texts(&logs[0], "request").into_iter().collect();
+    assert_eq!((logs[0].len(), once.len()), (4, 4), "each request once");
 }
 
 #[test]
@@ -222,7 +266,7 @@ fn two_logs_that_differ_end_the_process_with_the_reason() {
     stage::forge_the_last_record(&cast.replicas[1]);
     cast.start_office(1);
     cast.start_office(0);
-    let [first, second] = &mut cast.offices;
+    let [first, second] = &mut cast.offices[..] else { panic!("two offices") };
     let ended = Actor::one_ends([first, second]);
     assert_eq!(ended.ends(), 3);
     assert!(ended.said("the replica has stopped: AUTH-05"));

@@ -1,4 +1,4 @@
-//! Two replicas of one office in a group of their own, and three members who vote by two.
+//! Replicas of one office in a group of their own, two of them or three, and three members who vote by two.
 
 use super::common::actor::Actor;
 use super::common::place::{Place, Times};
@@ -13,28 +13,38 @@ pub(crate) struct Cast {
     /// anna, ben, cleo.
     pub(crate) members: [Actor; 3],
     /// The authority's processes.
-    pub(crate) offices: [Actor; 2],
+    pub(crate) offices: Vec<Actor>,
     /// Their folders in the replicas' group.
-    pub(crate) replicas: [Actor; 2],
+    pub(crate) replicas: Vec<Actor>,
 }
 
 impl Cast {
     pub(crate) fn new(name: &str) -> Self {
+        Self::of(name, 2)
+    }
+
+    /// With so many replicas.
+    pub(crate) fn of(name: &str, count: usize) -> Self {
         let place = Place::new(name);
         let members = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
+        let letters = || ["a", "b", "c"].into_iter().take(count);
         let first = Actor::authority(&place, "office-a", "plain");
         let file = place.path().join("office");
         first.good(&["authority", "hand-over", &file.display().to_string()]);
-        let second = Actor::authority_of(&place, "office-b", &file);
-        let replicas = ["replica-a", "replica-b"].map(|name| Actor::new(&place, name));
-        let mut cast = Self { place, members, offices: [first, second], replicas };
+        let others =
+            letters().skip(1).map(|one| Actor::authority_of(&place, &format!("office-{one}"), &file));
+        let offices = std::iter::once(first).chain(others).collect();
+        let replicas = letters().map(|one| Actor::new(&place, &format!("replica-{one}"))).collect();
+        let mut cast = Self { place, members, offices, replicas };
         cast.found();
         cast
     }
 
     fn found(&mut self) {
-        let [first, second] = [0, 1].map(|one| self.offices[one].state.display().to_string());
-        let rules = ["--mode", "centralised", "--authority", &first, "--authority", &second];
+        let states: Vec<String> =
+            self.offices.iter().map(|office| office.state.display().to_string()).collect();
+        let mut rules = vec!["--mode", "centralised"];
+        rules.extend(states.iter().flat_map(|state| ["--authority", state.as_str()]));
         let founders: Vec<_> = self.members.iter().map(|member| member.state.as_path()).collect();
         self.place.found_with(&founders, Times::SHORT, &rules);
         self.sign_replicas("replicas", "read-only");
@@ -46,12 +56,17 @@ impl Cast {
             self.start_office(one);
         }
         self.members[0].why("cleo", "present");
+        let words = self.all_are_ready();
         for office in &self.offices {
-            let ready = |status: &Value| {
-                status["here"] == 3 && status["replicas"]["words"] == "ready: 2 of 2 replicas"
-            };
+            let ready = |status: &Value| status["here"] == 3 && status["replicas"]["words"] == words;
             office.until(&["authority", "status"], ready);
         }
+    }
+
+    /// What a replica says of itself when all are there.
+    pub(crate) fn all_are_ready(&self) -> String {
+        let count = self.replicas.len();
+        format!("ready: {count} of {count} replicas")
     }
 
     /// The replicas sign a charter, of which each has a copy.
@@ -60,7 +75,8 @@ impl Cast {
         let path = text.display().to_string();
         let mut line =
             vec!["charter", "new", "replicas", "--votes", "1", "--minority", minority, "--out", &path];
-        let files = self.replicas.each_ref().map(|one| one.state.join("identity.pem").display().to_string());
+        let file = |one: &Actor| one.state.join("identity.pem").display().to_string();
+        let files: Vec<String> = self.replicas.iter().map(file).collect();
         line.extend(files.iter().flat_map(|file| ["--founder", file.as_str()]));
         good(&self.replicas[0].state, &line);
         let draft = std::fs::read_to_string(&text).unwrap();
@@ -92,8 +108,9 @@ impl Cast {
         let (state, charter) = (self.replicas[one].state.display().to_string(), self.replicas_charter());
         let mut more =
             vec!["--replicas", &state, "--replicas-charter", &charter, "--replicas-listen", &listen];
-        let other = place(&self.offices[1 - one]);
-        more.extend(other.iter().flat_map(|at| ["--replicas-at", at.as_str()]));
+        let others = self.offices.iter().enumerate().filter(|(other, _)| *other != one);
+        let others: Vec<String> = others.filter_map(|(_, office)| place(office)).collect();
+        more.extend(others.iter().flat_map(|at| ["--replicas-at", at.as_str()]));
         let at = self.at();
         self.offices[one].start(&self.place, &at, &more);
     }

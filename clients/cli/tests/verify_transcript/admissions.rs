@@ -160,6 +160,18 @@ fn an_expelled_member_resurrected() {
 }
 
 #[test]
+fn votes_given_before_the_expulsion() {
+    let mut moot = Moot { t: STORY.honest.clone(), salt: 5_000_000 };
+    moot.admit(STRANGER, [0, 1]);
+    let kept = gmc(&moot.t, STRANGER, &[0, 1], 6_000_000);
+    moot.expel(STRANGER, &[0, 1, 2]);
+    let mut entries = file_entries(&moot.t);
+    entries.push(forge(&moot.t, admit_body(&kept), 3));
+    let told = refused("votes-before", &STORY.file(&entries), &[], "TRN-59");
+    assert_eq!((&told["entry"], &told["blamed"]), (&json!(entries.len()), &json!([id(3).hex()])));
+}
+
+#[test]
 fn a_request_admitted_twice() {
     let mut moot = Moot { t: STORY.honest.clone(), salt: 5_000_000 };
     moot.admit(STRANGER, [0, 1]);

@@ -9,11 +9,13 @@ mod file;
 mod judge;
 mod world;
 
+use folkmoot_base::Blob;
+use folkmoot_identity::transcript::Body;
 use judge::{stands, verify_by};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use world::{CHANGES, STORY, author, id, signed};
+use world::{CHANGES, Moot, STORY, STRANGER, author, file_entries, forge_over, id, signed};
 
 #[test]
 fn an_honest_history_stands_and_is_told() {
@@ -38,6 +40,22 @@ fn an_honest_history_stands_and_is_told() {
     let heads: Vec<_> = STORY.honest.heads().iter().copied().collect();
     assert_eq!(told["heads"], json!(heads.iter().map(folkmoot_base::EntryId::hex).collect::<Vec<_>>()));
     stands("honest-again", &file, &heads);
+}
+
+/// The entry stands by its own past, as one from the other side of a split would; it admits nobody.
+#[test]
+fn an_expelled_member_resurrected_over_an_older_past() {
+    let mut moot = Moot { t: STORY.honest.clone(), salt: 5_000_000 };
+    let older = moot.t.heads().iter().copied().collect();
+    moot.admit(STRANGER, [0, 1]);
+    let old = moot.t.roster().member(&id(STRANGER)).unwrap().certificate.clone().unwrap();
+    moot.expel(STRANGER, &[0, 1, 2]);
+    let honest = stands("not-resurrected", &STORY.file(&file_entries(&moot.t)), &[]);
+    let back = forge_over(&moot.t, older, Body::Admit { certificate: Blob(old) }, 3);
+    moot.t.append(&back).unwrap();
+    let told = stands("resurrected-over-older", &STORY.file(&file_entries(&moot.t)), &[]);
+    assert_eq!(told["members"], honest["members"], "nobody is back");
+    assert!(told["members"].as_array().is_some_and(|members| !members.is_empty()), "{told}");
 }
 
 #[test]

@@ -238,7 +238,8 @@ pub(crate) fn proofs(motion: &Motion, voters: &[usize]) -> Vec<VoteProof> {
 
 /// What somebody asks for.
 pub(crate) fn request(t: &Transcript, who: usize, salt: u64) -> GmcBody {
-    GmcBody::propose(t.roster().charter(), &PEOPLE[who], 3, NOW, &mut Dice(salt << 16))
+    let body = GmcBody::propose(t.roster().charter(), &PEOPLE[who], 3, NOW, &mut Dice(salt << 16));
+    body.after(t.roster().removals_of(&id(who)))
 }
 
 pub(crate) fn gmc(t: &Transcript, who: usize, voters: &[usize], salt: u64) -> Gmc {
@@ -270,7 +271,11 @@ pub(crate) fn day_after(time: UnixTime) -> UnixTime {
 
 /// An entry with any body, over all heads, rightly signed.
 pub(crate) fn forge(t: &Transcript, body: Body, author: usize) -> Bytes {
-    let parents: Vec<EntryId> = t.heads().iter().copied().collect();
+    forge_over(t, t.heads().iter().copied().collect(), body, author)
+}
+
+/// The same over any past.
+pub(crate) fn forge_over(t: &Transcript, parents: Vec<EntryId>, body: Body, author: usize) -> Bytes {
     let entry = Entry { group: t.group(), parents, author: id(author), body, signature: [0; 64] };
     signed(entry, author)
 }

@@ -3,7 +3,7 @@
 use crate::envelope::{Envelope, Serial, draw_serial};
 use crate::issuer::Issuer;
 use crate::membership::{Combined, Membership};
-use crate::{CertificateError, Charter, Csr, Identity, Motion, Multi, VoteProof};
+use crate::{CertificateError, Charter, Csr, Identity, Motion, Multi, Roster, VoteProof};
 use folkmoot_base::{Digest, Entropy, MemberId, UnixTime, digest, draw};
 use folkmoot_signing::{GroupKey, VerifyingKey};
 
@@ -89,8 +89,16 @@ impl GmcBody {
                 issued: None,
                 multi: None,
                 combined: None,
+                removals: None,
             },
         }
+    }
+
+    /// The same for a holder of whom the roster says this ([`Roster::removals_of`]): whoever was expelled before names by what.
+    #[must_use]
+    pub fn after(mut self, removals: Option<Digest>) -> Self {
+        self.membership.removals = removals;
+        self
     }
 
     /// Whose it is to be.
@@ -160,6 +168,19 @@ impl GmcBody {
             return refuse("a key that speaks for the authority");
         }
         Ok(())
+    }
+
+    /// Whether it names every expulsion of its holder that this roster has, and no other (`TRN-59`).
+    ///
+    /// # Errors
+    /// [`CertificateError::PeerRemovals`].
+    pub fn check_removals(&self, roster: &Roster) -> Result<(), CertificateError> {
+        let member = self.member();
+        if self.membership.removals == roster.removals_of(&member) {
+            Ok(())
+        } else {
+            Err(CertificateError::PeerRemovals(member))
+        }
     }
 
     /// This body as the group's key is to sign it: no votes, under the sharing with this epoch.

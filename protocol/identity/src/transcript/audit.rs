@@ -108,7 +108,7 @@ pub struct Numbers {
     pub admissions: usize,
     /// Decisions that removed a member.
     pub removals: usize,
-    /// Admissions that ended with their term.
+    /// Entries by which a term ended.
     pub expiries: usize,
     /// Decisions in all.
     pub decisions: usize,

@@ -85,7 +85,7 @@ impl Transcript {
     /// # Errors
     /// `TRN-25` to `TRN-29`.
     pub fn would_stand(&self, decision: &Decision) -> Result<(), EntryError> {
-        judge::sensible(self.genesis_id(), decision, self.roster()).map(|_| ())
+        judge::sensible(decision, self.roster()).map(|_| ())
     }
 
     /// Whether an entry that admits by this certificate (GMC, DER) would stand now, whichever member writes it.

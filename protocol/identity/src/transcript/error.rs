@@ -259,6 +259,7 @@ fn certificate_rule(why: &CertificateError) -> &'static str {
     match why {
         CertificateError::PeerTooFewVotes { .. } | CertificateError::PeerVote(_) => "TRN-11",
         CertificateError::PeerNotVoter(_) => "TRN-12",
+        CertificateError::PeerRemovals(_) => "TRN-59",
         CertificateError::PeerGroupKey => "TRN-52",
         CertificateError::PeerAuthority | CertificateError::PeerMulti => "TRN-55",
         _ => "TRN-10",

@@ -1,12 +1,12 @@
 //! Does an entry stand? Judged by the roster of its own past alone: no clock, no order of arrival (DECISIONS T7).
 
-use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry};
+use super::entry::{Body, DecisionVotes, Entry};
 use super::sharing::{combined, issued, sharing};
 use super::{Decision, EntryError, VOTERS_MAX};
-use crate::roster::{Admission, Effect, Ending, Roster};
+use crate::roster::{Admission, Effect, Roster};
 use crate::{
-    Below, CertificateError, CharterError, Gmc, Lack, Motion, Request, RequestError, Serial, Verdict,
-    VoteProof,
+    Below, CertificateError, Charter, CharterError, Gmc, Lack, Motion, Policy, Request, RequestError, Serial,
+    Verdict, VoteProof,
 };
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime, limits};
@@ -26,13 +26,17 @@ pub(super) enum Act {
     Expire {
         member: MemberId,
         admission: EntryId,
-        ending: Ending,
+        /// When it ended.
+        at: UnixTime,
+        entry: EntryId,
     },
     Decide {
         serial: u64,
         digest: Digest,
         effect: Effect,
-        ended: Vec<(MemberId, EntryId, Ending)>,
+        entry: EntryId,
+        /// Whom it removes, by the admission that it names.
+        removed: Option<(MemberId, EntryId)>,
     },
     Refuse {
         request: Digest,
@@ -41,27 +45,37 @@ pub(super) enum Act {
     },
 }
 
-/// What a decision does to electorate and charter, and the admissions that it ends.
-type Consequence = (Effect, Vec<(MemberId, EntryId, Ending)>);
+/// What a decision does to electorate and charter, and whom it removes, by the admission that it names.
+type Consequence = (Effect, Option<(MemberId, EntryId)>);
 
 impl Act {
+    /// Whether this roster says already what it says.
+    pub(super) fn is_known(&self, roster: &Roster) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Admit { request, admission } => {
+                roster.is_used(request) || admission.knows != roster.removals_known(&admission.member)
+            }
+            Self::Expire { member, admission, .. } => !roster.holds(member, admission),
+            Self::Decide { serial, digest, .. } => roster.decided(*serial, digest),
+            Self::Refuse { request, .. } => roster.is_refused(request),
+        }
+    }
+
     pub(super) fn apply(&self, roster: &mut Roster) {
         match self {
             Self::Nothing => {}
             Self::Admit { request, admission } => roster.admit(*request, admission.clone()),
             Self::Refuse { request, csr } => roster.refuse(*request, *csr),
-            Self::Expire { member, admission, ending } => roster.end(*member, *admission, ending.clone()),
-            Self::Decide { serial, digest, effect, ended } => {
-                roster.decide(*serial, *digest, effect.clone());
-                for (member, admission, ending) in ended {
-                    roster.end(*member, *admission, ending.clone());
-                }
+            Self::Expire { member, at, entry, .. } => roster.expire(*member, *at, *entry),
+            Self::Decide { serial, digest, effect, entry, .. } => {
+                roster.decide(*serial, *digest, effect.clone(), *entry);
             }
         }
     }
 }
 
-/// Judges one entry; `past` is the roster of its ancestors, `lax` is the mutant of `TRN-52`.
+/// Judges one entry whose signature is verified; `past` is the roster of its ancestors, `lax` is the mutant of `TRN-52`.
 pub(super) fn judge(
     group: &GroupId,
     id: EntryId,
@@ -69,11 +83,9 @@ pub(super) fn judge(
     past: &Roster,
     lax: bool,
 ) -> Result<Act, EntryError> {
-    let author = past.member(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
-    author
-        .key
-        .verify_fixed(ENTRY_LABEL, &entry.signed_part(), &entry.signature)
-        .map_err(|_| EntryError::WireSignature)?;
+    if !past.is_member(&entry.author) {
+        return Err(EntryError::PeerNotMember(entry.author));
+    }
     match &entry.body {
         Body::Genesis { .. } => Err(EntryError::WireOtherGenesis),
         Body::Admit { certificate } => admit(id, &certificate.0, past, lax),
@@ -105,6 +117,10 @@ pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster, lax: bool) -> Resul
     if past.is_refused_csr(&body.serial) {
         return Err(EntryError::PeerRefusedCsr(member));
     }
+    body.check_removals(past).map_err(EntryError::PeerCertificate)?;
+    if past.charter().policies().policy == Policy::List && past.is_struck(&member) {
+        return Err(EntryError::PeerCertificate(CertificateError::PeerNotListed));
+    }
     if certificate.is_issued() && past.has_issued(&body.serial) {
         return Err(EntryError::PeerSerialNumber(member));
     }
@@ -129,6 +145,8 @@ pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster, lax: bool) -> Resul
         not_after: body.not_after,
         certificate: Some(der.clone()),
         issued: certificate.is_issued().then_some(body.serial),
+        knows: past.removals_known(&member),
+        outlived: past.ends_known(&member),
     };
     Ok(Act::Admit { request, admission: Arc::new(admission) })
 }
@@ -178,7 +196,7 @@ fn expire(
     if time <= target.not_after {
         return Err(EntryError::PeerTooEarly { not_after: target.not_after, time });
     }
-    Ok(Act::Expire { member, admission, ending: Ending::Expired { at: target.not_after, entry: id } })
+    Ok(Act::Expire { member, admission, at: target.not_after, entry: id })
 }
 
 fn decide(
@@ -193,15 +211,15 @@ fn decide(
         return Err(EntryError::PeerSerial { got: votes.slot.serial, want });
     }
     count(group, decision, votes, past)?;
-    let (effect, ended) = sensible(id, decision, past)?;
-    Ok(Act::Decide { serial: want, digest: decision.digest(), effect, ended })
+    let (effect, removed) = sensible(decision, past)?;
+    Ok(Act::Decide { serial: want, digest: decision.digest(), effect, entry: id, removed })
 }
 
 /// What a decision does, whoever voted for it: `TRN-25` to `TRN-29`.
-pub(super) fn sensible(id: EntryId, decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
-    let (effect, ended) = consequence(id, decision, past)?;
+pub(super) fn sensible(decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
+    let (effect, removed) = consequence(decision, past)?;
     check_outcome(&effect, past, decision.is_forced())?;
-    Ok((effect, ended))
+    Ok((effect, removed))
 }
 
 /// `TRN-21` to `TRN-24`: the votes are distinct, of voters, for this, and enough.
@@ -230,17 +248,15 @@ fn count(
     }
 }
 
-/// What the decision does. A removal ends every admission of the member in its past, so that one who was admitted on both
-/// sides of a split is out after one vote; an admission that the voters did not know of stays.
-fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
+/// What the decision does. A removal ends every admission of the member that does not have it in its own past (`TRN-59`): one who was admitted
+/// on both sides of a split is out after one vote, and no entry written afterwards over an older past brings anybody back.
+fn consequence(decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
     match decision.plain() {
         Decision::Remove { member, admission } => {
             if !past.holds(member, admission) {
                 return Err(EntryError::PeerTarget(*member));
             }
-            let ended = past.held(member).into_iter();
-            let ended = ended.map(|held| (*member, held, Ending::Expelled { entry: id })).collect();
-            Ok((Effect::Remove(*member), ended))
+            Ok((Effect::Remove(*member), Some((*member, *admission))))
         }
         Decision::ChangeCharter { field, value } => {
             let (field, value) = (text(&field.0)?, text(&value.0)?);
@@ -250,7 +266,7 @@ fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Conseq
             if old != next && !old.may_become(next, members) {
                 return Err(EntryError::PeerThreshold { next, members });
             }
-            Ok((Effect::Charter { field, value }, Vec::new()))
+            Ok((Effect::Charter { field, value }, None))
         }
         Decision::Electorate { voters } => {
             let distinct: BTreeSet<&MemberId> = voters.iter().collect();
@@ -258,11 +274,11 @@ fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Conseq
             if !legal || !voters.iter().all(|voter| past.is_member(voter)) {
                 return Err(EntryError::PeerElectorate);
             }
-            Ok((Effect::Electorate(voters.clone()), Vec::new()))
+            Ok((Effect::Electorate(voters.clone()), None))
         }
         Decision::Sharing { public, authority } => {
             let sharing = sharing(&public.0, &authority.0, past)?;
-            Ok((Effect::Sharing(Arc::new(sharing)), Vec::new()))
+            Ok((Effect::Sharing(Arc::new(sharing)), None))
         }
         // What `plain` gives is not forced.
         Decision::Forced(_) => Err(EntryError::PeerElectorate),
@@ -273,23 +289,30 @@ fn consequence(id: EntryId, decision: &Decision, past: &Roster) -> Result<Conseq
 /// has no voter left is a mistake even then.
 fn check_outcome(effect: &Effect, past: &Roster, forced: bool) -> Result<(), EntryError> {
     let (voters, charter) = past.outcome(effect).ok_or(EntryError::PeerElectorate)?;
-    let reset = forced || charter.policies().below == Below::Reset;
-    let threshold = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };
-    let threshold = charter.scheme().signers(threshold);
-    if voters.len() < threshold {
-        return Err(EntryError::PeerDeadEnd { voters: voters.len(), threshold });
+    // A place in the electorate whose holder's term is over gives no vote.
+    let stay: BTreeSet<MemberId> = voters.into_iter().filter(|voter| past.is_member(voter)).collect();
+    let (before, threshold) = (past.voters(), votes_asked(&charter, forced));
+    // What could not be done before, this does not take away: it may be the way back.
+    let worse = stay.len() < before.len() || threshold > votes_asked(past.charter(), forced);
+    if stay.is_empty() || (stay.len() < threshold && worse) {
+        return Err(EntryError::PeerDeadEnd { voters: stay.len(), threshold });
     }
     if forced {
         return Ok(());
     }
-    let stay = voters.into_iter().filter(|voter| past.is_member(voter)).collect();
-    let lacked = past.charter().policies().out_of_reach(&past.voters());
-    // What could not be done before, this does not take away: it may be the way back.
+    let lacked = past.charter().policies().out_of_reach(&before);
     match charter.policies().out_of_reach(&stay).into_iter().find(|lack| !lacked.contains(lack)) {
         Some(Lack::Admit) => Err(EntryError::PeerUnreachable { what: "admit" }),
         Some(Lack::Remove) => Err(EntryError::PeerUnreachable { what: "remove" }),
         None => Ok(()),
     }
+}
+
+/// How many voters it takes, so that the group can go on: one, where the voters force it, or the charter resets the threshold.
+fn votes_asked(charter: &Charter, forced: bool) -> usize {
+    let reset = forced || charter.policies().below == Below::Reset;
+    let threshold = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };
+    charter.scheme().signers(threshold)
 }
 
 /// What a request by CSR is refused by: its digest, and the serial number that its CSR gives.

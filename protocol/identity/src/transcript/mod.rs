@@ -51,7 +51,8 @@ const BRANCHES_MAX: usize = 8;
 /// What an entry changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing that anyone need act upon: known before, or the end of one of several admissions.
+    /// Nothing that anyone need act upon: known before, the end of one of several admissions, or an admission that an expulsion
+    /// had ended before it came (`TRN-59`).
     Nothing,
     /// A member was admitted, or a member's term renewed.
     Admitted {
@@ -166,6 +167,7 @@ impl Transcript {
             return Ok(Appended { id, new: false, change: Change::Nothing });
         }
         let entry = self.admissible(bytes)?;
+        self.check_signature(&entry)?;
         let branch = self.branch(&entry.parents);
         let past = branch.as_ref().unwrap_or(&self.roster);
         let act = judge::judge(&self.group, id, &entry, past, self.is_lax())?;
@@ -177,6 +179,28 @@ impl Transcript {
         self.graph.insert(id, &entry.parents, Bytes::copy_from_slice(bytes));
         self.acts.push(act);
         Ok(Appended { id, new: true, change })
+    }
+
+    /// Whether this entry would stand, but is by somebody who is no member any more and says nothing new. Nobody needs it: who has left can write
+    /// as many as it likes over the past in which it was a member. (Its author may be one on a side that we have not heard of: then what
+    /// that side has since brings it along.)
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn is_leavers_echo(&self, bytes: &[u8]) -> Result<bool, EntryError> {
+        let id = Entry::id_of(bytes);
+        if self.graph.contains(&id) {
+            return Ok(false);
+        }
+        let entry = self.admissible(bytes)?;
+        if self.roster.is_member(&entry.author) {
+            return Ok(false);
+        }
+        self.check_signature(&entry)?;
+        let branch = self.branch(&entry.parents);
+        let past = branch.as_ref().unwrap_or(&self.roster);
+        let act = judge::judge(&self.group, id, &entry, past, self.is_lax())?;
+        Ok(act.is_known(&self.roster))
     }
 
     /// What `append` checks before it looks at any state: form, group, parents, room.
@@ -199,6 +223,13 @@ impl Transcript {
             return Err(EntryError::LocalFull);
         }
         Ok(entry)
+    }
+
+    /// Before any past is counted: of who never was a member, or has not signed, nothing is worth that.
+    fn check_signature(&self, entry: &Entry) -> Result<(), EntryError> {
+        let key = self.roster.key_of(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
+        key.verify_fixed(ENTRY_LABEL, &entry.signed_part(), &entry.signature)
+            .map_err(|_| EntryError::WireSignature)
     }
 
     /// The roster of the past that ends in `parents`; `None` if that is all there is.
@@ -233,7 +264,7 @@ impl Transcript {
             Act::Nothing | Act::Refuse { .. } => None,
             Act::Admit { admission, .. } => Some(admission.member),
             Act::Expire { member, .. } => Some(*member),
-            Act::Decide { ended, .. } => ended.first().map(|(member, ..)| *member),
+            Act::Decide { removed, .. } => removed.map(|(member, _)| member),
         };
         let was_member = target.is_some_and(|member| self.roster.is_member(&member));
         let charter = self.roster.charter().digest();
@@ -243,6 +274,8 @@ impl Transcript {
         match act {
             Act::Nothing => Change::Nothing,
             Act::Refuse { .. } => Change::Refused,
+            // It knows nothing of an expulsion that is here.
+            Act::Admit { admission, .. } if !self.roster.holds(&admission.member, &id) => Change::Nothing,
             Act::Admit { admission, .. } => {
                 Change::Admitted { member: admission.member, admission: id, new: !was_member }
             }
@@ -250,8 +283,8 @@ impl Transcript {
                 Change::Removed { member: *member, admission: *admission, cause: Cause::Expired }
             }
             Act::Expire { .. } => Change::Nothing,
-            Act::Decide { ended, .. } => match ended.first() {
-                Some((member, admission, _)) if gone => {
+            Act::Decide { removed, .. } => match removed {
+                Some((member, admission)) if gone => {
                     Change::Removed { member: *member, admission: *admission, cause: Cause::Expelled }
                 }
                 _ if charter != self.roster.charter().digest() => Change::CharterChanged,
@@ -342,6 +375,8 @@ fn founders(charter: &Charter, genesis: EntryId) -> Vec<Admission> {
         not_after: UnixTime(u64::MAX),
         certificate: None,
         issued: None,
+        knows: BTreeSet::new(),
+        outlived: BTreeSet::new(),
     };
     charter.founders().iter().map(admission).collect()
 }

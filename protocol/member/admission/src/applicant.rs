@@ -237,6 +237,7 @@ impl Applicant {
         let roster = transcript.roster();
         let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
         let body = GmcBody::propose(roster.charter(), identity, size, time, entropy);
+        let body = body.after(roster.removals_of(&identity.member()));
         let request = Request::sign(identity, body).map_err(AdmissionError::LocalRequest)?;
         self.keep(b'r', request.der());
         self.request = Some(request);
@@ -359,10 +360,12 @@ impl Applicant {
         identity: &Identity,
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
-        let charter = transcript.roster().charter().digest();
-        let asked = self.request.as_ref().map(|request| request.body().membership.charter);
-        let certified = self.certificate.as_ref().map(|gmc| gmc.body().membership.charter);
-        if asked.or(certified).is_some_and(|asked| asked != charter) {
+        let roster = transcript.roster();
+        let now = (roster.charter().digest(), roster.removals_of(&identity.member()));
+        let said = |body: &GmcBody| (body.membership.charter, body.membership.removals);
+        let asked = self.request.as_ref().map(|request| said(request.body()));
+        let certified = self.certificate.as_ref().map(|gmc| said(gmc.body()));
+        if asked.or(certified).is_some_and(|asked| asked != now) {
             self.start_over();
             self.cooling = false;
             self.ask(transcript, identity, entropy)?;

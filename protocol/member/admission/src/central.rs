@@ -239,7 +239,8 @@ impl Admission {
             Reason::Votes => open.enough(roster).is_none(),
             Reason::Stale => {
                 let other = body.membership.charter != roster.charter().digest();
-                other || roster.is_used(&open.request.digest()) || roster.has_issued(&body.serial)
+                let used = roster.is_used(&open.request.digest()) || roster.has_issued(&body.serial);
+                other || used || body.check_removals(roster).is_err()
             }
             Reason::Term => self.clock.is_some_and(|time| {
                 let skew = self.config.skew_seconds;

@@ -152,12 +152,14 @@ impl Admission {
             return Err(AdmissionError::PeerRefused(member));
         }
         check_csr(roster, &request)?;
+        request.body().check_removals(roster).map_err(AdmissionError::PeerCharter)?;
         if roster.has_issued(&request.body().serial) {
             let used = CertificateError::PeerCharter("the serial number of another certificate");
             return Err(AdmissionError::PeerCharter(used));
         }
         let policies = roster.charter().policies();
-        if policies.policy == Policy::List && !policies.list.contains(&member) {
+        let listed = policies.list.contains(&member) && !roster.is_struck(&member);
+        if policies.policy == Policy::List && !listed {
             return Err(AdmissionError::PeerNotListed(member));
         }
         let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
@@ -332,10 +334,15 @@ impl Admission {
         }
     }
 
-    /// After a change of the charter, requests under the old one cannot be granted.
+    /// After a change of the charter, requests under the old one cannot be granted; nor those from before their holder's expulsion.
     pub(crate) fn close_stale(&mut self, call: &Call<'_>) {
-        let charter = call.transcript.roster().charter().digest();
-        for open in self.requests.take(|open| open.motion.charter != charter) {
+        let roster = call.transcript.roster();
+        let charter = roster.charter().digest();
+        let is_stale = |open: &Open| {
+            let removals = open.request.body().membership.removals;
+            open.motion.charter != charter || removals != roster.removals_of(&open.request.member())
+        };
+        for open in self.requests.take(is_stale) {
             self.closed(&open, Closed::Overtaken);
             let (node, request) = (open.request.member().node(), open.request.digest());
             if self.guests.is_linked(&node) {
@@ -363,6 +370,7 @@ impl Admission {
         for open in self.requests.take(|open| open.expires < time) {
             self.closed(&open, Closed::Expired);
         }
+        self.drop_late_votes(time);
         self.close_expired_proposals(time);
     }
 }

@@ -51,9 +51,12 @@ pub enum AdmissionError {
     /// `ADM-14` A vote on a request that is not open here, or of another candidate.
     #[error("ADM-14: vote of {0} on no open request")]
     PeerVoteUnknown(MemberId),
-    /// `ADM-15` The vote has run out.
+    /// `ADM-15`, `ADM-27` The vote has run out.
     #[error("ADM-15: the vote of {0} has run out")]
     PeerVoteEnded(MemberId),
+    /// `ADM-27` The vote outlasts the request, by the charter's `request_days`: no certificate could carry it.
+    #[error("ADM-27: the vote of {0} outlasts the request")]
+    PeerVoteOutlasts(MemberId),
     /// `ADM-16` A second, different vote on one request. Only a yes replaces a no.
     #[error("ADM-16: {0} has voted already")]
     PeerVotedAlready(MemberId),

@@ -49,7 +49,7 @@ pub use authority::{
 pub use counters::Counters;
 pub use desk::Admission;
 pub use error::AdmissionError;
-pub use hands::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
+pub use hands::{HAND_LABEL, HandWord, Purpose, ROUND_LABEL, Say, Whisper};
 pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey};
 pub use status::{ProposalStatus, RequestStatus, Status, TableStatus};
 

@@ -144,6 +144,10 @@ impl Requests {
         self.open.values()
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Open> {
+        self.open.values_mut()
+    }
+
     pub(crate) fn get(&self, digest: &Digest) -> Option<&Open> {
         self.open.get(digest)
     }

@@ -50,6 +50,7 @@ impl Admission {
         let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
         let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
         let body = GmcBody::propose_csr(roster.charter(), &csr, size, time);
+        let body = body.after(roster.removals_of(&csr.member()));
         let request = Request::by_csr(csr, body).map_err(AdmissionError::LocalRequest)?;
         let cms = Blob::from(request.der().to_vec());
         self.take_request(call, call.identity.member(), request)?;
@@ -84,6 +85,7 @@ impl Admission {
         }
         let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
         let body = GmcBody::propose(roster.charter(), call.identity, size, time, entropy);
+        let body = body.after(roster.removals_of(&me));
         let request = Request::sign(call.identity, body).map_err(AdmissionError::LocalRequest)?;
         let cms = Blob::from(request.der().to_vec());
         self.take_request(call, me, request)?;

@@ -1,7 +1,9 @@
 //! Votes on requests: cast here, or heard from others.
 
+use crate::contact::end_of;
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
+use crate::requests::Open;
 use crate::{AdmissionError, Event, Output, store};
 use folkmoot_base::{Blob, Danger, Digest, MemberId, UnixTime};
 use folkmoot_identity::{Roster, Verdict, Vote, VoteContent};
@@ -47,6 +49,9 @@ impl Admission {
         if open.motion != content.motion {
             return Err(AdmissionError::PeerVoteUnknown(voter));
         }
+        if content.verdict == Verdict::Approve {
+            self.check_until(call, open, &vote)?;
+        }
         match open.votes.get(&voter).map(|vote| vote.content().verdict) {
             Some(before) if before == content.verdict => return Ok(()),
             Some(Verdict::Approve) => return Err(AdmissionError::PeerVotedAlready(voter)),
@@ -57,6 +62,31 @@ impl Admission {
     }
 
     /// The mutant that sends votes it does not keep.
+    /// `ADM-27`: a yes by which nobody could be admitted (`TRN-15`, `TRN-18`), or one that is as good as over, would be counted with the others,
+    /// and all of them refused for it.
+    fn check_until(&self, call: &Call<'_>, open: &Open, vote: &Vote) -> Result<(), AdmissionError> {
+        let (voter, until, body) = (vote.voter(), vote.content().expires, open.request.body());
+        let now = self.clock.unwrap_or_default();
+        if until < body.not_before || until < now {
+            return Err(AdmissionError::PeerVoteEnded(voter));
+        }
+        let charter = call.transcript.roster().charter();
+        let bounded = charter.policies().request_days.is_some();
+        if bounded && until > end_of(&open.request, now, charter) {
+            return Err(AdmissionError::PeerVoteOutlasts(voter));
+        }
+        Ok(())
+    }
+
+    /// Votes for admission that have run out are counted no more; who gave one may give another.
+    pub(crate) fn drop_late_votes(&mut self, time: UnixTime) {
+        for open in self.requests.iter_mut() {
+            let late =
+                |vote: &Vote| vote.content().verdict == Verdict::Approve && vote.content().expires < time;
+            open.votes.retain(|_, vote| !late(vote));
+        }
+    }
+
     pub(crate) fn forgets_votes(&self) -> bool {
         self.config.danger == Some(Danger::AdmissionForgetsVote)
     }

@@ -267,6 +267,8 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
         };
         let soon = Err(AdmissionError::PeerDeal(asker, "sooner than 2 s after the deal before"));
         assert_eq!(again(&mut town), soon);
+        let nobody = AuthorityMessage::Deal { table: [9; 32], threshold: 2, ready: Vec::new() };
+        assert_eq!(town.say(0, 0, &nobody).0, soon, "before it looks at what is signed");
         town.bus.now = town.bus.now + core::time::Duration::from_secs(2);
         assert_eq!(again(&mut town), Ok(()));
         // A sharing that is as it should be.
@@ -283,6 +285,33 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
         town.say(0, 0, &deal).0,
         Err(AdmissionError::PeerDeal(_, "this group's authority deals nothing"))
     ));
+}
+
+/// A deal takes long, of Shoup's most: one that comes to nothing, for a key of the asker's that nothing can be sealed to, is one of those that
+/// the pause is between.
+#[test]
+fn adm_66_a_deal_that_comes_to_nothing_has_a_pause_after_it_too() {
+    let mut town = undealt(Scheme::Frost, Dealer::Keeps);
+    let asker = town.bus.seats[0].identity.member();
+    let bad = |town: &Town, table: u8| {
+        let (_, mut hands) = ready(town, &[0, 1, 2, 3, 4]);
+        for hand in &mut hands {
+            let who = town.bus.seats.iter().find(|seat| seat.identity.member() == hand.member).unwrap();
+            *hand = match hand.member == asker {
+                true => signed(town, &who.identity, [table; 32], Say::Ready { key: Blob::from(vec![0; 32]) }),
+                false => word(town, &who.identity, [table; 32]),
+            };
+        }
+        AuthorityMessage::Deal { table: [table; 32], threshold: 2, ready: hands }
+    };
+    let deal = bad(&town, 1);
+    let none = Err(AdmissionError::PeerDeal(asker, "its one-time key is none"));
+    assert_eq!(town.say(0, 0, &deal).0, none);
+    let deal = bad(&town, 2);
+    let soon = Err(AdmissionError::PeerDeal(asker, "sooner than 2 s after the deal before"));
+    assert_eq!(town.say(0, 0, &deal).0, soon);
+    town.bus.now = town.bus.now + core::time::Duration::from_secs(2);
+    assert_eq!(town.say(0, 0, &deal).0, none);
 }
 
 #[test]

@@ -10,17 +10,20 @@
 )]
 
 mod common;
+#[path = "common/table.rs"]
+mod table;
 
 use bytes::Bytes;
 use common::{Bus, person, vote};
 use folkmoot_admission::{
-    AdmissionError, Command, Event, HAND_LABEL, HandWord, Input, OpenMessage, Phase, Purpose, Say,
+    AdmissionError, Command, Event, HAND_LABEL, Input, OpenMessage, Phase, Purpose, Say,
 };
-use folkmoot_base::{Blob, GroupId, Instant, MemberId, codec, digest};
+use folkmoot_base::{Blob, Instant, MemberId, codec};
 use folkmoot_identity::transcript::{Body, Entry};
-use folkmoot_identity::{BuildError, CertificateError, Decision, EntryError, Gmc, Identity, Scheme};
+use folkmoot_identity::{BuildError, CertificateError, Decision, EntryError, Gmc, Scheme};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use table::{Liar, Runs, call, say};
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
 
@@ -216,22 +219,6 @@ fn the_threshold_goes_from_3_to_5_to_2() {
     }
 }
 
-/// Turns a hand's words in `round` into other words, signed by itself all the same.
-fn lie(liar: &Identity, group: GroupId, round: u8, payload: &mut Bytes) -> bool {
-    let Ok(OpenMessage::Hand { mut word }) = codec::decode(payload) else { return false };
-    let Say::Round { round: now, to_all, .. } = &mut word.say else { return false };
-    if *now != round || to_all.0.is_empty() {
-        return false;
-    }
-    let mut bytes = to_all.0.to_vec();
-    *bytes.last_mut().unwrap() ^= 1;
-    *to_all = Blob::from(bytes);
-    let covered = [&group.0[..], &liar.member().0, &word.table, &codec::encode(&word.say)].concat();
-    word.signature = liar.key().sign_fixed(HAND_LABEL, &covered);
-    *payload = codec::encode(&OpenMessage::Hand { word }).into();
-    true
-}
-
 #[test]
 fn who_lies_is_named_and_sits_no_more() {
     for scheme in SCHEMES {
@@ -241,8 +228,9 @@ fn who_lies_is_named_and_sits_no_more() {
             let who = liar.member();
             let lied = Rc::new(Cell::new(false));
             let lies = lied.clone();
+            let mut liar = Liar::new(liar, group, round);
             bus.tamper = Some(Box::new(move |sender, payload| {
-                if sender == who && lie(&liar, group, round, payload) {
+                if liar.lie(sender, payload) {
                     lies.set(true);
                 }
                 true
@@ -503,33 +491,6 @@ fn openssl_verifies_certificates_by_the_groups_own() {
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(verified.status.success(), "{scheme:?}: {verified:?}");
     }
-}
-
-/// What `who` says at a table, signed by it.
-fn say(bus: &Bus, who: usize, table: [u8; 32], say: Say) -> Input {
-    let seat = &bus.seats[who].identity;
-    let group = bus.seats[0].transcript.group();
-    let covered = [&group.0[..], &seat.member().0, &table, &codec::encode(&say)].concat();
-    let signature = seat.key().sign_fixed(HAND_LABEL, &covered);
-    let word = HandWord { table, say, signature };
-    Input::Open { sender: seat.member(), payload: codec::encode(&OpenMessage::Hand { word }).into() }
-}
-
-/// The table to which `who` calls for this purpose, and the call.
-fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> ([u8; 32], Say) {
-    let transcript = &bus.seats[0].transcript;
-    let roster = transcript.roster();
-    let epoch = roster.sharing().map(|sharing| sharing.facts.epoch).unwrap_or_default();
-    let say = Say::Convene { purpose, attempt };
-    let parts: [&[u8]; 6] = [
-        b"folkmoot table v1",
-        &transcript.group().0,
-        &bus.seats[who].identity.member().0,
-        &roster.electorate().serial.to_be_bytes(),
-        &epoch,
-        &codec::encode(&say),
-    ];
-    (digest(&parts), say)
 }
 
 #[test]
@@ -835,9 +796,11 @@ fn a_word_before_the_seats_have_their_place_counts_nowhere() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         let (held, leader) = (Rc::new(RefCell::new(Vec::new())), bus.seats[0].identity.member());
-        let keep = held.clone();
+        let runs = Rc::new(RefCell::new(Runs::default()));
+        let (keep, all) = (held.clone(), runs.clone());
         bus.tamper = Some(Box::new(move |sender, payload| {
             let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            all.borrow_mut().note(sender, &word);
             let mut held = keep.borrow_mut();
             // From its seats on, whatever the leader says.
             let holds = sender == leader && (!held.is_empty() || matches!(word.say, Say::Seats { .. }));
@@ -854,7 +817,9 @@ fn a_word_before_the_seats_have_their_place_counts_nowhere() {
         let Say::Seats { givers, .. } = &held[0].0.say else { panic!("no seats") };
         let early = givers.iter().map(|hand| number_of(&bus, hand)).find(|who| *who != 0).unwrap();
         let word = Say::Round { round: 0, to_all: Blob::from(vec![7; 99]), to_each: Vec::new() };
-        let word = say(&bus, early, held[0].0.table, word);
+        let (early, group) = (&bus.seats[early].identity, bus.seats[0].transcript.group());
+        let payload = runs.borrow().say(early, group, held[0].0.table, word);
+        let word = Input::Open { sender: early.member(), payload };
         bus.everyone(&word);
         for (_, input) in &held {
             bus.everyone(input);

@@ -394,6 +394,38 @@ fn adm_15_votes_that_ran_out_are_refused() {
 }
 
 #[test]
+fn adm_27_a_yes_that_no_certificate_could_carry_is_not_counted() {
+    let (mut bus, dora, right) = asked();
+    let early = admit_vote(&bus, 1, right, UnixTime(NOW.0 - 30));
+    assert!(matches!(hear(&mut bus, 1, &early), AdmissionError::PeerVoteEnded(_)));
+    no_votes(&bus);
+    vote(&mut bus, 1, dora, true);
+    vote(&mut bus, 2, dora, true);
+    assert!(bus.admitted(dora), "the same voter's next vote counts");
+}
+
+#[test]
+fn adm_27_a_yes_that_runs_out_is_counted_no_more() {
+    let (mut bus, dora, right) = asked();
+    let OpenMessage::Vote { cms } = admit_vote(&bus, 1, right, UnixTime(NOW.0 + 20)) else {
+        panic!("a vote")
+    };
+    let sender = bus.seats[1].identity.member();
+    bus.everyone(&Input::Open { sender, payload: open(&OpenMessage::Vote { cms }) });
+    let have = |bus: &Bus| {
+        let requests = bus.seats[0].admission.status(&bus.seats[0].transcript).requests;
+        requests.iter().find(|request| request.request == right.subject).map(|request| request.have)
+    };
+    assert_eq!(have(&bus), Some(1));
+    bus.pass(25);
+    assert_eq!(have(&bus), Some(0));
+    vote(&mut bus, 2, dora, true);
+    assert!(!bus.admitted(dora), "one vote of two");
+    vote(&mut bus, 1, dora, true);
+    assert!(bus.admitted(dora));
+}
+
+#[test]
 fn adm_16_the_first_vote_stands() {
     let (mut bus, dora, right) = asked();
     vote(&mut bus, 1, dora, true);

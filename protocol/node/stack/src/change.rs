@@ -91,6 +91,11 @@ impl Node {
 
     /// An entry took its place in the order: append it, keep it, act on it, and only then hand it up.
     pub(crate) fn take_entry(&mut self, now: Instant, entry: &Bytes, entropy: &mut dyn Entropy) {
+        if self.is_early(entry) {
+            // Fetched again from whoever has it, once its time has come.
+            self.staged = None;
+            return self.refuse_early();
+        }
         let appended = match self.transcript.append(entry) {
             Ok(appended) => appended,
             Err(error) => return self.refuse("transcript", &error),

@@ -14,6 +14,7 @@
 
 mod change;
 mod credentials;
+mod early;
 mod error;
 mod guest;
 mod inbound;
@@ -164,6 +165,7 @@ pub struct Node {
     backlog_bytes: usize,
     announce: bool,
     patience: Patience,
+    wall: early::Wall,
     refused: u64,
     events: Vec<RingEvent>,
     out: VecDeque<GroundOutput>,
@@ -214,6 +216,7 @@ impl Node {
             backlog_bytes: 0,
             announce: false,
             patience: Patience::default(),
+            wall: early::Wall::default(),
             refused: 0,
             events: Vec::new(),
             out: VecDeque::new(),
@@ -324,7 +327,10 @@ impl Ground for Node {
         self.settle(now, entropy);
     }
 
-    fn clock(&mut self, _now: Instant, _time: UnixTime, _entropy: &mut dyn Entropy) {}
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        self.hear_clock(now, time);
+        self.settle(now, entropy);
+    }
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         if self.links.poll_timeout().is_some_and(|(at, _)| at <= now) {

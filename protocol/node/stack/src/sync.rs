@@ -60,7 +60,7 @@ impl Node {
     }
 
     /// Asks for what the peer's heads name and we lack, behind what its answers showed so far.
-    fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
+    pub(crate) fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let Some(peer) = self.peers.get_mut(&from) else { return };
         if peer.heads.as_ref().is_none_or(|heads| known.unknown(heads).is_empty()) {
@@ -92,6 +92,12 @@ impl Node {
     /// Verifies each entry, and orders those that are new.
     fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
         for entry in entries {
+            if self.is_early(&entry.0) {
+                return self.refuse_early();
+            }
+            if self.is_echo(&from, &entry.0) {
+                return self.refuse("transcript", &format!("NODE-11 {from}: nothing new, by who has left"));
+            }
             if let Err(error) = self.stage(&entry.0) {
                 return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));
             }
@@ -100,6 +106,13 @@ impl Node {
             self.show(from, entries);
             self.fetch_if_behind(now, from);
         }
+    }
+
+    /// `NODE-11`: a guest brings what a former member writes over its old past, of which there is no end.
+    fn is_echo(&self, from: &NodeId, entry: &Bytes) -> bool {
+        let known = self.staged.as_ref().unwrap_or(&self.transcript);
+        let guest = !self.has_standing(from) && !known.roster().is_rostered(from);
+        guest && self.is_rostered(&self.me) && known.is_leavers_echo(entry) == Ok(true)
     }
 
     /// Notes the tips of what a peer sent, so that the next fetch goes on behind them even if all of it was known here.
@@ -130,6 +143,9 @@ impl Node {
 
     /// A member here wrote an entry. Verified like anybody's.
     pub(crate) fn order_own_entry(&mut self, entry: Bytes) {
+        if self.is_early(&entry) {
+            return self.refuse_early();
+        }
         if let Err(error) = self.stage(&entry) {
             self.refuse("transcript", &error);
         }

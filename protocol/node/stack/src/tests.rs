@@ -8,7 +8,10 @@ use base::codec;
 use base::{Blob, Entropy, EntryId, GroupName, Instant, Locator, NodeId, UnixTime};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
+use folkmoot_identity::{
+    CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, SignedCharter, Slot, Transcript, Verdict, Vote,
+    VoteContent,
+};
 use proptest::prelude::*;
 
 struct Counting(u64);
@@ -116,6 +119,42 @@ fn node_03_entries_that_do_not_stand_are_refused() {
     let message = Sync::Entries(vec![Blob::from(vec![1, 2, 3])]);
     assert!(refusal(&mut node, ben.node(), &codec::encode(&message)).unwrap().contains("NODE-03"));
     assert_eq!(node.transcript().heads(), &before);
+}
+
+#[test]
+fn node_11_what_a_former_member_repeats_is_not_ordered() {
+    let (mut node, ben) = node();
+    let mut t = node.transcript().clone();
+    let ada = node.config.identity.clone();
+    let eve = identity("eve", 9);
+    let admit = |t: &Transcript, salt: u64| {
+        let charter = t.roster().charter();
+        let body = GmcBody::propose(charter, &eve, 2, UnixTime(1_800_000_000), &mut Counting(salt));
+        let motion = body.motion().unwrap();
+        let content = VoteContent { motion, verdict: Verdict::Approve, expires: UnixTime(1_900_000_000) };
+        let votes = [&ada, &ben].map(|voter| Vote::sign(voter, content).unwrap().proof());
+        Gmc::compose(&body, &votes, &eve).unwrap()
+    };
+    let (first, second) = (admit(&t, 20), admit(&t, 21));
+    let entries = [t.make_admit(first.der(), &ada).unwrap()];
+    let admitted = t.append(&entries[0]).unwrap().id;
+    let before = t.clone();
+    let decision = Decision::Remove { member: eve.member(), admission: admitted };
+    let slot = Slot { serial: 0, ballot: 0 };
+    let motion = decision.motion(t.group(), t.roster().charter().digest(), slot);
+    let content = VoteContent { motion, verdict: Verdict::Approve, expires: UnixTime(1_900_000_000) };
+    let votes = [&ada, &ben].map(|voter| Vote::sign(voter, content).unwrap().proof());
+    let removal = t.make_decision(&decision, slot, &votes, &ada).unwrap();
+    let all = Sync::Entries([&entries[0], &removal].map(|entry| Blob(entry.clone())).to_vec());
+    assert_eq!(refusal(&mut node, ben.node(), &codec::encode(&all)), None);
+    // Its own renewal, and the removal once more, as of when it was a member.
+    let back = before.make_admit(second.der(), &eve).unwrap();
+    let again = before.make_decision(&decision, slot, &votes, &eve).unwrap();
+    for entry in [back, again] {
+        let message = codec::encode(&Sync::Entries(vec![Blob(entry)]));
+        assert!(refusal(&mut node, eve.node(), &message).unwrap().contains("NODE-11"));
+        assert_eq!(refusal(&mut node, ben.node(), &message), None, "a member brings what it has");
+    }
 }
 
 #[test]

@@ -81,6 +81,10 @@ impl PrimeGroup for P256 {
 
     fn decode(bytes: &[u8]) -> Option<ProjectivePoint> {
         let bytes: [u8; 33] = bytes.try_into().ok()?;
+        // The library reads SEC1's compact form (tag 05) too, which would be a second encoding of each element.
+        if !matches!(bytes, [2 | 3, ..]) {
+            return None;
+        }
         let element = Option::<ProjectivePoint>::from(ProjectivePoint::from_bytes(&bytes.into()))?;
         if bool::from(element.is_identity()) { None } else { Some(element) }
     }

@@ -323,18 +323,28 @@ impl<G: PrimeGroup> Dealing<G> {
 
     /// As in [`crate::Run`].
     pub(crate) fn hear(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
-        whole_round(heard, &self.awaited())?;
-        let next = match core::mem::replace(&mut self.stage, Stage::Over) {
+        let whole = whole_round(heard, &self.awaited());
+        // Whatever is refused ends the run: a caller that hands in half a round gets no second answer with the same secrets.
+        let stage = core::mem::replace(&mut self.stage, Stage::Over);
+        let next = whole.and_then(|()| match stage {
             Stage::Commit => self.take_commits(heard),
             Stage::Open => self.take_openings(heard),
             Stage::Accuse => self.take_accusations(heard),
             Stage::Answer => self.take_answers(heard),
             Stage::Over => Err(Fault::of_nobody(FaultKind::LocalRound)),
-        };
+        });
         if !matches!(next, Ok(Next::Say(_))) {
-            self.deals.clear();
-            self.pieces.clear();
+            self.end();
         }
         next
+    }
+
+    /// Hears nothing any more, and has no secrets.
+    pub(crate) fn end(&mut self) {
+        self.stage = Stage::Over;
+        self.constant = None;
+        self.deals.clear();
+        self.opening.clear();
+        self.pieces.clear();
     }
 }

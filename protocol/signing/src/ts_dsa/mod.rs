@@ -298,8 +298,13 @@ impl<G: DsaGroup> Run for Signing<G> {
     }
 
     fn hear(&mut self, heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<Signed<G>>, Fault> {
-        whole_round(&heard, &self.awaited())?;
+        let whole = whole_round(&heard, &self.awaited());
+        // Whatever is refused ends the run, with its k and a.
         let stage = core::mem::replace(&mut self.stage, Stage::Over);
-        self.step(stage, &heard, entropy)
+        let next = whole.and_then(|()| self.step(stage, &heard, entropy));
+        if next.is_err() {
+            self.dealing.end();
+        }
+        next
     }
 }

@@ -25,6 +25,8 @@ pub struct TsRsaEnrol {
     weighted: Option<Secret<BoxedUint>>,
     /// Whether the first round is over.
     shuffled: bool,
+    /// Whether a round was refused, or the run has come to its end.
+    over: bool,
     /// The δ drawn here, by whom they are for.
     drawn: BTreeMap<MemberId, Secret<BoxedUint>>,
 }
@@ -52,7 +54,16 @@ impl TsRsaEnrol {
         let weigh = |share: &TsRsaShare| share.weighted(sharing, &me, &helpers, place).ok_or_else(refuse);
         let weighted = share.map(weigh).transpose()?;
         let sharing = sharing.clone();
-        Ok(Self { sharing, me, newcomer, helpers, weighted, shuffled: false, drawn: BTreeMap::new() })
+        Ok(Self {
+            sharing,
+            me,
+            newcomer,
+            helpers,
+            weighted,
+            shuffled: false,
+            over: false,
+            drawn: BTreeMap::new(),
+        })
     }
 
     /// The second round's words of a helper.
@@ -107,10 +118,13 @@ impl Run for TsRsaEnrol {
     }
 
     fn awaited(&self) -> Vec<MemberId> {
-        self.helpers.clone()
+        if self.over { Vec::new() } else { self.helpers.clone() }
     }
 
     fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+        if core::mem::replace(&mut self.over, true) {
+            return Err(Fault::of_nobody(FaultKind::LocalRound));
+        }
         whole_round(&heard, &self.helpers)?;
         if let Some((hand, _)) = heard.to_all.iter().find(|(_, words)| !words.is_empty()) {
             return Err(Fault::of(FaultKind::PeerMalformed, *hand));
@@ -119,6 +133,8 @@ impl Run for TsRsaEnrol {
             return self.sum(&heard).map(Next::Done);
         }
         self.shuffled = true;
-        self.shuffle(&heard).map(Next::Say)
+        let said = self.shuffle(&heard)?;
+        self.over = false;
+        Ok(Next::Say(said))
     }
 }

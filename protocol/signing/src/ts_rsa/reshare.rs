@@ -23,6 +23,8 @@ pub struct TsRsaReshare {
     new: Vec<MemberId>,
     threshold: u16,
     weighted: Option<Secret<BoxedUint>>,
+    /// Whether the one round is over, or was refused.
+    over: bool,
 }
 
 impl TsRsaReshare {
@@ -50,7 +52,7 @@ impl TsRsaReshare {
         }
         let weigh = |share: &TsRsaShare| share.weighted(sharing, &me, &old, 0).ok_or_else(refuse);
         let weighted = share.map(weigh).transpose()?;
-        Ok(Self { sharing: sharing.clone(), me, old, new, threshold, weighted })
+        Ok(Self { sharing: sharing.clone(), me, old, new, threshold, weighted, over: false })
     }
 }
 
@@ -68,10 +70,13 @@ impl Run for TsRsaReshare {
     }
 
     fn awaited(&self) -> Vec<MemberId> {
-        self.old.clone()
+        if self.over { Vec::new() } else { self.old.clone() }
     }
 
     fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+        if core::mem::replace(&mut self.over, true) {
+            return Err(Fault::of_nobody(FaultKind::LocalRound));
+        }
         whole_round(&heard, &self.old)?;
         if let Some((hand, _)) = heard.to_all.iter().find(|(_, words)| !words.is_empty()) {
             return Err(Fault::of(FaultKind::PeerMalformed, *hand));

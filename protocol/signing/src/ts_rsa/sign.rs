@@ -46,6 +46,8 @@ pub struct TsRsaSign {
     hands: Vec<MemberId>,
     /// SL, once it is fixed.
     signers: Option<Vec<MemberId>>,
+    /// Whether a round was refused, or the run has come to its end.
+    over: bool,
 }
 
 impl TsRsaSign {
@@ -68,7 +70,8 @@ impl TsRsaSign {
             return Err(refuse());
         }
         let m = subject.residue(sharing).ok_or_else(refuse)?;
-        Ok(Self { sharing: sharing.clone(), share: share.clone(), me, willing, m, hands, signers: None })
+        let (sharing, share) = (sharing.clone(), share.clone());
+        Ok(Self { sharing, share, me, willing, m, hands, signers: None, over: false })
     }
 
     /// The signers, once they are fixed.
@@ -128,11 +131,23 @@ impl Run for TsRsaSign {
     }
 
     fn awaited(&self) -> Vec<MemberId> {
+        if self.over {
+            return Vec::new();
+        }
         self.signers.clone().unwrap_or_else(|| self.hands.clone())
     }
 
     fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
-        whole_round(&heard, &self.awaited())?;
-        if self.signers.is_none() { self.fix(&heard) } else { self.finish(&heard) }
+        let awaited = self.awaited();
+        if core::mem::replace(&mut self.over, true) {
+            return Err(Fault::of_nobody(FaultKind::LocalRound));
+        }
+        whole_round(&heard, &awaited)?;
+        if self.signers.is_some() {
+            return self.finish(&heard);
+        }
+        let next = self.fix(&heard)?;
+        self.over = false;
+        Ok(next)
     }
 }

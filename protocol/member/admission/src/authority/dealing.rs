@@ -8,7 +8,7 @@ use crate::message::ADMISSION_BYTES_MAX;
 use crate::{AdmissionError, Output, Say, Whisper};
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, seal};
-use folkmoot_base::{Blob, Digest, Entropy, Instant, MemberId, codec};
+use folkmoot_base::{Blob, Digest, Entropy, MemberId, codec};
 use folkmoot_identity::{Dealer, Roster};
 use folkmoot_signing::{HANDS_MAX, shared};
 use std::collections::BTreeSet;
@@ -21,7 +21,6 @@ const PASSED_ON_BYTES: usize = 256;
 /// What was dealt last.
 #[derive(Debug)]
 pub(super) struct Last {
-    at: Instant,
     table: Digest,
     dealt: Dealt,
 }
@@ -45,21 +44,22 @@ impl Authority {
     ) -> Result<(), AdmissionError> {
         let roster = call.transcript.roster();
         let refuse = |what| AdmissionError::PeerDeal(asker, what);
+        // What costs least comes first: a voter may ask as often as it is heard, and a deal of Shoup's takes long.
         self.is_wanted(roster, asker, wish).map_err(refuse)?;
-        let keys = check_ready(call, asker, wish)?;
-        if let Some(last) = self.dealt.as_ref() {
-            if last.table == *wish.table {
-                // The answer was lost on its way: the same again.
-                let (table, dealt) = (last.table, last.dealt.clone());
-                self.tell(asker.node(), &AuthorityMessage::Dealt { table, dealt });
-                return Ok(());
-            }
-            if call.now.since(last.at) < DEAL_PAUSE {
-                return Err(refuse("sooner than 2 s after the deal before"));
-            }
+        let again =
+            self.dealt.as_ref().filter(|last| last.table == *wish.table).map(|last| last.dealt.clone());
+        if again.is_none() && self.tried.is_some_and(|at| call.now.since(at) < DEAL_PAUSE) {
+            return Err(refuse("sooner than 2 s after the deal before"));
         }
+        let keys = check_ready(call, asker, wish)?;
+        if let Some(dealt) = again {
+            // The answer was lost on its way: the same again.
+            self.tell(asker.node(), &AuthorityMessage::Dealt { table: *wish.table, dealt });
+            return Ok(());
+        }
+        self.tried = Some(call.now);
         let dealt = self.deal(call, asker, wish, &keys, entropy)?;
-        self.dealt = Some(Last { at: call.now, table: *wish.table, dealt: dealt.clone() });
+        self.dealt = Some(Last { table: *wish.table, dealt: dealt.clone() });
         self.tell(asker.node(), &AuthorityMessage::Dealt { table: *wish.table, dealt });
         Ok(())
     }
@@ -73,13 +73,13 @@ impl Authority {
         if !roster.may_vote(&asker) {
             return Err("it has no vote");
         }
-        let Some(secret) = &self.office.secret else { return Err("the secret is erased") };
+        let Some(key) = self.group_key.as_ref().filter(|_| self.office.secret.is_some()) else {
+            return Err("the secret is erased");
+        };
         if !is_dealers(roster) {
             return Err("the shares were dealt once, and are the members' now");
         }
-        let key =
-            shared::public_key(charter.scheme(), secret).map_err(|_| "the secret is of another scheme")?;
-        if roster.sharing().is_some_and(|now| now.facts.key != key) {
+        if roster.sharing().is_some_and(|now| now.facts.key != *key) {
             return Err("the group's key is not the one that is dealt here");
         }
         if !Admission::wants_sharing(roster, &asker) {
@@ -122,11 +122,12 @@ impl Authority {
     /// `ADM-66`: a dealer for the set-up only has no secret once the group has the key.
     pub(super) fn erase_secret(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
-        let Some(secret) = &self.office.secret else { return };
+        if self.office.secret.is_none() {
+            return;
+        }
         let once =
             roster.charter().central().is_some_and(|central| central.dealer == Some(Dealer::SetupOnly));
-        let key = shared::public_key(roster.charter().scheme(), secret).ok();
-        let in_use = roster.sharing().is_some_and(|now| Some(&now.facts.key) == key.as_ref());
+        let in_use = roster.sharing().is_some_and(|now| Some(&now.facts.key) == self.group_key.as_ref());
         if once && in_use {
             let persist = self.office.erase();
             self.dealt = None;

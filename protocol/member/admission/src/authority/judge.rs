@@ -64,7 +64,11 @@ impl Judge<'_> {
             let why = CertificateError::PeerCharter("a version of the charter that is not known here");
             return refuse(Reason::AwaitingAuthority, why);
         }
-        body.check_charter(roster.charter()).or_else(|why| refuse(Reason::Stale, why))
+        body.check_charter(roster.charter()).or_else(|why| refuse(Reason::Stale, why))?;
+        // An expulsion that we do not know of is on its way; one that the request does not, it can never name.
+        let knows_more = !roster.had_removals(&body.member(), said.removals.as_ref());
+        let reason = if knows_more { Reason::AwaitingAuthority } else { Reason::Stale };
+        body.check_removals(roster).or_else(|why| refuse(reason, why))
     }
 
     /// `ADM-61`: the term is now, no vote has run out, nor the request; by our clock, give or take the skew. What is not yet comes to be, and

@@ -13,7 +13,7 @@ use crate::desk::Call;
 use crate::{AdmissionError, Config, Input, Output, message};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, StoreKey, UnixTime, codec};
-use folkmoot_identity::{Dealer, Identity, Transcript};
+use folkmoot_identity::{Dealer, GroupKey, Identity, Transcript};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The authority of a group, in a process whose identity is one of its nodes. Driven like [`crate::Admission`]; never a member.
@@ -27,6 +27,10 @@ pub struct Authority {
     pub(super) issued: Issued,
     pub(super) logging: BTreeMap<Digest, Logging>,
     pub(super) petitions: Petitions,
+    /// The public key of the secret that is dealt here.
+    pub(super) group_key: Option<GroupKey>,
+    /// When it last set to work on a deal, whatever came of it.
+    pub(super) tried: Option<Instant>,
     pub(super) dealt: Option<Last>,
     pub(super) lists: Lists,
     /// The log and the own disk have two certificates for one request: nothing is said or issued any more.
@@ -67,7 +71,7 @@ impl Authority {
         if central.nodes.len() > 1 && !config.replicated {
             return Err(AdmissionError::LocalAlone(central.nodes.len()));
         }
-        office.check(roster.charter().scheme(), central.dealer == Some(Dealer::Keeps))?;
+        let group_key = office.check(roster.charter().scheme(), central.dealer == Some(Dealer::Keeps))?;
         let mut issued = Issued::default();
         issued.load(office.certificate.key(), stored)?;
         issued.forget(roster);
@@ -80,6 +84,8 @@ impl Authority {
             issued,
             logging: BTreeMap::new(),
             petitions: person::load(stored)?,
+            group_key,
+            tried: None,
             dealt: None,
             lists: Lists::load(transcript, stored),
             conflict: false,

@@ -139,16 +139,18 @@ impl Office {
         own.then_some(Self { certificate, key, secret })
     }
 
-    /// Whether it can be the authority of a group with this charter.
-    pub(super) fn check(&self, scheme: Scheme, keeps: bool) -> Result<(), AdmissionError> {
+    /// Whether it can be the authority of a group with this charter; the public key of its secret, if it has one. Of Shoup's that takes as
+    /// long as to prove two primes: once is enough.
+    pub(super) fn check(&self, scheme: Scheme, keeps: bool) -> Result<Option<GroupKey>, AdmissionError> {
         let refuse = |what| Err(AdmissionError::LocalOffice(what));
         match &self.secret {
             Some(_) if !scheme.shared() => refuse("a secret, where the scheme has no shares"),
-            Some(secret) if shared::public_key(scheme, secret).is_err() => {
-                refuse("a secret of another scheme")
-            }
+            Some(secret) => match shared::public_key(scheme, secret) {
+                Ok(key) => Ok(Some(key)),
+                Err(_) => refuse("a secret of another scheme"),
+            },
             None if keeps => refuse("its secret is missing, and the charter says that the dealer keeps it"),
-            _ => Ok(()),
+            None => Ok(None),
         }
     }
 }

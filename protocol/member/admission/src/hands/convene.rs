@@ -1,5 +1,6 @@
 //! When a table is wanted, and by whom it is convened.
 
+use super::seats::spare;
 use super::share::Waiting;
 use super::word::table_name;
 use super::{HandWord, LATER, LEADER_TABLES_MAX, PATIENCE, Purpose, Say, Seats, TURN, Table};
@@ -56,9 +57,11 @@ impl Admission {
 
     fn lead_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
-        // At a table that we would not sit at nothing is made for us: it does not keep us from leading.
-        let busy =
-            |table: &&Table| table.purpose.makes_sharing() && (table.leader == me || table.key.is_some());
+        // At a table that we would not sit at nothing is made for us: it does not keep us from leading, nor does one of a leader that lied.
+        let busy = |table: &&Table| {
+            let ours = table.key.is_some() && !self.hands.liars.contains_key(&table.leader);
+            table.purpose.makes_sharing() && (table.leader == me || ours)
+        };
         if !Self::wants_sharing(roster, &me) {
             self.hands.wanted = None;
             return;
@@ -239,12 +242,31 @@ impl Admission {
         }
     }
 
+    /// Who of those ready shall have a share: without those who were silent or lied, if the others are enough whatever befalls; else all but those of
+    /// whom everybody knows it (`ADM-72`).
+    fn choose_takers(&self, call: &Call<'_>, table: &Table, fit: &[MemberId]) -> Option<Seats> {
+        let roster = call.transcript.roster();
+        let threshold = u32::try_from(roster.threshold()).ok()?;
+        let known = |hand: &&MemberId| !self.hands.set_aside.contains(*hand);
+        let best: Vec<MemberId> = fit.iter().filter(known).copied().collect();
+        let voters = best.iter().filter(|hand| roster.may_vote(hand)).count();
+        if voters >= spare(roster.charter().scheme(), threshold) {
+            return self.choose_of(call, table, &best);
+        }
+        let ready: Vec<MemberId> = table.ready.keys().filter(known).copied().collect();
+        self.choose_of(call, table, &ready)
+    }
+
     /// Who of those ready shall sit, if they are enough. At a signature those first who sat least often in vain; where all sit, another leads the
     /// next table.
     fn choose(&self, call: &Call<'_>, table: &Table) -> Option<Seats> {
-        let fit =
-            |member: &&MemberId| !self.hands.silent.contains(*member) && !self.hands.liars.contains(*member);
+        let fit = |member: &&MemberId| {
+            !self.hands.silent.contains(*member) && !self.hands.liars.contains_key(*member)
+        };
         let ready: Vec<MemberId> = table.ready.keys().filter(fit).copied().collect();
+        if table.purpose.gives_shares() {
+            return self.choose_takers(call, table, &ready);
+        }
         if table.purpose.makes_sharing() {
             return self.choose_of(call, table, &ready);
         }
@@ -329,6 +351,9 @@ impl Admission {
             .collect();
         for name in late {
             let Some(table) = self.hands.tables.remove(&name) else { continue };
+            if table.purpose.gives_shares() {
+                self.set_aside_of(call, &table);
+            }
             if table.leader == call.identity.member() {
                 if table.purpose.makes_sharing() {
                     // Whoever led what came to nothing comes last.
@@ -339,6 +364,19 @@ impl Admission {
             }
             self.trace(format!("a table stood still: {table:?}"));
         }
+    }
+
+    /// Of a table for new shares that stood still: who was awaited there and silent, as all know who sat there.
+    fn set_aside_of(&mut self, call: &Call<'_>, table: &Table) {
+        if table.seats.is_none() {
+            // Too few came, or too few were left: whoever was left out may come again.
+            self.hands.set_aside.clear();
+        }
+        let me = call.identity.member();
+        let awaited =
+            table.run.as_ref().filter(|_| table.seated).map(|run| run.awaited()).unwrap_or_default();
+        let silent = awaited.into_iter().filter(|hand| *hand != me && !table.said.contains_key(hand));
+        self.hands.set_aside.extend(silent);
     }
 
     /// Of a table that we led and that stood still: who was silent, and who sat in vain.

@@ -20,10 +20,11 @@ mod outcome;
 mod revoke;
 mod run;
 mod seat;
+mod seats;
 mod share;
 mod word;
 
-pub use word::{HAND_LABEL, HandWord, Purpose, Say, Whisper};
+pub use word::{HAND_LABEL, HandWord, Purpose, ROUND_LABEL, Say, Whisper};
 
 use crate::AdmissionError;
 use core::time::Duration;
@@ -110,7 +111,7 @@ pub(crate) struct Table {
     /// Who is ready.
     pub(crate) ready: BTreeMap<MemberId, Ready>,
     pub(crate) seats: Option<Seats>,
-    /// Whether the seats have their place in the order: its leader names them before.
+    /// Whether the seats, if there are any, have their place in the order: its leader names them before.
     pub(crate) seated: bool,
     pub(crate) run: Option<AnyRun>,
     /// What the run does next, since when, where its steps take long: [`Step`].
@@ -118,6 +119,8 @@ pub(crate) struct Table {
     /// Whether it has begun.
     pub(crate) begun: bool,
     pub(crate) round: u8,
+    /// What was heard in the run before this round, from its name on: covered by the words of the round.
+    pub(crate) heard: Digest,
     pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
     /// Whether its leader waits no longer for more hands than it takes; set at everybody else's from the start.
     pub(crate) gathered: bool,
@@ -159,8 +162,11 @@ pub(crate) struct Hands {
     /// How often each sat at a table that this member led and that came to nothing, until one comes to something: those who did least often come
     /// first, for one of the others may have been refused by who knows that it lies.
     pub(crate) failures: BTreeMap<MemberId, u32>,
-    /// Who was proven to lie.
-    pub(crate) liars: BTreeSet<MemberId>,
+    /// Who lied or was silent at a table for new shares at which this member sat, until there are some, or too few come without them. Everybody
+    /// who sat there knows the same.
+    pub(crate) set_aside: BTreeSet<MemberId>,
+    /// Who was proven to lie, and whether at a table for new shares: all who sat there know it too.
+    pub(crate) liars: BTreeMap<MemberId, bool>,
     /// Requests for whose certificate this member has called a table, which and since when, until it hears that call: a call takes effect
     /// at its place in the order, and until then it is not to be made again.
     pub(crate) called: BTreeMap<Digest, (Digest, Instant)>,

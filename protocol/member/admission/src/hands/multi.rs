@@ -42,7 +42,7 @@ impl Admission {
     /// Whether a leader would have the voter of this vote sign: not proven to lie, and its vote has not run out.
     fn may_sit(&self, vote: &Vote) -> bool {
         let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
-        !self.hands.liars.contains(&vote.voter()) && vote.content().expires >= UnixTime(early)
+        !self.hands.liars.contains_key(&vote.voter()) && vote.content().expires >= UnixTime(early)
     }
 
     /// `ADM-49`: this member signs what its own vote says, and nothing that lasts longer.

@@ -1,8 +1,10 @@
 //! The run of those seated: words in, words out, round by round, until it comes to something.
 
 use super::deal::certified;
-use super::{Purpose, Say, Seats, Step, Table, Whisper};
+use super::word::heard_after;
+use super::{HandWord, Purpose, Say, Seats, Step, Table, Whisper};
 use crate::desk::{Admission, Call};
+use crate::message::OpenMessage;
 use crate::{AdmissionError, Event};
 use folkmoot_base::codec;
 use folkmoot_base::sealing::{Classic, seal};
@@ -65,16 +67,16 @@ impl Admission {
         run.ok()
     }
 
-    /// `ADM-45`, `ADM-46`: one word of each awaited hand in each round.
+    /// `ADM-45`, `ADM-46`, `ADM-73`: one word of each awaited hand in each round.
     pub(super) fn hear_round(
         &mut self,
         call: &Call<'_>,
         sender: MemberId,
-        name: Digest,
-        (round, to_all, to_each): (u8, Blob, Vec<Whisper>),
+        word: HandWord,
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
-        let me = call.identity.member();
+        let (me, name) = (call.identity.member(), word.table);
+        let Say::Round { round, .. } = word.say else { return Ok(()) };
         let Some(table) = self.hands.tables.get_mut(&name) else { return Ok(()) };
         // What is said before the seats have their place nobody else counts.
         let Some(run) = table.run.as_ref().filter(|_| table.seated) else { return Ok(()) };
@@ -82,9 +84,15 @@ impl Admission {
         if round != table.round || !awaited.contains(&sender) {
             return Err(AdmissionError::PeerHand(sender, "a word out of its round"));
         }
+        if !word.is_of_run(call.transcript, &sender, &table.heard) {
+            // Said by its sender elsewhere, or to one who heard other words than we; or by somebody else: its sender is not to blame.
+            self.trace("a word of another run".to_owned());
+            return Ok(());
+        }
         if table.said.contains_key(&sender) {
             return Err(AdmissionError::PeerHand(sender, "a second word in one round"));
         }
+        let Say::Round { to_all, to_each, .. } = word.say else { return Ok(()) };
         let mut for_me = to_each.into_iter().filter(|whisper| whisper.to == me).map(|whisper| whisper.sealed);
         table.said.insert(sender, (to_all.0.to_vec(), for_me.next()));
         table.moved = call.now;
@@ -134,7 +142,10 @@ impl Admission {
         let Some((step, _)) = table.step.take() else { return };
         table.begun = true;
         let heard = (step == Step::Hear).then(|| {
+            let said = table.said.iter().map(|(hand, (to_all, _))| (hand, to_all));
+            let after = heard_after(&table.heard, said);
             let heard = open_round(&name, table, &call.identity.member());
+            table.heard = after;
             table.round = table.round.saturating_add(1);
             heard
         });
@@ -161,8 +172,8 @@ impl Admission {
                 }
             }
             Err(fault) => {
-                self.hands.tables.remove(&name);
-                self.hands.liars.extend(fault.culprits.iter().copied());
+                let over = self.hands.tables.remove(&name);
+                self.note_liars(&fault.culprits, over.is_some_and(|table| table.purpose.gives_shares()));
                 self.trace(format!("a run came to nothing: {fault}"));
                 for liar in fault.culprits {
                     self.out.push_back(crate::Output::Event(Event::HandLied { member: liar }));
@@ -171,9 +182,18 @@ impl Admission {
         }
     }
 
+    fn note_liars(&mut self, culprits: &[MemberId], all_know: bool) {
+        for liar in culprits {
+            *self.hands.liars.entry(*liar).or_default() |= all_know;
+        }
+        if all_know {
+            self.hands.set_aside.extend(culprits.iter().copied());
+        }
+    }
+
     fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Said, entropy: &mut dyn Entropy) {
         let Some(table) = self.hands.tables.get(&name) else { return };
-        let (me, round) = (call.identity.member(), table.round);
+        let (me, round, heard) = (call.identity.member(), table.round, table.heard);
         if !table.run.as_ref().is_some_and(|run| run.awaited().contains(&me)) {
             return;
         }
@@ -193,14 +213,17 @@ impl Admission {
         if let Some(table) = self.hands.tables.get_mut(&name).filter(|_| at_once) {
             table.said.insert(me, (said.to_all.clone(), own));
         }
-        self.say_hand(call, name, Say::Round { round, to_all: Blob::from(said.to_all), to_each });
+        let say = Say::Round { round, to_all: Blob::from(said.to_all), to_each };
+        let word = HandWord::sign_round(call.transcript, call.identity, (name, &heard), say);
+        self.multicast(&OpenMessage::Hand { word });
         if at_once {
             self.end_round(call, name, entropy);
         }
     }
 }
 
-fn run_id(name: &Digest, table: &Table, seats: &Seats) -> RunId {
+/// The run's name: no two are alike, since every hand's one-time key is new.
+pub(super) fn run_id(name: &Digest, table: &Table, seats: &Seats) -> RunId {
     let seated = codec::encode(&Say::Seats { givers: seats.givers.clone(), takers: seats.takers.clone() });
     let mut parts: Vec<&[u8]> = vec![b"folkmoot run v1", name, &seated];
     for hand in seats.all() {

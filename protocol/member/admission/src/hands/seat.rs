@@ -1,6 +1,7 @@
 //! At the table: hearing words, and who gets a seat.
 
 use super::convene::turn;
+use super::run::run_id;
 use super::word::table_name;
 use super::{
     HandWord, LEADER_TABLES_MAX, PATIENCE, Purpose, Ready, Say, Seats, Step, TABLES_MAX, Table, are_stale,
@@ -33,6 +34,9 @@ impl Admission {
             let key = key.0.to_vec();
             return self.hear_ready(call, sender, Ready { key, word, proven: false });
         }
+        if let Say::Round { .. } = &word.say {
+            return self.hear_round(call, sender, word, entropy);
+        }
         word.verify(call.transcript, &sender)?;
         match word.say {
             Say::Convene { purpose, attempt } => {
@@ -41,15 +45,12 @@ impl Admission {
             Say::Seats { givers, takers } => {
                 self.hear_seats(call, sender, word.table, Seats { givers, takers }, entropy)
             }
-            Say::Round { round, to_all, to_each } => {
-                self.hear_round(call, sender, word.table, (round, to_all, to_each), entropy)
-            }
             Say::Signed { request, signature } => {
                 self.take_certificate(call, request, &signature.0);
                 Ok(())
             }
             Say::Dealt { dealt } => self.hear_dealt(call, sender, word.table, dealt, entropy),
-            Say::Ready { .. } => Ok(()),
+            Say::Ready { .. } | Say::Round { .. } => Ok(()),
         }
     }
 
@@ -60,7 +61,8 @@ impl Admission {
         let own = *sender == call.identity.member();
         match &word.say {
             Say::Convene { .. } => true,
-            Say::Ready { .. } => table.is_some_and(|table| table.seats.is_none()),
+            // Until the seats have their place: the leader, who knows them before, hears until then who else is ready, as all do.
+            Say::Ready { .. } => table.is_some_and(|table| table.seats.is_none() || !table.seated),
             Say::Seats { .. } | Say::Dealt { .. } => table.is_some(),
             // Our own counted when we said it, but where a step takes long.
             Say::Round { .. } => {
@@ -117,6 +119,7 @@ impl Admission {
             step: None,
             begun: false,
             round: 0,
+            heard: [0; 32],
             said: BTreeMap::new(),
             gathered: leader != call.identity.member(),
             passed_on: false,
@@ -134,7 +137,9 @@ impl Admission {
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
         let sharers = roster.may_vote(&me) && roster.may_vote(leader);
         let scheme_has_it = roster.charter().scheme().shared() != matches!(purpose, Purpose::Multi { .. });
-        if self.hands.liars.contains(leader) || !scheme_has_it {
+        // Where new shares are made whoever stays away is left without, unless the others stay away too (`ADM-72`).
+        let all_know = self.hands.liars.get(leader);
+        if all_know.is_some_and(|all| *all || !purpose.gives_shares()) || !scheme_has_it {
             return false;
         }
         match purpose {
@@ -242,14 +247,41 @@ impl Admission {
                 "seats that are not its to give, or of hands not ready",
             ));
         }
-        if seats.all().iter().any(|hand| self.hands.liars.contains(hand)) {
-            // With one that was proven to lie nobody sits; the leader will see that nothing comes of it.
+        if table.seats.is_some() && sender != call.identity.member() {
+            // The first that it gave are the table's.
+            return Ok(());
+        }
+        if let Err(why) = self.judge_seats(call, table, &seats) {
+            return self.refuse_seats(call, sender, name, why);
+        }
+        let lied = |hand: &MemberId| self.hands.liars.contains_key(hand);
+        if !table.purpose.gives_shares() && seats.all().iter().any(lied) {
+            // With one that was proven to lie nobody signs; the leader will see that nothing comes of it.
             self.hands.tables.remove(&name);
         } else if table.seats.is_none() {
             self.seat(call, name, seats, entropy);
-        } else if sender == call.identity.member() {
+        } else {
             self.own_seats(call, name, entropy);
         }
+        Ok(())
+    }
+
+    /// The table is over. A leader whose roster moved between its choice and the seats' place calls to another at once.
+    fn refuse_seats(
+        &mut self,
+        call: &Call<'_>,
+        leader: MemberId,
+        name: Digest,
+        why: &'static str,
+    ) -> Result<(), AdmissionError> {
+        let over = self.hands.tables.remove(&name);
+        if leader != call.identity.member() {
+            return Err(AdmissionError::PeerHand(leader, why));
+        }
+        if over.is_some_and(|table| table.purpose.makes_sharing()) {
+            self.hands.wanted = self.hands.wanted.map(|_| call.now);
+        }
+        self.trace(format!("seats that fit no more: {why}"));
         Ok(())
     }
 
@@ -307,6 +339,7 @@ impl Admission {
             Some(run) => {
                 self.trace(format!("sits at a table: {purpose}"));
                 if let Some(table) = self.hands.tables.get_mut(&name) {
+                    table.heard = run_id(&name, table, &seats).0;
                     table.run = Some(run);
                 }
                 // What its leader says is to be on its way before what takes long: it begins when it hears itself.

@@ -150,6 +150,7 @@ impl Admission {
         // What was begun with shares that are over comes to nothing, and the runs hold copies of them.
         self.hands.tables.clear();
         self.hands.silent.clear();
+        self.hands.set_aside.clear();
         self.hands.failures.clear();
         self.hands.wanted = None;
         let next = self.hands.shares.waiting.remove(&name);

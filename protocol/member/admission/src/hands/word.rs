@@ -2,17 +2,24 @@
 //!
 //! ```text
 //! HandWord   table(32) say signature(64)    signature by the sender over "folkmoot hands v1": group ‖ sender ‖ table ‖ say
+//! Round      likewise                       over "folkmoot hands round v1": group ‖ sender ‖ heard ‖ say
+//! heard      at first the RunId; after each round SHA-256("folkmoot heard v1" ‖ heard ‖ of each hand, sorted: id ‖ SHA-256 of its word to all)
 //! table      SHA-256("folkmoot table v1" ‖ group ‖ leader ‖ electorate serial ‖ share-epoch or zeros ‖ Convene's bytes)
 //! ```
+//! A table can have the name of an earlier one, for its leader chooses the number in it; a run has its own, since every hand draws its
+//! one-time key anew. So a word of a round counts in its run alone, and at hands alone that heard in it what its speaker heard: what
+//! is said again from elsewhere, or answers what one hand told two others differently, is no word of this run, and nobody is named for it.
 
 use crate::{AdmissionError, Dealt};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, MemberId, Sealed, UnixTime, digest};
-use folkmoot_identity::{Identity, Transcript};
+use folkmoot_identity::{Identity, Transcript, VerifyingKey};
 use folkmoot_signing::plain::SIGNATURE_BYTES;
 
 /// The domain label of a hand's word.
 pub const HAND_LABEL: &[u8] = b"folkmoot hands v1";
+/// The domain label of a hand's word in a round.
+pub const ROUND_LABEL: &[u8] = b"folkmoot hands round v1";
 
 /// What a table is for.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -70,6 +77,11 @@ impl Purpose {
     /// Whether it is a step to a sharing in use.
     pub(crate) fn makes_sharing(&self) -> bool {
         matches!(self, Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } | Self::Deal { .. })
+    }
+
+    /// Whether those who have a seat get shares by it.
+    pub(crate) fn gives_shares(&self) -> bool {
+        matches!(self, Self::Found { .. } | Self::Reshare { .. } | Self::Deal { .. })
     }
 
     /// In one word, for the log.
@@ -177,6 +189,25 @@ impl HandWord {
         Self { table, say, signature }
     }
 
+    /// Signs what `identity` says in a round of a run in which it has `heard` so much.
+    pub(crate) fn sign_round(
+        transcript: &Transcript,
+        identity: &Identity,
+        (table, heard): (Digest, &Digest),
+        say: Say,
+    ) -> Self {
+        let covered = covered(transcript, &identity.member(), heard, &say);
+        let signature = identity.key().sign_fixed(ROUND_LABEL, &covered);
+        Self { table, say, signature }
+    }
+
+    /// `ADM-73`: whether `sender` has signed it in this run, having heard what we have.
+    pub(crate) fn is_of_run(&self, transcript: &Transcript, sender: &MemberId, heard: &Digest) -> bool {
+        let covered = covered(transcript, sender, heard, &self.say);
+        let signed = |key: &VerifyingKey| key.verify_fixed(ROUND_LABEL, &covered, &self.signature).is_ok();
+        transcript.roster().member(sender).is_some_and(|member| signed(&member.key))
+    }
+
     /// `ADM-41`: whether `sender`, a member, has signed it.
     ///
     /// # Errors
@@ -189,8 +220,18 @@ impl HandWord {
     }
 }
 
-fn covered(transcript: &Transcript, sender: &MemberId, table: &Digest, say: &Say) -> Vec<u8> {
-    [&transcript.group().0[..], &sender.0, table, &codec::encode(say)].concat()
+/// `at`: the table, or in a round what was heard.
+fn covered(transcript: &Transcript, sender: &MemberId, at: &Digest, say: &Say) -> Vec<u8> {
+    [&transcript.group().0[..], &sender.0, at, &codec::encode(say)].concat()
+}
+
+/// What was heard after a round in which these hands, sorted, said these words to all.
+pub(crate) fn heard_after<'a>(
+    heard: &Digest,
+    said: impl Iterator<Item = (&'a MemberId, &'a Vec<u8>)>,
+) -> Digest {
+    let words: Vec<u8> = said.flat_map(|(hand, word)| [hand.0, digest(&[word])].concat()).collect();
+    digest(&[b"folkmoot heard v1", heard, &words])
 }
 
 /// The name of the table to which `leader` calls now.

@@ -59,7 +59,8 @@ pub fn gmc(transcript: &Transcript, who: usize, voters: &[usize], salt: u64) -> 
         3,
         NOW,
         &mut Dice(1 << 50 | salt << 20),
-    );
+    )
+    .after(transcript.roster().removals_of(&id(who)));
     let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
     let votes: Vec<VoteProof> =
         voters.iter().map(|voter| Vote::sign(&PEOPLE[*voter], content).unwrap().proof()).collect();

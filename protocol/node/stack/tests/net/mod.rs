@@ -15,7 +15,7 @@ use folkmoot_node::{Config, Node, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-const NOW: UnixTime = UnixTime(1_800_000_000);
+pub const NOW: UnixTime = UnixTime(1_800_000_000);
 const LATER: UnixTime = UnixTime(2_000_000_000);
 
 pub struct Dice(pub u64);
@@ -207,6 +207,17 @@ impl Net {
     pub fn admit(&mut self, who: usize, voter: usize) {
         let entry = admission(self.node(voter).transcript(), who, voter);
         self.tell(voter, ToNode::Entry(entry));
+    }
+
+    /// What the clock on the wall of `who` says.
+    pub fn clock(&mut self, who: usize, time: UnixTime) {
+        let now = Instant(self.now);
+        self.seats.get_mut(&who).unwrap().party.clock(now, time, &mut self.dice);
+        self.drain(who);
+    }
+
+    pub fn is_member(&self, at: usize, who: usize) -> bool {
+        self.node(at).transcript().roster().is_member(&person(who).member())
     }
 
     /// Cuts both ways between two.

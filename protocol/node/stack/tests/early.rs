@@ -1,0 +1,64 @@
+//! A term that is said to have ended before its time: nobody whose clock says otherwise takes that, and all take it when it has come.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod net;
+
+use folkmoot_attach::ToNode;
+use folkmoot_base::UnixTime;
+use net::{NOW, Net, person, seconds};
+
+const DAY: u64 = 86_400;
+
+/// Three founders, and who was voted in: all four in one ring, three of them with clocks.
+fn four() -> Net {
+    let mut net = Net::of(3, 5);
+    assert!(net.until(seconds(5), |net| net.together(&[0, 1, 2])).is_some(), "{}", net.told());
+    net.start(3, 3, &[0]);
+    net.ms(500);
+    net.admit(3, 0);
+    assert!(net.until(seconds(10), |net| net.together(&[0, 1, 2, 3])).is_some(), "{}", net.told());
+    [0, 1, 3].iter().for_each(|who| net.clock(*who, NOW));
+    net
+}
+
+/// The third, whose program knows no clock, says that the term of the fourth was over at this time.
+fn end_of_term(net: &mut Net, time: UnixTime) {
+    let transcript = net.node(2).transcript();
+    let held = transcript.roster().member(&person(3).member()).unwrap();
+    let entry = transcript.make_expire(held.member, held.entry, time, person(2)).unwrap();
+    net.tell(2, ToNode::Entry(entry));
+}
+
+#[test]
+fn node_10_a_term_is_not_over_before_its_time() {
+    let mut net = four();
+    let over = net.node(0).transcript().roster().member(&person(3).member()).unwrap().not_after;
+    end_of_term(&mut net, UnixTime(over.0 + 1));
+    net.ms(seconds(3));
+    assert!(!net.is_member(2, 3), "who said so believes it");
+    for who in [0, 1, 3] {
+        net.clock(who, UnixTime(NOW.0 + DAY));
+    }
+    net.ms(seconds(3));
+    assert!([0, 1, 3].iter().all(|who| net.is_member(*who, 3)), "{}", net.told());
+    for who in [0, 1, 3] {
+        net.clock(who, UnixTime(over.0 + 1));
+    }
+    let gone = net.until(seconds(30), |net| [0, 1, 2, 3].iter().all(|who| !net.is_member(*who, 3)));
+    assert!(gone.is_some(), "{}", net.told());
+    let together = net.until(seconds(30), |net| net.together(&[0, 1, 2]));
+    assert!(together.is_some(), "{}", net.told());
+}
+
+#[test]
+fn node_10_a_clock_that_nobody_has_set_is_none() {
+    let mut net = four();
+    net.clock(1, UnixTime(5));
+    let over = net.node(0).transcript().roster().member(&person(3).member()).unwrap().not_after;
+    for who in [0, 3] {
+        net.clock(who, UnixTime(over.0 + 1));
+    }
+    end_of_term(&mut net, UnixTime(over.0 + 1));
+    let gone = net.until(seconds(10), |net| [0, 1, 2].iter().all(|who| !net.is_member(*who, 3)));
+    assert!(gone.is_some(), "{}", net.told());
+}
