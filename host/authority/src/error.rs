@@ -49,6 +49,12 @@ pub enum AuthorityError {
         /// Which folder.
         path: PathBuf,
     },
+    /// Whose log was to be taken is of another group.
+    #[error("{path} belongs to another group's charter: its log is not this group's")]
+    LocalOtherGroup {
+        /// Which folder.
+        path: PathBuf,
+    },
     /// An office cannot be made so.
     #[error("{0}")]
     LocalOffice(String),
@@ -57,5 +63,12 @@ pub enum AuthorityError {
     State(#[from] StateError),
     /// The store in it.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+}
+
+/// A folder with an office or a log is never restored from a backup.
+impl From<StoreError> for AuthorityError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error.never_restored())
+    }
 }

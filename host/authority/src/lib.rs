@@ -21,6 +21,6 @@ pub mod replicas;
 
 pub use error::AuthorityError;
 pub use folkmoot_runtime::Office;
-pub use office::{found, hand_over, keep, kept, take_over};
+pub use office::{found, hand_over, keep, kept, public, take_over};
 pub use public::{PUBLIC_FILE, Public};
-pub use records::{Record, records, take_log};
+pub use records::{Record, issued_by, records, take_log};

@@ -1,6 +1,6 @@
 //! The office in a state folder, and on its way to a replica.
 
-use crate::{AuthorityError, Public};
+use crate::{AuthorityError, PUBLIC_FILE, Public};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::{Identity, Scheme};
 use folkmoot_runtime::{Office, OsEntropy, StateError, StateFolder, Store, in_words};
@@ -45,9 +45,27 @@ pub fn keep(folder: &StateFolder, office: &Office) -> Result<Public, AuthorityEr
         return Err(AuthorityError::LocalExists { path: folder.path().to_owned() });
     }
     store.commit(&office.persists(&identity, &mut entropy()?))?;
+    publish(folder, &identity, office)
+}
+
+fn publish(folder: &StateFolder, identity: &Identity, office: &Office) -> Result<Public, AuthorityError> {
     let public = Public { certificate: office.certificate.clone(), node: identity.certificate().clone() };
     public.write(folder)?;
     Ok(public)
+}
+
+/// What founders need of the office in the folder. A stop may have come between the office and this file, and whoever fills a folder from a
+/// safe may have left it out: it is written anew then.
+///
+/// # Errors
+/// [`AuthorityError`].
+pub fn public(folder: &StateFolder) -> Result<Public, AuthorityError> {
+    let path = folder.path().join(PUBLIC_FILE);
+    if path.exists() {
+        return Public::read(&path);
+    }
+    let office = kept(folder)?.ok_or_else(|| AuthorityError::LocalNone { path: folder.path().to_owned() })?;
+    publish(folder, &identity(folder)?, &office)
 }
 
 /// The office in the folder. Nobody may run on it meanwhile.

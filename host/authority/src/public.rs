@@ -4,7 +4,7 @@
 use crate::AuthorityError;
 use crate::office::file;
 use folkmoot_identity::{AuthorityCertificate, IdentityCertificate};
-use folkmoot_runtime::StateFolder;
+use folkmoot_runtime::{StateFolder, write_whole};
 use std::path::Path;
 
 /// Where it is kept in the state folder.
@@ -55,6 +55,6 @@ impl Public {
 
     pub(crate) fn write(&self, folder: &StateFolder) -> Result<(), AuthorityError> {
         let path = folder.path().join(PUBLIC_FILE);
-        std::fs::write(&path, self.to_pem()).map_err(|error| file(&path, &error))
+        Ok(write_whole(&path, self.to_pem().as_bytes())?)
     }
 }

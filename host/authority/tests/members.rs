@@ -106,19 +106,22 @@ impl Replica {
 
     /// Asks as an authority does: again, until it comes back.
     async fn issue(&self, request: Digest) {
-        self.ask(request).await;
-        let begun = Instant::now();
+        let (record, begun) = (self.record(request), Instant::now());
         while !self.issued.lock().unwrap().contains_key(&request) {
+            self.records.as_ref().unwrap().send(record.clone()).await.unwrap();
             assert!(begun.elapsed() < LIMIT, "{}", self.running.as_ref().unwrap().status().borrow().words());
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
     async fn ask(&self, request: Digest) {
-        // Another certificate each time: of one request the log has one.
+        self.records.as_ref().unwrap().send(self.record(request)).await.unwrap();
+    }
+
+    /// Another certificate each time: of one request the log has one.
+    fn record(&self, request: Digest) -> Bytes {
         let der = Blob(Bytes::from(format!("{} {:?}", self.folder.display(), Instant::now())));
-        let record = codec::encode(&LogRecord { request, der });
-        self.records.as_ref().unwrap().send(record.into()).await.unwrap();
+        codec::encode(&LogRecord { request, der }).into()
     }
 }
 
@@ -164,6 +167,7 @@ async fn of_two_replicas_the_first_goes_on_alone_and_the_second_waits() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!all[1].issued.lock().unwrap().contains_key(&[5; 32]), "nothing is issued without the first");
     start(&mut all, 0).await;
+    all[1].issue([5; 32]).await;
     all[0].until("the first is back", |status| status.is_ready() && status.handed == 5).await;
     even(&all).await;
     for one in all {

@@ -216,12 +216,48 @@ fn auth_05_two_logs_that_differ_stop_the_replica() {
     let mut desk = Desk::even();
     desk.hear(1, propose(1, 1)).unwrap();
     desk.own();
-    desk.install(2);
+    desk.install(3);
     desk.own();
-    desk.hear(1, state(2, Some(2), 1, 1, [8; 32])).unwrap();
+    desk.hear(1, state(3, Some(2), 1, 1, [8; 32])).unwrap();
     let other = Blob(record(request(2), b"certificate"));
-    let refused = desk.hear(1, Message::Records { view: view(2), from: 1, records: vec![other] });
+    let refused = desk.hear(1, Message::Records { view: view(3), from: 1, records: vec![other] });
     assert_eq!(refused, Err(ReplicasError::PeerDiverged(member(1))));
+}
+
+#[test]
+fn auth_15_a_log_of_a_later_view_stops_the_replica() {
+    let mut desk = Desk::begun();
+    desk.install(1);
+    desk.own();
+    let refused = desk.hear(1, state(1, Some(2), 0, 0, [0; 32]));
+    assert_eq!(refused, Err(ReplicasError::PeerAhead(member(1))));
+    assert_eq!(desk.machine.status().standing, Standing::Diverged(member(1)));
+    desk.install(3);
+    assert!(desk.said.is_empty(), "nothing is said any more");
+    // Nor is it told to be even in the very view that begins.
+    let mut desk = Desk::begun();
+    desk.install(1);
+    desk.own();
+    let refused = desk.hear(1, state(1, Some(1), 0, 0, [0; 32]));
+    assert_eq!(refused, Err(ReplicasError::PeerAhead(member(1))));
+}
+
+#[test]
+fn auth_17_what_waits_is_forgotten_at_each_view() {
+    let mut desk = Desk::begun();
+    desk.take(Input::Record(record(request(1), b"before"))).unwrap();
+    assert_eq!((desk.machine.status().waiting, desk.said.len()), (1, 0));
+    desk.install(1);
+    assert_eq!(desk.machine.status().waiting, 0);
+    desk.own();
+    desk.hear(1, state(1, Some(0), 0, 0, [0; 32])).unwrap();
+    desk.own();
+    desk.hear(1, kept(1, 0, [0; 32])).unwrap();
+    assert!(desk.said.is_empty(), "what the authority may have dropped is not proposed");
+    // What it says again is.
+    desk.take(Input::Record(record(request(1), b"now"))).unwrap();
+    let proposed = Message::Propose { view: view(1), record: Blob(record(request(1), b"now")) };
+    assert_eq!(desk.said, [proposed]);
 }
 
 #[test]

@@ -47,6 +47,34 @@ fn four_and_five_replicas_issue_nothing_twice_and_lose_nothing() {
     runs(5, 700);
 }
 
+/// Of two the first is lost for good, at a moment when the other has all that was handed back, and is set up anew with the other's log.
+#[test]
+fn two_replicas_of_which_one_took_the_others_log_issue_nothing_twice_and_lose_nothing() {
+    let mut alone = 0;
+    for seed in 0..1_000 {
+        let mut world = World::new(seed, 2, None);
+        let storm = [4, 15, 40][world.dice.below(3)];
+        world.change(&[vec![0, 1]]);
+        (0..STEPS / 2).for_each(|_| world.step(storm));
+        world.heal();
+        world.lose_disk(0);
+        world.crash(1);
+        world.take_log(0, 1, true);
+        world.start(0);
+        if world.dice.chance(60) {
+            // It goes on alone before the other is back.
+            let before = world.handed_back();
+            world.change(&[vec![0]]);
+            (0..STEPS / 8).for_each(|_| world.step(0));
+            alone += world.handed_back() - before;
+        }
+        (0..STEPS / 2).for_each(|_| world.step(storm));
+        world.heal();
+        assert!(world.caught.is_empty(), "seed {seed}: {:?}", world.caught);
+    }
+    assert!(alone > 200, "it issues something alone: {alone}");
+}
+
 #[test]
 fn every_checker_catches_its_mutant() {
     let table: [(Danger, &[&str]); 9] = [

@@ -95,6 +95,8 @@ fn auth_14_who_knows_nothing_of_the_log_makes_no_quorum() {
     assert_eq!(world.status(2).standing, Standing::NoQuorum);
     world.change(&[vec![0, 1, 2]]);
     world.settle();
+    world.again(0);
+    world.settle();
     assert_eq!(world.handed_back(), 1, "all begin together");
     world.change(&[vec![0, 1], vec![2]]);
     world.settle();
@@ -150,6 +152,65 @@ fn of_two_the_first_cannot_be_replaced_by_an_empty_one() {
     assert!(world.caught.is_empty(), "{:?}", world.caught);
 }
 
+/// Of two the first is lost, takes the other's log, and goes on alone; then the other comes. With or without the ring's number.
+fn taken(ring: bool) -> World {
+    let mut world = World::new(8, 2, None);
+    for _ in 0..4 {
+        world.change(&[vec![0, 1]]);
+        world.settle();
+    }
+    world.ask(0, [1; 32]);
+    world.settle();
+    assert_eq!(world.handed_back(), 1);
+    world.lose_disk(0);
+    world.crash(1);
+    world.take_log(0, 1, ring);
+    world.start(0);
+    world.change(&[vec![0]]);
+    world.settle();
+    world.ask(0, [2; 32]);
+    world.settle();
+    world
+}
+
+#[test]
+fn auth_15_a_log_that_was_taken_goes_on_from_the_views_it_knows() {
+    let mut world = taken(true);
+    assert_eq!(world.handed_back(), 2);
+    world.heal();
+    assert!(world.caught.is_empty(), "{:?}", world.caught);
+    assert_eq!(world.on_disk(1, 2), world.on_disk(0, 2), "the other takes over what was issued alone");
+    // From views before those of its log nothing goes on.
+    let world = taken(false);
+    assert!(world.caught["blame"].contains("AUTH-15"), "{:?}", world.caught);
+    assert_eq!((world.handed_back(), world.on_disk(0, 2)), (1, None));
+}
+
+/// An office is set up anew beside a replica that was kept.
+#[test]
+fn auth_16_all_of_the_log_is_handed_back_after_each_start() {
+    let mut world = World::new(9, 2, None);
+    world.change(&[vec![0, 1]]);
+    world.settle();
+    for number in 1..4 {
+        world.ask(0, [number; 32]);
+    }
+    world.settle();
+    let issued = world.all[1].issued.clone();
+    assert_eq!((issued.len(), world.status(1).handed), (3, 3));
+    world.lose_office(1);
+    world.start(1);
+    world.change(&[vec![0, 1]]);
+    world.settle();
+    assert_eq!(world.all[1].issued, issued);
+    // A view more hands nothing back again.
+    world.all[1].issued.clear();
+    world.change(&[vec![0, 1]]);
+    world.settle();
+    assert!(world.all[1].issued.is_empty());
+    assert!(world.caught.is_empty(), "{:?}", world.caught);
+}
+
 /// What is handed back, and when: in a quorum's view alone, when every disk of it has it.
 #[test]
 fn auth_13_nothing_comes_back_before_every_disk_of_a_quorum_has_it() {
@@ -166,7 +227,10 @@ fn auth_13_nothing_comes_back_before_every_disk_of_a_quorum_has_it() {
     assert_eq!(world.handed_back(), 1, "of two the first goes on alone");
     world.change(&[vec![0, 1]]);
     world.settle();
-    assert_eq!(world.handed_back(), 2, "what waited comes too");
+    assert_eq!(world.handed_back(), 1, "what waited was for the view before");
+    world.again(1);
+    world.settle();
+    assert_eq!(world.handed_back(), 2, "what its authority says again comes too");
     world.ask(0, [3; 32]);
     // All but one disk.
     while world.deliver(0) || world.deliver(1) || world.seal(0) || world.seal(1) || world.write(0, true) {}

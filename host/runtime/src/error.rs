@@ -8,14 +8,35 @@ use std::path::PathBuf;
 pub enum StoreError {
     /// The file is damaged, cut short, or not ours.
     #[error(
-        "the store {path} is damaged ({detail}). Keep a copy of it, then restore it from a backup, or move it away (with \
-         its -wal file, if there is one): the member then starts from its charter and fetches the transcript from the others"
+        "the store {path} is damaged ({detail}). Keep a copy of it, then restore it from a backup (never an authority's folder, nor its \
+         replica's: docs/cli.md), or move it away (with its -wal file, if there is one): the member then starts from its charter and fetches \
+         the transcript from the others"
     )]
     LocalCorrupt {
         /// Which file.
         path: PathBuf,
         /// What is wrong with it.
         detail: String,
+    },
+    /// The same of an authority's folder, or its replica's: what it told since a backup was made, it would tell otherwise.
+    #[error(
+        "the store {path} is damaged ({detail}). Never restore this folder from a backup: what was issued since then could be issued a \
+         second time. Keep a copy of it, and set it up anew as one that was lost (docs/cli.md, \"Replicas of an authority\")"
+    )]
+    LocalCorruptOffice {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// Somebody else has had it for longer than one waits.
+    #[error(
+        "the store {path} was held by another program for a minute. End whatever else reads or writes it (a copy, a backup, sqlite3), and \
+         start again"
+    )]
+    LocalBusy {
+        /// Which file.
+        path: PathBuf,
     },
     /// A newer release wrote the file.
     #[error(
@@ -40,6 +61,17 @@ pub enum StoreError {
     /// The thread that writes the store is gone.
     #[error("the store's writer has stopped; restart the member")]
     LocalStopped,
+}
+
+impl StoreError {
+    /// As it is told of a folder that is never restored from a backup: an authority's, and its replica's.
+    #[must_use]
+    pub fn never_restored(self) -> Self {
+        match self {
+            Self::LocalCorrupt { path, detail } => Self::LocalCorruptOffice { path, detail },
+            other => other,
+        }
+    }
 }
 
 /// Why a state folder could not be used.
@@ -72,6 +104,15 @@ pub enum StateError {
     #[error("{path} holds no identity. Run: folkmoot --state {path} identity new NAME")]
     LocalNoIdentity {
         /// Which folder.
+        path: PathBuf,
+    },
+    /// There is a key, and no certificate beside it.
+    #[error(
+        "{path} is missing beside its key. Copy it back: every group that has this identity knows it (folkmoot export, at any member), and so \
+         does whoever was given it. If nobody was, move identity.key away and make a new identity"
+    )]
+    LocalNoCertificate {
+        /// Which file.
         path: PathBuf,
     },
     /// There is an identity already.
@@ -143,4 +184,15 @@ pub enum RuntimeError {
     /// The runtime has ended.
     #[error("the member has stopped")]
     Stopped,
+}
+
+impl RuntimeError {
+    /// As [`StoreError::never_restored`].
+    #[must_use]
+    pub fn never_restored(self) -> Self {
+        match self {
+            Self::Store(error) => Self::Store(error.never_restored()),
+            other => other,
+        }
+    }
 }

@@ -36,8 +36,9 @@ pub use open::{
 pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
 pub use stacks::{
     AuthorityStatus, Command, DealerState, Event, Exchange, LettersError, Member, Node, Office, Origin,
-    Petition, Proposal, Refusal, SendError, Standing, Timing,
+    Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, Standing, Timing,
+    stored_ring_seq,
 };
-pub use state::{Lock, StateFolder, in_words};
+pub use state::{Lock, StateFolder, in_words, write_whole};
 pub use store::{FORMAT, Store, Writer};
 pub use wire::Wire;

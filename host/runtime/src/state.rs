@@ -113,17 +113,24 @@ impl StateFolder {
     /// [`StateError::LocalExists`], [`StateError::LocalFile`].
     pub fn write_identity(&self, key_pem: &str, certificate_pem: &str) -> Result<(), StateError> {
         let path = self.key_path();
-        let opened = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path);
-        let mut out = match opened {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                return Err(StateError::LocalExists { path });
+        let absent =
+            || if path.exists() { Err(StateError::LocalExists { path: path.clone() }) } else { Ok(()) };
+        absent()?;
+        // Nobody else makes one here meanwhile.
+        let _lock = self.lock()?;
+        absent()?;
+        // The key last: a stop in between leaves no identity, and the next one made here replaces the certificate.
+        write_whole(&self.certificate_path(), certificate_pem.as_bytes())?;
+        let draft = self.path.join("identity.key.new");
+        let write = || {
+            match std::fs::remove_file(&draft) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
             }
-            other => other.map_err(|error| file(&path, &error))?,
+            let out = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&draft)?;
+            settle(out, key_pem.as_bytes(), &draft, &path)
         };
-        out.write_all(key_pem.as_bytes())
-            .and_then(|()| out.sync_all())
-            .map_err(|error| file(&path, &error))?;
-        replace(&self.certificate_path(), certificate_pem.as_bytes())
+        write().map_err(|error| file(&path, &error))
     }
 
     /// The private key, PEM.
@@ -150,9 +157,13 @@ impl StateFolder {
     /// The identity certificate, PEM.
     ///
     /// # Errors
-    /// [`StateError::LocalFile`].
+    /// [`StateError::LocalNoCertificate`], [`StateError::LocalFile`].
     pub fn read_certificate(&self) -> Result<Vec<u8>, StateError> {
-        read(&self.certificate_path())
+        let path = self.certificate_path();
+        if !path.exists() && self.has_identity() {
+            return Err(StateError::LocalNoCertificate { path });
+        }
+        read(&path)
     }
 
     /// The signed charter, DER.
@@ -174,7 +185,7 @@ impl StateFolder {
     pub fn write_charter(&self, charter: &[u8]) -> Result<(), StateError> {
         let path = self.charter_path();
         if !path.exists() {
-            return replace(&path, charter);
+            return write_whole(&path, charter);
         }
         if read(&path)? == charter { Ok(()) } else { Err(StateError::LocalOtherCharter { path }) }
     }
@@ -194,17 +205,22 @@ fn read(path: &Path) -> Result<Vec<u8>, StateError> {
     Ok(out)
 }
 
-/// Writes a file so that a crash leaves either none or all of it.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
+/// Writes a file so that a crash leaves either what was there or all of it, and returns when the disk has it.
+///
+/// # Errors
+/// [`StateError::LocalFile`].
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
     let draft = path.with_extension("new");
-    let write = || {
-        let mut out = File::create(&draft)?;
-        out.write_all(bytes)?;
-        out.sync_all()?;
-        std::fs::rename(&draft, path)?;
-        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
-    };
+    let write = || settle(File::create(&draft)?, bytes, &draft, path);
     write().map_err(|error| file(path, &error))
+}
+
+/// Fills a draft and puts it in its place.
+fn settle(mut out: File, bytes: &[u8], draft: &Path, path: &Path) -> std::io::Result<()> {
+    out.write_all(bytes)?;
+    out.sync_all()?;
+    std::fs::rename(draft, path)?;
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 fn file(path: &Path, error: &std::io::Error) -> StateError {

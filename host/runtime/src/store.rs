@@ -5,13 +5,16 @@
 //! ```
 //! A batch is one transaction: after a crash either all of it is there or nothing. [`Writer::commit`] returns only when
 //! the disk has it, so whatever relies on it may go out afterwards (DECISIONS O4).
+//!
+//! What is deleted is overwritten; of the tables with secrets it leaves the log of writes too, with the same commit.
 
 use crate::StoreError;
 use bytes::Bytes;
 use folkmoot_base::{Persist, StoreKey, digest};
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// The format this release reads and writes; in the file as `user_version`.
@@ -28,6 +31,13 @@ const TABLES_MAX: usize = 64;
 const TABLES: [&str; 10] =
     ["ring", "transcript", "vote", "request", "share", "revoked", "office", "keying", "locator", "log"];
 
+/// Tables whose rows are secrets, though sealed: a row deleted there is to be nowhere on the disk.
+const SECRETS: [&str; 2] = ["office", "share"];
+/// How long another's write, or its look at the whole store, is waited for.
+const BUSY: Duration = Duration::from_secs(60);
+/// The same where it is only to empty the log of writes, which can be done later.
+const BUSY_CLEANING: Duration = Duration::from_millis(100);
+
 /// Table, key, value and checksum, as a row has them.
 type Row = (String, Vec<u8>, Vec<u8>, Vec<u8>);
 /// What to write, and whom to tell.
@@ -38,6 +48,8 @@ type Batch = (Vec<Persist>, oneshot::Sender<Result<(), StoreError>>);
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    /// The log of writes may have what was deleted from a table of secrets.
+    unclean: bool,
 }
 
 impl Store {
@@ -53,9 +65,12 @@ impl Store {
         if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
             return Err(corrupt(path, "it is empty"));
         }
-        let store = Self { connection: connect(path, OpenFlags::empty())?, path: path.to_owned() };
+        let connection = connect(path, OpenFlags::empty())?;
+        let mut store = Self { connection, path: path.to_owned(), unclean: true };
         store.check()?;
         store.settings()?;
+        // A stop may have come between a commit and its cleaning.
+        store.clean();
         Ok(store)
     }
 
@@ -89,7 +104,8 @@ impl Store {
     pub fn commit(&mut self, batch: &[Persist]) -> Result<(), StoreError> {
         let path = self.path.clone();
         let refuse = |error: rusqlite::Error| classify(&path, &error);
-        let transaction = self.connection.transaction().map_err(refuse)?;
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refuse)?;
         {
             let mut put = transaction
                 .prepare_cached(
@@ -110,7 +126,26 @@ impl Store {
                 done.map_err(refuse)?;
             }
         }
-        transaction.commit().map_err(refuse)
+        transaction.commit().map_err(refuse)?;
+        let erases = |persist: &Persist| persist.value.is_none() && SECRETS.contains(&persist.key.table);
+        self.unclean |= batch.iter().any(erases);
+        self.clean();
+        Ok(())
+    }
+
+    /// Brings the log of writes home and empties it, if it may have what is to be gone. Whoever looks at the store meanwhile holds that up: then
+    /// it is done at the next commit.
+    fn clean(&mut self) {
+        if !self.unclean {
+            return;
+        }
+        let emptied = self.connection.busy_timeout(BUSY_CLEANING).and_then(|()| {
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+        });
+        self.unclean = emptied != Ok(0);
+        if let Err(error) = self.connection.busy_timeout(BUSY) {
+            tracing::debug!("the store does not wait for others: {error}");
+        }
     }
 
     fn create(&self) -> Result<(), StoreError> {
@@ -144,7 +179,8 @@ impl Store {
     fn settings(&self) -> Result<(), StoreError> {
         self.connection
             .execute_batch(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA locking_mode = NORMAL;",
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA locking_mode = NORMAL;
+                 PRAGMA secure_delete = ON;",
             )
             .map_err(|error| classify(&self.path, &error))
     }
@@ -213,7 +249,12 @@ impl Drop for Writer {
 
 fn connect(path: &Path, more: OpenFlags) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-    Connection::open_with_flags(path, flags).map_err(|error| classify(path, &error))
+    let open = || {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY)?;
+        Ok(connection)
+    };
+    open().map_err(|error: rusqlite::Error| classify(path, &error))
 }
 
 /// Makes an empty store under another name and moves it to its place, so that a crash leaves either none or a whole one.
@@ -234,7 +275,8 @@ fn make(path: &Path) -> Result<(), StoreError> {
             _ => {}
         }
     }
-    let store = Store { connection: connect(&draft, OpenFlags::SQLITE_OPEN_CREATE)?, path: path.to_owned() };
+    let connection = connect(&draft, OpenFlags::SQLITE_OPEN_CREATE)?;
+    let store = Store { connection, path: path.to_owned(), unclean: false };
     store.create()?;
     drop(store);
     std::fs::rename(&draft, path).map_err(disk)?;
@@ -271,7 +313,10 @@ fn corrupt(path: &Path, detail: &str) -> StoreError {
 }
 
 fn classify(path: &Path, error: &rusqlite::Error) -> StoreError {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
+    if matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked)) {
+        return StoreError::LocalBusy { path: path.to_owned() };
+    }
     let damaged = match error {
         rusqlite::Error::SqliteFailure(failure, text) => {
             matches!(failure.code, DatabaseCorrupt | NotADatabase)

@@ -133,7 +133,7 @@ pub(crate) fn replica_seeds() -> [Vec<Vec<u8>>; 2] {
     let one = chain([0; 32], &first);
     let two = chain(one, &second);
     let proposal = Message::Propose { view: view(1), record: Blob(first.clone()) }.encode();
-    let records = Message::Records { view: view(2), from: 2, records: vec![Blob(second)] }.encode();
+    let records = Message::Records { view: view(3), from: 2, records: vec![Blob(second)] }.encode();
     let words = vec![state(1, None, 0, [0; 32]), kept(1, 0, [0; 32]), proposal.clone(), records.clone()];
     let story = script([
         // All three begin.
@@ -150,13 +150,15 @@ pub(crate) fn replica_seeds() -> [Vec<Vec<u8>>; 2] {
         (2, kept(1, 1, one)),
         (6, vec![]),
         (5, vec![]),
+        // The third was in a view that we were not in.
         (3 + 16, vec![]),
-        (0, state(2, Some(1), 1, one)),
-        (2, state(2, Some(2), 2, two)),
+        (3 + 16, vec![]),
+        (0, state(3, Some(1), 1, one)),
+        (2, state(3, Some(2), 2, two)),
         (2, records),
         (5, vec![]),
-        (0, kept(2, 2, two)),
-        (2, kept(2, 2, two)),
+        (0, kept(3, 2, two)),
+        (2, kept(3, 2, two)),
         (7, vec![]),
         (15, vec![]),
     ]);

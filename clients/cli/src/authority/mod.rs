@@ -37,8 +37,10 @@ pub(crate) fn refuse(error: AuthorityError) -> Failure {
 pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result<(), Failure> {
     match command {
         Authority::New { group, scheme, name } => new(folder, &group, scheme, &name, json).await,
-        Authority::Show => show(&Public::read(folder).map_err(refuse)?, json),
-        Authority::Certificate => certificate(&Public::read(folder).map_err(refuse)?, json),
+        Authority::Show => show(&folkmoot_authority::public(&StateFolder::at(folder)).map_err(refuse)?, json),
+        Authority::Certificate => {
+            certificate(&folkmoot_authority::public(&StateFolder::at(folder)).map_err(refuse)?, json)
+        }
         Authority::HandOver { file } => {
             folkmoot_authority::hand_over(&StateFolder::at(folder), &file).map_err(refuse)?;
             data(json, &json!({ "file": file }), || {

@@ -12,6 +12,7 @@ pub(crate) mod find;
 mod hook;
 pub(crate) mod journal;
 mod kept;
+mod lacks;
 mod office;
 mod post;
 mod propose;
@@ -21,7 +22,7 @@ mod serve;
 
 use crate::args::Run;
 use crate::control::EVENTS_BEHIND_MAX;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::show;
 use folkmoot::{Event, Folkmoot, MemberId, Options, Session, ViewId};
 use journal::Journal;
@@ -101,9 +102,9 @@ pub(crate) async fn run(
     options.replicated = run.replica.replicas.is_some();
     options.clock_ahead = Duration::from_secs(run.clock_ahead);
     options.danger_keep_keys = run.danger_keep_keys;
-    let moot = Folkmoot::open_with(options).await?;
-    let session =
-        if run.authority { office::of(&moot, folder, &run.replica).await? } else { moot.join().await? };
+    let never = |error: folkmoot::Error| if run.authority { error.never_restored() } else { error };
+    let moot = Folkmoot::open_with(options).await.map_err(never)?;
+    let session = if run.authority { office::of(&moot).await? } else { moot.join().await? };
     if run.apply {
         moot.apply().await?;
     }
@@ -244,6 +245,9 @@ impl Process {
                 if let Some(replica) = &self.replica {
                     replica.log(record);
                 }
+            }
+            Event::LogConflict { reason } => {
+                return Err(Failure::new(Exit::Configuration, reason.clone()));
             }
             Event::Letter { .. } => self.letters.note(&event, ""),
             Event::Answered { by, .. } => self.letters.note(&event, &render::name(&self.names, by)),

@@ -1,13 +1,10 @@
 //! The process as the group's authority: how it stands, and what changes with it.
 
 use super::{Process, render};
-use crate::authority::args::ReplicaArgs;
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, utc};
-use folkmoot::{AuthorityStatus, DealerState, Folkmoot, Session, StateFolder};
-use folkmoot_identity::SignedCharter;
+use folkmoot::{AuthorityStatus, DealerState, Folkmoot, Session};
 use serde_json::{Value, json};
-use std::path::Path;
 use std::time::Duration;
 
 /// How often it is looked at.
@@ -37,9 +34,8 @@ impl Watch {
 }
 
 /// Its session with a group that it is never in; refused where this process is no authority.
-pub(super) async fn of(moot: &Folkmoot, folder: &Path, replica: &ReplicaArgs) -> Result<Session, Failure> {
+pub(super) async fn of(moot: &Folkmoot) -> Result<Session, Failure> {
     if moot.authority().await?.is_some() {
-        share(folder, replica)?;
         return Ok(moot.session(moot.group()));
     }
     let why = "this folder cannot be the group's authority: its key is not among the charter's authority.nodes, or it holds no office \
@@ -47,27 +43,12 @@ pub(super) async fn of(moot: &Folkmoot, folder: &Path, replica: &ReplicaArgs) ->
     Err(Failure::new(Exit::Refused, why))
 }
 
-/// Several of one office that do not share a log would each issue for one request.
-fn share(folder: &Path, replica: &ReplicaArgs) -> Result<(), Failure> {
-    let bytes = StateFolder::at(folder).read_charter()?;
-    let signed = SignedCharter::complete_from_der(&bytes).map_err(Failure::bug)?;
-    let nodes = signed.charter().central().map_or(0, |central| central.nodes.len());
-    if nodes < 2 || replica.replicas.is_some() {
-        return Ok(());
-    }
-    let why = format!(
-        "the charter names {nodes} replicas of this authority: without a log that they share, two certificates could be issued for \
-         one request. Run each with --replicas (docs/cli.md, \"Replicas of an authority\")"
-    );
-    Err(Failure::new(Exit::Configuration, why))
-}
-
 impl Process {
     /// Shows what has changed.
     pub(super) async fn look_at_office(&mut self) -> Result<(), Failure> {
         let Some(status) = self.moot.authority().await? else { return Ok(()) };
-        if let Some(replica) = &self.replica {
-            replica.check(status.issued)?;
+        if let Some(replica) = &mut self.replica {
+            replica.bring().await?;
         }
         self.learn_names().await?;
         let here: Vec<String> = status.present.iter().map(|one| one.member.hex()).collect();

@@ -75,6 +75,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         Event::SendFailed { error } => json!({ "event": "send-failed", "error": error.to_string() }),
         Event::LinkUp { node, at } => json!({ "event": "link-up", "node": node.hex(), "at": at.to_string() }),
         Event::LinkDown { node } => json!({ "event": "link-down", "node": node.hex() }),
+        Event::LogConflict { reason } => json!({ "event": "log-conflict", "reason": reason }),
         Event::Log(record) => json!({ "event": "log", "record": hex(record) }),
         Event::Configuration { nodes } => {
             let nodes: Vec<String> = nodes.iter().map(|node| node.hex()).collect();

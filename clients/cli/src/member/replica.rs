@@ -7,6 +7,7 @@
 //! A record that finds no room is dropped here: the authority says it again after a few seconds.
 
 use super::Process;
+use super::lacks::Lacks;
 use super::render::view_text;
 use crate::authority::args::ReplicaArgs;
 use crate::exit::{Exit, Failure};
@@ -18,7 +19,7 @@ use folkmoot_authority::replicas::{
 use folkmoot_identity::SignedCharter;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, watch};
 
 /// It, at work.
@@ -29,6 +30,9 @@ pub(super) struct Replica {
     status: watch::Receiver<Status>,
     /// The replicas, by their charter.
     names: BTreeMap<MemberId, String>,
+    /// The authority's folder, and what the log lacks of it.
+    home: PathBuf,
+    lacks: Lacks,
 }
 
 /// What happened there.
@@ -68,7 +72,8 @@ pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Re
         Failure { exit, text: text.replacen("the replica has stopped", "the replica cannot start", 1) }
     })?;
     let status = running.status();
-    Ok(Some(Replica { running, records, logged, status, names }))
+    let (home, lacks) = (home.to_owned(), Lacks::new());
+    Ok(Some(Replica { running, records, logged, status, names, home, lacks }))
 }
 
 /// The replicas that the charter in this folder lists.
@@ -119,18 +124,13 @@ impl Replica {
         self.names.get(member).cloned().unwrap_or_else(|| member.to_string())
     }
 
-    /// An authority whose disk has more than the log has: one of the two was changed.
-    pub(super) fn check(&self, issued: usize) -> Result<(), Failure> {
-        let status = self.status.borrow();
-        if !status.is_ready() || u64::try_from(issued).is_ok_and(|issued| issued <= status.length) {
-            return Ok(());
+    /// What the own disk has issued and the log has not goes into it, once the log is even and has been handed back.
+    pub(super) async fn bring(&mut self) -> Result<(), Failure> {
+        let status = self.status.borrow().clone();
+        for record in self.lacks.next(&self.home, &status).await? {
+            self.log(&record);
         }
-        let why = format!(
-            "this authority has issued {issued} certificates and the replicas' log has {} records: it ran without --replicas, or the \
-             replica's folder is a new one that has not met the others. Nothing more is issued, so that nothing is issued twice",
-            status.length
-        );
-        Err(Failure::new(Exit::Configuration, why))
+        Ok(())
     }
 
     /// All of it, for `folkmoot authority status`.
@@ -168,6 +168,9 @@ impl Process {
     pub(super) async fn follow_replica(&mut self, turn: Turn) -> Result<(), Failure> {
         match turn {
             Turn::Logged(Logged { record, kept }) => {
+                if let Some(replica) = &mut self.replica {
+                    replica.lacks.hear(&record);
+                }
                 self.moot.logged(record).await?;
                 // A replica that has ended says so by itself.
                 let _ = kept.send(());

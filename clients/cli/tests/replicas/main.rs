@@ -12,6 +12,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
+mod alone;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../crash/draw.rs"]

@@ -92,7 +92,7 @@ pub enum DriverError {
 
 impl From<StoreError> for DriverError {
     fn from(error: StoreError) -> Self {
-        Self::Runtime(error.into())
+        Self::Runtime(RuntimeError::from(error).never_restored())
     }
 }
 
@@ -173,7 +173,7 @@ pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> 
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,
     };
-    let opened = folkmoot_runtime::open(options).await?;
+    let opened = folkmoot_runtime::open(options).await.map_err(RuntimeError::never_restored)?;
     let Opened { running, me, group, locator, lock, .. } = opened;
     // Beside the member's own connection to the same file: SQLite lets one write at a time, and the other waits.
     let store = Store::open(&folder.store_path())?;
@@ -325,7 +325,7 @@ impl Work {
     /// What a peer did wrong is told and passed over; two logs that differ end it.
     fn handle(&mut self, input: Input) -> Result<(), DriverError> {
         if let Err(error) = self.machine.handle(input) {
-            if matches!(error, ReplicasError::PeerDiverged(_)) {
+            if matches!(error, ReplicasError::PeerDiverged(_) | ReplicasError::PeerAhead(_)) {
                 self.tell.send_replace(self.machine.status());
                 return Err(error.into());
             }

@@ -2,7 +2,7 @@
 
 use folkmoot_base::{DecodeError, MemberId};
 
-/// Why an input was refused. Nothing has changed then, but for [`Self::PeerDiverged`]: the replica stops.
+/// Why an input was refused. Nothing has changed then, but for [`Self::PeerDiverged`] and [`Self::PeerAhead`]: the replica stops.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplicasError {
@@ -24,6 +24,12 @@ pub enum ReplicasError {
          Stop all replicas, and compare their logs before any of them runs again"
     )]
     PeerDiverged(MemberId),
+    /// `AUTH-15` A log was made even in a later view than this one. Nothing is handed back any more.
+    #[error(
+        "AUTH-15: the log of {0} was even with the others' in a view that comes after this one: a disk was set back, and views are out of \
+         order. Stop all replicas, and compare their logs (folkmoot authority log) before any of them runs again"
+    )]
+    PeerAhead(MemberId),
     /// `AUTH-08` More records on their way than may be.
     #[error("AUTH-08: no room for a record of {0}: too many are on their way, or the log is full")]
     PeerTooMany(MemberId),

@@ -111,6 +111,8 @@ impl Replicas {
         let present: Vec<MemberId> =
             self.listed.iter().filter(|one| members.contains(one)).copied().collect();
         let quorum = is_quorum(&self.listed, &present) || self.danger == Some(Danger::MinorityToo);
+        // AUTH-17: the authority says again what still stands, and nothing that it has dropped meanwhile.
+        self.wants.clear();
         let before = self.seat.take().filter(|_| self.danger == Some(Danger::ProposesOnce));
         self.trace(format!("view {id}: {} of {} replicas", present.len(), self.listed.len()));
         self.seat = Some(Seat {
@@ -178,6 +180,11 @@ impl Replicas {
         let best = seat.states.iter().max_by_key(rank).map(|(member, has)| (*member, *has));
         let best = if danger == Some(Danger::OwnLog) { Some((me, ours)) } else { best };
         let Some((source, has)) = best else { return Ok(()) };
+        // AUTH-15: by views it is told which log is the newer one. One that was even in a later view than this lost the ring's number.
+        if has.epoch.is_some_and(|epoch| epoch >= seat.view) {
+            self.diverged = Some(source);
+            return Err(ReplicasError::PeerAhead(source));
+        }
         // Of the epoch that stands a log is a beginning; of another, what stands for good.
         let agreed = |of: &Holding| {
             if of.epoch == has.epoch { of.length.min(has.length) } else { of.floor.min(has.length) }

@@ -36,7 +36,7 @@ pub(crate) struct Log {
     records: Vec<(Bytes, Digest)>,
     places: BTreeMap<Digest, u64>,
     pub(super) since: Option<u64>,
-    pub(super) epoch: Option<ViewId>,
+    pub(crate) epoch: Option<ViewId>,
     /// Places up to here stand for good.
     pub(crate) floor: u64,
     /// Places up to here are on the authority's own disk.

@@ -114,7 +114,7 @@ pub struct Replicas {
     pub(super) seat: Option<Seat>,
     /// Records of the own authority that were not handed back, by request.
     pub(super) wants: BTreeMap<Digest, Bytes>,
-    /// Places up to here were handed back since the start, or before.
+    /// Places up to here were handed back since the start.
     offered: u64,
     tickets: VecDeque<Ticket>,
     next_ticket: u64,
@@ -141,7 +141,8 @@ impl Replicas {
         Ok(Self {
             me,
             listed,
-            offered: log.handed,
+            // AUTH-16: all of it again, for the authority's own disk may be another than it was. What it has is nothing new to it.
+            offered: 0,
             log,
             seat: None,
             wants: BTreeMap::new(),
@@ -163,7 +164,7 @@ impl Replicas {
     /// Takes one input.
     ///
     /// # Errors
-    /// [`ReplicasError`]. After [`ReplicasError::PeerDiverged`] nothing is said or handed back any more.
+    /// [`ReplicasError`]. After [`ReplicasError::PeerDiverged`] and [`ReplicasError::PeerAhead`] nothing is said or handed back any more.
     pub fn handle(&mut self, input: Input) -> Result<(), ReplicasError> {
         if self.diverged.is_some() {
             return Ok(());

@@ -147,6 +147,25 @@ impl World {
         self.all[one] = Process { lost: self.views.len(), ..Process::default() };
     }
 
+    /// Its authority's disk alone is lost.
+    pub(crate) fn lose_office(&mut self, one: usize) {
+        self.crash(one);
+        self.all[one].issued.clear();
+    }
+
+    /// The owner says that another's log is the log, and puts it on this disk (`authority take-log`); `ring`: with the number by which its
+    /// views are in order.
+    pub(crate) fn take_log(&mut self, one: usize, from: usize, ring: bool) {
+        let log = self.all[from].disk.iter().filter(|(key, _)| key.table == LOG_TABLE);
+        let log: Vec<_> = log.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let ring_seq = self.all[from].ring_seq;
+        let process = &mut self.all[one];
+        process.disk.extend(log);
+        if ring {
+            process.ring_seq = process.ring_seq.max(ring_seq);
+        }
+    }
+
     /// Whether those others who know the log are a quorum: else it may be lost with this one.
     fn may_lose(&self, one: usize) -> bool {
         let knows = |other: &usize| {

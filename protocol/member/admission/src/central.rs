@@ -72,6 +72,11 @@ impl AtAuthority {
     }
 }
 
+/// At which of the authority's nodes a request begins: at another for each, so that one that is of no use is not in everybody's way.
+fn first_node(request: &Digest) -> u32 {
+    request.first().copied().unwrap_or_default().into()
+}
+
 /// Whether this node speaks for the charter's authority.
 pub(crate) fn speaks(roster: &Roster, node: &NodeId) -> bool {
     roster.charter().central().is_some_and(|central| central.speaks(&node.member()))
@@ -147,7 +152,7 @@ impl Admission {
             let bare = grounds.is_none();
             *asked = Asked { next: call.now + pause, tries: tries.saturating_add(1), bare };
             let (Some(open), Some(grounds)) = (self.requests.get(&digest), grounds) else { continue };
-            if let Some(node) = self.central.node(tries) {
+            if let Some(node) = self.central.node(tries.saturating_add(first_node(&digest))) {
                 let (request, grounds) = (open.request.der().to_vec(), GroundsWord::of(&grounds));
                 self.tell_authority(node, &AuthorityMessage::Grant { request: Blob::from(request), grounds });
             }
@@ -215,16 +220,35 @@ impl Admission {
         }
     }
 
-    /// Its guest hears it once; asked again it answers the same. A refusal for good is the own transcript's or charter's to say: the
-    /// authority cannot send a guest away with one.
+    /// Its guest hears it once; asked again it answers the same.
     fn hear_denied(&mut self, call: &Call<'_>, request: Digest, reason: Reason) {
-        let reason = match reason {
-            Reason::Objected | Reason::NotListed => Reason::AwaitingAuthority,
-            other => other,
-        };
-        let open = self.requests.get(&request).is_some();
-        if open && self.central.denied.insert(request, reason) != Some(reason) {
+        let Some(open) = self.requests.get(&request) else { return };
+        let borne_out = self.bears_out(call, open, reason);
+        let reason = if borne_out { reason } else { Reason::AwaitingAuthority };
+        if self.central.denied.insert(request, reason) != Some(reason) {
             self.answer(call, &request);
+        }
+    }
+
+    /// `ADM-82`: whether we see ourselves what the authority says. A refusal for good is the own transcript's or charter's to say; one that has
+    /// the guest begin anew is so too, or our clock's: else one node that lies, or has a wrong clock, turns guests away without end.
+    fn bears_out(&self, call: &Call<'_>, open: &Open, reason: Reason) -> bool {
+        let (roster, body) = (call.transcript.roster(), open.request.body());
+        match reason {
+            Reason::Objected | Reason::NotListed => false,
+            Reason::Votes => open.enough(roster).is_none(),
+            Reason::Stale => {
+                let other = body.membership.charter != roster.charter().digest();
+                let used = roster.is_used(&open.request.digest()) || roster.has_issued(&body.serial);
+                other || used || body.check_removals(roster).is_err()
+            }
+            Reason::Term => self.clock.is_some_and(|time| {
+                let skew = self.config.skew_seconds;
+                let ended = body.not_after.0.saturating_add(skew) < time.0 || open.expires < time;
+                let begins = body.not_before.0 > time.0.saturating_add(skew);
+                ended || begins || open.approvals(roster).any(|vote| vote.content().expires < time)
+            }),
+            _ => true,
         }
     }
 

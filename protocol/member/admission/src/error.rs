@@ -190,6 +190,19 @@ pub enum AdmissionError {
     /// `ADM-62` A record of the log is none, or comes too late.
     #[error("ADM-62: a record of the authority's log: {0}")]
     LocalRecord(&'static str),
+    /// `ADM-80` Others speak for this authority too, and it is to run without the log that they share.
+    #[error(
+        "ADM-80: the charter names {0} replicas of this authority: without a log that they share, two certificates could be issued for \
+         one request. Run each with --replicas: folkmoot authority run CHARTER --replicas DIR (docs/cli.md, \"Replicas of an authority\")"
+    )]
+    LocalAlone(usize),
+    /// `ADM-81` The log has another certificate for a request than the own disk. Nothing is issued any more.
+    #[error(
+        "ADM-81: the log has another certificate for a request than this authority's disk: it issued without the log once, or a disk was \
+         set back or changed. Nothing more is issued here. Keep a copy of its folder, and set it up anew as one that was lost \
+         (docs/cli.md, \"Replicas of an authority\")"
+    )]
+    LocalConflict,
     /// An authority has no room for more certificates.
     #[error("the authority has no room: records on their way through the log, or certificates issued")]
     LocalFull,

@@ -365,6 +365,12 @@ pub enum Event {
     /// As the authority, with replicas: have this record ordered in the log that they share, and bring it back with
     /// [`Command::Logged`]. May be said again.
     Log(Bytes),
+    /// As the authority, with replicas: the log has another certificate for a request than our disk (`ADM-81`). Nothing is issued any more; end
+    /// the process.
+    LogConflict {
+        /// What to do, in plain words.
+        reason: String,
+    },
     /// The node is in a configuration with these nodes.
     Configuration {
         /// Who.

@@ -100,7 +100,8 @@ impl Member {
 
     /// Whether the charter's authority speaks through us, and its office is here.
     fn open_office(&mut self) -> Result<bool, MemberError> {
-        let authority = Authority::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
+        let authority = Authority::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)
+            .map_err(MemberError::StoreOffice)?;
         let Some(authority) = authority else { return Ok(false) };
         self.door = Door::Office(Box::new(authority));
         // The authority has read it, and never becomes anything else.
@@ -209,6 +210,9 @@ impl Member {
         };
         match done {
             Err(error) if said => self.event(Event::Refused { reason: whole(&error) }),
+            Err(error @ admission::AdmissionError::LocalConflict) => {
+                self.event(Event::LogConflict { reason: error.to_string() });
+            }
             Err(error) => self.refuse("admission", &error),
             Ok(()) => {}
         }

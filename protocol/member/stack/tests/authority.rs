@@ -10,7 +10,7 @@ use common::people::{Dice, NOW, PEOPLE, id};
 use folkmoot_attach as attach;
 use folkmoot_base::{Digest, GroupName, Instant, Locator, MemberId, NodeId, Service, StoreKey};
 use folkmoot_identity::{Central, CharterDraft, Founder, Scheme, SignedCharter};
-use folkmoot_member::{Command, Config, DealerState, Event, Member, Office};
+use folkmoot_member::{Command, Config, DealerState, Event, Member, MemberError, Office};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A founder, whose vote admits; who speaks for the authority; a stranger.
@@ -288,6 +288,30 @@ fn where_it_decides_alone_its_person_votes_and_does_nothing_else() {
     world.order(OFFICE, Command::Vote { subject, approve: true });
     world.seconds(2);
     assert!(world.admitted());
+}
+
+/// Whatever the command was that runs it: nobody beside the log issues.
+#[test]
+fn one_of_several_replicas_starts_with_their_log_alone() {
+    let world = World::new(|draft| {
+        draft.central.as_mut().unwrap().nodes.insert(id(4));
+    });
+    let stored: Vec<(StoreKey, Bytes)> = world.stored[&OFFICE].clone().into_iter().collect();
+    let start = |replicated| {
+        let mut config = Config::new(PEOPLE[OFFICE].clone(), world.charter.clone());
+        config.replicated = replicated;
+        Member::new(config, &stored)
+    };
+    let refused = start(false).err().unwrap();
+    assert!(matches!(refused, MemberError::StoreOffice(_)), "{refused:?}");
+    let text = refused.to_string();
+    assert!(text.contains("Run each with --replicas") && !text.contains("backup"), "{text}");
+    assert!(start(true).unwrap().authority().is_some());
+    // One that is damaged is not restored.
+    let damaged = stored.iter().map(|(key, _)| (key.clone(), Bytes::from_static(b"x"))).collect::<Vec<_>>();
+    let config = Config { replicated: true, ..Config::new(PEOPLE[OFFICE].clone(), world.charter.clone()) };
+    let text = Member::new(config, &damaged).err().unwrap().to_string();
+    assert!(text.contains("Never restore this folder from a backup"), "{text}");
 }
 
 /// Its key without an office, or an office under another charter, makes nobody an authority.

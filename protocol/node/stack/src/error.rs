@@ -9,12 +9,14 @@ pub enum NodeError {
     LocalCharter(#[from] folkmoot_identity::EntryError),
     /// The charter or an entry in the store does not stand: the store is damaged, or belongs to another group.
     #[error(
-        "the stored transcript does not stand: {0}. Restore the state folder from a backup, or move it away and join again"
+        "the stored transcript does not stand: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \
+         again: the others have the transcript. An authority's folder, or its replica's, is set up anew as one that was lost, never restored"
     )]
     StoreTranscript(#[from] folkmoot_identity::transcript::LoadError),
     /// The ring number in the store is damaged.
     #[error(
-        "the stored ring number is damaged: {0}. Restore the state folder from a backup, or move it away and join again"
+        "the stored ring number is damaged: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \
+         again: the others have the transcript. An authority's folder, or its replica's, is set up anew as one that was lost, never restored"
     )]
     StoreRing(#[from] folkmoot_ring::StoredError),
 }

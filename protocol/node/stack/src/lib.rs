@@ -29,7 +29,7 @@ mod tests;
 
 pub use error::NodeError;
 pub use folkmoot_link::Exchange;
-pub use folkmoot_ring::{Phase, Timing};
+pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Timing, stored_ring_seq};
 pub use message::{ENTRIES_BATCH_BYTES, HAVE_MAX, HEADS_MAX, LOCATORS_MAX, Place, Sync};
 pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal};
 

@@ -11,7 +11,7 @@ use super::{AuthorityMessage, GroundsWord};
 use crate::desk::Call;
 use crate::{AdmissionError, Closed, Output, Reason};
 use core::time::Duration;
-use folkmoot_base::{Blob, Digest, NodeId, limits};
+use folkmoot_base::{Blob, Digest, NodeId, UnixTime, limits};
 use folkmoot_identity::{CertificateError, EntryError, Gmc, Grounds, Request};
 use std::collections::BTreeSet;
 
@@ -55,13 +55,7 @@ impl Authority {
     ) -> Result<(), Refused> {
         let no_clock = Refused { reason: Reason::AwaitingAuthority, why: AdmissionError::LocalNoClock };
         let time = self.clock.ok_or(no_clock)?;
-        let judge = Judge {
-            office: &self.office,
-            transcript: call.transcript,
-            time,
-            skew_seconds: self.config.skew_seconds,
-            from,
-        };
+        let judge = self.judge(call, time, from);
         let grounds = judge.read(grounds)?;
         let gmc = judge.certify(request, &grounds)?;
         self.has_room(from, request)?;
@@ -74,13 +68,8 @@ impl Authority {
 
     /// The certificate for a request that its person approves.
     pub(super) fn certify_alone(&self, call: &Call<'_>, request: &Request) -> Result<Gmc, AdmissionError> {
-        let judge = Judge {
-            office: &self.office,
-            transcript: call.transcript,
-            time: self.clock.ok_or(AdmissionError::LocalNoClock)?,
-            skew_seconds: self.config.skew_seconds,
-            from: call.identity.node(),
-        };
+        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        let judge = self.judge(call, time, call.identity.node());
         let made = judge.certify(request, &Grounds::Votes(Vec::new()));
         let made = made.and_then(|gmc| self.has_room(judge.from, request).map(|()| gmc));
         made.map_err(|refused| refused.why)
@@ -89,7 +78,7 @@ impl Authority {
     /// `ADM-62`: never two certificates of one serial number, nor a second for a request that was granted before.
     fn has_room(&self, from: NodeId, request: &Request) -> Result<(), Refused> {
         let serial = &request.body().serial;
-        let underway = self.logging.values().any(|logging| logging.serial == *serial);
+        let underway = self.logging.values().any(|logging| logging.gmc.body().serial == *serial);
         if underway || self.issued.has_serial(serial) || self.issued.knows(&request.digest()) {
             let why = CertificateError::PeerCharter("the serial number of another certificate");
             let why = AdmissionError::PeerGrant(from, EntryError::PeerCertificate(why));
@@ -107,22 +96,27 @@ impl Authority {
             return self.take(request, gmc, askers);
         }
         let record = LogRecord { request, der: Blob(gmc.der().clone()) }.encode();
-        let (serial, due) = (gmc.body().serial, call.now + LOG_PATIENCE);
+        let (gmc, due) = (gmc.clone(), call.now + LOG_PATIENCE);
         self.out.push_back(Output::Log(record.clone()));
-        self.logging.insert(request, Logging { record, serial, askers, due });
+        self.logging.insert(request, Logging { record, gmc, askers, due });
     }
 
     /// `ADM-62`: a record has its place in the log, ours or another replica's. The first for a request stands.
     pub(super) fn hear_logged(&mut self, record: &[u8]) -> Result<(), AdmissionError> {
+        // What is held, byte for byte, was looked at before: after a start the whole log comes.
+        if let Some(held) = LogRecord::claim(record).filter(|record| self.issued.is_held(record)) {
+            let askers = self.logging.remove(&held.request).map(|logging| logging.askers).unwrap_or_default();
+            self.tell_granted(&askers, held.request, &held.der.0);
+            return Ok(());
+        }
         let (request, gmc) = LogRecord::read(record, self.office.certificate.key())?;
-        let askers = self.logging.remove(&request).map(|logging| logging.askers).unwrap_or_default();
-        if let Some(der) = self.issued.get(&request).cloned() {
-            self.tell_granted(&askers, request, &der);
-            return Ok(());
-        }
+        // ADM-81: one of the two may have been told where the other was.
         if self.issued.knows(&request) {
-            return Ok(());
+            self.conflict = true;
+            self.logging.clear();
+            return Err(AdmissionError::LocalConflict);
         }
+        let askers = self.logging.remove(&request).map(|logging| logging.askers).unwrap_or_default();
         if self.issued.has_serial(&gmc.body().serial) {
             self.deny_all(&askers, request, Reason::Stale);
             return Err(AdmissionError::LocalRecord("the serial number of another certificate"));
@@ -158,11 +152,26 @@ impl Authority {
         to.iter().for_each(|node| self.deny(*node, request, reason));
     }
 
-    /// What did not come back from the log is handed in again.
+    /// `ADM-83`: what did not come back from the log is handed in again, if it would still stand: the log may have been away for long. What
+    /// does not is dropped, and its askers ask anew. Should the log have it yet, it counts all the same.
     pub(super) fn log_again(&mut self, call: &Call<'_>) {
-        for logging in self.logging.values_mut().filter(|logging| logging.due <= call.now) {
-            logging.due = call.now + LOG_PATIENCE;
-            self.out.push_back(Output::Log(logging.record.clone()));
+        let due = self.logging.iter().filter(|(_, logging)| logging.due <= call.now);
+        for request in due.map(|(request, _)| *request).collect::<Vec<_>>() {
+            let time = self.clock.unwrap_or_default();
+            let judge = self.judge(call, time, call.identity.node());
+            if self.logging.get(&request).is_some_and(|logging| judge.stands(&logging.gmc)) {
+                let Some(logging) = self.logging.get_mut(&request) else { continue };
+                logging.due = call.now + LOG_PATIENCE;
+                self.out.push_back(Output::Log(logging.record.clone()));
+            } else if let Some(logging) = self.logging.remove(&request) {
+                self.deny_all(&logging.askers, request, Reason::AwaitingAuthority);
+                self.trace(format!("certificate for {} no longer stands", logging.gmc.member()));
+            }
         }
+    }
+
+    fn judge<'a>(&'a self, call: &Call<'a>, time: UnixTime, from: NodeId) -> Judge<'a> {
+        let (office, transcript) = (&self.office, call.transcript);
+        Judge { office, transcript, time, skew_seconds: self.config.skew_seconds, from }
     }
 }

@@ -28,10 +28,16 @@ impl Judge<'_> {
     /// judged whole; one that does not stand is dropped here, and nobody has seen it.
     pub(super) fn certify(&self, request: &Request, grounds: &Grounds) -> Result<Gmc, Refused> {
         self.check_charter(request.body())?;
-        self.check_time(request.body(), grounds)?;
+        self.check_time(request.body(), &approvals(grounds))?;
         let made = self.sign(request.body(), grounds).map_err(EntryError::PeerCertificate);
         let made = made.and_then(|gmc| self.transcript.check_admit(gmc.der()).map(|()| gmc));
         made.map_err(|why| self.refuse(reason_of(&why), why))
+    }
+
+    /// Whether one that was made stands still: `ADM-83`.
+    pub(super) fn stands(&self, gmc: &Gmc) -> bool {
+        let timely = self.check_time(gmc.body(), &gmc.approvals()).is_ok();
+        timely && self.transcript.check_admit(gmc.der()).is_ok()
     }
 
     /// The grounds, read.
@@ -65,18 +71,25 @@ impl Judge<'_> {
         body.check_removals(roster).or_else(|why| refuse(reason, why))
     }
 
-    /// `ADM-61`: the term is now, no vote has run out, nor the request; by our clock, give or take the skew.
-    fn check_time(&self, body: &GmcBody, grounds: &Grounds) -> Result<(), Refused> {
+    /// `ADM-61`: the term is now, no vote has run out, nor the request; by our clock, give or take the skew. What is not yet comes to be, and
+    /// our clock may be the one that is slow: that waits.
+    fn check_time(&self, body: &GmcBody, approvals: &[(MemberId, UnixTime)]) -> Result<(), Refused> {
         let (early, late) = (
             UnixTime(self.time.0.saturating_sub(self.skew_seconds)),
             UnixTime(self.time.0.saturating_add(self.skew_seconds)),
         );
-        let refuse =
-            |what| Err(Refused { reason: Reason::Term, why: AdmissionError::PeerGrantTime(self.from, what) });
-        if body.not_before > late || body.not_after < early {
-            return refuse("the term is not now");
+        let refused = |reason, what| Refused { reason, why: AdmissionError::PeerGrantTime(self.from, what) };
+        let refuse = |what| Err(refused(Reason::Term, what));
+        if body.not_before > late {
+            return Err(refused(
+                Reason::AwaitingAuthority,
+                "the term has not begun by this authority's clock",
+            ));
         }
-        if approvals(grounds).iter().any(|(_, expires)| *expires < early) {
+        if body.not_after < early {
+            return refuse("the term is over");
+        }
+        if approvals.iter().any(|(_, expires)| *expires < early) {
             return refuse("a vote has run out");
         }
         if end_of(self.transcript.roster(), body).is_some_and(|end| end < early) {

@@ -33,6 +33,8 @@ pub struct Authority {
     pub(super) tried: Option<Instant>,
     pub(super) dealt: Option<Last>,
     pub(super) lists: Lists,
+    /// The log and the own disk have two certificates for one request: nothing is said or issued any more.
+    pub(super) conflict: bool,
     pub(super) out: VecDeque<Output>,
     /// Of the input before, for status: when it was, how many members there were, whether shares are dealt, and were.
     pub(super) now: Instant,
@@ -46,7 +48,8 @@ impl Authority {
     /// charter does not name this identity.
     ///
     /// # Errors
-    /// [`AdmissionError::LocalCorrupt`] names the damaged table; [`AdmissionError::LocalOffice`] if the office is another group's, or
+    /// [`AdmissionError::LocalCorrupt`] names the damaged table; [`AdmissionError::LocalAlone`] if others speak for the authority, too, and
+    /// the config has no log; [`AdmissionError::LocalOffice`] if the office is another group's, or
     /// its secret another scheme's, or missing.
     pub fn load(
         config: Config,
@@ -63,6 +66,10 @@ impl Authority {
             return Err(AdmissionError::LocalOffice(
                 "made for another group: the charter has another certificate",
             ));
+        }
+        // ADM-80: before anything is heard.
+        if central.nodes.len() > 1 && !config.replicated {
+            return Err(AdmissionError::LocalAlone(central.nodes.len()));
         }
         let group_key = office.check(roster.charter().scheme(), central.dealer == Some(Dealer::Keeps))?;
         let mut issued = Issued::default();
@@ -81,6 +88,7 @@ impl Authority {
             tried: None,
             dealt: None,
             lists: Lists::load(transcript, stored),
+            conflict: false,
             out: VecDeque::new(),
             now: Instant::default(),
             members: 0,
@@ -95,7 +103,8 @@ impl Authority {
     /// Takes one input.
     ///
     /// # Errors
-    /// [`AdmissionError`]; nothing but bookkeeping against floods has changed then.
+    /// [`AdmissionError`]; nothing but bookkeeping against floods has changed then. After [`AdmissionError::LocalConflict`] nothing is
+    /// issued any more: end the process.
     pub fn handle(
         &mut self,
         now: Instant,
@@ -104,6 +113,9 @@ impl Authority {
         identity: &Identity,
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
+        if self.conflict {
+            return Ok(());
+        }
         let call = Call { now, transcript, identity };
         self.now = now;
         let result = self.dispatch(&call, input, entropy);

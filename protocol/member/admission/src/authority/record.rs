@@ -8,7 +8,7 @@ use super::office::OFFICE_TABLE;
 use crate::AdmissionError;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, Instant, NodeId, Persist, StoreKey, UnixTime, limits};
+use folkmoot_base::{Digest, Instant, NodeId, Persist, StoreKey, UnixTime, digest, limits};
 use folkmoot_identity::{GMC_BYTES_MAX, Gmc, GroupKey, Roster, Serial};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +27,12 @@ pub struct LogRecord {
 impl LogRecord {
     pub(super) fn encode(&self) -> Bytes {
         codec::encode(self).into()
+    }
+
+    /// What a record says it is, its certificate not looked at.
+    pub(super) fn claim(bytes: &[u8]) -> Option<Self> {
+        let long = bytes.len() > GMC_BYTES_MAX.saturating_add(64);
+        codec::decode::<Self>(bytes).ok().filter(|_| !long)
     }
 
     /// Reads a record, of a certificate that `key` has signed.
@@ -60,7 +66,8 @@ struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Issued {
     open: BTreeMap<Digest, Open>,
-    known: BTreeSet<Digest>,
+    /// For which request, and a digest of the certificate.
+    known: BTreeMap<Digest, Digest>,
     serials: BTreeSet<Serial>,
 }
 
@@ -74,7 +81,12 @@ impl Issued {
     }
 
     pub(super) fn knows(&self, request: &Digest) -> bool {
-        self.known.contains(request)
+        self.known.contains_key(request)
+    }
+
+    /// Whether it was issued, these very bytes.
+    pub(super) fn is_held(&self, record: &LogRecord) -> bool {
+        self.known.get(&record.request) == Some(&digest(&[&record.der.0]))
     }
 
     pub(super) fn get(&self, request: &Digest) -> Option<&Bytes> {
@@ -93,7 +105,7 @@ impl Issued {
 
     fn remember(&mut self, request: Digest, gmc: &Gmc) {
         let (der, not_after) = (gmc.der().clone(), gmc.body().not_after);
-        self.known.insert(request);
+        self.known.insert(request, digest(&[&der]));
         self.serials.insert(gmc.body().serial);
         self.open.insert(request, Open { der, not_after });
     }
@@ -126,7 +138,7 @@ impl Issued {
 #[derive(Debug)]
 pub(super) struct Logging {
     pub(super) record: Bytes,
-    pub(super) serial: Serial,
+    pub(super) gmc: Gmc,
     /// Who asked for it.
     pub(super) askers: BTreeSet<NodeId>,
     /// When it is handed in again.

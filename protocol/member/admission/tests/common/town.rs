@@ -5,7 +5,7 @@ use crate::common::{Bus, Dice, NOW, person, seat, store};
 use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Authority, AuthorityMessage, Command, Config, Event, GroundsWord, GuestMessage, Input,
-    Office, Output,
+    LogRecord, Office, Output,
 };
 use folkmoot_base::{Blob, Digest, GroupName, Instant, NodeId, Secret, StoreKey, UnixTime, codec};
 use folkmoot_identity::{
@@ -30,6 +30,8 @@ pub struct Desk {
     pub hears: bool,
     /// How much of the log it has had.
     pub read: usize,
+    /// By how much its clock is wrong, in seconds.
+    pub ahead: i64,
 }
 
 pub struct Town {
@@ -171,7 +173,7 @@ impl Town {
             self.bus.settle();
             let mut still = !self.sync();
             if self.logs {
-                self.log.append(&mut self.handed_in);
+                self.keep_log();
             }
             still &= !self.deliver_log();
             for (from, to, payload) in core::mem::take(&mut self.bus.said) {
@@ -183,6 +185,16 @@ impl Town {
             }
             if still && self.handed_in.is_empty() | !self.logs {
                 return;
+            }
+        }
+    }
+
+    /// As the replicas' log does (AUTH-07): one record for a request.
+    fn keep_log(&mut self) {
+        let request = |record: &Bytes| codec::decode::<LogRecord>(record).unwrap().request;
+        for record in core::mem::take(&mut self.handed_in) {
+            if self.log.iter().all(|logged| request(logged) != request(&record)) {
+                self.log.push(record);
             }
         }
     }
@@ -236,7 +248,8 @@ impl Town {
         for _ in 0..seconds {
             self.bus.pass(0);
             for which in 0..self.desks.len() {
-                let _ = self.desk_input(which, Input::Clock(self.bus.time));
+                let time = self.bus.time.0.saturating_add_signed(self.desks[which].ahead);
+                let _ = self.desk_input(which, Input::Clock(UnixTime(time)));
                 if self.desks[which].authority.poll_timeout().is_some_and(|due| due <= self.bus.now) {
                     let _ = self.desk_input(which, Input::Timeout);
                 }
@@ -406,6 +419,7 @@ pub fn desk(identity: Identity, charter: &[u8], office: &Office, config: &Config
         up: true,
         hears: true,
         read: 0,
+        ahead: 0,
     }
 }
 
