@@ -110,6 +110,12 @@ fn an_admission_that_has_ended_with_its_term_comes_not_back_over_an_older_past()
     other.append(&again).unwrap();
     merge(&mut other, &t);
     assert_eq!(other.roster(), t.roster());
+    // One that ends with it, and was kept, is over as soon as somebody says so.
+    let kept = admit(&mut t, 3, &[0, 1], 7);
+    let once_more = expire_body(&t, 3, NOW.0 + YEAR + 1);
+    assert!(t.roster().holds(&id(3), &kept));
+    let over = t.append(&entry(&t.clone(), once_more, 0)).unwrap();
+    assert!(matches!(over.change, Change::Removed { cause: Cause::Expired, .. }));
     let mut later = body(&t, 3, 2);
     (later.not_before, later.not_after) = (UnixTime(NOW.0 + 60), UnixTime(NOW.0 + 60 + YEAR));
     let later = t.make_admit(granted(&later, 3, &[0, 1]).der(), &PEOPLE[0]).unwrap();

@@ -64,8 +64,9 @@ impl Roster {
     }
 
     /// An admission has run out, and with it every other of the same member that ends no later and does not know of it.
-    pub(crate) fn expire(&mut self, member: MemberId, at: UnixTime, entry: EntryId) {
+    pub(crate) fn expire(&mut self, (member, admission): (MemberId, EntryId), at: UnixTime, entry: EntryId) {
         self.expiries.entry(member).or_default().insert((at, entry));
+        self.end(member, admission, Ending::Expired { at, entry });
         for admission in self.admissions_of(&member) {
             if let Some(ending) = self.run_out_by(&admission) {
                 self.end(member, admission.entry, ending);

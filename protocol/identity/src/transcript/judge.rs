@@ -67,7 +67,9 @@ impl Act {
             Self::Nothing => {}
             Self::Admit { request, admission } => roster.admit(*request, admission.clone()),
             Self::Refuse { request, csr } => roster.refuse(*request, *csr),
-            Self::Expire { member, at, entry, .. } => roster.expire(*member, *at, *entry),
+            Self::Expire { member, admission, at, entry } => {
+                roster.expire((*member, *admission), *at, *entry);
+            }
             Self::Decide { serial, digest, effect, entry, .. } => {
                 roster.decide(*serial, *digest, effect.clone(), *entry);
             }

@@ -89,6 +89,9 @@ pub struct Appended {
     pub id: EntryId,
     /// Whether it is new here: then store it ([`Transcript::persist`]) and pass it on.
     pub new: bool,
+    /// Whether it says nothing that was not known, and is by somebody who was no member any more. One who has left can write any number of these,
+    /// over the past in which it was a member; they are wanted for what was written over them alone.
+    pub echo: bool,
     /// What it changed.
     pub change: Change,
 }
@@ -164,7 +167,7 @@ impl Transcript {
     pub fn append(&mut self, bytes: &[u8]) -> Result<Appended, EntryError> {
         let id = Entry::id_of(bytes);
         if self.graph.contains(&id) {
-            return Ok(Appended { id, new: false, change: Change::Nothing });
+            return Ok(Appended { id, new: false, echo: false, change: Change::Nothing });
         }
         let entry = self.admissible(bytes)?;
         self.check_signature(&entry)?;
@@ -175,32 +178,16 @@ impl Transcript {
             act.apply(&mut past);
             self.remember(id, &entry.parents, past);
         }
+        let echo = !self.roster.is_member(&entry.author) && act.is_known(&self.roster);
         let change = self.take(id, &act);
         self.graph.insert(id, &entry.parents, Bytes::copy_from_slice(bytes));
         self.acts.push(act);
-        Ok(Appended { id, new: true, change })
+        Ok(Appended { id, new: true, echo, change })
     }
 
-    /// Whether this entry would stand, but is by somebody who is no member any more and says nothing new. Nobody needs it: who has left can write
-    /// as many as it likes over the past in which it was a member. (Its author may be one on a side that we have not heard of: then what
-    /// that side has since brings it along.)
-    ///
-    /// # Errors
-    /// As [`Self::append`].
-    pub fn is_leavers_echo(&self, bytes: &[u8]) -> Result<bool, EntryError> {
-        let id = Entry::id_of(bytes);
-        if self.graph.contains(&id) {
-            return Ok(false);
-        }
-        let entry = self.admissible(bytes)?;
-        if self.roster.is_member(&entry.author) {
-            return Ok(false);
-        }
-        self.check_signature(&entry)?;
-        let branch = self.branch(&entry.parents);
-        let past = branch.as_ref().unwrap_or(&self.roster);
-        let act = judge::judge(&self.group, id, &entry, past, self.is_lax())?;
-        Ok(act.is_known(&self.roster))
+    /// Whether it is signed by the author that it names, who is or was a member.
+    pub fn is_signed(&self, entry: &Entry) -> bool {
+        entry.group == self.group && self.check_signature(entry).is_ok()
     }
 
     /// What `append` checks before it looks at any state: form, group, parents, room.

@@ -29,14 +29,15 @@ impl Admission {
         }
         self.expiring.retain(|(member, admission), _| roster.holds(member, admission));
         let sure = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
-        let late: Vec<_> = roster.run_out(sure).map(|held| (held.member, held.entry)).collect();
+        let late: Vec<_> =
+            roster.run_out(sure).map(|held| (held.member, held.entry, held.not_after)).collect();
         if late.is_empty() {
             return;
         }
         let place = roster.members().position(|held| held.member == me).unwrap_or_default();
         let turn = u64::try_from(place).unwrap_or(TURNS_MAX).min(TURNS_MAX).saturating_mul(TURN_SECONDS);
         let mut room = BATCH_MAX;
-        for (member, admission) in late {
+        for (member, admission, end) in late {
             let first = UnixTime(time.0.saturating_add(turn));
             let due = self.expiring.entry((member, admission)).or_insert(first);
             if room == 0 || time < *due {
@@ -44,7 +45,9 @@ impl Admission {
             }
             *due = UnixTime(time.0.saturating_add(AGAIN_SECONDS));
             room = room.saturating_sub(1);
-            match call.transcript.make_expire(member, admission, sure, call.identity) {
+            // No later than it must be: whoever has a slower clock takes it so much sooner.
+            let over = UnixTime(end.0.saturating_add(1));
+            match call.transcript.make_expire(member, admission, over, call.identity) {
                 Ok(entry) => self.out.push_back(Output::Entry(entry)),
                 Err(error) => self.trace(format!("end of {member} not entered: {error}")),
             }

@@ -61,7 +61,6 @@ impl Admission {
         Ok(())
     }
 
-    /// The mutant that sends votes it does not keep.
     /// `ADM-27`: a yes by which nobody could be admitted (`TRN-15`, `TRN-18`), or one that is as good as over, would be counted with the others,
     /// and all of them refused for it.
     fn check_until(&self, call: &Call<'_>, open: &Open, vote: &Vote) -> Result<(), AdmissionError> {
@@ -87,6 +86,7 @@ impl Admission {
         }
     }
 
+    /// The mutant that sends votes it does not keep.
     pub(crate) fn forgets_votes(&self) -> bool {
         self.config.danger == Some(Danger::AdmissionForgetsVote)
     }

@@ -253,6 +253,31 @@ fn adm_72_whom_all_saw_to_be_silent_is_left_out_by_all() {
     }
 }
 
+/// One that says everything but what it is to say in a round leads tables for new shares, too, and calls again before another can: as soon as
+/// all saw it to be silent nobody sits there.
+#[test]
+fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
+    let mut bus = Bus::silent(Scheme::Frost, 5, 3);
+    let (silent, late) = (bus.seats[3].identity.member(), bus.seats[4].identity.member());
+    let away = Rc::new(Cell::new(true));
+    let is_away = away.clone();
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let Some(word) = hand(payload) else { return true };
+        let round = matches!(word.say, Say::Round { .. });
+        !(round && sender == silent || is_away.get() && sender == late)
+    }));
+    let stood_still = |bus: &Bus| bus.traces.iter().any(|(_, text)| text.contains("stood still"));
+    for _ in 0..30 {
+        if !stood_still(&bus) {
+            bus.pass(1);
+        }
+    }
+    assert!(stood_still(&bus));
+    away.set(false);
+    bus.pass(60);
+    assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 4]), "{:#?}", bus.traces);
+}
+
 /// One that only two know to lie sits all the same where none can be missed: whoever does not know it would miss it.
 #[test]
 fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {

@@ -1,9 +1,10 @@
 //! Ends of terms that are still to come. An Expire names a time, and its author chooses it: whoever names one far ahead ends every
-//! term in the group by itself. So nobody takes an entry whose time its own clock has not reached; it is fetched again later.
+//! term in the group by itself. So nobody takes an entry whose time its own clock has not reached; it is fetched again when it has.
 //!
 //! ```text
-//! author's clock - 60 s >= time named > end of the term          what an honest member writes (admission)
-//! own clock + 60 s      >= time named                            what a node takes (NODE-10): clocks may differ by two minutes
+//! author's clock - 60 s > end of the term, time named = end of the term + 1 s      what an honest member writes (admission)
+//! own clock + 60 s     >= time named                                               what a node takes (NODE-10)
+//! end of the term + 1 day >= time named                                            what a node takes that has no clock
 //! ```
 //! Whether an entry stands is no matter of clocks (DECISIONS T7): this is when it is taken, and all take it in the end.
 
@@ -14,12 +15,14 @@ use folkmoot_identity::transcript::{Body, Entry};
 
 /// Seconds by which the time in an entry may be ahead of the own clock.
 const AHEAD_SECONDS: u64 = 60;
+/// Seconds after the end of a term that an entry may name where there is no clock: what is named later may never come.
+const AFTER_SECONDS: u64 = 86_400;
 
-/// What the clock on the wall says, and whether an entry waits for it.
+/// What the clock on the wall says, and when the first entry that waits for it is due.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Wall {
     time: Option<UnixTime>,
-    waits: bool,
+    due: Option<UnixTime>,
 }
 
 impl Node {
@@ -28,20 +31,33 @@ impl Node {
         let begun = self.config.identity.certificate().not_before();
         let believed = begun.0.saturating_sub(AHEAD_SECONDS) <= time.0;
         self.wall.time = believed.then_some(time);
-        if core::mem::take(&mut self.wall.waits) {
-            let peers: Vec<NodeId> = self.peers.keys().copied().collect();
-            peers.into_iter().for_each(|peer| self.fetch_if_behind(now, peer));
+        let Some(due) = self.wall.due.filter(|due| believed && !is_ahead(*due, time)) else { return };
+        self.trace("transcript", format!("ends of terms until {} s are fetched again", due.0));
+        self.wall.due = None;
+        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
+        for from in peers {
+            if let Some(peer) = self.peers.get_mut(&from) {
+                peer.shown.clear();
+            }
+            self.fetch_if_behind(now, from);
         }
     }
 
     /// `NODE-10`: whether this entry ends a term at a time that has not come by the own clock. It is then not taken, but it will be.
     pub(crate) fn is_early(&mut self, entry: &[u8]) -> bool {
-        let Some(now) = self.wall.time else { return false };
-        let Ok(Body::Expire { time, .. }) = Entry::decode(entry).map(|entry| entry.body) else {
-            return false;
+        let Ok(entry) = Entry::decode(entry) else { return false };
+        let Body::Expire { member, admission, time } = entry.body else { return false };
+        let known = self.staged.as_ref().unwrap_or(&self.transcript);
+        let early = match self.wall.time {
+            Some(now) => is_ahead(time, now),
+            None => {
+                let end = known.roster().admission(&member, &admission).map(|held| held.not_after.0);
+                end.is_some_and(|end| time.0 > end.saturating_add(AFTER_SECONDS))
+            }
         };
-        let early = time.0 > now.0.saturating_add(AHEAD_SECONDS);
-        self.wall.waits |= early;
+        if early && known.is_signed(&entry) {
+            self.wall.due = Some(self.wall.due.map_or(time, |due| due.min(time)));
+        }
         early
     }
 
@@ -51,4 +67,8 @@ impl Node {
             &"NODE-10: a term is said to have ended that has not, by this machine's clock",
         );
     }
+}
+
+fn is_ahead(time: UnixTime, now: UnixTime) -> bool {
+    time.0 > now.0.saturating_add(AHEAD_SECONDS)
 }

@@ -15,6 +15,7 @@
 mod change;
 mod credentials;
 mod early;
+mod echo;
 mod error;
 mod guest;
 mod inbound;
@@ -166,6 +167,7 @@ pub struct Node {
     announce: bool,
     patience: Patience,
     wall: early::Wall,
+    aside: Option<echo::Aside>,
     refused: u64,
     events: Vec<RingEvent>,
     out: VecDeque<GroundOutput>,
@@ -217,6 +219,7 @@ impl Node {
             announce: false,
             patience: Patience::default(),
             wall: early::Wall::default(),
+            aside: None,
             refused: 0,
             events: Vec::new(),
             out: VecDeque::new(),

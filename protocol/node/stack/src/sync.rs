@@ -63,10 +63,14 @@ impl Node {
     pub(crate) fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let Some(peer) = self.peers.get_mut(&from) else { return };
-        if peer.heads.as_ref().is_none_or(|heads| known.unknown(heads).is_empty()) {
+        let unknown = peer.heads.as_ref().map(|heads| known.unknown(heads)).unwrap_or_default();
+        if unknown.is_empty() {
             return peer.shown.clear();
         }
-        self.fetch(now, from);
+        // All of it has come and was not taken, for now: to ask again would bring the same.
+        if !unknown.iter().all(|head| peer.shown.contains(head)) {
+            self.fetch(now, from);
+        }
     }
 
     /// Asks a peer for whatever we lack; if that is nothing, it answers with its heads.
@@ -91,16 +95,10 @@ impl Node {
 
     /// Verifies each entry, and orders those that are new.
     fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
-        for entry in entries {
-            if self.is_early(&entry.0) {
-                return self.refuse_early();
-            }
-            if self.is_echo(&from, &entry.0) {
-                return self.refuse("transcript", &format!("NODE-11 {from}: nothing new, by who has left"));
-            }
-            if let Err(error) = self.stage(&entry.0) {
-                return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));
-            }
+        if self.is_guest(&from) && self.is_echo(entries) {
+            self.refuse("transcript", &format!("NODE-11 {from}: nothing new, by who has left"));
+        } else if let Err(error) = self.stage_all(entries) {
+            return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));
         }
         if !entries.is_empty() {
             self.show(from, entries);
@@ -108,11 +106,21 @@ impl Node {
         }
     }
 
-    /// `NODE-11`: a guest brings what a former member writes over its old past, of which there is no end.
-    fn is_echo(&self, from: &NodeId, entry: &Bytes) -> bool {
-        let known = self.staged.as_ref().unwrap_or(&self.transcript);
-        let guest = !self.has_standing(from) && !known.roster().is_rostered(from);
-        guest && self.is_rostered(&self.me) && known.is_leavers_echo(entry) == Ok(true)
+    /// What ends a term that has not run out waits, and with it whatever was written over it (`NODE-10`).
+    fn stage_all(&mut self, entries: &[Blob]) -> Result<(), EntryError> {
+        let mut early = false;
+        for entry in entries {
+            if self.is_early(&entry.0) {
+                self.refuse_early();
+                early = true;
+                continue;
+            }
+            match self.stage(&entry.0) {
+                Err(EntryError::MissingParents(_)) if early => {}
+                done => done?,
+            }
+        }
+        Ok(())
     }
 
     /// Notes the tips of what a peer sent, so that the next fetch goes on behind them even if all of it was known here.
@@ -128,7 +136,7 @@ impl Node {
     }
 
     /// Verifies an entry on top of what is already on its way, and puts it on its way.
-    fn stage(&mut self, entry: &Bytes) -> Result<(), EntryError> {
+    pub(crate) fn stage(&mut self, entry: &Bytes) -> Result<(), EntryError> {
         let staged = self.staged.get_or_insert_with(|| self.transcript.clone());
         let appended = staged.append(entry)?;
         if !appended.new {

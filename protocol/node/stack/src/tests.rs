@@ -127,14 +127,16 @@ fn node_11_what_a_former_member_repeats_is_not_ordered() {
     let mut t = node.transcript().clone();
     let ada = node.config.identity.clone();
     let eve = identity("eve", 9);
-    let admit = |t: &Transcript, salt: u64| {
+    let frank = identity("frank", 10);
+    let admit_by = |t: &Transcript, who: &Identity, salt: u64| {
         let charter = t.roster().charter();
-        let body = GmcBody::propose(charter, &eve, 2, UnixTime(1_800_000_000), &mut Counting(salt));
+        let body = GmcBody::propose(charter, who, 2, UnixTime(1_800_000_000), &mut Counting(salt));
         let motion = body.motion().unwrap();
         let content = VoteContent { motion, verdict: Verdict::Approve, expires: UnixTime(1_900_000_000) };
         let votes = [&ada, &ben].map(|voter| Vote::sign(voter, content).unwrap().proof());
-        Gmc::compose(&body, &votes, &eve).unwrap()
+        Gmc::compose(&body, &votes, who).unwrap()
     };
+    let admit = |t: &Transcript, salt: u64| admit_by(t, &eve, salt);
     let (first, second) = (admit(&t, 20), admit(&t, 21));
     let entries = [t.make_admit(first.der(), &ada).unwrap()];
     let admitted = t.append(&entries[0]).unwrap().id;
@@ -150,11 +152,22 @@ fn node_11_what_a_former_member_repeats_is_not_ordered() {
     // Its own renewal, and the removal once more, as of when it was a member.
     let back = before.make_admit(second.der(), &eve).unwrap();
     let again = before.make_decision(&decision, slot, &votes, &eve).unwrap();
-    for entry in [back, again] {
-        let message = codec::encode(&Sync::Entries(vec![Blob(entry)]));
+    for entry in [&back, &again] {
+        let message = codec::encode(&Sync::Entries(vec![Blob(entry.clone())]));
         assert!(refusal(&mut node, eve.node(), &message).unwrap().contains("NODE-11"));
-        assert_eq!(refusal(&mut node, ben.node(), &message), None, "a member brings what it has");
+        assert_eq!(refusal(&mut node, eve.node(), &message), None, "nothing of it is new there");
     }
+    // Somebody was admitted over it, on a side that had not heard: with that it comes along.
+    let mut side = before.clone();
+    side.append(&back).unwrap();
+    let news = side.make_admit(admit_by(&side, &frank, 30).der(), &eve).unwrap();
+    let message = codec::encode(&Sync::Entries(vec![Blob(news)]));
+    let known = |node: &Node| node.staged.as_ref().is_some_and(|t| t.roster().is_member(&frank.member()));
+    assert!(!known(&node));
+    assert_eq!(refusal(&mut node, eve.node(), &message), None);
+    assert!(known(&node));
+    let message = codec::encode(&Sync::Entries(vec![Blob(again)]));
+    assert_eq!(refusal(&mut node, ben.node(), &message), None, "a member brings what it has");
 }
 
 #[test]

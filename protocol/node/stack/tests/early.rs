@@ -50,6 +50,38 @@ fn node_10_a_term_is_not_over_before_its_time() {
     assert!(together.is_some(), "{}", net.told());
 }
 
+/// What is written over it waits with it, and everything else goes on.
+#[test]
+fn node_10_what_waits_holds_up_nothing_else() {
+    let mut net = four();
+    let over = net.node(0).transcript().roster().member(&person(3).member()).unwrap().not_after;
+    end_of_term(&mut net, UnixTime(over.0 + 1));
+    net.ms(seconds(1));
+    net.admit(4, 0);
+    net.ms(seconds(3));
+    for who in [0, 1, 3] {
+        assert!(net.is_member(who, 3) && net.is_member(who, 4), "{who}: {}", net.told());
+    }
+    // One who hears of it all through who took it early.
+    net.start(3, 4, &[2]);
+    net.clock(4, NOW);
+    [0, 1, 3].iter().for_each(|who| net.part(4, *who));
+    net.ms(seconds(5));
+    assert!(net.is_member(4, 4) && net.is_member(4, 3), "{}", net.told());
+    let asked = |net: &Net| net.sent(4, 2);
+    let before = asked(&net);
+    net.ms(seconds(5));
+    assert!(asked(&net) - before < 200, "it does not ask again and again: {}", asked(&net) - before);
+}
+
+#[test]
+fn node_10_a_time_that_never_comes_is_taken_by_nobody() {
+    let mut net = four();
+    end_of_term(&mut net, UnixTime(u64::MAX));
+    net.ms(seconds(3));
+    assert!([0, 1, 2, 3].iter().all(|who| net.is_member(*who, 3)), "not by who has no clock either");
+}
+
 #[test]
 fn node_10_a_clock_that_nobody_has_set_is_none() {
     let mut net = four();

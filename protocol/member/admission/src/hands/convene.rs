@@ -368,15 +368,21 @@ impl Admission {
 
     /// Of a table for new shares that stood still: who was awaited there and silent, as all know who sat there.
     fn set_aside_of(&mut self, call: &Call<'_>, table: &Table) {
-        if table.seats.is_none() {
+        if table.seats.is_none() && table.key.is_some() {
             // Too few came, or too few were left: whoever was left out may come again.
             self.hands.set_aside.clear();
         }
         let me = call.identity.member();
         let awaited =
             table.run.as_ref().filter(|_| table.seated).map(|run| run.awaited()).unwrap_or_default();
-        let silent = awaited.into_iter().filter(|hand| *hand != me && !table.said.contains_key(hand));
-        self.hands.set_aside.extend(silent);
+        let mut silent = awaited.into_iter().filter(|hand| *hand != me && !table.said.contains_key(hand));
+        let left_out = |seats: &Seats| table.ready.keys().any(|hand| !seats.all().contains(hand));
+        if table.round == 0 && table.seats.as_ref().is_some_and(left_out) && silent.clone().next().is_some() {
+            // It may miss whom we left out, for it was not where we learned why: we learn it anew, together.
+            self.hands.set_aside.clear();
+            return;
+        }
+        self.hands.set_aside.extend(&mut silent);
     }
 
     /// Of a table that we led and that stood still: who was silent, and who sat in vain.

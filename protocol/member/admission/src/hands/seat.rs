@@ -142,6 +142,10 @@ impl Admission {
         if all_know.is_some_and(|all| *all || !purpose.gives_shares()) || !scheme_has_it {
             return false;
         }
+        // One that was silent would seat itself again, and call again before another can.
+        if purpose.gives_shares() && self.hands.set_aside.contains(leader) {
+            return false;
+        }
         match purpose {
             Purpose::Multi { request, expires } => self.said_yes(call, request, *expires),
             Purpose::Found { threshold: asked } => {

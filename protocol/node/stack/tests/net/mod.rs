@@ -138,6 +138,7 @@ pub struct Net {
     group: GroupId,
     queue: BTreeMap<(u64, u64), (usize, usize, Bytes)>,
     count: u64,
+    sent: BTreeMap<(usize, usize), u64>,
     dice: Dice,
 }
 
@@ -159,6 +160,7 @@ impl Net {
             group,
             queue: BTreeMap::new(),
             count: 0,
+            sent: BTreeMap::new(),
             dice: Dice(seed << 32),
         }
     }
@@ -216,6 +218,11 @@ impl Net {
         self.drain(who);
     }
 
+    /// How many datagrams one has sent to another.
+    pub fn sent(&self, from: usize, to: usize) -> u64 {
+        self.sent.get(&(from, to)).copied().unwrap_or_default()
+    }
+
     pub fn is_member(&self, at: usize, who: usize) -> bool {
         self.node(at).transcript().roster().is_member(&person(who).member())
     }
@@ -231,6 +238,7 @@ impl Net {
             match output {
                 GroundOutput::Transmit(Locator::Memory(to), bytes) => {
                     let to = to as usize - 1;
+                    *self.sent.entry((who, to)).or_default() += 1;
                     if !self.cut.contains(&(who, to)) {
                         let [roll] = folkmoot_base::draw::<1>(&mut self.dice);
                         self.count += 1;
