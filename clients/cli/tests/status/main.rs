@@ -191,6 +191,11 @@ impl Cast {
         let told = self.anna.why("frank", "expired");
         let since = told["since"].as_str().unwrap();
         assert_eq!(told["why"], format!("its certificate ended at {since}; it may ask for admission again"));
+        // By ben's clock it has not: nobody takes another's word for what time it is.
+        self.ben.why("frank", "never-seen");
+        self.ben.kill();
+        let known = [self.anna.locator.clone()];
+        self.ben.start(&self.place, &known, &["--clock-ahead", "172800"]);
         self.ben.why("frank", "expired");
         self.ben.why("anna", "present");
     }
