@@ -113,6 +113,7 @@ impl Node {
         self.tell_heads();
         self.announce = true;
         self.apply(now, &appended.change, entropy);
+        self.fetch_what_was_not_taken(now);
     }
 
     fn apply(&mut self, now: Instant, change: &Change, entropy: &mut dyn Entropy) {

@@ -9,7 +9,7 @@
 //! Whether an entry stands is no matter of clocks (DECISIONS T7): this is when it is taken, and all take it in the end.
 
 use crate::Node;
-use base::{Instant, NodeId, UnixTime};
+use base::{Instant, UnixTime};
 use folkmoot_base as base;
 use folkmoot_identity::transcript::{Body, Entry};
 
@@ -34,13 +34,7 @@ impl Node {
         let Some(due) = self.wall.due.filter(|due| believed && !is_ahead(*due, time)) else { return };
         self.trace("transcript", format!("ends of terms until {} s are fetched again", due.0));
         self.wall.due = None;
-        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
-        for from in peers {
-            if let Some(peer) = self.peers.get_mut(&from) {
-                peer.shown.clear();
-            }
-            self.fetch_if_behind(now, from);
-        }
+        self.fetch_what_was_not_taken(now);
     }
 
     /// `NODE-10`: whether this entry ends a term at a time that has not come by the own clock. It is then not taken, but it will be.

@@ -73,6 +73,23 @@ impl Node {
         }
     }
 
+    /// Something has changed, by which what was not taken before may be: its guest is a member now, say, or what it stands on is here. It is asked
+    /// for once more.
+    pub(crate) fn fetch_what_was_not_taken(&mut self, now: Instant) {
+        let known = self.staged.as_ref().unwrap_or(&self.transcript);
+        let not_taken = |peer: &crate::Peer| {
+            let unknown = peer.heads.as_ref().map(|heads| known.unknown(heads)).unwrap_or_default();
+            !unknown.is_empty() && unknown.iter().all(|head| peer.shown.contains(head))
+        };
+        let again = self.peers.iter().filter(|(_, peer)| not_taken(peer)).map(|(node, _)| *node);
+        for from in again.collect::<Vec<NodeId>>() {
+            if let Some(peer) = self.peers.get_mut(&from) {
+                peer.shown.clear();
+            }
+            self.fetch_if_behind(now, from);
+        }
+    }
+
     /// Asks a peer for whatever we lack; if that is nothing, it answers with its heads.
     pub(crate) fn fetch(&mut self, now: Instant, from: NodeId) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);

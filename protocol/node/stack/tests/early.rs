@@ -94,3 +94,28 @@ fn node_10_a_clock_that_nobody_has_set_is_none() {
     let gone = net.until(seconds(10), |net| [0, 1, 2].iter().all(|who| !net.is_member(*who, 3)));
     assert!(gone.is_some(), "{}", net.told());
 }
+
+/// It says itself that its term is over, where nobody hears it; the others say so, too. What it brings as a guest is nothing new (NODE-11); once it
+/// is a member again it comes along, and all have the same.
+#[test]
+fn node_11_who_comes_back_brings_its_own_word_along() {
+    let mut net = four();
+    let held = net.node(0).transcript().roster().member(&person(3).member()).unwrap().clone();
+    (0..3).for_each(|who| net.part(3, who));
+    net.ms(seconds(8));
+    for who in [0, 1, 3] {
+        net.clock(who, UnixTime(held.not_after.0 + 100));
+    }
+    for (author, after) in [(0, 1), (3, 2)] {
+        let time = UnixTime(held.not_after.0 + after);
+        let entry = net.node(author).transcript().make_expire(held.member, held.entry, time, person(author));
+        net.tell(author, ToNode::Entry(entry.unwrap()));
+    }
+    net.ms(seconds(2));
+    net.cut.clear();
+    net.ms(seconds(5));
+    assert!((0..3).all(|who| !net.is_member(who, 3)), "{}", net.told());
+    net.admit(3, 0);
+    let together = net.until(seconds(30), |net| net.together(&[0, 1, 2, 3]));
+    assert!(together.is_some(), "{}", net.told());
+}

@@ -83,7 +83,8 @@ pub fn charter_under(count: usize, speaks: usize) -> Bytes {
 /// The entry with which `voter` admits `who`, as of `transcript`.
 pub fn admission(transcript: &Transcript, who: usize, voter: usize) -> Bytes {
     let charter = transcript.roster().charter();
-    let body = GmcBody::propose(charter, person(who), 3, NOW, &mut Dice(who as u64));
+    let seed = (transcript.len() as u64) << 20 | who as u64;
+    let body = GmcBody::propose(charter, person(who), 3, NOW, &mut Dice(seed));
     let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
     let vote = Vote::sign(person(voter), content).unwrap().proof();
     let gmc = if charter.central().is_some() {
