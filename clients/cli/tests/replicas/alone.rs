@@ -2,7 +2,7 @@
 
 use super::common::actor::Actor;
 use super::common::program::{code, complaint};
-use super::stage::{self, Cast};
+use super::stage::{Cast, lose_the_store};
 use super::{log, texts};
 use serde_json::Value;
 
@@ -10,31 +10,13 @@ use serde_json::Value;
 #[test]
 fn auth_18_what_the_own_disk_alone_has_goes_into_the_log() {
     let mut cast = Cast::new("replicas-lack");
-    let mut guests = Vec::new();
-    for name in ["guest-dora", "guest-erik"] {
-        guests.push(cast.guest(name));
-        cast.vote(0, name);
-        cast.vote(1, name);
-        cast.members[2].until(&["roster"], |roster| stage::has(roster, name));
-    }
-    let both = |cast: &Cast, count: u64| {
-        for office in &cast.offices {
-            let ready = |status: &Value| {
-                let replicas = &status["replicas"];
-                replicas["words"] == "ready: 2 of 2 replicas"
-                    && replicas["records"] == count
-                    && replicas["handed"] == count
-                    && status["issued"] == count
-            };
-            office.until(&["authority", "status"], ready);
-        }
-    };
-    both(&cast, 2);
+    let _guests = ["guest-dora", "guest-erik"].map(|name| cast.admit(name));
+    cast.all_have(2);
     cast.offices.iter_mut().for_each(Actor::kill);
     let before = log(&cast.offices[0]);
-    cast.replicas.iter().for_each(stage::lose_the_store);
+    cast.replicas.iter().for_each(lose_the_store);
     (0..2).for_each(|one| cast.start_office(one));
-    both(&cast, 2);
+    cast.all_have(2);
     cast.offices.iter_mut().for_each(Actor::kill);
     let logs: Vec<Vec<Value>> = cast.replicas.iter().map(log).collect();
     assert_eq!(logs[0], logs[1], "one log");

@@ -154,31 +154,14 @@ fn the_second_says_for_whom_it_waits_and_the_first_goes_on_alone() {
 fn a_replica_that_is_lost_is_set_up_anew() {
     let mut cast = Cast::new("replicas-lost");
     let mut guests = Vec::new();
-    let mut admit = |cast: &Cast, name: &str| {
-        guests.push(cast.guest(name));
-        cast.vote(0, name);
-        cast.vote(1, name);
-        cast.members[2].until(&["roster"], |roster| stage::has(roster, name));
-    };
-    let both = |cast: &Cast, count: u64| {
-        for office in &cast.offices {
-            let ready = |status: &Value| {
-                let replicas = &status["replicas"];
-                replicas["words"] == "ready: 2 of 2 replicas"
-                    && replicas["handed"] == count
-                    && status["issued"] == count
-            };
-            office.until(&["authority", "status"], ready);
-        }
-    };
-    admit(&cast, "guest-dora");
-    both(&cast, 1);
+    guests.push(cast.admit("guest-dora"));
+    cast.all_have(1);
     cast.lose(1);
-    admit(&cast, "guest-erik");
+    guests.push(cast.admit("guest-erik"));
     cast.start_office(1);
-    both(&cast, 2);
-    admit(&cast, "guest-fred");
-    both(&cast, 3);
+    cast.all_have(2);
+    guests.push(cast.admit("guest-fred"));
+    cast.all_have(3);
 
     cast.lose(0);
     cast.start_office(0);
@@ -200,9 +183,9 @@ fn a_replica_that_is_lost_is_set_up_anew() {
     let nothing = second.run(&["authority", "take-log", &own]);
     assert!(code(&nothing) == 3 && complaint(&nothing).contains("knows the log already"));
     (0..2).for_each(|one| cast.start_office(one));
-    both(&cast, 3);
-    admit(&cast, "guest-gina");
-    both(&cast, 4);
+    cast.all_have(3);
+    guests.push(cast.admit("guest-gina"));
+    cast.all_have(4);
     cast.offices.iter_mut().for_each(Actor::kill);
     let logs: Vec<_> = cast.replicas.iter().map(log).collect();
     assert_eq!(logs[0], logs[1], "one log");
@@ -219,10 +202,7 @@ fn of_three_any_one_may_be_away_or_lost() {
     for away in 0..3 {
         cast.offices[away].kill();
         let name = format!("guest{away}");
-        guests.push(cast.guest(&name));
-        cast.vote(0, &name);
-        cast.vote(1, &name);
-        cast.members[2].until(&["roster"], |roster| stage::has(roster, &name));
+        guests.push(cast.admit(&name));
         says(&cast.offices[(away + 1) % 3], "ready: 2 of 3 replicas");
         // The last comes back with nothing but what was in the safe.
         if away == 2 {
@@ -241,10 +221,7 @@ fn of_three_any_one_may_be_away_or_lost() {
     cast.start_office(1);
     cast.members[2].until(&["roster"], |roster| stage::has(roster, "late"));
     cast.start_office(0);
-    for office in &cast.offices {
-        let filled = |status: &Value| status["replicas"]["handed"] == 4 && status["issued"] == 4;
-        office.until(&["authority", "status"], filled);
-    }
+    cast.all_have(4);
     cast.offices.iter_mut().for_each(Actor::kill);
     let logs: Vec<_> = cast.replicas.iter().map(log).collect();
     assert!(logs.iter().all(|one| *one == logs[0]), "one log");

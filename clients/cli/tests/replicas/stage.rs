@@ -130,6 +130,30 @@ impl Cast {
         self.place.path().join("office")
     }
 
+    /// All replicas have so many records, and every office has issued them.
+    pub(crate) fn all_have(&self, count: u64) {
+        let words = self.all_are_ready();
+        let have = |status: &Value| {
+            let replicas = &status["replicas"];
+            replicas["words"] == words
+                && [&replicas["records"], &replicas["handed"], &status["issued"]]
+                    .iter()
+                    .all(|one| **one == count)
+        };
+        for office in &self.offices {
+            office.until(&["authority", "status"], have);
+        }
+    }
+
+    /// Somebody asks, two vote, and the others hear of it.
+    pub(crate) fn admit(&self, name: &str) -> Actor {
+        let guest = self.guest(name);
+        self.vote(0, name);
+        self.vote(1, name);
+        self.members[2].until(&["roster"], |roster| has(roster, name));
+        guest
+    }
+
     /// A stranger that asks.
     pub(crate) fn guest(&self, name: &str) -> Actor {
         let mut guest = Actor::new(&self.place, name);
