@@ -2,6 +2,7 @@
 //! `tidy` checks the house, `release` runs the full numbers and writes their log, `fuzz` runs the fuzz targets.
 
 mod fuzz;
+mod plan;
 mod record;
 mod release;
 mod run;
@@ -22,6 +23,9 @@ struct Args {
 enum Chore {
     /// All checks and tests, as CI runs them. Changes no file of the project.
     Verify {
+        /// Only what finds most faults in a few minutes: for use between commits.
+        #[arg(long)]
+        quick: bool,
         /// Go on after a step that failed, and list all failures at the end.
         #[arg(long)]
         keep_going: bool,
@@ -67,7 +71,8 @@ enum Chore {
 
 fn main() -> ExitCode {
     let outcome = match Args::parse().chore {
-        Chore::Verify { keep_going } => verify::verify(keep_going),
+        Chore::Verify { quick: true, keep_going } => verify::quick(keep_going),
+        Chore::Verify { quick: false, keep_going } => verify::verify(keep_going),
         Chore::Fix => verify::fix(),
         Chore::Tidy => tidy::tidy(),
         Chore::Release { schedules, fuzz_seconds, issues, only } => {

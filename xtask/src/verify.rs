@@ -1,31 +1,20 @@
 //! What CI runs, in the order in which a failure is cheapest to find.
 
+use crate::plan::{Plan, Step};
 use crate::run::{capture, has, root, run};
 use crate::tidy::tidy;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// Checks and tests everything; changes no file of the project.
 pub(crate) fn verify(keep_going: bool) -> Result<(), String> {
     needs()?;
-    let start = Instant::now();
-    let mut failures = Vec::new();
-    let mut table = Vec::new();
-    for (name, step) in steps() {
-        eprintln!("== {name}");
-        let begun = Instant::now();
-        let outcome = step();
-        table.push((name, begun.elapsed(), outcome.is_ok()));
-        if let Err(reason) = outcome {
-            eprintln!("FAILED {name}: {reason}");
-            failures.push(name);
-            if !keep_going {
-                break;
-            }
-        }
-    }
-    report(&table, start.elapsed());
-    if failures.is_empty() { Ok(()) } else { Err(format!("failed: {}", failures.join(", "))) }
+    Plan::new("verify", full()).run(keep_going)
+}
+
+/// What finds most faults in a few minutes: for use between commits.
+pub(crate) fn quick(keep_going: bool) -> Result<(), String> {
+    needs()?;
+    Plan::new("verify --quick", short()).run(keep_going)
 }
 
 /// Formats, and applies what clippy can repair.
@@ -35,46 +24,63 @@ pub(crate) fn fix() -> Result<(), String> {
     Ok(())
 }
 
-type Step = fn() -> Result<(), String>;
+fn full() -> Vec<Step> {
+    let mut steps = cheap();
+    steps.extend([
+        Step::new("dependencies", 5, dependencies),
+        // Also builds the programs that the later steps run, so that nothing is compiled twice.
+        Step::new("build tests and programs", 480, || run("cargo test --workspace --no-run").map(drop)),
+        Step::new("tests", 240, || run("cargo test --workspace --quiet --no-fail-fast").map(drop)),
+        Step::new("model: three changes of every kind", 20, || model("")),
+        Step::new("model: without rule H", 5, || model("--without rule-h")),
+        Step::new("model: without K1", 5, || model("--without k1")),
+        Step::new("simulator: 300 schedules", 30, || simulate("--schedules 300")),
+        Step::new("simulator: every other module", 60, modules),
+        Step::new("simulator: voters who sign together", 60, schemes),
+        Step::new("demo", 10, || run(&format!("{} demo", built("folkmoot"))).map(drop)),
+    ]);
+    steps
+}
 
-fn steps() -> Vec<(&'static str, Step)> {
-    vec![
-        ("tidy", tidy),
-        ("format", || run("cargo fmt --all --check").map(drop)),
-        ("lints", || run("cargo clippy --workspace --all-targets -- -D warnings").map(drop)),
-        ("dependencies", dependencies),
-        ("tests", || run("cargo test --workspace --quiet --no-fail-fast").map(drop)),
-        // Together: each alone would choose other features of what both use, and build that twice.
-        ("release build", || {
-            run("cargo build --release -p folkmoot-sim -p folkmoot-cli -p folkmoot-model").map(drop)
+fn short() -> Vec<Step> {
+    let mut steps = cheap();
+    steps.extend([
+        Step::new("tests", 200, || {
+            run("cargo test --workspace --exclude folkmoot-cli --quiet --no-fail-fast").map(drop)
         }),
-        ("model: three changes of every kind", || model("")),
-        ("model: without rule H", || model("--without rule-h")),
-        ("model: without K1", || model("--without k1")),
-        ("simulator: 300 schedules", || simulate("--schedules 300")),
-        ("simulator: every other module", modules),
-        ("simulator: voters who sign together", schemes),
-        ("demo", || run(&format!("{} demo", built("folkmoot"))).map(drop)),
+        Step::new("simulator: 30 schedules", 5, || {
+            run("cargo run --quiet -p folkmoot-sim -- --seed 1 --schedules 30").map(drop)
+        }),
+    ]);
+    steps
+}
+
+/// What needs no test program.
+fn cheap() -> Vec<Step> {
+    vec![
+        Step::new("tidy", 3, tidy),
+        Step::new("format", 3, || run("cargo fmt --all --check").map(drop)),
+        Step::new("lints", 120, || run("cargo clippy --workspace --all-targets -- -D warnings").map(drop)),
     ]
 }
 
-/// A program of the release build, wherever cargo was told to put that: this program lies beside it.
+/// A program of the build of the tests, wherever cargo was told to put that: this program lies beside it.
 fn built(program: &str) -> String {
     let here = std::env::current_exe().unwrap_or_default();
-    let target = here.ancestors().nth(2).map_or_else(|| root().join("target"), Path::to_path_buf);
-    target.join("release").join(program).display().to_string()
+    let target = here.ancestors().nth(1).map_or_else(|| root().join("target/debug"), Path::to_path_buf);
+    target.join(program).display().to_string()
 }
 
 fn simulate(options: &str) -> Result<(), String> {
     run(&format!("{} --seed 1 {options}", built("folkmoot-sim"))).map(drop)
 }
 
-/// Every state of three members and three changes; with a rule off, the deadlock that it is for.
+/// Every state of three members and three changes; with a rule off, the deadlock that the rule is for.
 fn model(options: &str) -> Result<(), String> {
     run(&format!("{} --changes 3 {options}", built("folkmoot-model"))).map(drop)
 }
 
-/// Schedules for each scheme in which voters sign together: fewer, the dearer its signatures are.
+/// Schedules for each scheme in which voters sign together: the dearer its signatures, the fewer.
 fn schemes() -> Result<(), String> {
     for (scheme, schedules) in [("asm", 60), ("frost", 40), ("ts-dsa", 20)] {
         simulate(&format!("--scheme {scheme} --schedules {schedules}"))?;
@@ -90,16 +96,17 @@ fn modules() -> Result<(), String> {
     simulate("--aim charter --schedules 60")
 }
 
-/// Licences, sources and duplicates by cargo-deny; advisories need the network and are left to `cargo deny check`.
+/// Licences, sources and duplicates by cargo-deny, where it is installed. They change with Cargo.lock alone, and to build the
+/// program takes minutes: `cargo xtask release` installs and runs it.
 fn dependencies() -> Result<(), String> {
-    if !capture("cargo deny --version").is_ok_and(|(success, _)| success) {
-        // Not optimised: it runs for seconds, and is built for minutes otherwise.
-        run("cargo install cargo-deny --locked --debug --quiet")?;
+    if capture("cargo deny --version").is_ok_and(|(success, _)| success) {
+        return run("cargo deny check bans licenses sources").map(drop);
     }
-    run("cargo deny check bans licenses sources").map(drop)
+    eprintln!("cargo-deny is not installed: `cargo xtask release` installs it and checks licences");
+    Ok(())
 }
 
-/// Says the one command that installs what a machine may lack.
+/// Names the one command that installs what a machine lacks.
 fn needs() -> Result<(), String> {
     let lacking: Vec<&str> = ["openssl", "cmake", "cc"].into_iter().filter(|program| !has(program)).collect();
     if lacking.is_empty() {
@@ -109,13 +116,4 @@ fn needs() -> Result<(), String> {
         "these programs are missing: {}. Install them with: sudo apt-get install -y openssl cmake gcc libc6-dev",
         lacking.join(", ")
     ))
-}
-
-fn report(table: &[(&str, Duration, bool)], total: Duration) {
-    eprintln!();
-    for (name, span, good) in table {
-        let word = if *good { "ok" } else { "FAILED" };
-        eprintln!("{word:>7}  {:>7.1} s  {name}", span.as_secs_f64());
-    }
-    eprintln!("         {:>7.1} s  in all", total.as_secs_f64());
 }

@@ -1,7 +1,12 @@
 //! Checkable taste: what the house promises about itself, as checks.
 
+mod callers;
+mod circles;
+mod columns;
 mod dead;
 mod edges;
+mod parsed;
+mod programs;
 mod purity;
 mod rules;
 mod sizes;
@@ -20,6 +25,7 @@ pub(crate) struct Source {
 pub(crate) fn tidy() -> Result<(), String> {
     let rust = sources(&["protocol", "host", "clients", "testing", "xtask"], "rs")?;
     let docs = sources(&["docs"], "md")?;
+    let pages = sources(&["README.md", "docs"], "md")?;
     let manifests = sources(&["protocol", "host", "clients", "testing/sim", "testing/model"], "toml")?;
     let mut breaches = Vec::new();
     breaches.extend(edges::check(&manifests));
@@ -27,6 +33,12 @@ pub(crate) fn tidy() -> Result<(), String> {
     breaches.extend(purity::check(&rust));
     breaches.extend(rules::check(&rust, &docs));
     breaches.extend(dead::check(&rust));
+    breaches.extend(programs::check(&rust));
+    breaches.extend(columns::check(&rust, &pages));
+    let (parsed, unparsed) = parsed::parse(&rust, &["protocol/", "host/", "clients/"]);
+    breaches.extend(unparsed);
+    breaches.extend(circles::check(&parsed));
+    breaches.extend(callers::check(&parsed));
     for breach in &breaches {
         eprintln!("tidy: {breach}");
     }
@@ -40,7 +52,8 @@ pub(crate) fn tidy() -> Result<(), String> {
 fn sources(folders: &[&str], ending: &str) -> Result<Vec<Source>, String> {
     let mut found = Vec::new();
     for folder in folders {
-        walk(&root().join(folder), ending, &mut found)?;
+        let path = root().join(folder);
+        if path.is_file() { found.push(read(&path)?) } else { walk(&path, ending, &mut found)? }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
@@ -55,12 +68,15 @@ fn walk(folder: &Path, ending: &str, found: &mut Vec<Source>) -> Result<(), Stri
                 walk(&path, ending, found)?;
             }
         } else if path.extension().is_some_and(|have| have == ending) {
-            let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-            let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
-            found.push(Source { path: name, text });
+            found.push(read(&path)?);
         }
     }
     Ok(())
+}
+
+fn read(path: &Path) -> Result<Source, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(Source { path: path.strip_prefix(root()).unwrap_or(path).display().to_string(), text })
 }
 
 impl Source {
