@@ -1,7 +1,9 @@
 //! Chores in Rust: `cargo xtask verify` checks everything and writes nothing, `fix` repairs what can be repaired,
-//! `tidy` checks the house, `release` runs the full numbers and writes their log, `fuzz` runs the fuzz targets.
+//! `tidy` checks the house, `release` runs the full numbers and writes their log, `fuzz` runs the fuzz targets,
+//! `picture` draws the demo for the README.
 
 mod fuzz;
+mod picture;
 mod plan;
 mod record;
 mod release;
@@ -67,6 +69,12 @@ enum Chore {
         #[arg(long)]
         resume: bool,
     },
+    /// Runs the demo and draws it as docs/demo.svg, the picture in the README.
+    Picture {
+        /// The program to run; without it, a release build of this checkout.
+        #[arg(long, value_name = "FILE")]
+        program: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -81,6 +89,7 @@ fn main() -> ExitCode {
         Chore::Fuzz { seconds, jobs, only, record, resume } => {
             fuzz::fuzz(&fuzz::Plan { seconds, jobs, only, record, resume })
         }
+        Chore::Picture { program } => picture::picture(program.as_deref()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
