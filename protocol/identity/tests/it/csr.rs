@@ -1,5 +1,5 @@
 //! Requests by CSR: one form, one nonce, one serial number for each CSR; the certificate proposed is for it and no other. What
-//! OpenSSL makes of CSRs and keys is in tests/openssl.rs.
+//! OpenSSL makes of CSRs and keys is in tests/it/openssl.rs.
 
 use crate::common::{START, Seed, World};
 use folkmoot_base::UnixTime;

@@ -1,5 +1,5 @@
 //! A transcript as a file: one set of entries makes one file; what is judged whole is whole. `folkmoot verify` is tried with
-//! every kind of tampering in clients/cli/tests/verify_transcript.
+//! every kind of tampering in clients/cli/tests/it/verify_transcript.
 
 use crate::common::{END, START, Seed, World, person};
 use bytes::Bytes;

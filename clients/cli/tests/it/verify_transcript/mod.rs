@@ -147,7 +147,7 @@ fn the_table_of_what_verify_finds_is_of_these_tests() {
         rows.map(|row| (row.rsplit('`').nth(1).unwrap().to_owned(), rules(row))).collect();
     assert!(listed.len() >= 24, "{} rows", listed.len());
     let sources = ["file.rs", "entries.rs", "admissions.rs", "decisions.rs"]
-        .map(|name| std::fs::read_to_string(root.join("tests/verify_transcript").join(name)).unwrap());
+        .map(|name| std::fs::read_to_string(root.join("tests/it/verify_transcript").join(name)).unwrap());
     let tests = sources.iter().flat_map(|text| text.split("#[test]\nfn ").skip(1));
     let tests: BTreeMap<String, BTreeSet<&str>> = tests
         .map(|test| (test.split('(').next().unwrap().to_owned(), rules(test.split("\n}\n").next().unwrap())))

@@ -9,8 +9,8 @@
 //!                                                    └─ replayed: somebody's part, with those for its randomness
 //! weak ── modules that use an old key for the next; the same attack must get the new one
 //! ```
-//! Shares are not disclosed: whoever has them is a member (`tests/suite`). Lies are keying's to refuse, which signs
-//! (`tests/known_keys` there).
+//! Shares are not disclosed: whoever has them is a member (`tests/it/suite`). Lies are keying's to refuse, which signs
+//! (`tests/it/known_keys` there).
 
 mod attack;
 mod derived;

@@ -3,7 +3,7 @@
 //! differs is found, and nobody installs.
 //!
 //! Each check is also made where it must fail: members who believe whoever has an old key, a next key that is the last one,
-//! members who do not confirm. What known keys give without a word: `tests/known_keys` of `protocol/agreement`.
+//! members who do not confirm. What known keys give without a word: `tests/it/known_keys` of `protocol/agreement`.
 
 mod confirm;
 mod rogue;
