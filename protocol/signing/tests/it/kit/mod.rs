@@ -8,7 +8,6 @@ use folkmoot_signing::{Fault, FaultKind, PrimeGroup, Run, Said};
 use std::collections::BTreeMap;
 
 pub type Hands<D> = BTreeMap<MemberId, Box<dyn Run<Done = D>>>;
-pub type Lie<'a> = &'a mut dyn FnMut(usize, MemberId, &mut Said);
 
 pub fn joint_hands<G: PrimeGroup>(holders: &[MemberId], threshold: usize, run: u64) -> Hands<Held<G>> {
     let hand = |me: &MemberId| -> Box<dyn Run<Done = Held<G>>> {

@@ -80,7 +80,6 @@ pub struct Node {
     pub process: usize,
     /// Life of the peer at the other end of the link, as this node knows it.
     pub session: BTreeMap<usize, u32>,
-    pub deaf_to: Option<u8>,
 }
 
 #[derive(Debug)]
@@ -144,7 +143,6 @@ impl World {
                 life: 0,
                 process: 0,
                 session: BTreeMap::new(),
-                deaf_to: None,
             });
             world.start(i);
         }
