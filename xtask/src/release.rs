@@ -62,7 +62,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (ISSUE_4, format!("{SIM} --scheme {scheme} --schedules {} --seed 1 --json", schedules.clamp(1, 300)))
     }));
     let rest = [
-        "env FOLKMOOT_CRASH_MOMENTS=50 cargo test -p folkmoot-cli --test crash -- --nocapture".into(),
+        "env FOLKMOOT_CRASH_MOMENTS=50 cargo test -p folkmoot-cli --test it crash:: -- --nocapture".into(),
         "cargo run --release -- demo --json".into(),
         "cargo run --release -- bench ring --nodes 3 --senders 3 --bytes 1350 --service agreed --seconds 3 --json".into(),
         format!("cargo xtask fuzz --seconds {fuzz_seconds} --jobs 2 --resume"),
@@ -84,9 +84,9 @@ const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
 /// moments; the story of each.
 fn signatures() -> Vec<String> {
     let mut all = vec![
-        "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test matrix -- --nocapture".to_owned(),
-        "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test authority -- --nocapture".to_owned(),
-        "env FOLKMOOT_KILLS=40 cargo test -p folkmoot-cli --test replicas -- --nocapture".to_owned(),
+        "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test it matrix:: -- --nocapture".to_owned(),
+        "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test it authority:: -- --nocapture".to_owned(),
+        "env FOLKMOOT_KILLS=40 cargo test -p folkmoot-cli --test it replicas:: -- --nocapture".to_owned(),
     ];
     // The tables; joins of the usual case, by the members alone and through an authority; by votes and by size, seldom where a join takes seconds;
     // joins in a flood.
@@ -125,8 +125,8 @@ fn key_agreement(schedules: u32) -> Vec<String> {
     let charter = format!("{SIM} --aim charter --schedules {schedules} --seed 1 --json");
     let modelled =
         ["", " --every-order", " --without rule-h", " --without k1"].map(|rule| format!("{model}{rule}"));
-    let tests =
-        ["folkmoot-agreement", "folkmoot-keying"].map(|of| format!("cargo test -p {of} --test known_keys"));
+    let tests = ["folkmoot-agreement", "folkmoot-keying"]
+        .map(|of| format!("cargo test -p {of} --test it known_keys::"));
     let costs = [
         "keying --counts",
         "keying --sizes 3 --module gdh --times 30 --json",

@@ -2,8 +2,8 @@
 //! bytes, for every value has one encoding; what is refused leaves the machine as it was.
 //!
 //! ```text
-//! libfuzzer/fuzz_targets/NAME.rs --+                     plain values: values, papers, frames
-//! tests/replay.rs (corpus/NAME/) --+--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks, hands: asm, frost, sharing, shares, dealers
+//! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames
+//! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks, hands: asm, frost, sharing, shares, dealers
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, own wishes. Time and entropy are the
 //! same in every run, so an input that fails fails again. `cargo run -p folkmoot-fuzz --bin seeds` writes the corpus anew.

@@ -8,7 +8,7 @@
 //!   └── act(Read | Answer | Announce | a change) ──> the next state, what the member did, and what is wrong with it
 //! explore: breadth first, every state once; the first fault has the shortest trace
 //! ```
-//! What is covered, what is left out, and the numbers: docs/protocol/keying.md, "The model". `tests/conformance.rs` drives the
+//! What is covered, what is left out, and the numbers: docs/protocol/keying.md, "The model". `tests/it/conformance.rs` drives the
 //! real flush and keying in lockstep with this model. Pure: no clock, no randomness, no input but the rules and the scope.
 
 mod change;

@@ -15,7 +15,7 @@
 //!
 //! **Many runs at once are safe.** R is the sum of what all hands committed to before any of them showed its own, so to whoever is
 //! not all of the hands the challenge of a run is settled before it can know or choose it: no run offers a second candidate, and
-//! with one candidate each, the sums that the attack needs are as hard to meet as a hash to a given value. `tests/asm_attacks.rs` carries
+//! with one candidate each, the sums that the attack needs are as hard to meet as a hash to a given value. `tests/it/asm_attacks.rs` carries
 //! the attack out against two rounds, and runs it in vain against these three.
 
 mod error;

@@ -2,7 +2,7 @@
 //! Ad-Hoc Networks" (ICNP 2001, "URSA"), as Saxena, Tsudik and Yi (2003) took it up. Kept to be studied and measured beside
 //! [`crate::shoup`], which is what to use.
 //!
-//! What is wrong with it, each shown by a test (`tests/ts_rsa_broken.rs`, docs/protocol/signing.md):
+//! What is wrong with it, each shown by a test (`tests/it/ts_rsa_broken.rs`, docs/protocol/signing.md):
 //!
 //! - **Every signature gives away the key**, a bit at a time: the number of offsets says whether d lies above or below a sum that a
 //!   signer knows. With resharing, one bad holder of two reads the whole of d (Jarecki, Saxena, Yi, SASN 2004).

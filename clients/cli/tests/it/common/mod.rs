@@ -1,0 +1,6 @@
+//! What tests with real processes share: the folder where all of them live, the program, one member as a process.
+
+pub(crate) mod actor;
+pub(crate) mod draw;
+pub(crate) mod place;
+pub(crate) mod program;

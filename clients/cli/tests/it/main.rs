@@ -1,0 +1,28 @@
+//! The integration tests of folkmoot-cli, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    missing_docs
+)]
+
+mod authority;
+mod bench;
+mod chat;
+mod common;
+mod crash;
+mod csr;
+mod letters;
+mod matrix;
+mod offline;
+mod policies;
+mod proof;
+mod renewal;
+mod replicas;
+mod revoked;
+mod status;
+mod verify_transcript;
+mod votes;

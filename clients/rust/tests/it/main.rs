@@ -1,0 +1,6 @@
+//! The integration tests of folkmoot, one program.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod attached;
+mod hybrid_links;
+mod two_groups;

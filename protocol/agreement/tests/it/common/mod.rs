@@ -1,0 +1,241 @@
+//! The toy group of the published vectors, a scripted entropy, and helpers.
+
+use folkmoot_agreement::PrimeGroup;
+use folkmoot_agreement::gdh::{Context, Token};
+use folkmoot_base::{Entropy, MemberId, digest, draw};
+
+/// Order 509 inside the integers modulo 1019, generator 4.
+#[derive(Clone)]
+pub struct Toy;
+
+pub const P: u32 = 1019;
+pub const Q: u32 = 509;
+
+pub fn power(base: u32, exponent: u32, modulus: u32) -> u32 {
+    (0..exponent).fold(1, |value, _| value * base % modulus)
+}
+
+impl PrimeGroup for Toy {
+    type Element = u32;
+    type Scalar = u32;
+    const ELEMENT_BYTES: usize = 2;
+
+    fn generator() -> u32 {
+        4
+    }
+    fn is_identity(element: &u32) -> bool {
+        *element == 1
+    }
+    fn draw(entropy: &mut dyn Entropy) -> u32 {
+        let scalar = u32::from(u16::from_be_bytes(draw(entropy))) % Q;
+        if scalar == 0 { 1 } else { scalar }
+    }
+    fn invert(scalar: &u32) -> u32 {
+        power(*scalar, Q - 2, Q)
+    }
+    fn multiply(left: &u32, right: &u32) -> u32 {
+        left * right % Q
+    }
+    fn raise(element: &u32, scalar: &u32) -> u32 {
+        power(*element, *scalar, P)
+    }
+    fn combine(left: &u32, right: &u32) -> u32 {
+        left * right % P
+    }
+    fn inverse(element: &u32) -> u32 {
+        power(*element, P - 2, P)
+    }
+    fn identity() -> u32 {
+        1
+    }
+    fn to_scalar(element: &u32) -> u32 {
+        let scalar = element % Q;
+        if scalar == 0 { 1 } else { scalar }
+    }
+    fn lent_scalar(key: &u32) -> u32 {
+        let hash = digest(&[&Self::encode(key)]);
+        let scalar = hash.iter().fold(0, |rest, byte| (rest * 256 + u32::from(*byte)) % Q);
+        if scalar == 0 { 1 } else { scalar }
+    }
+    fn encode_scalar(scalar: &u32) -> Vec<u8> {
+        u16::try_from(*scalar).unwrap().to_be_bytes().to_vec()
+    }
+    fn decode_scalar(bytes: &[u8]) -> Option<u32> {
+        let scalar = u32::from(u16::from_be_bytes(bytes.try_into().ok()?));
+        (1..Q).contains(&scalar).then_some(scalar)
+    }
+    fn encode(element: &u32) -> Vec<u8> {
+        u16::try_from(*element).unwrap().to_be_bytes().to_vec()
+    }
+    fn decode(bytes: &[u8]) -> Option<u32> {
+        let element = u32::from(u16::from_be_bytes(bytes.try_into().ok()?));
+        (element > 0 && element < P && power(element, Q, P) == 1).then_some(element)
+    }
+}
+
+/// Hands out these shares, two bytes each.
+pub struct Script(pub Vec<u16>);
+
+impl Entropy for Script {
+    fn fill(&mut self, out: &mut [u8]) {
+        assert_eq!(out.len(), 2, "the toy group draws two bytes");
+        out.copy_from_slice(&self.0.remove(0).to_be_bytes());
+    }
+}
+
+pub fn share(value: u16) -> Script {
+    Script(vec![value])
+}
+
+/// A seeded stream (splitmix64): no security, only repeatable.
+pub struct Seeded(pub u64);
+
+impl Seeded {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).unwrap()
+    }
+}
+
+impl Entropy for Seeded {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(8) {
+            let bytes = self.next().to_be_bytes();
+            chunk.copy_from_slice(&bytes[..chunk.len()]);
+        }
+    }
+}
+
+pub fn member(number: u16) -> MemberId {
+    let mut id = [0; 32];
+    id[..2].copy_from_slice(&number.to_be_bytes());
+    MemberId(id)
+}
+
+/// The toy values of a token.
+pub fn values(token: &Token) -> Vec<u16> {
+    token.values.iter().map(|value| u16::from_be_bytes(value.as_ref().try_into().unwrap())).collect()
+}
+
+pub fn toy_key(context: &Context<Toy>) -> u16 {
+    u16::from_be_bytes(context.key().unwrap().expose().as_slice().try_into().unwrap())
+}
+
+/// A whole group, driven by the published operations.
+pub struct Group<G: PrimeGroup> {
+    pub contexts: Vec<Context<G>>,
+    pub transcript: Vec<Token>,
+}
+
+impl<G: PrimeGroup> Group<G> {
+    pub fn members(&self) -> Vec<MemberId> {
+        self.contexts.last().unwrap().members().to_vec()
+    }
+
+    pub fn at(&mut self, member: MemberId) -> &mut Context<G> {
+        self.contexts.iter_mut().find(|context| context.name() == member).unwrap()
+    }
+
+    pub fn update(&mut self, token: &Token) {
+        let from = *token.members.last().unwrap();
+        self.transcript.push(token.clone());
+        for context in &mut self.contexts {
+            context.update(from, token, &token.members).unwrap();
+        }
+    }
+
+    pub fn one(first: MemberId, entropy: &mut dyn Entropy) -> Self {
+        Self { contexts: vec![Context::first_member(first, entropy)], transcript: Vec::new() }
+    }
+
+    pub fn join(&mut self, joiner: MemberId, entropy: &mut dyn Entropy) {
+        let mut members = self.members();
+        let controller = *members.last().unwrap();
+        let token = self.at(controller).process_join(joiner, entropy).unwrap();
+        self.transcript.push(token.clone());
+        members.push(joiner);
+        let mut context = Context::new_member(joiner);
+        let answer = context.join(controller, &token, &members, entropy).unwrap();
+        self.contexts.push(context);
+        self.update(&answer);
+    }
+
+    pub fn leave(&mut self, leavers: &[MemberId], entropy: &mut dyn Entropy) -> Vec<Context<G>> {
+        let (gone, kept) = std::mem::take(&mut self.contexts)
+            .into_iter()
+            .partition(|context| leavers.contains(&context.name()));
+        self.contexts = kept;
+        let tokens: Vec<_> =
+            self.contexts.iter_mut().filter_map(|context| context.leave(leavers, entropy).unwrap()).collect();
+        assert_eq!(tokens.len(), 1, "only the controller has a token");
+        self.update(&tokens[0]);
+        gone
+    }
+
+    pub fn refresh(&mut self, entropy: &mut dyn Entropy) {
+        let controller = *self.members().last().unwrap();
+        let token = self.at(controller).refresh(entropy).unwrap();
+        self.update(&token);
+    }
+
+    pub fn merge(&mut self, newcomers: &[MemberId], entropy: &mut dyn Entropy) {
+        let controller = *self.members().last().unwrap();
+        for context in &mut self.contexts {
+            if context.name() != controller {
+                context.merge_expect(newcomers).unwrap();
+            }
+        }
+        let mut token = self.at(controller).merge_start(newcomers, entropy).unwrap();
+        let members = token.members.clone();
+        let mut from = controller;
+        for newcomer in newcomers {
+            self.transcript.push(token.clone());
+            let mut context = Context::new_member(*newcomer);
+            token = context.mass_join(from, &token, &members, entropy).unwrap();
+            self.contexts.push(context);
+            from = *newcomer;
+        }
+        self.finish_merge(&token, from);
+    }
+
+    pub fn initial_merge_pattern(members: &[MemberId], entropy: &mut dyn Entropy) -> Self {
+        let mut first = Context::new_member(members[0]);
+        let mut token = first.mass_join_first(members, entropy).unwrap();
+        let mut group = Self { contexts: vec![first], transcript: Vec::new() };
+        let mut from = members[0];
+        for member in &members[1..] {
+            group.transcript.push(token.clone());
+            let mut context = Context::new_member(*member);
+            token = context.mass_join(from, &token, members, entropy).unwrap();
+            group.contexts.push(context);
+            from = *member;
+        }
+        group.finish_merge(&token, from);
+        group
+    }
+
+    fn finish_merge(&mut self, token: &Token, last: MemberId) {
+        self.transcript.push(token.clone());
+        let members = token.members.clone();
+        let mut list = None;
+        for member in &members[..members.len() - 1] {
+            let out = self.at(*member).factor_out(last, token).unwrap();
+            self.transcript.push(out.clone());
+            list = self.at(last).collect(*member, &out).unwrap();
+        }
+        self.update(&list.unwrap());
+    }
+
+    pub fn keys_equal(&self) -> Vec<u8> {
+        let keys: Vec<_> =
+            self.contexts.iter().map(|context| context.key().unwrap().expose().clone()).collect();
+        assert!(keys.windows(2).all(|pair| pair[0] == pair[1]), "members differ on the key");
+        keys[0].clone()
+    }
+}

@@ -1,0 +1,31 @@
+//! The integration tests of folkmoot-identity, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod altered;
+mod central;
+mod common;
+mod contract;
+mod csr;
+mod dealt_key;
+mod group_key;
+mod history;
+mod limits;
+mod message;
+mod multi;
+mod openssl;
+mod policies;
+mod removals;
+mod suites;
+mod sybil;
+mod transcript;
+mod transcript_file;
+mod vectors;

@@ -1,0 +1,138 @@
+//! Groups whose key is shared by Shoup's threshold RSA: none but an authority deals it, anew or once.
+//! Method: real members, transcripts and desks; stored safe primes in place of drawn ones.
+
+use crate::common::town::{Plan, Town, plan};
+use folkmoot_admission::{AuthorityMessage, Command, DealerState, Event, Phase, Reason};
+use folkmoot_identity::{Dealer, Decision, EntryError, Gmc, Scheme};
+use folkmoot_signing::shared::SharingFacts;
+
+fn founded(founders: u64, dealer: Dealer) -> Town {
+    let plan = Plan { dealer: Some(dealer), founders, threshold: 3, ..plan(Scheme::Shoup) };
+    let mut town = Town::found(&plan, |_| {});
+    town.pass(8);
+    agreed(&town);
+    town
+}
+
+fn agreed(town: &Town) {
+    let first = town.transcript().roster().sharing().cloned();
+    assert!(first.is_some(), "no sharing: {:#?} {:?}", town.bus.traces, town.desks[0].errors);
+    for seat in town.bus.seats.iter().filter(|seat| seat.up) {
+        assert_eq!(seat.transcript.roster().sharing().cloned(), first);
+        assert!(seat.errors.is_empty(), "{:?}", seat.errors);
+    }
+    assert!(town.desks[0].errors.is_empty(), "{:?}", town.desks[0].errors);
+}
+
+fn facts(town: &Town) -> SharingFacts {
+    town.transcript().roster().sharing().unwrap().facts.clone()
+}
+
+/// Let in by these, and not by fewer.
+fn admit(town: &mut Town, name: &str, seed: u64, voters: &[usize]) {
+    let which = town.stranger(name, seed, 0);
+    for voter in voters {
+        assert!(!town.bus.admitted(which), "fewer votes are not enough");
+        town.vote(*voter, which, true);
+    }
+    town.pass(8);
+    assert!(town.bus.admitted(which), "{:#?} {:?}", town.bus.traces, town.desks[0].errors);
+    assert_eq!(town.bus.strangers[which].applicant.phase(), Phase::Admitted);
+    let (gmc, facts) = (town.certificate(which), facts(town));
+    assert_eq!(gmc.check_central(town.transcript().roster().charter()), Ok(()));
+    assert_eq!(gmc.combined().map(|combined| combined.epoch), Some(facts.epoch));
+    assert_eq!(gmc.check_combined(&facts.key), Ok(()));
+}
+
+fn expel(town: &mut Town, who: usize) {
+    let gone = town.bus.seats[who].identity.member();
+    for voter in 0..town.bus.seats.len() {
+        if town.transcript().roster().is_member(&gone) {
+            let _ = town.command(voter, Command::Expel(gone));
+        }
+    }
+    town.bus.seats[who].up = false;
+    town.settle();
+    assert!(!town.transcript().roster().is_member(&gone), "{:#?}", town.bus.traces);
+}
+
+fn deals(town: &Town) -> usize {
+    town.desks[0].told.iter().filter(|(_, word)| matches!(word, AuthorityMessage::Dealt { .. })).count()
+}
+
+#[test]
+fn a_dealer_that_keeps_the_primes_deals_anew_for_leavers_and_thresholds() {
+    let mut town = founded(5, Dealer::Keeps);
+    let first = facts(&town);
+    assert_eq!((first.threshold, first.holders.len()), (3, 5));
+    admit(&mut town, "dora", 40, &[1, 2, 3]);
+    let gone = town.bus.seats[4].identity.member();
+    expel(&mut town, 4);
+    town.pass(8);
+    agreed(&town);
+    let second = facts(&town);
+    assert_ne!(second.epoch, first.epoch);
+    assert!(second.key == first.key && !second.holders.contains(&gone) && second.holders.len() == 4);
+    admit(&mut town, "erik", 41, &[0, 1, 2]);
+    for who in 0..4 {
+        if town.transcript().roster().charter().threshold() != 2 {
+            town.command(who, Command::Propose(Decision::change("threshold", "2"))).unwrap();
+        }
+    }
+    town.pass(8);
+    agreed(&town);
+    let third = facts(&town);
+    assert_ne!(third.epoch, second.epoch);
+    assert_eq!((third.threshold, &third.key), (2, &first.key));
+    admit(&mut town, "fred", 42, &[1, 3]);
+    assert_eq!((deals(&town), town.desks[0].authority.status().dealer), (3, DealerState::Keeps));
+    // Who is not linked with the authority has no heartbeat to send, and nothing else is at work.
+    assert!(town.bus.seats[2..4].iter().all(|seat| seat.admission.poll_timeout().is_none()));
+}
+
+#[test]
+fn a_dealer_for_the_set_up_only_is_asked_once_and_leavers_that_could_sign_end_admissions() {
+    let mut town = founded(6, Dealer::SetupOnly);
+    let first = facts(&town);
+    assert_eq!(town.desks[0].authority.status().dealer, DealerState::Erased);
+    admit(&mut town, "dora", 40, &[1, 2, 3]);
+    for who in [5, 4] {
+        expel(&mut town, who);
+        town.pass(8);
+        agreed(&town);
+        assert_eq!(facts(&town), first, "no other deal");
+    }
+    assert_eq!(town.transcript().roster().leavers_with_shares().len(), 2);
+    admit(&mut town, "erik", 41, &[0, 1, 2]);
+    // One who leaves more, and those outside could sign: nobody is admitted any more, by whatever votes.
+    let fred = town.stranger("fred", 42, 0);
+    expel(&mut town, 3);
+    for voter in [0, 1, 2] {
+        town.vote(voter, fred, true);
+    }
+    town.pass(25);
+    assert!(!town.bus.admitted(fred));
+    agreed(&town);
+    assert_eq!((facts(&town), deals(&town)), (first, 1));
+    assert!(
+        !town
+            .bus
+            .traces
+            .iter()
+            .skip_while(|(_, text)| !text.contains("erased"))
+            .any(|(_, text)| text.contains("table: deal"))
+    );
+    let waits =
+        |event: &Event| matches!(event, Event::Refused { reason: Reason::SharesStale, have: 3, need: 3 });
+    assert!(town.bus.strangers[fred].events.iter().any(waits), "{:?}", town.bus.strangers[fred].events);
+    // Its certificate would not stand either, had somebody signed.
+    let erik = Gmc::from_der(town.certificate(1).der()).unwrap();
+    let refused = town.transcript().check_admit(erik.der());
+    assert!(matches!(refused, Err(EntryError::PeerSharesStale { leavers: 3, threshold: 3 })), "{refused:?}");
+    // All else goes on.
+    town.command(0, Command::Propose(Decision::change("request_hours", "48"))).unwrap();
+    for who in [1, 2] {
+        let _ = town.command(who, Command::Propose(Decision::change("request_hours", "48")));
+    }
+    assert_eq!(town.transcript().roster().charter().request_hours(), 48);
+}

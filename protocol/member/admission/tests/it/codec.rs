@@ -1,0 +1,150 @@
+//! Every message reads back as it was; anything else is an error, never a panic.
+
+use folkmoot_admission::{
+    AuthorityMessage, Dealt, GroundsWord, GuestMessage, HandWord, Heartbeat, KeyedVote, LogRecord, Office,
+    OpenMessage, Purpose, ReadyWord, Reason, Say, SignerKey, Whisper,
+};
+use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
+use folkmoot_base::{Blob, Entropy, EntryId, MemberId, Sealed, UnixTime};
+use folkmoot_identity::{Decision, SigningKey, VoteProof};
+use proptest::prelude::*;
+
+struct Dice;
+
+impl Entropy for Dice {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.fill(5);
+    }
+}
+
+fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
+    let key = SigningKey::generate(&mut Dice);
+    let (voter, signature) = (key.verifying_key().member_id(), key.sign(b"folkmoot test", b""));
+    let vote = KeyedVote {
+        proof: VoteProof { voter, expires: UnixTime(7), signature },
+        spki: Blob::from(key.verifying_key().spki_der().to_vec()),
+    };
+    let cms = Blob::from(bytes);
+    vec![
+        GuestMessage::Request { cms: cms.clone() },
+        GuestMessage::Certificate { der: cms.clone() },
+        GuestMessage::Standing { request: [1; 32], have, need: 2, reason: Reason::Stale },
+        GuestMessage::Votes { request: [1; 32], votes: vec![vote.clone(), vote.clone()] },
+        GuestMessage::Multi {
+            request: [1; 32],
+            expires: UnixTime(u64::from(have)),
+            signature: cms,
+            keys: vec![SignerKey { spki: vote.spki }],
+        },
+    ]
+}
+
+fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
+    let cms = Blob::from(bytes);
+    let purpose = Purpose::Multi { request: [8; 32], expires: UnixTime(9) };
+    let say = Say::Convene { purpose, attempt: 1 };
+    let remove = Decision::Remove { member: MemberId([2; 32]), admission: EntryId([3; 32]) };
+    vec![
+        OpenMessage::Request { cms: cms.clone() },
+        OpenMessage::Vote { cms: cms.clone() },
+        OpenMessage::Proposal { decision: Decision::change("threshold", "3") },
+        OpenMessage::Proposal { decision: Decision::Electorate { voters: vec![MemberId([4; 32]); 3] } },
+        OpenMessage::DecisionVote { decision: remove, cms: cms.clone() },
+        OpenMessage::Revocations { der: cms.clone() },
+        OpenMessage::Hand { word: HandWord { table: [5; 32], say, signature: [6; 64] } },
+        OpenMessage::Hand {
+            word: HandWord {
+                table: [5; 32],
+                say: Say::Convene { purpose: Purpose::Revoke { tbs: cms }, attempt: 3 },
+                signature: [6; 64],
+            },
+        },
+    ]
+}
+
+fn authority_messages(bytes: Vec<u8>, number: u32) -> Vec<AuthorityMessage> {
+    let key = SigningKey::generate(&mut Dice);
+    let (voter, signature) = (key.verifying_key().member_id(), key.sign(b"folkmoot test", b""));
+    let vote = VoteProof { voter, expires: UnixTime(7), signature };
+    let blob = Blob::from(bytes);
+    let (time, request) = (UnixTime(u64::from(number)), [1; 32]);
+    let grant = |grounds| AuthorityMessage::Grant { request: blob.clone(), grounds };
+    let word = HandWord { table: [5; 32], say: Say::Ready { key: blob.clone() }, signature: [6; 64] };
+    let sealed = Sealed { encapsulated: blob.clone(), body: blob.clone() };
+    let dealt = Dealt {
+        by: SignerKey { spki: blob.clone() },
+        public: blob.clone(),
+        to_each: vec![
+            Whisper { to: voter, sealed: sealed.clone() },
+            Whisper { to: MemberId([2; 32]), sealed },
+        ],
+        signature: [3; 64],
+    };
+    let beat = Heartbeat { member: voter, time, present: number, signature: [4; 64] };
+    vec![
+        AuthorityMessage::Heartbeat { beat },
+        grant(GroundsWord::Votes(vec![vote, vote])),
+        grant(GroundsWord::Multi { expires: time, signature: blob.clone() }),
+        grant(GroundsWord::Combined { epoch: [8; 32], signature: blob.clone() }),
+        AuthorityMessage::Granted { request, der: blob.clone() },
+        AuthorityMessage::Denied { request, reason: Reason::AwaitingAuthority },
+        AuthorityMessage::Deal {
+            table: [5; 32],
+            threshold: number,
+            ready: vec![ReadyWord { member: voter, word }],
+        },
+        AuthorityMessage::Dealt { table: [5; 32], dealt },
+        AuthorityMessage::Revocations { der: blob },
+    ]
+}
+
+fn check<T>(message: &T, place: usize, flip: u8) -> Result<(), TestCaseError>
+where
+    T: Serialize + DeserializeBytes + Size + PartialEq + core::fmt::Debug,
+{
+    let bytes = encode(message);
+    prop_assert_eq!(&decode::<T>(&bytes).unwrap(), message);
+    prop_assert!(decode::<T>(&bytes[..place % bytes.len()]).is_err());
+    prop_assert!(decode::<T>(&[&bytes[..], &[0]].concat()).is_err());
+    let mut bad = bytes.clone();
+    bad[place % bytes.len()] ^= flip;
+    prop_assert!(decode::<T>(&bad).map_or(true, |other| other != *message && encode(&other) == bad));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
+
+    #[test]
+    fn round_trip_and_damage(
+        bytes in proptest::collection::vec(any::<u8>(), 0..100),
+        have in any::<u32>(),
+        place in any::<usize>(),
+        flip in 1..=255_u8,
+    ) {
+        for message in guest_messages(bytes.clone(), have) {
+            check(&message, place, flip)?;
+        }
+        for message in authority_messages(bytes.clone(), have) {
+            check(&message, place, flip)?;
+        }
+        check(&LogRecord { request: [1; 32], der: Blob::from(bytes.clone()) }, place, flip)?;
+        for message in open_messages(bytes) {
+            check(&message, place, flip)?;
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let guest = decode::<GuestMessage>(&bytes).map(|message| encode(&message));
+        prop_assert!(guest.is_err() || guest == Ok(bytes.clone()));
+        let open = decode::<OpenMessage>(&bytes).map(|message| encode(&message));
+        prop_assert!(open.is_err() || open == Ok(bytes.clone()));
+        let authority = decode::<AuthorityMessage>(&bytes).map(|message| encode(&message));
+        prop_assert!(authority.is_err() || authority == Ok(bytes.clone()));
+        let record = decode::<LogRecord>(&bytes).map(|record| encode(&record));
+        prop_assert!(record.is_err() || record == Ok(bytes.clone()));
+        let office = Office::decode(&bytes).map(|office| office.encode().expose().clone());
+        prop_assert!(office.map_or(true, |office| office == bytes));
+    }
+}

@@ -1,0 +1,424 @@
+//! A perfect ordered bus with several members and strangers on it.
+
+pub(crate) mod table;
+pub(crate) mod town;
+
+use bytes::Bytes;
+use folkmoot_admission::{
+    Admission, AdmissionError, Applicant, Command, Config, Event, Input, OpenMessage, Output,
+};
+use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, NodeId, StoreKey, UnixTime, codec, digest};
+use folkmoot_identity::{
+    CharterDraft, Decision, Founder, Identity, Scheme, SignedCharter, Slot, Transcript, Verdict, Vote,
+    VoteContent,
+};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+pub const NOW: UnixTime = UnixTime(1_800_000_000);
+pub const LATER: UnixTime = UnixTime(1_900_000_000);
+
+/// Counts hashes.
+pub struct Dice(pub u64);
+
+impl Entropy for Dice {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(32) {
+            self.0 += 1;
+            chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
+        }
+    }
+}
+
+pub fn person(name: &str, seed: u64) -> Identity {
+    Identity::new(name, &mut Dice(seed * 1_000_000), NOW, LATER).unwrap()
+}
+
+pub fn charter(founders: &[Identity], threshold: u32, nonce: u64) -> Vec<u8> {
+    charter_of(Scheme::Plain, founders, threshold, nonce)
+}
+
+pub fn charter_of(scheme: Scheme, founders: &[Identity], threshold: u32, nonce: u64) -> Vec<u8> {
+    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
+    let name = GroupName::new("moot").unwrap();
+    let mut draft = CharterDraft::new(name, threshold, named, &mut Dice(nonce));
+    draft.scheme = scheme;
+    let all: Vec<&Identity> = founders.iter().collect();
+    SignedCharter::sign(&draft.to_toml(), &all).unwrap().der().to_vec()
+}
+
+/// A member: machine, transcript, disk.
+pub struct Seat {
+    pub identity: Identity,
+    pub transcript: Transcript,
+    pub admission: Admission,
+    pub disk: BTreeMap<StoreKey, Bytes>,
+    pub events: Vec<Event>,
+    pub errors: Vec<AdmissionError>,
+    pub up: bool,
+}
+
+pub struct Stranger {
+    pub identity: Identity,
+    pub transcript: Transcript,
+    pub applicant: Applicant,
+    pub events: Vec<Event>,
+    pub disk: BTreeMap<StoreKey, Bytes>,
+    pub contact: Option<NodeId>,
+}
+
+enum Word {
+    Open(MemberId, Bytes),
+    Entry(usize, Bytes),
+    Guest(NodeId, NodeId, Bytes),
+}
+
+/// What may happen to a word of this sender on its way; false loses it.
+pub type Tamper = Box<dyn FnMut(MemberId, &mut Bytes) -> bool>;
+
+pub struct Bus {
+    pub now: Instant,
+    pub time: UnixTime,
+    pub dice: Dice,
+    pub seats: Vec<Seat>,
+    pub strangers: Vec<Stranger>,
+    pub entries: usize,
+    pub words: usize,
+    /// What to do to a word on its way, if anything: false loses it.
+    pub tamper: Option<Tamper>,
+    pub traces: Vec<(usize, String)>,
+    /// Entries are counted and go no further.
+    pub lose_entries: bool,
+    /// What was said to guests that are no strangers here.
+    pub lost: Vec<(NodeId, Bytes)>,
+    /// The same, with who said it.
+    pub said: Vec<(NodeId, NodeId, Bytes)>,
+    /// Where the bus is cut: who sits before it does not hear who sits behind.
+    pub cut: Option<usize>,
+    queue: VecDeque<Word>,
+}
+
+pub fn seat(identity: Identity, charter: &[u8]) -> Seat {
+    Seat {
+        identity,
+        transcript: Transcript::genesis(charter).unwrap(),
+        admission: Admission::new(Config::default()),
+        disk: BTreeMap::new(),
+        events: Vec::new(),
+        errors: Vec::new(),
+        up: true,
+    }
+}
+
+impl Bus {
+    pub fn new(count: u64, threshold: u32) -> Self {
+        Self::of_scheme(Scheme::Plain, count, threshold)
+    }
+
+    pub fn of_scheme(scheme: Scheme, count: u64, threshold: u32) -> Self {
+        let mut bus = Self::silent(scheme, count, threshold);
+        bus.pass(0);
+        bus
+    }
+
+    /// One on which nobody has spoken yet.
+    pub fn silent(scheme: Scheme, count: u64, threshold: u32) -> Self {
+        let founders: Vec<Identity> =
+            (1..=count).map(|seed| person(&format!("founder{seed}"), seed)).collect();
+        let charter = charter_of(scheme, &founders, threshold, 77);
+        let seats = founders.into_iter().map(|founder| seat(founder, &charter)).collect();
+        Self {
+            now: Instant(0),
+            time: NOW,
+            dice: Dice(999_999_999),
+            seats,
+            strangers: Vec::new(),
+            entries: 0,
+            words: 0,
+            tamper: None,
+            traces: Vec::new(),
+            lose_entries: false,
+            lost: Vec::new(),
+            said: Vec::new(),
+            cut: None,
+            queue: VecDeque::new(),
+        }
+    }
+
+    pub fn charter(&self) -> Vec<u8> {
+        let entry =
+            folkmoot_identity::transcript::Entry::decode(self.seats[0].transcript.entries().next().unwrap())
+                .unwrap();
+        let folkmoot_identity::transcript::Body::Genesis { charter } = entry.body else {
+            panic!("no genesis")
+        };
+        charter.0.to_vec()
+    }
+
+    pub fn stranger(&mut self, name: &str, seed: u64, contact: usize) -> usize {
+        let transcript = Transcript::genesis(&self.charter()).unwrap();
+        self.strangers.push(Stranger {
+            identity: person(name, seed),
+            transcript,
+            applicant: Applicant::new(Config::default()),
+            events: Vec::new(),
+            disk: BTreeMap::new(),
+            contact: None,
+        });
+        let which = self.strangers.len() - 1;
+        self.sync(which);
+        self.stranger_input(which, Input::Clock(self.time));
+        self.dial(which, contact);
+        which
+    }
+
+    pub fn dial(&mut self, which: usize, contact: usize) {
+        let (node, stranger) = (self.seats[contact].identity.node(), self.strangers[which].identity.node());
+        if let Some(old) = self.strangers[which].contact.replace(node) {
+            self.stranger_input(which, Input::LinkDown(old));
+        }
+        let _ = self.input(contact, Input::LinkUp(stranger));
+        self.stranger_input(which, Input::LinkUp(node));
+        self.settle();
+    }
+
+    /// The stranger fetches the transcript from the first member that is up.
+    pub fn sync(&mut self, which: usize) {
+        let door = self.strangers[which].contact.filter(|_| self.cut.is_some());
+        let at_door = |seat: &&Seat| seat.up && door.is_none_or(|door| seat.identity.node() == door);
+        let from = self.seats.iter().find(at_door).unwrap();
+        let have: Vec<_> = self.strangers[which].transcript.heads().iter().copied().collect();
+        let missing = from.transcript.entries_after(&have, usize::MAX);
+        for entry in missing {
+            let appended = self.strangers[which].transcript.append(&entry).unwrap();
+            if appended.new {
+                self.stranger_input(which, Input::Appended(appended));
+            }
+        }
+    }
+
+    pub fn input(&mut self, who: usize, input: Input) -> Result<(), AdmissionError> {
+        let seat = &mut self.seats[who];
+        if !seat.up {
+            return Ok(());
+        }
+        let result = seat.admission.handle(self.now, input, &seat.transcript, &seat.identity, &mut self.dice);
+        while let Some(output) = seat.admission.poll_output() {
+            match output {
+                Output::Persist(persist) => store(&mut seat.disk, persist),
+                Output::Guest { to, payload } => {
+                    self.queue.push_back(Word::Guest(seat.identity.node(), to, payload))
+                }
+                Output::Multicast(payload) => {
+                    self.queue.push_back(Word::Open(seat.identity.member(), payload))
+                }
+                Output::Entry(entry) => self.queue.push_back(Word::Entry(who, entry)),
+                Output::Event(event) => seat.events.push(event),
+                Output::Log(_) => panic!("a member has no log"),
+                Output::Trace(text) => self.traces.push((who, text)),
+            }
+        }
+        if let Err(error) = &result {
+            seat.errors.push(error.clone());
+        }
+        result
+    }
+
+    pub fn stranger_input(&mut self, which: usize, input: Input) {
+        let it = &mut self.strangers[which];
+        let _ = it.applicant.handle(self.now, input, &it.transcript, &it.identity, &mut self.dice);
+        while let Some(output) = it.applicant.poll_output() {
+            match output {
+                Output::Persist(persist) => store(&mut it.disk, persist),
+                Output::Guest { to, payload } => {
+                    self.queue.push_back(Word::Guest(it.identity.node(), to, payload))
+                }
+                Output::Event(event) => it.events.push(event),
+                _ => {}
+            }
+        }
+    }
+
+    pub fn command(&mut self, who: usize, command: Command) -> Result<(), AdmissionError> {
+        let result = self.input(who, Input::Command(command));
+        self.settle();
+        result
+    }
+
+    /// Until nobody has anything to say, nor to do now.
+    pub fn settle(&mut self) {
+        loop {
+            while let Some(word) = self.queue.pop_front() {
+                self.words += 1;
+                match word {
+                    Word::Open(sender, mut payload) => {
+                        if self.tamper.as_mut().is_none_or(|tamper| tamper(sender, &mut payload)) {
+                            self.hear_open(sender, payload);
+                        }
+                    }
+                    Word::Entry(from, entry) => self.entry(from, &entry),
+                    Word::Guest(from, to, payload) => self.guest(from, to, payload),
+                }
+            }
+            let due = |seat: &Seat| seat.up && seat.admission.poll_timeout().is_some_and(|at| at <= self.now);
+            let Some(who) = self.seats.iter().position(due) else { return };
+            let _ = self.input(who, Input::Timeout);
+        }
+    }
+
+    fn guest(&mut self, from: NodeId, to: NodeId, payload: Bytes) {
+        let input = Input::Guest { from, payload };
+        if let Some(who) = self.seats.iter().position(|seat| seat.identity.node() == to) {
+            let _ = self.input(who, input);
+        } else if let Some(which) = self.strangers.iter().position(|it| it.identity.node() == to) {
+            if self.strangers[which].contact == Some(from) {
+                self.stranger_input(which, input);
+            }
+        } else if let Input::Guest { payload, .. } = input {
+            self.said.push((from, to, payload.clone()));
+            self.lost.push((to, payload));
+        }
+    }
+
+    fn apart(&self, a: usize, b: usize) -> bool {
+        self.cut.is_some_and(|cut| (a < cut) != (b < cut))
+    }
+
+    fn hear_open(&mut self, sender: MemberId, payload: Bytes) {
+        let from = self.seats.iter().position(|seat| seat.identity.member() == sender);
+        for who in 0..self.seats.len() {
+            if !from.is_some_and(|from| self.apart(from, who)) {
+                let _ = self.input(who, Input::Open { sender, payload: payload.clone() });
+            }
+        }
+    }
+
+    /// The bus is whole again; all who are up have all entries.
+    pub fn merge(&mut self) {
+        self.cut = None;
+        let all: Vec<Vec<Bytes>> = self
+            .seats
+            .iter()
+            .map(|seat| {
+                seat.transcript.entries().skip(1).map(|entry| Bytes::copy_from_slice(entry)).collect()
+            })
+            .collect();
+        for who in 0..self.seats.len() {
+            for entry in all.iter().flatten().filter(|_| self.seats[who].up).cloned().collect::<Vec<_>>() {
+                let appended = self.seats[who].transcript.append(&entry).unwrap();
+                if appended.new {
+                    let _ = self.input(who, Input::Appended(appended));
+                }
+            }
+        }
+        for which in 0..self.strangers.len() {
+            self.sync(which);
+        }
+        self.everyone(&Input::Regrouped);
+        self.settle();
+    }
+
+    fn entry(&mut self, from: usize, entry: &Bytes) {
+        self.entries += 1;
+        if self.lose_entries {
+            return;
+        }
+        for who in 0..self.seats.len() {
+            if !self.seats[who].up || self.apart(from, who) {
+                continue;
+            }
+            if let Ok(appended) = self.seats[who].transcript.append(entry) {
+                let _ = self.input(who, Input::Appended(appended));
+            }
+        }
+        for which in 0..self.strangers.len() {
+            self.sync(which);
+        }
+    }
+
+    pub fn everyone(&mut self, input: &Input) {
+        for who in 0..self.seats.len() {
+            let _ = self.input(who, input.clone());
+        }
+    }
+
+    /// Lets time pass, a second at a time.
+    pub fn pass(&mut self, seconds: u64) {
+        for _ in 0..=seconds {
+            self.everyone(&Input::Clock(self.time));
+            for which in 0..self.strangers.len() {
+                self.stranger_input(which, Input::Clock(self.time));
+            }
+            self.wake();
+            self.settle();
+            if seconds > 0 {
+                self.now = Instant(self.now.0 + 1_000_000);
+                self.time = UnixTime(self.time.0 + 1);
+            }
+        }
+    }
+
+    fn wake(&mut self) {
+        for who in 0..self.seats.len() {
+            if self.seats[who].admission.poll_timeout().is_some_and(|due| due <= self.now) {
+                let _ = self.input(who, Input::Timeout);
+            }
+        }
+        for which in 0..self.strangers.len() {
+            if self.strangers[which].applicant.poll_timeout().is_some_and(|due| due <= self.now) {
+                self.stranger_input(which, Input::Timeout);
+            }
+        }
+    }
+
+    /// Stops a member and starts it from its disk.
+    pub fn restart(&mut self, who: usize) {
+        let seat = &mut self.seats[who];
+        let stored: Vec<(StoreKey, Bytes)> = seat.disk.clone().into_iter().collect();
+        seat.admission =
+            Admission::load(Config::default(), &seat.transcript, &seat.identity, &stored).unwrap();
+        seat.up = true;
+        let _ = self.input(who, Input::Clock(self.time));
+    }
+
+    pub fn request_of(&self, who: usize, which: usize) -> Option<folkmoot_base::Digest> {
+        let member = self.strangers[which].identity.member();
+        let status = self.seats[who].admission.status(&self.seats[who].transcript);
+        status.requests.iter().find(|request| request.member == member).map(|request| request.request)
+    }
+
+    pub fn admitted(&self, which: usize) -> bool {
+        let member = self.strangers[which].identity.member();
+        let have: BTreeSet<bool> = self
+            .seats
+            .iter()
+            .filter(|seat| seat.up)
+            .map(|seat| seat.transcript.roster().is_member(&member))
+            .collect();
+        assert_eq!(have.len(), 1, "members disagree");
+        have.contains(&true)
+    }
+}
+
+pub fn store(disk: &mut BTreeMap<StoreKey, Bytes>, persist: folkmoot_base::Persist) {
+    match persist.value {
+        Some(value) => disk.insert(persist.key, value),
+        None => disk.remove(&persist.key),
+    };
+}
+
+pub fn vote(bus: &mut Bus, who: usize, which: usize, approve: bool) {
+    let motion = bus.request_of(who, which).expect("request is open");
+    bus.command(who, Command::Vote { motion, approve }).unwrap();
+}
+
+pub fn open(message: &OpenMessage) -> Bytes {
+    codec::encode(message).into()
+}
+
+pub fn own_vote(bus: &Bus, who: usize, decision: &Decision, slot: Slot, verdict: Verdict) -> Blob {
+    let seat = &bus.seats[who];
+    let charter = seat.transcript.roster().charter().digest();
+    let motion = decision.motion(seat.transcript.group(), charter, slot);
+    let expires = UnixTime(NOW.0 + 1_000_000);
+    Blob::from(Vote::sign(&seat.identity, VoteContent { motion, verdict, expires }).unwrap().der().to_vec())
+}

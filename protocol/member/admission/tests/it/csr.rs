@@ -1,0 +1,339 @@
+//! Requests by CSR: a member hands one in for a holder who is not there, the voters vote, the group's key signs, the sponsor enters it.
+//! Method: real machines and transcripts on a perfect ordered bus; members stop, restart from disk, and change in between.
+
+use crate::common::{Bus, NOW, open, person};
+use bytes::Bytes;
+use folkmoot_admission::{AdmissionError, Closed, Command, Event, GuestMessage, Input, OpenMessage, Phase};
+use folkmoot_base::{Blob, Digest, MemberId, UnixTime, codec};
+use folkmoot_identity::transcript::{Body, Entry};
+use folkmoot_identity::{
+    BuildError, Csr, CsrError, Decision, EntryError, Gmc, GmcBody, Request, RequestError, Scheme, Verdict,
+    Vote, VoteContent, VoteProof,
+};
+
+const SHARED: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
+
+fn csr(name: &str, seed: u64) -> Csr {
+    Csr::sign(person(name, seed).key(), name).unwrap()
+}
+
+/// Five founders of whom two admit; their key is shared.
+fn founded(scheme: Scheme) -> Bus {
+    let mut bus = Bus::of_scheme(scheme, 5, 2);
+    bus.pass(12);
+    assert!(bus.seats.iter().all(|seat| seat.transcript.roster().sharing().is_some()), "{:#?}", bus.traces);
+    bus
+}
+
+fn submit(bus: &mut Bus, who: usize, csr: &Csr) -> Result<(), AdmissionError> {
+    bus.command(who, Command::Submit(Bytes::copy_from_slice(csr.der())))
+}
+
+/// The request that is open for this key at the desk of `who`.
+fn request(bus: &Bus, who: usize, member: &MemberId) -> Option<Digest> {
+    let seat = &bus.seats[who];
+    let status = seat.admission.status(&seat.transcript);
+    status.requests.iter().find(|one| one.member == *member).map(|one| one.request)
+}
+
+fn vote(bus: &mut Bus, who: usize, member: &MemberId, approve: bool) {
+    let motion = request(bus, who, member).expect("the request is open");
+    bus.command(who, Command::Vote { motion, approve }).unwrap();
+}
+
+fn is_member(bus: &Bus, who: usize, member: &MemberId) -> bool {
+    bus.seats[who].transcript.roster().is_member(member)
+}
+
+fn held(bus: &Bus, member: &MemberId) -> Gmc {
+    let held = bus.seats[0].transcript.roster().member(member).unwrap();
+    Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap()
+}
+
+/// Another proposal for the same CSR, as a member's word to the members.
+fn proposal(bus: &Bus, csr: &Csr) -> OpenMessage {
+    let charter = bus.seats[0].transcript.roster().charter();
+    let body = GmcBody::propose_csr(charter, csr, 9, bus.time);
+    OpenMessage::Request { cms: Blob::from(Request::by_csr(csr.clone(), body).unwrap().der().to_vec()) }
+}
+
+fn hear(bus: &mut Bus, sender: usize, message: &OpenMessage) -> Result<(), AdmissionError> {
+    let sender = bus.seats[sender].identity.member();
+    bus.input(3, Input::Open { sender, payload: open(message) })
+}
+
+#[test]
+fn who_is_not_there_is_admitted_by_its_csr() {
+    for scheme in SHARED {
+        let (mut bus, erik) = (founded(scheme), csr("erik", 50));
+        submit(&mut bus, 0, &erik).unwrap();
+        assert!((0..5).all(|who| request(&bus, who, &erik.member()).is_some()), "everybody may vote");
+        for voter in [1, 2] {
+            bus.pass(2);
+            assert!(!is_member(&bus, 0, &erik.member()), "fewer votes are not enough");
+            vote(&mut bus, voter, &erik.member(), true);
+        }
+        bus.pass(12);
+        for who in 0..5 {
+            assert!(is_member(&bus, who, &erik.member()), "{:#?}", bus.traces);
+            assert_eq!(request(&bus, who, &erik.member()), None);
+            let left = bus.seats[who].disk.keys().filter(|key| key.table == "request" || key.table == "vote");
+            assert_eq!(left.count(), 0, "nothing is kept of it");
+            assert_eq!(bus.seats[who].admission.poll_timeout(), None, "something is still at work");
+        }
+        let gmc = held(&bus, &erik.member());
+        assert_eq!((gmc.name(), gmc.key()), ("erik", erik.key()));
+        assert_eq!((gmc.body().serial, gmc.body().membership.nonce), (erik.serial(), erik.nonce()));
+        let sharing = bus.seats[4].transcript.roster().sharing().unwrap();
+        assert_eq!(gmc.check_issued(&sharing.facts.key), Ok(()));
+    }
+}
+
+#[test]
+fn adm_50_where_the_holder_signs_a_csr_is_refused_at_every_door() {
+    let erik = csr("erik", 50);
+    for scheme in [Scheme::Plain, Scheme::Asm] {
+        let mut bus = Bus::of_scheme(scheme, 5, 2);
+        assert_eq!(submit(&mut bus, 0, &erik), Err(AdmissionError::LocalHolderSigns));
+        let foreign = proposal(&bus, &erik);
+        assert_eq!(hear(&mut bus, 1, &foreign), Err(AdmissionError::PeerHolderSigns(erik.member())));
+        assert!((0..5).all(|who| request(&bus, who, &erik.member()).is_none()));
+    }
+}
+
+#[test]
+fn what_is_no_csr_is_refused_where_it_is_handed_in() {
+    let mut bus = founded(Scheme::Frost);
+    let mut forged = csr("erik", 50).der().to_vec();
+    *forged.last_mut().unwrap() ^= 1;
+    for wrong in [Bytes::new(), Bytes::from_static(b"-----BEGIN CERTIFICATE REQUEST-----"), forged.into()] {
+        assert!(matches!(bus.command(0, Command::Submit(wrong)), Err(AdmissionError::LocalCsr(_))));
+    }
+    let long = Bytes::from(vec![0x30; 100_000]);
+    let refused = bus.command(0, Command::Submit(long));
+    assert_eq!(refused, Err(AdmissionError::LocalCsr(CsrError::WireTooLong(100_000))));
+    assert_eq!(bus.seats[0].disk.keys().filter(|key| key.table == "request").count(), 0);
+}
+
+#[test]
+fn adm_51_a_csr_admits_once_whatever_is_proposed_for_it() {
+    let (mut bus, erik) = (founded(Scheme::Frost), csr("erik", 50));
+    submit(&mut bus, 0, &erik).unwrap();
+    [1, 2].into_iter().for_each(|voter| vote(&mut bus, voter, &erik.member(), true));
+    bus.pass(12);
+    assert!(is_member(&bus, 0, &erik.member()));
+    let used = Err(AdmissionError::PeerUsed(erik.member()));
+    assert_eq!(submit(&mut bus, 0, &erik), used);
+    assert_eq!(submit(&mut bus, 4, &erik), used);
+    let another = proposal(&bus, &erik);
+    assert_eq!(hear(&mut bus, 1, &another), used);
+
+    // Who was expelled does not come back by it, nor does the turned-over signature make another of it.
+    bus.command(1, Command::Expel(erik.member())).unwrap();
+    for voter in [0, 2] {
+        let seat = &bus.seats[voter];
+        let motion = seat.admission.status(&seat.transcript).proposals[0].proposal;
+        bus.command(voter, Command::Vote { motion, approve: true }).unwrap();
+    }
+    bus.pass(3);
+    assert!(!is_member(&bus, 0, &erik.member()));
+    assert_eq!(submit(&mut bus, 0, &erik), used);
+    let anew = Csr::sign(person("erik", 50).key(), "erik again").unwrap();
+    submit(&mut bus, 0, &anew).unwrap();
+    assert!(request(&bus, 3, &erik.member()).is_some(), "a new wish is heard");
+}
+
+#[test]
+fn adm_52_a_sponsor_that_stops_and_comes_again_brings_it_still() {
+    for heard in [0, 1] {
+        let (mut bus, erik) = (founded(Scheme::Frost), csr("erik", 50));
+        submit(&mut bus, 0, &erik).unwrap();
+        [1, 2].into_iter().take(heard).for_each(|voter| vote(&mut bus, voter, &erik.member(), true));
+        bus.seats[0].up = false;
+        [1, 2].into_iter().skip(heard).for_each(|voter| vote(&mut bus, voter, &erik.member(), true));
+        bus.pass(30);
+        assert!(!is_member(&bus, 1, &erik.member()), "nobody else brings it");
+        bus.restart(0);
+        bus.pass(70);
+        assert!(is_member(&bus, 1, &erik.member()), "{:#?}", bus.traces);
+    }
+}
+
+#[test]
+fn adm_52_handed_in_at_another_member_too_it_is_one_request_and_either_brings_it() {
+    let (mut bus, erik) = (founded(Scheme::Frost), csr("erik", 50));
+    submit(&mut bus, 0, &erik).unwrap();
+    vote(&mut bus, 1, &erik.member(), true);
+    let first = request(&bus, 3, &erik.member());
+    bus.pass(2);
+    submit(&mut bus, 4, &erik).unwrap();
+    submit(&mut bus, 4, &erik).unwrap();
+    assert_eq!(request(&bus, 3, &erik.member()), first, "the votes on it stand");
+    bus.seats[0].up = false;
+    bus.restart(4);
+    vote(&mut bus, 2, &erik.member(), true);
+    bus.pass(12);
+    assert!(is_member(&bus, 1, &erik.member()), "{:#?}", bus.traces);
+    let left = bus.seats[4].disk.keys().filter(|key| key.table == "request");
+    assert_eq!(left.count(), 0, "nothing is kept of it");
+}
+
+#[test]
+fn adm_52_an_entry_that_is_lost_is_made_again() {
+    let (mut bus, erik) = (founded(Scheme::Frost), csr("erik", 50));
+    submit(&mut bus, 0, &erik).unwrap();
+    vote(&mut bus, 1, &erik.member(), true);
+    let before = bus.entries;
+    // Votes and words at the table come; the entry that follows is taken off the bus.
+    bus.lose_entries = true;
+    vote(&mut bus, 2, &erik.member(), true);
+    bus.pass(10);
+    assert!(!is_member(&bus, 0, &erik.member()) && bus.entries > before);
+    bus.lose_entries = false;
+    bus.pass(70);
+    assert!(is_member(&bus, 0, &erik.member()), "{:#?}", bus.traces);
+}
+
+#[test]
+fn adm_53_a_guest_does_not_ask_by_csr() {
+    let mut bus = founded(Scheme::Frost);
+    let dora = bus.stranger("dora", 40, 0);
+    let node = bus.strangers[dora].identity.node();
+    let wish = Csr::sign(bus.strangers[dora].identity.key(), "dora").unwrap();
+    let OpenMessage::Request { cms } = proposal(&bus, &wish) else { panic!("a request") };
+    let payload = codec::encode(&GuestMessage::Request { cms }).into();
+    let refused = bus.input(0, Input::Guest { from: node, payload });
+    assert_eq!(refused, Err(AdmissionError::PeerGuestCsr(node)));
+}
+
+#[test]
+fn adm_54_who_is_a_member_already_is_not_voted_on_again() {
+    let (mut bus, erik) = (founded(Scheme::Frost), csr("erik", 50));
+    submit(&mut bus, 0, &erik).unwrap();
+    [1, 2].into_iter().for_each(|voter| vote(&mut bus, voter, &erik.member(), true));
+    bus.pass(12);
+    // It comes itself, with its key: its own machine asks before it has read the transcript.
+    let identity = person("erik", 50);
+    let charter = bus.seats[0].transcript.roster().charter().clone();
+    let ask = |bus: &mut Bus, at: UnixTime| {
+        let body = GmcBody::propose(&charter, &identity, 3, at, &mut crate::common::Dice(5 + at.0));
+        let cms = Blob::from(Request::sign(&identity, body).unwrap().der().to_vec());
+        let payload = codec::encode(&GuestMessage::Request { cms }).into();
+        let said = bus.input(0, Input::Guest { from: identity.node(), payload });
+        bus.settle();
+        said
+    };
+    let now = bus.time;
+    ask(&mut bus, now).unwrap();
+    assert!((0..5).all(|who| request(&bus, who, &erik.member()).is_none()));
+    let which = bus.stranger("erik", 50, 0);
+    assert_eq!(bus.strangers[which].applicant.phase(), Phase::Admitted);
+    // In the last half of its term it may ask to go on.
+    let late = UnixTime(NOW.0 + 200 * 86_400);
+    bus.time = late;
+    bus.everyone(&Input::Clock(late));
+    ask(&mut bus, late).unwrap();
+    assert!((0..5).all(|who| request(&bus, who, &erik.member()).is_some()));
+}
+
+/// A group in which two objections refuse for good.
+fn objecting() -> Bus {
+    let mut bus = founded(Scheme::Frost);
+    bus.command(0, Command::Propose(Decision::change("objections", "2"))).unwrap();
+    for voter in [1, 2] {
+        let seat = &bus.seats[voter];
+        let motion = seat.admission.status(&seat.transcript).proposals[0].proposal;
+        bus.command(voter, Command::Vote { motion, approve: true }).unwrap();
+    }
+    bus.pass(2);
+    assert_eq!(bus.seats[4].transcript.roster().charter().policies().objections, Some(2));
+    bus
+}
+
+#[test]
+fn adm_51_a_csr_that_was_refused_for_good_is_not_opened_again() {
+    let (mut bus, erik) = (objecting(), csr("erik", 50));
+    submit(&mut bus, 0, &erik).unwrap();
+    [3, 4].into_iter().for_each(|voter| vote(&mut bus, voter, &erik.member(), false));
+    bus.pass(3);
+    let refused = |event: &Event| matches!(event, Event::RequestClosed { why: Closed::Rejected, .. });
+    assert!(bus.seats.iter().all(|seat| seat.events.iter().any(refused)));
+    bus.pass(100);
+    assert_eq!(submit(&mut bus, 0, &erik), Err(AdmissionError::PeerRefused(erik.member())));
+    let another = proposal(&bus, &erik);
+    assert_eq!(hear(&mut bus, 1, &another), Err(AdmissionError::PeerRefused(erik.member())));
+    let anew = Csr::sign(person("erik", 50).key(), "erik again").unwrap();
+    submit(&mut bus, 1, &anew).unwrap();
+}
+
+#[test]
+fn trn_56_a_refused_csr_admits_nobody_whatever_was_proposed_for_it() {
+    let erik = csr("erik", 50);
+    // The same group twice, the same keys in it. In the one the CSR is granted, in the other a later proposal for it is refused.
+    let mut granted = objecting();
+    let mut refused = objecting();
+    submit(&mut granted, 0, &erik).unwrap();
+    [1, 2].into_iter().for_each(|voter| vote(&mut granted, voter, &erik.member(), true));
+    granted.pass(12);
+    let certificate = held(&granted, &erik.member());
+    let author = &granted.seats[0].identity;
+    assert!(refused.seats[0].transcript.make_admit(certificate.der(), author).is_ok(), "it would stand now");
+
+    refused.pass(5);
+    submit(&mut refused, 0, &erik).unwrap();
+    assert_ne!(request(&refused, 0, &erik.member()), certificate.body().request_digest().ok());
+    [3, 4].into_iter().for_each(|voter| vote(&mut refused, voter, &erik.member(), false));
+    refused.pass(3);
+    let roster = refused.seats[2].transcript.roster();
+    assert!(roster.is_refused_csr(&erik.serial()));
+    let stands = refused.seats[2].transcript.make_admit(certificate.der(), author);
+    let why = EntryError::PeerRefusedCsr(erik.member());
+    assert_eq!((why.rule(), stands), ("TRN-56", Err(BuildError::Refused(why.clone()))));
+}
+
+#[test]
+fn trn_56_what_is_refused_as_a_csr_is_one_and_its_objections_count() {
+    let (mut bus, erik) = (objecting(), csr("erik", 50));
+    submit(&mut bus, 0, &erik).unwrap();
+    let dora = bus.stranger("dora", 40, 0);
+    let seat = &bus.seats[0];
+    let (charter, group) = (seat.transcript.roster().charter().digest(), seat.transcript.group());
+    let no = |digest: Digest, voters: &[usize]| -> Vec<VoteProof> {
+        let motion = folkmoot_identity::Motion::admit(group, charter, digest);
+        let content = VoteContent { motion, verdict: Verdict::Reject, expires: UnixTime(NOW.0 + 1_000_000) };
+        let sign = |voter: &usize| Vote::sign(&bus.seats[*voter].identity, content).unwrap().proof();
+        let mut votes: Vec<VoteProof> = voters.iter().map(sign).collect();
+        votes.sort_by_key(|vote| vote.voter);
+        votes
+    };
+    let OpenMessage::Request { cms } = proposal(&bus, &erik) else { panic!("a request") };
+    let by_csr = Request::from_der(&cms.0).unwrap();
+    let make = |request: &Request, voters: &[usize]| {
+        seat.transcript.make_refusal_of(request, &no(request.digest(), voters), &seat.identity)
+    };
+    assert!(matches!(
+        make(&by_csr, &[1]),
+        Err(BuildError::Refused(EntryError::PeerObjections { got: 1, need: 2 }))
+    ));
+    let entry = make(&by_csr, &[1, 2]).unwrap();
+    let Body::RefuseCsr { request, .. } = Entry::decode(&entry).unwrap().body else { panic!("of a CSR") };
+    assert_eq!(request.0, by_csr.der());
+    // One that its guest signed is refused by its digest; dressed up as a CSR's it is not taken.
+    let body = GmcBody::propose(
+        seat.transcript.roster().charter(),
+        &bus.strangers[dora].identity,
+        3,
+        bus.time,
+        &mut crate::common::Dice(5),
+    );
+    let signed = Request::sign(&bus.strangers[dora].identity, body).unwrap();
+    let entry = make(&signed, &[1, 2]).unwrap();
+    assert!(matches!(Entry::decode(&entry).unwrap().body, Body::Refuse { .. }));
+    let body =
+        Body::RefuseCsr { request: Blob::from(signed.der().to_vec()), votes: no(signed.digest(), &[1, 2]) };
+    let mut dressed = Entry { body, ..Entry::decode(&entry).unwrap() };
+    let label = folkmoot_identity::transcript::ENTRY_LABEL;
+    dressed.signature = seat.identity.key().sign_fixed(label, &dressed.signed_part());
+    let why = seat.transcript.clone().append(&dressed.encode()).unwrap_err();
+    assert_eq!(why, EntryError::PeerRequest(RequestError::WireDomain));
+}

@@ -1,0 +1,493 @@
+//! Groups with a key of their own: the founders share it, as many as the charter says sign with it, who leaves has nothing.
+//! Method: real machines and transcripts on a perfect ordered bus; members stop, restart from disk, and change in between.
+
+mod rules;
+mod sharings;
+
+use crate::common::table::{Liar, Runs, call, say};
+use crate::common::{Bus, person, vote};
+use bytes::Bytes;
+use folkmoot_admission::{
+    AdmissionError, Command, Event, HAND_LABEL, Input, OpenMessage, Phase, Purpose, Say,
+};
+use folkmoot_base::{Blob, Instant, MemberId, codec};
+use folkmoot_identity::transcript::{Body, Entry};
+use folkmoot_identity::{BuildError, CertificateError, Decision, EntryError, Gmc, Scheme};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
+
+/// Five founders of whom two admit; their key is shared.
+fn founded(scheme: Scheme) -> Bus {
+    let mut bus = Bus::of_scheme(scheme, 5, 2);
+    bus.pass(12);
+    assert_agreed(&bus);
+    bus
+}
+
+fn assert_agreed(bus: &Bus) {
+    let first = bus.seats[0].transcript.roster().sharing().cloned();
+    let errors: Vec<_> = bus.seats.iter().map(|seat| &seat.errors).collect();
+    assert!(first.is_some(), "no sharing: {:#?} {errors:?}", bus.traces);
+    for seat in bus.seats.iter().filter(|seat| seat.up) {
+        assert_eq!(seat.transcript.roster().sharing().cloned(), first);
+        assert!(seat.errors.is_empty(), "{:?} {:#?}", seat.errors, bus.traces);
+    }
+}
+
+fn admit(bus: &mut Bus, name: &str, seed: u64) -> usize {
+    admit_by(bus, name, seed, &[1, 2])
+}
+
+/// All of these must vote; the last vote admits.
+fn admit_by(bus: &mut Bus, name: &str, seed: u64, voters: &[usize]) -> usize {
+    let which = bus.stranger(name, seed, 0);
+    for voter in voters {
+        bus.pass(2);
+        assert!(!bus.admitted(which), "fewer votes are not enough");
+        vote(bus, *voter, which, true);
+    }
+    bus.pass(12);
+    assert!(bus.admitted(which), "{:#?}", bus.traces);
+    which
+}
+
+/// Words that are said in rounds do not arrive: every run stands still.
+fn without_rounds(bus: &mut Bus) {
+    bus.tamper = Some(Box::new(|_, payload| {
+        !matches!(
+            codec::decode(payload),
+            Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Round { .. })
+        )
+    }));
+}
+
+#[test]
+fn founders_share_a_key_and_sign_with_it() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let dora = admit(&mut bus, "dora", 40);
+        assert_eq!(bus.strangers[dora].applicant.phase(), Phase::Admitted);
+        let roster = bus.seats[3].transcript.roster();
+        let member = roster.member(&bus.strangers[dora].identity.member()).unwrap();
+        let gmc = Gmc::from_der(member.certificate.as_ref().unwrap()).unwrap();
+        let sharing = roster.sharing().unwrap();
+        assert_eq!(gmc.check_issued(&sharing.facts.key), Ok(()));
+        assert_eq!((gmc.issued(), gmc.votes().len()), (Some(sharing.facts.epoch), 0));
+        for seat in &bus.seats {
+            assert_eq!(seat.disk.keys().filter(|key| key.table == "share").count(), 1);
+            assert_eq!(seat.admission.poll_timeout(), None, "something is still at work");
+        }
+    }
+}
+
+/// A call takes effect when it comes back in the order: whatever the contact hears in between, it calls once; and once it has the
+/// signature, it does not call again until others tell it.
+#[test]
+fn a_table_is_called_once_for_each_request() {
+    for scheme in [Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
+        let mut bus = Bus::of_scheme(scheme, 5, 2);
+        bus.pass(12);
+        let said = Rc::new(Cell::new([0_u32; 2]));
+        let count = said.clone();
+        bus.tamper = Some(Box::new(move |_, payload| {
+            if let Ok(OpenMessage::Hand { word }) = codec::decode(payload) {
+                let [calls, seats] = count.get();
+                let (call, seated) =
+                    (matches!(word.say, Say::Convene { .. }), matches!(word.say, Say::Seats { .. }));
+                count.set([calls + u32::from(call), seats + u32::from(seated)]);
+            }
+            true
+        }));
+        let dora = bus.stranger("dora", 40, 0);
+        let request = bus.request_of(0, dora).unwrap();
+        for voter in [0, 1, 2, 3] {
+            let vote = Command::Vote { motion: request, approve: true };
+            bus.input(voter, Input::Command(vote)).unwrap();
+        }
+        bus.settle();
+        assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
+        assert_eq!(said.get(), [1, 1], "{scheme:?}: calls, seats");
+        bus.pass(2);
+        assert!(bus.seats.iter().all(|seat| seat.admission.poll_timeout().is_none()), "{scheme:?}");
+    }
+}
+
+/// Words of a loaded machine come one after the other: who has the first of them does not leave out the rest, for whom all would
+/// have to make new shares again.
+#[test]
+fn a_leader_waits_for_hands_as_long_as_they_come() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::silent(scheme, 6, 2);
+        let late: Vec<MemberId> = (3..6).map(|who| bus.seats[who].identity.member()).collect();
+        let held = Rc::new(RefCell::new(Vec::new()));
+        let keep = held.clone();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let hand = match codec::decode(payload) {
+                Ok(OpenMessage::Hand { word }) => word,
+                _ => return true,
+            };
+            let holds = matches!(hand.say, Say::Ready { .. }) && late.contains(&sender);
+            if holds {
+                keep.borrow_mut().push((sender, payload.clone()));
+            }
+            !holds
+        }));
+        bus.pass(0);
+        bus.tamper = None;
+        // A quorum of six is four: three are ready, and the others are so after 0.3, 0.6 and 0.9 seconds.
+        let ready = core::mem::take(&mut *held.borrow_mut());
+        assert_eq!(ready.len(), 3);
+        for (sender, payload) in ready {
+            bus.now = bus.now + core::time::Duration::from_millis(300);
+            bus.everyone(&Input::Timeout);
+            bus.settle();
+            bus.everyone(&Input::Open { sender, payload });
+            bus.settle();
+        }
+        bus.pass(20);
+        assert_agreed(&bus);
+        let facts = &bus.seats[0].transcript.roster().sharing().unwrap().facts;
+        assert_eq!(facts.holders.len(), 6, "{scheme:?}");
+        let again = bus.traces.iter().filter(|(_, text)| text.contains("table: reshare")).count();
+        assert_eq!(again, 0, "{scheme:?}: {:#?}", bus.traces);
+    }
+}
+
+#[test]
+fn who_is_expelled_takes_no_share_along() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let before = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
+        let gone = bus.seats[4].identity.member();
+        for who in 0..3 {
+            let _ = bus.command(who, Command::Expel(gone));
+        }
+        bus.seats[4].up = false;
+        bus.pass(20);
+        assert_agreed(&bus);
+        let after = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
+        assert_ne!(after.facts.epoch, before.facts.epoch);
+        assert_eq!((&after.facts.key, &after.authority), (&before.facts.key, &before.authority));
+        assert!(!after.facts.holders.contains(&gone));
+        admit(&mut bus, "dora", 40);
+    }
+}
+
+#[test]
+fn the_threshold_moves_and_the_key_stays() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let key = bus.seats[0].transcript.roster().sharing().unwrap().facts.key.clone();
+        for threshold in ["3", "1", "2"] {
+            let change = Decision::change("threshold", threshold);
+            for who in 0..3 {
+                bus.command(who, Command::Propose(change.clone())).unwrap();
+            }
+            bus.pass(25);
+            assert_agreed(&bus);
+            let facts = bus.seats[0].transcript.roster().sharing().unwrap().facts.clone();
+            assert_eq!((facts.threshold.to_string().as_str(), &facts.key), (threshold, &key));
+        }
+        admit(&mut bus, "dora", 40);
+    }
+}
+
+/// As many hands as five shares of each scheme take; the newcomer's certificate is made under each threshold.
+#[test]
+fn the_threshold_goes_from_3_to_5_to_2() {
+    for (scheme, founders) in [(Scheme::Frost, 5), (Scheme::TsDsa, 9)] {
+        let mut bus = Bus::silent(scheme, founders, 3);
+        bus.pass(40);
+        let facts = |bus: &Bus| bus.seats[0].transcript.roster().sharing().unwrap().facts.clone();
+        let (key, mut epochs) = (facts(&bus).key, vec![facts(&bus).epoch]);
+        for (threshold, seed) in [("5", 40), ("2", 41)] {
+            let change = Decision::change("threshold", threshold);
+            let need = bus.seats[0].transcript.roster().decision_need().max(founders as usize / 2 + 1);
+            for who in 0..need {
+                bus.command(who, Command::Propose(change.clone())).unwrap();
+            }
+            bus.pass(25);
+            assert_agreed(&bus);
+            let now = facts(&bus);
+            assert_eq!((now.threshold.to_string().as_str(), &now.key), (threshold, &key));
+            assert!(!epochs.contains(&now.epoch));
+            epochs.push(now.epoch);
+            let voters: &[usize] = if threshold == "5" { &[0, 1, 2, 3, 4] } else { &[0, 1] };
+            admit_by(&mut bus, &format!("guest{seed}"), seed, voters);
+        }
+    }
+}
+
+#[test]
+fn who_lies_is_named_and_sits_no_more() {
+    for scheme in SCHEMES {
+        for round in 0..3 {
+            let mut bus = Bus::silent(scheme, 5, 2);
+            let (liar, group) = (person("founder4", 4), bus.seats[0].transcript.group());
+            let who = liar.member();
+            let lied = Rc::new(Cell::new(false));
+            let lies = lied.clone();
+            let mut liar = Liar::new(liar, group, round);
+            bus.tamper = Some(Box::new(move |sender, payload| {
+                if liar.lie(sender, payload) {
+                    lies.set(true);
+                }
+                true
+            }));
+            bus.pass(40);
+            if !lied.get() {
+                // A round in which there is nothing to say to all, unless there is somebody to accuse.
+                assert!((scheme, round) == (Scheme::Frost, 2), "{scheme:?} {round}");
+                continue;
+            }
+            let named = Event::HandLied { member: who };
+            for seat in [0, 1, 2, 4] {
+                assert!(bus.seats[seat].events.contains(&named), "{scheme:?} {round}: {:#?}", bus.traces);
+            }
+            let sharing = bus.seats[0].transcript.roster().sharing().expect("a sharing without the liar");
+            assert!(!sharing.facts.holders.contains(&who));
+            bus.tamper = None;
+            admit(&mut bus, "dora", 40);
+        }
+    }
+}
+
+/// Whoever calls says with the call that it is ready, by a key that it does not keep for ever: of a table whose call it hears later than
+/// that nothing comes, since what is sealed to that key nobody can open.
+#[test]
+fn a_table_whose_call_comes_too_late_is_not_set() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let (held, seats) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
+        let (keep, count, slow) = (held.clone(), seats.clone(), Rc::new(Cell::new(true)));
+        let (leader, is_slow) = (bus.seats[0].identity.member(), slow.clone());
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            count.set(count.get() + u32::from(matches!(word.say, Say::Seats { .. })));
+            let holds = sender == leader && is_slow.get();
+            if holds {
+                keep.borrow_mut().push(Input::Open { sender, payload: payload.clone() });
+            }
+            !holds
+        }));
+        let dora = bus.stranger("dora", 40, 0);
+        vote(&mut bus, 1, dora, true);
+        vote(&mut bus, 2, dora, true);
+        bus.pass(6);
+        slow.set(false);
+        let late: Vec<Input> = held.take();
+        assert_eq!(late.len(), 4, "{scheme:?}: two calls, and twice ready");
+        for word in &late {
+            bus.everyone(word);
+        }
+        bus.pass(1);
+        assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
+        assert_eq!(seats.get(), 1, "{scheme:?}: the second table's alone");
+        assert!(bus.traces.iter().any(|(who, text)| *who == 0 && text.contains("too late")), "{scheme:?}");
+        let lied = |event: &Event| matches!(event, Event::HandLied { .. });
+        assert!(!bus.seats.iter().any(|seat| seat.events.iter().any(lied)), "{scheme:?}");
+    }
+}
+
+#[test]
+fn no_more_answer_a_call_than_sign_unless_one_of_them_does_not() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let (said, deaf) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(false)));
+        let (count, drops) = (said.clone(), deaf.clone());
+        let leader = bus.seats[0].identity.member();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let ready = matches!(codec::decode(payload), Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Ready { .. }));
+            count.set(count.get() + u32::from(ready));
+            !(ready && sender != leader && drops.replace(false))
+        }));
+        let signers = u32::try_from(scheme.signers(2)).unwrap();
+        let dora = bus.stranger("dora", 40, 0);
+        vote(&mut bus, 1, dora, true);
+        vote(&mut bus, 2, dora, true);
+        assert!(bus.admitted(dora), "{scheme:?}: no time has passed");
+        assert_eq!(said.replace(0), signers, "{scheme:?}");
+        deaf.set(true);
+        let emil = bus.stranger("emil", 41, 0);
+        vote(&mut bus, 1, emil, true);
+        vote(&mut bus, 2, emil, true);
+        assert!(!bus.admitted(emil) && said.get() == signers, "{scheme:?}: one of them is not heard");
+        bus.pass(1);
+        assert!(bus.admitted(emil), "{scheme:?}: {:#?}", bus.traces);
+        assert_eq!(said.get(), 5, "{scheme:?}: the others");
+    }
+}
+
+/// What takes long waits for the end of the turn, so that what was said goes out before; what is ordered behind it is heard after it.
+#[test]
+fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
+    for (scheme, at_once) in [(Scheme::TsDsa, false), (Scheme::Frost, true)] {
+        let mut bus = founded(scheme);
+        let held = Rc::new(RefCell::new(None));
+        let keep = held.clone();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            let Say::Seats { givers, .. } = word.say else { return true };
+            *keep.borrow_mut() = Some((givers, Input::Open { sender, payload: payload.clone() }));
+            false
+        }));
+        bus.traces.clear();
+        let dora = bus.stranger("dora", 40, 0);
+        vote(&mut bus, 1, dora, true);
+        vote(&mut bus, 2, dora, true);
+        let (givers, seats) = held.take().expect("somebody has given seats");
+        let hands: Vec<usize> =
+            (0..5).filter(|who| givers.contains(&bus.seats[*who].identity.member())).collect();
+        let spoken = |bus: &Bus, who| bus.traces.contains(&(who, "speaks at a table".to_owned()));
+        let due = |bus: &Bus, who: usize| bus.seats[who].admission.poll_timeout() == Some(bus.now);
+        for who in &hands {
+            bus.input(*who, seats.clone()).unwrap();
+            assert_eq!(
+                (spoken(&bus, *who), due(&bus, *who)),
+                (at_once, !at_once),
+                "{scheme:?} {who} {hands:?} {:?}",
+                bus.traces
+            );
+        }
+        bus.input(hands[0], Input::Timeout).unwrap();
+        assert!(spoken(&bus, hands[0]) && !due(&bus, hands[0]), "{scheme:?}");
+        let another = say(&bus, 4, [9; 32], Say::Seats { givers: Vec::new(), takers: Vec::new() });
+        bus.input(hands[1], another).unwrap();
+        assert!(spoken(&bus, hands[1]) && !due(&bus, hands[1]), "{scheme:?}: before what comes behind");
+        bus.settle();
+        // In the other scheme the leader's word went out before its seats were heard here.
+        assert!(at_once || bus.admitted(dora), "{scheme:?} {:#?}", bus.traces);
+    }
+}
+
+#[test]
+fn a_share_that_is_over_is_erased_though_its_holder_was_stopped_before_it_could() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let shares = |bus: &Bus| -> Vec<_> {
+            let disk = bus.seats[1].disk.iter().filter(|(key, _)| key.table == "share");
+            disk.map(|(key, value)| (key.clone(), value.clone())).collect()
+        };
+        let old = shares(&bus);
+        for who in 0..3 {
+            bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+        }
+        bus.pass(25);
+        assert_agreed(&bus);
+        // The disk as it is when the entry is on it and nothing that follows from the entry.
+        bus.seats[1].disk.extend(old);
+        assert_eq!(shares(&bus).len(), 2);
+        bus.restart(1);
+        bus.pass(1);
+        assert_eq!(shares(&bus).len(), 1);
+        admit_by(&mut bus, "dora", 40, &[1, 2, 3]);
+    }
+}
+
+fn number_of(bus: &Bus, member: &MemberId) -> usize {
+    bus.seats.iter().position(|seat| seat.identity.member() == *member).unwrap()
+}
+
+/// The leader knows the seats before they have their place in the order. What a hand says of the run before that, nobody else counts, nor does it:
+/// else one that says another word afterwards would have honest hands name each other.
+#[test]
+fn a_word_before_the_seats_have_their_place_counts_nowhere() {
+    for scheme in SCHEMES {
+        let mut bus = founded(scheme);
+        let (held, leader) = (Rc::new(RefCell::new(Vec::new())), bus.seats[0].identity.member());
+        let runs = Rc::new(RefCell::new(Runs::default()));
+        let (keep, all) = (held.clone(), runs.clone());
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            all.borrow_mut().note(sender, &word);
+            let mut held = keep.borrow_mut();
+            // From its seats on, whatever the leader says.
+            let holds = sender == leader && (!held.is_empty() || matches!(word.say, Say::Seats { .. }));
+            if holds {
+                held.push((word, Input::Open { sender, payload: payload.clone() }));
+            }
+            !holds
+        }));
+        let dora = bus.stranger("dora", 40, 0);
+        vote(&mut bus, 1, dora, true);
+        vote(&mut bus, 2, dora, true);
+        bus.tamper = None;
+        let held = held.take();
+        let Say::Seats { givers, .. } = &held[0].0.say else { panic!("no seats") };
+        let early = givers.iter().map(|hand| number_of(&bus, hand)).find(|who| *who != 0).unwrap();
+        let word = Say::Round { round: 0, to_all: Blob::from(vec![7; 99]), to_each: Vec::new() };
+        let (early, group) = (&bus.seats[early].identity, bus.seats[0].transcript.group());
+        let payload = runs.borrow().say(early, group, held[0].0.table, word);
+        let word = Input::Open { sender: early.member(), payload };
+        bus.everyone(&word);
+        for (_, input) in &held {
+            bus.everyone(input);
+        }
+        bus.settle();
+        assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
+        let lied = |event: &Event| matches!(event, Event::HandLied { .. });
+        assert!(!bus.seats.iter().any(|seat| seat.events.iter().any(lied)), "{scheme:?}");
+    }
+}
+
+/// A table of before a stop may stand at others yet.
+#[test]
+fn a_leader_that_was_stopped_calls_to_other_tables() {
+    let mut bus = founded(Scheme::TsDsa);
+    let calls = Rc::new(RefCell::new(Vec::new()));
+    let keep = calls.clone();
+    bus.tamper = Some(Box::new(move |_, payload| {
+        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+        if let Say::Convene { .. } = word.say {
+            keep.borrow_mut().push(word.table);
+        }
+        !matches!(word.say, Say::Round { .. })
+    }));
+    let dora = bus.stranger("dora", 40, 3);
+    vote(&mut bus, 1, dora, true);
+    vote(&mut bus, 2, dora, true);
+    bus.restart(3);
+    bus.dial(dora, 0);
+    bus.dial(dora, 3);
+    bus.pass(20);
+    let of_first = calls.take();
+    let mut once = of_first.clone();
+    once.sort();
+    once.dedup();
+    assert!(of_first.len() > 1 && once.len() == of_first.len(), "{of_first:?}");
+}
+
+/// Who knows that one lies does not sit with it, and says nothing: its leader cannot tell which of them spoils a table, so it tries others first.
+#[test]
+fn a_leader_tries_others_before_those_who_sat_in_vain() {
+    let mut bus = founded(Scheme::TsDsa);
+    let seats = Rc::new(RefCell::new(Vec::<Vec<MemberId>>::new()));
+    let (keep, leader) = (seats.clone(), bus.seats[0].identity.member());
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+        let mut seats = keep.borrow_mut();
+        match word.say {
+            Say::Seats { givers, .. } => seats.push(givers),
+            // At the first table the last of them is silent.
+            Say::Round { .. } => {
+                return seats.len() > 1 || seats[0].iter().rfind(|hand| **hand != leader) != Some(&sender);
+            }
+            _ => {}
+        }
+        true
+    }));
+    let dora = bus.stranger("dora", 40, 0);
+    vote(&mut bus, 1, dora, true);
+    vote(&mut bus, 2, dora, true);
+    for _ in 0..80 {
+        bus.now = Instant(bus.now.0 + 100_000);
+        bus.pass(0);
+    }
+    let seats = seats.take();
+    assert!(bus.admitted(dora), "{:#?}", bus.traces);
+    assert_eq!(seats.len(), 2, "{seats:?}");
+    let again: Vec<_> = seats[1].iter().filter(|hand| seats[0].contains(hand)).collect();
+    assert_eq!(again, [&leader], "{seats:?}");
+}

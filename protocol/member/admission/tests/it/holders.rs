@@ -1,0 +1,239 @@
+//! Who holds shares of the group's key as electorates come and go, and what a table that gathers does with its clock.
+//! Method: as in hands.rs; what the simulator of tables found, each in its smallest form.
+
+use crate::common::{Bus, vote};
+use bytes::Bytes;
+use folkmoot_admission::{Command, OpenMessage, Say};
+use folkmoot_base::{MemberId, StoreKey, codec};
+use folkmoot_identity::{Decision, Scheme};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
+
+fn members(bus: &Bus, seats: &[usize]) -> Vec<MemberId> {
+    seats.iter().map(|who| bus.seats[*who].identity.member()).collect()
+}
+
+/// `by` have these vote from now on, and time passes for a new sharing.
+fn elect(bus: &mut Bus, by: &[usize], voters: &[usize]) {
+    let decision = Decision::Electorate { voters: members(bus, voters) };
+    for who in by {
+        // Once it is decided, the last ones have nothing to propose any more.
+        let _ = bus.command(*who, Command::Propose(decision.clone()));
+    }
+    bus.pass(30);
+}
+
+/// Words that are said in rounds do not arrive: no sharing comes.
+fn without_rounds(bus: &mut Bus) {
+    bus.tamper = Some(Box::new(|_, payload| {
+        !matches!(
+            codec::decode(payload),
+            Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Round { .. })
+        )
+    }));
+}
+
+/// Exactly these hold a share: by the transcript, and on disk.
+fn assert_holders(bus: &Bus, seats: &[usize]) {
+    let sharing = bus.seats[0].transcript.roster().sharing().expect("a sharing");
+    let mut want = members(bus, seats);
+    want.sort_unstable();
+    assert_eq!(sharing.facts.holders, want, "{:#?}", bus.traces);
+    for (who, seat) in bus.seats.iter().enumerate() {
+        let shares = seat.disk.keys().filter(|key| key.table == "share").count();
+        assert_eq!(shares, usize::from(seats.contains(&who)), "member {who}: {:#?}", bus.traces);
+    }
+}
+
+/// Of the new voters only one had a share, where two make the next sharing: the others are members still, and give theirs. And who
+/// had none keeps what it was given.
+#[test]
+fn new_voters_get_and_keep_shares_from_those_who_held_them() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 5, 2);
+        bus.pass(12);
+        assert_holders(&bus, &[0, 1, 2, 3, 4]);
+        elect(&mut bus, &[0, 1, 2], &[0, 1, 2]);
+        assert_holders(&bus, &[0, 1, 2]);
+        elect(&mut bus, &[0, 1, 2], &[2, 3, 4]);
+        assert_holders(&bus, &[2, 3, 4]);
+        for who in 0..5 {
+            bus.restart(who);
+        }
+        assert_holders(&bus, &[2, 3, 4]);
+        let dora = bus.stranger("dora", 40, 3);
+        for who in [3, 4] {
+            vote(&mut bus, who, dora, true);
+        }
+        bus.pass(12);
+        assert!(bus.admitted(dora), "{:#?}", bus.traces);
+    }
+}
+
+#[test]
+fn where_one_share_is_the_key_new_voters_get_it_too() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 3, 1);
+        bus.pass(12);
+        elect(&mut bus, &[0, 1, 2], &[0, 1]);
+        assert_holders(&bus, &[0, 1]);
+        elect(&mut bus, &[0, 1], &[1, 2]);
+        assert_holders(&bus, &[1, 2]);
+    }
+}
+
+#[test]
+fn no_timer_stands_in_the_past_while_a_table_gathers_or_stands_still() {
+    for scheme in [Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
+        let mut bus = Bus::silent(scheme, 5, 3);
+        bus.tamper = Some(Box::new(|_, payload| {
+            !matches!(
+                codec::decode(payload),
+                Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Ready { .. })
+            )
+        }));
+        bus.pass(0);
+        let dora = bus.stranger("dora", 40, 0);
+        for who in 0..3 {
+            vote(&mut bus, who, dora, true);
+        }
+        for _ in 0..20 {
+            bus.pass(1);
+            bus.pass(0);
+            bus.pass(0);
+            for seat in &bus.seats {
+                let due = seat.admission.poll_timeout();
+                assert!(due.is_none_or(|due| due > bus.now), "{scheme:?} {due:?} at {:?}", bus.now);
+            }
+        }
+    }
+}
+
+/// Three of five lost their shares before they voted: they say no, and other shares are made.
+#[test]
+fn a_sharing_that_too_many_have_no_share_of_is_refused_and_made_anew() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::silent(scheme, 5, 2);
+        bus.tamper = Some(Box::new(|_, payload| {
+            !matches!(codec::decode(payload), Ok(OpenMessage::DecisionVote { .. }))
+        }));
+        bus.pass(4);
+        for who in [2, 3, 4] {
+            bus.seats[who]
+                .disk
+                .retain(|key, _| key.table != "share" && key.table != "vote" && key.table != "request");
+            bus.restart(who);
+        }
+        bus.tamper = None;
+        bus.pass(60);
+        assert_holders(&bus, &[0, 1, 2, 3, 4]);
+    }
+}
+
+/// After an expulsion two people want one more each, and the others have judged neither: any of them could still decide it, so the
+/// ballot is alive, and the new shares cannot win it. They come all the same, and what people want is open still.
+#[test]
+fn adm_38_new_shares_do_not_wait_for_people_who_have_not_judged() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 5, 2);
+        bus.pass(12);
+        let before = bus.seats[0].transcript.roster().sharing().cloned().expect("a sharing");
+        without_rounds(&mut bus);
+        let members = members(&bus, &[0, 1, 2, 3, 4]);
+        for who in 0..3 {
+            let _ = bus.command(who, Command::Expel(members[4]));
+        }
+        bus.seats[4].up = false;
+        bus.command(0, Command::Expel(members[3])).unwrap();
+        bus.command(1, Command::Expel(members[2])).unwrap();
+        bus.tamper = None;
+        bus.pass(30);
+        let roster = bus.seats[0].transcript.roster();
+        let sharing = roster.sharing().expect("a sharing");
+        assert_ne!(sharing.facts.epoch, before.facts.epoch, "{:#?}", bus.traces);
+        assert!(roster.leavers_with_shares().is_empty() && roster.is_member(&members[3]));
+        for seat in &bus.seats[..4] {
+            assert_eq!(seat.admission.status(&seat.transcript).proposals.len(), 2);
+        }
+    }
+}
+
+/// What of `who`'s disk is shares.
+fn shares(bus: &Bus, who: usize) -> BTreeMap<StoreKey, Bytes> {
+    let disk = bus.seats[who].disk.iter().filter(|(key, _)| key.table == "share");
+    disk.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// Once a sharing is decided, its share is put into use, the one before is erased, and one that waited beside it too. Stopped before
+/// any of the three writes, after the first, after the second, in whatever order: at the next start the rest is done.
+#[test]
+fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 5, 2);
+        bus.pass(12);
+        bus.tamper = Some(Box::new(|_, payload| {
+            !matches!(codec::decode(payload), Ok(OpenMessage::DecisionVote { decision, .. })
+                if matches!(decision, Decision::Sharing { .. }))
+        }));
+        for who in 0..3 {
+            bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+        }
+        bus.pass(8);
+        // One lost what waits there: it has other shares made, and all the others have two that wait.
+        let used: Vec<StoreKey> =
+            bus.seats[4].disk.keys().filter(|key| key.table == "share").cloned().collect();
+        let in_use =
+            bus.seats[4].transcript.roster().sharing().map(|now| folkmoot_base::digest(&[&now.public]));
+        for key in used.iter().filter(|key| Some(&*key.key) != in_use.as_ref().map(|name| &name[..])) {
+            bus.seats[4].disk.remove(key);
+        }
+        bus.restart(4);
+        bus.pass(20);
+        let before = shares(&bus, 1);
+        assert_eq!(before.len(), 3, "{scheme:?}: {:#?}", bus.traces);
+        bus.tamper = None;
+        bus.pass(70);
+        let after = shares(&bus, 1);
+        assert_eq!(after.len(), 1, "{scheme:?}: {:#?}", bus.traces);
+        let writes: Vec<&StoreKey> = before.keys().collect();
+        for done in 0..8_u8 {
+            let disk = writes.iter().enumerate().filter_map(|(number, key)| {
+                let value = if done >> number & 1 == 1 { after.get(*key) } else { before.get(*key) };
+                Some(((*key).clone(), value?.clone()))
+            });
+            let disk: Vec<_> = disk.collect();
+            bus.seats[1].disk.retain(|key, _| key.table != "share");
+            bus.seats[1].disk.extend(disk);
+            bus.restart(1);
+            bus.pass(1);
+            let left: Vec<_> = shares(&bus, 1).into_keys().collect();
+            assert_eq!(left, after.keys().cloned().collect::<Vec<_>>(), "{scheme:?} {done:03b}");
+        }
+    }
+}
+
+/// The first to call is heard, and never says who is seated: nobody waits for it twice.
+#[test]
+fn adm_46_after_a_table_that_came_to_nothing_another_leads() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::silent(scheme, 5, 2);
+        let mute = bus.seats[0].identity.member();
+        let leaders = Rc::new(RefCell::new(Vec::new()));
+        let calls = leaders.clone();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            if matches!(word.say, Say::Convene { .. }) {
+                calls.borrow_mut().push(sender);
+            }
+            sender != mute || !matches!(word.say, Say::Seats { .. })
+        }));
+        bus.pass(25);
+        let leaders = leaders.borrow();
+        assert_eq!(leaders.first(), Some(&mute));
+        assert!(leaders.iter().any(|leader| *leader != mute), "{:#?}", bus.traces);
+        assert!(bus.seats[1].transcript.roster().sharing().is_some(), "{:#?}", bus.traces);
+    }
+}

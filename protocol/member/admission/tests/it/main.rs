@@ -1,0 +1,33 @@
+//! The integration tests of folkmoot-admission, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod authority;
+mod authority_deals;
+mod authority_lies;
+mod authority_member;
+mod authority_renewal;
+mod authority_replicas;
+mod authority_shoup;
+mod authority_split;
+mod codec;
+mod common;
+mod contract;
+mod crowd;
+mod csr;
+mod hands;
+mod holders;
+mod multi;
+mod policies;
+mod renewal;
+mod revoked;
+mod rules;
+mod seats;

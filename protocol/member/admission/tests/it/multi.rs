@@ -1,0 +1,267 @@
+//! Groups whose voters sign certificates together, each with its own key: who said yes signs, as many as it takes, and is named.
+//! Method: real machines and transcripts on a perfect ordered bus.
+
+use crate::common::table::Liar;
+use crate::common::{Bus, NOW, person, vote};
+use folkmoot_admission::{
+    AdmissionError, Command, Event, HAND_LABEL, HandWord, Input, OpenMessage, Phase, Purpose, Say,
+};
+use folkmoot_base::{MemberId, UnixTime, codec, digest};
+use folkmoot_identity::{Decision, Gmc, Scheme};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Five founders of whom two admit.
+fn founded() -> Bus {
+    Bus::of_scheme(Scheme::Asm, 5, 2)
+}
+
+fn certificate(bus: &Bus, which: usize) -> Gmc {
+    let member = bus.strangers[which].identity.member();
+    let admission = bus.seats[0].transcript.roster().member(&member).unwrap();
+    Gmc::from_der(admission.certificate.as_ref().unwrap()).unwrap()
+}
+
+fn signers(bus: &Bus, which: usize) -> BTreeSet<MemberId> {
+    certificate(bus, which).multi().unwrap().signers().iter().copied().collect()
+}
+
+fn ids(bus: &Bus, who: &[usize]) -> BTreeSet<MemberId> {
+    who.iter().map(|who| bus.seats[*who].identity.member()).collect()
+}
+
+fn without_errors(bus: &Bus) {
+    for seat in bus.seats.iter().filter(|seat| seat.up) {
+        assert!(seat.errors.is_empty(), "{:?} {:#?}", seat.errors, bus.traces);
+    }
+}
+
+#[test]
+fn who_said_yes_signs_and_is_named() {
+    let mut bus = founded();
+    let dora = bus.stranger("dora", 40, 0);
+    vote(&mut bus, 1, dora, true);
+    bus.pass(2);
+    assert!(!bus.admitted(dora), "one vote is not enough");
+    vote(&mut bus, 4, dora, false);
+    vote(&mut bus, 2, dora, true);
+    // Neither waiting nor turns: the contact, which has not voted, takes what it hears.
+    assert!(bus.admitted(dora), "{:#?}", bus.traces);
+    assert_eq!(bus.strangers[dora].applicant.phase(), Phase::Admitted);
+    assert_eq!(signers(&bus, dora), ids(&bus, &[1, 2]));
+    assert!(certificate(&bus, dora).votes().is_empty());
+    bus.pass(2);
+    without_errors(&bus);
+    for seat in &bus.seats {
+        assert_eq!(seat.admission.poll_timeout(), None, "something is still at work");
+        assert!(seat.disk.keys().all(|key| key.table != "share"));
+    }
+}
+
+#[test]
+fn one_who_came_by_a_multisignature_signs_the_next_one() {
+    let mut bus = founded();
+    let dora = bus.stranger("dora", 40, 0);
+    vote(&mut bus, 1, dora, true);
+    vote(&mut bus, 2, dora, true);
+    assert!(bus.admitted(dora));
+    let mut voters = bus.seats[0].transcript.roster().electorate().voters.clone();
+    voters.push(bus.strangers[dora].identity.member());
+    for who in 0..3 {
+        let _ = bus.command(who, Command::Propose(Decision::Electorate { voters: voters.clone() }));
+    }
+    bus.pass(2);
+    let stranger = bus.strangers.remove(dora);
+    let mut seat = crate::common::seat(stranger.identity, &bus.charter());
+    seat.transcript = stranger.transcript;
+    bus.seats.push(seat);
+    bus.pass(0);
+    let erik = bus.stranger("erik", 41, 3);
+    vote(&mut bus, 5, erik, true);
+    vote(&mut bus, 4, erik, true);
+    assert!(bus.admitted(erik), "{:#?}", bus.traces);
+    assert_eq!(signers(&bus, erik), ids(&bus, &[4, 5]));
+}
+
+#[test]
+fn who_lies_is_named_and_signs_no_more() {
+    for round in 0..3 {
+        // The contact votes itself, or only listens: it must know either way.
+        for contact in [0, 1] {
+            let mut bus = founded();
+            let (liar, group) = (person("founder4", 4), bus.seats[0].transcript.group());
+            let who = liar.member();
+            let mut liar = Liar::new(liar, group, round);
+            bus.tamper = Some(Box::new(move |sender, payload| {
+                liar.lie(sender, payload);
+                true
+            }));
+            let dora = bus.stranger("dora", 40, contact);
+            vote(&mut bus, 3, dora, true);
+            vote(&mut bus, 1, dora, true);
+            bus.pass(12);
+            assert!(!bus.admitted(dora), "with a liar there is no signature");
+            for seat in [contact, 1] {
+                let named = Event::HandLied { member: who };
+                assert!(bus.seats[seat].events.contains(&named), "{round} {contact}: {:#?}", bus.traces);
+            }
+            vote(&mut bus, 2, dora, true);
+            bus.pass(2);
+            assert!(bus.admitted(dora), "{round} {contact}: {:#?}", bus.traces);
+            assert_eq!(signers(&bus, dora), ids(&bus, &[1, 2]));
+        }
+    }
+}
+
+#[test]
+fn a_silent_hand_is_left_out() {
+    for silent_in in [0, 1, 2] {
+        let mut bus = founded();
+        let silent = bus.seats[0].identity.member();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            let lost = matches!(word.say, Say::Round { round, .. } if round == silent_in);
+            sender != silent || !lost
+        }));
+        let dora = bus.stranger("dora", 40, 4);
+        // The first listed voter is chosen first of all.
+        for voter in [0, 1] {
+            vote(&mut bus, voter, dora, true);
+        }
+        vote(&mut bus, 2, dora, true);
+        bus.pass(3);
+        assert!(!bus.admitted(dora), "{silent_in}");
+        bus.pass(8);
+        assert!(bus.admitted(dora), "{silent_in}: {:#?}", bus.traces);
+        assert_eq!(signers(&bus, dora), ids(&bus, &[1, 2]));
+    }
+}
+
+#[test]
+fn twenty_at_once_each_get_a_signature_of_their_own() {
+    let mut bus = founded();
+    let all: Vec<usize> =
+        (0..20).map(|n| bus.stranger(&format!("guest{n}"), 50 + n, n as usize % 5)).collect();
+    // The first yes of each, then words of all tables between each other.
+    for which in &all {
+        vote(&mut bus, which % 5, *which, true);
+    }
+    for which in &all {
+        vote(&mut bus, (which + 2) % 5, *which, true);
+    }
+    bus.pass(30);
+    for which in all {
+        assert!(bus.admitted(which), "{which}: {:#?}", bus.traces);
+        assert_eq!(signers(&bus, which), ids(&bus, &[which % 5, (which + 2) % 5]));
+    }
+}
+
+#[test]
+fn a_contact_that_is_lost_is_replaced_by_another() {
+    let mut bus = founded();
+    let dora = bus.stranger("dora", 40, 0);
+    bus.strangers[dora].contact = None;
+    vote(&mut bus, 1, dora, true);
+    vote(&mut bus, 2, dora, true);
+    bus.pass(2);
+    assert!(!bus.admitted(dora));
+    bus.seats[0].up = false;
+    bus.strangers[dora].contact = Some(bus.seats[0].identity.node());
+    bus.dial(dora, 3);
+    bus.pass(3);
+    assert!(bus.admitted(dora), "{:#?}", bus.traces);
+}
+
+#[test]
+fn a_signer_who_goes_before_the_entry_is_replaced() {
+    let mut bus = founded();
+    let dora = bus.stranger("dora", 40, 0);
+    bus.strangers[dora].contact = None;
+    for voter in [1, 4] {
+        vote(&mut bus, voter, dora, true);
+    }
+    let gone = bus.seats[4].identity.member();
+    for who in 0..3 {
+        let _ = bus.command(who, Command::Expel(gone));
+    }
+    bus.pass(3);
+    assert!(!bus.seats[0].transcript.roster().is_member(&gone));
+    bus.seats[4].up = false;
+    vote(&mut bus, 3, dora, true);
+    bus.dial(dora, 0);
+    bus.pass(12);
+    assert!(bus.admitted(dora), "{:#?}", bus.traces);
+    assert_eq!(signers(&bus, dora), ids(&bus, &[1, 3]));
+}
+
+/// What `who` says at a table, signed by it.
+fn say(bus: &Bus, who: usize, table: [u8; 32], say: Say) -> Input {
+    let seat = &bus.seats[who].identity;
+    let group = bus.seats[0].transcript.group();
+    let covered = [&group.0[..], &seat.member().0, &table, &codec::encode(&say)].concat();
+    let signature = seat.key().sign_fixed(HAND_LABEL, &covered);
+    let word = HandWord { table, say, signature };
+    Input::Open { sender: seat.member(), payload: codec::encode(&OpenMessage::Hand { word }).into() }
+}
+
+/// The table to which `who` calls for this purpose, and the call.
+fn call(bus: &Bus, who: usize, purpose: Purpose) -> ([u8; 32], Say) {
+    let transcript = &bus.seats[0].transcript;
+    let say = Say::Convene { purpose, attempt: 7 };
+    let parts: [&[u8]; 6] = [
+        b"folkmoot table v1",
+        &transcript.group().0,
+        &bus.seats[who].identity.member().0,
+        &transcript.roster().electorate().serial.to_be_bytes(),
+        &[0; 32],
+        &codec::encode(&say),
+    ];
+    (digest(&parts), say)
+}
+
+#[test]
+fn adm_49_a_hand_signs_only_what_its_own_vote_says_and_no_longer() {
+    let mut bus = founded();
+    let dora = bus.stranger("dora", 40, 0);
+    vote(&mut bus, 1, dora, true);
+    vote(&mut bus, 2, dora, false);
+    let request = bus.request_of(0, dora).unwrap();
+    let ready = Rc::new(Cell::new(0));
+    let count = ready.clone();
+    bus.tamper = Some(Box::new(move |_, payload| {
+        let heard = codec::decode(payload);
+        if matches!(heard, Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Ready { .. })) {
+            count.set(count.get() + 1);
+        }
+        true
+    }));
+    let hours = UnixTime(NOW.0 + 72 * 3600);
+    let tries = [
+        // Only the one who said yes; not a moment longer than its vote; nothing that was not asked for; nothing of other schemes.
+        (Purpose::Multi { request, expires: hours }, 1),
+        (Purpose::Multi { request, expires: UnixTime(hours.0 + 1) }, 0),
+        (Purpose::Multi { request: [3; 32], expires: hours }, 0),
+        (Purpose::Found { threshold: 2 }, 0),
+        (Purpose::Reshare { threshold: 2 }, 0),
+        (Purpose::Certify { request }, 0),
+    ];
+    for (purpose, hands) in tries {
+        ready.set(0);
+        let (table, convene) = call(&bus, 3, purpose.clone());
+        let input = say(&bus, 3, table, convene);
+        bus.everyone(&input);
+        bus.settle();
+        assert_eq!(ready.get(), hands, "{purpose:?}");
+    }
+    without_errors(&bus);
+    // Where everybody signs for itself, and where a key of the group signs, nobody sits at such a table.
+    for scheme in [Scheme::Plain, Scheme::Frost] {
+        let mut bus = Bus::silent(scheme, 5, 2);
+        let (table, convene) = call(&bus, 3, Purpose::Multi { request, expires: hours });
+        let input = say(&bus, 3, table, convene);
+        let heard = bus.input(0, input);
+        let refused = matches!(heard, Err(AdmissionError::PeerHand(..)));
+        assert_eq!(refused, scheme == Scheme::Plain, "{heard:?}");
+    }
+}

@@ -1,0 +1,388 @@
+//! Groups with a key of their own: who was expelled stands on a list that the key signs, and every member holds it.
+//! Method: real machines and transcripts on a perfect ordered bus; OpenSSL judges what comes out.
+
+use crate::common::{Bus, open, seat, vote};
+use bytes::Bytes;
+use folkmoot_admission::{
+    AdmissionError, Command, GuestMessage, HAND_LABEL, HandWord, Input, OpenMessage, Purpose, Say,
+};
+use folkmoot_base::{Digest, MemberId, NodeId, UnixTime, codec, digest};
+use folkmoot_identity::{
+    AuthorityCertificate, BuildError, EntryError, Gmc, GmcBody, REVOKED_TABLE, Request, RevocationBody,
+    RevocationList, Scheme,
+};
+use std::cell::Cell;
+use std::path::Path;
+use std::rc::Rc;
+
+const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
+
+fn admit(bus: &mut Bus, name: &str, seed: u64) -> usize {
+    let which = bus.stranger(name, seed, 0);
+    vote(bus, 1, which, true);
+    vote(bus, 2, which, true);
+    bus.pass(8);
+    assert!(bus.admitted(which), "{:#?}", bus.traces);
+    which
+}
+
+/// Five founders of whom two admit, their key, and two whom it has certified.
+fn peopled(scheme: Scheme) -> (Bus, usize, usize) {
+    let mut bus = Bus::of_scheme(scheme, 5, 2);
+    bus.pass(12);
+    let dora = admit(&mut bus, "dora", 40);
+    let erik = admit(&mut bus, "erik", 50);
+    (bus, dora, erik)
+}
+
+fn expel(bus: &mut Bus, member: MemberId) {
+    for who in 0..3 {
+        let _ = bus.command(who, Command::Expel(member));
+    }
+    bus.pass(0);
+    assert!(!bus.seats[0].transcript.roster().is_member(&member));
+}
+
+fn member(bus: &Bus, which: usize) -> MemberId {
+    bus.strangers[which].identity.member()
+}
+
+fn certificate(bus: &Bus, member: MemberId) -> Gmc {
+    let roster = bus.seats[0].transcript.roster();
+    let held = roster.member(&member).or_else(|| roster.former(&member).map(|(held, _)| held)).unwrap();
+    Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap()
+}
+
+fn authority(bus: &Bus) -> AuthorityCertificate {
+    let sharing = bus.seats[0].transcript.roster().sharing().unwrap();
+    AuthorityCertificate::from_der(&sharing.authority).unwrap()
+}
+
+/// The list that every member that is up holds, in memory and on disk.
+fn held(bus: &Bus) -> RevocationList {
+    let first = bus.seats[0].admission.revocations().unwrap_or_else(|| panic!("{:#?}", bus.traces)).clone();
+    for seat in bus.seats.iter().filter(|seat| seat.up) {
+        assert_eq!(seat.admission.revocations(), Some(&first));
+        let kept: Vec<&Bytes> =
+            seat.disk.iter().filter(|(key, _)| key.table == REVOKED_TABLE).map(|(_, value)| value).collect();
+        assert_eq!(kept, [first.der()]);
+        assert!(seat.errors.is_empty(), "{:?}", seat.errors);
+    }
+    first
+}
+
+/// No word said in rounds arrives: no run comes to anything.
+fn without_rounds(bus: &mut Bus) {
+    bus.tamper = Some(Box::new(|_, payload| {
+        !matches!(
+            codec::decode(payload),
+            Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Round { .. })
+        )
+    }));
+}
+
+#[test]
+fn who_is_expelled_stands_on_a_list_that_all_members_hold() {
+    for scheme in SCHEMES {
+        let (mut bus, dora, erik) = peopled(scheme);
+        let people = [dora, erik].map(|which| member(&bus, which));
+        assert!(bus.seats.iter().all(|seat| seat.admission.revocations().is_none()));
+        let mut serials = std::collections::BTreeSet::new();
+        for (number, who) in people.into_iter().enumerate() {
+            expel(&mut bus, who);
+            bus.pass(3);
+            serials.insert(certificate(&bus, who).body().serial);
+            let list = held(&bus);
+            assert_eq!(list.body().serials(), &serials);
+            assert_eq!(list.body().number(), number as u64 + 1);
+            for seat in &bus.seats {
+                assert_eq!(seat.admission.poll_timeout(), None, "something is still at work");
+            }
+        }
+        for who in 0..5 {
+            bus.restart(who);
+        }
+        bus.pass(10);
+        assert_eq!(held(&bus).body().serials(), &serials);
+    }
+}
+
+#[test]
+fn a_founder_has_no_certificate_of_the_key_to_revoke() {
+    let (mut bus, ..) = peopled(Scheme::Frost);
+    let gone = bus.seats[4].identity.member();
+    expel(&mut bus, gone);
+    bus.seats[4].up = false;
+    bus.pass(20);
+    assert!(bus.seats.iter().all(|seat| seat.admission.revocations().is_none()));
+}
+
+#[test]
+fn who_was_away_or_came_later_is_told() {
+    for scheme in SCHEMES {
+        let (mut bus, dora, erik) = peopled(scheme);
+        let dora = member(&bus, dora);
+        // The first voter is away; it would be its turn when it comes back.
+        bus.seats[0].up = false;
+        for who in 1..4 {
+            let _ = bus.command(who, Command::Expel(dora));
+        }
+        bus.pass(5);
+        let list = bus.seats[1].admission.revocations().cloned().unwrap();
+        assert!(bus.seats[0].admission.revocations().is_none());
+        // It catches up, and erik, who has no vote and no share, begins.
+        let mut newcomer = seat(crate::common::person("erik", 50), &bus.charter());
+        let entries = bus.seats[1].transcript.entries_after(&[], usize::MAX);
+        for entry in &entries {
+            let _ = bus.seats[0].transcript.append(entry);
+            let _ = newcomer.transcript.append(entry);
+        }
+        assert_eq!(newcomer.identity.member(), member(&bus, erik));
+        bus.seats.push(newcomer);
+        bus.restart(0);
+        bus.pass(25);
+        assert_eq!(held(&bus), list, "nobody signed another");
+    }
+}
+
+#[test]
+fn a_list_that_could_not_be_made_is_made_after_a_restart() {
+    let (mut bus, dora, _) = peopled(Scheme::TsDsa);
+    without_rounds(&mut bus);
+    let dora = member(&bus, dora);
+    expel(&mut bus, dora);
+    bus.pass(8);
+    assert!(bus.seats.iter().all(|seat| seat.admission.revocations().is_none()));
+    bus.tamper = None;
+    for who in 0..5 {
+        bus.restart(who);
+    }
+    bus.pass(8);
+    assert_eq!(held(&bus).body().number(), 1);
+}
+
+#[test]
+fn a_leader_that_goes_no_further_is_not_waited_for() {
+    let (mut bus, dora, _) = peopled(Scheme::TsDsa);
+    let (dora, first) = (member(&bus, dora), bus.seats[0].identity.member());
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let seats = |say: &Say| matches!(say, Say::Seats { .. });
+        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+        sender != first || !seats(&word.say)
+    }));
+    expel(&mut bus, dora);
+    bus.pass(12);
+    assert_eq!(bus.seats[1].admission.revocations().map(|list| list.body().number()), Some(1));
+}
+
+/// `who` calls to a table for this list; how many are ready to sign it.
+fn ready_for(bus: &mut Bus, who: usize, body: &RevocationBody, attempt: u32) -> usize {
+    let transcript = &bus.seats[0].transcript;
+    let (identity, roster) = (&bus.seats[who].identity, transcript.roster());
+    let say = Say::Convene { purpose: Purpose::Revoke { tbs: body.tbs().unwrap().into() }, attempt };
+    let (said, leader, group) = (codec::encode(&say), identity.member(), transcript.group());
+    let (serial, epoch) = (roster.electorate().serial.to_be_bytes(), roster.sharing().unwrap().facts.epoch);
+    let table: Digest = digest(&[b"folkmoot table v1", &group.0, &leader.0, &serial, &epoch, &said]);
+    let covered = [&group.0[..], &leader.0, &table, &said].concat();
+    let signature = identity.key().sign_fixed(HAND_LABEL, &covered);
+    let payload = open(&OpenMessage::Hand { word: HandWord { table, say, signature } });
+    let ready = Rc::new(Cell::new(0));
+    let count = ready.clone();
+    bus.tamper = Some(Box::new(move |_, payload| {
+        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+        if word.table == table && matches!(word.say, Say::Ready { .. }) {
+            count.set(count.get() + 1);
+        }
+        !matches!(word.say, Say::Round { .. })
+    }));
+    bus.everyone(&Input::Open { sender: leader, payload });
+    bus.settle();
+    ready.get()
+}
+
+#[test]
+fn adm_47_a_list_is_signed_if_it_is_exactly_what_the_roster_says() {
+    for scheme in SCHEMES {
+        let (mut bus, dora, erik) = peopled(scheme);
+        without_rounds(&mut bus);
+        let (dora, erik) = (member(&bus, dora), member(&bus, erik));
+        expel(&mut bus, dora);
+        let (authority, now) = (authority(&bus), bus.time);
+        let serial = certificate(&bus, dora).body().serial;
+        let other = certificate(&bus, erik).body().serial;
+        let body = |at: UnixTime, number, serials: &[[u8; 16]]| {
+            RevocationBody::new(authority.clone(), at, number, serials.iter().copied().collect()).unwrap()
+        };
+        let lies = [
+            body(now, 1, &[serial, other]),
+            body(now, 1, &[]),
+            body(now, 1, &[other]),
+            body(now, 2, &[serial]),
+            body(now, 0, &[serial]),
+            body(UnixTime(now.0 + 181), 1, &[serial]),
+            body(UnixTime(now.0 - 181), 1, &[serial]),
+        ];
+        for (number, lie) in lies.iter().enumerate() {
+            assert_eq!(ready_for(&mut bus, 3, lie, number as u32), 0, "{scheme:?} {number}");
+        }
+        let right = body(now, 1, &[serial]);
+        assert_eq!(ready_for(&mut bus, 3, &right, 99), scheme.signers(2), "as many as sign");
+        // Where the list is there, nobody signs it again.
+        bus.tamper = None;
+        bus.pass(25);
+        let _ = held(&bus);
+        assert_eq!(ready_for(&mut bus, 3, &right, 100), 0);
+    }
+}
+
+#[test]
+fn adm_48_an_older_list_does_not_replace_a_newer() {
+    for scheme in SCHEMES {
+        let (mut bus, dora, erik) = peopled(scheme);
+        let (dora, erik) = (member(&bus, dora), member(&bus, erik));
+        expel(&mut bus, dora);
+        bus.pass(3);
+        let first = held(&bus);
+        expel(&mut bus, erik);
+        bus.pass(3);
+        let second = held(&bus);
+        assert!(second.supersedes(&first));
+        let sender = bus.seats[3].identity.member();
+        let say = |der: &[u8]| Input::Open {
+            sender,
+            payload: open(&OpenMessage::Revocations { der: der.to_vec().into() }),
+        };
+        bus.everyone(&say(first.der()));
+        assert_eq!(held(&bus), second);
+        // Who says the older is told the newer, by one, and not again and again.
+        let words = bus.words;
+        bus.pass(12);
+        bus.everyone(&say(first.der()));
+        bus.everyone(&say(&[]));
+        bus.pass(12);
+        assert_eq!(bus.words - words, 2);
+    }
+}
+
+#[test]
+fn adm_48_a_list_that_the_groups_key_has_not_signed_or_says_more_than_the_transcript_is_refused() {
+    let (mut bus, dora, _) = peopled(Scheme::Frost);
+    let mut other = Bus::of_scheme(Scheme::Frost, 4, 2);
+    other.pass(12);
+    let theirs = admit(&mut other, "dora", 40);
+    let dora = member(&bus, dora);
+    // One who was not there when she was expelled.
+    bus.seats[4].up = false;
+    expel(&mut bus, dora);
+    bus.pass(3);
+    let list = bus.seats[0].admission.revocations().cloned().unwrap();
+    bus.seats[4].up = true;
+    let sender = bus.seats[1].identity.member();
+    let say = |der: &[u8]| Input::Open {
+        sender,
+        payload: open(&OpenMessage::Revocations { der: der.to_vec().into() }),
+    };
+    assert_eq!(bus.input(4, say(list.der())), Err(AdmissionError::PeerRevocationsAhead(sender)));
+    let gone = member(&other, theirs);
+    expel(&mut other, gone);
+    other.pass(3);
+    let foreign = other.seats[0].admission.revocations().cloned().unwrap();
+    for der in [&foreign.der()[..], &list.der()[1..], b"x"] {
+        assert!(matches!(bus.input(0, say(der)), Err(AdmissionError::PeerRevocations(..))));
+    }
+    // A group without such a key.
+    let mut plain = Bus::new(3, 2);
+    let sender = plain.seats[1].identity.member();
+    let payload = open(&OpenMessage::Revocations { der: list.der().to_vec().into() });
+    assert!(matches!(plain.input(0, Input::Open { sender, payload }), Err(AdmissionError::PeerHand(..))));
+}
+
+/// A guest who asks for a certificate of this serial number.
+fn asking(bus: &Bus, name: &str, seed: u64, serial: [u8; 16]) -> (NodeId, Request) {
+    let guest = crate::common::person(name, seed);
+    let charter = bus.seats[0].transcript.roster().charter();
+    let mut body = GmcBody::propose(charter, &guest, 7, crate::common::NOW, &mut crate::common::Dice(seed));
+    body.serial = serial;
+    (guest.node(), Request::sign(&guest, body).unwrap())
+}
+
+fn ask(bus: &mut Bus, (from, request): &(NodeId, Request)) -> Result<(), AdmissionError> {
+    let cms = request.der().to_vec().into();
+    let payload = codec::encode(&GuestMessage::Request { cms }).into();
+    let answer = bus.input(0, Input::Guest { from: *from, payload });
+    bus.settle();
+    answer
+}
+
+#[test]
+fn trn_54_a_serial_number_is_not_issued_twice() {
+    let (mut bus, dora, _) = peopled(Scheme::Frost);
+    let serial = certificate(&bus, member(&bus, dora)).body().serial;
+    assert!(bus.seats[0].transcript.roster().has_issued(&serial));
+    // One who wants another's number to be revoked with its own.
+    let mallory = asking(&bus, "mallory", 60, serial);
+    assert!(matches!(ask(&mut bus, &mallory), Err(AdmissionError::PeerCharter(_))));
+    // Two at once, of whom neither is in yet: the key signs both, and the transcript takes one.
+    let two = [("mallory", 61), ("oscar", 62)].map(|(name, seed)| asking(&bus, name, seed, [0x55; 16]));
+    for guest in &two {
+        ask(&mut bus, guest).unwrap();
+        for who in [1, 2] {
+            bus.command(who, Command::Vote { motion: guest.1.digest(), approve: true }).unwrap();
+        }
+    }
+    bus.pass(8);
+    let issued = two.map(|(node, request)| {
+        let issued = bus.lost.iter().find_map(|(to, payload)| match codec::decode(payload) {
+            Ok(GuestMessage::Issued { der, .. }) if *to == node => Some(der.0),
+            _ => None,
+        });
+        (request.member(), issued.expect("signed"))
+    });
+    let crate::common::Seat { transcript, identity: anna, .. } = &mut bus.seats[0];
+    let first = transcript.make_admit(&issued[0].1, anna).unwrap();
+    assert!(transcript.append(&first).unwrap().new);
+    let refused = BuildError::Refused(EntryError::PeerSerialNumber(issued[1].0));
+    assert_eq!(transcript.make_admit(&issued[1].1, anna), Err(refused));
+}
+
+fn openssl(folder: &Path, arguments: &str) -> (bool, String) {
+    let output = std::process::Command::new("openssl")
+        .args(arguments.split(' '))
+        .current_dir(folder)
+        .output()
+        .expect("the openssl command is needed: apt-get install openssl");
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
+}
+
+#[test]
+fn openssl_rejects_the_expelled_by_the_list_and_accepts_who_stays() {
+    for scheme in SCHEMES {
+        let (mut bus, dora, erik) = peopled(scheme);
+        let (dora, erik) = (member(&bus, dora), member(&bus, erik));
+        expel(&mut bus, dora);
+        bus.pass(3);
+        let list = held(&bus);
+        let folder =
+            std::env::temp_dir().join(format!("folkmoot-revoked-{}-{}", scheme.name(), std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("authority.pem"), authority(&bus).to_pem()).unwrap();
+        std::fs::write(folder.join("dora.pem"), certificate(&bus, dora).to_pem()).unwrap();
+        std::fs::write(folder.join("erik.pem"), certificate(&bus, erik).to_pem()).unwrap();
+        std::fs::write(folder.join("revoked.crl"), list.der()).unwrap();
+        std::fs::write(folder.join("revoked.pem"), list.to_pem()).unwrap();
+        let verify = "verify -x509_strict -check_ss_sig -attime 1800000600 -crl_check -CAfile authority.pem";
+        let (stays, _) = openssl(&folder, &format!("{verify} -CRLfile revoked.pem erik.pem"));
+        let (gone, said) = openssl(&folder, &format!("{verify} -CRLfile revoked.pem dora.pem"));
+        let (read, text) =
+            openssl(&folder, "crl -inform DER -in revoked.crl -noout -text -CAfile authority.pem");
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(stays && !gone, "{scheme:?}: {said}");
+        assert!(said.contains("error 23") && said.contains("certificate revoked"), "{said}");
+        let serial: String =
+            certificate(&bus, dora).body().serial.iter().map(|byte| format!("{byte:02X}")).collect();
+        for part in ["verify OK", "Version 2", "Issuer: CN = moot", "X509v3 CRL Number", &serial] {
+            assert!(read && text.contains(part), "{part}: {text}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Every frame reads back as it was written, and no other bytes read as it.
+
+use bytes::Bytes;
+use folkmoot_base::{ConfigurationId, DecodeError, GroupId, NodeId, Service, ViewId};
+use folkmoot_flush::DATA_HEADER_BYTES;
+use folkmoot_flush::message::{BRINGS_BYTES_MAX, Control, Frame, ViewTag, data_header, decode, encode};
+use proptest::prelude::*;
+
+fn view() -> impl Strategy<Value = ViewId> {
+    let configuration =
+        (any::<u64>(), any::<[u8; 32]>(), any::<[u8; 16]>()).prop_map(|(ring_seq, representative, nonce)| {
+            ConfigurationId { ring_seq, representative: NodeId(representative), nonce }
+        });
+    (configuration, any::<u64>(), any::<[u8; 32]>()).prop_map(|(configuration, order, group)| ViewId {
+        configuration,
+        order,
+        group: GroupId(group),
+    })
+}
+
+fn control() -> impl Strategy<Value = Control> {
+    prop_oneof![
+        (view(), any::<[u8; 32]>(), prop::collection::vec(any::<u8>(), 0..=BRINGS_BYTES_MAX))
+            .prop_map(|(view, heads, brings)| Control::FlushOk { view, heads, brings: brings.into() }),
+        view().prop_map(|view| Control::FlushReceived { view }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn words_have_one_encoding(control in control(), flip in any::<prop::sample::Index>(), bit in 0..8_u8) {
+        let bytes = encode(&control);
+        prop_assert_eq!(decode(&bytes), Ok(Frame::Control(control.clone())));
+        for length in 0..bytes.len() {
+            prop_assert!(decode(&bytes.slice(..length)).is_err(), "cut to {}", length);
+        }
+        let longer = Bytes::from([&bytes[..], &[0]].concat());
+        prop_assert_eq!(decode(&longer), Err(DecodeError::Leftover(1)));
+        let mut flipped = bytes.to_vec();
+        let at = flip.index(flipped.len());
+        flipped[at] ^= 1 << bit;
+        prop_assert_ne!(decode(&flipped.into()).ok(), Some(Frame::Control(control)));
+    }
+
+    #[test]
+    fn data_has_one_encoding(view in view(), safe in any::<bool>(), payload in prop::collection::vec(any::<u8>(), 0..64)) {
+        let (tag, service) = (ViewTag::of(&view), if safe { Service::Safe } else { Service::Agreed });
+        let bytes = Bytes::from([&data_header(&tag, service)[..], &payload].concat());
+        prop_assert_eq!(decode(&bytes), Ok(Frame::Data { tag, service, payload: payload.into() }));
+        for length in 0..DATA_HEADER_BYTES {
+            prop_assert_eq!(decode(&bytes.slice(..length)), Err(DecodeError::Malformed));
+        }
+    }
+
+    #[test]
+    fn different_views_have_different_tags(one in view(), other in view()) {
+        prop_assert_eq!(one == other, ViewTag::of(&one) == ViewTag::of(&other));
+    }
+
+    #[test]
+    fn any_bytes_give_a_frame_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Ok(Frame::Control(control)) = decode(&Bytes::from(bytes.clone())) {
+            prop_assert_eq!(&encode(&control)[..], &bytes[..]);
+        }
+    }
+}

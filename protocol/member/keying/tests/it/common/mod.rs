@@ -1,0 +1,106 @@
+//! An idealised view-synchronous substrate, random schedules over it, and the properties they must keep.
+
+pub mod model;
+pub mod scene;
+pub mod table;
+
+use folkmoot_base::{
+    ConfigurationId, Digest, Entropy, GroupId, MemberId, NodeId, ViewId, digest, hmac_sha256,
+};
+use folkmoot_keying::{Credentials, Terms};
+use std::collections::BTreeSet;
+
+pub const GROUP: GroupId = GroupId([9; 32]);
+
+/// A seeded stream (splitmix64): no security, only repeatable.
+pub struct Seeded(pub u64);
+
+impl Seeded {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound.max(1) as u64).unwrap()
+    }
+    pub fn between(&mut self, low: usize, high: usize) -> usize {
+        low + self.below(high + 1 - low)
+    }
+}
+
+impl Entropy for Seeded {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(8) {
+            let bytes = self.next().to_be_bytes();
+            chunk.copy_from_slice(&bytes[..chunk.len()]);
+        }
+    }
+}
+
+/// Members are numbers, so that sorting them sorts their ids.
+pub fn member(number: usize) -> MemberId {
+    let mut id = [0; 32];
+    id[31] = u8::try_from(number).unwrap();
+    MemberId(id)
+}
+
+pub fn number(member: &MemberId) -> usize {
+    usize::from(member.0[31])
+}
+
+pub fn view_id(order: u64) -> ViewId {
+    let configuration = ConfigurationId { ring_seq: order, representative: NodeId([1; 32]), nonce: [2; 16] };
+    ViewId { configuration, order, group: GROUP }
+}
+
+/// Stand-in signatures: a MAC under a key that belongs to the member. The real ones are identity's matter.
+pub struct Seat(pub usize);
+
+/// A member over a roster that has lost some, under a charter.
+pub struct Over<'a>(pub Seat, pub &'a BTreeSet<usize>, pub Terms);
+
+fn stamp(member: &MemberId, message: &[u8]) -> [u8; 64] {
+    stamped(&digest(&[b"test key", &member.0]), message)
+}
+
+/// What whoever has `key` can put in a signature's place.
+pub fn stamped(key: &[u8; 32], message: &[u8]) -> [u8; 64] {
+    let mac = hmac_sha256(key, &[message]);
+    let mut out = [0; 64];
+    out[..32].copy_from_slice(&mac);
+    out[32..].copy_from_slice(&mac);
+    out
+}
+
+impl Credentials for Seat {
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
+        stamp(&member(self.0), message)
+    }
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
+        stamp(member, message) == *signature
+    }
+    fn certificate(&self, member: &MemberId) -> Option<Digest> {
+        (number(member) < 200).then(|| digest(&[b"certificate", &member.0]))
+    }
+    fn terms(&self) -> Terms {
+        Terms { charter_version: 1, ..Terms::default() }
+    }
+}
+
+impl Credentials for Over<'_> {
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.0.sign(message)
+    }
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
+        !self.1.contains(&number(member)) && self.0.verify(member, message, signature)
+    }
+    fn certificate(&self, member: &MemberId) -> Option<Digest> {
+        self.0.certificate(member).filter(|_| !self.1.contains(&number(member)))
+    }
+    fn terms(&self) -> Terms {
+        self.2
+    }
+}

@@ -1,0 +1,64 @@
+//! Key confirmation: a member whose key differs is found, whatever the module.
+
+use super::everywhere;
+use crate::common::member;
+use crate::common::scene::{CHANGES, Scene};
+use crate::common::table::Table;
+use folkmoot_agreement::ModuleName;
+use folkmoot_base::Danger;
+use folkmoot_keying::KeyingError;
+use folkmoot_keying::message::{CONFIRM, Envelope, Instance};
+use std::collections::BTreeSet;
+
+/// The first to take a step of the run tells one other everything under another instance: so that one has another transcript,
+/// hence another key. Who that is, and who is told to have confirmed wrongly.
+fn split(scene: &mut Scene) -> (usize, Vec<usize>) {
+    let (mut parties, mut blamed) = (None, BTreeSet::new());
+    while let Some((from, bytes)) = scene.table.log.pop_front() {
+        let mut envelope = Envelope::decode(&bytes).unwrap();
+        if parties.is_none() && envelope.step < CONFIRM {
+            parties = scene.members().into_iter().rev().find(|one| *one != from).map(|victim| (from, victim));
+        }
+        envelope.instance = Instance { nonce: [0xee; 16], ..envelope.instance };
+        let other = scene.signed(envelope, from);
+        for to in scene.members() {
+            let bytes = if parties == Some((from, to)) { &other } else { &bytes };
+            match scene.table.say(to, from, bytes) {
+                Err(KeyingError::PeerConfirm(_)) => drop(blamed.insert(from)),
+                // Who does not wait for confirmations has no ear for them.
+                Ok(()) | Err(KeyingError::WireStale) => {}
+                Err(error) => panic!("{to}: {error}"),
+            }
+        }
+    }
+    (parties.unwrap().1, blamed.into_iter().collect())
+}
+
+#[test]
+fn key_08_a_member_whose_key_differs_is_found_in_every_module() {
+    everywhere(|module, change| {
+        let mut scene = Scene::set(module, change);
+        let (victim, blamed) = split(&mut scene);
+        assert!(scene.table.keys().iter().all(Option::is_none), "{module:?} {change}: somebody installs");
+        // It does not believe the others, nor they it.
+        assert_eq!(blamed, scene.members(), "{module:?} {change}");
+        for one in scene.members() {
+            let complaints = scene.table.complaints(one).concat();
+            let found = if one == victim { !complaints.is_empty() } else { complaints == [member(victim)] };
+            assert!(found, "{module:?} {change}: {one} complains of {complaints:?}");
+        }
+    });
+}
+
+#[test]
+fn members_who_do_not_confirm_install_two_keys() {
+    for module in ModuleName::ALL {
+        for change in CHANGES.iter().filter(|change| **change != "refresh") {
+            let table = Table::new(4, Some(Danger::KeyingNoConfirm));
+            let mut scene = Scene::on(table, *module, change);
+            split(&mut scene);
+            let keys: BTreeSet<_> = scene.table.keys().into_iter().flatten().collect();
+            assert_eq!(keys.len(), 2, "{module:?} {change}");
+        }
+    }
+}

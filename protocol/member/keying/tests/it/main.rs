@@ -1,0 +1,19 @@
+//! The integration tests of folkmoot-keying, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod charter;
+mod codec;
+mod common;
+mod contract;
+mod kept;
+mod known_keys;
+mod roster;
+mod schedules;
+mod tamper;

@@ -1,0 +1,88 @@
+//! Every word reads as it was written, and nothing else does.
+
+use folkmoot_base::{Blob, ConfigurationId, GroupId, MemberId, NodeId, ViewId, codec};
+use folkmoot_letters::{Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Sealed, Standing};
+use proptest::prelude::*;
+
+fn blob() -> impl Strategy<Value = Blob> {
+    prop::collection::vec(any::<u8>(), 0..40).prop_map(Blob::from)
+}
+
+fn sealed() -> impl Strategy<Value = Sealed> {
+    (blob(), blob()).prop_map(|(encapsulated, body)| Sealed { encapsulated, body })
+}
+
+fn view() -> impl Strategy<Value = ViewId> {
+    (any::<[u8; 32]>(), any::<u64>(), any::<[u8; 16]>()).prop_map(|(id, number, nonce)| {
+        let configuration = ConfigurationId { ring_seq: number, representative: NodeId(id), nonce };
+        ViewId { configuration, order: number, group: GroupId(id) }
+    })
+}
+
+fn signature() -> impl Strategy<Value = [u8; 64]> {
+    prop::collection::vec(any::<u8>(), 64).prop_map(|bytes| bytes.try_into().unwrap())
+}
+
+fn guest_words() -> impl Strategy<Value = GuestWord> {
+    let standings = prop::sample::select(vec![Standing::Delivered, Standing::Full, Standing::Refused]);
+    prop_oneof![
+        (any::<[u8; 32]>(), any::<[u8; 16]>())
+            .prop_map(|(group, nonce)| GuestWord::Ask { group: GroupId(group), nonce }),
+        (view(), any::<[u8; 8]>(), blob(), any::<[u8; 32]>(), any::<[u8; 16]>(), signature()).prop_map(
+            |(view, epoch, key, by, nonce, signature)| {
+                GuestWord::Door { view, epoch, key, by: MemberId(by), nonce, signature }
+            }
+        ),
+        (any::<[u8; 32]>(), any::<[u8; 8]>(), sealed())
+            .prop_map(|(group, epoch, sealed)| GuestWord::Letter { group: GroupId(group), epoch, sealed }),
+        (any::<[u8; 32]>(), standings)
+            .prop_map(|(letter, standing)| GuestWord::Standing { letter, standing }),
+        (any::<[u8; 32]>(), any::<[u8; 32]>(), prop::collection::vec(any::<[u8; 32]>(), 0..4))
+            .prop_map(|(group, letter, have)| GuestWord::Poll { group: GroupId(group), letter, have }),
+        (any::<[u8; 32]>(), sealed()).prop_map(|(letter, sealed)| GuestWord::Answer { letter, sealed }),
+    ]
+}
+
+fn member_words() -> impl Strategy<Value = MemberWord> {
+    let letters = (view(), blob(), blob(), blob(), any::<[u8; 16]>(), signature()).prop_map(
+        |(view, certificate, reply, text, nonce, signature)| {
+            let body = LetterBody { view, epoch: [1; 8], certificate, nonce, reply, text };
+            MemberWord::Letter { letter: Letter { body, signature } }
+        },
+    );
+    let answers = (any::<[u8; 32]>(), blob(), any::<[u8; 16]>(), signature()).prop_map(
+        |(id, text, nonce, signature)| {
+            let body = AnswerBody { group: GroupId(id), letter: id, by: MemberId(id), nonce, text };
+            MemberWord::Answer { answer: Answer { body, signature } }
+        },
+    );
+    prop_oneof![letters, answers]
+}
+
+fn holds<T>(word: &T, extra: u8) -> Result<(), TestCaseError>
+where
+    T: codec::DeserializeBytes + codec::Serialize + codec::Size + PartialEq + core::fmt::Debug,
+{
+    let bytes = codec::encode(word);
+    prop_assert_eq!(&codec::decode::<T>(&bytes).unwrap(), word);
+    for end in 0..bytes.len() {
+        prop_assert!(codec::decode::<T>(&bytes[..end]).is_err());
+    }
+    prop_assert!(codec::decode::<T>(&[bytes, vec![extra]].concat()).is_err());
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn guest_words_round_trip(word in guest_words(), extra in any::<u8>()) {
+        holds(&word, extra)?;
+        prop_assert!(folkmoot_letters::is_guest_word(&codec::encode(&word)));
+    }
+
+    #[test]
+    fn member_words_round_trip(word in member_words(), extra in any::<u8>()) {
+        holds(&word, extra)?;
+    }
+}

@@ -1,0 +1,14 @@
+//! The integration tests of folkmoot-letters, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod codec;
+mod common;
+mod contract;
+mod rules;

@@ -1,0 +1,430 @@
+//! Members over an ideal node: one order for each side of the network, one table of who is in the group; what is ordered
+//! reaches each member when the schedule lets it, and what it says is ordered when the schedule lets it.
+
+pub mod people;
+mod seen;
+
+use bytes::Bytes;
+use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
+use folkmoot_base::{Cause, ConfigurationId, Danger, GroupId, Instant, MemberId, NodeId, Service, ViewId};
+use folkmoot_identity::{Change, Decision, Minority, Transcript};
+use folkmoot_member::{Command, Config, Event, Member};
+use people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id};
+use std::collections::{BTreeSet, VecDeque};
+
+/// What a member hears of the world, and what it said.
+pub struct Chair {
+    pub member: Member,
+    pub events: Vec<Event>,
+    /// Ordered for it, not heard yet.
+    inbox: VecDeque<ToMember>,
+    /// Said, not ordered yet.
+    outbox: VecDeque<ToNode>,
+    /// Who it knows to be off the roster, and what was sealed since, with the view it was sealed in.
+    sealed: Vec<(BTreeSet<usize>, Bytes)>,
+    dice: Dice,
+}
+
+/// Members that reach one another.
+#[derive(Clone)]
+struct Side {
+    chairs: BTreeSet<usize>,
+    /// In the group, by the table.
+    circle: BTreeSet<usize>,
+    noticed: BTreeSet<usize>,
+    transcript: Transcript,
+    /// The table is whole: each change has its notice at once. Else they wait for the merge.
+    open: bool,
+    /// Two sides have met, and their tables are not one yet: nobody is heard.
+    meeting: bool,
+    waiting: Vec<(usize, bool)>,
+    ring_seq: u64,
+    order: u64,
+}
+
+pub struct Moot {
+    pub chairs: Vec<Chair>,
+    sides: Vec<Side>,
+    pub group: GroupId,
+    pub now: Instant,
+    pub complaints: usize,
+    ring_seq: u64,
+}
+
+impl Moot {
+    /// `founders` of them found the group; all have a member; all founders join.
+    pub fn new(seats: usize, founders: usize, minority: Minority, danger: Option<Danger>) -> Self {
+        Self::with(seats, founders, minority, |config| config.danger = danger)
+    }
+
+    /// With another set-up of every member.
+    pub fn with(seats: usize, founders: usize, minority: Minority, set: impl Fn(&mut Config)) -> Self {
+        let charter = charter(founders, minority);
+        let transcript = Transcript::genesis(&charter).unwrap();
+        let group = transcript.group();
+        let chair = |number: usize| {
+            let mut config = Config::new(PEOPLE[number].clone(), charter.clone());
+            config.danger_keeps_keys = true;
+            set(&mut config);
+            Chair {
+                member: Member::new(config, &[]).unwrap(),
+                events: Vec::new(),
+                inbox: VecDeque::new(),
+                outbox: VecDeque::new(),
+                sealed: Vec::new(),
+                dice: Dice(1 << 40 | (number as u64) << 32),
+            }
+        };
+        let all: BTreeSet<usize> = (0..seats).collect();
+        let side = Side {
+            chairs: all,
+            circle: BTreeSet::new(),
+            noticed: BTreeSet::new(),
+            transcript,
+            open: true,
+            meeting: false,
+            waiting: Vec::new(),
+            ring_seq: 1,
+            order: 0,
+        };
+        let chairs = (0..seats).map(chair).collect();
+        let mut moot = Self { chairs, sides: vec![side], group, now: Instant(1), complaints: 0, ring_seq: 1 };
+        for number in 0..seats {
+            moot.clock(number);
+            moot.hear(number, ToMember::Configuration { nodes: Vec::new() });
+            moot.command(number, Command::Join { group });
+        }
+        moot
+    }
+
+    fn clock(&mut self, number: usize) {
+        let chair = &mut self.chairs[number];
+        chair.member.clock(self.now, NOW, &mut chair.dice);
+        self.drain(number);
+    }
+
+    pub fn command(&mut self, number: usize, command: Command) {
+        let chair = &mut self.chairs[number];
+        chair.member.command(self.now, command, &mut chair.dice);
+        self.drain(number);
+    }
+
+    pub fn send(&mut self, number: usize, text: &str) {
+        let (group, payload) = (self.group, Bytes::copy_from_slice(text.as_bytes()));
+        self.command(number, Command::Send { group, service: Service::Agreed, payload, signed: false });
+    }
+
+    fn hear(&mut self, number: usize, word: ToMember) {
+        let chair = &mut self.chairs[number];
+        chair.member.node(self.now, word, &mut chair.dice);
+        self.drain(number);
+    }
+
+    fn drain(&mut self, number: usize) {
+        let chair = &mut self.chairs[number];
+        let roster = chair.member.transcript().roster();
+        let off: BTreeSet<usize> =
+            (0..PEOPLE.len()).filter(|other| roster.former(&id(*other)).is_some()).collect();
+        while let Some(output) = chair.member.poll_output() {
+            match output {
+                UpperOutput::Node(word) => {
+                    if let ToNode::Send { payload, .. } = &word {
+                        chair.sealed.push((off.clone(), payload.clone()));
+                    }
+                    chair.outbox.push_back(word);
+                }
+                UpperOutput::Event(event) => chair.events.push(event),
+                UpperOutput::Persist(_) | UpperOutput::Trace(_) => {}
+            }
+        }
+    }
+
+    fn side_of(&self, number: usize) -> usize {
+        self.sides.iter().position(|side| side.chairs.contains(&number)).unwrap()
+    }
+
+    /// Puts a word into the inboxes of these.
+    fn tell(&mut self, to: &BTreeSet<usize>, word: &ToMember) {
+        for number in to {
+            self.chairs[*number].inbox.push_back(word.clone());
+        }
+    }
+
+    /// Hears the oldest word ordered for this member.
+    pub fn listen(&mut self, number: usize) -> bool {
+        let Some(word) = self.chairs[number].inbox.pop_front() else { return false };
+        self.hear(number, word);
+        true
+    }
+
+    /// Orders the oldest word of this member.
+    pub fn speak(&mut self, number: usize) -> bool {
+        let at = self.side_of(number);
+        let Some(word) = self.chairs[number].outbox.front().cloned() else { return false };
+        if self.sides[at].meeting && matches!(word, ToNode::Send { .. }) {
+            return false;
+        }
+        self.chairs[number].outbox.pop_front();
+        self.sides[at].order += 1;
+        match word {
+            ToNode::Join { .. } => self.change(at, number, true),
+            ToNode::Leave { .. } => self.change(at, number, false),
+            ToNode::Send { service, payload, .. } => {
+                let circle = self.sides[at].circle.clone();
+                if circle.contains(&number) {
+                    let word = ToMember::Deliver { group: self.group, sender: id(number), service, payload };
+                    self.tell(&circle, &word);
+                }
+            }
+            ToNode::Complain { .. } => self.complaints += 1,
+            ToNode::Entry(entry) => self.enter(at, &entry),
+            _ => {}
+        }
+        true
+    }
+
+    fn change(&mut self, at: usize, number: usize, joins: bool) {
+        if self.sides[at].open {
+            if self.apply(at, number, joins) {
+                self.notice(at, if joins { Cause::Join } else { Cause::Leave });
+            }
+        } else {
+            self.sides[at].waiting.push((number, joins));
+        }
+    }
+
+    fn apply(&mut self, at: usize, number: usize, joins: bool) -> bool {
+        let side = &mut self.sides[at];
+        if joins {
+            return side.transcript.roster().is_member(&id(number)) && side.circle.insert(number);
+        }
+        let was = side.circle.remove(&number);
+        if was {
+            let word = ToMember::Removed { group: self.group, cause: Cause::Leave };
+            self.tell(&BTreeSet::from([number]), &word);
+        }
+        was
+    }
+
+    /// Orders an entry on that side.
+    fn enter(&mut self, at: usize, entry: &Bytes) {
+        let Ok(appended) = self.sides[at].transcript.append(entry) else {
+            panic!("the entry does not stand")
+        };
+        if !appended.new {
+            return;
+        }
+        let all = self.sides[at].chairs.clone();
+        self.tell(&all, &ToMember::Entry(entry.clone()));
+        if let Change::Removed { member, cause, .. } = appended.change {
+            let gone = (0..self.chairs.len()).find(|number| id(*number) == member).unwrap();
+            if self.sides[at].circle.remove(&gone) {
+                self.tell(&BTreeSet::from([gone]), &ToMember::Removed { group: self.group, cause });
+                if self.sides[at].open {
+                    self.notice(at, cause);
+                }
+            }
+        }
+    }
+
+    fn notice(&mut self, at: usize, cause: Cause) {
+        let side = &mut self.sides[at];
+        let removed = side.noticed.difference(&side.circle).map(|number| id(*number)).collect();
+        side.noticed.clone_from(&side.circle);
+        let configuration = ConfigurationId {
+            ring_seq: side.ring_seq,
+            representative: NodeId([at as u8; 32]),
+            nonce: [7; 16],
+        };
+        let view = ViewId { configuration, order: side.order, group: self.group };
+        let mut members: Vec<MemberId> = side.circle.iter().map(|number| id(*number)).collect();
+        members.sort_unstable();
+        let circle = side.circle.clone();
+        self.tell(&circle, &ToMember::Notice { group: self.group, view, members, removed, cause });
+    }
+
+    /// Orders an entry by a vote of these on the side of the first of them.
+    pub fn decide(&mut self, decision: &Decision, voters: &[usize]) {
+        let at = self.side_of(voters[0]);
+        let entry = decide(&self.sides[at].transcript, decision, voters);
+        self.sides[at].order += 1;
+        self.enter(at, &entry);
+    }
+
+    /// An expulsion finds its place in the order of the voters' side.
+    pub fn expel(&mut self, gone: usize, voters: &[usize]) {
+        let at = self.side_of(voters[0]);
+        let decision = expulsion(&self.sides[at].transcript, gone);
+        self.decide(&decision, voters);
+    }
+
+    pub fn admit(&mut self, who: usize, voters: &[usize]) {
+        let at = self.side_of(voters[0]);
+        let transcript = &self.sides[at].transcript;
+        let certificate = gmc(transcript, who, voters, transcript.len() as u64);
+        let entry = transcript.make_admit(certificate.der(), &PEOPLE[voters[0]]).unwrap();
+        self.sides[at].order += 1;
+        self.enter(at, &entry);
+    }
+
+    /// Expels, where so many voters of one electorate are together that they can.
+    pub fn try_expel(&mut self, gone: usize) {
+        let can = (0..self.sides.len()).find(|at| self.voters(*at, gone).is_some());
+        let Some(voters) = can.and_then(|at| self.voters(at, gone)) else { return };
+        self.expel(gone, &voters);
+    }
+
+    fn voters(&self, at: usize, but: usize) -> Option<Vec<usize>> {
+        let side = &self.sides[at];
+        let roster = side.transcript.roster();
+        let voters: Vec<usize> = side
+            .chairs
+            .iter()
+            .copied()
+            .filter(|number| *number != but && roster.may_vote(&id(*number)))
+            .collect();
+        let yes = voters.iter().map(|number| id(*number)).collect();
+        (roster.is_member(&id(but)) && roster.decides(&yes)).then_some(voters)
+    }
+
+    /// Admits, if it is not in yet and that voter is; each side may, of itself.
+    pub fn try_admit(&mut self, who: usize, voter: usize) {
+        let roster = self.sides[self.side_of(voter)].transcript.roster();
+        if !roster.is_member(&id(who)) && roster.may_vote(&id(voter)) {
+            self.admit(who, &[voter]);
+        }
+    }
+
+    /// The nodes of this side form a new configuration: no notices until [`Self::merge`].
+    pub fn gather(&mut self, of: usize) {
+        let at = self.side_of(of);
+        self.begin(at);
+    }
+
+    fn begin(&mut self, at: usize) {
+        self.ring_seq += 1;
+        let ring_seq = self.ring_seq;
+        let side = &mut self.sides[at];
+        (side.open, side.ring_seq, side.order) = (false, ring_seq, 0);
+    }
+
+    /// The table of this side is whole again: one notice, if anything changed.
+    pub fn merge(&mut self, of: usize) {
+        let at = self.side_of(of);
+        self.whole(at);
+    }
+
+    fn whole(&mut self, at: usize) {
+        let side = &mut self.sides[at];
+        if side.open {
+            return;
+        }
+        (side.open, side.order) = (true, side.order + 1);
+        let met = std::mem::take(&mut side.meeting);
+        let mut changed = met || side.circle != side.noticed;
+        for (number, joins) in std::mem::take(&mut side.waiting) {
+            changed |= self.apply(at, number, joins);
+        }
+        let side = &mut self.sides[at];
+        let Side { circle, transcript, .. } = side;
+        circle.retain(|number| transcript.roster().is_member(&id(*number)));
+        if changed {
+            self.notice(at, Cause::Network);
+        }
+    }
+
+    /// These lose the others, and the others them. Each part gathers.
+    pub fn split(&mut self, part: &BTreeSet<usize>) {
+        let mut after = Vec::new();
+        for side in std::mem::take(&mut self.sides) {
+            let (inside, outside): (BTreeSet<usize>, BTreeSet<usize>) =
+                side.chairs.iter().copied().partition(|number| part.contains(number));
+            for piece in [&inside, &outside].into_iter().filter(|piece| !piece.is_empty()) {
+                after.push(self.piece(&side, piece));
+            }
+        }
+        self.sides = after;
+        for at in 0..self.sides.len() {
+            self.begin(at);
+        }
+    }
+
+    fn piece(&mut self, side: &Side, chairs: &BTreeSet<usize>) -> Side {
+        let circle: BTreeSet<usize> = side.circle.intersection(chairs).copied().collect();
+        let lost: Vec<MemberId> = side.circle.difference(chairs).map(|number| id(*number)).collect();
+        if !lost.is_empty() {
+            self.tell(&circle, &ToMember::Transitional { group: self.group, lost });
+        }
+        let waiting = side.waiting.iter().copied().filter(|(number, _)| chairs.contains(number)).collect();
+        Side { chairs: chairs.clone(), circle, waiting, open: false, ..side.clone() }
+    }
+
+    /// All sides meet: their transcripts are made equal, then their tables.
+    pub fn heal(&mut self) {
+        if self.sides.len() == 1 {
+            return;
+        }
+        let sides = std::mem::take(&mut self.sides);
+        let entries: Vec<Vec<Bytes>> =
+            sides.iter().map(|side| side.transcript.entries().cloned().collect()).collect();
+        self.sides = sides;
+        for at in 0..self.sides.len() {
+            self.begin(at);
+            for entry in entries.iter().flatten() {
+                self.enter(at, entry);
+            }
+        }
+        let mut whole = self.sides[0].clone();
+        whole.meeting = true;
+        for side in &self.sides[1..] {
+            whole.chairs.extend(&side.chairs);
+            whole.circle.extend(&side.circle);
+            whole.noticed.extend(&side.noticed);
+            whole.waiting.extend(&side.waiting);
+        }
+        self.sides = vec![whole];
+        self.begin(0);
+    }
+
+    /// One thing happens, drawn: a member hears, or is heard. `false` if nothing can.
+    pub fn step(&mut self, dice: &mut Dice) -> bool {
+        let count = self.chairs.len();
+        let first = dice.below(count * 2);
+        (0..count * 2).any(|offset| {
+            let number = (first + offset) % (count * 2);
+            if number < count { self.listen(number) } else { self.speak(number - count) }
+        })
+    }
+
+    /// All tables are whole, and everything is said and heard.
+    pub fn settle(&mut self, dice: &mut Dice) {
+        for at in 0..self.sides.len() {
+            self.whole(at);
+        }
+        for _ in 0..100_000 {
+            if !self.step(dice) {
+                return;
+            }
+        }
+        panic!("no end");
+    }
+
+    /// When somebody next has something to do of itself.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.chairs.iter().filter_map(|chair| chair.member.poll_timeout()).min()
+    }
+
+    pub fn wake(&mut self, number: usize) {
+        let chair = &mut self.chairs[number];
+        chair.member.timeout(self.now, &mut chair.dice);
+        self.drain(number);
+    }
+
+    /// Wakes all whose time has come, and says whose that was.
+    pub fn wake_due(&mut self) -> Vec<usize> {
+        let due = |chair: &Chair| chair.member.poll_timeout().is_some_and(|at| at <= self.now);
+        let due: Vec<usize> = (0..self.chairs.len()).filter(|number| due(&self.chairs[*number])).collect();
+        due.iter().for_each(|number| self.wake(*number));
+        due
+    }
+}

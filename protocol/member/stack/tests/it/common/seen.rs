@@ -1,0 +1,115 @@
+//! What can be seen of the members: views, texts, failures; and what must be true of all of them.
+
+use super::Moot;
+use super::people::id;
+use bytes::Bytes;
+use folkmoot_base::{Cause, MemberId, ViewId};
+use folkmoot_member::{Event, SendError};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Moot {
+    /// Who is in the group with `number`, by the table.
+    pub fn circle(&self, number: usize) -> BTreeSet<usize> {
+        self.sides[self.side_of(number)].circle.clone()
+    }
+
+    /// The newest secure view of a member: id, members, key's name.
+    pub fn view(&self, number: usize) -> Option<(ViewId, Vec<MemberId>, String)> {
+        self.chairs[number].events.iter().rev().find_map(|event| match event {
+            Event::View { id, members, epoch, .. } => Some((*id, members.clone(), epoch.clone())),
+            _ => None,
+        })
+    }
+
+    pub fn texts(&self, number: usize) -> Vec<String> {
+        let text = |event: &Event| match event {
+            Event::Message { payload, .. } => Some(String::from_utf8_lossy(payload).into_owned()),
+            _ => None,
+        };
+        self.chairs[number].events.iter().filter_map(text).collect()
+    }
+
+    pub fn failures(&self, number: usize) -> Vec<SendError> {
+        let failure = |event: &Event| match event {
+            Event::SendFailed { error } => Some(error.clone()),
+            _ => None,
+        };
+        self.chairs[number].events.iter().filter_map(failure).collect()
+    }
+
+    pub fn removals(&self, number: usize) -> Vec<Cause> {
+        let removal = |event: &Event| match event {
+            Event::Removed { cause, .. } => Some(*cause),
+            _ => None,
+        };
+        self.chairs[number].events.iter().filter_map(removal).collect()
+    }
+
+    pub fn activity(&self, number: usize) -> String {
+        self.chairs[number].member.status(self.now).activity
+    }
+
+    /// All who are in the group on each side have one view of exactly them, under one key, and can send in it.
+    ///
+    /// # Errors
+    /// Who does not, and what it waits for.
+    pub fn is_well(&self) -> Result<(), String> {
+        for side in &self.sides {
+            let mut members: Vec<MemberId> = side.circle.iter().map(|number| id(*number)).collect();
+            members.sort_unstable();
+            let views: BTreeSet<_> = side.circle.iter().map(|number| self.view(*number)).collect();
+            for number in &side.circle {
+                let view = self.view(*number).ok_or(format!("{number} has no view"))?;
+                if view.1 != members || views.len() != 1 {
+                    return Err(format!("{number} has another view: {}", self.activity(*number)));
+                }
+            }
+        }
+        if self.complaints > 0 {
+            return Err("somebody complained".into());
+        }
+        self.no_key_for_the_gone()
+    }
+
+    /// K3: nobody opens, with all it ever held, what was sealed by somebody who knew it to be off the roster.
+    ///
+    /// # Errors
+    /// Who opens whose.
+    pub fn no_key_for_the_gone(&self) -> Result<(), String> {
+        let views = self.views();
+        for (number, chair) in self.chairs.iter().enumerate() {
+            for (off, payload) in &chair.sealed {
+                for gone in off.iter().filter(|gone| **gone < self.chairs.len() && **gone != number) {
+                    let attempt = self.chairs[*gone].member.danger_attempt(payload, &views);
+                    if attempt.is_some_and(|attempt| attempt.opened) {
+                        return Err(format!("{gone} opens what {number} sealed after it was gone"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many messages this member sealed in each epoch, by the epoch's name on the wire.
+    pub fn sealed_by_epoch(&self, number: usize) -> BTreeMap<Bytes, u64> {
+        const SEALED: u8 = 2;
+        let mut counts = BTreeMap::new();
+        for (_, payload) in &self.chairs[number].sealed {
+            let data = payload.slice((1 + folkmoot_flush::DATA_HEADER_BYTES).min(payload.len())..);
+            if data.len() > 10 && data[0] == SEALED && data[1] == folkmoot_session::VERSION {
+                *counts.entry(data.slice(2..10)).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    fn views(&self) -> Vec<(ViewId, Vec<MemberId>)> {
+        let mut views: BTreeMap<ViewId, Vec<MemberId>> = BTreeMap::new();
+        for event in self.chairs.iter().flat_map(|chair| &chair.events) {
+            if let Event::View { id, members, .. } = event {
+                views.insert(*id, members.clone());
+            }
+        }
+        views.into_iter().collect()
+    }
+}

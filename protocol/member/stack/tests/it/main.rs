@@ -1,0 +1,18 @@
+//! The integration tests of folkmoot-member, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod authority;
+mod charter;
+mod comeback;
+mod common;
+mod minority;
+mod renewal;
+mod roster;
+mod shares;

@@ -1,0 +1,114 @@
+//! Every message reads back as it was written, and no other bytes read as it.
+
+use bytes::Bytes;
+use folkmoot_base::{Blob, ConfigurationId, DecodeError, EntryId, GroupId, MemberId, NodeId, ViewId};
+use folkmoot_group::message::{
+    Control, GroupState, Heads, Joined, Message, Noticed, Stamp, State, decode, encode, encode_data,
+};
+use proptest::prelude::*;
+
+const NODE: NodeId = NodeId([9; 32]);
+
+fn configuration() -> impl Strategy<Value = ConfigurationId> {
+    (any::<u64>(), any::<[u8; 32]>(), any::<[u8; 16]>()).prop_map(|(ring_seq, representative, nonce)| {
+        ConfigurationId { ring_seq, representative: NodeId(representative), nonce }
+    })
+}
+
+fn view() -> impl Strategy<Value = ViewId> {
+    (configuration(), any::<u64>(), any::<[u8; 32]>()).prop_map(|(configuration, order, group)| ViewId {
+        configuration,
+        order,
+        group: GroupId(group),
+    })
+}
+
+fn heads() -> impl Strategy<Value = Heads> {
+    let ids = || prop::collection::vec(any::<[u8; 32]>().prop_map(EntryId), 0..4);
+    (ids(), ids()).prop_map(|(heads, landmarks)| Heads { heads, landmarks })
+}
+
+fn joined() -> impl Strategy<Value = Joined> {
+    (any::<[u8; 32]>(), any::<u64>(), any::<u64>()).prop_map(|(member, ring_seq, order)| Joined {
+        member: MemberId(member),
+        stamp: Stamp { ring_seq, order },
+    })
+}
+
+fn group_state() -> impl Strategy<Value = GroupState> {
+    let noticed = prop::option::of((view(), any::<[u8; 32]>()));
+    let stood = prop::collection::vec(any::<[u8; 8]>(), 0..4);
+    (any::<[u8; 32]>(), noticed, stood, prop::collection::vec(joined(), 0..4)).prop_map(
+        |(group, noticed, stood, members)| {
+            let noticed = noticed.map(|(view, digest)| Noticed { view, digest });
+            GroupState { group: GroupId(group), noticed, stood, members }
+        },
+    )
+}
+
+fn control() -> impl Strategy<Value = Control> {
+    let id = any::<[u8; 32]>;
+    let both = move || (id().prop_map(MemberId), id().prop_map(GroupId));
+    let states = (configuration(), heads(), prop::collection::vec(group_state(), 0..4));
+    prop_oneof![
+        both().prop_map(|(member, group)| Control::Join { member, group }),
+        both().prop_map(|(member, group)| Control::Leave { member, group }),
+        both().prop_map(|(member, group)| Control::Refresh { member, group }),
+        id().prop_map(|member| Control::Detach { member: MemberId(member) }),
+        (id(), view(), id()).prop_map(|(member, view, suspect)| {
+            Control::Complain { member: MemberId(member), view, suspect: MemberId(suspect) }
+        }),
+        prop::collection::vec(any::<u8>(), 0..64)
+            .prop_map(|entry| Control::Entry { entry: Blob::from(entry) }),
+        states.prop_map(|(configuration, heads, groups)| Control::State(State {
+            configuration,
+            heads,
+            groups
+        })),
+        (configuration(), heads()).prop_map(|(configuration, heads)| Control::Heads { configuration, heads }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn control_messages_have_one_encoding(control in control(), flip in any::<prop::sample::Index>(), bit in 0..8_u8) {
+        let bytes = encode(&control);
+        prop_assert_eq!(decode(NODE, &bytes), Ok(Message::Control(Box::new(control.clone()))));
+        for length in 0..bytes.len() {
+            prop_assert!(decode(NODE, &bytes.slice(..length)).is_err(), "cut to {}", length);
+        }
+        let longer = Bytes::from([&bytes[..], &[0]].concat());
+        prop_assert_eq!(decode(NODE, &longer), Err(DecodeError::Leftover(1)));
+        let mut flipped = bytes.to_vec();
+        let at = flip.index(flipped.len());
+        flipped[at] ^= 1 << bit;
+        prop_assert_ne!(decode(NODE, &flipped.into()).ok(), Some(Message::Control(Box::new(control))));
+    }
+
+    #[test]
+    fn data_has_one_encoding(group in any::<[u8; 32]>(), sender in any::<[u8; 32]>(), own in any::<bool>(),
+                             payload in prop::collection::vec(any::<u8>(), 0..64)) {
+        let (group, sender) = (GroupId(group), if own { NODE.member() } else { MemberId(sender) });
+        let bytes = encode_data(NODE, &group, sender, &payload);
+        let expected = Message::Data { group, sender, payload: payload.clone().into() };
+        prop_assert_eq!(decode(NODE, &bytes), Ok(expected));
+        for length in 0..bytes.len() - payload.len() {
+            prop_assert_eq!(decode(NODE, &bytes.slice(..length)).ok(), None);
+        }
+    }
+
+    #[test]
+    fn any_bytes_give_a_message_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Ok(Message::Control(control)) = decode(NODE, &Bytes::from(bytes.clone())) {
+            prop_assert_eq!(&encode(&control)[..], &bytes[..]);
+        }
+    }
+}
+
+#[test]
+fn a_node_does_not_spell_out_its_own_key() {
+    let long = [&[0xD1][..], &[1; 32], &NODE.0, b"payload"].concat();
+    assert_eq!(decode(NODE, &long.into()), Err(DecodeError::NotCanonical));
+}

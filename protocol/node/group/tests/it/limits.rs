@@ -1,0 +1,218 @@
+//! Bounds, and the places at which every node refuses alike. One node, fed by hand.
+
+use bytes::Bytes;
+use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
+use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId, Service, ViewId, digest};
+use folkmoot_group::message::{self, Control, GroupState, Heads, Joined, Stamp, State};
+use folkmoot_group::{Config, Group, GroupError, MEMBERSHIPS_MAX, Output, Refusal, Word};
+
+const ME: NodeId = NodeId([1; 32]);
+const OTHER: NodeId = NodeId([2; 32]);
+const ID: ConfigurationId = ConfigurationId { ring_seq: 1, representative: ME, nonce: [0; 16] };
+const GROUP: GroupId = GroupId([7; 32]);
+
+fn member(number: usize) -> MemberId {
+    MemberId(digest(&[&number.to_be_bytes()]))
+}
+
+fn group_id(number: usize) -> GroupId {
+    GroupId(digest(&[b"group", &number.to_be_bytes()]))
+}
+
+fn all(_: MemberId) -> bool {
+    true
+}
+
+struct Fed {
+    group: Group,
+    place: u64,
+}
+
+impl Fed {
+    /// A node that has `members` attached, in a configuration with another one.
+    fn new(members: &[MemberId]) -> Self {
+        let mut group = Group::new(Config { me: ME, danger: None });
+        for member in members {
+            group.attach(*member).unwrap();
+        }
+        group.regular(ID, &[ME, OTHER], &all);
+        Self { group, place: 0 }
+    }
+
+    /// The same, its tables merged.
+    fn open(members: &[MemberId]) -> Self {
+        let mut fed = Self::new(members);
+        fed.state(ME, Vec::new());
+        fed.state(OTHER, Vec::new());
+        assert!(fed.group.is_settled());
+        fed.words();
+        fed
+    }
+
+    fn state(&mut self, from: NodeId, groups: Vec<GroupState>) {
+        self.control(from, Control::State(State { configuration: ID, heads: Heads::default(), groups }))
+            .unwrap();
+    }
+
+    fn control(&mut self, from: NodeId, control: Control) -> Result<(), GroupError> {
+        self.bytes(from, message::encode(&control))
+    }
+
+    fn bytes(&mut self, from: NodeId, bytes: Bytes) -> Result<(), GroupError> {
+        self.place += 1;
+        self.group.deliver(ID, self.place, from, Service::Agreed, bytes, &all)
+    }
+
+    fn join(&mut self, from: NodeId, member: MemberId, group: GroupId) {
+        self.control(from, Control::Join { member, group }).unwrap();
+    }
+
+    fn words(&mut self) -> Vec<Word> {
+        let word = |output: Output| match output {
+            Output::Member { word, .. } => Some(word),
+            _ => None,
+        };
+        std::iter::from_fn(|| self.group.poll_output()).filter_map(word).collect()
+    }
+
+    fn refusals(&mut self) -> Vec<Refusal> {
+        let refusal = |word: Word| match word {
+            Word::Refused { refusal, .. } => Some(refusal),
+            _ => None,
+        };
+        self.words().into_iter().filter_map(refusal).collect()
+    }
+}
+
+#[test]
+fn grp_06_a_member_lives_on_one_node() {
+    let mut fed = Fed::open(&[member(1)]);
+    fed.join(OTHER, member(1), GROUP);
+    fed.join(ME, member(1), GROUP);
+    assert_eq!(fed.refusals(), [Refusal::Busy]);
+    // Where two States claim it, the first node in order has it.
+    let stamp = Stamp { ring_seq: 0, order: 0 };
+    let claim = || {
+        let members = vec![Joined { member: member(1), stamp }];
+        vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
+    };
+    let mut fed = Fed::new(&[member(1)]);
+    fed.state(OTHER, claim());
+    fed.state(ME, claim());
+    assert!(matches!(fed.words()[..], [Word::Notice { .. }]));
+    let from_other = message::encode_data(OTHER, &GROUP, member(1), b"mine?");
+    assert!(matches!(fed.bytes(OTHER, from_other), Err(GroupError::PeerSpokeForAnother { .. })));
+}
+
+#[test]
+fn grp_07_a_group_has_bounded_members() {
+    let mut fed = Fed::open(&[member(0)]);
+    for number in 1..=MEMBERS_MAX {
+        fed.join(OTHER, member(number), GROUP);
+    }
+    fed.join(ME, member(0), GROUP);
+    assert_eq!(fed.refusals(), [Refusal::GroupFull]);
+    assert_eq!(fed.group.members(GROUP).len(), MEMBERS_MAX);
+}
+
+#[test]
+fn grp_07_a_ring_has_bounded_groups() {
+    let mut fed = Fed::open(&[member(0)]);
+    for number in 0..GROUPS_MAX {
+        fed.join(OTHER, member(1), group_id(number));
+    }
+    fed.join(ME, member(0), GROUP);
+    assert_eq!(fed.refusals(), [Refusal::TooManyGroups]);
+    fed.join(ME, member(0), group_id(3));
+    assert_eq!(fed.group.members(group_id(3)).len(), 2);
+}
+
+#[test]
+fn grp_07_a_merge_keeps_the_bounds() {
+    let stamp = Stamp { ring_seq: 0, order: 0 };
+    let half = |from: usize| {
+        let numbers = from..from + MEMBERS_MAX * 2 / 3;
+        let mut members: Vec<Joined> =
+            numbers.map(|number| Joined { member: member(number), stamp }).collect();
+        members.sort_unstable();
+        vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
+    };
+    let mut fed = Fed::new(&[]);
+    fed.state(ME, half(0));
+    fed.state(OTHER, half(MEMBERS_MAX));
+    assert_eq!(fed.group.members(GROUP).len(), MEMBERS_MAX);
+}
+
+#[test]
+fn grp_07_a_node_has_bounded_memberships() {
+    let mut fed = Fed::open(&[]);
+    for number in 0..MEMBERSHIPS_MAX + 10 {
+        fed.join(OTHER, member(number / 1_000), group_id(number % 1_000));
+    }
+    let held: usize = (0..1_000).map(|number| fed.group.members(group_id(number)).len()).sum();
+    assert_eq!(held, MEMBERSHIPS_MAX);
+}
+
+#[test]
+fn grp_08_who_was_set_aside_may_not_join_for_32_places() {
+    let mut fed = Fed::open(&[member(1)]);
+    fed.join(ME, member(1), GROUP);
+    fed.join(OTHER, member(2), GROUP);
+    let Some(Word::Notice { view, .. }) = fed.words().pop() else { panic!("no notice") };
+    let complaint = Control::Complain { member: member(2), view, suspect: member(1) };
+    fed.control(OTHER, complaint.clone()).unwrap();
+    assert!(fed.words().iter().any(|word| matches!(word, Word::Removed { .. })));
+    for _ in 0..31 {
+        fed.join(ME, member(1), GROUP);
+    }
+    assert_eq!(fed.refusals(), [Refusal::SetAside; 31]);
+    assert!(fed.control(OTHER, complaint).is_err(), "the view is not of this suspect any more");
+    fed.join(ME, member(1), GROUP);
+    assert!(matches!(fed.words()[..], [Word::Notice { .. }]));
+}
+
+#[test]
+fn grp_11_the_other_side_is_heard_after_the_merge() {
+    let stamp = Stamp { ring_seq: 0, order: 0 };
+    let of = |number: usize| {
+        let members = vec![Joined { member: member(number), stamp }];
+        vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
+    };
+    // A first configuration of our own, so that there is a member here to hear.
+    let mut group = Group::new(Config { me: ME, danger: None });
+    group.attach(member(1)).unwrap();
+    let first = ConfigurationId { ring_seq: 0, ..ID };
+    group.regular(first, &[ME], &all);
+    let state = State { configuration: first, heads: Heads::default(), groups: of(1) };
+    group.deliver(first, 0, ME, Service::Agreed, message::encode(&Control::State(state)), &all).unwrap();
+    group.transitional(&[ME]);
+    group.regular(ID, &[ME, OTHER], &all);
+    let mut fed = Fed { group, place: 0 };
+    fed.words();
+    fed.state(OTHER, of(2));
+    let early = message::encode_data(OTHER, &GROUP, member(2), b"early");
+    let forged = message::encode_data(OTHER, &GROUP, member(3), b"forged");
+    assert_eq!((fed.bytes(OTHER, early), fed.bytes(OTHER, forged)), (Ok(()), Ok(())));
+    assert_eq!(fed.words(), []);
+    fed.state(ME, of(1));
+    let words = fed.words();
+    let heard = |word: &Word| matches!(word, Word::Deliver { sender, .. } if *sender == member(2));
+    assert_eq!(words.len(), 2);
+    assert!(matches!(words[0], Word::Notice { .. }) && heard(&words[1]));
+}
+
+#[test]
+fn a_node_refuses_what_its_members_may_not_ask() {
+    let mut fed = Fed::open(&[member(1)]);
+    let group = &mut fed.group;
+    assert_eq!(group.attach(member(1)), Err(GroupError::LocalAttached(member(1))));
+    assert_eq!(group.detach(member(2)), Err(GroupError::LocalNotAttached(member(2))));
+    assert_eq!(group.join(member(2), GROUP), Err(GroupError::LocalNotAttached(member(2))));
+    let send = group.send(member(1), GROUP, Service::Safe, b"");
+    assert_eq!(send, Err(GroupError::LocalNotJoined(member(1), GROUP)));
+    let view = ViewId { configuration: ID, order: 0, group: GROUP };
+    assert!(group.complain(member(1), GROUP, view, member(2)).is_err());
+    assert!(group.refresh(member(1), GROUP).is_err());
+    assert_eq!(group.entry(&[0; 50_000]), Err(GroupError::LocalTooLong(50_000)));
+    assert!(group.poll_output().is_none());
+}

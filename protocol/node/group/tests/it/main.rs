@@ -1,0 +1,14 @@
+//! The integration tests of folkmoot-group, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod bus;
+mod codec;
+mod contract;
+mod limits;

@@ -1,0 +1,283 @@
+//! A deterministic net of a few nodes: a queue of datagrams, a clock, and a hand that may drop, copy and reorder.
+
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Entropy, GroupId, Instant, Locator, NodeId, digest};
+use folkmoot_link::{Channel, Claim, Config, Credentials, Input, LinkError, Links, Output};
+use std::collections::BTreeSet;
+
+/// xorshift: the same bytes for the same seed.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn chance(&mut self, percent: u64) -> bool {
+        (self.next() >> 32) % 100 < percent
+    }
+}
+
+impl Entropy for Dice {
+    fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            *byte = (self.next() >> 24) as u8;
+        }
+    }
+}
+
+/// Credentials whose "key" is a name: good for the machine, not for safety. `liar` signs wrongly.
+#[derive(Debug, Clone)]
+pub struct Named {
+    pub name: u8,
+    pub liar: bool,
+    pub length: usize,
+}
+
+impl Named {
+    pub fn new(name: u8) -> Self {
+        Self { name, liar: false, length: 300 }
+    }
+}
+
+pub fn node_of(name: u8) -> NodeId {
+    NodeId(digest(&[b"test key", &[name]]))
+}
+
+pub fn certificate_of(name: u8, rostered: bool, length: usize) -> Bytes {
+    let mut out = vec![name, u8::from(rostered)];
+    out.resize(length.max(2), 7);
+    out.into()
+}
+
+impl Credentials for Named {
+    fn node(&self) -> NodeId {
+        node_of(self.name)
+    }
+
+    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<Vec<u8>> {
+        let name = if self.liar { 255 } else { self.name };
+        Some(digest(&[&[name], label, message]).to_vec())
+    }
+
+    fn claim(&self, certificate: &[u8]) -> Option<Claim> {
+        let [name, rostered, ..] = certificate else { return None };
+        (*rostered <= 1).then(|| Claim { node: node_of(*name), rostered: *rostered == 1 })
+    }
+
+    fn verify(
+        &self,
+        certificate: &[u8],
+        label: &'static [u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Option<Claim> {
+        let claim = self.claim(certificate)?;
+        (digest(&[&certificate[..1], label, message])[..] == *signature).then_some(claim)
+    }
+
+    fn certificate(&self) -> Bytes {
+        certificate_of(self.name, false, self.length)
+    }
+}
+
+pub struct Party {
+    pub links: Links<Named>,
+    pub at: Locator,
+    pub dice: Dice,
+    pub heard: Vec<Output>,
+    pub errors: Vec<LinkError>,
+    /// Whom this node's roster has.
+    pub roster: BTreeSet<NodeId>,
+}
+
+impl Party {
+    pub fn ups(&self) -> usize {
+        self.heard.iter().filter(|output| matches!(output, Output::Up { .. })).count()
+    }
+
+    pub fn downs(&self) -> usize {
+        self.heard.iter().filter(|output| matches!(output, Output::Down { .. })).count()
+    }
+
+    pub fn frames(&self) -> Vec<(NodeId, Channel, Bytes)> {
+        let frame = |output: &Output| match output {
+            Output::Frame { from, channel, frame } => Some((*from, *channel, frame.clone())),
+            _ => None,
+        };
+        self.heard.iter().filter_map(frame).collect()
+    }
+}
+
+pub struct Net {
+    pub now: Instant,
+    pub parties: Vec<Party>,
+    /// Due, number, to, from, bytes.
+    pub wire: Vec<(Instant, u64, Locator, Locator, Bytes)>,
+    /// Everything ever sent: to, from, bytes.
+    pub log: Vec<(Locator, Locator, Bytes)>,
+    pub cut: BTreeSet<(Locator, Locator)>,
+    pub dice: Dice,
+    pub loss: u64,
+    pub copies: u64,
+    pub jitter_ms: u64,
+    sent: u64,
+}
+
+pub const RING: GroupId = GroupId([9; 32]);
+
+pub fn config() -> Config {
+    Config::new(RING)
+}
+
+pub fn place(index: usize) -> Locator {
+    Locator::Memory(u32::try_from(index).unwrap())
+}
+
+impl Net {
+    /// Nodes named 1 to `count`, all of them on each other's roster.
+    pub fn new(count: u8) -> Self {
+        let mut net = Self {
+            now: Instant(1_000_000),
+            parties: Vec::new(),
+            wire: Vec::new(),
+            log: Vec::new(),
+            cut: BTreeSet::new(),
+            dice: Dice(0x9e37_79b9_7f4a_7c15),
+            loss: 0,
+            copies: 0,
+            jitter_ms: 0,
+            sent: 0,
+        };
+        for name in 1..=count {
+            net.add(Named::new(name), config(), (1..=count).map(node_of).collect());
+        }
+        net
+    }
+
+    pub fn add(&mut self, named: Named, config: Config, roster: BTreeSet<NodeId>) -> usize {
+        let index = self.parties.len();
+        let mut dice = Dice(0xabcd_0000 + index as u64 * 77 + self.now.0);
+        let links = Links::new(config, named, &mut dice);
+        self.parties.push(Party { links, at: place(index), dice, heard: vec![], errors: vec![], roster });
+        index
+    }
+
+    /// Puts a fresh process in the place of `index`.
+    pub fn restart(&mut self, index: usize, named: Named) {
+        let party = &mut self.parties[index];
+        party.dice = Dice(self.now.0 ^ 0x5555);
+        party.links = Links::new(config(), named, &mut party.dice);
+        party.heard.clear();
+    }
+
+    pub fn input(&mut self, index: usize, input: Input) -> Result<(), LinkError> {
+        let now = self.now;
+        let party = &mut self.parties[index];
+        let result = party.links.handle(now, input, &mut party.dice);
+        if let Err(error) = &result {
+            party.errors.push(error.clone());
+        }
+        self.drain(index);
+        result
+    }
+
+    pub fn drain(&mut self, index: usize) {
+        let now = self.now;
+        while let Some(output) = self.parties[index].links.poll_output() {
+            let party = &mut self.parties[index];
+            match output {
+                Output::Transmit { to, datagram } => {
+                    assert!(datagram.len() <= 1_452, "a datagram of {} bytes", datagram.len());
+                    let from = party.at;
+                    self.log.push((to, from, datagram.clone()));
+                    self.post(to, from, datagram);
+                }
+                Output::Up { node, .. } => {
+                    let member = party.roster.contains(&node);
+                    party.heard.push(output);
+                    party.links.handle(now, Input::Standing { node, member }, &mut party.dice).unwrap();
+                }
+                other => party.heard.push(other),
+            }
+        }
+    }
+
+    fn post(&mut self, to: Locator, from: Locator, datagram: Bytes) {
+        if self.cut.contains(&(from, to)) || self.dice.chance(self.loss) {
+            return;
+        }
+        let copies = 1 + u64::from(self.dice.chance(self.copies));
+        for _ in 0..copies {
+            let jitter = if self.jitter_ms == 0 { 0 } else { self.dice.next() % (self.jitter_ms * 1_000) };
+            self.sent += 1;
+            let due = self.now + Duration::from_micros(200 + jitter);
+            self.wire.push((due, self.sent, to, from, datagram.clone()));
+        }
+    }
+
+    /// Plays until `span` has passed.
+    pub fn run(&mut self, span: Duration) {
+        let end = self.now + span;
+        loop {
+            let wire = self
+                .wire
+                .iter()
+                .enumerate()
+                .min_by_key(|(_, item)| (item.0, item.1))
+                .map(|(i, item)| (item.0, i));
+            let timer = self
+                .parties
+                .iter()
+                .enumerate()
+                .filter_map(|(i, party)| party.links.poll_timeout().map(|(at, _)| (at, i)))
+                .min();
+            let wire_first = match (wire, timer) {
+                (Some((due, _)), Some((at, _))) => due <= at,
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (None, None) => break,
+            };
+            let at = if wire_first { wire.unwrap().0 } else { timer.unwrap().0 };
+            if at > end {
+                break;
+            }
+            self.now = self.now.max(at);
+            if wire_first {
+                let (_, _, to, from, bytes) = self.wire.remove(wire.unwrap().1);
+                if let Some(index) = self.parties.iter().position(|party| party.at == to) {
+                    let _ = self.input(index, Input::Datagram { from, bytes });
+                }
+            } else {
+                let _ = self.input(timer.unwrap().1, Input::Timeout);
+            }
+        }
+        self.now = end;
+    }
+
+    pub fn run_ms(&mut self, ms: u64) {
+        self.run(Duration::from_millis(ms));
+    }
+
+    pub fn dial(&mut self, from: usize, to: usize) {
+        let at = self.parties[to].at;
+        self.input(from, Input::Dial { at, node: None }).unwrap();
+    }
+
+    pub fn send(&mut self, from: usize, to: NodeId, channel: Channel, frame: &[u8]) -> Result<(), LinkError> {
+        self.input(from, Input::Send { to, channel, frame: Bytes::copy_from_slice(frame) })
+    }
+
+    /// Two nodes with a link.
+    pub fn pair() -> Self {
+        let mut net = Self::new(2);
+        net.dial(0, 1);
+        net.run_ms(50);
+        assert_eq!((net.parties[0].ups(), net.parties[1].ups()), (1, 1));
+        net
+    }
+}

@@ -1,0 +1,16 @@
+//! The integration tests of folkmoot-link, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod codec;
+mod common;
+mod contract;
+mod handshake;
+mod hybrid;
+mod identity;

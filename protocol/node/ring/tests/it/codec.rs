@@ -1,0 +1,140 @@
+//! Every frame survives the round trip; cut, lengthened and altered input gives a typed error or a legal frame, no panic.
+
+use bytes::Bytes;
+use folkmoot_base::limits::{FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX, NODES_MAX};
+use folkmoot_base::{ConfigurationId, DecodeError, NodeId};
+use folkmoot_ring::message::{
+    Class, CommitToken, Control, Entry, Frame, Head, Hurry, Join, NOBODY, PACKET_BYTES_MAX, Token, put_piece,
+};
+use proptest::prelude::*;
+
+fn id(seq: u64, representative: NodeId) -> ConfigurationId {
+    ConfigurationId { ring_seq: seq, representative, nonce: [seq as u8; 16] }
+}
+
+fn nodes(n: usize) -> Vec<NodeId> {
+    (0..n).map(|i| NodeId([i as u8; 32])).collect()
+}
+
+fn entry(seed: u64) -> Entry {
+    if seed.is_multiple_of(3) {
+        return Entry::default();
+    }
+    let safe = seed % 100;
+    Entry {
+        old: Some(id(seed, NodeId([1; 32]))),
+        safe,
+        delivered: safe + 1,
+        aru: safe + 2,
+        high: safe + 9,
+        obligations: seed,
+    }
+}
+
+fn controls() -> impl Strategy<Value = Control> {
+    let join = (1..=NODES_MAX, any::<u8>(), any::<u32>(), 0..=1_u8).prop_map(|(n, wanted, seq, bound)| {
+        let hears = nodes(n);
+        let wants = hears.iter().take(usize::from(wanted) % n).copied().collect();
+        let ring_seq = seq.into();
+        Control::Join(Join { hears, wants, bound, number: 9, ring_seq, current: None, last: None })
+    });
+    let commit = (1..=NODES_MAX, any::<u32>(), any::<u64>()).prop_map(|(n, seq, seed)| {
+        let members = nodes(n);
+        let entries = (0..n as u64).map(|i| entry(seed.wrapping_add(i))).collect();
+        Control::Commit(CommitToken { id: id(seq.into(), members[0]), members, entries, rotation: 2 })
+    });
+    let token = (0..1_000_u64, 0..100_u64, 0..64_u64).prop_map(|(aru, more, asked)| {
+        let seq = aru + more;
+        let requests = (1..=asked.min(seq)).collect();
+        Control::Token(Token {
+            ring: [7; 16],
+            token_seq: seq,
+            seq,
+            aru,
+            aru_holder: NOBODY,
+            sent: 3,
+            backlog: 4,
+            quiet: 5,
+            requests,
+        })
+    });
+    prop_oneof![join, commit, token, Just(Control::Hurry(Hurry { ring: [9; 16] }))]
+}
+
+fn packets() -> impl Strategy<Value = Bytes> {
+    let pieces = prop::collection::vec((0..200_usize, any::<bool>(), any::<bool>()), 1..6);
+    (1..1_000_u64, 0..64_u8, pieces, any::<bool>()).prop_map(|(seq, sender, pieces, recovered)| {
+        let head = Head { seq, sender, ring: [3; 16] };
+        let mut frame = head.begin(Class::Safe, 100);
+        for (length, first, last) in pieces {
+            put_piece(&mut frame, &vec![0xab; length], first, last);
+        }
+        if !recovered {
+            return frame.freeze();
+        }
+        let mut outer = head.begin(Class::Recovered, frame.len());
+        outer.extend_from_slice(&frame);
+        outer.freeze()
+    })
+}
+
+fn frames() -> impl Strategy<Value = Bytes> {
+    prop_oneof![controls().prop_map(|c| c.encode()), packets()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn ring_01_controls_survive_the_round_trip(control in controls()) {
+        let bytes = control.encode();
+        prop_assert!(bytes.len() <= LONG_FRAME_BYTES_MAX);
+        prop_assert_eq!(Frame::decode(bytes), Ok(Frame::Control(control)));
+    }
+
+    #[test]
+    fn ring_02_packets_survive_the_round_trip(bytes in packets()) {
+        let Ok(Frame::Data(data)) = Frame::decode(bytes.clone()) else { panic!("refused") };
+        prop_assert_eq!(&data.frame, &bytes);
+        if data.class == Class::Recovered {
+            prop_assert_eq!(data.recovered().unwrap().class, Class::Safe);
+        } else {
+            prop_assert!(data.pieces().count() >= 1);
+        }
+    }
+
+    #[test]
+    fn ring_01_cut_and_lengthened_frames_are_refused(bytes in frames(), cut in any::<prop::sample::Index>()) {
+        let cut = cut.index(bytes.len());
+        if let Ok(Frame::Control(_)) = Frame::decode(bytes.slice(..cut)) {
+            prop_assert!(false, "a cut frame was taken");
+        }
+        let longer: Bytes = bytes.iter().copied().chain([0]).collect();
+        prop_assert!(Frame::decode(longer).is_err());
+    }
+
+    #[test]
+    fn ring_01_altered_frames_never_panic(bytes in frames(), at in any::<prop::sample::Index>(), bit in 0..8_u32) {
+        let mut bytes = bytes.to_vec();
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        if let Ok(Frame::Control(control)) = Frame::decode(bytes.clone().into()) {
+            prop_assert_eq!(control.encode().to_vec(), bytes);
+        }
+    }
+
+    #[test]
+    fn ring_01_noise_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Frame::decode(bytes.into());
+    }
+}
+
+#[test]
+fn ring_01_overlong_frames_are_refused() {
+    let long = Bytes::from(vec![1_u8; LONG_FRAME_BYTES_MAX + 1]);
+    assert!(matches!(Frame::decode(long), Err(DecodeError::TooLong { .. })));
+    let head = Head { seq: 1, sender: 0, ring: [0; 16] };
+    let mut frame = head.begin(Class::Agreed, FRAME_BYTES_MAX);
+    put_piece(&mut frame, &[0; PACKET_BYTES_MAX], true, true);
+    assert!(Frame::decode(frame.freeze()).is_err(), "its recovered form would not fit a frame");
+}

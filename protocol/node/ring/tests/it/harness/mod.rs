@@ -1,0 +1,489 @@
+//! A virtual network of rings: loss, duplication, reordering, delay, cuts in one direction, crashes in the middle of a
+//! step, restarts from the disk as it was; and the log of what each process was told.
+
+pub mod check;
+pub mod peace;
+pub mod play;
+
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Danger, Entropy, Instant, NodeId, Service};
+use folkmoot_ring::message::{Control, Frame, Token};
+use folkmoot_ring::{Config, Delivery, Output, Phase, Ring, WINDOW_PACKETS, stored_ring_seq};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// SplitMix64.
+#[derive(Debug, Clone)]
+pub struct Rng(pub u64);
+
+impl Rng {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        if n == 0 { 0 } else { self.next() % n }
+    }
+
+    pub fn percent(&mut self, p: u64) -> bool {
+        self.below(100) < p
+    }
+}
+
+impl Entropy for Rng {
+    fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            *byte = self.next() as u8;
+        }
+    }
+}
+
+pub fn node(i: usize) -> NodeId {
+    let mut id = [0_u8; 32];
+    id[0] = (i as u8).wrapping_mul(37).wrapping_add(1);
+    id[1] = i as u8;
+    NodeId(id)
+}
+
+pub fn index(id: &NodeId) -> usize {
+    id.0[1] as usize
+}
+
+/// What a process was told, or did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    Deliver(Delivery),
+    Transitional(folkmoot_base::ConfigurationId, Vec<NodeId>),
+    Regular(folkmoot_base::ConfigurationId, Vec<NodeId>),
+}
+
+/// One life of one node.
+#[derive(Debug, Default)]
+pub struct Process {
+    pub node: usize,
+    pub life: u32,
+    pub born: u64,
+    pub crashed: Option<u64>,
+    pub submitted: Vec<Bytes>,
+    pub log: Vec<(u64, Event)>,
+}
+
+pub struct Node {
+    pub ring: Option<Ring>,
+    pub disk: Option<Bytes>,
+    pub older_disk: Option<Bytes>,
+    pub life: u32,
+    pub process: usize,
+    /// Life of the peer at the other end of the link, as this node knows it.
+    pub session: BTreeMap<usize, u32>,
+}
+
+#[derive(Debug)]
+enum Happening {
+    Frame { from: usize, to: usize, lives: (u32, u32), bytes: Bytes },
+    Link { a: usize, b: usize },
+}
+
+pub struct World {
+    pub now: u64,
+    pub rng: Rng,
+    pub nodes: Vec<Node>,
+    pub processes: Vec<Process>,
+    pub cut: Vec<Vec<bool>>,
+    pub loss: u64,
+    pub duplicate: u64,
+    pub delay: (u64, u64),
+    pub detect: (u64, u64),
+    pub danger: Option<Danger>,
+    pub frames: u64,
+    pub trace: Option<Vec<String>>,
+    pub errors: Vec<String>,
+    /// Drop this kind of frame (second byte) from this node.
+    pub mute: Option<(usize, u8)>,
+    pub drop_frame: Option<fn(usize, usize, &Bytes) -> bool>,
+    /// (i, j): the roster of i does not have j.
+    pub refuses: BTreeSet<(usize, usize)>,
+    queue: BTreeMap<(u64, u64), Happening>,
+    count: u64,
+    pub crash_mid: u64,
+}
+
+impl World {
+    pub fn new(n: usize, seed: u64, danger: Option<Danger>) -> Self {
+        let mut world = Self {
+            now: 0,
+            rng: Rng(seed),
+            nodes: Vec::new(),
+            processes: Vec::new(),
+            cut: vec![vec![false; n]; n],
+            loss: 0,
+            duplicate: 0,
+            delay: (100, 400),
+            detect: (200_000, 1_500_000),
+            danger,
+            frames: 0,
+            trace: None,
+            errors: Vec::new(),
+            mute: None,
+            drop_frame: None,
+            refuses: BTreeSet::new(),
+            queue: BTreeMap::new(),
+            count: 0,
+            crash_mid: 0,
+        };
+        for i in 0..n {
+            world.nodes.push(Node {
+                ring: None,
+                disk: None,
+                older_disk: None,
+                life: 0,
+                process: 0,
+                session: BTreeMap::new(),
+            });
+            world.start(i);
+        }
+        world
+    }
+
+    pub fn note(&mut self, text: impl FnOnce() -> String) {
+        let now = self.now;
+        if let Some(trace) = self.trace.as_mut() {
+            trace.push(format!("{:>10.3} {}", now as f64 / 1000.0, text()));
+        }
+    }
+
+    pub fn start(&mut self, i: usize) {
+        if self.nodes[i].ring.is_some() {
+            return;
+        }
+        let life = self.nodes[i].life + 1;
+        let seq = stored_ring_seq(self.nodes[i].disk.as_deref()).unwrap();
+        let mut config = Config::new(node(i));
+        config.danger = self.danger;
+        self.processes.push(Process { node: i, life, born: self.now, ..Process::default() });
+        let process = self.processes.len() - 1;
+        let ring = Ring::new(config, seq, Instant(self.now));
+        let n = &mut self.nodes[i];
+        n.ring = Some(ring);
+        n.life = life;
+        n.process = process;
+        n.session.clear();
+        self.note(|| format!("n{i} starts, life {life}"));
+        for j in 0..self.nodes.len() {
+            if j != i {
+                self.link_soon(i, j, true);
+            }
+        }
+        self.drain(i);
+    }
+
+    pub fn crash(&mut self, i: usize) {
+        if self.nodes[i].ring.take().is_none() {
+            return;
+        }
+        self.note(|| format!("n{i} crashes"));
+        let process = self.nodes[i].process;
+        self.processes[process].crashed = Some(self.now);
+        self.nodes[i].session.clear();
+        for j in 0..self.nodes.len() {
+            if j != i {
+                self.link_soon(i, j, false);
+            }
+        }
+    }
+
+    /// The links notice a change of connection, quickly or slowly.
+    fn link_soon(&mut self, a: usize, b: usize, quick: bool) {
+        let (low, high) = if quick { (2_000, 60_000) } else { self.detect };
+        let at = self.now + low + self.rng.below(high - low + 1);
+        self.push(at, Happening::Link { a, b });
+    }
+
+    fn push(&mut self, at: u64, happening: Happening) {
+        self.count += 1;
+        self.queue.insert((at, self.count), happening);
+    }
+
+    pub fn set_cut(&mut self, from: usize, to: usize, cut: bool) {
+        if from == to || self.cut[from][to] == cut {
+            return;
+        }
+        self.cut[from][to] = cut;
+        self.link_soon(from, to, !cut);
+    }
+
+    pub fn heal(&mut self) {
+        let n = self.nodes.len();
+        for i in 0..n {
+            for j in 0..n {
+                self.set_cut(i, j, false);
+            }
+        }
+    }
+
+    pub fn partition(&mut self, side: &[usize]) {
+        let n = self.nodes.len();
+        for i in 0..n {
+            for j in 0..n {
+                self.set_cut(i, j, side[i] != side[j]);
+            }
+        }
+    }
+
+    fn link(&mut self, a: usize, b: usize) {
+        let up = !self.cut[a][b]
+            && !self.cut[b][a]
+            && self.nodes[a].ring.is_some()
+            && self.nodes[b].ring.is_some();
+        let lives = (self.nodes[a].life, self.nodes[b].life);
+        for (i, j, life) in [(a, b, lives.1), (b, a, lives.0)] {
+            let known = self.nodes[i].session.get(&j).copied();
+            if known.is_some() && (!up || known != Some(life)) {
+                self.nodes[i].session.remove(&j);
+                self.peer(i, j, false);
+            }
+            if up && !self.nodes[i].session.contains_key(&j) {
+                self.nodes[i].session.insert(j, life);
+                self.peer(i, j, true);
+            }
+        }
+    }
+
+    /// Whether the roster of i has j, from now on.
+    pub fn roster(&mut self, i: usize, j: usize, has: bool) {
+        if has {
+            self.refuses.remove(&(i, j))
+        } else {
+            self.refuses.insert((i, j))
+        };
+        if self.nodes[i].session.contains_key(&j) {
+            self.peer(i, j, has);
+        }
+    }
+
+    fn peer(&mut self, i: usize, j: usize, eligible: bool) {
+        let eligible = eligible && !self.refuses.contains(&(i, j));
+        let now = Instant(self.now);
+        self.note(|| format!("n{i}: link to n{j} {}", if eligible { "up" } else { "down" }));
+        if let Some(ring) = self.nodes[i].ring.as_mut() {
+            ring.peer(now, node(j), eligible);
+        }
+        self.drain(i);
+    }
+
+    pub fn submit(&mut self, i: usize, service: Service, size: usize) -> bool {
+        let now = Instant(self.now);
+        let process = self.nodes[i].process;
+        let count = self.processes[process].submitted.len() as u32;
+        let mut payload = vec![0_u8; size.max(12)];
+        payload[..4].copy_from_slice(&(i as u32).to_be_bytes());
+        payload[4..8].copy_from_slice(&self.nodes[i].life.to_be_bytes());
+        payload[8..12].copy_from_slice(&count.to_be_bytes());
+        for (at, byte) in payload.iter_mut().enumerate().skip(12) {
+            *byte = (at as u32).wrapping_mul(31).wrapping_add(count) as u8;
+        }
+        let payload = Bytes::from(payload);
+        let Some(ring) = self.nodes[i].ring.as_mut() else { return false };
+        let taken = ring.submit(now, service, payload.clone()).is_ok();
+        if taken {
+            self.processes[process].submitted.push(payload);
+        }
+        self.drain(i);
+        taken
+    }
+
+    fn drain(&mut self, i: usize) {
+        let mut crash = self.crash_mid > 0 && self.rng.below(100_000) < self.crash_mid;
+        while let Some(output) = self.nodes[i].ring.as_mut().and_then(Ring::poll_output) {
+            if crash && self.rng.percent(40) {
+                self.crash(i);
+                crash = false;
+                continue;
+            }
+            self.output(i, output);
+        }
+    }
+
+    fn output(&mut self, i: usize, output: Output) {
+        let now = self.now;
+        let process = self.nodes[i].process;
+        let log = |world: &mut Self, event: Event| world.processes[process].log.push((now, event));
+        match output {
+            Output::Send { to, frame } => self.send(i, index(&to), frame),
+            Output::Multicast { to, frame } => {
+                assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
+                for to in to.iter() {
+                    self.send(i, index(to), frame.clone());
+                }
+            }
+            Output::Persist(persist) => {
+                self.nodes[i].older_disk = self.nodes[i].disk.take();
+                self.nodes[i].disk = persist.value;
+            }
+            Output::Deliver(delivery) => {
+                self.note(|| {
+                    format!(
+                        "n{i}: deliver {} from n{} {:?}{} {}",
+                        delivery.order,
+                        index(&delivery.sender),
+                        delivery.service,
+                        if delivery.transitional { " transitional" } else { "" },
+                        message_name(&delivery.payload)
+                    )
+                });
+                log(self, Event::Deliver(delivery));
+            }
+            Output::Transitional { from, survivors } => {
+                self.note(|| {
+                    format!("n{i}: transitional {:?}", survivors.iter().map(index).collect::<Vec<_>>())
+                });
+                log(self, Event::Transitional(from, survivors));
+            }
+            Output::Regular { id, members, .. } => {
+                self.note(|| {
+                    format!(
+                        "n{i}: regular {} {:?}",
+                        id.ring_seq,
+                        members.iter().map(index).collect::<Vec<_>>()
+                    )
+                });
+                log(self, Event::Regular(id, members));
+            }
+            Output::Congested(_) => {}
+            Output::Trace(change) => self.note(|| format!("n{i}: {change}")),
+        }
+    }
+
+    fn send(&mut self, from: usize, to: usize, bytes: Bytes) {
+        if let Ok(Frame::Control(Control::Token(Token { sent, .. }))) = Frame::decode(bytes.clone()) {
+            assert!(sent <= WINDOW_PACKETS, "the window was exceeded: {sent}");
+        }
+        let Some(life) = self.nodes[from].session.get(&to).copied() else { return };
+        let lives = (self.nodes[from].life, life);
+        let muted = self.mute.is_some_and(|(node, kind)| node == from && bytes.get(1) == Some(&kind));
+        if self.cut[from][to] || muted || self.drop_frame.is_some_and(|drop| drop(from, to, &bytes)) {
+            return;
+        }
+        let copies = if self.rng.percent(self.duplicate) { 2 } else { 1 };
+        for _ in 0..copies {
+            if self.rng.percent(self.loss) {
+                continue;
+            }
+            let mut wait = self.delay.0 + self.rng.below(self.delay.1 - self.delay.0 + 1);
+            if copies == 2 && self.rng.percent(30) {
+                wait += self.rng.below(2_000_000); // A very late twin.
+            }
+            self.push(self.now + wait, Happening::Frame { from, to, lives, bytes: bytes.clone() });
+        }
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Link { a, b } => self.link(a, b),
+            Happening::Frame { from, to, lives, bytes } => {
+                let now = Instant(self.now);
+                let known = self.nodes[to].session.get(&from).copied();
+                if self.nodes[to].life != lives.1 || known != Some(lives.0) {
+                    return;
+                }
+                self.frames += 1;
+                let mut rng = Rng(self.rng.next());
+                let Some(ring) = self.nodes[to].ring.as_mut() else { return };
+                if let Err(error) = ring.frame(now, node(from), bytes, &mut rng) {
+                    self.errors.push(format!("n{to} from n{from}: {error}"));
+                }
+                self.drain(to);
+            }
+        }
+    }
+
+    /// Lets `span` pass.
+    pub fn run(&mut self, span: Duration) {
+        let end = self.now + span.as_micros() as u64;
+        loop {
+            let timer = (0..self.nodes.len())
+                .filter_map(|i| {
+                    let (at, _) = self.nodes[i].ring.as_ref()?.poll_timeout()?;
+                    Some((at.0.max(self.now), i))
+                })
+                .min();
+            let frame = self.queue.first_key_value().map(|((at, _), _)| *at);
+            let next = match (timer, frame) {
+                (Some((at, _)), Some(frame)) => at.min(frame),
+                (Some((at, _)), None) => at,
+                (None, Some(frame)) => frame,
+                (None, None) => end + 1,
+            };
+            if next > end {
+                self.now = end;
+                return;
+            }
+            self.now = next.max(self.now);
+            if frame.is_some_and(|at| at <= self.now) {
+                let (_, happening) = self.queue.pop_first().unwrap();
+                self.happen(happening);
+            } else if let Some((_, i)) = timer {
+                let mut rng = Rng(self.rng.next());
+                self.nodes[i].ring.as_mut().unwrap().timeout(Instant(self.now), &mut rng);
+                self.drain(i);
+            }
+        }
+    }
+
+    pub fn ms(&mut self, ms: u64) {
+        self.run(Duration::from_millis(ms));
+    }
+
+    /// All who are alive are in one configuration of exactly them, and nothing waits.
+    pub fn is_whole(&self) -> bool {
+        let alive: Vec<NodeId> =
+            (0..self.nodes.len()).filter(|i| self.nodes[*i].ring.is_some()).map(node).collect();
+        let mut sorted = alive.clone();
+        sorted.sort();
+        let mut first = None;
+        alive.iter().all(|id| {
+            let status = self.nodes[index(id)].ring.as_ref().unwrap().status();
+            let same = *first.get_or_insert(status.configuration) == status.configuration;
+            same && status.phase == Phase::Operational && status.members == sorted && status.queued_bytes == 0
+        })
+    }
+
+    /// Runs until whole and all own messages are delivered everywhere, at most `limit`. Returns the time it took.
+    pub fn settle(&mut self, limit: Duration) -> Option<Duration> {
+        let start = self.now;
+        while self.now < start + limit.as_micros() as u64 {
+            self.ms(100);
+            if self.is_whole() && self.all_delivered() {
+                return Some(Duration::from_micros(self.now - start));
+            }
+        }
+        None
+    }
+
+    fn all_delivered(&self) -> bool {
+        self.nodes.iter().filter(|n| n.ring.is_some()).all(|n| {
+            let process = &self.processes[n.process];
+            let own = process.log.iter().filter(|(_, event)| {
+                matches!(event, Event::Deliver(d) if index(&d.sender) == process.node && life_of(&d.payload) == process.life)
+            });
+            own.count() >= process.submitted.len()
+        })
+    }
+}
+
+pub fn life_of(payload: &[u8]) -> u32 {
+    u32::from_be_bytes(payload[4..8].try_into().unwrap())
+}
+
+pub fn count_of(payload: &[u8]) -> u32 {
+    u32::from_be_bytes(payload[8..12].try_into().unwrap())
+}
+
+pub fn message_name(payload: &[u8]) -> String {
+    let sender = u32::from_be_bytes(payload[..4].try_into().unwrap());
+    format!("n{sender}.{}.{} ({} bytes)", life_of(payload), count_of(payload), payload.len())
+}

@@ -1,0 +1,17 @@
+//! The integration tests of folkmoot-ring, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod codec;
+mod contract;
+mod harness;
+mod mutants;
+mod reach;
+mod rules;
+mod schedules;

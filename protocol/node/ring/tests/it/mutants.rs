@@ -1,0 +1,52 @@
+//! Every broken ring is caught by a check: a checker that catches nothing proves nothing.
+
+use crate::harness::play::play;
+use folkmoot_base::Danger;
+
+fn caught(danger: Danger, by: &[&str]) {
+    let mut other = Vec::new();
+    for seed in 1..400 {
+        if let (_, Err(why)) = play(seed, Some(danger), false) {
+            if by.iter().any(|name| why.starts_with(name)) {
+                return;
+            }
+            other.push(why);
+        }
+    }
+    panic!("{danger:?} was not caught by {by:?}, but by {other:?}");
+}
+
+#[test]
+fn own_line_breaks_failure_atomicity() {
+    caught(Danger::RingOwnLine, &["EVS 4"]);
+}
+
+#[test]
+fn safe_as_agreed_breaks_safe_delivery() {
+    caught(Danger::RingSafeAsAgreed, &["EVS 7"]);
+}
+
+#[test]
+fn no_order_breaks_agreed_delivery() {
+    caught(Danger::RingNoOrder, &["EVS 6", "FIFO"]);
+}
+
+#[test]
+fn duplicates_break_basic_delivery() {
+    caught(Danger::RingDuplicates, &["EVS 1d", "EVS 6"]);
+}
+
+#[test]
+fn skipping_recovery_breaks_failure_atomicity() {
+    caught(Danger::RingSkipRecovery, &["EVS 4", "EVS 7", "EVS 3", "EVS 6"]);
+}
+
+#[test]
+fn dropping_own_messages_breaks_self_delivery() {
+    caught(Danger::RingDropsOwn, &["EVS 3", "liveness"]);
+}
+
+#[test]
+fn foreign_members_break_configuration_changes() {
+    caught(Danger::RingForeignMember, &["EVS 2"]);
+}

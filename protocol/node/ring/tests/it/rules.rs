@@ -1,0 +1,362 @@
+//! One test per rule on what a peer sends: illegal input is refused or ignored, and the ring is as it was.
+//!
+//! The peer is played by hand: `ME` is the node under test, `PEER` represents every ring of the two.
+
+use crate::harness::{Rng, node};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::limits::MESSAGE_BYTES_MAX;
+use folkmoot_base::{ConfigurationId, Instant, NodeId, Service};
+use folkmoot_ring::message::{
+    Class, CommitToken, Control, Entry, Frame, Head, Join, NOBODY, PACKET_BYTES_MAX, Token, put_piece,
+};
+use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
+
+const PEER: usize = 0;
+const ME: usize = 1;
+const OUTSIDER: usize = 2;
+
+/// The node under test, and what its peer remembers.
+struct Pair {
+    ring: Ring,
+    now: Instant,
+    id: ConfigurationId,
+    token_seq: u64,
+    seq: u64,
+}
+
+/// The whole state but for the count of refusals.
+fn picture(ring: &Ring) -> String {
+    format!("{ring:?}").replace(&format!("refused: {}", ring.status().refused_frames), "")
+}
+
+/// A JOIN of the peer, gathering, that wants all whom it hears.
+fn join(number: u64, hears: &[usize]) -> Join {
+    let hears: Vec<NodeId> = hears.iter().map(|i| node(*i)).collect();
+    Join { wants: hears.clone(), hears, bound: 0, number, ring_seq: 5, current: None, last: None }
+}
+
+fn data(head: Head, pieces: &[(&[u8], bool, bool)]) -> Bytes {
+    let mut frame = head.begin(Class::Agreed, PACKET_BYTES_MAX);
+    for (bytes, first, last) in pieces {
+        put_piece(&mut frame, bytes, *first, *last);
+    }
+    frame.freeze()
+}
+
+impl Pair {
+    /// Alone and operational; the link to the peer has just come up.
+    fn alone() -> Self {
+        let mut ring = Ring::new(Config::new(node(ME)), 0, Instant(0));
+        let now = Instant(0) + Duration::from_secs(1);
+        ring.timeout(now, &mut Rng(1));
+        assert_eq!(ring.status().phase, Phase::Operational);
+        let id = ring.status().configuration.unwrap();
+        let mut pair = Self { ring, now, id, token_seq: 1, seq: 0 };
+        pair.ring.peer(now, node(PEER), true);
+        pair.outputs();
+        pair
+    }
+
+    /// Gathering; all agree, and the commit token is awaited.
+    fn agreed() -> Self {
+        let mut pair = Self::alone();
+        pair.takes(Control::Join(join(1, &[PEER, ME])));
+        assert_eq!(pair.ring.status().phase, Phase::Gather);
+        pair
+    }
+
+    fn commit(&self, entries: Vec<Entry>, rotation: u8) -> CommitToken {
+        let id = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
+        CommitToken { id, members: vec![node(PEER), node(ME)], entries, rotation }
+    }
+
+    /// Recovering; the peer brought `entry`.
+    fn recovering(entry: Entry) -> Self {
+        let mut pair = Self::agreed();
+        let mine = pair.committed(entry);
+        let second = pair.commit(vec![entry, mine], 2);
+        pair.id = second.id;
+        pair.takes(Control::Commit(second));
+        assert_eq!(pair.ring.status().phase, Phase::Recover);
+        pair
+    }
+
+    /// Takes the first COMMIT; gives what this node brings.
+    fn committed(&mut self, entry: Entry) -> Entry {
+        let first = self.commit(vec![entry], 1);
+        self.takes_quietly(Control::Commit(first));
+        assert_eq!(self.ring.status().phase, Phase::Commit);
+        let sent = self.outputs().into_iter().find_map(|output| match output {
+            Output::Send { frame, .. } => match Frame::decode(frame) {
+                Ok(Frame::Control(Control::Commit(token))) => Some(token),
+                _ => None,
+            },
+            _ => None,
+        });
+        *sent.unwrap().entry(&node(ME)).unwrap()
+    }
+
+    /// In a configuration with the peer; `recovered` is what the peer sent of an old ring. Gives what was delivered on the way.
+    fn installed(entry: Entry, recovered: Option<Bytes>) -> (Self, Vec<Bytes>) {
+        let mut pair = Self::recovering(entry);
+        if let Some(old) = recovered {
+            let mut frame = pair.head().begin(Class::Recovered, old.len());
+            frame.extend_from_slice(&old);
+            pair.sends(frame.freeze());
+        }
+        let end = pair.head().begin(Class::End, 0).freeze();
+        pair.sends(end);
+        pair.passes();
+        pair.seq += 1; // Its own END.
+        let delivered = pair.passes();
+        assert_eq!(pair.ring.status().phase, Phase::Operational);
+        assert_eq!(pair.ring.status().members, [node(PEER), node(ME)]);
+        (pair, delivered)
+    }
+
+    fn together() -> Self {
+        Self::installed(Entry::default(), None).0
+    }
+
+    /// The header of the peer's next packet.
+    fn head(&mut self) -> Head {
+        self.seq += 1;
+        Head { seq: self.seq, sender: PEER as u8, ring: self.id.nonce }
+    }
+
+    fn token(&self) -> Token {
+        Token {
+            ring: self.id.nonce,
+            token_seq: self.token_seq + 1,
+            seq: self.seq,
+            aru: self.seq,
+            aru_holder: NOBODY,
+            sent: 0,
+            backlog: 1,
+            quiet: 0,
+            requests: vec![],
+        }
+    }
+
+    /// The peer passes the token; all is with everybody. Gives what was delivered.
+    fn passes(&mut self) -> Vec<Bytes> {
+        let token = self.token();
+        self.token_seq += 2;
+        self.sends(Control::Token(token).encode())
+    }
+
+    /// A legal frame of the peer. Gives what was delivered.
+    fn sends(&mut self, frame: Bytes) -> Vec<Bytes> {
+        self.ring.frame(self.now, node(PEER), frame, &mut Rng(1)).unwrap();
+        let payload =
+            |output| if let Output::Deliver(delivery) = output { Some(delivery.payload) } else { None };
+        self.outputs().into_iter().filter_map(payload).collect()
+    }
+
+    fn takes(&mut self, control: Control) {
+        self.takes_quietly(control);
+        self.outputs();
+    }
+
+    fn takes_quietly(&mut self, control: Control) {
+        self.ring.frame(self.now, node(PEER), control.encode(), &mut Rng(1)).unwrap();
+    }
+
+    fn outputs(&mut self) -> Vec<Output> {
+        std::iter::from_fn(|| self.ring.poll_output()).collect()
+    }
+
+    /// The rule that `frame` breaks; nothing has changed.
+    fn breaks(&mut self, from: usize, frame: Bytes) -> &'static str {
+        let before = picture(&self.ring);
+        let refused = self.ring.frame(self.now, node(from), frame, &mut Rng(1));
+        assert_eq!(picture(&self.ring), before);
+        assert!(self.outputs().is_empty());
+        match refused {
+            Err(RingError::PeerIllegal { peer, rule }) if peer == node(from) => rule,
+            other => panic!("not refused by a rule: {other:?}"),
+        }
+    }
+
+    /// `control` of the peer is legal, and changes nothing.
+    fn ignores(&mut self, control: Control) {
+        let before = picture(&self.ring);
+        self.takes_quietly(control);
+        assert_eq!(picture(&self.ring), before);
+        assert!(self.outputs().is_empty());
+    }
+}
+
+#[test]
+fn ring_05_packets_of_nodes_outside_the_ring_are_refused() {
+    let mut pair = Pair::together();
+    pair.ring.peer(pair.now, node(OUTSIDER), true);
+    let frame = data(pair.head(), &[(b"x", true, true)]);
+    assert_eq!(pair.breaks(OUTSIDER, frame.clone()), "RING-05");
+    assert_eq!(pair.sends(frame), ["x"]);
+}
+
+#[test]
+fn ring_06_packets_numbered_by_nobody_are_refused() {
+    let mut pair = Pair::together();
+    let head = pair.head();
+    for sender in [2, 3, 63] {
+        let frame = data(Head { sender, ..head }, &[(b"x", true, true)]);
+        assert_eq!(pair.breaks(PEER, frame), "RING-06");
+    }
+    assert_eq!(pair.sends(data(head, &[(b"x", true, true)])), ["x"]);
+}
+
+#[test]
+fn ring_07_tokens_come_from_the_member_before() {
+    let mut pair = Pair::together();
+    pair.ring.peer(pair.now, node(OUTSIDER), true);
+    let frame = Control::Token(pair.token()).encode();
+    assert_eq!(pair.breaks(OUTSIDER, frame), "RING-07");
+    pair.passes();
+    assert_eq!(pair.ring.status().phase, Phase::Operational);
+}
+
+#[test]
+fn ring_08_tokens_take_nothing_back_and_stay_within_the_store() {
+    let mut pair = Pair::together();
+    for _ in 0..10 {
+        let frame = data(pair.head(), &[(b"x", true, true)]);
+        pair.sends(frame);
+    }
+    pair.passes();
+    pair.passes();
+    let good = pair.token();
+    let far = pair.seq + folkmoot_ring::STORE_PACKETS_MAX + 1;
+    for bad in [
+        Token { seq: pair.seq - 1, aru: pair.seq - 1, ..good.clone() },
+        Token { aru: pair.seq - 1, ..good.clone() },
+        Token { seq: far, aru: far, ..good },
+    ] {
+        assert_eq!(pair.breaks(PEER, Control::Token(bad).encode()), "RING-08");
+    }
+    pair.passes();
+}
+
+#[test]
+fn ring_09_only_the_agreed_set_is_committed_at_our_turn_and_with_our_entry() {
+    let mut pair = Pair::agreed();
+    let good = pair.commit(vec![Entry::default()], 1);
+    let three = vec![node(PEER), node(ME), node(OUTSIDER)];
+    let early = ConfigurationId { ring_seq: 1, ..good.id };
+    for bad in [
+        CommitToken { members: three, ..good.clone() },
+        CommitToken { id: early, ..good.clone() },
+        CommitToken { entries: vec![Entry::default(); 2], ..good.clone() },
+        CommitToken { entries: vec![Entry::default(); 2], rotation: 2, ..good },
+    ] {
+        pair.ignores(Control::Commit(bad));
+    }
+    let mine = pair.committed(Entry::default());
+    assert!(mine.old.is_some());
+    let altered = Entry { obligations: mine.obligations ^ 2, ..mine };
+    for (entries, rotation) in [(vec![Entry::default(), altered], 2), (vec![Entry::default(), mine], 1)] {
+        let bad = pair.commit(entries, rotation);
+        pair.ignores(Control::Commit(bad));
+    }
+    let good = pair.commit(vec![Entry::default(), mine], 2);
+    pair.takes(Control::Commit(good));
+    assert_eq!(pair.ring.status().phase, Phase::Recover);
+}
+
+/// The same packet counts if its sender comes from our old configuration, and does not otherwise.
+#[test]
+fn ring_11_recovered_packets_count_from_survivors_only() {
+    let old = Pair::alone().id;
+    let head = Head { seq: 1, sender: 0, ring: old.nonce };
+    let packet = data(head, &[(b"old", true, true)]);
+    let survivor = Entry { old: Some(old), aru: 1, high: 1, ..Entry::default() };
+    let stranger = Entry { old: Some(ConfigurationId { nonce: [9; 16], ..old }), ..survivor };
+    for (entry, counts) in [(survivor, true), (stranger, false), (Entry::default(), false)] {
+        let (_, delivered) = Pair::installed(entry, Some(packet.clone()));
+        assert_eq!(delivered.iter().any(|payload| payload == "old"), counts, "{entry:?}");
+    }
+}
+
+#[test]
+fn ring_12_messages_longer_than_any_may_be_are_dropped() {
+    let piece = vec![7_u8; 1_024];
+    for (length, kept) in [(MESSAGE_BYTES_MAX, true), (MESSAGE_BYTES_MAX + 1_024, false)] {
+        let mut pair = Pair::together();
+        let count = length / piece.len();
+        let mut delivered = Vec::new();
+        for i in 1..=count {
+            let frame = data(pair.head(), &[(&piece, i == 1, i == count)]);
+            delivered.extend(pair.sends(frame));
+            if i % 1_000 == 0 {
+                delivered.extend(pair.passes());
+            }
+        }
+        assert_eq!(
+            delivered.iter().map(Bytes::len).collect::<Vec<_>>(),
+            if kept { vec![length] } else { vec![] }
+        );
+        // What follows is heard as before.
+        let frame = data(pair.head(), &[(b"next", true, true)]);
+        assert_eq!(pair.sends(frame), ["next"]);
+    }
+}
+
+#[test]
+fn ring_13_a_join_older_than_one_heard_is_stale() {
+    let mut pair = Pair::alone();
+    pair.takes(Control::Join(join(5, &[PEER, ME])));
+    assert_eq!(pair.ring.status().phase, Phase::Gather);
+    let older = join(4, &[PEER]);
+    pair.ignores(Control::Join(older.clone()));
+    // A new life of the link counts anew.
+    pair.ring.peer(pair.now, node(PEER), false);
+    pair.ring.peer(pair.now, node(PEER), true);
+    pair.outputs();
+    let before = picture(&pair.ring);
+    pair.takes(Control::Join(older));
+    assert_ne!(picture(&pair.ring), before);
+}
+
+/// Somebody outside asks, whom the peer does not hear: it is told so at once, and the ring goes on.
+#[test]
+fn ring_18_who_asks_from_outside_is_told_that_the_ring_stands() {
+    let mut pair = Pair::together();
+    pair.ring.peer(pair.now, node(OUTSIDER), true);
+    pair.outputs();
+    let ask = join(1, &[ME, OUTSIDER]);
+    pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(ask.clone()).encode(), &mut Rng(1)).unwrap();
+    let said = |outputs: Vec<Output>| -> Vec<Join> {
+        let join = |output| match output {
+            Output::Send { to, frame } if to == node(OUTSIDER) => match Frame::decode(frame) {
+                Ok(Frame::Control(Control::Join(join))) => Some(join),
+                _ => None,
+            },
+            _ => None,
+        };
+        outputs.into_iter().filter_map(join).collect()
+    };
+    let [answer] = &said(pair.outputs())[..] else { panic!("not one answer") };
+    assert_eq!((answer.bound, &answer.wants), (1, &vec![node(PEER), node(ME)]));
+    assert_eq!(answer.hears, [node(PEER), node(ME), node(OUTSIDER)]);
+    assert_eq!(pair.ring.status().phase, Phase::Operational);
+    // Not more often than makes sense, and not to who stands elsewhere and hears us.
+    pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(ask).encode(), &mut Rng(1)).unwrap();
+    pair.now = pair.now + Duration::from_millis(100);
+    let stands = Join { wants: vec![node(OUTSIDER)], bound: 1, ..join(2, &[ME, OUTSIDER]) };
+    pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(stands).encode(), &mut Rng(1)).unwrap();
+    assert_eq!(said(pair.outputs()), []);
+    pair.passes();
+}
+
+/// What is submitted while the peer's illegal frames come is ordered all the same.
+#[test]
+fn refusals_do_not_stop_the_ring() {
+    let mut pair = Pair::together();
+    pair.ring.submit(pair.now, Service::Agreed, Bytes::from_static(b"mine")).unwrap();
+    pair.outputs();
+    let bad = Token { aru: 0, seq: 0, ..pair.token() };
+    assert_eq!(pair.breaks(PEER, Control::Token(bad).encode()), "RING-08");
+    assert_eq!(pair.passes(), ["mine"]);
+}

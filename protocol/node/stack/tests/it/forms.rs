@@ -1,0 +1,100 @@
+//! Links by the form that the charter says: X25519 alone, or ML-KEM-768 as well; and what is told where two forms meet.
+
+use crate::net::{Dice, Net, charter_with, locator, person, seconds};
+use folkmoot_attach::Ground as _;
+use folkmoot_base::{Instant, Locator};
+use folkmoot_node::{Config, Exchange, Node, REFUSALS_MAX, Refusal};
+
+fn refusals(net: &Net, who: usize) -> Vec<Refusal> {
+    net.node(who).refusals(Instant(net.now))
+}
+
+/// Founders, a newcomer with the charter in hand, its admission: one ring, over hybrid links alone.
+#[test]
+fn a_ring_forms_and_admits_over_hybrid_links() {
+    let mut net = Net::new(2, 9_000);
+    net.hybrid_links = true;
+    net.start(2, 0, &[]);
+    net.start(2, 1, &[0]);
+    net.until(seconds(3), |net| net.together(&[0, 1])).expect("the founders meet");
+    net.start(2, 2, &[0]);
+    net.ms(1_000);
+    assert!(net.node(2).locator(&person(0).node()).is_some(), "a guest links, too");
+    net.admit(2, 0);
+    assert!(net.until(seconds(6), |net| net.together(&[0, 1, 2])).is_some(), "{}", net.told());
+    for who in 0..3 {
+        assert!(net.node(who).transcript().roster().charter().hybrid_links());
+        assert_eq!(net.node(who).link_counters().other_form, 0);
+        assert!(refusals(&net, who).is_empty());
+    }
+}
+
+/// Two who do not run on the same charter: each is told what the other asks for, whoever dials; nobody links.
+#[test]
+fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
+    for hybrid in [false, true] {
+        let mut net = Net::new(2, 9_100);
+        net.hybrid_links = hybrid;
+        net.start(2, 0, &[1]);
+        net.hybrid_links = !hybrid;
+        net.start(2, 1, &[0]);
+        net.ms(10_000);
+        for (who, asks) in [(0, hybrid), (1, !hybrid)] {
+            let told = refusals(&net, who);
+            let theirs = if asks { Exchange::Classical } else { Exchange::Hybrid };
+            assert_eq!(told.len(), 1, "{}", net.told());
+            assert_eq!((told[0].at, told[0].theirs), (locator(1 - who), theirs));
+            let words = if asks { "lacks ML-KEM-768 links" } else { "asks for ML-KEM-768 links" };
+            assert!(
+                told[0].to_string().contains(words) && told[0].to_string().contains("memory/"),
+                "{}",
+                told[0]
+            );
+            assert_eq!(net.node(who).locator(&person(1 - who).node()), None);
+            assert!(net.seats[&who].trace.iter().any(|line| line.contains("ML-KEM-768")));
+        }
+        // It comes back with the right charter: linked, and nothing more is told of it.
+        net.hybrid_links = hybrid;
+        net.start(2, 1, &[0]);
+        net.until(seconds(8), |net| net.together(&[0, 1])).expect("they meet");
+        assert!(refusals(&net, 0).is_empty());
+        // And one who never does is forgotten a minute after it went.
+        let mut alone = Net::new(2, 9_200);
+        alone.hybrid_links = hybrid;
+        alone.start(2, 0, &[1]);
+        alone.hybrid_links = !hybrid;
+        alone.start(2, 1, &[]);
+        alone.ms(3_000);
+        assert_eq!(refusals(&alone, 0).len(), 1);
+        alone.seats.remove(&1);
+        alone.ms(59_000);
+        alone.ms(2_000);
+        assert!(refusals(&alone, 0).is_empty());
+    }
+}
+
+/// Hellos of the other form from made-up addresses are counted and leave nothing; as many places as a node may be sent to
+/// leave no more than the bound.
+#[test]
+fn node_07_refusals_are_bounded_and_strangers_leave_none() {
+    let mut dice = Dice(1 << 40);
+    let config = Config::new(person(0).clone(), charter_with(1, true), locator(0));
+    let mut node = Node::new(config, &[], Instant(0), &mut dice).unwrap();
+    let hello = |index: u32| [&[1, 1][..], &index.to_be_bytes(), &[0; 48]].concat();
+    for index in 0..1_000 {
+        node.datagram(Instant(1), Locator::Memory(500 + index), hello(index).into(), &mut dice);
+    }
+    assert_eq!(node.link_counters().other_form, 1_000);
+    assert!(node.refusals(Instant(1)).is_empty());
+    for place in 0..200 {
+        node.member(Instant(2), folkmoot_attach::ToNode::Dial(Locator::Memory(500 + place)), &mut dice);
+        node.datagram(
+            Instant(2 + u64::from(place)),
+            Locator::Memory(500 + place),
+            hello(place).into(),
+            &mut dice,
+        );
+    }
+    let told = node.refusals(Instant(300));
+    assert!(!told.is_empty() && told.len() <= REFUSALS_MAX, "{}", told.len());
+}

@@ -1,0 +1,15 @@
+//! The integration tests of folkmoot-node, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod authority;
+mod early;
+mod forms;
+mod net;
+mod rings;

@@ -1,0 +1,329 @@
+//! A virtual network of nodes: delays, cuts of single directions, people with keys, and a charter.
+
+pub mod hollow;
+
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
+use folkmoot_base::{Entropy, GroupId, GroupName, Instant, Locator, MemberId, NodeId, UnixTime, digest};
+use folkmoot_identity::{
+    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, Gmc, GmcBody, Grounds, GroupKey,
+    Identity, SignedCharter, SigningKey, Transcript, Verdict, Vote, VoteContent,
+};
+use folkmoot_node::{Config, Node, Phase};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+pub const NOW: UnixTime = UnixTime(1_800_000_000);
+const LATER: UnixTime = UnixTime(2_000_000_000);
+
+pub struct Dice(pub u64);
+
+impl Entropy for Dice {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(32) {
+            self.0 += 1;
+            chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
+        }
+    }
+}
+
+/// Sorted by node, so that the first is the first in every order of ids.
+static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
+    let person = |n: u64| Identity::new(&format!("p{n}"), &mut Dice(n * 1_000), NOW, LATER).unwrap();
+    let mut people: Vec<Identity> = (0..5).map(person).collect();
+    people.sort_by_key(Identity::node);
+    people
+});
+
+pub fn person(who: usize) -> &'static Identity {
+    &PEOPLE[who]
+}
+
+/// A charter of the first `count` people, by which one vote admits.
+pub fn charter(count: usize) -> Bytes {
+    charter_with(count, false)
+}
+
+/// The same, by links of either form.
+pub fn charter_with(count: usize, hybrid_links: bool) -> Bytes {
+    let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
+    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
+    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
+    let draft = CharterDraft { hybrid_links, ..draft };
+    SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
+}
+
+/// The key that certifies for the group, and its certificate.
+fn ca() -> (SigningKey, AuthorityCertificate) {
+    let key = SigningKey::generate(&mut Dice(8));
+    let body = AuthorityBody::new(
+        "moot",
+        GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap(),
+        NOW,
+        &mut Dice(9),
+    );
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
+    (key, certificate)
+}
+
+/// The same, of a group whose authority speaks through the node of `speaks`.
+pub fn charter_under(count: usize, speaks: usize) -> Bytes {
+    let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
+    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
+    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
+    let certificate = ca().1;
+    let nodes = [person(speaks).member()].into();
+    let draft = CharterDraft { central: Some(Central { certificate, nodes, dealer: None }), ..draft };
+    SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
+}
+
+/// The entry with which `voter` admits `who`, as of `transcript`.
+pub fn admission(transcript: &Transcript, who: usize, voter: usize) -> Bytes {
+    let charter = transcript.roster().charter();
+    let seed = (transcript.len() as u64) << 20 | who as u64;
+    let body = GmcBody::propose(charter, person(who), 3, NOW, &mut Dice(seed));
+    let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
+    let vote = Vote::sign(person(voter), content).unwrap().proof();
+    let gmc = if charter.central().is_some() {
+        let (key, certificate) = ca();
+        let body = body.on_grounds(&Grounds::Votes(vec![vote]));
+        let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_der();
+        Gmc::issue_by_group(&body, certificate.key(), &signature).unwrap()
+    } else {
+        Gmc::compose(&body, &[vote], person(who)).unwrap()
+    };
+    transcript.make_admit(gmc.der(), person(voter)).unwrap()
+}
+
+/// A node of any kind, and how its ring stands.
+pub trait Party: Ground {
+    fn ring(&self) -> (Phase, Vec<NodeId>);
+    fn node(&self) -> Option<&Node>;
+}
+
+impl Party for Node {
+    fn ring(&self) -> (Phase, Vec<NodeId>) {
+        let status = Node::ring(self);
+        (status.phase, status.members)
+    }
+
+    fn node(&self) -> Option<&Node> {
+        Some(self)
+    }
+}
+
+pub struct Seat {
+    pub party: Box<dyn Party>,
+    /// The members in the last notice.
+    pub notice: BTreeSet<usize>,
+    pub trace: Vec<String>,
+    /// Configurations, by its trace.
+    pub installed: usize,
+    /// Whom the last notice to each member here names.
+    pub told: BTreeMap<MemberId, BTreeSet<usize>>,
+}
+
+pub struct Net {
+    /// What the charter of whoever starts says.
+    pub hybrid_links: bool,
+    /// Who speaks for the authority by that charter, if it has one.
+    pub authority: Option<usize>,
+    pub now: u64,
+    /// How long tables may take to merge, if not as usual, for nodes that are started from now on.
+    pub settle: Option<Duration>,
+    pub seats: BTreeMap<usize, Seat>,
+    pub cut: BTreeSet<(usize, usize)>,
+    group: GroupId,
+    queue: BTreeMap<(u64, u64), (usize, usize, Bytes)>,
+    count: u64,
+    sent: BTreeMap<(usize, usize), u64>,
+    dice: Dice,
+}
+
+pub fn locator(who: usize) -> Locator {
+    Locator::Memory(who as u32 + 1)
+}
+
+impl Net {
+    /// An empty network for people under the charter of the first `founders`.
+    pub fn new(founders: usize, seed: u64) -> Self {
+        let group = Transcript::genesis(&charter(founders)).unwrap().group();
+        Self {
+            hybrid_links: false,
+            authority: None,
+            now: 0,
+            settle: None,
+            seats: BTreeMap::new(),
+            cut: BTreeSet::new(),
+            group,
+            queue: BTreeMap::new(),
+            count: 0,
+            sent: BTreeMap::new(),
+            dice: Dice(seed << 32),
+        }
+    }
+
+    /// The nodes of all founders, each knowing those before it.
+    pub fn of(founders: usize, seed: u64) -> Self {
+        let mut net = Self::new(founders, seed);
+        (0..founders).for_each(|who| net.start(founders, who, &(0..who).collect::<Vec<_>>()));
+        net
+    }
+
+    /// Starts the node of `who`; its clock begins now, as every clock here.
+    pub fn start(&mut self, founders: usize, who: usize, contacts: &[usize]) {
+        let charter = match self.authority {
+            Some(speaks) => charter_under(founders, speaks),
+            None => charter_with(founders, self.hybrid_links),
+        };
+        let mut config = Config::new(person(who).clone(), charter, locator(who));
+        config.settle = self.settle.unwrap_or(config.settle);
+        config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
+        let node = Node::new(config, &[], Instant(self.now), &mut self.dice).unwrap();
+        self.sit(who, Box::new(node));
+        self.tell(who, ToNode::Attach { member: person(who).member() });
+    }
+
+    pub fn sit(&mut self, who: usize, party: Box<dyn Party>) {
+        let (notice, trace, told) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
+        self.seats.insert(who, Seat { party, notice, trace, installed: 0, told });
+    }
+
+    pub fn tell(&mut self, who: usize, word: ToNode) {
+        let now = Instant(self.now);
+        self.seats.get_mut(&who).unwrap().party.member(now, word, &mut self.dice);
+        self.drain(who);
+    }
+
+    pub fn join(&mut self, who: usize) {
+        self.tell(who, ToNode::Join { member: person(who).member(), group: self.group });
+    }
+
+    pub fn node(&self, who: usize) -> &Node {
+        self.seats[&who].party.node().unwrap()
+    }
+
+    /// `voter` admits `who`, as of what its node knows.
+    pub fn admit(&mut self, who: usize, voter: usize) {
+        let entry = admission(self.node(voter).transcript(), who, voter);
+        self.tell(voter, ToNode::Entry(entry));
+    }
+
+    /// What the clock on the wall of `who` says.
+    pub fn clock(&mut self, who: usize, time: UnixTime) {
+        let now = Instant(self.now);
+        self.seats.get_mut(&who).unwrap().party.clock(now, time, &mut self.dice);
+        self.drain(who);
+    }
+
+    /// How many datagrams one has sent to another.
+    pub fn sent(&self, from: usize, to: usize) -> u64 {
+        self.sent.get(&(from, to)).copied().unwrap_or_default()
+    }
+
+    pub fn is_member(&self, at: usize, who: usize) -> bool {
+        self.node(at).transcript().roster().is_member(&person(who).member())
+    }
+
+    /// Cuts both ways between two.
+    pub fn part(&mut self, a: usize, b: usize) {
+        self.cut.extend([(a, b), (b, a)]);
+    }
+
+    fn drain(&mut self, who: usize) {
+        while let Some(output) = self.seats.get_mut(&who).unwrap().party.poll_output() {
+            let seat = self.seats.get_mut(&who).unwrap();
+            match output {
+                GroundOutput::Transmit(Locator::Memory(to), bytes) => {
+                    let to = to as usize - 1;
+                    *self.sent.entry((who, to)).or_default() += 1;
+                    if !self.cut.contains(&(who, to)) {
+                        let [roll] = folkmoot_base::draw::<1>(&mut self.dice);
+                        self.count += 1;
+                        let at = self.now + 300 + u64::from(roll) * 4;
+                        self.queue.insert((at, self.count), (who, to, bytes));
+                    }
+                }
+                GroundOutput::To(to, ToMember::Notice { members, .. }) => {
+                    seat.notice = members.iter().map(place).collect();
+                    seat.told.insert(to, seat.notice.clone());
+                }
+                GroundOutput::Trace(trace) => {
+                    seat.installed +=
+                        usize::from(trace.layer == "ring" && trace.text.starts_with("operational"));
+                    seat.trace.push(format!("{:>9} {} {}", self.now / 1_000, trace.layer, trace.text));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub fn ms(&mut self, ms: u64) {
+        let end = self.now + ms * 1_000;
+        loop {
+            let timers =
+                self.seats.iter().filter_map(|(who, seat)| Some((seat.party.poll_timeout()?.0, *who)));
+            let timer = timers.min();
+            let datagram = self.queue.first_key_value().map(|((at, _), _)| *at);
+            let next = timer.map(|(at, _)| at).into_iter().chain(datagram).min().unwrap_or(u64::MAX);
+            if next > end {
+                self.now = end;
+                return;
+            }
+            self.now = next.max(self.now);
+            let now = Instant(self.now);
+            if datagram == Some(next) {
+                let (_, (from, to, bytes)) = self.queue.pop_first().unwrap();
+                if let Some(seat) = self.seats.get_mut(&to) {
+                    seat.party.datagram(now, locator(from), bytes, &mut self.dice);
+                    self.drain(to);
+                }
+            } else if let Some((_, who)) = timer {
+                self.seats.get_mut(&who).unwrap().party.timeout(now, &mut self.dice);
+                self.drain(who);
+            }
+        }
+    }
+
+    /// Runs until `holds`, for so many milliseconds at most; how long it took.
+    pub fn until(&mut self, limit: u64, holds: impl Fn(&Self) -> bool) -> Option<u64> {
+        for passed in (0..limit).step_by(20) {
+            if holds(self) {
+                return Some(passed);
+            }
+            self.ms(20);
+        }
+        None
+    }
+
+    /// The members of the ring that `who` is in, if it stands.
+    pub fn ring(&self, who: usize) -> Option<Vec<usize>> {
+        let (phase, members) = self.seats[&who].party.ring();
+        let place = |node: &NodeId| PEOPLE.iter().position(|person| person.node() == *node).unwrap();
+        (phase == Phase::Operational).then(|| members.iter().map(place).collect())
+    }
+
+    /// Whether these are all in one ring of exactly them.
+    pub fn together(&self, ring: &[usize]) -> bool {
+        ring.iter().all(|who| self.ring(*who).as_deref() == Some(ring))
+    }
+
+    pub fn installed(&self) -> usize {
+        self.seats.values().map(|seat| seat.installed).sum()
+    }
+
+    pub fn told(&self) -> String {
+        let lines = |(who, seat): (&usize, &Seat)| format!("{who}:\n{}\n", seat.trace.join("\n"));
+        self.seats.iter().map(lines).collect()
+    }
+}
+
+fn place(member: &MemberId) -> usize {
+    PEOPLE.iter().position(|person| person.member() == *member).unwrap()
+}
+
+pub fn seconds(count: u64) -> u64 {
+    Duration::from_secs(count).as_millis() as u64
+}

@@ -1,0 +1,33 @@
+//! The integration tests of folkmoot-signing, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod asm;
+mod asm_attacks;
+mod asm_help;
+mod common;
+mod contract;
+mod deal;
+mod enrol;
+mod frost;
+mod keys;
+mod kit;
+mod openssl;
+mod plain_kinds;
+mod sharing;
+mod sharing_lies;
+mod shoup;
+mod shoup_openssl;
+mod study;
+mod toy;
+mod ts_dsa;
+mod ts_rsa;
+mod ts_rsa_broken;

@@ -1,0 +1,164 @@
+//! The model is a model of the machine as built: along random walks, every member of the model has beside it a real flush
+//! layer and a real keying machine, which read the same order; at each step both do the same, and stand alike.
+
+use crate::common::{Real, Seeded, Wire};
+use folkmoot_base::Danger;
+use folkmoot_keying::State;
+use folkmoot_model::{Action, Effect, Rules, Scope, Stage, Standing, Who, World, beginnings, everybody};
+use std::collections::BTreeMap;
+
+const WALKS: u64 = 3_000;
+const RULES: Rules = Rules {
+    rule_h: true,
+    key_list_holds: true,
+    k1: true,
+    safe_list: true,
+    confirmation: true,
+    early_requests: false,
+    every_read: true,
+};
+
+#[derive(Default)]
+struct Seen {
+    steps: usize,
+    views: usize,
+    held: usize,
+}
+
+/// One walk; says where model and machine first differ.
+fn walk(seed: u64, rules: &Rules, danger: Option<Danger>, seen: &mut Seen) -> Result<(), String> {
+    let mut draw = Seeded(seed);
+    let roots = beginnings(4);
+    let mut world = roots[draw.below(roots.len())].clone();
+    let scope = Scope::all(4);
+    let (mut wire, mut real) = (Wire::default(), BTreeMap::new());
+    for step in 0..10_000 {
+        match_seats(&world, &mut real, (seed, step), danger);
+        let quiet = world.steps(rules);
+        let all = world.actions(rules, &scope);
+        let changes: Vec<_> = all.iter().copied().filter(|action| action.is_change()).collect();
+        let pool =
+            if changes.is_empty() || (!quiet.is_empty() && draw.below(12) > 0) { quiet } else { changes };
+        if pool.is_empty() {
+            return Ok(());
+        }
+        let action = pool[draw.below(pool.len())];
+        let next = world.act(action, rules);
+        let told = match action {
+            Action::Read(who) => {
+                let entry = world.player(who).unwrap().queue[0];
+                real.get_mut(&who).unwrap().read(entry, &mut wire)
+            }
+            Action::Answer(who) => real.get_mut(&who).unwrap().answer(&mut wire),
+            _ => Vec::new(),
+        };
+        let modelled: Vec<_> = next.told.iter().copied().map(without_key).collect();
+        if told != modelled {
+            return Err(format!("{action:?}: the model {modelled:?}, the machine {told:?}"));
+        }
+        world = next.world;
+        for (who, player) in world.players() {
+            let standing = player.member.keying.standing();
+            seen.held += usize::from(matches!(standing, Standing::Running(_, true)));
+            if let Some(real) = real.get(&who)
+                && !alike(standing, real.state())
+            {
+                return Err(format!("{action:?}: the model {standing:?}, the machine {:?}", real.state()));
+            }
+        }
+        seen.steps += 1;
+        seen.views += told.iter().filter(|effect| matches!(effect, Effect::Secure { .. })).count();
+    }
+    Err("no end".into())
+}
+
+/// A real member for each that is up.
+fn match_seats(
+    world: &World,
+    real: &mut BTreeMap<Who, Real>,
+    (seed, step): (u64, u64),
+    danger: Option<Danger>,
+) {
+    for who in everybody() {
+        match world.player(who) {
+            None => drop(real.remove(&who)),
+            Some(player) => {
+                let salt = seed * 1_000_000 + step * 10 + u64::from(who);
+                real.entry(who).or_insert_with(|| Real::new(who, player.member.off(), salt, danger));
+            }
+        }
+    }
+}
+
+fn without_key(effect: Effect) -> Effect {
+    match effect {
+        Effect::Secure { view, together, .. } => Effect::Secure { view, together, key: 0 },
+        other => other,
+    }
+}
+
+fn alike(model: Standing, real: State) -> bool {
+    match model {
+        Standing::Cascading | Standing::Keyless => real == State::Cascading,
+        Standing::Secure(_) => real == State::Secure,
+        Standing::Spent(key) => matches!(real, State::Agreeing(_)) != key && real != State::Secure,
+        Standing::Running(Stage::Confirming, _) => real == State::Confirming,
+        Standing::Running(stage, _) => real == State::Agreeing(name(stage)),
+    }
+}
+
+fn name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::PartialToken => "partial token",
+        Stage::FinalToken => "final token",
+        Stage::FactOuts => "fact outs",
+        Stage::NewMember => "new member",
+        Stage::KeyList => "key list",
+        Stage::Confirming => "confirmation",
+    }
+}
+
+#[test]
+fn the_real_machines_do_what_the_model_does() {
+    let mut seen = Seen::default();
+    for seed in 0..WALKS {
+        walk(seed, &RULES, None, &mut seen).unwrap_or_else(|differs| panic!("walk {seed}: {differs}"));
+    }
+    let Seen { steps, views, held } = seen;
+    println!("{WALKS} walks, {steps} steps, {views} secure views, {held} times a flush was held");
+    assert!(steps > 100_000 && views > 8_000 && held > 1_500);
+}
+
+/// The walks tell a machine that is not the model's.
+#[test]
+fn a_real_machine_without_a_rule_differs() {
+    for danger in [
+        Danger::KeyingNoRuleH,
+        Danger::KeyingFlushInKeyList,
+        Danger::KeyingNoConfirm,
+        Danger::KeyingKeyListAgreed,
+        Danger::FlushNoSignal,
+    ] {
+        let differs =
+            (0..WALKS).find_map(|seed| walk(seed, &RULES, Some(danger), &mut Seen::default()).err());
+        println!("{danger:?}: {}", differs.as_deref().unwrap_or("no difference"));
+        assert!(differs.is_some(), "{danger:?}");
+    }
+}
+
+/// With a rule off, the model is a model of the mutant.
+#[test]
+fn a_rule_off_in_both_is_the_same_again() {
+    let off = [
+        (Danger::KeyingNoRuleH, Rules { rule_h: false, ..RULES }),
+        (Danger::KeyingFlushInKeyList, Rules { key_list_holds: false, ..RULES }),
+        (Danger::KeyingKeyListAgreed, Rules { safe_list: false, ..RULES }),
+        (Danger::FlushNoSignal, Rules { k1: false, ..RULES }),
+    ];
+    for (danger, rules) in off {
+        for seed in 0..WALKS / 10 {
+            walk(seed, &rules, Some(danger), &mut Seen::default())
+                .unwrap_or_else(|differs| panic!("{danger:?}, walk {seed}: {differs}"));
+        }
+    }
+}

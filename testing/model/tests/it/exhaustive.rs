@@ -1,0 +1,144 @@
+//! Every state of three members under changes at every point: the machine as built breaks no promise and always ends with
+//! everybody secure; with a rule off, the search finds what that rule is for, by the shortest way.
+
+use folkmoot_model::{
+    Fault, NAMES, Orders, Report, Rules, Scope, World, beginnings, explore, seek, survey, words,
+};
+
+/// Takes three changes: one joins alone, the next in its run, somebody leaves.
+const LATE: &str = "signal while NM holds";
+
+fn ordered(changes: u8) -> Scope {
+    Scope { crashes: false, cuts: false, ..Scope::all(changes) }
+}
+
+fn sound(name: &str, scope: &Scope, rules: &Rules, least: usize) -> Report {
+    let report = explore(&beginnings(scope.changes), rules, scope);
+    if let Some(found) = &report.found {
+        panic!("{name}:\n{}", words::lines(found, rules).join("\n"));
+    }
+    let Report { states, steps, depth, ends, .. } = &report;
+    println!("{name}: {states} states, {steps} steps, {ends} ends, depth {depth}");
+    assert!(*states > least, "{name}: {states} states; did the model shrink?");
+    report
+}
+
+#[test]
+fn three_ordered_changes_break_nothing() {
+    let report = sound("three joins, leaves, expulsions", &ordered(3), &Rules::default(), 3_000_000);
+    assert!(report.marks.contains(LATE));
+}
+
+#[test]
+fn two_changes_of_every_kind_break_nothing() {
+    let report = sound("two changes of every kind", &Scope::all(2), &Rules::default(), 800_000);
+    let unseen = |name: &&&str| !report.marks.contains(**name) && **name != LATE;
+    let unseen: Vec<_> = NAMES.iter().filter(unseen).collect();
+    assert!(unseen.is_empty(), "never seen: {unseen:?}");
+    let walked = |orders| survey(&beginnings(2), (&Rules::default(), &Scope::all(2)), orders, |_| {});
+    let seen = |report: &Report| (report.states, report.steps, report.ends, report.marks.clone());
+    assert_eq!(seen(&walked(Orders::All)), seen(&report), "depth first sees what breadth first sees");
+    let enough = walked(Orders::Enough);
+    println!("enough orders of them: {} states, {} steps, {} ends", enough.states, enough.steps, enough.ends);
+    assert!(enough.found.is_none() && enough.states < report.states * 2 / 3);
+    assert_eq!((enough.ends, enough.marks), (report.ends, report.marks), "and comes to the same ends");
+}
+
+/// With any rule off, at every size: the walk finds a fault in enough orders if there is one in any, and a way that leads there.
+/// (Through three changes of every kind goes `cargo xtask verify`, by the program.)
+#[test]
+fn enough_orders_have_every_fault_that_all_have() {
+    let whole = Rules::default();
+    let off = [
+        whole,
+        Rules { rule_h: false, ..whole },
+        Rules { k1: false, ..whole },
+        Rules { key_list_holds: false, ..whole },
+        Rules { confirmation: false, ..whole },
+        Rules { safe_list: false, ..whole },
+        Rules { rule_h: false, k1: false, ..whole },
+        Rules { safe_list: false, confirmation: false, ..whole },
+    ];
+    let scopes = [Scope::all(0), Scope::joins(1), Scope::all(1), Scope::joins(2), ordered(2), Scope::all(2)];
+    let mut faults = 0;
+    for (rules, scope) in off.iter().flat_map(|rules| scopes.iter().map(move |scope| (rules, scope))) {
+        for root in beginnings(scope.changes) {
+            let found = |orders| walked(&root, rules, scope, orders);
+            let all = found(Orders::All);
+            assert_eq!(found(Orders::Enough), all, "{rules:?} {scope:?}");
+            faults += usize::from(all);
+        }
+    }
+    println!("a fault from {faults} beginnings");
+    assert!(faults > 80);
+}
+
+/// Whether there is a fault. If so, the way that is told leads there.
+fn walked(root: &World, rules: &Rules, scope: &Scope, orders: Orders) -> bool {
+    let mut told = 0;
+    let report = survey(std::slice::from_ref(root), (rules, scope), orders, |states| told = states);
+    assert_eq!(told, report.states);
+    let Some(found) = report.found else { return false };
+    let (mut world, mut fault) = (found.root.clone(), None);
+    for action in &found.actions {
+        assert!(fault.is_none() && world.actions(rules, scope).contains(action), "{action:?}");
+        let next = world.act(*action, rules);
+        (world, fault) = (next.world, next.fault);
+    }
+    assert_eq!(fault.or(world.judge_rest(rules)), Some(found.fault), "{rules:?}");
+    true
+}
+
+#[test]
+fn flushes_that_are_asked_early_break_nothing() {
+    sound("three joins, flush asked early", &Scope::joins(3), &Rules::early(), 10_000);
+    sound("two ordered changes, flush asked early", &ordered(2), &Rules::early(), 200_000);
+}
+
+/// What is done at once changes nothing that can be reached in the end.
+#[test]
+fn every_read_a_step_of_its_own_ends_alike() {
+    let every = Rules { every_read: true, ..Rules::default() };
+    for scope in [Scope::joins(1), Scope { joins: false, ..ordered(1) }, Scope::joins(0)] {
+        let slow = sound("every read a step", &scope, &every, 1_900);
+        let quick = explore(&beginnings(scope.changes), &Rules::default(), &scope);
+        assert_eq!(slow.ends, quick.ends, "{scope:?}");
+    }
+}
+
+fn finds(rules: &Rules, scope: &Scope, fault: Fault) {
+    let report = seek(&beginnings(scope.changes), rules, scope, fault);
+    let found = report.found.unwrap_or_else(|| panic!("{fault:?} is not found"));
+    assert_eq!(found.fault, fault);
+    println!("{}\n", words::lines(&found, rules).join("\n"));
+}
+
+#[test]
+fn without_rule_h_joins_alone_deadlock() {
+    finds(&Rules { rule_h: false, ..Rules::default() }, &Scope::joins(3), Fault::Deadlock);
+    finds(&Rules { rule_h: false, ..Rules::default() }, &Scope::all(3), Fault::Deadlock);
+}
+
+#[test]
+fn without_k1_a_leave_in_a_run_deadlocks() {
+    let scope = Scope { joins: false, ..ordered(3) };
+    finds(&Rules { k1: false, ..Rules::default() }, &scope, Fault::Deadlock);
+    finds(&Rules { k1: false, ..Rules::default() }, &Scope::all(3), Fault::Deadlock);
+}
+
+#[test]
+fn a_key_list_that_does_not_hold_deadlocks_and_splits() {
+    finds(&Rules { key_list_holds: false, ..Rules::default() }, &Scope::joins(1), Fault::Deadlock);
+    finds(&Rules { key_list_holds: false, ..Rules::early() }, &Scope::joins(1), Fault::SomeInstalled);
+}
+
+#[test]
+fn without_confirmation_a_view_is_installed_too_early() {
+    finds(&Rules { confirmation: false, ..Rules::default() }, &Scope::joins(0), Fault::BeforeAllHadTheKey);
+}
+
+#[test]
+fn decisions_that_are_only_agreed_do_not_reach_survivors() {
+    let scope = Scope { joins: false, leaves: false, expulsions: false, ..Scope::all(1) };
+    finds(&Rules { safe_list: false, ..Rules::default() }, &scope, Fault::WithoutDecision);
+}

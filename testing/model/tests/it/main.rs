@@ -1,0 +1,13 @@
+//! The integration tests of folkmoot-model, one program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod common;
+mod conformance;
+mod exhaustive;
