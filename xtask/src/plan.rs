@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,9 @@ impl Step {
     }
 }
 
+/// How it ended, and what each step took.
+type Played = (Result<(), String>, BTreeMap<String, u64>);
+
 /// Steps to run in order, and how long each took the last time.
 pub(crate) struct Plan {
     title: &'static str,
@@ -30,37 +34,45 @@ impl Plan {
         Self { title, steps, took: recall() }
     }
 
-    /// Runs the steps. Stops at the first that fails, unless told to go on and list all failures.
-    pub(crate) fn run(mut self, keep_going: bool) -> Result<(), String> {
-        self.announce();
+    /// Runs the steps, says on `out` where it is, and keeps what each took for the next time. Stops at the first step that
+    /// fails, unless told to go on and list all failures.
+    pub(crate) fn run(self, keep_going: bool, out: &mut dyn Write) -> Result<(), String> {
+        let (outcome, took) = self.play(keep_going, out).map_err(|error| error.to_string())?;
+        remember(&took);
+        outcome
+    }
+
+    fn play(mut self, keep_going: bool, out: &mut dyn Write) -> std::io::Result<Played> {
+        self.announce(out)?;
         let start = Instant::now();
         let mut done = Vec::new();
         for (number, step) in self.steps.iter().enumerate() {
-            eprintln!("{}", self.headline(number, step));
+            writeln!(out, "{}", self.headline(number, step))?;
             let begun = Instant::now();
             let outcome = (step.work)();
             done.push((step.name, begun.elapsed(), outcome.is_ok()));
             match outcome {
                 Ok(()) => drop(self.took.insert(step.name.to_owned(), begun.elapsed().as_secs())),
                 Err(reason) => {
-                    eprintln!("FAILED {}: {reason}", step.name);
+                    writeln!(out, "FAILED {}: {reason}", step.name)?;
                     if !keep_going {
                         break;
                     }
                 }
             }
         }
-        remember(&self.took);
-        report(&done, start.elapsed());
+        report(&done, start.elapsed(), out)?;
         let failed: Vec<&str> = done.iter().filter(|(.., good)| !good).map(|(name, ..)| *name).collect();
-        if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
+        let outcome = if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) };
+        Ok((outcome, self.took))
     }
 
-    fn announce(&self) {
-        eprintln!("{}: {} steps, about {}", self.title, self.steps.len(), minutes(self.left(0)));
+    fn announce(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        writeln!(out, "{}: {} steps, about {}", self.title, self.steps.len(), minutes(self.left(0)))?;
         for (number, step) in self.steps.iter().enumerate() {
-            eprintln!("{:>4}. {} ({})", number + 1, step.name, minutes(self.expected(step)));
+            writeln!(out, "{:>4}. {} ({})", number + 1, step.name, minutes(self.expected(step)))?;
         }
+        Ok(())
     }
 
     fn headline(&self, number: usize, step: &Step) -> String {
@@ -87,13 +99,13 @@ fn minutes(seconds: u64) -> String {
     if seconds < 90 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
 }
 
-fn report(done: &[(&str, Duration, bool)], total: Duration) {
-    eprintln!();
+fn report(done: &[(&str, Duration, bool)], total: Duration, out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(out)?;
     for (name, span, good) in done {
         let word = if *good { "ok" } else { "FAILED" };
-        eprintln!("{word:>7}  {:>7.1} s  {name}", span.as_secs_f64());
+        writeln!(out, "{word:>7}  {:>7.1} s  {name}", span.as_secs_f64())?;
     }
-    eprintln!("         {:>7.1} s  in all", total.as_secs_f64());
+    writeln!(out, "         {:>7.1} s  in all", total.as_secs_f64())
 }
 
 /// Where the last durations are kept: beside this program, in cargo's target folder.
@@ -116,5 +128,56 @@ fn remember(took: &BTreeMap<String, u64>) {
     let text: String = took.iter().map(|(name, seconds)| format!("{seconds} {name}\n")).collect();
     if let Some(path) = notes() {
         let _ = fs::write(path, text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Plan {
+        let steps = vec![
+            Step::new("first", 60, || Ok(())),
+            Step::new("second", 120, || Err(String::from("broken"))),
+            Step::new("third", 240, || Ok(())),
+        ];
+        Plan { title: "verify", steps, took: BTreeMap::from([(String::from("third"), 30)]) }
+    }
+
+    fn said(keep_going: bool) -> (String, Played) {
+        let mut out = Vec::new();
+        let played = plan().play(keep_going, &mut out).unwrap();
+        (String::from_utf8(out).unwrap(), played)
+    }
+
+    #[test]
+    fn a_plan_says_at_its_start_what_it_will_do() {
+        let (said, _) = said(false);
+        let head =
+            "verify: 3 steps, about 4 min\n   1. first (60 s)\n   2. second (2 min)\n   3. third (30 s)\n";
+        assert!(said.starts_with(head), "{said}");
+    }
+
+    #[test]
+    fn each_step_says_where_the_plan_is_and_what_is_left() {
+        let (said, _) = said(true);
+        for line in [
+            "== 1 of 3: first (about 60 s; 4 min left in all)",
+            "== 2 of 3: second (about 2 min; 3 min left in all)",
+            "== 3 of 3: third (about 30 s; 30 s left in all)",
+        ] {
+            assert!(said.contains(line), "{line} in {said}");
+        }
+    }
+
+    #[test]
+    fn the_first_failure_ends_a_plan_unless_it_shall_go_on() {
+        let (said_first, (outcome, took)) = said(false);
+        assert!(said_first.contains("FAILED second: broken") && !said_first.contains("== 3 of 3"));
+        assert_eq!(outcome, Err(String::from("failed: second")));
+        assert_eq!(took.keys().collect::<Vec<_>>(), ["first", "third"]);
+        let (said_all, (outcome, _)) = said(true);
+        assert!(said_all.contains("== 3 of 3") && said_all.contains("FAILED"));
+        assert_eq!(outcome, Err(String::from("failed: second")));
     }
 }

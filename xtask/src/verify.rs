@@ -8,13 +8,13 @@ use std::path::Path;
 /// Checks and tests everything; changes no file of the project.
 pub(crate) fn verify(keep_going: bool) -> Result<(), String> {
     needs()?;
-    Plan::new("verify", full()).run(keep_going)
+    Plan::new("verify", full()).run(keep_going, &mut std::io::stderr())
 }
 
 /// What finds most faults in a few minutes: for use between commits.
 pub(crate) fn quick(keep_going: bool) -> Result<(), String> {
     needs()?;
-    Plan::new("verify --quick", short()).run(keep_going)
+    Plan::new("verify --quick", short()).run(keep_going, &mut std::io::stderr())
 }
 
 /// Formats, and applies what clippy can repair.

@@ -10,6 +10,8 @@ mod programs;
 mod purity;
 mod rules;
 mod sizes;
+#[cfg(test)]
+mod tests;
 
 use crate::run::root;
 use std::fs;
