@@ -6,16 +6,16 @@
 //!                                             '--> a share to each, sealed: its holder asks check_share before it keeps it
 //! ```
 //! Who deals knows the key and is trusted with it. It keeps the secret, sealed, and deals it again for every change of threshold or
-//! holders; shares of two deals make nothing together. TS-RSA is not dealt here: [`crate::ts_rsa::TsRsaDealer`], for study.
+//! holders; shares of two deals make nothing together. TS-RSA is not dealt: it is for study (testing/study).
 
 mod secret;
 mod shoup;
 
 use crate::base::{Entropy, MemberId, Secret};
-use crate::frost::{self, FrostShare, FrostSharing};
+use crate::frost::{self, FrostShare, FrostSharing, edwards_key};
 use crate::run::{Fault, FaultKind};
 use crate::sharing::{self, Share, Sharing, p256_key};
-use crate::{Edwards, GroupKey, P256, PrimeGroup as _, Scheme, SigningError};
+use crate::{Edwards, GroupKey, P256, Scheme, SigningError};
 use secret::GroupSecret;
 
 pub(crate) use shoup::{facts, sign};
@@ -55,9 +55,7 @@ pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, 
         }
         Scheme::Frost => {
             let secret = GroupSecret::<Edwards>::decode(secret).ok_or(SigningError::LocalSecret)?;
-            let key = Edwards::encode(&secret.public());
-            let key = key.as_slice().try_into().map_err(|_| SigningError::LocalSecret)?;
-            GroupKey::from_spki_der(&GroupKey::ed25519_spki(key))
+            edwards_key(&secret.public())
         }
         Scheme::Shoup => shoup::public_key(secret),
         Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(SigningError::LocalSecret),
@@ -135,10 +133,10 @@ fn deal_frost(
     entropy: &mut dyn Entropy,
 ) -> Result<Dealt, Fault> {
     let secret = GroupSecret::<Edwards>::decode(secret).ok_or_else(no_secret)?;
-    let number = Secret::new(Edwards::encode_scalar(secret.number()));
-    let held = frost::split(number.expose(), threshold, holders, entropy)?;
-    let public = held.values().next().map(|held| held.sharing.encode()).ok_or_else(sharing::wrong_hands)?;
-    Ok(Dealt { public, shares: held.iter().map(|(holder, held)| (*holder, held.share.encode())).collect() })
+    let dealt = frost::deal(secret.number(), holders, threshold, entropy);
+    let (sharing, shares) = dealt.map_err(|_| sharing::wrong_hands())?;
+    let shares = shares.iter().map(|(holder, share)| (*holder, share.encode())).collect();
+    Ok(Dealt { public: sharing.encode(), shares })
 }
 
 fn no_such_dealer() -> Fault {

@@ -34,8 +34,8 @@ pub(crate) use redistribute::own;
 pub(crate) use round::{each, said, to_all};
 pub(crate) use words::{Kind, Reader, Writer};
 
+use crate::P256;
 use crate::base::{Digest, MemberId, digest};
-use crate::groups::P256;
 use crate::polynomial::committed;
 use crate::run::{Fault, FaultKind};
 use crate::{HANDS_MAX, PrimeGroup, SigningError, VerifyingKey};

@@ -8,7 +8,6 @@ mod common;
 mod forms;
 mod keys;
 mod openssl;
-mod repair;
 mod rfc9591;
 mod signing;
 mod table;
