@@ -31,12 +31,13 @@ pub mod shared;
 pub mod sharing;
 pub mod shoup;
 pub mod ts_dsa;
+mod verifying;
 
 pub use error::SigningError;
 pub use folkmoot_groups::{Edwards, P256, PrimeGroup, Ristretto};
 pub use group_key::{GroupKey, KeyKind};
 pub use plain::{Signature, SigningKey, VerifyingKey};
-pub use run::{Fault, FaultKind, HANDS_MAX, Heard, Next, Run, RunId, Said};
+pub use run::{Fault, FaultKind, Heard, Next, Run, RunId, SIGNERS_MAX, Said};
 pub use scheme::{Mode, Scheme};
 
 use folkmoot_base as base;

@@ -8,28 +8,15 @@
 //! a dealer, where the charter has one: draw_secret, public_key, deal --> the same, without a run; check_share at each holder
 //! ```
 
-pub use crate::dealer::{Dealt, check_share, deal, draw_secret, public_key};
+pub use crate::dealer::{Dealt, SharingFacts, check_share, deal, draw_secret, public_key};
 
-use crate::base::{Digest, Entropy, MemberId, Secret, digest};
+use crate::base::{Entropy, MemberId, Secret, digest};
 use crate::dealer;
 use crate::frost::{FrostShare, FrostSharing, Sign};
 use crate::run::FaultKind;
 use crate::sharing::{Change, Held, Joint, Redistribute, Share, Sharing};
 use crate::ts_dsa::Signing;
 use crate::{Edwards, Fault, GroupKey, Heard, Next, P256, Run, RunId, Scheme, SigningError};
-
-/// What a sharing says in public.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SharingFacts {
-    /// Its share-epoch: the digest of its commitments (DECISIONS N3).
-    pub epoch: Digest,
-    /// The group's key.
-    pub key: GroupKey,
-    /// How many shares determine the secret.
-    pub threshold: usize,
-    /// Who was given a share, sorted.
-    pub holders: Vec<MemberId>,
-}
 
 /// What a run comes to.
 #[derive(Debug)]

@@ -8,6 +8,7 @@
 //! Who deals knows the key and is trusted with it. It keeps the secret, sealed, and deals it again for every change of threshold or
 //! holders; shares of two deals make nothing together. TS-RSA is not dealt: it is for study (testing/study).
 
+mod dealt;
 mod secret;
 mod shoup;
 
@@ -16,18 +17,11 @@ use crate::frost::{self, FrostShare, FrostSharing, edwards_key};
 use crate::run::{Fault, FaultKind};
 use crate::sharing::{self, Share, Sharing, p256_key};
 use crate::{Edwards, GroupKey, P256, Scheme, SigningError};
+use dealt::no_secret;
 use secret::GroupSecret;
 
+pub use dealt::{Dealt, SharingFacts};
 pub(crate) use shoup::{facts, sign};
-
-/// What a deal makes.
-#[derive(Debug)]
-pub struct Dealt {
-    /// For everybody: the public part of the sharing, encoded ([`crate::shared::facts`]).
-    pub public: Vec<u8>,
-    /// Each holder's share, encoded, sorted by holder. Each goes to its holder alone, sealed.
-    pub shares: Vec<(MemberId, Secret<Vec<u8>>)>,
-}
 
 /// Draws the secret that a dealer deals: its one encoding. Shoup's are two safe primes for a modulus of 2048 bits: found in a second to
 /// a minute, deterministic in `entropy`, so it may be called on a thread of its own.
@@ -68,7 +62,7 @@ pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, 
 ///
 /// # Errors
 /// [`FaultKind::LocalSecret`] if `secret` is not one of this scheme; [`FaultKind::LocalHands`] unless
-/// 1 ≤ threshold ≤ holders ≤ [`crate::HANDS_MAX`], none of them twice.
+/// 1 ≤ threshold ≤ holders ≤ [`crate::SIGNERS_MAX`], none of them twice.
 pub fn deal(
     scheme: Scheme,
     secret: &Secret<Vec<u8>>,
@@ -141,8 +135,4 @@ fn deal_frost(
 
 fn no_such_dealer() -> Fault {
     Fault::of_nobody(FaultKind::LocalScheme)
-}
-
-fn no_secret() -> Fault {
-    Fault::of_nobody(FaultKind::LocalSecret)
 }

@@ -13,7 +13,7 @@ mod share;
 mod sharing;
 mod sign;
 
-pub use share::{FrostShare, SHARE_BYTES, deal};
+pub use share::{FrostShare, deal};
 pub use sharing::FrostSharing;
 pub(crate) use sharing::edwards_key;
 pub use sign::{SIGNATURE_BYTES, Sign};

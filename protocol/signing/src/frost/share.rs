@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use zeroize::Zeroize as _;
 
 /// Bytes of an encoded [`FrostShare`].
-pub const SHARE_BYTES: usize = 97;
+const SHARE_BYTES: usize = 97;
 /// The version of the encoding; its first byte.
 const FORM: u8 = 1;
 
@@ -46,8 +46,9 @@ impl FrostShare {
     /// # Errors
     /// [`SigningError::LocalShare`].
     pub fn check(&self, sharing: &FrostSharing) -> Result<(), SigningError> {
+        let known = self.epoch() == sharing.epoch() && sharing.holders().contains(&self.holder());
         let fits =
-            self.epoch() == sharing.epoch() && self.shared(sharing.shared()).fits(sharing.shared()).is_ok();
+            known && Edwards::raise_generator(self.value()) == sharing.shared().public_share(&self.holder());
         if fits { Ok(()) } else { Err(SigningError::LocalShare) }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::base::{Digest, MemberId, digest};
 use crate::sharing::Sharing;
-use crate::{Edwards, GroupKey, HANDS_MAX, PrimeGroup, SigningError};
+use crate::{Edwards, GroupKey, PrimeGroup, SIGNERS_MAX, SigningError};
 
 /// The version of the encoding; its first byte.
 const FORM: u8 = 1;
@@ -74,7 +74,7 @@ impl FrostSharing {
         let count = usize::from(u16::from_be_bytes([*n0, *n1]));
         let (items, left) = rest.as_chunks::<32>();
         let (commitments, holders) = items.split_at_checked(threshold)?;
-        if !left.is_empty() || holders.len() != count || threshold > count || count > HANDS_MAX {
+        if !left.is_empty() || holders.len() != count || threshold > count || count > SIGNERS_MAX {
             return None;
         }
         let commitments = commitments.iter().map(|bytes| Edwards::decode(bytes)).collect::<Option<_>>()?;

@@ -4,8 +4,11 @@ use crate::common::members;
 use crate::table::*;
 use folkmoot_base::{MemberId, digest};
 use folkmoot_signing::SigningError;
-use folkmoot_signing::frost::{FrostShare, FrostSharing, SHARE_BYTES};
+use folkmoot_signing::frost::{FrostShare, FrostSharing};
 use proptest::prelude::*;
+
+/// Version, holder, share-epoch, number.
+const SHARE_BYTES: usize = 1 + 3 * 32;
 
 #[test]
 fn fro_16_a_sharing_has_one_form() {

@@ -26,9 +26,7 @@ fn value(share: &TsRsaShare, sharing: &TsRsaSharing) -> u64 {
 #[test]
 fn the_scheme_says_what_it_asks_for() {
     assert_eq!(Scheme::TsRsa.signers(3), 3);
-    assert!(
-        Scheme::TsRsa.needs_dealer() && Scheme::TsRsa.members_can_share() && !Scheme::TsRsa.names_liars()
-    );
+    assert!(Scheme::TsRsa.needs_dealer() && Scheme::TsRsa.shared());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::keys::{SMALL, deal, signers as shoup_signers};
 use crate::kit::{M, N, Shares, bytes, enrol, hand_out, number, reshare, sign, signers, small, smalls, toy};
 use folkmoot_base::{MemberId, Secret};
 use folkmoot_signing::shoup::{ShoupError, ShoupShare};
-use folkmoot_signing::{Fault, FaultKind, Said, Scheme};
+use folkmoot_signing::{Fault, FaultKind, Said};
 use folkmoot_study::ts_rsa::{Subject, TsRsaShare, TsRsaSharing};
 
 fn of_five(threshold_terms: &[u64]) -> (TsRsaSharing, Shares) {
@@ -73,7 +73,6 @@ fn tsr_10_a_false_part_stops_every_signature_and_names_nobody() {
             assert_eq!(end, Err(Fault { kind: FaultKind::Unattributable, culprits: vec![] }));
         }
     }
-    assert!(!Scheme::TsRsa.names_liars());
 }
 
 #[test]
@@ -208,5 +207,4 @@ fn tsr_12_shoup_shows_nothing_that_depends_on_the_shares() {
         .collect();
     seen.dedup();
     assert_eq!(seen.len(), 1);
-    assert!(!Scheme::Shoup.members_can_share());
 }

@@ -54,7 +54,7 @@ impl Writer {
         self
     }
 
-    /// A length of at most 65,535, which every list here keeps ([`crate::HANDS_MAX`]).
+    /// A length of at most 65,535, which every list here keeps ([`crate::SIGNERS_MAX`]).
     pub(crate) fn length(self, length: usize) -> Self {
         self.bytes(&u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes())
     }
