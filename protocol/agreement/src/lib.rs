@@ -23,17 +23,15 @@ pub mod mls;
 mod module;
 mod plan;
 mod prime;
-mod ristretto;
 pub mod skinny;
 pub mod tgdh;
 mod tree;
 
 pub use error::AgreementError;
 pub use folkmoot_base::ModuleName;
+pub use folkmoot_groups::{PrimeGroup, Ristretto};
 pub use kept::Kept;
 pub use module::{Count, Module, Stage, Step, begin};
 pub use plan::{Origin, Plan};
-pub use prime::PrimeGroup;
-pub use ristretto::Ristretto;
 
 use folkmoot_base as base;

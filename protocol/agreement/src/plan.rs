@@ -149,3 +149,43 @@ fn sides(origins: &[Option<Origin>]) -> Vec<Vec<usize>> {
     sides.sort_by_key(|(brings, side)| (!brings, usize::MAX - side.len(), side.iter().min().copied()));
     sides.into_iter().map(|(_, side)| side).collect()
 }
+
+/// The members of a run by age: the base in the order of its run, then the newcomers by place. A member's rank is its position here.
+pub(crate) struct ByAge {
+    /// By rank: who.
+    pub(crate) members: Vec<MemberId>,
+    /// By rank: the place in the plan.
+    places: Vec<usize>,
+    /// This member's rank.
+    pub(crate) me: usize,
+}
+
+impl ByAge {
+    pub(crate) fn new(plan: &Plan) -> Result<Self, AgreementError> {
+        let places: Vec<_> = plan.base().iter().copied().chain(plan.newcomers()).collect();
+        let members: Vec<_> = places.iter().filter_map(|place| plan.members().get(*place).copied()).collect();
+        let me = places.iter().position(|place| *place == plan.me()).ok_or(AgreementError::LocalMembers)?;
+        Ok(Self { members, places, me })
+    }
+
+    pub(crate) fn member(&self, rank: usize) -> Result<MemberId, AgreementError> {
+        self.members.get(rank).copied().ok_or(AgreementError::LocalMembers)
+    }
+
+    /// The rank of the member at place `from`, who sends `step`.
+    pub(crate) fn rank(&self, from: usize, step: u8) -> Result<usize, AgreementError> {
+        let rank = self.places.iter().position(|place| *place == from);
+        rank.ok_or(AgreementError::PeerOutOfTurn { from, step })
+    }
+
+    pub(crate) fn place(&self, rank: usize) -> usize {
+        self.places.get(rank).copied().unwrap_or(usize::MAX)
+    }
+
+    /// The places of these ranks, sorted.
+    pub(crate) fn places(&self, ranks: &[usize]) -> Vec<usize> {
+        let mut places: Vec<_> = ranks.iter().filter_map(|rank| self.places.get(*rank).copied()).collect();
+        places.sort_unstable();
+        places
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::SigningError;
 use crate::base::{Digest, digest};
+use crate::verifying::head;
 use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_ASN1, ED25519, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, VerificationAlgorithm,
 };
@@ -64,13 +65,8 @@ impl GroupKey {
         Ok(Self { kind, spki: spki.to_vec(), parsed })
     }
 
-    /// The SPKI of a P-256 point in its 65-byte form.
-    pub fn p256_spki(point: &[u8; 65]) -> Vec<u8> {
-        [P256_HEAD.as_slice(), point].concat()
-    }
-
     /// The SPKI of an Ed25519 key.
-    pub fn ed25519_spki(key: &[u8; 32]) -> Vec<u8> {
+    pub(crate) fn ed25519_spki(key: &[u8; 32]) -> Vec<u8> {
         [ED25519_HEAD.as_slice(), key].concat()
     }
 
@@ -123,7 +119,6 @@ impl Eq for GroupKey {}
 
 impl core::fmt::Debug for GroupKey {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let head: String = self.digest().iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        write!(out, "GroupKey({:?}, {head})", self.kind)
+        write!(out, "GroupKey({:?}, {})", self.kind, head(&self.digest()))
     }
 }

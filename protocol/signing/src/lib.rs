@@ -18,8 +18,7 @@ mod dealer;
 mod error;
 pub mod frost;
 mod group_key;
-mod groups;
-mod modular;
+pub mod modular;
 pub mod plain;
 pub mod plain_ed25519;
 pub mod plain_rsa;
@@ -32,13 +31,13 @@ pub mod shared;
 pub mod sharing;
 pub mod shoup;
 pub mod ts_dsa;
-pub mod ts_rsa;
+mod verifying;
 
 pub use error::SigningError;
+pub use folkmoot_groups::{Edwards, P256, PrimeGroup, Ristretto};
 pub use group_key::{GroupKey, KeyKind};
-pub use groups::{Edwards, P256, PrimeGroup, Ristretto};
 pub use plain::{Signature, SigningKey, VerifyingKey};
-pub use run::{Fault, FaultKind, HANDS_MAX, Heard, Next, Run, RunId, Said};
+pub use run::{Fault, FaultKind, Heard, Next, Run, RunId, SIGNERS_MAX, Said};
 pub use scheme::{Mode, Scheme};
 
 use folkmoot_base as base;

@@ -9,99 +9,99 @@ use crypto_bigint::{BoxedUint, NonZero, Odd, Resize};
 use zeroize::Zeroize;
 
 /// A number modulo a [`Modulus`].
-pub(crate) type Residue = BoxedMontyForm;
+pub type Residue = BoxedMontyForm;
 
 /// A public odd number to count modulo of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Modulus(BoxedMontyParams);
+pub struct Modulus(BoxedMontyParams);
 
 impl Modulus {
     /// None if `number` is even, or less than three.
-    pub(crate) fn new(number: &BoxedUint) -> Option<Self> {
+    pub fn new(number: &BoxedUint) -> Option<Self> {
         let bits = number.bits_vartime();
         let odd = Option::<Odd<BoxedUint>>::from(Odd::new(number.resize_unchecked(bits.max(1))))?;
         (bits > 1).then(|| Self(BoxedMontyParams::new_vartime(odd)))
     }
 
     /// The number itself, as precise as it is long.
-    pub(crate) fn number(&self) -> &BoxedUint {
+    pub fn number(&self) -> &BoxedUint {
         self.0.modulus().as_ref()
     }
 
     /// The number itself, known not to be zero.
-    pub(crate) fn divisor(&self) -> &NonZero<BoxedUint> {
+    pub fn divisor(&self) -> &NonZero<BoxedUint> {
         self.0.modulus().as_nz_ref()
     }
 
     /// Its length in bits.
-    pub(crate) fn bits(&self) -> u32 {
+    pub fn bits(&self) -> u32 {
         self.number().bits_vartime()
     }
 
     /// Length of a residue's encoding, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         usize::try_from(self.bits().div_ceil(8)).unwrap_or(usize::MAX)
     }
 
     /// The precision of residues, in bits.
-    pub(crate) fn precision(&self) -> u32 {
+    pub fn precision(&self) -> u32 {
         self.number().bits_precision()
     }
 
     /// `number` modulo this, of whatever length.
-    pub(crate) fn residue(&self, number: &BoxedUint) -> Residue {
+    pub fn residue(&self, number: &BoxedUint) -> Residue {
         BoxedMontyForm::new(number.rem(self.divisor()), &self.0)
     }
 
     /// One.
-    pub(crate) fn one(&self) -> Residue {
+    pub fn one(&self) -> Residue {
         BoxedMontyForm::one(&self.0)
     }
 
     /// The residue that these bytes encode: big endian, [`Self::bytes`] of them, below the modulus, not zero.
-    pub(crate) fn decode(&self, bytes: &[u8]) -> Option<Residue> {
+    pub fn decode(&self, bytes: &[u8]) -> Option<Residue> {
         Some(self.residue(&self.decode_number(bytes)?))
     }
 
     /// The same as a number.
-    pub(crate) fn decode_number(&self, bytes: &[u8]) -> Option<BoxedUint> {
+    pub fn decode_number(&self, bytes: &[u8]) -> Option<BoxedUint> {
         let number = decode(bytes, self.precision()).filter(|_| bytes.len() == self.bytes())?;
         (number < *self.number() && !bool::from(number.is_zero())).then_some(number)
     }
 
     /// The one encoding.
-    pub(crate) fn encode(&self, residue: &Residue) -> Vec<u8> {
+    pub fn encode(&self, residue: &Residue) -> Vec<u8> {
         encode(&residue.retrieve(), self.bytes())
     }
 
     /// A random residue, 2^-128 from uniform.
-    pub(crate) fn draw(&self, entropy: &mut dyn Entropy) -> BoxedUint {
+    pub fn draw(&self, entropy: &mut dyn Entropy) -> BoxedUint {
         draw_below(self.divisor(), entropy)
     }
 }
 
 /// `base` to a secret power, in constant time.
-pub(crate) fn pow(base: &Residue, exponent: &BoxedUint) -> Residue {
+pub fn pow(base: &Residue, exponent: &BoxedUint) -> Residue {
     base.pow(exponent)
 }
 
 /// `base` to a public power: takes as long as the exponent is.
-pub(crate) fn pow_public(base: &Residue, exponent: &BoxedUint) -> Residue {
+pub fn pow_public(base: &Residue, exponent: &BoxedUint) -> Residue {
     base.pow_bounded_exp(exponent, exponent.bits_vartime())
 }
 
 /// `1 / residue`, for public ones; none of those that share a factor with the modulus.
-pub(crate) fn invert_public(residue: &Residue) -> Option<Residue> {
+pub fn invert_public(residue: &Residue) -> Option<Residue> {
     residue.invert_vartime().into()
 }
 
 /// The number that these bytes are, big endian, of this precision in bits. None if they are more than it holds.
-pub(crate) fn decode(bytes: &[u8], precision: u32) -> Option<BoxedUint> {
+pub fn decode(bytes: &[u8], precision: u32) -> Option<BoxedUint> {
     BoxedUint::from_be_slice(bytes, precision).ok()
 }
 
 /// The last `length` bytes of a number, big endian, with zeros in front if it has fewer.
-pub(crate) fn encode(number: &BoxedUint, length: usize) -> Vec<u8> {
+pub fn encode(number: &BoxedUint, length: usize) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let mut out = vec![0; length.saturating_sub(bytes.len())];
     out.extend_from_slice(bytes.get(bytes.len().saturating_sub(length)..).unwrap_or_default());
@@ -109,7 +109,7 @@ pub(crate) fn encode(number: &BoxedUint, length: usize) -> Vec<u8> {
 }
 
 /// A random number below `bound`, 2^-128 from uniform, of the precision of `bound`; its time depends on that precision alone.
-pub(crate) fn draw_below(bound: &NonZero<BoxedUint>, entropy: &mut dyn Entropy) -> BoxedUint {
+pub fn draw_below(bound: &NonZero<BoxedUint>, entropy: &mut dyn Entropy) -> BoxedUint {
     let precision = bound.as_ref().bits_precision().saturating_add(128);
     let bytes = usize::try_from(precision.div_ceil(8)).unwrap_or(usize::MAX);
     let mut drawn = vec![0; bytes];
@@ -122,19 +122,19 @@ pub(crate) fn draw_below(bound: &NonZero<BoxedUint>, entropy: &mut dyn Entropy) 
 }
 
 /// A polynomial over the numbers modulo `modulus` (which may be secret), its constant term first. Erased when dropped.
-pub(crate) struct RingPolynomial<'a> {
+pub struct RingPolynomial<'a> {
     modulus: &'a NonZero<BoxedUint>,
     terms: Vec<Secret<BoxedUint>>,
 }
 
 impl<'a> RingPolynomial<'a> {
     /// Of these terms, each below the modulus and of its precision.
-    pub(crate) fn of(modulus: &'a NonZero<BoxedUint>, terms: Vec<Secret<BoxedUint>>) -> Self {
+    pub fn of(modulus: &'a NonZero<BoxedUint>, terms: Vec<Secret<BoxedUint>>) -> Self {
         Self { modulus, terms }
     }
 
     /// Random, of `degree`, with this value at zero.
-    pub(crate) fn random(
+    pub fn random(
         modulus: &'a NonZero<BoxedUint>,
         at_zero: Secret<BoxedUint>,
         degree: usize,
@@ -146,7 +146,7 @@ impl<'a> RingPolynomial<'a> {
     }
 
     /// The value at `place` (Horner).
-    pub(crate) fn at(&self, place: u64) -> Secret<BoxedUint> {
+    pub fn at(&self, place: u64) -> Secret<BoxedUint> {
         let place = BoxedUint::from(place);
         let mut sum = BoxedUint::zero_with_precision(self.modulus.as_ref().bits_precision());
         for term in self.terms.iter().rev() {

@@ -8,9 +8,10 @@
 //! Signing runs on `p256`, whose nonces follow from key and message; verifying on `aws-lc-rs`, which is three times faster.
 
 use crate::SigningError;
+use crate::verifying::{Kind, Verifying, head, labelled};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, tls_codec};
-use folkmoot_base::{Entropy, MemberId, NodeId, Secret, digest};
+use folkmoot_base::{Entropy, Secret};
 use p256::ecdsa::signature::Signer;
 use p256::pkcs8::{DecodePrivateKey, EncodePrivateKey};
 use std::io::Write;
@@ -112,17 +113,24 @@ impl SigningKey {
 
 impl core::fmt::Debug for SigningKey {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(out, "SigningKey({}, ..)", self.public.member)
+        write!(out, "SigningKey({}, ..)", self.public.member_id())
+    }
+}
+
+/// ECDSA on P-256 with SHA-256.
+pub enum Ecdsa {}
+
+impl Kind for Ecdsa {
+    type Spki = [u8; SPKI_BYTES];
+    type Signature = Signature;
+
+    fn bytes(signature: &Signature) -> impl AsRef<[u8]> {
+        signature.to_bytes()
     }
 }
 
 /// A public key on the curve, ready to verify with.
-#[derive(Clone)]
-pub struct VerifyingKey {
-    spki: [u8; SPKI_BYTES],
-    member: MemberId,
-    parsed: ParsedPublicKey,
-}
+pub type VerifyingKey = Verifying<Ecdsa>;
 
 impl VerifyingKey {
     /// Reads the 91-byte SPKI of an uncompressed P-256 point; no other form.
@@ -138,41 +146,13 @@ impl VerifyingKey {
         p256::PublicKey::from_sec1_bytes(point).map_err(|_| SigningError::WireKey)?;
         let parsed =
             ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).map_err(|_| SigningError::WireKey)?;
-        Ok(Self { member: MemberId(digest(&[&spki])), spki, parsed })
-    }
-
-    /// The key as SPKI DER.
-    pub fn spki_der(&self) -> &[u8; SPKI_BYTES] {
-        &self.spki
-    }
-
-    /// SHA-256 of the SPKI, as the name of a member.
-    pub fn member_id(&self) -> MemberId {
-        self.member
-    }
-
-    /// SHA-256 of the SPKI, as the name of a node.
-    pub fn node_id(&self) -> NodeId {
-        self.member.node()
+        Ok(Self::of(spki, parsed))
     }
 
     /// The point. None for no key that was ever read.
     pub(crate) fn point(&self) -> Option<p256::ProjectivePoint> {
-        let point = self.spki.strip_prefix(&SPKI_HEAD)?;
+        let point = self.spki_der().strip_prefix(&SPKI_HEAD)?;
         p256::PublicKey::from_sec1_bytes(point).ok().map(|key| key.to_projective())
-    }
-
-    /// Checks a signature made by [`SigningKey::sign`] under the same label.
-    ///
-    /// # Errors
-    /// [`SigningError::PeerSignature`].
-    pub fn verify(
-        &self,
-        label: &'static [u8],
-        message: &[u8],
-        signature: &Signature,
-    ) -> Result<(), SigningError> {
-        self.verify_raw(&labelled(label, message), signature)
     }
 
     /// [`Self::verify`] for the 64 bytes that stand in our own messages.
@@ -186,28 +166,6 @@ impl VerifyingKey {
         signature: &[u8; SIGNATURE_BYTES],
     ) -> Result<(), SigningError> {
         self.verify(label, message, &Signature::from_bytes(signature)?)
-    }
-
-    /// Checks a signature without a label, as X.509 and CMS have them.
-    ///
-    /// # Errors
-    /// [`SigningError::PeerSignature`].
-    pub fn verify_raw(&self, message: &[u8], signature: &Signature) -> Result<(), SigningError> {
-        self.parsed.verify_sig(message, &signature.to_bytes()).map_err(|_| SigningError::PeerSignature)
-    }
-}
-
-impl PartialEq for VerifyingKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.spki == other.spki
-    }
-}
-
-impl Eq for VerifyingKey {}
-
-impl core::fmt::Debug for VerifyingKey {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(out, "VerifyingKey({})", self.member)
     }
 }
 
@@ -268,8 +226,7 @@ impl Signature {
 
 impl core::fmt::Debug for Signature {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let head: String = self.to_bytes().iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        write!(out, "Signature({head}..)")
+        write!(out, "Signature({}..)", head(&self.to_bytes()))
     }
 }
 
@@ -295,16 +252,4 @@ impl DeserializeBytes for Signature {
             Self::from_bytes(head).map_err(|error| tls_codec::Error::DecodingError(error.to_string()))?;
         Ok((value, rest))
     }
-}
-
-pub(crate) fn labelled(label: &'static [u8], message: &[u8]) -> Vec<u8> {
-    debug_assert!(
-        label.starts_with(b"folkmoot") && !label.contains(&0),
-        "labels name the project, without zeros"
-    );
-    let mut input = Vec::with_capacity(label.len().saturating_add(message.len()).saturating_add(1));
-    input.extend_from_slice(label);
-    input.push(0);
-    input.extend_from_slice(message);
-    input
 }

@@ -6,10 +6,10 @@
 //!
 //! Not for CMS: OpenSSL 3.0 makes no SignerInfo of it.
 
-use crate::plain::labelled;
+use crate::verifying::{Kind, Verifying, head, labelled};
 use crate::{Edwards, PrimeGroup, SigningError};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, ParsedPublicKey};
-use folkmoot_base::{Entropy, MemberId, Secret, digest, draw};
+use folkmoot_base::{Entropy, Secret, draw};
 
 /// Bytes of a [`Signature`]: R ‖ s.
 pub const SIGNATURE_BYTES: usize = 64;
@@ -83,17 +83,24 @@ impl SigningKey {
 
 impl core::fmt::Debug for SigningKey {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(out, "SigningKey({}, ..)", self.public.member)
+        write!(out, "SigningKey({}, ..)", self.public.member_id())
+    }
+}
+
+/// Ed25519 over the subgroup of prime order.
+pub enum Ed25519 {}
+
+impl Kind for Ed25519 {
+    type Spki = [u8; SPKI_BYTES];
+    type Signature = Signature;
+
+    fn bytes(signature: &Signature) -> impl AsRef<[u8]> {
+        signature.0
     }
 }
 
 /// A public key: a point of the subgroup of prime order, not the identity.
-#[derive(Clone)]
-pub struct VerifyingKey {
-    spki: [u8; SPKI_BYTES],
-    member: MemberId,
-    parsed: ParsedPublicKey,
-}
+pub type VerifyingKey = Verifying<Ed25519>;
 
 impl VerifyingKey {
     /// Reads the 44-byte SPKI; no other form, and no point outside the subgroup.
@@ -105,52 +112,7 @@ impl VerifyingKey {
         let point = spki.strip_prefix(&SPKI_HEAD).ok_or(SigningError::WireKey)?;
         Edwards::decode(point).ok_or(SigningError::WireKey)?;
         let parsed = ParsedPublicKey::new(&ED25519, point).map_err(|_| SigningError::WireKey)?;
-        Ok(Self { member: MemberId(digest(&[&spki])), spki, parsed })
-    }
-
-    /// The key as SPKI DER.
-    pub fn spki_der(&self) -> &[u8; SPKI_BYTES] {
-        &self.spki
-    }
-
-    /// SHA-256 of the SPKI, as the name of a member.
-    pub fn member_id(&self) -> MemberId {
-        self.member
-    }
-
-    /// Checks a signature made by [`SigningKey::sign`] under the same label.
-    ///
-    /// # Errors
-    /// [`SigningError::PeerSignature`].
-    pub fn verify(
-        &self,
-        label: &'static [u8],
-        message: &[u8],
-        signature: &Signature,
-    ) -> Result<(), SigningError> {
-        self.verify_raw(&labelled(label, message), signature)
-    }
-
-    /// Checks a signature without a label, as X.509 has them.
-    ///
-    /// # Errors
-    /// [`SigningError::PeerSignature`].
-    pub fn verify_raw(&self, message: &[u8], signature: &Signature) -> Result<(), SigningError> {
-        self.parsed.verify_sig(message, &signature.0).map_err(|_| SigningError::PeerSignature)
-    }
-}
-
-impl PartialEq for VerifyingKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.spki == other.spki
-    }
-}
-
-impl Eq for VerifyingKey {}
-
-impl core::fmt::Debug for VerifyingKey {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(out, "VerifyingKey({})", self.member)
+        Ok(Self::of(spki, parsed))
     }
 }
 
@@ -178,7 +140,6 @@ impl Signature {
 
 impl core::fmt::Debug for Signature {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let head: String = self.0.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        write!(out, "Signature({head}..)")
+        write!(out, "Signature({}..)", head(&self.0))
     }
 }

@@ -5,8 +5,8 @@
 //! What it draws besides, to blind the private operation, shows in no output.
 
 use crate::SigningError;
-use crate::plain::labelled;
 use crate::rsa_spki::{SPKI_1024, SPKI_2048, SPKI_3072, SpkiForm};
+use crate::verifying::{Kind, Verifying, head, labelled};
 use aws_lc_rs::digest::{SHA256, digest as sha256};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rsa::KeyPair;
@@ -14,7 +14,7 @@ use aws_lc_rs::signature::{
     KeyPair as _, ParsedPublicKey, RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
     RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, VerificationAlgorithm,
 };
-use folkmoot_base::{MemberId, Secret, digest};
+use folkmoot_base::Secret;
 
 /// The length of a modulus, and so of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,7 +96,7 @@ impl SigningKey {
     /// # Errors
     /// As [`Self::sign`].
     pub fn sign_raw(&self, message: &[u8]) -> Result<Signature, SigningError> {
-        let mut bytes = vec![0; self.public.size.bytes()];
+        let mut bytes = vec![0; self.pair.public_modulus_len()];
         let hash = sha256(&SHA256, message);
         self.pair.sign_digest(&RSA_PKCS1_SHA256, &hash, &mut bytes).map_err(|_| SigningError::LocalKey)?;
         Ok(Signature(bytes))
@@ -105,18 +105,24 @@ impl SigningKey {
 
 impl core::fmt::Debug for SigningKey {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(out, "SigningKey({}, ..)", self.public.member)
+        write!(out, "SigningKey({}, ..)", self.public.member_id())
+    }
+}
+
+/// RSA with SHA-256, PKCS#1 v1.5.
+pub enum Rsa {}
+
+impl Kind for Rsa {
+    type Spki = Vec<u8>;
+    type Signature = Signature;
+
+    fn bytes(signature: &Signature) -> impl AsRef<[u8]> {
+        &signature.0
     }
 }
 
 /// A public key with exponent 65537.
-#[derive(Clone)]
-pub struct VerifyingKey {
-    spki: Vec<u8>,
-    size: Size,
-    member: MemberId,
-    parsed: ParsedPublicKey,
-}
+pub type VerifyingKey = Verifying<Rsa>;
 
 impl VerifyingKey {
     /// Reads an SPKI of 2048 or 3072 bits: rsaEncryption with NULL, shortest lengths, exponent 65537; no other form.
@@ -135,67 +141,17 @@ impl VerifyingKey {
         Self::read(der, &[Size::Historical1024])
     }
 
-    /// The key as SPKI DER: 162, 294 or 422 bytes.
-    pub fn spki_der(&self) -> &[u8] {
-        &self.spki
-    }
-
-    /// The length of its modulus.
-    pub fn size(&self) -> Size {
-        self.size
-    }
-
-    /// SHA-256 of the SPKI, as the name of a member.
-    pub fn member_id(&self) -> MemberId {
-        self.member
-    }
-
-    /// Checks a signature made by [`SigningKey::sign`] under the same label.
-    ///
-    /// # Errors
-    /// [`SigningError::PeerSignature`].
-    pub fn verify(
-        &self,
-        label: &'static [u8],
-        message: &[u8],
-        signature: &Signature,
-    ) -> Result<(), SigningError> {
-        self.verify_raw(&labelled(label, message), signature)
-    }
-
-    /// Checks a signature without a label, as X.509 and CMS have them.
-    ///
-    /// # Errors
-    /// [`SigningError::PeerSignature`].
-    pub fn verify_raw(&self, message: &[u8], signature: &Signature) -> Result<(), SigningError> {
-        self.parsed.verify_sig(message, &signature.0).map_err(|_| SigningError::PeerSignature)
-    }
-
     fn read(der: &[u8], sizes: &[Size]) -> Result<Self, SigningError> {
         let size =
             sizes.iter().find(|size| size.form().modulus(der).is_some()).ok_or(SigningError::WireKey)?;
         let parsed = ParsedPublicKey::new(size.algorithm(), der).map_err(|_| SigningError::WireKey)?;
-        Ok(Self { spki: der.to_vec(), size: *size, member: MemberId(digest(&[der])), parsed })
+        Ok(Self::of(der.to_vec(), parsed))
     }
 
     /// Puts the SPKI's head before an RSAPublicKey of a size that signs.
     fn wrap(public_key: &[u8]) -> Option<Self> {
         let sizes = [Size::Rsa2048, Size::Rsa3072];
         sizes.into_iter().find_map(|size| Self::read(&size.form().wrap(public_key), &[size]).ok())
-    }
-}
-
-impl PartialEq for VerifyingKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.spki == other.spki
-    }
-}
-
-impl Eq for VerifyingKey {}
-
-impl core::fmt::Debug for VerifyingKey {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(out, "VerifyingKey({})", self.member)
     }
 }
 
@@ -221,7 +177,6 @@ impl Signature {
 
 impl core::fmt::Debug for Signature {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let head: String = self.0.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        write!(out, "Signature({head}..)")
+        write!(out, "Signature({}..)", head(&self.0))
     }
 }

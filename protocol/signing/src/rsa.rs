@@ -136,7 +136,7 @@ impl RsaPublicKey {
 }
 
 /// EMSA-PKCS1-v1_5 of the SHA-256 of `message` (RFC 8017, section 9.2), as a number. None if the modulus is too short for it.
-pub(crate) fn representative(modulus: &Modulus, message: &[u8]) -> Option<Residue> {
+pub fn representative(modulus: &Modulus, message: &[u8]) -> Option<Residue> {
     let hash = Sha256::digest(message);
     let filling =
         modulus.bytes().checked_sub(DIGEST_INFO.len() + hash.len() + 3).filter(|filling| *filling >= 8)?;

@@ -8,8 +8,8 @@
 use crate::base::{Digest, Entropy, MemberId, Secret};
 use std::collections::BTreeMap;
 
-/// Most hands in one run.
-pub const HANDS_MAX: usize = 256;
+/// Most members in one run, signers and holders alike.
+pub const SIGNERS_MAX: usize = 256;
 
 /// What a hand says in one round.
 #[derive(Debug, Default)]

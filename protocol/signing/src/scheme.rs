@@ -81,20 +81,4 @@ impl Scheme {
     pub fn takes_long(self) -> bool {
         matches!(self, Self::TsRsa | Self::Shoup | Self::TsDsa)
     }
-
-    /// Whether who lies in a run is named.
-    pub fn names_liars(self) -> bool {
-        self != Self::TsRsa
-    }
-
-    /// Whether a signature says whose hands made it.
-    pub fn accountable(self) -> bool {
-        !self.shared()
-    }
-
-    /// Whether the members can give a newcomer a share without a dealer. Not Shoup's: to evaluate the polynomial takes the order
-    /// of the group, which nobody may know.
-    pub fn members_can_share(self) -> bool {
-        matches!(self, Self::TsRsa | Self::TsDsa | Self::Frost)
-    }
 }

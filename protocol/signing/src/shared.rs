@@ -8,28 +8,15 @@
 //! a dealer, where the charter has one: draw_secret, public_key, deal --> the same, without a run; check_share at each holder
 //! ```
 
-pub use crate::dealer::{Dealt, check_share, deal, draw_secret, public_key};
+pub use crate::dealer::{Dealt, SharingFacts, check_share, deal, draw_secret, public_key};
 
-use crate::base::{Digest, Entropy, MemberId, Secret, digest};
+use crate::base::{Entropy, MemberId, Secret, digest};
 use crate::dealer;
-use crate::frost::{Dkg, FrostShare, FrostSharing, Held as FrostHeld, Sign};
+use crate::frost::{FrostShare, FrostSharing, Sign};
 use crate::run::FaultKind;
 use crate::sharing::{Change, Held, Joint, Redistribute, Share, Sharing};
 use crate::ts_dsa::Signing;
-use crate::{Edwards, Fault, GroupKey, Heard, Next, P256, PrimeGroup as _, Run, RunId, Scheme, SigningError};
-
-/// What a sharing says in public.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SharingFacts {
-    /// Its share-epoch: the digest of its commitments (DECISIONS N3).
-    pub epoch: Digest,
-    /// The group's key.
-    pub key: GroupKey,
-    /// How many shares determine the secret.
-    pub threshold: usize,
-    /// Who was given a share, sorted.
-    pub holders: Vec<MemberId>,
-}
+use crate::{Edwards, Fault, GroupKey, Heard, Next, P256, Run, RunId, Scheme, SigningError};
 
 /// What a run comes to.
 #[derive(Debug)]
@@ -76,7 +63,7 @@ pub fn facts(scheme: Scheme, public: &[u8]) -> Result<SharingFacts, SigningError
             let sharing = FrostSharing::decode(public)?;
             Ok(SharingFacts {
                 epoch: sharing.epoch(),
-                key: GroupKey::from_spki_der(&sharing.key().spki_der())?,
+                key: sharing.key()?,
                 threshold: sharing.threshold(),
                 holders: sharing.holders().to_vec(),
             })
@@ -100,7 +87,7 @@ pub fn found(
 ) -> Result<AnyRun, Fault> {
     match scheme {
         Scheme::TsDsa => Ok(mapped(Joint::<P256>::new(run, me, hands, threshold)?, of_held)),
-        Scheme::Frost => Ok(mapped(Dkg::new(me, run, hands, threshold)?, of_frost)),
+        Scheme::Frost => Ok(mapped(Joint::<Edwards>::new(run, me, hands, threshold)?, of_edwards)),
         Scheme::TsRsa | Scheme::Shoup => Err(needs_dealer()),
         Scheme::Plain | Scheme::Asm => Err(no_such_run()),
     }
@@ -128,10 +115,10 @@ pub fn reshare(
         }
         Scheme::Frost => {
             let old = FrostSharing::decode(public).map_err(|_| no_such_share())?;
-            let old = edwards(&old).ok_or_else(no_such_share)?;
-            let share =
-                share.map(|share| edwards_share(share, &old).ok_or_else(no_such_share)).transpose()?;
-            Ok(mapped(Redistribute::new(run, me, &old, share.as_ref(), change)?, of_edwards))
+            let old = old.shared();
+            let share = share.map(|share| FrostShare::decode(share.expose())).transpose();
+            let share = share.map_err(|_| no_such_share())?.map(|share| share.shared(old));
+            Ok(mapped(Redistribute::new(run, me, old, share.as_ref(), change)?, of_edwards))
         }
         Scheme::TsRsa | Scheme::Shoup => Err(needs_dealer()),
         Scheme::Plain | Scheme::Asm => Err(no_such_run()),
@@ -180,36 +167,11 @@ fn of_held(held: Held<P256>) -> Outcome {
     Outcome::Sharing { public: held.sharing.encode(), share: held.share.map(|share| share.encode()) }
 }
 
-fn of_frost(held: FrostHeld) -> Outcome {
-    Outcome::Sharing { public: held.sharing.encode(), share: Some(held.share.encode()) }
-}
-
-/// A sharing moved by [`Redistribute`], in the words of FROST. It has the same commitments, places and numbers.
+/// A sharing over edwards25519, in the forms of FROST.
 fn of_edwards(held: Held<Edwards>) -> Outcome {
-    let commitments = held.sharing.commitments().iter().map(Edwards::encode);
-    let commitments: Vec<[u8; 32]> = commitments.filter_map(|bytes| bytes.try_into().ok()).collect();
-    let holders = held.sharing.holders().iter().copied();
-    let Ok(sharing) = FrostSharing::from_commitments(&commitments, holders) else {
-        return Outcome::Sharing { public: Vec::new(), share: None };
-    };
-    let share = held.share.and_then(|share| {
-        let number = Secret::new(Edwards::encode_scalar(share.value()));
-        let number: [u8; 32] = number.expose().as_slice().try_into().ok()?;
-        FrostShare::new(&sharing, share.holder(), Secret::new(number)).ok()
-    });
-    Outcome::Sharing { public: sharing.encode(), share: share.map(|share| share.encode()) }
-}
-
-fn edwards(sharing: &FrostSharing) -> Option<Sharing<Edwards>> {
-    let commitments = sharing.commitments();
-    let commitments = commitments.iter().map(|bytes| Edwards::decode(bytes)).collect::<Option<Vec<_>>>()?;
-    Sharing::new(commitments, sharing.holders().to_vec()).ok()
-}
-
-fn edwards_share(share: &Secret<Vec<u8>>, of: &Sharing<Edwards>) -> Option<Share<Edwards>> {
-    let share = FrostShare::decode(share.expose()).ok()?;
-    let number = Edwards::decode_scalar(share.scalar().expose())?;
-    Some(Share::new(share.holder(), of.epoch(), number))
+    let sharing = FrostSharing::from(held.sharing);
+    let share = held.share.map(|share| FrostShare::new(&share, &sharing).encode());
+    Outcome::Sharing { public: sharing.encode(), share }
 }
 
 fn no_such_run() -> Fault {

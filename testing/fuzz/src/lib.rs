@@ -19,7 +19,6 @@ mod asm;
 mod dealers;
 mod doors;
 mod frames;
-mod frost;
 mod keys;
 mod letters;
 mod links;
@@ -61,8 +60,7 @@ targets! {
     orders: ring_gathering, ring_operational, group_ordered;
     keys: flush_machine, keying_machine, session_machine;
     runs: agreement_run;
-    sharing: sharing_forms, sharing_run;
-    frost: frost_forms, frost_run;
+    sharing: sharing_forms, sharing_run, frost_forms;
     doors: admission_desk, admission_applicant;
     offices: authority_message, authority_office, authority_desk;
     letters: letters_word, letters_desk, letters_writer;

@@ -3,8 +3,8 @@
 use crate::script::script;
 use crate::world::world;
 use crate::{
-    asm, dealers, doors, frames, frost, keys, letters, links, offices, orders, replicas, runs, shares,
-    sharing, stacks, stored, values,
+    asm, dealers, doors, frames, keys, letters, links, offices, orders, replicas, runs, shares, sharing,
+    stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
@@ -28,8 +28,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [flush, flushing] = keys::flush_seeds();
     let [envelopes, keying] = keys::keying_seeds();
     let [stranger, wire, datagrams] = links::wire_seeds();
-    let [sharings, dealings] = sharing::sharing_seeds();
-    let [frost_forms, frost_run] = frost::frost_seeds();
+    let [sharings, dealings, frost_forms] = sharing::sharing_seeds();
     let [dealt, shoup, ts_rsa] = shares::share_seeds();
     let [kept, sent] = dealers::dealer_seeds();
     let [replica_words, replica] = replicas::replica_seeds();
@@ -49,7 +48,6 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("sharing_forms", sharings),
         ("sharing_run", dealings),
         ("frost_forms", frost_forms),
-        ("frost_run", frost_run),
         ("keying_envelope", envelopes),
         ("keying_machine", keying),
         ("session_machine", keys::session_seeds()),

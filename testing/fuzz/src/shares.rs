@@ -6,10 +6,10 @@ use folkmoot_base::{MemberId, Secret};
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, Dealt, ShoupShare, ShoupSharing, ShoupSign};
-use folkmoot_signing::ts_rsa::{
+use folkmoot_signing::{Fault, Heard, Next, Run, RunId};
+use folkmoot_study::ts_rsa::{
     Subject, TsRsaDealer, TsRsaEnrol, TsRsaReshare, TsRsaShare, TsRsaSharing, TsRsaSign,
 };
-use folkmoot_signing::{Fault, Heard, Next, Run, RunId};
 use std::sync::OnceLock;
 
 /// Two safe primes of 512 bits, the first of protocol/signing/tests/data.

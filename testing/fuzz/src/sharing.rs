@@ -1,16 +1,17 @@
 //! Signing: what is stored and told of a sharing, and whole runs in which one hand says what the input says.
 //!
 //! ```text
-//! input of a run = run u8 (joint, redistribute, enrol, sign), liar u8, then steps: round | 8 if to each alone
+//! input of a run = run u8 (joint, redistribute, enrol, threshold ECDSA, FROST), liar u8, then steps: round | 8 if to each alone
 //! ```
 //! Whatever it says: all others come to the same end, and if that is a fault, the liar alone is named.
 
 use crate::frames::member;
 use crate::script::{Dice, script, steps};
 use folkmoot_base::{MemberId, Secret, digest};
+use folkmoot_signing::frost::{self, FrostShare, FrostSharing, Sign};
 use folkmoot_signing::sharing::{Change, Enrol, Held, Joint, Redistribute, Share, Sharing, deal};
 use folkmoot_signing::ts_dsa::{Signed, Signing};
-use folkmoot_signing::{Fault, Heard, Next, P256, PrimeGroup, Ristretto, Run, RunId, Said};
+use folkmoot_signing::{Edwards, Fault, Heard, Next, P256, PrimeGroup, Ristretto, Run, RunId, Said};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -18,6 +19,8 @@ use std::sync::OnceLock;
 const ROUNDS_MAX: usize = 8;
 /// Set in a step that replaces what was said to each alone.
 const PRIVATE: u8 = 8;
+/// How many kinds of run there are.
+const RUNS: u8 = 5;
 
 type Shares = BTreeMap<MemberId, Share<P256>>;
 type Hands = BTreeMap<MemberId, Box<dyn Run<Done = Vec<u8>>>>;
@@ -39,6 +42,20 @@ fn forms<G: PrimeGroup>(data: &[u8]) {
     }
 }
 
+/// Signing: FROST's sharings and shares.
+pub fn frost_forms(data: &[u8]) {
+    let (own, shares) = frost_world();
+    if let Ok(sharing) = FrostSharing::decode(data) {
+        assert_eq!(sharing.encode(), data);
+        assert!((1..=sharing.holders().len()).contains(&sharing.threshold()));
+    }
+    if let Ok(share) = FrostShare::decode(data) {
+        assert_eq!(share.encode().expose().as_slice(), data);
+        let known = shares.values().any(|other| other.encode() == share.encode());
+        assert_eq!(share.check(own).is_ok(), known);
+    }
+}
+
 fn three() -> Vec<MemberId> {
     let mut hands: Vec<MemberId> = (1..=3).map(member).collect();
     hands.sort();
@@ -55,6 +72,15 @@ fn world() -> &'static (Sharing<P256>, Shares) {
     WORLD.get_or_init(|| {
         let secret = P256::draw(&mut Dice(1));
         deal::<P256>(&secret, &three(), 2, &mut Dice(2)).expect("two of three")
+    })
+}
+
+/// The same, in the forms of FROST.
+fn frost_world() -> &'static (FrostSharing, BTreeMap<MemberId, FrostShare>) {
+    static WORLD: OnceLock<(FrostSharing, BTreeMap<MemberId, FrostShare>)> = OnceLock::new();
+    WORLD.get_or_init(|| {
+        let secret = Edwards::draw(&mut Dice(1));
+        frost::deal(&secret, &three(), 2, &mut Dice(2)).expect("two of three")
     })
 }
 
@@ -108,17 +134,22 @@ fn signed(signed: Signed<P256>) -> Vec<u8> {
 fn hands(run: u8) -> Hands {
     let (id, three) = (RunId([run; 32]), three());
     let (sharing, shares) = world();
-    let all = three.iter().copied().chain((run % 4 == 2).then(newcomer));
+    let all = three.iter().copied().chain((run % RUNS == 2).then(newcomer));
     let change = Change { dealers: &three[..2], holders: &three[1..], threshold: 2 };
-    let hand = |me: MemberId| match run % 4 {
+    let hand = |me: MemberId| match run % RUNS {
         0 => boxed(Joint::<P256>::new(id, me, &three, 2).expect("three"), told),
         1 => boxed(Redistribute::new(id, me, sharing, shares.get(&me), change).expect("two"), told),
         2 => boxed(Enrol::new(id, me, sharing, shares.get(&me), &three[..2], newcomer()).expect("two"), told),
-        _ => boxed(
+        3 => boxed(
             Signing::new(id, me, sharing, &shares[&me], &three, digest(&[b"m"])).expect("three"),
             signed,
         ),
+        _ => {
+            let (sharing, shares) = frost_world();
+            boxed(Sign::new(id, sharing, &shares[&me], &three[..2], b"m").expect("two"), |done| done.to_vec())
+        }
     };
+    let all = all.filter(|me| run % RUNS != 4 || three[..2].contains(me));
     all.map(|me| (me, hand(me))).collect()
 }
 
@@ -182,13 +213,13 @@ pub fn sharing_run(data: &[u8]) {
 }
 
 /// Seeds: the forms; and for each run and round an honest word of each kind in the liar's mouth.
-pub(crate) fn sharing_seeds() -> [Vec<Vec<u8>>; 2] {
+pub(crate) fn sharing_seeds() -> [Vec<Vec<u8>>; 3] {
     let (sharing, shares) = world();
     let share = shares.values().next().expect("three");
     let other = deal::<Ristretto>(&Ristretto::one(), &three()[..1], 1, &mut Dice(3)).expect("one of one");
     let forms = vec![sharing.encode(), share.encode().expose().clone(), other.0.encode()];
     let mut runs = Vec::new();
-    for run in 0..4 {
+    for run in 0..RUNS {
         play(hands(run), |round, hand, said| {
             let round = u8::try_from(round).expect("few rounds");
             let liar = u8::try_from(hands(run).keys().position(|other| *other == hand).expect("it is there"))
@@ -205,5 +236,7 @@ pub(crate) fn sharing_seeds() -> [Vec<Vec<u8>>; 2] {
             }
         });
     }
-    [forms, runs]
+    let (sharing, shares) = frost_world();
+    let frost = vec![sharing.encode(), shares[&three()[0]].encode().expose().clone()];
+    [forms, runs, frost]
 }

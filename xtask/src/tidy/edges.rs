@@ -5,8 +5,9 @@ use super::Source;
 /// Package → the project's packages that it may name under `[dependencies]`.
 const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-base", &[]),
-    ("folkmoot-signing", &["folkmoot-base"]),
-    ("folkmoot-agreement", &["folkmoot-base"]),
+    ("folkmoot-groups", &["folkmoot-base"]),
+    ("folkmoot-signing", &["folkmoot-base", "folkmoot-groups"]),
+    ("folkmoot-agreement", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-attach", &["folkmoot-base"]),
     ("folkmoot-identity", &["folkmoot-base", "folkmoot-signing"]),
     ("folkmoot-link", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
@@ -72,6 +73,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-keying",
             "folkmoot-link",
             "folkmoot-signing",
+            "folkmoot-study",
         ],
     ),
     // Admission and signing for what it reads of votes and sharings on the stair and in transcripts.
@@ -87,6 +89,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-member",
         ],
     ),
+    ("folkmoot-study", &["folkmoot-base", "folkmoot-agreement", "folkmoot-signing"]),
     // Of itself: its tests alone drive the real layers beside it.
     ("folkmoot-model", &[]),
     (
@@ -94,6 +97,7 @@ const MAY: &[(&str, &[&str])] = &[
         &[
             "folkmoot-base",
             "folkmoot-signing",
+            "folkmoot-study",
             "folkmoot-agreement",
             "folkmoot-identity",
             "folkmoot-attach",

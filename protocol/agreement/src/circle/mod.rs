@@ -151,7 +151,7 @@ impl<G: PrimeGroup> Run<G> {
     /// What a link at this position is a power of.
     fn between(&self, at: usize) -> Result<G::Element, AgreementError> {
         let (after, before) = self.after(at).zip(self.before(at)).ok_or(AgreementError::LocalNotReady)?;
-        Ok(G::combine(after, &G::inverse(before)))
+        Ok(G::add(after, &G::negate(before)))
     }
 
     fn raise(&mut self, element: &G::Element, scalar: &G::Scalar) -> G::Element {

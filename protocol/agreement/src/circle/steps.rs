@@ -24,14 +24,14 @@ impl<G: PrimeGroup> Run<G> {
         }
         let before = self.before(self.at).ok_or(AgreementError::LocalNotReady)?.clone();
         let left = Zeroizing::new(self.raise(&before, &share));
-        let link = G::combine(&right, &Zeroizing::new(G::inverse(&left)));
+        let link = G::add(&right, &Zeroizing::new(G::negate(&left)));
         Ok(vec![send(LINK, G::encode(&link))])
     }
 
     pub(super) fn take_link(&mut self, at: usize, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
         let value = element_or_identity::<G>(body)?;
         // Both neighbours of either of two are the other.
-        if self.size() == 2 && !G::is_identity(&value) {
+        if self.size() == 2 && value != G::identity() {
             return Err(AgreementError::PeerNotOpened);
         }
         let between = self.between(at)?;
@@ -45,7 +45,9 @@ impl<G: PrimeGroup> Run<G> {
 
     /// In place of an opened share: nothing to compute, only what was sent is checked against it.
     pub(super) fn take_opening(&mut self, at: usize, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
-        let share = G::decode_scalar(body).ok_or(AgreementError::PeerMalformed)?;
+        let share = G::decode_scalar(body)
+            .filter(|share| *share != G::zero())
+            .ok_or(AgreementError::PeerMalformed)?;
         let between = self.between(at)?;
         let sent = [self.raise(&G::generator(), &share), self.raise(&between, &share)];
         if self.share_at(at) != Some(&sent[0]) || self.link_at(at) != Some(&sent[1]) {
@@ -65,8 +67,8 @@ impl<G: PrimeGroup> Run<G> {
     }
 
     fn closes(&self) -> bool {
-        let product = self.links.iter().flatten().fold(G::identity(), |left, right| G::combine(&left, right));
-        G::is_identity(&product)
+        let product = self.links.iter().flatten().fold(G::identity(), |left, right| G::add(&left, right));
+        product == G::identity()
     }
 
     fn finish(&mut self) -> Result<Vec<Step>, AgreementError> {
@@ -74,8 +76,8 @@ impl<G: PrimeGroup> Run<G> {
         let mut key = step.clone();
         let onwards = self.links.iter().flatten().cycle().skip(self.at.saturating_add(1));
         for link in onwards.take(self.size().saturating_sub(1)) {
-            step = Zeroizing::new(G::combine(link, &step));
-            key = Zeroizing::new(G::combine(&key, &step));
+            step = Zeroizing::new(G::add(link, &step));
+            key = Zeroizing::new(G::add(&key, &step));
         }
         let secret = Secret::new(G::encode(&key));
         self.key = Some(key);

@@ -69,7 +69,7 @@ impl<G: PrimeGroup> Curve<G> {
     fn draw(entropy: &mut dyn Entropy, count: &mut Count) -> (Zeroizing<G::Scalar>, Vec<u8>) {
         let exponent = Zeroizing::new(G::draw(entropy));
         spend(count, 1);
-        let value = G::encode(&G::raise(&G::generator(), &exponent));
+        let value = G::encode(&G::raise_generator(&exponent));
         (exponent, value)
     }
 }

@@ -3,6 +3,7 @@
 use super::pairing::Pairing;
 use super::seal::Key;
 use crate::base::{Digest, Entropy, MemberId, Secret, digest};
+use crate::plan::ByAge;
 use crate::{AgreementError, Count, Kept, Module, ModuleName, Plan, Stage, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,11 +34,7 @@ struct State {
 
 /// One run at one member.
 pub struct Run<P: Pairing> {
-    /// By rank: who.
-    pub(super) order: Vec<MemberId>,
-    /// By rank: the place in the plan.
-    places: Vec<usize>,
-    pub(super) me: usize,
+    pub(super) order: ByAge,
     /// From this rank on, members have no pair key with the controller.
     pub(super) first_unpaired: usize,
     pub(super) seen: Seen,
@@ -59,9 +56,7 @@ impl<P: Pairing> Run<P> {
     /// [`AgreementError::LocalKept`] and [`AgreementError::PeerOrigin`], as [`crate::begin`].
     pub fn new(plan: &Plan, kept: Option<&Kept>) -> Result<Self, AgreementError> {
         let base = plan.base();
-        let places: Vec<_> = base.iter().copied().chain(plan.newcomers()).collect();
-        let order: Vec<_> = places.iter().filter_map(|place| plan.members().get(*place).copied()).collect();
-        let me = places.iter().position(|place| *place == plan.me()).ok_or(AgreementError::LocalMembers)?;
+        let order = ByAge::new(plan)?;
         // Rank 0 of the run before was its controller; if it is still there, the base has its pair keys.
         let stays = base.first().and_then(|place| plan.origin(*place)).is_some_and(|origin| origin.rank == 0);
         let mut pairs = BTreeMap::new();
@@ -70,16 +65,15 @@ impl<P: Pairing> Run<P> {
             plan.check_ranks(|rank| before.order.get(usize::try_from(rank).ok()?).copied())?;
             if stays && plan.in_base() {
                 pairs.clone_from(&before.pairs);
-                pairs.retain(|member, _| order.get(..base.len()).unwrap_or_default().contains(member));
+                pairs
+                    .retain(|member, _| order.members.get(..base.len()).unwrap_or_default().contains(member));
             }
         }
         let first_unpaired = if stays { base.len() } else { 1 };
         Ok(Self {
-            me,
             first_unpaired,
-            seen: if first_unpaired < order.len() { Seen::Start } else { Seen::Paired },
+            seen: if first_unpaired < order.members.len() { Seen::Start } else { Seen::Paired },
             order,
-            places,
             own: None,
             offer: None,
             pairs,
@@ -89,13 +83,9 @@ impl<P: Pairing> Run<P> {
         })
     }
 
-    pub(super) fn member(&self, rank: usize) -> Result<MemberId, AgreementError> {
-        self.order.get(rank).copied().ok_or(AgreementError::LocalMembers)
-    }
-
     /// All members by age, in one digest.
     pub(super) fn roll(&self) -> Digest {
-        let ids: Vec<&[u8]> = self.order.iter().map(|member| member.0.as_slice()).collect();
+        let ids: Vec<&[u8]> = self.order.members.iter().map(|member| member.0.as_slice()).collect();
         digest(&[&[b"folkmoot ckd members v1".as_slice()], ids.as_slice()].concat())
     }
 
@@ -114,7 +104,7 @@ impl<P: Pairing> Module for Run<P> {
     }
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Vec<Step> {
-        if self.me != 0 {
+        if self.order.me != 0 {
             return Vec::new();
         }
         if matches!(self.seen, Seen::Paired) {
@@ -133,8 +123,7 @@ impl<P: Pairing> Module for Run<P> {
         body: &[u8],
         entropy: &mut dyn Entropy,
     ) -> Result<Vec<Step>, AgreementError> {
-        let rank = self.places.iter().position(|place| *place == from);
-        let rank = rank.ok_or(AgreementError::PeerOutOfTurn { from, step })?;
+        let rank = self.order.rank(from, step)?;
         self.turn(rank, from, step)?;
         match step {
             OFFER => self.take_offer(body, entropy),
@@ -144,10 +133,7 @@ impl<P: Pairing> Module for Run<P> {
     }
 
     fn awaited(&self) -> Vec<usize> {
-        let mut places: Vec<_> =
-            self.awaited_ranks().iter().filter_map(|rank| self.places.get(*rank).copied()).collect();
-        places.sort_unstable();
-        places
+        self.order.places(&self.awaited_ranks())
     }
 
     fn stage(&self) -> Stage {
@@ -164,9 +150,9 @@ impl<P: Pairing> Module for Run<P> {
     }
 
     fn keep(&self) -> Option<Kept> {
-        let state = State { order: self.order.clone(), pairs: self.next.clone() };
-        let me = self.order.get(self.me).filter(|_| matches!(self.seen, Seen::Done))?;
-        Kept::of_order(P::MODULE, *me, &self.order, state)
+        let state = State { order: self.order.members.clone(), pairs: self.next.clone() };
+        let me = self.order.members.get(self.order.me).filter(|_| matches!(self.seen, Seen::Done))?;
+        Kept::of_order(P::MODULE, *me, &self.order.members, state)
     }
 }
 
@@ -193,7 +179,7 @@ impl<P: Pairing> Run<P> {
 
     /// Whether the member at `rank` pairs in this run.
     fn pairing(&self, rank: usize) -> bool {
-        rank >= self.first_unpaired && rank < self.order.len()
+        rank >= self.first_unpaired && rank < self.order.members.len()
     }
 }
 

@@ -15,11 +15,11 @@ impl<P: Pairing> Run<P> {
         entropy: &mut dyn Entropy,
     ) -> Result<Vec<Step>, AgreementError> {
         let offer = P::read_offer(body)?;
-        let missing: BTreeSet<_> = (self.first_unpaired..self.order.len()).collect();
+        let missing: BTreeSet<_> = (self.first_unpaired..self.order.members.len()).collect();
         let mut steps = Vec::new();
-        if missing.contains(&self.me) {
+        if missing.contains(&self.order.me) {
             let (shared, answer) = P::answer(&offer, entropy, &mut self.count);
-            self.pair_with(self.me, &shared, body, &answer)?;
+            self.pair_with(self.order.me, &shared, body, &answer)?;
             steps.push(send(ANSWER, answer));
         }
         self.offer = Some(body.to_vec());
@@ -34,7 +34,7 @@ impl<P: Pairing> Run<P> {
         entropy: &mut dyn Entropy,
     ) -> Result<Vec<Step>, AgreementError> {
         let answer = P::read_answer(body)?;
-        if self.me == 0 {
+        if self.order.me == 0 {
             let own = self.own.as_ref().ok_or(AgreementError::LocalNotReady)?;
             let shared = P::take(own, &answer, &mut self.count);
             let offer = self.offer.clone().ok_or(AgreementError::LocalNotReady)?;
@@ -48,7 +48,7 @@ impl<P: Pairing> Run<P> {
         }
         self.seen = Seen::Paired;
         self.own = None;
-        if self.me == 0 { self.distribute(entropy) } else { Ok(Vec::new()) }
+        if self.order.me == 0 { self.distribute(entropy) } else { Ok(Vec::new()) }
     }
 
     /// The pair key of the controller and the member at `rank`, from what the two share and what they said for it.
@@ -59,7 +59,7 @@ impl<P: Pairing> Run<P> {
         offer: &[u8],
         answer: &[u8],
     ) -> Result<(), AgreementError> {
-        let (controller, member) = (self.member(0)?, self.member(rank)?);
+        let (controller, member) = (self.order.member(0)?, self.order.member(rank)?);
         let bound = [&controller.0[..], &member.0, offer, answer];
         self.pairs.insert(member, pair(P::LABEL, shared, &bound));
         Ok(())
@@ -71,13 +71,13 @@ impl<P: Pairing> Run<P> {
         let salt: [u8; SALT_BYTES] = draw(entropy);
         let roll = self.roll();
         let mut body = salt.to_vec();
-        for member in self.order.iter().skip(1) {
+        for member in self.order.members.iter().skip(1) {
             let pair = self.pairs.get(member).ok_or(AgreementError::LocalNotReady)?;
             let once = Once::new(pair, &salt, &roll, &member.0);
             body.extend(once.seal(&key).ok_or(AgreementError::LocalNotReady)?);
             self.next.insert(*member, once.next);
         }
-        let alone = self.order.len() == 1;
+        let alone = self.order.members.len() == 1;
         let step = if alone { done(&key) } else { send(KEYS, body) };
         self.key = Some(key);
         if alone {
@@ -87,13 +87,13 @@ impl<P: Pairing> Run<P> {
     }
 
     pub(super) fn take_keys(&mut self, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
-        let others = self.order.len().saturating_sub(1);
+        let others = self.order.members.len().saturating_sub(1);
         let (salt, sealed) = body.split_at_checked(SALT_BYTES).ok_or(AgreementError::PeerMalformed)?;
         if sealed.len() != others.saturating_mul(SEALED_BYTES) {
             return Err(AgreementError::PeerWrongList);
         }
-        if let Some(mine) = self.me.checked_sub(1) {
-            let member = self.member(self.me)?;
+        if let Some(mine) = self.order.me.checked_sub(1) {
+            let member = self.order.member(self.order.me)?;
             let pair = self.pairs.get(&member).ok_or(AgreementError::LocalNotReady)?;
             let once = Once::new(pair, salt, &self.roll(), &member.0);
             let sealed = sealed.chunks(SEALED_BYTES).nth(mine).ok_or(AgreementError::PeerWrongList)?;

@@ -14,6 +14,7 @@
 
 use crate::base::MemberId;
 use crate::circle::{LENT, Run, Seating};
+use crate::prime::lent_scalar;
 use crate::{AgreementError, Kept, ModuleName, Plan, PrimeGroup};
 use zeroize::Zeroizing;
 
@@ -68,7 +69,7 @@ pub fn run<G: PrimeGroup>(plan: &Plan, kept: Option<&Kept>) -> Result<Run<G>, Ag
         speakers: speaking.chain(&newcomers).copied().collect(),
         me: plan.me(),
         lends,
-        lent: old.filter(|_| lends).map(|state| Zeroizing::new(G::lent_scalar(&state.key))),
+        lent: old.filter(|_| lends).map(|state| Zeroizing::new(lent_scalar::<G>(&state.key))),
         order: plan.members().get(plan.me()).map(|me| (order.collect(), *me)),
     };
     Run::new(ModuleName::DuttaBarua, seating)

@@ -2,7 +2,7 @@
 
 use crate::base::{Blob, Entropy, MemberId, Secret};
 use crate::gdh::token::{Kind, Token};
-use crate::prime::element;
+use crate::prime::{element, invert};
 use crate::{AgreementError, Count, PrimeGroup};
 use std::collections::{BTreeMap, BTreeSet};
 use zeroize::{Zeroize, Zeroizing};
@@ -189,7 +189,7 @@ impl<G: PrimeGroup> Context<G> {
     pub(super) fn renew(&mut self, entropy: &mut dyn Entropy) -> Result<(), AgreementError> {
         let old = self.share.as_ref().ok_or(AgreementError::LocalNotReady)?;
         let fresh = Zeroizing::new(G::draw(entropy));
-        let exchange = Zeroizing::new(G::multiply(&fresh, &G::invert(old)));
+        let exchange = Zeroizing::new(G::times(*fresh, invert::<G>(old)));
         self.count.inversions = self.count.inversions.saturating_add(1);
         let mut partials = core::mem::take(&mut self.partials);
         for (member, partial) in &mut partials {

@@ -3,7 +3,7 @@
 use crate::base::{Entropy, MemberId};
 use crate::gdh::context::{Context, Pending, distinct};
 use crate::gdh::token::{Kind, Token};
-use crate::prime::element;
+use crate::prime::{element, invert};
 use crate::{AgreementError, PrimeGroup};
 use zeroize::Zeroizing;
 
@@ -98,7 +98,7 @@ impl<G: PrimeGroup> Context<G> {
         let known = pending.passed.as_ref().filter(|(_, sent)| *sent == value).map(|(got, _)| got.clone());
         let share = self.share.clone().ok_or(AgreementError::LocalNotReady)?;
         let without = known.unwrap_or_else(|| {
-            let inverse = Zeroizing::new(G::invert(&share));
+            let inverse = Zeroizing::new(invert::<G>(&share));
             self.count.inversions = self.count.inversions.saturating_add(1);
             self.raise(&value, &inverse)
         });

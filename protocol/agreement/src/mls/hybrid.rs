@@ -4,7 +4,7 @@
 //! itself when it encapsulates, and its interface has no other way; this one takes the randomness as an argument (P1).
 //! Departure: a key pair is derived with DHKEM's extraction in front, as mls-rs-crypto-hpke does for every KEM.
 
-use super::kem::KemError;
+use super::error::KemError;
 use super::source::Source;
 use mls_rs::crypto::{HpkePublicKey, HpkeSecretKey};
 use mls_rs_crypto_traits::{KemResult, KemType};

@@ -1,31 +1,13 @@
 //! How secrets are sealed to keys: the two places where the library's own provider would draw by itself are ours.
 
-use super::source::{Dry, Source};
+use super::error::KemError;
+use super::source::Source;
 use mls_rs::crypto::{HpkePublicKey, HpkeSecretKey};
-use mls_rs::error::{AnyError, IntoAnyError};
+use mls_rs::error::IntoAnyError;
 use mls_rs_crypto_awslc::{AwsLcHkdf, Ecdh};
 use mls_rs_crypto_hpke::dhkem::DhKem;
 use mls_rs_crypto_traits::{DhType, KemId, KemResult, KemType, SamplingMethod};
 use zeroize::Zeroizing;
-
-/// Why a key or a sealed secret is of no use.
-#[derive(Debug)]
-pub(super) enum KemError {
-    /// The call was given no entropy.
-    Dry,
-    /// Wrong length, or a key to which nothing can be sealed.
-    Key,
-    /// The library's word.
-    Library(#[allow(dead_code, reason = "read by Debug")] AnyError),
-}
-
-impl IntoAnyError for KemError {}
-
-impl From<Dry> for KemError {
-    fn from(_: Dry) -> Self {
-        Self::Dry
-    }
-}
 
 fn library(error: impl IntoAnyError) -> KemError {
     KemError::Library(error.into_any_error())

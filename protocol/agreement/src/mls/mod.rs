@@ -12,8 +12,8 @@
 //! Not contributory: the committer alone draws the secret of the run (DECISIONS K6).
 //! Source: Barnes et al., RFC 9420, 2023; by the library mls-rs. Departures: docs/protocol/agreement-mls.md.
 
+mod error;
 mod group;
-mod hand;
 mod hybrid;
 mod judge;
 mod kem;
@@ -21,6 +21,7 @@ mod layout;
 mod provider;
 mod run;
 mod source;
+mod steps;
 mod wire;
 
 pub use run::Run;

@@ -7,7 +7,8 @@
 //! | HPKE: seal, set up to send; random bytes; new keys | the same, drawing from [`Source`] |
 
 use super::Suite;
-use super::kem::{Kem, KemError};
+use super::error::KemError;
+use super::kem::Kem;
 use super::source::{Dry, Source};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use mls_rs::crypto::{

@@ -26,7 +26,7 @@ pub(super) enum Seen {
 }
 
 /// What this member has.
-pub(super) enum Hand {
+pub(super) enum Membership {
     /// Not begun; will come new.
     Empty,
     /// Its keys, and a group of its own that lends the library's judgement.
@@ -49,7 +49,7 @@ pub struct Run {
     pub(super) suite: Suite,
     pub(super) source: Source,
     pub(super) parts: Parts,
-    pub(super) hand: Hand,
+    pub(super) membership: Membership,
     pub(super) seen: Seen,
     pub(super) packages: BTreeMap<usize, Package>,
     /// Digests of the key packages, by place: what the secret is bound to.
@@ -79,7 +79,8 @@ impl Run {
             suite,
             source,
             parts: provider.parts().ok_or(AgreementError::LocalNotReady)?,
-            hand: standing.map_or(Hand::Empty, |standing| Hand::In(Box::new(standing.group.clone()))),
+            membership: standing
+                .map_or(Membership::Empty, |standing| Membership::In(Box::new(standing.group.clone()))),
             seen: if missing.is_empty() { Seen::All } else { Seen::Packages { missing } },
             packages: BTreeMap::new(),
             spoken: BTreeMap::new(),
@@ -131,18 +132,18 @@ impl Run {
     }
 
     fn judge_package(&mut self, member: &MemberId, body: &[u8]) -> Result<Package, AgreementError> {
-        let mut hand = core::mem::replace(&mut self.hand, Hand::Empty);
-        let judged = || match &mut hand {
-            Hand::Empty => Err(AgreementError::LocalNotReady),
-            Hand::New { own, .. } => self.judge().package(own, member, body, self.packages.values()),
-            Hand::In(group) => {
+        let mut membership = core::mem::replace(&mut self.membership, Membership::Empty);
+        let judged = || match &mut membership {
+            Membership::Empty => Err(AgreementError::LocalNotReady),
+            Membership::New { own, .. } => self.judge().package(own, member, body, self.packages.values()),
+            Membership::In(group) => {
                 let package = self.judge().package(group, member, body, self.packages.values())?;
                 fresh(group, &package)?;
                 Ok(package)
             }
         };
         let (judged, powers) = self.source.during(None, judged);
-        self.hand = hand;
+        self.membership = membership;
         self.powers = self.powers.saturating_add(powers);
         judged
     }
@@ -158,7 +159,7 @@ impl Run {
         let (group, secret) = taken?;
         self.powers = self.powers.saturating_add(powers);
         self.forget();
-        self.hand = Hand::In(Box::new(group));
+        self.membership = Membership::In(Box::new(group));
         self.seen = Seen::Done;
         self.sent = None;
         Ok(vec![Step::Done(secret)])
@@ -233,7 +234,7 @@ impl Module for Run {
     }
 
     fn keep(&self) -> Option<Kept> {
-        let (Hand::In(group), Seen::Done) = (&self.hand, &self.seen) else { return None };
+        let (Membership::In(group), Seen::Done) = (&self.membership, &self.seen) else { return None };
         let roster = group.roster();
         let leaf = |member: mls_rs::group::Member| Some((named(&member.signing_identity)?, member.index));
         let ranks: Vec<_> = roster.members_iter().filter_map(leaf).collect();

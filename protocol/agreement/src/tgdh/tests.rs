@@ -10,7 +10,7 @@ type Point = <Ristretto as PrimeGroup>::Element;
 
 /// Some element, another for every number.
 fn point(number: u8) -> Point {
-    (0..number).fold(Ristretto::generator(), |point, _| Ristretto::combine(&point, &Ristretto::generator()))
+    (0..number).fold(Ristretto::generator(), |point, _| Ristretto::add(&point, &Ristretto::generator()))
 }
 
 /// Puts neighbours together as `picks` says, until one tree is left.

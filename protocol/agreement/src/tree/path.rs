@@ -1,6 +1,7 @@
 //! What is secret of a key tree at one member: the keys on the way from its leaf to the root.
 
 use crate::base::{Entropy, Secret};
+use crate::prime::to_scalar;
 use crate::tree::node::{Node, Rung};
 use crate::{Count, PrimeGroup};
 use zeroize::Zeroizing;
@@ -44,7 +45,7 @@ impl<G: PrimeGroup> Path<G> {
         let line = tree.line(self.me).unwrap_or_default();
         while self.keys.len() < most.min(line.len()) {
             let Some(element) = self.above(&line) else { return };
-            self.keys.push(Zeroizing::new(G::to_scalar(&element)));
+            self.keys.push(Zeroizing::new(to_scalar::<G>(&element)));
         }
     }
 
@@ -82,7 +83,7 @@ impl<G: PrimeGroup> Path<G> {
         self.advance(tree, most);
         let keys = self.keys.get(known..most)?;
         self.count.exponentiations = self.count.exponentiations.saturating_add(count as u64);
-        Some(keys.iter().map(|key| G::raise(&G::generator(), key)).collect())
+        Some(keys.iter().map(|key| G::raise_generator(key)).collect())
     }
 
     /// The root's key, encoded, once it is computed.

@@ -205,8 +205,8 @@ fn lied(
 }
 
 fn double(body: &[u8]) -> Vec<u8> {
-    let value = Toy::decode(body).unwrap();
-    Toy::encode(&Toy::combine(&value, &Toy::generator()))
+    let value = Toy::decode_any(body).unwrap();
+    Toy::encode(&Toy::add(&value, &Toy::generator()))
 }
 
 #[test]

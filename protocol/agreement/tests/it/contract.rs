@@ -308,15 +308,3 @@ fn modules_have_names_and_defaults() {
     }
     assert!(!ModuleName::Ckd.contributory() && !ModuleName::DuttaBarua.contributory());
 }
-
-/// The generator's table gives what multiplying gives.
-#[test]
-fn the_generator_is_raised_as_any_other() {
-    let mut draw = Seeded(5);
-    for _ in 0..16 {
-        let (scalar, other) = (Ristretto::draw(&mut draw), Ristretto::draw(&mut draw));
-        let there = Ristretto::raise(&Ristretto::generator(), &Ristretto::multiply(&scalar, &other));
-        let stepwise = Ristretto::raise(&Ristretto::raise(&Ristretto::generator(), &scalar), &other);
-        assert!(there == stepwise);
-    }
-}

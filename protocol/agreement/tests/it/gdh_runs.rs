@@ -191,11 +191,11 @@ fn leavers_cannot_compute_the_new_key_from_all_that_was_sent() {
     complete(&mut world, &[1, 3, 4]);
     let new = u32::from(secret(&world));
     let (two, five) = (7, 17);
-    let [two_out, five_out] = [two, five].map(|share| Toy::invert(&share));
+    let [two_out, five_out] = [two, five].map(|share| Toy::inverse(share).unwrap());
     let all: Vec<_> = world.records.iter().flat_map(|record| &record.steps).collect();
     for (_, _, body) in all {
         for value in body.chunks(2) {
-            let value = Toy::decode(value).unwrap();
+            let value = Toy::decode_any(value).unwrap();
             for left in [1, two, two_out] {
                 for right in [1, five, five_out] {
                     assert_ne!(Toy::raise(&Toy::raise(&value, &left), &right), new);

@@ -3,7 +3,7 @@
 use super::schnorr::{challenge, fits};
 use super::{AsmError, ProvenKey, Signers, VERSION, take};
 use crate::base::MemberId;
-use crate::{HANDS_MAX, PrimeGroup};
+use crate::{PrimeGroup, SIGNERS_MAX};
 
 pub(super) const SIGNATURE_LABEL: &[u8] = b"folkmoot asm challenge v1";
 const ID_BYTES: usize = 32;
@@ -39,7 +39,7 @@ impl<G: PrimeGroup> MultiSignature<G> {
         out
     }
 
-    /// Reads what [`Self::encode`] writes: 1 to [`HANDS_MAX`] signers.
+    /// Reads what [`Self::encode`] writes: 1 to [`SIGNERS_MAX`] signers.
     ///
     /// # Errors
     /// [`AsmError::WireSignature`] for anything else.
@@ -74,7 +74,7 @@ impl<G: PrimeGroup> MultiSignature<G> {
         let element = G::decode(take(&mut rest, G::ELEMENT_BYTES)?)?;
         let answer = G::decode_scalar(take(&mut rest, G::SCALAR_BYTES)?)?;
         let count = usize::from(u16::from_be_bytes(take(&mut rest, 2)?.try_into().ok()?));
-        if !(1..=HANDS_MAX).contains(&count) || rest.len() != count.checked_mul(ID_BYTES)? {
+        if !(1..=SIGNERS_MAX).contains(&count) || rest.len() != count.checked_mul(ID_BYTES)? {
             return None;
         }
         let ids = rest.chunks_exact(ID_BYTES).map(|id| id.try_into().ok().map(MemberId));

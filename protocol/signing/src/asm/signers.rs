@@ -2,9 +2,9 @@
 
 use super::{AsmError, ProvenKey};
 use crate::base::{Digest, MemberId, digest};
-use crate::{HANDS_MAX, PrimeGroup};
+use crate::{PrimeGroup, SIGNERS_MAX};
 
-/// 1 to [`HANDS_MAX`] members of one group, sorted, with a proven key each, no two the same.
+/// 1 to [`SIGNERS_MAX`] members of one group, sorted, with a proven key each, no two the same.
 #[derive(Debug, Clone)]
 pub struct Signers<G: PrimeGroup> {
     keys: Vec<ProvenKey<G>>,
@@ -21,7 +21,7 @@ impl<G: PrimeGroup> Signers<G> {
         let sum = keys.iter().fold(G::identity(), |sum, key| G::add(&sum, &key.key));
         let mut digests: Vec<Digest> = keys.iter().map(|key| key.digest).collect();
         digests.sort_unstable();
-        let good = (1..=HANDS_MAX).contains(&keys.len())
+        let good = (1..=SIGNERS_MAX).contains(&keys.len())
             && keys
                 .iter()
                 .zip(keys.iter().skip(1))

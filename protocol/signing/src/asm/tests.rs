@@ -62,20 +62,20 @@ impl PrimeGroup for Toy {
         Some(u32::from(*byte)).filter(|scalar| *scalar < Q)
     }
 
-    fn raise_generator(scalar: &u32) -> u32 {
-        power(G, *scalar)
+    fn generator() -> u32 {
+        G
     }
 
     fn raise(element: &u32, scalar: &u32) -> u32 {
         power(*element, *scalar)
     }
 
-    fn raise_many(terms: &[(u32, u32)]) -> u32 {
-        terms.iter().fold(1, |product, (scalar, element)| product * power(*element, *scalar) % P)
-    }
-
     fn add(left: &u32, right: &u32) -> u32 {
         left * right % P
+    }
+
+    fn negate(element: &u32) -> u32 {
+        power(*element, Q - 1)
     }
 
     fn identity() -> u32 {
@@ -86,7 +86,7 @@ impl PrimeGroup for Toy {
         (*element as u16).to_be_bytes().to_vec()
     }
 
-    fn decode(bytes: &[u8]) -> Option<u32> {
+    fn decode_any(bytes: &[u8]) -> Option<u32> {
         let element = u32::from(u16::from_be_bytes(bytes.try_into().ok()?));
         (element > 1 && element < P && power(element, Q) == 1).then_some(element)
     }

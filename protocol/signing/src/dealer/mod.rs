@@ -6,28 +6,22 @@
 //!                                             '--> a share to each, sealed: its holder asks check_share before it keeps it
 //! ```
 //! Who deals knows the key and is trusted with it. It keeps the secret, sealed, and deals it again for every change of threshold or
-//! holders; shares of two deals make nothing together. TS-RSA is not dealt here: [`crate::ts_rsa::TsRsaDealer`], for study.
+//! holders; shares of two deals make nothing together. TS-RSA is not dealt: it is for study (testing/study).
 
+mod dealt;
 mod secret;
 mod shoup;
 
 use crate::base::{Entropy, MemberId, Secret};
-use crate::frost::{self, FrostShare, FrostSharing};
+use crate::frost::{self, FrostShare, FrostSharing, edwards_key};
 use crate::run::{Fault, FaultKind};
 use crate::sharing::{self, Share, Sharing, p256_key};
-use crate::{Edwards, GroupKey, P256, PrimeGroup as _, Scheme, SigningError};
+use crate::{Edwards, GroupKey, P256, Scheme, SigningError};
+use dealt::no_secret;
 use secret::GroupSecret;
 
+pub use dealt::{Dealt, SharingFacts};
 pub(crate) use shoup::{facts, sign};
-
-/// What a deal makes.
-#[derive(Debug)]
-pub struct Dealt {
-    /// For everybody: the public part of the sharing, encoded ([`crate::shared::facts`]).
-    pub public: Vec<u8>,
-    /// Each holder's share, encoded, sorted by holder. Each goes to its holder alone, sealed.
-    pub shares: Vec<(MemberId, Secret<Vec<u8>>)>,
-}
 
 /// Draws the secret that a dealer deals: its one encoding. Shoup's are two safe primes for a modulus of 2048 bits: found in a second to
 /// a minute, deterministic in `entropy`, so it may be called on a thread of its own.
@@ -55,9 +49,7 @@ pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, 
         }
         Scheme::Frost => {
             let secret = GroupSecret::<Edwards>::decode(secret).ok_or(SigningError::LocalSecret)?;
-            let key = Edwards::encode(&secret.public());
-            let key = key.as_slice().try_into().map_err(|_| SigningError::LocalSecret)?;
-            GroupKey::from_spki_der(&GroupKey::ed25519_spki(key))
+            edwards_key(&secret.public())
         }
         Scheme::Shoup => shoup::public_key(secret),
         Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(SigningError::LocalSecret),
@@ -70,7 +62,7 @@ pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, 
 ///
 /// # Errors
 /// [`FaultKind::LocalSecret`] if `secret` is not one of this scheme; [`FaultKind::LocalHands`] unless
-/// 1 ≤ threshold ≤ holders ≤ [`crate::HANDS_MAX`], none of them twice.
+/// 1 ≤ threshold ≤ holders ≤ [`crate::SIGNERS_MAX`], none of them twice.
 pub fn deal(
     scheme: Scheme,
     secret: &Secret<Vec<u8>>,
@@ -135,16 +127,12 @@ fn deal_frost(
     entropy: &mut dyn Entropy,
 ) -> Result<Dealt, Fault> {
     let secret = GroupSecret::<Edwards>::decode(secret).ok_or_else(no_secret)?;
-    let number = Secret::new(Edwards::encode_scalar(secret.number()));
-    let held = frost::split(number.expose(), threshold, holders, entropy)?;
-    let public = held.values().next().map(|held| held.sharing.encode()).ok_or_else(sharing::wrong_hands)?;
-    Ok(Dealt { public, shares: held.iter().map(|(holder, held)| (*holder, held.share.encode())).collect() })
+    let dealt = frost::deal(secret.number(), holders, threshold, entropy);
+    let (sharing, shares) = dealt.map_err(|_| sharing::wrong_hands())?;
+    let shares = shares.iter().map(|(holder, share)| (*holder, share.encode())).collect();
+    Ok(Dealt { public: sharing.encode(), shares })
 }
 
 fn no_such_dealer() -> Fault {
     Fault::of_nobody(FaultKind::LocalScheme)
-}
-
-fn no_secret() -> Fault {
-    Fault::of_nobody(FaultKind::LocalSecret)
 }

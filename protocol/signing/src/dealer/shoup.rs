@@ -1,11 +1,10 @@
 //! Shoup's scheme at the door: sharings in which every seat is held, in the order of the holders' ids, so that a list of holders says
 //! who has which number; and of which anybody has seen that enough shares sign ([`ShoupSharing::check`]).
 
-use super::{Dealt, no_secret};
+use super::dealt::{Dealt, SharingFacts, no_secret};
 use crate::base::{Entropy, MemberId, Secret};
 use crate::rsa::ModulusSize;
 use crate::run::{Fault, FaultKind, RunId};
-use crate::shared::SharingFacts;
 use crate::sharing::{sorted, wrong_hands};
 use crate::shoup::{Dealer, DealerTerm, Seat, ShoupShare, ShoupSharing, ShoupSign};
 use crate::{GroupKey, SigningError};

@@ -1,115 +1,70 @@
-//! Between our names and the library's: who sits where, what its errors mean. Numbers and elements pass by their bytes, for the
-//! library stands on an older generation of the curve's crate.
+//! Between our names and the library's: where each signer's share is evaluated, and what the library's errors mean. Numbers and
+//! elements pass by their bytes, for the library stands on an older generation of the curve's crate.
 
 use super::{FrostShare, FrostSharing};
-use crate::base::MemberId;
-use crate::{Edwards, Fault, FaultKind, HANDS_MAX, PrimeGroup};
-use curve25519_dalek::EdwardsPoint;
-use frost_ed25519::keys::{
-    KeyPackage, PublicKeyPackage, SigningShare, VerifiableSecretSharingCommitment, VerifyingShare,
-};
+use crate::base::{MemberId, Secret};
+use crate::sharing::{sorted, wrong_hands};
+use crate::{Edwards, Fault, FaultKind, PrimeGroup};
+use frost_ed25519::keys::{KeyPackage, PublicKeyPackage, SigningShare, VerifyingShare};
 use frost_ed25519::{Error, Identifier, VerifyingKey};
 use std::collections::BTreeMap;
 
-/// The hands of a run and their places in the library, in the order of their ids.
-#[derive(Clone)]
-pub(super) struct Seats(BTreeMap<MemberId, Identifier>);
+/// The signers of a run and their identifiers in the library.
+pub(super) struct Signers(BTreeMap<MemberId, Identifier>);
 
-impl Seats {
-    /// Seats `hands`: 1 to [`HANDS_MAX`], none twice.
-    pub(super) fn new(hands: &[MemberId]) -> Result<Self, Fault> {
-        let mut seats = BTreeMap::new();
-        for hand in hands {
-            seats.insert(*hand, place(hand).map_err(|_| wrong_hands())?);
-        }
-        let good = !hands.is_empty() && hands.len() <= HANDS_MAX && seats.len() == hands.len();
-        if good { Ok(Self(seats)) } else { Err(wrong_hands()) }
+impl Signers {
+    pub(super) fn new(signers: &[MemberId]) -> Result<Self, Fault> {
+        let named = sorted(signers)?.into_iter().map(|signer| Ok((signer, identifier(&signer)?)));
+        Ok(Self(named.collect::<Result<_, Error>>().map_err(|_| wrong_hands())?))
     }
 
-    pub(super) fn hands(&self) -> Vec<MemberId> {
+    /// The signers, sorted.
+    pub(super) fn members(&self) -> Vec<MemberId> {
         self.0.keys().copied().collect()
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.0.len()
+    pub(super) fn has(&self, member: &MemberId) -> bool {
+        self.0.contains_key(member)
     }
 
-    pub(super) fn has(&self, hand: &MemberId) -> bool {
-        self.0.contains_key(hand)
-    }
-
-    /// The library's name of `hand`.
-    pub(super) fn place(&self, hand: &MemberId) -> Result<Identifier, Fault> {
-        self.0.get(hand).copied().ok_or_else(wrong_hands)
-    }
-
-    /// What the library keys by its names, keyed by ours. Whom nobody here bears is left out.
-    pub(super) fn named<T>(
-        &self,
-        by_place: impl IntoIterator<Item = (Identifier, T)>,
-    ) -> BTreeMap<MemberId, T> {
-        let known = by_place.into_iter().filter_map(|(place, value)| Some((self.name(&place)?, value)));
+    /// What is keyed by our names, keyed by the library's.
+    pub(super) fn identified<T>(&self, by_member: BTreeMap<MemberId, T>) -> BTreeMap<Identifier, T> {
+        let known = by_member.into_iter().filter_map(|(member, value)| Some((*self.0.get(&member)?, value)));
         known.collect()
     }
 
-    fn name(&self, place: &Identifier) -> Option<MemberId> {
-        self.0.iter().find(|(_, theirs)| *theirs == place).map(|(hand, _)| *hand)
-    }
-
-    /// The library's error in our words, its culprits by our names.
+    /// The library's error in our terms, its culprits by our names.
     pub(super) fn fault(&self, error: &Error) -> Fault {
-        let mut culprits: Vec<_> = error.culprits().iter().filter_map(|place| self.name(place)).collect();
-        culprits.sort();
-        Fault { kind: kind(error), culprits }
+        let culprits = error.culprits();
+        let named = self.0.iter().filter(|(_, identifier)| culprits.contains(identifier));
+        Fault { kind: kind(error), culprits: named.map(|(member, _)| *member).collect() }
     }
 }
 
 fn kind(error: &Error) -> FaultKind {
     match error {
         Error::InvalidSignatureShare { .. } => FaultKind::PeerPart,
-        Error::InvalidSecretShare { .. } => FaultKind::PeerShare,
-        Error::InvalidProofOfKnowledge { .. } => FaultKind::PeerProof,
-        Error::IncorrectNumberOfCommitments => FaultKind::PeerCommitment,
         Error::InvalidSignature => FaultKind::Unattributable,
         Error::GroupError(_) | Error::FieldError(_) | Error::IdentityCommitment => FaultKind::Again,
         _ => FaultKind::LocalHands,
     }
 }
 
-pub(super) fn wrong_hands() -> Fault {
-    Fault::of_nobody(FaultKind::LocalHands)
+/// Where the library evaluates `member`'s share: the crate's own place, by its bytes.
+fn identifier(member: &MemberId) -> Result<Identifier, Error> {
+    Identifier::deserialize(&Edwards::encode_scalar(&Edwards::place(member)))
 }
 
-/// Where the library evaluates `hand`'s share: the crate's own place, by its bytes.
-pub(super) fn place(hand: &MemberId) -> Result<Identifier, Error> {
-    Identifier::deserialize(&Edwards::encode_scalar(&Edwards::place(hand)))
-}
-
-/// A count of hands as the library takes it.
-pub(super) fn count(number: usize) -> Result<u16, Fault> {
-    u16::try_from(number).map_err(|_| wrong_hands())
-}
-
-/// Elements as the library's commitments.
-pub(super) fn commitments(elements: &[EdwardsPoint]) -> Result<VerifiableSecretSharingCommitment, Error> {
-    VerifiableSecretSharingCommitment::deserialize(elements.iter().map(Edwards::encode))
-}
-
-/// The library's commitments as elements.
-pub(super) fn elements(commitments: &VerifiableSecretSharingCommitment) -> Result<Vec<EdwardsPoint>, Error> {
-    let bytes = commitments.serialize()?;
-    bytes.iter().map(|bytes| Edwards::decode(bytes).ok_or(Error::IncorrectCommitment)).collect()
-}
-
-/// What a holder's hand in the library holds.
+/// What the holder of `share` has in the library.
 pub(super) fn key_package(sharing: &FrostSharing, share: &FrostShare) -> Result<KeyPackage, Error> {
-    let signing = SigningShare::deserialize(share.scalar().expose())?;
+    let number = Secret::new(Edwards::encode_scalar(share.value()));
+    let signing = SigningShare::deserialize(number.expose())?;
     Ok(KeyPackage::new(
-        place(&share.holder())?,
+        identifier(&share.holder())?,
         signing,
         VerifyingShare::from(signing),
-        VerifyingKey::deserialize(&sharing.key().bytes())?,
-        u16::try_from(sharing.threshold()).map_err(|_| Error::InvalidMinSigners)?,
+        verifying_key(sharing)?,
+        threshold(sharing)?,
     ))
 }
 
@@ -120,8 +75,16 @@ pub(super) fn public_package(
 ) -> Result<PublicKeyPackage, Error> {
     let mut shares = BTreeMap::new();
     for holder in holders {
-        shares.insert(place(holder)?, VerifyingShare::deserialize(&sharing.verifying_share(holder))?);
+        let public = Edwards::encode(&sharing.shared().public_share(holder));
+        shares.insert(identifier(holder)?, VerifyingShare::deserialize(&public)?);
     }
-    let threshold = u16::try_from(sharing.threshold()).map_err(|_| Error::InvalidMinSigners)?;
-    Ok(PublicKeyPackage::new(shares, VerifyingKey::deserialize(&sharing.key().bytes())?, Some(threshold)))
+    Ok(PublicKeyPackage::new(shares, verifying_key(sharing)?, Some(threshold(sharing)?)))
+}
+
+pub(super) fn verifying_key(sharing: &FrostSharing) -> Result<VerifyingKey, Error> {
+    VerifyingKey::deserialize(&Edwards::encode(&sharing.shared().public()))
+}
+
+fn threshold(sharing: &FrostSharing) -> Result<u16, Error> {
+    u16::try_from(sharing.threshold()).map_err(|_| Error::InvalidMinSigners)
 }

@@ -1,51 +1,44 @@
 //! A holder's share: a number, whose it is, and of which share-epoch.
 
 use super::FrostSharing;
-use crate::base::{Digest, MemberId, Secret};
+use crate::base::{Digest, Entropy, MemberId, Secret};
+use crate::sharing::{self, Share, Sharing, SharingError};
 use crate::{Edwards, PrimeGroup, SigningError};
-use zeroize::Zeroize;
+use std::collections::BTreeMap;
+use zeroize::Zeroize as _;
 
 /// Bytes of an encoded [`FrostShare`].
-pub const SHARE_BYTES: usize = 97;
+const SHARE_BYTES: usize = 97;
 /// The version of the encoding; its first byte.
 const FORM: u8 = 1;
 
 /// A holder's share of a key. Erased when dropped; its `Debug` shows whose it is and nothing else.
-#[derive(Clone, PartialEq, Eq)]
-pub struct FrostShare {
-    holder: MemberId,
-    epoch: Digest,
-    scalar: Secret<[u8; 32]>,
-}
+#[derive(Debug, Clone)]
+pub struct FrostShare(Share<Edwards>);
 
 impl FrostShare {
-    /// `holder`'s share of `sharing`: `scalar` is a number modulo the group's order, little endian.
-    ///
-    /// # Errors
-    /// [`SigningError::LocalShare`] if it is not what the sharing's commitments say of that holder, or that is none.
-    pub fn new(
-        sharing: &FrostSharing,
-        holder: MemberId,
-        scalar: Secret<[u8; 32]>,
-    ) -> Result<Self, SigningError> {
-        let share = Self { holder, epoch: sharing.epoch(), scalar };
-        share.check(sharing)?;
-        Ok(share)
+    /// A share that [`crate::sharing`] made, as one of `sharing`.
+    pub fn new(share: &Share<Edwards>, sharing: &FrostSharing) -> Self {
+        Self(Share::new(share.holder(), sharing.epoch(), *share.value()))
+    }
+
+    /// The share, as [`crate::sharing`] makes new ones of it. `of` is the sharing that it belongs to.
+    pub fn shared(&self, of: &Sharing<Edwards>) -> Share<Edwards> {
+        Share::new(self.holder(), of.epoch(), *self.0.value())
     }
 
     /// Whose it is.
     pub fn holder(&self) -> MemberId {
-        self.holder
+        self.0.holder()
     }
 
     /// The share-epoch that it belongs to ([`FrostSharing::epoch`]).
     pub fn epoch(&self) -> Digest {
-        self.epoch
+        self.0.epoch()
     }
 
-    /// The number, little endian.
-    pub fn scalar(&self) -> &Secret<[u8; 32]> {
-        &self.scalar
+    pub(super) fn value(&self) -> &<Edwards as PrimeGroup>::Scalar {
+        self.0.value()
     }
 
     /// Whether this is the share that `sharing` says its holder has.
@@ -53,19 +46,21 @@ impl FrostShare {
     /// # Errors
     /// [`SigningError::LocalShare`].
     pub fn check(&self, sharing: &FrostSharing) -> Result<(), SigningError> {
-        let known = self.epoch == sharing.epoch() && sharing.holds(&self.holder);
-        let scalar = Edwards::decode_scalar(self.scalar.expose()).ok_or(SigningError::LocalShare)?;
-        let image = Edwards::raise_generator(&scalar);
-        if known && image == sharing.image(&self.holder) { Ok(()) } else { Err(SigningError::LocalShare) }
+        let known = self.epoch() == sharing.epoch() && sharing.holders().contains(&self.holder());
+        let fits =
+            known && Edwards::raise_generator(self.value()) == sharing.shared().public_share(&self.holder());
+        if fits { Ok(()) } else { Err(SigningError::LocalShare) }
     }
 
     /// The one encoding, for a sealed store: version, holder, share-epoch, number.
     pub fn encode(&self) -> Secret<Vec<u8>> {
+        let mut number = Edwards::encode_scalar(self.value());
         let mut out = Vec::with_capacity(SHARE_BYTES);
         out.push(FORM);
-        for part in [&self.holder.0, &self.epoch, self.scalar.expose()] {
+        for part in [&self.holder().0, &self.epoch(), number.as_slice()] {
             out.extend_from_slice(part);
         }
+        number.zeroize();
         Secret::new(out)
     }
 
@@ -74,41 +69,32 @@ impl FrostShare {
     /// # Errors
     /// [`SigningError::WireShare`].
     pub fn decode(bytes: &[u8]) -> Result<Self, SigningError> {
-        let (&form, rest) = bytes.split_first().ok_or(SigningError::WireShare)?;
-        let (words, left) = rest.as_chunks::<32>();
-        let ([holder, epoch, scalar], FORM, true) = (words, form, left.is_empty()) else {
-            return Err(SigningError::WireShare);
-        };
-        Edwards::decode_scalar(scalar).ok_or(SigningError::WireShare)?.zeroize();
-        Ok(Self { holder: MemberId(*holder), epoch: *epoch, scalar: Secret::new(*scalar) })
+        Self::read(bytes).ok_or(SigningError::WireShare)
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (FORM, rest) = bytes.split_first().map(|(form, rest)| (*form, rest))? else { return None };
+        let ([holder, epoch, number], []) = rest.as_chunks::<32>() else { return None };
+        let mut value = Edwards::decode_scalar(number)?;
+        let share = Share::new(MemberId(*holder), *epoch, value);
+        value.zeroize();
+        Some(Self(share))
     }
 }
 
-impl core::fmt::Debug for FrostShare {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(out, "FrostShare({}, ..)", self.holder)
-    }
-}
-
-/// What a holder has: the sharing that all know, and its own share of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// What all know.
-    pub sharing: FrostSharing,
-    /// What only this holder knows.
-    pub share: FrostShare,
-}
-
-impl Held {
-    /// `holder`'s share of `sharing` from the bytes of a number.
-    pub(super) fn new(
-        sharing: FrostSharing,
-        holder: MemberId,
-        mut number: Vec<u8>,
-    ) -> Result<Self, SigningError> {
-        let scalar = number.as_slice().try_into().map(Secret::new).map_err(|_| SigningError::LocalShare);
-        number.zeroize();
-        let share = FrostShare::new(&sharing, holder, scalar?)?;
-        Ok(Self { sharing, share })
-    }
+/// [`crate::sharing::deal`], in the forms of FROST.
+///
+/// # Errors
+/// As there.
+pub fn deal(
+    secret: &<Edwards as PrimeGroup>::Scalar,
+    holders: &[MemberId],
+    threshold: usize,
+    entropy: &mut dyn Entropy,
+) -> Result<(FrostSharing, BTreeMap<MemberId, FrostShare>), SharingError> {
+    let (sharing, shares) = sharing::deal::<Edwards>(secret, holders, threshold, entropy)?;
+    let sharing = FrostSharing::from(sharing);
+    let shares = shares.iter().map(|(holder, share)| (*holder, FrostShare::new(share, &sharing)));
+    let shares = shares.collect();
+    Ok((sharing, shares))
 }

@@ -5,40 +5,41 @@
 //! a signature takes them along. They are never written anywhere. Whoever runs this must not give two runs the same entropy.
 
 use super::entropy::Asked;
-use super::frame::{Frame, Step};
-use super::library::{Seats, key_package, public_package, wrong_hands};
-use super::words::{chunks, judge, tag, tagged};
+use super::library::{Signers, key_package, public_package, verifying_key};
 use super::{FrostShare, FrostSharing};
-use crate::base::{Digest, Entropy, MemberId};
+use crate::base::{Digest, Entropy, MemberId, digest};
+use crate::run::whole_round;
+use crate::sharing::{each, said, to_all, wrong_hands};
 use crate::{Fault, FaultKind, Heard, Next, Run, RunId, Said};
 use frost_ed25519::keys::{KeyPackage, PublicKeyPackage};
 use frost_ed25519::round1::{self, NonceCommitment, SigningCommitments, SigningNonces};
 use frost_ed25519::round2::{self, SignatureShare};
-use frost_ed25519::{
-    CheaterDetection, Error, Identifier, Signature, SigningPackage, VerifyingKey, aggregate_custom,
-};
+use frost_ed25519::{CheaterDetection, Error, Identifier, Signature, SigningPackage, aggregate_custom};
 use std::collections::BTreeMap;
 
 /// Bytes of a signature: R ‖ s (RFC 8032).
 pub const SIGNATURE_BYTES: usize = 64;
 
-/// One signer's hand.
+/// A signer of one message.
 pub struct Sign {
     sharing: FrostSharing,
     key: KeyPackage,
     tag: Digest,
-    seats: Seats,
+    signers: Signers,
     message: Vec<u8>,
-    frame: Frame<State>,
+    stage: Stage,
 }
 
-enum State {
+enum Stage {
+    Idle,
     Committed(Box<SigningNonces>),
     Signed(SigningPackage),
+    /// Over; why, for whoever asks next.
+    Over(Fault),
 }
 
 impl Sign {
-    /// A hand of the holder of `share` among `signers`, over `message`.
+    /// The holder of `share` is one of `signers`, who sign `message`.
     ///
     /// # Errors
     /// [`FaultKind::LocalHands`] unless the share is one of `sharing` and the signers, its holder among them, are holders and exactly as
@@ -50,49 +51,46 @@ impl Sign {
         signers: &[MemberId],
         message: &[u8],
     ) -> Result<Self, Fault> {
-        let seats = Seats::new(signers)?;
-        let held = signers.iter().all(|signer| sharing.holds(signer)) && seats.has(&share.holder());
-        if seats.count() != sharing.threshold() || !held || share.check(sharing).is_err() {
+        let known = signers.iter().all(|signer| sharing.holders().contains(signer));
+        let signers = Signers::new(signers)?;
+        let members = signers.members();
+        if !known || members.len() != sharing.threshold() || !signers.has(&share.holder()) {
             return Err(wrong_hands());
         }
-        let key = key_package(sharing, share).map_err(|error| seats.fault(&error))?;
-        let tag = tag(b"folkmoot frost sign v1", &run, &seats.hands(), &[&sharing.epoch(), message]);
+        share.check(sharing).map_err(|_| wrong_hands())?;
+        let key = key_package(sharing, share).map_err(|error| signers.fault(&error))?;
+        let tag = tag(&run, &members, &[&sharing.epoch(), message]);
         let (sharing, message) = (sharing.clone(), message.to_vec());
-        Ok(Self { sharing, key, tag, seats, message, frame: Frame::Idle })
+        Ok(Self { sharing, key, tag, signers, message, stage: Stage::Idle })
     }
 
-    fn begin(&self, entropy: &mut dyn Entropy) -> Result<(State, Said), Fault> {
+    fn begin(&self, entropy: &mut dyn Entropy) -> Result<(SigningNonces, Said), Error> {
         let (nonces, commitments) = round1::commit(self.key.signing_share(), &mut Asked(entropy));
-        let mut to_all = self.tag.to_vec();
+        let mut message = self.tag.to_vec();
         for commitment in [commitments.hiding(), commitments.binding()] {
-            to_all.extend(commitment.serialize().map_err(|error| self.seats.fault(&error))?);
+            message.extend(commitment.serialize()?);
         }
-        Ok((State::Committed(Box::new(nonces)), Said { to_all, ..Said::default() }))
+        Ok((nonces, to_all(message)))
     }
 
-    /// The part of this hand.
-    fn part(&self, nonces: &SigningNonces, heard: &Heard) -> Result<(State, Said), Fault> {
-        let committed = judge(heard, &self.seats.hands(), |_, words| pair(tagged(words, &self.tag)?))?;
-        let mut commitments = BTreeMap::new();
-        for (hand, pair) in committed {
-            commitments.insert(self.seats.place(&hand)?, pair);
-        }
-        let package = SigningPackage::new(commitments, &self.message);
-        let part = round2::sign(&package, nonces, &self.key).map_err(|error| self.seats.fault(&error))?;
-        Ok((State::Signed(package), Said { to_all: part.serialize(), ..Said::default() }))
+    /// This signer's part.
+    fn part(&self, nonces: &SigningNonces, heard: &Heard) -> Result<(SigningPackage, Said), Fault> {
+        let commitments = each(self.signers.members(), |signer| commitments(said(heard, signer), &self.tag))?;
+        let package = SigningPackage::new(self.signers.identified(commitments), &self.message);
+        let part = round2::sign(&package, nonces, &self.key).map_err(|error| self.signers.fault(&error))?;
+        Ok((package, to_all(part.serialize())))
     }
 
     fn join(&self, package: &SigningPackage, heard: &Heard) -> Result<[u8; SIGNATURE_BYTES], Fault> {
-        let parts = judge(heard, &self.seats.hands(), |_, words| {
-            SignatureShare::deserialize(words).map_err(|_| FaultKind::PeerMalformed)
+        let parts = each(self.signers.members(), |signer| {
+            SignatureShare::deserialize(said(heard, signer)).map_err(|_| FaultKind::PeerMalformed)
         })?;
-        let places = parts.into_iter().map(|(hand, part)| Ok((self.seats.place(&hand)?, part)));
-        let parts: BTreeMap<Identifier, SignatureShare> = places.collect::<Result<_, Fault>>()?;
-        let signature = self.aggregate(package, &parts).map_err(|error| self.seats.fault(&error))?;
-        let bytes = signature.serialize().map_err(|error| self.seats.fault(&error))?;
-        let unattributable = || Fault::of_nobody(FaultKind::Unattributable);
-        self.sharing.key().verify(&self.message, &bytes).map_err(|_| unattributable())?;
-        bytes.as_slice().try_into().map_err(|_| unattributable())
+        let signature = self.aggregate(package, &self.signers.identified(parts));
+        let bytes = signature.and_then(|signature| signature.serialize());
+        let bytes = bytes.map_err(|error| self.signers.fault(&error))?;
+        let good = self.sharing.key().is_ok_and(|key| key.verify_raw(&self.message, &bytes).is_ok());
+        let signature = bytes.as_slice().try_into().ok().filter(|_| good);
+        signature.ok_or_else(|| Fault::of_nobody(FaultKind::Unattributable))
     }
 
     /// The sum of the parts; only if it does not verify are the signers' verifying shares worked out and each part held against its
@@ -102,10 +100,9 @@ impl Sign {
         package: &SigningPackage,
         parts: &BTreeMap<Identifier, SignatureShare>,
     ) -> Result<Signature, Error> {
-        let key = VerifyingKey::deserialize(&self.sharing.key().bytes())?;
-        let bare = PublicKeyPackage::new(BTreeMap::new(), key, None);
+        let bare = PublicKeyPackage::new(BTreeMap::new(), verifying_key(&self.sharing)?, None);
         aggregate_custom(package, parts, &bare, CheaterDetection::Disabled).or_else(|_| {
-            let all = public_package(&self.sharing, &self.seats.hands())?;
+            let all = public_package(&self.sharing, &self.signers.members())?;
             aggregate_custom(package, parts, &all, CheaterDetection::AllCheaters)
         })
     }
@@ -114,30 +111,62 @@ impl Sign {
 impl Run for Sign {
     type Done = [u8; SIGNATURE_BYTES];
 
+    /// A run that cannot begin says nothing, and why not when it hears the first round.
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done> {
-        let begun = self.begin(entropy);
-        self.frame.begin(begun)
+        let (stage, said) = match self.begin(entropy) {
+            Ok((nonces, said)) => (Stage::Committed(Box::new(nonces)), said),
+            Err(error) => (Stage::Over(self.signers.fault(&error)), Said::default()),
+        };
+        self.stage = stage;
+        Next::Say(said)
     }
 
     fn awaited(&self) -> Vec<MemberId> {
-        self.seats.hands()
+        self.signers.members()
     }
 
     fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
-        let step = match self.frame.take()? {
-            State::Committed(nonces) => {
-                let (stage, said) = self.part(&nonces, &heard)?;
-                Step::On(stage, said)
+        // Whatever is refused ends the run.
+        let over = Stage::Over(Fault::of_nobody(FaultKind::LocalRound));
+        let stage = core::mem::replace(&mut self.stage, over);
+        if let Stage::Over(fault) = stage {
+            return Err(fault);
+        }
+        whole_round(&heard, &self.awaited())?;
+        match stage {
+            Stage::Committed(nonces) => {
+                let (package, said) = self.part(&nonces, &heard)?;
+                self.stage = Stage::Signed(package);
+                Ok(Next::Say(said))
             }
-            State::Signed(package) => Step::Done(self.join(&package, &heard)?),
-        };
-        Ok(self.frame.go(step))
+            Stage::Signed(package) => Ok(Next::Done(self.join(&package, &heard)?)),
+            Stage::Idle | Stage::Over(_) => Err(Fault::of_nobody(FaultKind::LocalRound)),
+        }
     }
 }
 
-/// Read by the library, which takes an element in its one form, of prime order and not the identity, and nothing else.
-fn pair(words: &[u8]) -> Result<SigningCommitments, FaultKind> {
-    let [hiding, binding] = chunks(words, 2)? else { return Err(FaultKind::PeerCommitment) };
-    let read = |bytes| NonceCommitment::deserialize(bytes).map_err(|_| FaultKind::PeerMalformed);
-    Ok(SigningCommitments::new(read(hiding)?, read(binding)?))
+/// What names a run with all that its signers must agree on before they speak: who signs, and what.
+fn tag(run: &RunId, signers: &[MemberId], on: &[&[u8]]) -> Digest {
+    let ids: Vec<u8> = signers.iter().flat_map(|signer| signer.0).collect();
+    let on: Vec<u8> = on.iter().flat_map(|part| digest(&[part])).collect();
+    digest(&[b"folkmoot frost sign v1", &[0], &run.0, &digest(&[&ids]), &digest(&[&on])])
+}
+
+/// A commitment message: the run's `tag`, then two elements. The library takes an element in its one form, of prime order and not
+/// the identity, and nothing else.
+fn commitments(message: &[u8], tag: &Digest) -> Result<SigningCommitments, FaultKind> {
+    let (theirs, elements) = message.split_first_chunk::<32>().ok_or(FaultKind::PeerMalformed)?;
+    if theirs != tag {
+        return Err(FaultKind::PeerCommitment);
+    }
+    let (elements, rest) = elements.as_chunks::<32>();
+    match (elements, rest) {
+        ([hiding, binding], []) => Ok(SigningCommitments::new(commitment(hiding)?, commitment(binding)?)),
+        (_, []) => Err(FaultKind::PeerCommitment),
+        _ => Err(FaultKind::PeerMalformed),
+    }
+}
+
+fn commitment(bytes: &[u8]) -> Result<NonceCommitment, FaultKind> {
+    NonceCommitment::deserialize(bytes).map_err(|_| FaultKind::PeerMalformed)
 }

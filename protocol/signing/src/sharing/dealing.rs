@@ -11,10 +11,10 @@
 //! whether the dealer had sent something else or the accuser lied, only the two know, and one of the two is a liar, so that the
 //! numbers told to all were not a secret to begin with.
 
+use super::message::{Kind, Reader, Writer};
 use super::pledge::{Deal, Form, Piece, second_generator};
 use super::proof::Known;
 use super::round::{accusations, accuse, each, said, to_all};
-use super::words::{Kind, Reader, Writer};
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId, Secret, digest, draw};
 use crate::run::{Fault, FaultKind, Heard, Next, Said, whole_round};

@@ -14,9 +14,9 @@
 //! every part can be checked by itself against its helper's public share, with nothing opened: who sent a false one is named. What a
 //! dispute makes public, one liar of two knew already, as in `dealing`.
 
+use super::message::{Kind, Reader, Writer};
 use super::redistribute::own;
 use super::round::{accusations, accuse, each, number, numbers, said, to_all};
-use super::words::{Kind, Reader, Writer};
 use super::{Held, Share, Sharing, context, listed, sorted, wrong_hands};
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId, Secret};

@@ -8,7 +8,7 @@
 use super::dealing::{Dealing, Dealt, Plan};
 use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_hands};
 use crate::PrimeGroup;
-use crate::base::{Entropy, MemberId};
+use crate::base::{Entropy, MemberId, Secret};
 use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId};
 use std::collections::BTreeMap;
 
@@ -35,20 +35,21 @@ impl<G: PrimeGroup> Joint<G> {
                 &[&run.0, &(threshold as u64).to_be_bytes(), &listed(&holders)],
             ),
             dealers: holders.clone(),
-            holders: holders.clone(),
+            holders,
             forms: vec![Form::Open(threshold)],
             expected: BTreeMap::new(),
         };
-        Ok(Self { me, holders, dealing: Dealing::new(plan, me, None) })
+        Ok(Self::of(plan, me, None))
+    }
+
+    /// A dealing of one open polynomial, whose constant term is given or drawn.
+    pub(super) fn of(plan: Plan<G>, me: MemberId, constant: Option<Secret<G::Scalar>>) -> Self {
+        Self { me, holders: plan.holders.clone(), dealing: Dealing::new(plan, me, constant) }
     }
 }
 
 /// What a dealing of one open polynomial leaves at `me`.
-pub(super) fn held<G: PrimeGroup>(
-    dealt: &Dealt<G>,
-    me: MemberId,
-    holders: &[MemberId],
-) -> Result<Held<G>, Fault> {
+fn held<G: PrimeGroup>(dealt: &Dealt<G>, me: MemberId, holders: &[MemberId]) -> Result<Held<G>, Fault> {
     let commitments = dealt.pledges.first().cloned().unwrap_or_default();
     let sharing =
         Sharing::new(commitments, holders.to_vec()).map_err(|_| Fault::of_nobody(FaultKind::Again))?;

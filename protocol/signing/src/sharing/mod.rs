@@ -14,12 +14,12 @@ mod deal;
 mod dealing;
 mod enrol;
 mod joint;
+mod message;
 mod pledge;
 mod proof;
 mod redistribute;
 mod round;
 mod share;
-mod words;
 
 pub use deal::{Shares, deal};
 pub use enrol::Enrol;
@@ -28,17 +28,17 @@ pub use redistribute::{Change, Redistribute};
 pub use share::{Held, Share};
 
 pub(crate) use dealing::{Dealing, Dealt, Plan};
+pub(crate) use message::{Kind, Reader, Writer};
 pub(crate) use pledge::{Form, Piece, second_generator};
 pub(crate) use proof::challenge;
 pub(crate) use redistribute::own;
 pub(crate) use round::{each, said, to_all};
-pub(crate) use words::{Kind, Reader, Writer};
 
+use crate::P256;
 use crate::base::{Digest, MemberId, digest};
-use crate::groups::P256;
 use crate::polynomial::committed;
 use crate::run::{Fault, FaultKind};
-use crate::{HANDS_MAX, PrimeGroup, SigningError, VerifyingKey};
+use crate::{PrimeGroup, SIGNERS_MAX, SigningError, VerifyingKey};
 use p256::elliptic_curve::group::GroupEncoding as _;
 use p256::pkcs8::EncodePublicKey as _;
 
@@ -71,7 +71,7 @@ impl<G: PrimeGroup> Sharing<G> {
     /// Commitments that are not the identity; holders sorted, at least as many, none twice.
     pub(crate) fn new(commitments: Vec<G::Element>, holders: Vec<MemberId>) -> Result<Self, SharingError> {
         let sorted = holders.is_sorted_by(|left, right| left < right);
-        let good = sorted && (1..=holders.len()).contains(&commitments.len()) && holders.len() <= HANDS_MAX;
+        let good = sorted && (1..=holders.len()).contains(&commitments.len()) && holders.len() <= SIGNERS_MAX;
         if !good || commitments.contains(&G::identity()) {
             return Err(SharingError::LocalHolders);
         }
@@ -139,9 +139,9 @@ impl<G: PrimeGroup> Sharing<G> {
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes, Kind::Sharing)?;
         reader.group::<G>()?;
-        let threshold = reader.length().filter(|length| *length <= HANDS_MAX)?;
+        let threshold = reader.length().filter(|length| *length <= SIGNERS_MAX)?;
         let commitments = reader.elements::<G>(threshold)?;
-        let holders = reader.members(HANDS_MAX)?;
+        let holders = reader.members(SIGNERS_MAX)?;
         reader.end()?;
         Self::new(commitments, holders).ok()
     }
@@ -184,7 +184,7 @@ pub(crate) fn sorted(hands: &[MemberId]) -> Result<Vec<MemberId>, Fault> {
     let mut hands = hands.to_vec();
     hands.sort();
     let twice = hands.windows(2).any(|pair| matches!(pair, [left, right] if left == right));
-    if hands.is_empty() || hands.len() > HANDS_MAX || twice {
+    if hands.is_empty() || hands.len() > SIGNERS_MAX || twice {
         return Err(wrong_hands());
     }
     Ok(hands)

@@ -1,6 +1,6 @@
 //! What one dealer deals: polynomials, what it commits to in public, and what each holder gets of them.
 
-use super::words::{Reader, Writer};
+use super::message::{Reader, Writer};
 use crate::PrimeGroup;
 use crate::base::{Entropy, MemberId};
 use crate::polynomial::{Polynomial, committed};

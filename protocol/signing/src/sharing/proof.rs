@@ -1,6 +1,6 @@
 //! That a hand knows what it committed to (Schnorr 1991, made non-interactive by Fiat and Shamir 1986).
 
-use super::words::{Reader, Writer};
+use super::message::{Reader, Writer};
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId};
 use sha2::{Digest as _, Sha512};

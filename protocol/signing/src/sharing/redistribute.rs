@@ -7,8 +7,8 @@
 //! stay erase their old shares; `threshold` holders of one epoch who keep theirs have the secret for good. Of a threshold of one there is
 //! no refresh: every share is the secret.
 
-use super::dealing::{Dealing, Plan};
-use super::joint::held;
+use super::dealing::Plan;
+use super::joint::Joint;
 use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_hands};
 use crate::PrimeGroup;
 use crate::base::{Entropy, MemberId, Secret};
@@ -18,10 +18,9 @@ use std::collections::BTreeMap;
 
 /// A hand in a redistribution: an old holder who deals, a new holder, or both.
 pub struct Redistribute<G: PrimeGroup> {
-    me: MemberId,
-    holders: Vec<MemberId>,
     public: G::Element,
-    dealing: Dealing<G>,
+    /// The dealing, of constant terms that add up to the old secret.
+    dealing: Joint<G>,
 }
 
 /// Who gives shares, who gets them, and how many are to determine the secret from then on.
@@ -61,10 +60,10 @@ impl<G: PrimeGroup> Redistribute<G> {
             context: context::<G>(b"folkmoot redistribution v1", &parts),
             expected: publics(old, &dealers).ok_or_else(wrong_hands)?,
             dealers,
-            holders: holders.clone(),
+            holders,
             forms: vec![Form::Open(change.threshold)],
         };
-        Ok(Self { me, holders, public: old.public(), dealing: Dealing::new(plan, me, constant) })
+        Ok(Self { public: old.public(), dealing: Joint::of(plan, me, constant) })
     }
 }
 
@@ -104,23 +103,20 @@ impl<G: PrimeGroup> Run for Redistribute<G> {
     type Done = Held<G>;
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held<G>> {
-        Next::Say(self.dealing.begin(entropy))
+        self.dealing.start(entropy)
     }
 
     fn awaited(&self) -> Vec<MemberId> {
         self.dealing.awaited()
     }
 
-    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
-        match self.dealing.hear(&heard)? {
-            Next::Say(said) => Ok(Next::Say(said)),
-            Next::Done(dealt) => {
-                let held = held(&dealt, self.me, &self.holders)?;
-                if held.sharing.public() != self.public {
-                    return Err(Fault::of_nobody(FaultKind::Unattributable));
-                }
-                Ok(Next::Done(held))
+    fn hear(&mut self, heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
+        let next = self.dealing.hear(heard, entropy)?;
+        match &next {
+            Next::Done(held) if held.sharing.public() != self.public => {
+                Err(Fault::of_nobody(FaultKind::Unattributable))
             }
+            _ => Ok(next),
         }
     }
 }

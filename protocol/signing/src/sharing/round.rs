@@ -1,9 +1,9 @@
 //! What every round of every run has: words heard, culprits gathered, accusations, words of numbers.
 
-use super::words::{Kind, Reader, Writer};
+use super::message::{Kind, Reader, Writer};
 use crate::base::MemberId;
 use crate::run::{Fault, FaultKind, Heard, Said};
-use crate::{HANDS_MAX, PrimeGroup};
+use crate::{PrimeGroup, SIGNERS_MAX};
 use std::collections::BTreeMap;
 
 /// Checks each of `hands`; all who fail are named, with the kind of the first.
@@ -38,7 +38,7 @@ pub(crate) fn accusations(
 ) -> Result<Vec<MemberId>, FaultKind> {
     let read = || {
         let mut reader = Reader::new(word, Kind::Accuse)?;
-        let accused = reader.members(HANDS_MAX)?;
+        let accused = reader.members(SIGNERS_MAX)?;
         reader.end()?;
         Some(accused)
     };

@@ -1,6 +1,6 @@
 //! One holder's secret.
 
-use super::words::{Kind, Reader, Writer};
+use super::message::{Kind, Reader, Writer};
 use super::{Sharing, SharingError};
 use crate::PrimeGroup;
 use crate::base::{Digest, MemberId, Secret};

@@ -6,6 +6,7 @@
 //! not all: no exponents are computed, and none needs to be known. It holds modulo the order of v; that is the whole order of the squares
 //! if N is a product of safe primes and v² − 1 has no factor with it (Camenisch, Shoup 2003, section 5.2, on generators of such groups).
 
+use super::error::ShoupError;
 use super::sharing::ShoupSharing;
 use crate::modular::{Modulus, Residue, invert_public, pow_public};
 use crate::rsa::EXPONENT;
@@ -17,8 +18,20 @@ struct Quotient {
     below: Residue,
 }
 
+impl ShoupSharing {
+    /// Whether any [`Self::threshold`] shares that fit make the same signature, and fewer do not: v_1 .. v_l are of one polynomial of that
+    /// degree with d at zero, and v generates the squares. It relies on N being a product of safe primes, which its dealer alone
+    /// knows. [`Self::decode`] does not ask this.
+    ///
+    /// # Errors
+    /// [`ShoupError::PeerSharing`] (SHO-16).
+    pub fn check(&self) -> Result<(), ShoupError> {
+        of_one_polynomial(self).then_some(()).ok_or(ShoupError::PeerSharing)
+    }
+}
+
 /// Whether it is so: for l seats about t·l·2 multiplications.
-pub(super) fn of_one_polynomial(sharing: &ShoupSharing) -> bool {
+fn of_one_polynomial(sharing: &ShoupSharing) -> bool {
     let modulus = sharing.key.modulus();
     let base = modulus.residue(&sharing.base);
     let images: Vec<Residue> = sharing.images.iter().map(|image| modulus.residue(image)).collect();

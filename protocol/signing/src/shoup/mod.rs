@@ -10,8 +10,8 @@
 //! ```
 //! N = pq with safe primes p = 2p' + 1 and q = 2q' + 1; M = p'q'; e = 65537, a prime above the number of seats l; d = 1/e mod M; f of
 //! degree t − 1 over Z_M with f(0) = d; seat i holds f(i); Δ = l!. All seats are dealt at the start and handed out on admission: to
-//! evaluate f takes M, which nobody may know but the dealer, so members cannot make a share for a newcomer
-//! ([`crate::Scheme::members_can_share`]). Another threshold, or more seats, is another deal of the same key.
+//! evaluate f takes M, which nobody may know but the dealer, so members cannot make a share for a newcomer.
+//! Another threshold, or more seats, is another deal of the same key.
 
 mod consistency;
 mod dealer;
@@ -25,5 +25,5 @@ mod sign;
 pub use dealer::{Dealer, DealerTerm, Dealt};
 pub use error::ShoupError;
 pub use share::ShoupShare;
-pub use sharing::{SEATS_MAX, SHARING_BYTES_MAX, Seat, ShoupSharing};
+pub use sharing::{SEATS_MAX, Seat, ShoupSharing};
 pub use sign::ShoupSign;

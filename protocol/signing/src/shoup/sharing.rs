@@ -5,7 +5,6 @@
 //! numbers: bits / 8 bytes      seat:  0 spare  |  1 ‖ MemberId held  |  2 retired
 //! ```
 
-use super::consistency::of_one_polynomial;
 use super::error::ShoupError;
 use crate::base::{Digest, MemberId, codec, digest};
 use crate::danger::ForStudy;
@@ -16,7 +15,7 @@ use crypto_bigint::BoxedUint;
 /// Most seats in a sharing.
 pub const SEATS_MAX: u16 = 256;
 /// Longest encoding of a sharing, in bytes: 3072 bits, 256 seats, all held.
-pub const SHARING_BYTES_MAX: usize = 11 + 384 * 258 + 33 * 256;
+const SHARING_BYTES_MAX: usize = 11 + 384 * 258 + 33 * 256;
 
 /// Whose a seat is. Seats are numbered from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,16 +109,6 @@ impl ShoupSharing {
     /// How many seats are retired.
     pub fn retired(&self) -> usize {
         self.seats.iter().filter(|seat| **seat == Seat::Retired).count()
-    }
-
-    /// Whether any [`Self::threshold`] shares that fit make the same signature, and fewer do not: v_1 .. v_l are of one polynomial of that
-    /// degree with d at zero, and v generates the squares. It relies on N being a product of safe primes, which its dealer alone
-    /// knows. [`Self::decode`] does not ask this.
-    ///
-    /// # Errors
-    /// [`ShoupError::PeerSharing`] (SHO-16).
-    pub fn check(&self) -> Result<(), ShoupError> {
-        of_one_polynomial(self).then_some(()).ok_or(ShoupError::PeerSharing)
     }
 
     /// The one encoding.

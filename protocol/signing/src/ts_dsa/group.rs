@@ -1,8 +1,8 @@
 //! What DSA needs of a group beyond adding and multiplying.
 
+use crate::P256;
 use crate::PrimeGroup;
 use crate::base::Digest;
-use crate::groups::P256;
 use p256::elliptic_curve::ops::Reduce;
 use p256::elliptic_curve::point::AffineCoordinates as _;
 use p256::elliptic_curve::scalar::IsHigh as _;

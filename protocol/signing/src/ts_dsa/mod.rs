@@ -28,8 +28,8 @@ mod proof;
 
 pub use group::DsaGroup;
 
+use crate::P256;
 use crate::base::{Digest, Entropy, MemberId};
-use crate::groups::P256;
 use crate::plain::Signature;
 use crate::polynomial::interpolate;
 use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId, Said, whole_round};

@@ -26,8 +26,5 @@ mod sharing;
 mod sharing_lies;
 mod shoup;
 mod shoup_openssl;
-mod study;
 mod toy;
 mod ts_dsa;
-mod ts_rsa;
-mod ts_rsa_broken;

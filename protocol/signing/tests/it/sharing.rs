@@ -8,7 +8,7 @@ use folkmoot_signing::sharing::{
     Change, Enrol, Held, Joint, Redistribute, Share, Sharing, SharingError, deal,
 };
 use folkmoot_signing::ts_dsa::Signing;
-use folkmoot_signing::{Edwards, FaultKind, HANDS_MAX, Heard, Next, P256, PrimeGroup, Ristretto, Run};
+use folkmoot_signing::{Edwards, FaultKind, Heard, Next, P256, PrimeGroup, Ristretto, Run, SIGNERS_MAX};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -260,7 +260,7 @@ fn shr_05_hands_that_make_no_run_are_refused() {
     assert_eq!(joint(member(9), &holders, 2), refused);
     assert_eq!(joint(holders[0], &[holders[0], holders[0]], 1), refused);
     assert_eq!(joint(holders[0], &[], 0), refused);
-    let crowd: Vec<MemberId> = (1..=HANDS_MAX as u64 + 1).map(member).collect();
+    let crowd: Vec<MemberId> = (1..=SIGNERS_MAX as u64 + 1).map(member).collect();
     assert_eq!(joint(crowd[0], &crowd, 2), refused);
     let share = many.shares.get(&holders[0]);
     let change = |dealers: &[MemberId], holders: &[MemberId], threshold| {

@@ -57,17 +57,17 @@ impl PrimeGroup for Toy {
         let [byte] = bytes else { return None };
         Some(u64::from(*byte)).filter(|scalar| *scalar < Q)
     }
-    fn raise_generator(scalar: &u64) -> u64 {
-        power(64, *scalar)
+    fn generator() -> u64 {
+        64
     }
     fn raise(element: &u64, scalar: &u64) -> u64 {
         power(*element, *scalar)
     }
-    fn raise_many(terms: &[(u64, u64)]) -> u64 {
-        terms.iter().fold(1, |product, (scalar, element)| product * power(*element, *scalar) % P)
-    }
     fn add(left: &u64, right: &u64) -> u64 {
         left * right % P
+    }
+    fn negate(element: &u64) -> u64 {
+        power(*element, Q - 1)
     }
     fn identity() -> u64 {
         1
@@ -75,9 +75,9 @@ impl PrimeGroup for Toy {
     fn encode(element: &u64) -> Vec<u8> {
         (*element as u16).to_be_bytes().to_vec()
     }
-    fn decode(bytes: &[u8]) -> Option<u64> {
+    fn decode_any(bytes: &[u8]) -> Option<u64> {
         let element = u64::from(u16::from_be_bytes(bytes.try_into().ok()?));
-        (element > 1 && element < P && power(element, Q) == 1).then_some(element)
+        (element > 0 && element < P && power(element, Q) == 1).then_some(element)
     }
 }
 

@@ -20,7 +20,6 @@ const DEAR: &[(&str, usize)] = &[
     ("link_liar", 13),
     ("agreement_run", 7),
     ("sharing_run", 61),
-    ("frost_run", 5),
     ("admission_desk", 7),
     ("admission_applicant", 3),
     ("authority_desk", 61),
@@ -149,7 +148,6 @@ replays! {
     sharing_forms
     sharing_run
     frost_forms
-    frost_run
     keying_machine
     session_machine
     admission_desk

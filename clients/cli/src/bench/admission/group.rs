@@ -10,8 +10,8 @@ use folkmoot_base::{Digest, Entropy, Secret, digest, draw};
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{EXPONENT, ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, ShoupSign};
-use folkmoot_signing::ts_rsa::{Subject, TsRsaDealer, TsRsaSign, hashed_place};
-use folkmoot_signing::{P256, PrimeGroup, Ristretto, RunId, Scheme, asm, frost, sharing, ts_dsa};
+use folkmoot_signing::{Edwards, P256, PrimeGroup, Ristretto, RunId, Scheme, asm, frost, sharing, ts_dsa};
+use folkmoot_study::ts_rsa::{Subject, TsRsaDealer, TsRsaSign, hashed_place};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -140,14 +140,13 @@ pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy
             }))
         }
         Scheme::Frost => {
-            let dealt = frost::deal(threshold.into(), &hands, entropy).map_err(Failure::bug)?;
+            let dealt = frost::deal(&Edwards::draw(entropy), &hands, threshold.into(), entropy);
+            let (sharing, shares) = dealt.map_err(Failure::bug)?;
             Ok(Box::new(move |entropy| {
                 let run = run(entropy);
                 let sit = |me: &MemberId| {
-                    let held = of(&dealt, me)?;
-                    let sharing =
-                        frost::FrostSharing::decode(&held.sharing.encode()).map_err(Failure::bug)?;
-                    seated(frost::Sign::new(run, &sharing, &held.share, &hands, MESSAGE))
+                    let sharing = frost::FrostSharing::decode(&sharing.encode()).map_err(Failure::bug)?;
+                    seated(frost::Sign::new(run, &sharing, of(&shares, me)?, &hands, MESSAGE))
                 };
                 play_together(&hands, sit, entropy)
             }))
@@ -346,16 +345,14 @@ fn asm<G: PrimeGroup>(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result
 }
 
 fn frost(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
-    let dealt = frost::deal(threshold.into(), &hands, entropy).map_err(Failure::bug)?;
-    let key = dealt.values().next().ok_or_else(|| Failure::bug("dealt to nobody"))?.sharing.key();
+    let dealt = frost::deal(&Edwards::draw(entropy), &hands, threshold.into(), entropy);
+    let (sharing, shares) = dealt.map_err(Failure::bug)?;
+    let key = sharing.key().map_err(Failure::bug)?;
     Ok(Box::new(move |entropy| {
         let run = run(entropy);
-        let sit = |me: &MemberId| {
-            let held = of(&dealt, me)?;
-            seated(frost::Sign::new(run, &held.sharing, &held.share, &hands, MESSAGE))
-        };
+        let sit = |me: &MemberId| seated(frost::Sign::new(run, &sharing, of(&shares, me)?, &hands, MESSAGE));
         let (played, signature) = play(&hands, sit, entropy)?;
-        let (verify, good) = worked(|| key.verify(MESSAGE, &signature));
+        let (verify, good) = worked(|| key.verify_raw(MESSAGE, &signature));
         good.map_err(Failure::bug).map(|()| (played, verify))
     }))
 }

@@ -12,9 +12,10 @@
 
 mod steps;
 
-use crate::base::{Blob, Entropy, MemberId};
+use crate::base::{Blob, Entropy};
 use crate::gdh::context::Context;
 use crate::gdh::token::{Kind, Token};
+use crate::plan::ByAge;
 use crate::{AgreementError, Count, Kept, Module, ModuleName, Plan, PrimeGroup, Stage, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,13 +48,9 @@ enum Seen {
 
 /// One run at one member.
 pub struct Run<G: PrimeGroup> {
-    /// By rank: who.
-    order: Vec<MemberId>,
-    /// By rank: the place in the plan.
-    places: Vec<usize>,
-    /// How many of them, from the first, are of the base.
+    order: ByAge,
+    /// How many members, from the first, are of the base.
     base: usize,
-    me: usize,
     last: usize,
     context: Context<G>,
     seen: Seen,
@@ -70,7 +67,7 @@ impl<G: PrimeGroup> Run<G> {
     /// [`AgreementError::LocalKept`] and [`AgreementError::PeerOrigin`], as [`crate::begin`].
     pub fn new(plan: &Plan, kept: Option<&Kept>) -> Result<Self, AgreementError> {
         let mut run = Self::prepare(plan, kept)?;
-        let newcomers = run.order.len().saturating_sub(run.base);
+        let newcomers = run.order.members.len().saturating_sub(run.base);
         run.seen = match (run.base, newcomers) {
             (_, 0) => run.expect_list(),
             (0, _) => Seen::Chain { next: 0 },
@@ -94,10 +91,8 @@ impl<G: PrimeGroup> Run<G> {
 
     fn prepare(plan: &Plan, kept: Option<&Kept>) -> Result<Self, AgreementError> {
         let base = plan.base();
-        let places: Vec<_> = base.iter().copied().chain(plan.newcomers()).collect();
-        let order: Vec<_> = places.iter().filter_map(|place| plan.members().get(*place).copied()).collect();
-        let me = places.iter().position(|place| *place == plan.me()).ok_or(AgreementError::LocalMembers)?;
-        let id = *order.get(me).ok_or(AgreementError::LocalMembers)?;
+        let order = ByAge::new(plan)?;
+        let id = order.member(order.me)?;
         let mut context = Context::new_member(id);
         if plan.origin(plan.me()).is_some() {
             let before = kept.and_then(Kept::state::<Context<G>>).ok_or(AgreementError::LocalKept)?;
@@ -105,40 +100,42 @@ impl<G: PrimeGroup> Run<G> {
             if plan.in_base() {
                 context = before.clone();
                 context.reset_count();
-                context.remain(order.get(..base.len()).unwrap_or_default());
+                context.remain(order.members.get(..base.len()).unwrap_or_default());
             }
         }
-        let last = order.len().saturating_sub(1);
+        let last = order.members.len().saturating_sub(1);
         let (seen, chain, before) = (Seen::Done, Vec::new(), BTreeMap::new());
-        Ok(Self { order, places, base: base.len(), me, last, context, seen, chain, before })
+        Ok(Self { order, base: base.len(), last, context, seen, chain, before })
     }
 
     /// LEAVE: what the list must renew is what every member of the base kept.
     fn expect_list(&mut self) -> Seen {
         self.before = (0..self.last)
-            .filter_map(|rank| Some((rank, G::encode(self.context.partials.get(self.order.get(rank)?)?))))
+            .filter_map(|rank| {
+                Some((rank, G::encode(self.context.partials.get(self.order.members.get(rank)?)?)))
+            })
             .collect();
         Seen::All
     }
 
     fn begin(&mut self, entropy: &mut dyn Entropy) -> Result<Vec<Step>, AgreementError> {
         if self.last == 0 {
-            self.context = Context::first_member(self.member(0)?, entropy);
+            self.context = Context::first_member(self.order.member(0)?, entropy);
             self.seen = Seen::Done;
             return Ok(vec![Step::Done(self.context.key()?)]);
         }
-        let newcomers = self.order.get(self.base..).unwrap_or_default().to_vec();
-        let (order, first) = (self.order.clone(), self.awaited_ranks().contains(&self.me));
+        let newcomers = self.order.members.get(self.base..).unwrap_or_default().to_vec();
+        let (order, first) = (self.order.members.clone(), self.awaited_ranks().contains(&self.order.me));
         let sent = match self.seen {
             Seen::All if first => (KEY_LIST, self.context.refresh(entropy)?),
             Seen::Joining if first => {
-                (NEW_MEMBER, self.context.process_join(self.member(self.last)?, entropy)?)
+                (NEW_MEMBER, self.context.process_join(self.order.member(self.last)?, entropy)?)
             }
             Seen::Chain { .. } if first && self.base == 0 => {
                 (PARTIAL, self.context.mass_join_first(&order, entropy)?)
             }
             Seen::Chain { .. } if first => (PARTIAL, self.context.merge_start(&newcomers, entropy)?),
-            Seen::Chain { .. } if self.me < self.base => {
+            Seen::Chain { .. } if self.order.me < self.base => {
                 self.context.merge_expect(&newcomers)?;
                 return Ok(Vec::new());
             }
@@ -149,11 +146,12 @@ impl<G: PrimeGroup> Run<G> {
 
     fn token(&self, kind: Kind, body: &[u8]) -> Token {
         let values = body.chunks(G::ELEMENT_BYTES.max(1)).map(|value| Blob::from(value.to_vec())).collect();
-        Token { kind, epoch: self.context.epoch().saturating_add(1), members: self.order.clone(), values }
-    }
-
-    fn member(&self, rank: usize) -> Result<MemberId, AgreementError> {
-        self.order.get(rank).copied().ok_or(AgreementError::LocalMembers)
+        Token {
+            kind,
+            epoch: self.context.epoch().saturating_add(1),
+            members: self.order.members.clone(),
+            values,
+        }
     }
 
     fn awaited_ranks(&self) -> Vec<usize> {
@@ -184,8 +182,7 @@ impl<G: PrimeGroup> Module for Run<G> {
         body: &[u8],
         entropy: &mut dyn Entropy,
     ) -> Result<Vec<Step>, AgreementError> {
-        let rank = self.places.iter().position(|place| *place == from);
-        let rank = rank.ok_or(AgreementError::PeerOutOfTurn { from, step })?;
+        let rank = self.order.rank(from, step)?;
         match step {
             PARTIAL => self.partial(rank, body, entropy),
             FINAL => self.final_token(rank, body),
@@ -197,10 +194,7 @@ impl<G: PrimeGroup> Module for Run<G> {
     }
 
     fn awaited(&self) -> Vec<usize> {
-        let mut places: Vec<_> =
-            self.awaited_ranks().iter().filter_map(|rank| self.places.get(*rank).copied()).collect();
-        places.sort_unstable();
-        places
+        self.order.places(&self.awaited_ranks())
     }
 
     fn count(&self) -> Count {
@@ -209,15 +203,15 @@ impl<G: PrimeGroup> Module for Run<G> {
 
     fn keep(&self) -> Option<Kept> {
         let done = matches!(self.seen, Seen::Done) && self.context.key().is_ok();
-        let me = self.order.get(self.me).filter(|_| done)?;
-        Kept::of_order(ModuleName::Gdh, *me, &self.order, self.context.without_key())
+        let me = self.order.members.get(self.order.me).filter(|_| done)?;
+        Kept::of_order(ModuleName::Gdh, *me, &self.order.members, self.context.without_key())
     }
 
     fn stage(&self) -> Stage {
-        let last = self.me == self.last;
+        let last = self.order.me == self.last;
         let stage = |name, deciding| Stage { name, deciding };
         match &self.seen {
-            Seen::Chain { next } if *next > self.me => stage("final token", false),
+            Seen::Chain { next } if *next > self.order.me => stage("final token", false),
             Seen::Chain { .. } => stage("partial token", false),
             Seen::Last if !last => stage("final token", false),
             Seen::Last => stage("fact outs", false),

@@ -21,11 +21,11 @@ impl<G: PrimeGroup> Run<G> {
         element::<G>(body)?;
         let next = from.saturating_add(1);
         let mut steps = Vec::new();
-        if next == self.me {
+        if next == self.order.me {
             let token = self.token(Kind::MassJoin, body);
-            let (before, members) = (self.member(from)?, self.order.clone());
+            let (before, members) = (self.order.member(from)?, self.order.members.clone());
             let answer = self.context.mass_join(before, &token, &members, entropy)?;
-            steps.push(send(if self.me == self.last { FINAL } else { PARTIAL }, &answer));
+            steps.push(send(if self.order.me == self.last { FINAL } else { PARTIAL }, &answer));
         }
         self.chain = body.to_vec();
         self.seen = if next == self.last { Seen::Last } else { Seen::Chain { next } };
@@ -40,9 +40,9 @@ impl<G: PrimeGroup> Run<G> {
             return Err(AgreementError::PeerAltered);
         }
         let mut steps = Vec::new();
-        if self.me != self.last {
+        if self.order.me != self.last {
             let token = self.token(Kind::MergeBroadcast, body);
-            let answer = self.context.factor_out(self.member(from)?, &token)?;
+            let answer = self.context.factor_out(self.order.member(from)?, &token)?;
             steps.push(send(FACT_OUT, &answer));
         }
         self.seen = Seen::Factoring { missing: (0..self.last).collect() };
@@ -56,9 +56,9 @@ impl<G: PrimeGroup> Run<G> {
         };
         element::<G>(body)?;
         let mut steps = Vec::new();
-        if self.me == self.last {
+        if self.order.me == self.last {
             let token = self.token(Kind::FactorOut, body);
-            let answer = self.context.collect(self.member(from)?, &token)?;
+            let answer = self.context.collect(self.order.member(from)?, &token)?;
             steps.extend(answer.map(|answer| send(KEY_LIST, &answer)));
         }
         self.before.insert(from, body.to_vec());
@@ -86,12 +86,12 @@ impl<G: PrimeGroup> Run<G> {
             return Err(AgreementError::PeerWrongList);
         }
         let mut steps = Vec::new();
-        if self.me == self.last {
-            let (controller, members) = (self.member(from)?, self.order.clone());
+        if self.order.me == self.last {
+            let (controller, members) = (self.order.member(from)?, self.order.members.clone());
             let answer = self.context.join(controller, &token, &members, entropy)?;
             steps.push(send(KEY_LIST, &answer));
         } else {
-            self.context.note_partial(self.member(self.last)?, without.clone());
+            self.context.note_partial(self.order.member(self.last)?, without.clone());
         }
         self.before = partials.iter().map(G::encode).enumerate().collect();
         self.seen = Seen::All;
@@ -110,7 +110,7 @@ impl<G: PrimeGroup> Run<G> {
         if listed.any(|(rank, value)| self.before.get(&rank).is_some_and(|old| old == value.as_ref())) {
             return Err(AgreementError::PeerNotRenewed);
         }
-        let (controller, members) = (self.member(from)?, self.order.clone());
+        let (controller, members) = (self.order.member(from)?, self.order.members.clone());
         self.context.update(controller, &token, &members)?;
         self.seen = Seen::Done;
         Ok(vec![Step::Done(self.context.key()?)])
@@ -132,7 +132,7 @@ impl<G: PrimeGroup> Run<G> {
             (KEY_LIST, Seen::Done) => newest,
             _ => false,
         };
-        let from = self.places.get(rank).copied().unwrap_or(usize::MAX);
+        let from = self.order.place(rank);
         if repeated {
             AgreementError::PeerRepeated { from, step }
         } else {

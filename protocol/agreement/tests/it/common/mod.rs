@@ -5,7 +5,7 @@ use folkmoot_agreement::gdh::{Context, Token};
 use folkmoot_base::{Entropy, MemberId, digest, draw};
 
 /// Order 509 inside the integers modulo 1019, generator 4.
-#[derive(Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Toy;
 
 pub const P: u32 = 1019;
@@ -18,43 +18,43 @@ pub fn power(base: u32, exponent: u32, modulus: u32) -> u32 {
 impl PrimeGroup for Toy {
     type Element = u32;
     type Scalar = u32;
+    const SCALAR_BYTES: usize = 2;
     const ELEMENT_BYTES: usize = 2;
+    const NAME: &'static [u8] = b"toy";
 
-    fn generator() -> u32 {
-        4
+    fn plus(left: u32, right: u32) -> u32 {
+        (left + right) % Q
     }
-    fn is_identity(element: &u32) -> bool {
-        *element == 1
+    fn minus(scalar: u32) -> u32 {
+        (Q - scalar) % Q
+    }
+    fn times(left: u32, right: u32) -> u32 {
+        left * right % Q
+    }
+    fn inverse(scalar: u32) -> Option<u32> {
+        (scalar != 0).then(|| power(scalar, Q - 2, Q))
+    }
+    fn zero() -> u32 {
+        0
+    }
+    fn one() -> u32 {
+        1
     }
     fn draw(entropy: &mut dyn Entropy) -> u32 {
         let scalar = u32::from(u16::from_be_bytes(draw(entropy))) % Q;
         if scalar == 0 { 1 } else { scalar }
     }
-    fn invert(scalar: &u32) -> u32 {
-        power(*scalar, Q - 2, Q)
+    fn from_wide(bytes: &[u8; 64]) -> u32 {
+        bytes.iter().fold(0, |rest, byte| (rest * 256 + u32::from(*byte)) % Q)
     }
-    fn multiply(left: &u32, right: &u32) -> u32 {
-        left * right % Q
-    }
-    fn raise(element: &u32, scalar: &u32) -> u32 {
-        power(*element, *scalar, P)
-    }
-    fn combine(left: &u32, right: &u32) -> u32 {
-        left * right % P
-    }
-    fn inverse(element: &u32) -> u32 {
-        power(*element, P - 2, P)
-    }
-    fn identity() -> u32 {
-        1
-    }
-    fn to_scalar(element: &u32) -> u32 {
-        let scalar = element % Q;
-        if scalar == 0 { 1 } else { scalar }
-    }
-    fn lent_scalar(key: &u32) -> u32 {
-        let hash = digest(&[&Self::encode(key)]);
-        let scalar = hash.iter().fold(0, |rest, byte| (rest * 256 + u32::from(*byte)) % Q);
+    fn to_scalar(label: &[u8], element: &u32) -> u32 {
+        let scalar = match label {
+            b"folkmoot element to exponent v1" => element % Q,
+            _ => {
+                let hash = digest(&[&Self::encode(element)]);
+                hash.iter().fold(0, |rest, byte| (rest * 256 + u32::from(*byte)) % Q)
+            }
+        };
         if scalar == 0 { 1 } else { scalar }
     }
     fn encode_scalar(scalar: &u32) -> Vec<u8> {
@@ -62,12 +62,27 @@ impl PrimeGroup for Toy {
     }
     fn decode_scalar(bytes: &[u8]) -> Option<u32> {
         let scalar = u32::from(u16::from_be_bytes(bytes.try_into().ok()?));
-        (1..Q).contains(&scalar).then_some(scalar)
+        (scalar < Q).then_some(scalar)
+    }
+    fn generator() -> u32 {
+        4
+    }
+    fn raise(element: &u32, scalar: &u32) -> u32 {
+        power(*element, *scalar, P)
+    }
+    fn add(left: &u32, right: &u32) -> u32 {
+        left * right % P
+    }
+    fn negate(element: &u32) -> u32 {
+        power(*element, P - 2, P)
+    }
+    fn identity() -> u32 {
+        1
     }
     fn encode(element: &u32) -> Vec<u8> {
         u16::try_from(*element).unwrap().to_be_bytes().to_vec()
     }
-    fn decode(bytes: &[u8]) -> Option<u32> {
+    fn decode_any(bytes: &[u8]) -> Option<u32> {
         let element = u32::from(u16::from_be_bytes(bytes.try_into().ok()?));
         (element > 0 && element < P && power(element, Q, P) == 1).then_some(element)
     }

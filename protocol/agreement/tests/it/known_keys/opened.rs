@@ -68,7 +68,7 @@ pub fn is_private(module: ModuleName, record: &Record, keys: &BTreeSet<Bytes32>)
     let said = |public: &[u8]| {
         record.steps.iter().any(|(_, _, body)| body.windows(public.len()).any(|window| window == public))
     };
-    let point = |scalar| Ristretto::encode(&Ristretto::raise(&Ristretto::generator(), &scalar));
+    let point = |scalar| Ristretto::encode(&Ristretto::raise_generator(&scalar));
     let halves = |key: &Bytes32| match module {
         ModuleName::Mls => vec![MontgomeryPoint::mul_base_clamped(*key).to_bytes().to_vec()],
         ModuleName::CkdHybrid | ModuleName::MlsHybrid => {

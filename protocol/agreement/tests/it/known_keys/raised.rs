@@ -39,7 +39,7 @@ const PAIRED: usize = 2;
 /// Every element in these bytes.
 fn points(bytes: &[u8]) -> impl Iterator<Item = (Vec<u8>, Element)> + '_ {
     bytes.windows(Ristretto::ELEMENT_BYTES).filter_map(|window| {
-        let element = Ristretto::decode(window).filter(|element| !Ristretto::is_identity(element))?;
+        let element = Ristretto::decode(window)?;
         Some((window.to_vec(), element))
     })
 }
@@ -74,17 +74,19 @@ fn bases(sent: &Points, known: &[Vec<u8>]) -> Vec<Element> {
     let mut bases: Vec<_> = sent.values().copied().chain([Ristretto::generator()]).collect();
     let said = bases.clone();
     for (at, one) in said.iter().enumerate() {
-        bases.extend(said[..at].iter().map(|two| Ristretto::combine(one, &Ristretto::inverse(two))));
+        bases.extend(said[..at].iter().map(|two| Ristretto::add(one, &Ristretto::negate(two))));
     }
-    bases.extend(known.iter().filter_map(|key| Ristretto::decode(key)));
+    bases.extend(known.iter().filter_map(|key| Ristretto::decode_any(key)));
     bases
 }
 
 /// What the module makes of an element that it uses as an exponent.
 fn exponents(module: ModuleName, element: &Element) -> Vec<Scalar> {
     match module {
-        ModuleName::Tgdh | ModuleName::Str => vec![Ristretto::to_scalar(element)],
-        ModuleName::DuttaBarua => vec![Ristretto::lent_scalar(element)],
+        ModuleName::Tgdh | ModuleName::Str => {
+            vec![Ristretto::to_scalar(b"folkmoot element to exponent v1", element)]
+        }
+        ModuleName::DuttaBarua => vec![Ristretto::to_scalar(b"folkmoot dutta-barua lent share v1", element)],
         _ => Vec::new(),
     }
 }
@@ -104,7 +106,8 @@ impl Follow<'_> {
 
     /// Known exponents and their inverses. What comes out is an exponent again if it belongs to something that was sent.
     fn one_by_one(&self, first: &[Scalar], bases: &[Element]) -> bool {
-        let mut open: VecDeque<_> = first.iter().flat_map(|one| [*one, Ristretto::invert(one)]).collect();
+        let mut open: VecDeque<_> =
+            first.iter().flat_map(|one| [*one, Ristretto::inverse(*one).unwrap()]).collect();
         let mut seen = BTreeSet::new();
         while let Some(scalar) = open.pop_front() {
             for base in bases {
@@ -113,7 +116,7 @@ impl Follow<'_> {
                     return true;
                 }
                 for next in exponents(self.module, &element) {
-                    let public = Ristretto::encode(&Ristretto::raise(&Ristretto::generator(), &next));
+                    let public = Ristretto::encode(&Ristretto::raise_generator(&next));
                     if self.sent.contains_key(&public) && seen.insert(public) {
                         open.push_back(next);
                     }
@@ -145,11 +148,11 @@ fn goals(module: ModuleName, record: &Record) -> BTreeSet<Vec<u8>> {
     let secret = record.secret.clone().unwrap();
     let mut goals = BTreeSet::from([secret.clone()]);
     let circle = matches!(module, ModuleName::Bd | ModuleName::DuttaBarua);
-    if let Some(key) = Ristretto::decode(&secret).filter(|_| circle) {
+    if let Some(key) = Ristretto::decode_any(&secret).filter(|_| circle) {
         let links = links(record);
         goals.extend((0..links.len()).map(|at| Ristretto::encode(&right(&links, at, &key))));
     }
-    let inverse = |goal: &Vec<u8>| Some(Ristretto::encode(&Ristretto::inverse(&Ristretto::decode(goal)?)));
+    let inverse = |goal: &Vec<u8>| Some(Ristretto::encode(&Ristretto::negate(&Ristretto::decode_any(goal)?)));
     let inverses: Vec<_> = goals.iter().filter_map(inverse).collect();
     goals.extend(inverses);
     goals
@@ -162,7 +165,7 @@ fn links(record: &Record) -> Vec<Element> {
     let plan = plan(record, 0);
     let joins = said.len() < record.members.len() || plan.base().len() == 3 && !plan.newcomers().is_empty();
     let order = if joins { super::history::order(record) } else { (0..record.members.len()).collect() };
-    order.iter().filter_map(|place| Ristretto::decode(said.get(place)?)).collect()
+    order.iter().filter_map(|place| Ristretto::decode_any(said.get(place)?)).collect()
 }
 
 /// `K` of one position, from the key: the key is n·K and a sum of links.
@@ -170,8 +173,8 @@ fn right(links: &[Element], at: usize, key: &Element) -> Element {
     let n = links.len();
     let rest = (1..n).fold(Ristretto::identity(), |sum, step| {
         let times = Dalek::from(u64::try_from(n - step).unwrap());
-        Ristretto::combine(&sum, &(links[(at + step) % n] * times))
+        Ristretto::add(&sum, &(links[(at + step) % n] * times))
     });
-    let own = Ristretto::combine(key, &Ristretto::inverse(&rest));
+    let own = Ristretto::add(key, &Ristretto::negate(&rest));
     own * Dalek::from(u64::try_from(n).unwrap()).invert()
 }

@@ -27,7 +27,7 @@ pub struct Oracle {
 type Scalar = <Wide as PrimeGroup>::Scalar;
 
 fn blinded(scalar: &Scalar) -> Bytes {
-    Wide::encode(&Wide::raise(&Wide::generator(), scalar))
+    Wide::encode(&Wide::raise_generator(scalar))
 }
 
 impl Oracle {
@@ -40,14 +40,15 @@ impl Oracle {
             for element in sent {
                 let pair = (name.clone(), element.clone());
                 let (key, next) = self.known.entry(pair).or_insert_with(|| {
-                    let key = Wide::raise(&Wide::decode(element).unwrap(), &scalar);
-                    (Wide::encode(&key), blinded(&Wide::to_scalar(&key)))
+                    let key = Wide::raise(&Wide::decode_any(element).unwrap(), &scalar);
+                    (Wide::encode(&key), blinded(&Wide::to_scalar(b"folkmoot element to exponent v1", &key)))
                 });
                 if key == target {
                     return true;
                 }
                 if sent.contains(next) && seen.insert(next.clone()) {
-                    let exponent = Wide::to_scalar(&Wide::decode(key).unwrap());
+                    let exponent =
+                        Wide::to_scalar(b"folkmoot element to exponent v1", &Wide::decode_any(key).unwrap());
                     open.push_back((next.clone(), exponent));
                 }
             }
@@ -74,7 +75,9 @@ impl Oracle {
             }
         }
         let others = world.ran.iter().enumerate().filter(|(other, _)| *other != run);
-        scalars.extend(others.map(|(_, ran)| Wide::to_scalar(&Wide::decode(&ran.secret).unwrap())));
+        scalars.extend(others.map(|(_, ran)| {
+            Wide::to_scalar(b"folkmoot element to exponent v1", &Wide::decode_any(&ran.secret).unwrap())
+        }));
         self.reaches(scalars, &sent, &world.ran[run].secret)
     }
 }

@@ -10,7 +10,7 @@ use core::time::Duration;
 use folkmoot_base::sealing::{Classic, seal};
 use folkmoot_base::{Blob, Digest, Entropy, MemberId, codec};
 use folkmoot_identity::{Dealer, Roster};
-use folkmoot_signing::{HANDS_MAX, shared};
+use folkmoot_signing::{SIGNERS_MAX, shared};
 use std::collections::BTreeSet;
 
 /// Time between two deals.
@@ -145,7 +145,7 @@ fn check_ready(
 ) -> Result<Vec<(MemberId, Blob)>, AdmissionError> {
     let roster = call.transcript.roster();
     let refuse = |what| Err(AdmissionError::PeerDeal(asker, what));
-    if wish.ready.len() > HANDS_MAX || !wish.ready.is_sorted_by(|a, b| a.member < b.member) {
+    if wish.ready.len() > SIGNERS_MAX || !wish.ready.is_sorted_by(|a, b| a.member < b.member) {
         return refuse("hands that are not sorted, each once, or too many");
     }
     let all: BTreeSet<MemberId> = wish.ready.iter().map(|ready| ready.member).collect();

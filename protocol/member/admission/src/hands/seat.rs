@@ -12,7 +12,7 @@ use crate::desk::{Admission, Call};
 use folkmoot_base::sealing::OpeningKey;
 use folkmoot_base::{Digest, Entropy, MemberId};
 use folkmoot_identity::AuthorityBody;
-use folkmoot_signing::{HANDS_MAX, Scheme};
+use folkmoot_signing::{SIGNERS_MAX, Scheme};
 use std::collections::BTreeMap;
 
 impl Admission {
@@ -200,7 +200,7 @@ impl Admission {
         mut said: Ready,
     ) -> Result<(), AdmissionError> {
         let Some(table) = self.hands.tables.get_mut(&said.word.table) else { return Ok(()) };
-        if said.key.len() != 32 || table.ready.len() >= HANDS_MAX {
+        if said.key.len() != 32 || table.ready.len() >= SIGNERS_MAX {
             return Err(AdmissionError::PeerHand(sender, "a key of another kind, or too many hands"));
         }
         let me = call.identity.member();

@@ -7,7 +7,7 @@ use crate::common::{Ends, Seed, member, members, play, play_with, run_id};
 use folkmoot_base::MemberId;
 use folkmoot_signing::asm::{AsmError, KeyAnnouncement, MultiSignature, SecretKey, Signers, Signing};
 use folkmoot_signing::{
-    Fault, FaultKind, HANDS_MAX, Heard, Next, P256, PrimeGroup, Ristretto, Run, Said, SigningKey,
+    Fault, FaultKind, Heard, Next, P256, PrimeGroup, Ristretto, Run, SIGNERS_MAX, Said, SigningKey,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -94,20 +94,20 @@ fn a_hundred_runs_at_once_all_sign_their_own_message() {
 
 #[test]
 fn the_most_hands_sign_and_one_more_is_refused() {
-    let club = Club::new(HANDS_MAX as u64 + 1);
+    let club = Club::new(SIGNERS_MAX as u64 + 1);
     let all = club.members();
     let keys = |count: usize| all[..count].iter().map(|hand| club.proven(hand)).collect();
-    assert_eq!(Signers::new(keys(HANDS_MAX + 1)).unwrap_err(), AsmError::PeerSigners);
-    assert!(Signers::new(keys(HANDS_MAX)).is_ok());
+    assert_eq!(Signers::new(keys(SIGNERS_MAX + 1)).unwrap_err(), AsmError::PeerSigners);
+    assert!(Signers::new(keys(SIGNERS_MAX)).is_ok());
     let mut bytes = vec![1];
     bytes.extend(R::encode(&R::raise_generator(&R::one())));
     bytes.extend([0; 32]);
     bytes.extend(257_u16.to_be_bytes());
     all.iter().for_each(|hand| bytes.extend(hand.0));
     assert_eq!(MultiSignature::<R>::decode(&bytes), Err(AsmError::WireSignature));
-    bytes.truncate(67 + 32 * HANDS_MAX);
+    bytes.truncate(67 + 32 * SIGNERS_MAX);
     bytes[65..67].copy_from_slice(&256_u16.to_be_bytes());
-    assert_eq!(MultiSignature::<R>::decode(&bytes).unwrap().signers().len(), HANDS_MAX);
+    assert_eq!(MultiSignature::<R>::decode(&bytes).unwrap().signers().len(), SIGNERS_MAX);
 }
 
 #[test]

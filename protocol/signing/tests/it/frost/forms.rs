@@ -1,20 +1,18 @@
 //! Encodings.
 
+use crate::common::members;
 use super::table::*;
-use crate::common::{Seed, member, members};
-use folkmoot_base::{MemberId, Secret, digest};
-use folkmoot_signing::frost::{FrostShare, FrostSharing, SHARE_BYTES};
-use folkmoot_signing::{Edwards, PrimeGroup, SigningError};
+use folkmoot_base::{MemberId, digest};
+use folkmoot_signing::SigningError;
+use folkmoot_signing::frost::{FrostShare, FrostSharing};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 
-fn verifying_shares(sharing: &FrostSharing) -> BTreeMap<MemberId, [u8; 32]> {
-    sharing.holders().iter().map(|holder| (*holder, sharing.verifying_share(holder))).collect()
-}
+/// Version, holder, share-epoch, number.
+const SHARE_BYTES: usize = 1 + 3 * 32;
 
 #[test]
 fn fro_16_a_sharing_has_one_form() {
-    let sharing = sharing(&dkg(4, 3, 60));
+    let sharing = founded(4, 3, 60).sharing;
     let bytes = sharing.encode();
     assert_eq!(bytes.len(), 5 + 3 * 32 + 4 * 32);
     assert_eq!(FrostSharing::decode(&bytes).unwrap(), sharing);
@@ -38,14 +36,21 @@ fn fro_16_a_sharing_has_one_form() {
     let holders = bytes[101..].to_vec();
     refused(&changed(101, &[&holders[32..64], &holders[..32]].concat()));
     refused(&changed(101, &holders[32..64]));
-    assert!(FrostSharing::from_commitments(&[], members(3)).is_err());
-    assert!(FrostSharing::from_commitments(&sharing.commitments(), members(2)).is_err());
-    assert!(FrostSharing::from_commitments(&sharing.commitments(), members(257)).is_err());
+    let of = |threshold: u16, holders: &[MemberId]| {
+        let counts = [threshold, holders.len() as u16].map(u16::to_be_bytes).concat();
+        let commitments = &bytes[5..5 + usize::from(threshold) * 32];
+        [&[1], counts.as_slice(), commitments, &holders.iter().flat_map(|id| id.0).collect::<Vec<_>>()]
+            .concat()
+    };
+    assert!(FrostSharing::decode(&of(3, &members(3))).is_ok());
+    refused(&of(0, &members(3)));
+    refused(&of(3, &members(2)));
+    refused(&of(3, &members(257)));
 }
 
 #[test]
 fn fro_16_no_flipped_bit_leaves_a_sharing_what_it_was() {
-    let sharing = sharing(&dkg(3, 2, 61));
+    let sharing = founded(3, 2, 61).sharing;
     let bytes = sharing.encode();
     for at in 0..bytes.len() {
         for bit in 0..8 {
@@ -61,19 +66,22 @@ fn fro_16_no_flipped_bit_leaves_a_sharing_what_it_was() {
 
 #[test]
 fn fro_16_a_share_has_one_form_and_fits_one_sharing() {
-    let holders = dkg(3, 2, 62);
-    let sharing = sharing(&holders);
-    let share = &holders.values().next().unwrap().share;
+    let holders = founded(3, 2, 62);
+    let sharing = holders.sharing.clone();
+    let share = holders.shares.values().next().unwrap();
     let bytes = share.encode();
     let bytes = bytes.expose();
     assert_eq!(bytes.len(), SHARE_BYTES);
-    assert_eq!(FrostShare::decode(bytes).as_ref(), Ok(share));
+    assert_eq!(FrostShare::decode(bytes).unwrap().encode().expose(), bytes);
     assert_eq!(share.check(&sharing), Ok(()));
     assert_eq!(share.epoch(), sharing.epoch());
     for length in 0..bytes.len() {
-        assert_eq!(FrostShare::decode(&bytes[..length]), Err(SigningError::WireShare));
+        assert_eq!(FrostShare::decode(&bytes[..length]).unwrap_err(), SigningError::WireShare);
     }
-    assert_eq!(FrostShare::decode(&[bytes.as_slice(), &[0; 32]].concat()), Err(SigningError::WireShare));
+    assert_eq!(
+        FrostShare::decode(&[bytes.as_slice(), &[0; 32]].concat()).unwrap_err(),
+        SigningError::WireShare
+    );
     for at in 0..bytes.len() {
         for bit in 0..8 {
             let mut other = bytes.clone();
@@ -84,65 +92,23 @@ fn fro_16_a_share_has_one_form_and_fits_one_sharing() {
     }
     let mut large = bytes.clone();
     large[65..].fill(0xff);
-    assert_eq!(FrostShare::decode(&large), Err(SigningError::WireShare));
+    assert_eq!(FrostShare::decode(&large).unwrap_err(), SigningError::WireShare);
 }
 
 #[test]
 fn secrets_do_not_print() {
-    let holders = dkg(2, 2, 63);
-    let (holder, held) = holders.iter().next().unwrap();
-    assert_eq!(format!("{:?}", held.share), format!("FrostShare({holder}, ..)"));
-    let key = held.sharing.key().bytes();
-    let head: String = key[..4].iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(format!("{:?}", held.sharing), format!("FrostSharing(FrostKey({head}..), 2 of 2)"));
-}
-
-#[test]
-fn fro_17_verifying_shares_are_of_one_polynomial() {
-    for (count, threshold) in [(5, 3), (5, 1), (4, 4), (9, 2)] {
-        let sharing = sharing(&dealt(count, threshold, 64));
-        let shares = verifying_shares(&sharing);
-        assert_eq!(FrostSharing::from_verifying_shares(threshold, &shares).as_ref(), Ok(&sharing));
-        let refused = |threshold, shares: &BTreeMap<_, _>| {
-            let read = FrostSharing::from_verifying_shares(threshold, shares);
-            assert_eq!(read, Err(SigningError::WireSharing), "{threshold}");
-        };
-        refused(0, &shares);
-        refused(count as usize + 1, &shares);
-        if threshold > 1 {
-            refused(threshold - 1, &shares);
-        }
-        if threshold < count as usize {
-            let mut other = shares.clone();
-            let element = Edwards::raise_generator(&Edwards::draw(&mut Seed(3)));
-            *other.values_mut().last().unwrap() = Edwards::encode(&element).try_into().unwrap();
-            refused(threshold, &other);
-        }
-        let mut other = shares.clone();
-        *other.values_mut().next().unwrap() = [2; 32];
-        refused(threshold, &other);
-    }
-}
-
-#[test]
-fn numbers_go_out_and_come_in_as_bytes() {
-    let holders = dkg(3, 2, 65);
-    for (holder, held) in &holders {
-        let scalar = *held.share.scalar().expose();
-        let sharing = FrostSharing::from_verifying_shares(2, &verifying_shares(&held.sharing)).unwrap();
-        assert_eq!(FrostShare::new(&sharing, *holder, Secret::new(scalar)).as_ref(), Ok(&held.share));
-        let stranger = FrostShare::new(&sharing, member(9), Secret::new(scalar));
-        assert_eq!(stranger, Err(SigningError::LocalShare));
-        let image = Edwards::raise_generator(&Edwards::decode_scalar(&scalar).unwrap());
-        assert_eq!(Edwards::encode(&image), sharing.verifying_share(holder));
-    }
+    let holders = founded(2, 2, 63);
+    let (holder, share) = holders.shares.iter().next().unwrap();
+    assert_eq!(format!("{share:?}"), format!("FrostShare(Share({holder}, ..))"));
+    let epoch = MemberId(holders.sharing.epoch()).short();
+    assert_eq!(format!("{:?}", holders.sharing), format!("FrostSharing({epoch}, 2 of 2)"));
 }
 
 #[test]
 fn the_epoch_is_of_the_commitments() {
-    let sharing = sharing(&dkg(3, 2, 66));
-    let commitments = sharing.commitments().concat();
-    assert_eq!(sharing.epoch(), digest(&[b"folkmoot frost share epoch v1", &[0], &commitments]));
+    let sharing = founded(3, 2, 66).sharing;
+    let commitments = &sharing.encode()[5..5 + 64];
+    assert_eq!(sharing.epoch(), digest(&[b"folkmoot frost share epoch v1", &[0], commitments]));
 }
 
 proptest! {
@@ -152,10 +118,9 @@ proptest! {
     fn sharings_and_shares_round_trip(seed in 0_u64..1 << 20, count in 1_u64..8, part in 0.0..1.0) {
         let threshold = 1 + (part * count as f64) as usize;
         let holders = dealt(count, threshold.min(count as usize), seed);
-        let sharing = sharing(&holders);
-        prop_assert_eq!(&FrostSharing::decode(&sharing.encode()).unwrap(), &sharing);
-        for held in holders.values() {
-            prop_assert_eq!(&FrostShare::decode(held.share.encode().expose()).unwrap(), &held.share);
+        prop_assert_eq!(&FrostSharing::decode(&holders.sharing.encode()).unwrap(), &holders.sharing);
+        for share in holders.shares.values() {
+            prop_assert_eq!(FrostShare::decode(share.encode().expose()).unwrap().encode(), share.encode());
         }
     }
 

@@ -4,7 +4,6 @@
 mod forms;
 mod keys;
 mod openssl;
-mod repair;
 mod rfc9591;
 mod signing;
 mod table;

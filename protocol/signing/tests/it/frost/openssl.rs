@@ -1,9 +1,9 @@
 //! OpenSSL is the judge of certificates that holders sign. Skips nothing: a machine without `openssl` fails these tests.
 
+use crate::common::{member, members};
 use super::table::*;
-use crate::common::{member, members, play};
 use folkmoot_base::MemberId;
-use folkmoot_signing::frost::FrostKey;
+use folkmoot_signing::GroupKey;
 use p256::ecdsa::signature::Keypair;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,20 +26,20 @@ use x509_cert::spki::{
 use x509_cert::time::Validity;
 
 /// Who issues: a key that signs elsewhere.
-struct Issuer(FrostKey);
+struct Issuer(GroupKey);
 #[derive(Clone)]
-struct Public(FrostKey);
+struct Public(GroupKey);
 
 impl Keypair for Issuer {
     type VerifyingKey = Public;
     fn verifying_key(&self) -> Public {
-        Public(self.0)
+        Public(self.0.clone())
     }
 }
 
 impl EncodePublicKey for Public {
     fn to_public_key_der(&self) -> spki::Result<Document> {
-        Ok(Document::from_der(&self.0.spki_der())?)
+        Ok(Document::try_from(self.0.spki_der())?)
     }
 }
 
@@ -88,7 +88,7 @@ impl BuilderProfile for Profile {
 }
 
 fn certify(holders: &Holders, signers: &[MemberId], profile: Profile, subject: &[u8]) -> String {
-    let issuer = Issuer(sharing(holders).key());
+    let issuer = Issuer(holders.key());
     let validity =
         Validity::new("2026-01-01T00:00:00Z".parse().unwrap(), "2046-01-01T00:00:00Z".parse().unwrap());
     let key = SubjectPublicKeyInfoOwned::from_der(subject).unwrap();
@@ -141,35 +141,33 @@ fn member_key() -> Vec<u8> {
 fn openssl_accepts_certificates_of_the_shared_key() {
     let folder = Folder::new("issues");
     let (all, newcomer) = (members(5), member(9));
-    let mut holders = dkg(5, 3, 70);
-    let key = sharing(&holders).key().spki_der();
+    let holders = founded(5, 3, 70);
+    let key = holders.key();
     let root = Profile { subject: "CN=Lesekreis", authority: true };
-    folder.put("root.pem", &certify(&holders, &all[..3], root, &key));
+    folder.put("root.pem", &certify(&holders, &all[..3], root, key.spki_der()));
     assert!(folder.accepts("root.pem"));
     let leaf = || Profile { subject: "CN=Ada", authority: false };
     folder.put("leaf.pem", &certify(&holders, &all[2..], leaf(), &member_key()));
     assert!(folder.accepts("leaf.pem"));
 
-    let ends = done(play(repair_hands(&holders, &all[..3], newcomer), 71));
-    let extended = ends[&newcomer].sharing.clone();
-    holders.values_mut().for_each(|held| held.sharing = extended.clone());
-    holders.insert(newcomer, ends[&newcomer].clone());
-    folder.put("by-newcomer.pem", &certify(&holders, &[all[0], all[1], newcomer], leaf(), &member_key()));
+    let more = enrolled(&holders, newcomer, 71);
+    folder.put("by-newcomer.pem", &certify(&more, &[all[0], all[1], newcomer], leaf(), &member_key()));
     assert!(folder.accepts("by-newcomer.pem"));
 
-    let stayers = [all[1], all[2], all[3], newcomer];
-    let refreshed = refresh(&holders, &stayers, 72);
-    folder.put("refreshed.pem", &certify(&refreshed, &stayers[1..], leaf(), &member_key()));
-    assert!(folder.accepts("refreshed.pem"), "the root of before the refresh still vouches");
+    let mut stayers = [all[1], all[2], all[3], newcomer];
+    stayers.sort();
+    let next = reshared(&more, &stayers, 3, 72);
+    folder.put("next.pem", &certify(&next, &stayers[1..], leaf(), &member_key()));
+    assert!(folder.accepts("next.pem"), "the root of before the redistribution still vouches");
 }
 
 #[test]
 fn openssl_refuses_a_certificate_of_another_shared_key() {
     let folder = Folder::new("refuses");
-    let [one, other] = [73, 74].map(|seed| dkg(3, 2, seed));
-    let key = sharing(&one).key().spki_der();
+    let [one, other] = [73, 74].map(|seed| founded(3, 2, seed));
+    let key = one.key();
     let root = Profile { subject: "CN=Lesekreis", authority: true };
-    folder.put("root.pem", &certify(&one, &members(3)[..2], root, &key));
+    folder.put("root.pem", &certify(&one, &members(3)[..2], root, key.spki_der()));
     let leaf = Profile { subject: "CN=Ada", authority: false };
     folder.put("leaf.pem", &certify(&other, &members(3)[..2], leaf, &member_key()));
     assert!(!folder.accepts("leaf.pem"));

@@ -69,10 +69,6 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
 }
 
-fn unhex32(text: &str) -> [u8; 32] {
-    unhex(text).try_into().unwrap()
-}
-
 impl RngCore for Given {
     fn next_u32(&mut self) -> u32 {
         unreachable!("the RFC's nonces are drawn as bytes")
@@ -135,7 +131,9 @@ fn nonces_parts_and_signature_are_the_rfcs_and_aws_lc_takes_it() {
     let signature = aggregate(&package, &parts, &PublicKeyPackage::new(verifying, key, Some(2))).unwrap();
     assert_eq!(signature.serialize().unwrap(), unhex(SIGNATURE));
     let coefficient = Edwards::decode_scalar(&unhex(COEFFICIENT)).unwrap();
-    let slope = Edwards::encode(&Edwards::raise_generator(&coefficient)).try_into().unwrap();
-    let sharing = FrostSharing::from_commitments(&[unhex32(KEY), slope], members(3)).unwrap();
-    assert_eq!(sharing.key().verify(MESSAGE, &unhex(SIGNATURE)), Ok(()));
+    let slope = Edwards::encode(&Edwards::raise_generator(&coefficient));
+    let holders: Vec<u8> = members(3).iter().flat_map(|holder| holder.0).collect();
+    let sharing =
+        FrostSharing::decode(&[&[1, 0, 2, 0, 3], &unhex(KEY)[..], &slope, &holders].concat()).unwrap();
+    assert_eq!(sharing.key().unwrap().verify_raw(MESSAGE, &unhex(SIGNATURE)), Ok(()));
 }

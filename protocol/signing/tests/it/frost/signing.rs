@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 
 #[test]
 fn fro_07_words_of_another_message_run_or_epoch_are_refused_before_a_part_is_made() {
-    let holders = dkg(4, 3, 30);
+    let holders = founded(4, 3, 30);
     let all = members(4);
     let (signers, liar) = (&all[..3], all[1]);
-    let held = &holders[&liar];
-    let new = refresh(&holders, &all, 31);
+    let (sharing, share) = (&holders.sharing, &holders.shares[&liar]);
+    let new = reshared(&holders, &all, 3, 31);
     let others = [
-        Sign::new(run_id(7), &held.sharing, &held.share, signers, b"another"),
-        Sign::new(run_id(8), &held.sharing, &held.share, signers, b"m"),
-        Sign::new(run_id(7), &held.sharing, &held.share, &[all[1], all[2], all[3]], b"m"),
-        Sign::new(run_id(7), &new[&liar].sharing, &new[&liar].share, signers, b"m"),
+        Sign::new(run_id(7), sharing, share, signers, b"another"),
+        Sign::new(run_id(8), sharing, share, signers, b"m"),
+        Sign::new(run_id(7), sharing, share, &[all[1], all[2], all[3]], b"m"),
+        Sign::new(run_id(7), &new.sharing, &new.shares[&liar], signers, b"m"),
     ];
     for other in others {
         let mut hands = sign_hands(&holders, signers, b"m");
@@ -30,7 +30,7 @@ fn fro_07_words_of_another_message_run_or_epoch_are_refused_before_a_part_is_mad
 
 #[test]
 fn fro_01_a_signers_words_have_one_form() {
-    let holders = dkg(4, 3, 32);
+    let holders = founded(4, 3, 32);
     let all = members(4);
     let liar = all[2];
     let identity = [vec![1], vec![0; 31]].concat();
@@ -70,7 +70,7 @@ fn fro_01_a_signers_words_have_one_form() {
 
 #[test]
 fn fro_08_a_false_part_names_its_signer() {
-    let holders = dkg(5, 4, 33);
+    let holders = founded(5, 4, 33);
     let all = members(5);
     for liar in &all[..4] {
         named(sign_hands(&holders, &all[..4], b"m"), *liar, FaultKind::PeerPart, |round, who, said| {
@@ -95,7 +95,7 @@ fn fro_08_a_false_part_names_its_signer() {
 
 #[test]
 fn fro_08_two_who_wrong_each_other_out_are_a_valid_signature() {
-    let holders = dkg(4, 3, 34);
+    let holders = founded(4, 3, 34);
     let all = members(4);
     let one = Edwards::one();
     let signed = unharmed(sign_hands(&holders, &all[..3], b"m"), |round, who, said| {
@@ -105,19 +105,19 @@ fn fro_08_two_who_wrong_each_other_out_are_a_valid_signature() {
             said.to_all = Edwards::encode_scalar(&Edwards::plus(part, shift));
         }
     });
-    assert!(signed.values().all(|signature| sharing(&holders).key().verify(b"m", signature).is_ok()));
+    assert!(signed.values().all(|signature| verify(&holders, b"m", signature).is_ok()));
 }
 
 #[test]
 fn fro_10_nonces_sign_once() {
-    let holders = dkg(3, 2, 35);
+    let holders = founded(3, 2, 35);
     let all = members(3);
     let mut words: Vec<BTreeMap<_, _>> = vec![BTreeMap::new(); 2];
     play_with(sign_hands(&holders, &all[..2], b"m"), 9, |round, who, said| {
         words[round].insert(who, said.to_all.clone());
     });
-    let held = &holders[&all[0]];
-    let mut run = Sign::new(run_id(7), &held.sharing, &held.share, &all[..2], b"m").unwrap();
+    let share = &holders.shares[&all[0]];
+    let mut run = Sign::new(run_id(7), &holders.sharing, share, &all[..2], b"m").unwrap();
     let heard = |round: usize| Heard { to_all: words[round].clone(), ..Heard::default() };
     let mut entropy = Seed(9 << 40);
     let Next::Say(first) = run.start(&mut entropy) else { panic!() };
@@ -141,19 +141,18 @@ fn fro_10_nonces_sign_once() {
 
 #[test]
 fn a_signature_is_of_one_message_and_one_key() {
-    let holders = dkg(4, 3, 36);
-    let key = sharing(&holders).key();
+    let holders = founded(4, 3, 36);
     let signature = sign(&holders, &members(4)[..3], b"m", 1);
-    assert_eq!(key.verify(b"n", &signature), Err(SigningError::PeerSignature));
-    assert_eq!(sharing(&dkg(4, 3, 37)).key().verify(b"m", &signature), Err(SigningError::PeerSignature));
+    assert_eq!(verify(&holders, b"n", &signature), Err(SigningError::PeerSignature));
+    assert_eq!(verify(&founded(4, 3, 37), b"m", &signature), Err(SigningError::PeerSignature));
     for at in 0..64 {
         for bit in 0..8 {
             let mut other = signature;
             other[at] ^= 1 << bit;
-            assert_eq!(key.verify(b"m", &other), Err(SigningError::PeerSignature), "byte {at}");
+            assert_eq!(verify(&holders, b"m", &other), Err(SigningError::PeerSignature), "byte {at}");
         }
     }
-    assert!(key.verify(b"m", &signature[..63]).is_err());
+    assert!(verify(&holders, b"m", &signature[..63]).is_err());
     let empty = sign(&holders, &members(4)[1..], b"", 2);
-    assert_eq!(key.verify(b"", &empty), Ok(()));
+    assert_eq!(verify(&holders, b"", &empty), Ok(()));
 }

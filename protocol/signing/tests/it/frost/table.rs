@@ -1,54 +1,117 @@
-//! Hands of each run, sat down at the table.
+//! Holders of a key, however their shares came to them, and the signers among them.
 
 use crate::common::{Ends, Seed, members, play, play_with, run_id};
-use folkmoot_base::{Entropy, MemberId};
-use folkmoot_signing::frost::{
-    Dkg, FrostShare, FrostSharing, Held, Refresh, Repair, SIGNATURE_BYTES, Sign, deal,
+use folkmoot_base::{Entropy, MemberId, Secret};
+use folkmoot_signing::frost::{FrostShare, FrostSharing, SIGNATURE_BYTES, Sign, deal};
+use folkmoot_signing::shared::{self, Moving, Outcome};
+use folkmoot_signing::{
+    Edwards, Fault, FaultKind, GroupKey, Heard, Next, PrimeGroup, Run, Said, Scheme, SigningError, sharing,
 };
-use folkmoot_signing::{Fault, FaultKind, Heard, Next, Run, Said};
 use std::collections::BTreeMap;
 
-pub type Holders = BTreeMap<MemberId, Held>;
 pub type Hands<D> = BTreeMap<MemberId, Box<dyn Run<Done = D>>>;
 pub type Signature = [u8; SIGNATURE_BYTES];
 
-pub fn boxed<D, R: Run<Done = D> + 'static>(run: Result<R, Fault>) -> Box<dyn Run<Done = D>> {
-    Box::new(run.unwrap())
+/// A sharing, and the shares of its holders.
+#[derive(Debug, Clone)]
+pub struct Holders {
+    pub sharing: FrostSharing,
+    pub shares: BTreeMap<MemberId, FrostShare>,
 }
 
-pub fn dkg_hands(count: u64, threshold: usize) -> Hands<Held> {
+impl Holders {
+    pub fn key(&self) -> GroupKey {
+        self.sharing.key().unwrap()
+    }
+
+    /// What all came to in a run behind the door of `shared`.
+    fn of(ends: Ends<Outcome>) -> Self {
+        let mut sharings = Vec::new();
+        let mut shares = BTreeMap::new();
+        for (holder, outcome) in done(ends) {
+            let Outcome::Sharing { public, share } = outcome else { panic!("no signature was asked for") };
+            sharings.push(FrostSharing::decode(&public).unwrap());
+            let share = share.map(|share| FrostShare::decode(share.expose()).unwrap());
+            shares.extend(share.map(|share| (holder, share)));
+        }
+        sharings.dedup();
+        let [sharing] = sharings.try_into().expect("all know the same");
+        Self { sharing, shares }
+    }
+
+    /// Over edwards25519, as other runs take and leave it.
+    pub fn shared(&self) -> (sharing::Sharing<Edwards>, BTreeMap<MemberId, sharing::Share<Edwards>>) {
+        let sharing = self.sharing.shared().clone();
+        let shares = self.shares.iter().map(|(holder, share)| (*holder, share.shared(&sharing)));
+        (sharing.clone(), shares.collect())
+    }
+}
+
+pub fn found_hands(count: u64, threshold: usize) -> Hands<Outcome> {
     let all = members(count);
-    all.iter().map(|me| (*me, boxed(Dkg::new(*me, run_id(1), &all, threshold)))).collect()
+    let hand = |me: &MemberId| shared::found(Scheme::Frost, run_id(1), *me, &all, threshold).unwrap();
+    all.iter().map(|me| (*me, hand(me))).collect()
 }
 
-pub fn dkg(count: u64, threshold: usize, seed: u64) -> Holders {
-    done(play(dkg_hands(count, threshold), seed))
+/// Made without a dealer.
+pub fn founded(count: u64, threshold: usize, seed: u64) -> Holders {
+    Holders::of(play(found_hands(count, threshold), seed))
 }
 
 pub fn dealt(count: u64, threshold: usize, seed: u64) -> Holders {
-    deal(threshold, &members(count), &mut Seed(seed << 40)).unwrap()
+    let mut entropy = Seed(seed << 40);
+    let secret = Edwards::draw(&mut entropy);
+    let (sharing, shares) = deal(&secret, &members(count), threshold, &mut entropy).unwrap();
+    Holders { sharing, shares }
 }
 
-pub fn sharing(holders: &Holders) -> FrostSharing {
-    let sharing = holders.values().next().unwrap().sharing.clone();
-    assert!(holders.values().all(|held| held.sharing == sharing), "all know the same");
-    sharing
+/// New shares for `takers`, of as many givers as the threshold: the first holders.
+pub fn reshare_hands(old: &Holders, takers: &[MemberId], threshold: usize) -> Hands<Outcome> {
+    let givers = &old.sharing.holders()[..old.sharing.threshold()];
+    let public = old.sharing.encode();
+    let hand = |me: &MemberId| {
+        let share = old.shares.get(me).map(FrostShare::encode);
+        let moving = Moving { givers, takers };
+        shared::reshare(Scheme::Frost, run_id(3), *me, moving, threshold, (&public, share.as_ref())).unwrap()
+    };
+    givers.iter().chain(takers).map(|me| (*me, hand(me))).collect()
+}
+
+pub fn reshared(old: &Holders, takers: &[MemberId], threshold: usize, seed: u64) -> Holders {
+    Holders::of(play(reshare_hands(old, takers, threshold), seed))
+}
+
+/// A share for `newcomer`, made by the first holders.
+pub fn enrol_hands(old: &Holders, newcomer: MemberId) -> Hands<sharing::Held<Edwards>> {
+    let (sharing, shares) = old.shared();
+    let helpers = &sharing.holders()[..sharing.threshold()];
+    let hand = |me: &MemberId| -> Box<dyn Run<Done = sharing::Held<Edwards>>> {
+        let enrol = sharing::Enrol::new(run_id(5), *me, &sharing, shares.get(me), helpers, newcomer);
+        Box::new(enrol.unwrap())
+    };
+    sharing.holders().iter().chain([&newcomer]).map(|me| (*me, hand(me))).collect()
+}
+
+pub fn enrolled(old: &Holders, newcomer: MemberId, seed: u64) -> Holders {
+    let held = done(play(enrol_hands(old, newcomer), seed));
+    let sharing = FrostSharing::from(held[&newcomer].sharing.clone());
+    assert!(held.values().all(|held| FrostSharing::from(held.sharing.clone()) == sharing));
+    let share = FrostShare::new(held[&newcomer].share.as_ref().unwrap(), &sharing);
+    let shares = old.shares.clone().into_iter().chain([(newcomer, share)]).collect();
+    Holders { sharing, shares }
 }
 
 pub fn done<D>(ends: Ends<D>) -> BTreeMap<MemberId, D> {
     ends.into_iter().map(|(hand, end)| (hand, end.unwrap())).collect()
 }
 
-/// The holders at these places of the sorted list.
-pub fn pick(holders: &Holders, places: &[usize]) -> Vec<MemberId> {
-    let all: Vec<MemberId> = holders.keys().copied().collect();
-    places.iter().map(|place| all[*place]).collect()
+pub fn boxed<D, R: Run<Done = D> + 'static>(run: Result<R, Fault>) -> Box<dyn Run<Done = D>> {
+    Box::new(run.unwrap())
 }
 
 pub fn sign_hands(holders: &Holders, signers: &[MemberId], message: &[u8]) -> Hands<Signature> {
     let hand = |signer: &MemberId| {
-        let held = &holders[signer];
-        boxed(Sign::new(run_id(7), &held.sharing, &held.share, signers, message))
+        boxed(Sign::new(run_id(7), &holders.sharing, &holders.shares[signer], signers, message))
     };
     signers.iter().map(|signer| (*signer, hand(signer))).collect()
 }
@@ -60,39 +123,22 @@ pub fn sign(holders: &Holders, signers: &[MemberId], message: &[u8], seed: u64) 
     signature
 }
 
+pub fn verify(holders: &Holders, message: &[u8], signature: &[u8]) -> Result<(), SigningError> {
+    holders.key().verify_raw(message, signature)
+}
+
 /// Every choice of the threshold's number of holders signs, and the key takes it.
 pub fn every_choice_signs(holders: &Holders) {
-    let sharing = sharing(holders);
-    let all: Vec<MemberId> = holders.keys().copied().collect();
+    let all = holders.sharing.holders();
     for choice in 0_u32..1 << all.len() {
-        if choice.count_ones() as usize != sharing.threshold() {
+        if choice.count_ones() as usize != holders.sharing.threshold() {
             continue;
         }
         let chosen = all.iter().enumerate().filter(|(place, _)| choice & (1 << place) != 0);
         let signers: Vec<MemberId> = chosen.map(|(_, signer)| *signer).collect();
         let signature = sign(holders, &signers, b"a certificate", u64::from(choice));
-        assert_eq!(sharing.key().verify(b"a certificate", &signature), Ok(()));
+        assert_eq!(verify(holders, b"a certificate", &signature), Ok(()));
     }
-}
-
-pub fn refresh_hands(holders: &Holders, stayers: &[MemberId]) -> Hands<Held> {
-    let hand = |me: &MemberId| {
-        let held = &holders[me];
-        boxed(Refresh::new(run_id(3), &held.sharing, &held.share, stayers))
-    };
-    stayers.iter().map(|me| (*me, hand(me))).collect()
-}
-
-pub fn refresh(holders: &Holders, stayers: &[MemberId], seed: u64) -> Holders {
-    done(play(refresh_hands(holders, stayers), seed))
-}
-
-pub fn repair_hands(holders: &Holders, helpers: &[MemberId], helped: MemberId) -> Hands<Held> {
-    let sharing = sharing(holders);
-    let help = |me: &MemberId| boxed(Repair::help(run_id(5), &sharing, &holders[me].share, helpers, helped));
-    let mut hands: Hands<Held> = helpers.iter().map(|me| (*me, help(me))).collect();
-    hands.insert(helped, boxed(Repair::receive(run_id(5), &sharing, helpers, helped)));
-    hands
 }
 
 /// One liar in one round. Every honest hand must end with this kind and this culprit, and nobody honest may be left without an end.
@@ -119,19 +165,6 @@ pub fn unharmed<D>(hands: Hands<D>, lie: impl FnMut(usize, MemberId, &mut Said))
     ends
 }
 
-/// Plays `hands` and gives all that was said, in order.
-pub fn transcript<D>(hands: Hands<D>, seed: u64) -> Vec<u8> {
-    let mut all = Vec::new();
-    let ends = play_with(hands, seed, |round, speaker, said| {
-        all.push(round as u8);
-        all.extend(speaker.0);
-        all.extend(&said.to_all);
-        all.extend(said.to_each.iter().flat_map(|(to, words)| [&to.0, words.expose().as_slice()].concat()));
-    });
-    assert!(ends.values().all(Result::is_ok));
-    all
-}
-
 /// Entropy that is given out once, in order.
 pub struct Given(pub Vec<u8>);
 
@@ -143,20 +176,9 @@ impl Entropy for Given {
     }
 }
 
-/// A run heard out of turn ends by the caller's fault, and stays ended.
-pub fn refuses_rounds_out_of_turn<D: core::fmt::Debug>(mut run: Box<dyn Run<Done = D>>) {
-    let local = |end: Result<Next<D>, Fault>| end.unwrap_err().kind == FaultKind::LocalRound;
-    assert!(local(run.hear(Heard::default(), &mut Seed(1))), "before it began");
-    let Next::Say(_) = run.start(&mut Seed(2)) else { panic!("nobody is done at once") };
-    assert!(local(run.hear(Heard::default(), &mut Seed(3))), "nobody was heard");
-    assert!(local(run.hear(Heard::default(), &mut Seed(4))), "over");
-}
-
-/// A copy of `share` with another number.
-pub fn with_number(share: &FrostShare, number: &[u8; 32]) -> FrostShare {
-    let mut bytes = share.encode().expose().clone();
-    bytes[65..].copy_from_slice(number);
-    FrostShare::decode(&bytes).unwrap()
+/// The number in a share, by its bytes.
+pub fn number(share: &FrostShare) -> Secret<Vec<u8>> {
+    Secret::new(share.encode().expose()[65..].to_vec())
 }
 
 /// A hand that takes others' words for its own run's, by their tags, and passes its own off for theirs: one with an old share, say.

@@ -37,9 +37,7 @@ fn pick(from: &[MemberId], places: &[usize]) -> Vec<MemberId> {
 #[test]
 fn the_scheme_says_what_it_asks_for() {
     assert_eq!(Scheme::Shoup.signers(3), 3);
-    assert!(
-        Scheme::Shoup.needs_dealer() && Scheme::Shoup.names_liars() && !Scheme::Shoup.members_can_share()
-    );
+    assert!(Scheme::Shoup.needs_dealer() && Scheme::Shoup.shared());
 }
 
 #[test]

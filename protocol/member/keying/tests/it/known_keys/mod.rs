@@ -77,11 +77,10 @@ fn bodies(honest: &Envelope, told: &Told) -> Vec<Vec<u8>> {
     let mut all = vec![body.clone()];
     for key in &told.keys {
         let mut wide = Seeded(u64::from_be_bytes(key[..8].try_into().unwrap()));
-        let value =
-            Ristretto::encode(&Ristretto::raise(&Ristretto::generator(), &Ristretto::draw(&mut wide)));
+        let value = Ristretto::encode(&Ristretto::raise_generator(&Ristretto::draw(&mut wide)));
         let mut own = body.clone();
         for chunk in own.chunks_exact_mut(32) {
-            if Ristretto::decode(chunk).is_some() {
+            if Ristretto::decode_any(chunk).is_some() {
                 chunk.copy_from_slice(&value);
             }
         }

@@ -1,0 +1,23 @@
+//! What the encapsulations refuse.
+
+use super::source::Dry;
+use mls_rs::error::{AnyError, IntoAnyError};
+
+/// Why a key or a sealed secret is of no use.
+#[derive(Debug)]
+pub(super) enum KemError {
+    /// The call was given no entropy.
+    Dry,
+    /// Wrong length, or a key to which nothing can be sealed.
+    Key,
+    /// The library's word.
+    Library(#[allow(dead_code, reason = "read by Debug")] AnyError),
+}
+
+impl IntoAnyError for KemError {}
+
+impl From<Dry> for KemError {
+    fn from(_: Dry) -> Self {
+        Self::Dry
+    }
+}

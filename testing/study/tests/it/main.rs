@@ -1,0 +1,14 @@
+//! What the published schemes promise, cost and give away.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+#![allow(unreachable_pub)]
+
+mod ckd;
+#[path = "../../../../protocol/signing/tests/it/common/mod.rs"]
+mod common;
+#[path = "../../../../protocol/signing/tests/it/keys/mod.rs"]
+mod keys;
+mod kit;
+#[path = "../../../../protocol/agreement/tests/it/common/mod.rs"]
+mod toy;
+mod ts_rsa;
+mod ts_rsa_broken;
