@@ -2,7 +2,7 @@
 
 use crate::common::{Seed, members, play, play_with};
 use crate::keys::SMALL;
-use crate::study::{
+use crate::kit::{
     M, N, Shares, bytes, enrol, hand_out, number, reshare, sign, signers, small, smalls, toy,
 };
 use folkmoot_base::MemberId;

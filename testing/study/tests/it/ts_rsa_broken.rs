@@ -2,21 +2,11 @@
 
 use crate::common::{Seed, members, play, play_with, run_id};
 use crate::keys::{SMALL, deal, signers as shoup_signers};
-<<<<<<<< HEAD:protocol/signing/tests/it/ts_rsa_broken.rs
-use crate::study::{
-    M, N, Shares, bytes, enrol, hand_out, number, reshare, sign, signers, small, smalls, toy,
-};
-use folkmoot_base::{MemberId, Secret};
-use folkmoot_signing::shoup::{ShoupError, ShoupShare};
-use folkmoot_signing::ts_rsa::{Subject, TsRsaShare, TsRsaSharing};
-use folkmoot_signing::{Fault, FaultKind, Said, Scheme};
-========
 use crate::kit::{M, N, Shares, bytes, enrol, hand_out, number, reshare, sign, signers, small, smalls, toy};
 use folkmoot_base::{MemberId, Secret};
 use folkmoot_signing::shoup::{ShoupError, ShoupShare};
 use folkmoot_signing::{Fault, FaultKind, Said};
 use folkmoot_study::ts_rsa::{Subject, TsRsaShare, TsRsaSharing};
->>>>>>>> w-sign:testing/study/tests/it/ts_rsa_broken.rs
 
 fn of_five(threshold_terms: &[u64]) -> (TsRsaSharing, Shares) {
     let holders = smalls(&[1, 2, 3, 4, 5]);
