@@ -1,6 +1,7 @@
 //! What the published schemes promise, cost and give away.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
-#![allow(unreachable_pub)]
+// Helpers stand beside the tests of the crates that own them; not every one is needed here.
+#![allow(unreachable_pub, dead_code)]
 
 mod ckd;
 #[path = "../../../../protocol/signing/tests/it/common/mod.rs"]

@@ -11,7 +11,6 @@ use folkmoot_signing::{Fault, FaultKind, Heard, Next, Run, Scheme};
 use folkmoot_study::ts_rsa::{
     Subject, TsRsaDealer, TsRsaEnrol, TsRsaReshare, TsRsaShare, TsRsaSharing, TsRsaSign, hashed_place,
 };
-use folkmoot_signing::{Fault, FaultKind, Heard, Next, Run, Scheme};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -232,7 +231,7 @@ fn tsr_05_offsetting_ends_below_t_for_many_keys_and_thresholds() {
     for (p, q) in pairs {
         // 17 divides none of these p - 1.
         let dealer =
-            TsRsaDealer::new(&p.to_be_bytes(), &q.to_be_bytes(), 17, crate::study::small_place, ForStudy)
+            TsRsaDealer::new(&p.to_be_bytes(), &q.to_be_bytes(), 17, crate::kit::small_place, ForStudy)
                 .unwrap();
         for threshold in 2..=10_u16 {
             let holders: Vec<MemberId> = (1..=threshold as u8).map(small).collect();
