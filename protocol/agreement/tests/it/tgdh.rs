@@ -1,7 +1,7 @@
 //! TGDH: vectors, what each role pays, who can compute what, and every rule.
 
 use crate::common::{Seeded, Toy, member};
-use crate::trees::outsiders::{Oracle, history};
+use crate::trees::outsiders::{history, lost_sides};
 use crate::trees::shapes::{above_both, depth, height, low, rightmost, sibling, told, without};
 use crate::trees::{Ran, Wide, World, ids, span};
 use folkmoot_agreement::tgdh::Run;
@@ -263,23 +263,9 @@ proptest! {
     }
 }
 
-/// Both sides lost a member since their runs, and the two who left pool what they know; a third comes from nowhere.
 #[test]
 fn a_merge_of_sides_that_lost_members_leaves_the_lost_out() {
-    let mut world = World::new(&make::<Wide>);
-    for gone in [[1, 11], [2, 12], [4, 14], [3, 13]] {
-        world.held.clear();
-        world.run(&[1, 2, 3, 4]);
-        world.run(&[11, 12, 13, 14]);
-        let mut stay: Vec<u16> = [1, 2, 3, 4, 11, 12, 13, 14, 20].to_vec();
-        stay.retain(|number| !gone.contains(number));
-        world.run(&stay);
-        let (last, mut oracle) = (world.ran.len() - 1, Oracle::default());
-        assert!(!oracle.get(&world, elements, last, |number| gone.contains(&number)));
-        for before in [last - 1, last - 2] {
-            assert!(!oracle.get(&world, elements, before, |number| number == 20), "the newcomer");
-        }
-    }
+    lost_sides(&make::<Wide>, elements);
 }
 
 /// A thousand is the most that a group has.

@@ -1,21 +1,11 @@
 //! The promise of plain signatures: one signature for each key and message, one encoding for each signature, and none
 //! verifies anywhere but where it was made for. OpenSSL agrees on the raw form (identity's tests show it).
 
+use crate::common::{Seed, unhex};
 use folkmoot_base::codec::{DeserializeBytes, Serialize};
-use folkmoot_base::{Entropy, digest};
+use folkmoot_base::digest;
 use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
 use proptest::prelude::*;
-
-struct Seed(u64);
-
-impl Entropy for Seed {
-    fn fill(&mut self, out: &mut [u8]) {
-        for chunk in out.chunks_mut(32) {
-            self.0 += 1;
-            chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
-        }
-    }
-}
 
 fn key(seed: u64) -> SigningKey {
     SigningKey::generate(&mut Seed(seed << 32))
@@ -63,10 +53,6 @@ fn rfc_6979_vector_of_p256_and_sha256() {
     let high_s = unhex("F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8");
     assert_eq!(&signature[..32], r);
     assert_eq!(&mirrored(&signature)[32..], high_s, "the RFC prints the high s; we emit its twin");
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The promise of plain signatures, for the other kinds of key: Ed25519 and RSA. Keys and signatures of OpenSSL stand in
 //! testing/vectors/signing.
 
+use crate::common::{Seed, unhex};
 use curve25519_dalek::constants::EIGHT_TORSION;
 use curve25519_dalek::edwards::CompressedEdwardsY;
-use folkmoot_base::{Entropy, digest};
+use folkmoot_base::digest;
 use folkmoot_signing::plain_rsa::Size;
 use folkmoot_signing::{SigningError, plain_ed25519 as ed, plain_rsa as rsa};
 use proptest::prelude::*;
@@ -13,24 +14,9 @@ use std::path::PathBuf;
 const LABEL: &[u8] = b"folkmoot test v1";
 const OTHER: &[u8] = b"folkmoot other v1";
 
-struct Seed(u64);
-
-impl Entropy for Seed {
-    fn fill(&mut self, out: &mut [u8]) {
-        for chunk in out.chunks_mut(32) {
-            self.0 += 1;
-            chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
-        }
-    }
-}
-
 fn vector(name: &str) -> Vec<u8> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testing/vectors/signing");
     fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
 }
 
 fn ed_key(seed: u64) -> ed::SigningKey {

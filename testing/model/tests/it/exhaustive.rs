@@ -1,5 +1,6 @@
 //! Every state of three members under changes at every point: the machine as built breaks no promise and always ends with
-//! everybody secure; with a rule off, the search finds what that rule is for, by the shortest way.
+//! everybody secure; with a rule off, the search finds what that rule is for, by the shortest way. `cargo xtask verify` walks
+//! three changes of every kind, as built and without rule H and K1, by the program.
 
 use folkmoot_model::{
     Fault, NAMES, Orders, Report, Rules, Scope, World, beginnings, explore, seek, survey, words,
@@ -24,12 +25,6 @@ fn sound(name: &str, scope: &Scope, rules: &Rules, least: usize) -> Report {
 }
 
 #[test]
-fn three_ordered_changes_break_nothing() {
-    let report = sound("three joins, leaves, expulsions", &ordered(3), &Rules::default(), 3_000_000);
-    assert!(report.marks.contains(LATE));
-}
-
-#[test]
 fn two_changes_of_every_kind_break_nothing() {
     let report = sound("two changes of every kind", &Scope::all(2), &Rules::default(), 800_000);
     let unseen = |name: &&&str| !report.marks.contains(**name) && **name != LATE;
@@ -45,7 +40,6 @@ fn two_changes_of_every_kind_break_nothing() {
 }
 
 /// With any rule off, at every size: the walk finds a fault in enough orders if there is one in any, and a way that leads there.
-/// (Through three changes of every kind goes `cargo xtask verify`, by the program.)
 #[test]
 fn enough_orders_have_every_fault_that_all_have() {
     let whole = Rules::default();
@@ -116,14 +110,12 @@ fn finds(rules: &Rules, scope: &Scope, fault: Fault) {
 #[test]
 fn without_rule_h_joins_alone_deadlock() {
     finds(&Rules { rule_h: false, ..Rules::default() }, &Scope::joins(3), Fault::Deadlock);
-    finds(&Rules { rule_h: false, ..Rules::default() }, &Scope::all(3), Fault::Deadlock);
 }
 
 #[test]
 fn without_k1_a_leave_in_a_run_deadlocks() {
     let scope = Scope { joins: false, ..ordered(3) };
     finds(&Rules { k1: false, ..Rules::default() }, &scope, Fault::Deadlock);
-    finds(&Rules { k1: false, ..Rules::default() }, &Scope::all(3), Fault::Deadlock);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::process::Command;
 
 #[test]
 fn a_few_drawn_schedules_break_nothing() {
-    for seed in 1..=12 {
+    for seed in 1..=3 {
         let (outcome, record) = folkmoot_sim::run(&Schedule::draw(seed), company, Options::default());
         assert!(outcome.violations.is_empty(), "seed {seed}: {:#?}", outcome.violations);
         assert!(record.settled && outcome.counts.views > 0);
@@ -22,7 +22,7 @@ fn a_few_drawn_schedules_break_nothing() {
 
 #[test]
 fn a_few_schedules_with_ml_kem_break_nothing() {
-    for (seed, module) in (1..=6).zip([ModuleName::Ckd, ModuleName::Mls].into_iter().cycle()) {
+    for (seed, module) in (1..=2).zip([ModuleName::Ckd, ModuleName::Mls]) {
         let keying = Keying::Module(module);
         let schedule = Schedule { keying, hybrid: true, ..Schedule::draw(seed) };
         let (outcome, record) = folkmoot_sim::run(&schedule, company, Options::default());
@@ -32,16 +32,14 @@ fn a_few_schedules_with_ml_kem_break_nothing() {
 }
 
 #[test]
-fn a_few_schedules_of_every_scheme_break_nothing() {
-    for (scheme, seeds) in [(Scheme::Asm, 1..=4), (Scheme::Frost, 1..=2), (Scheme::TsDsa, 1..=2)] {
-        for seed in seeds {
-            let mut schedule = Schedule::draw(seed);
-            folkmoot_sim::tables::take(&mut schedule, scheme);
-            let (outcome, record) = folkmoot_sim::run(&schedule, company, Options::default());
-            assert!(outcome.violations.is_empty(), "{scheme:?} seed {seed}: {:#?}", outcome.violations);
-            let decided = |what: &What| matches!(what, What::Minute(_));
-            assert!(record.settled && record.entries.iter().any(|entry| decided(&entry.what)));
-        }
+fn a_schedule_of_every_scheme_breaks_nothing() {
+    for scheme in [Scheme::Asm, Scheme::Frost, Scheme::TsDsa] {
+        let mut schedule = Schedule::draw(1);
+        folkmoot_sim::tables::take(&mut schedule, scheme);
+        let (outcome, record) = folkmoot_sim::run(&schedule, company, Options::default());
+        assert!(outcome.violations.is_empty(), "{scheme:?}: {:#?}", outcome.violations);
+        let decided = |what: &What| matches!(what, What::Minute(_));
+        assert!(record.settled && record.entries.iter().any(|entry| decided(&entry.what)));
     }
 }
 
@@ -49,12 +47,12 @@ fn a_few_schedules_of_every_scheme_break_nothing() {
 fn a_run_is_its_seed_in_fresh_processes() {
     let digests = || {
         let mut program = Command::new(env!("CARGO_BIN_EXE_folkmoot-sim"));
-        let output = program.args(["--schedules", "8", "--seed", "40", "--digest"]).output().unwrap();
+        let output = program.args(["--schedules", "3", "--seed", "40", "--digest"]).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     let (first, second) = (digests(), digests());
     assert_eq!(first, second);
-    assert_eq!(first.lines().count(), 8);
+    assert_eq!(first.lines().count(), 3);
 }
 
 /// An aim whose proposals nobody votes for any more would still break nothing.

@@ -1,7 +1,7 @@
 //! Replicas of an authority as processes over UDP: two of one office (or three), three members; any replica is killed, or all are, at odd moments.
 //!
 //! ```text
-//! killed at odd moments   12 admissions, each with a kill around its last vote; one log in the end, and it has what the transcript has
+//! killed at odd moments   4 admissions, each with a kill around its last vote; one log in the end, and it has what the transcript has
 //! no quorum               the second alone says for whom it waits; the first alone goes on, but not if it knows nothing
 //! lost for ever           either is set up anew from identities and office, and is handed the whole log
 //! three                   any one may be away or lost, with all its disks, and nobody has to say anything; one alone waits
@@ -39,7 +39,7 @@ fn texts(log: &[Value], field: &str) -> Vec<String> {
 #[test]
 fn killed_at_odd_moments_they_issue_each_once_and_keep_one_log() {
     let mut cast = Cast::new("replicas-kill");
-    let kills = Draw::setting("FOLKMOOT_KILLS", 12);
+    let kills = Draw::setting("FOLKMOOT_KILLS", 4);
     let mut draw = Draw::new(Draw::setting("FOLKMOOT_SEED", 1));
     for number in 0..kills {
         let name = format!("guest{number}");

@@ -1,40 +1,10 @@
 //! A whole group: every member's kept state, and runs that deliver every step to all in one order.
 
+pub(crate) use crate::common::{Seeded, member};
 use folkmoot_agreement::mls::{Run, Suite};
 use folkmoot_agreement::{AgreementError, Kept, Module, Origin, Plan, Step};
-use folkmoot_base::{Digest, Entropy, MemberId, digest};
+use folkmoot_base::{Digest, MemberId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// A seeded stream (splitmix64): no security, only repeatable.
-pub(crate) struct Seeded(pub(crate) u64);
-
-impl Seeded {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % bound as u64).unwrap()
-    }
-}
-
-impl Entropy for Seeded {
-    fn fill(&mut self, out: &mut [u8]) {
-        for chunk in out.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next().to_be_bytes()[..chunk.len()]);
-        }
-    }
-}
-
-pub(crate) fn member(number: u16) -> MemberId {
-    let mut id = [0; 32];
-    id[..2].copy_from_slice(&number.to_be_bytes());
-    MemberId(id)
-}
 
 /// A step as it was delivered.
 #[derive(Clone, PartialEq, Eq)]

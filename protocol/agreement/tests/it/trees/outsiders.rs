@@ -19,7 +19,7 @@ impl Entropy for Replay {
 
 /// Raises what was sent to what is known, each pair once for all.
 #[derive(Default)]
-pub struct Oracle {
+struct Oracle {
     /// (exponent by its blinded value, element) → the key, and its blinded value.
     known: BTreeMap<(Bytes, Bytes), (Bytes, Bytes)>,
 }
@@ -57,7 +57,7 @@ impl Oracle {
     }
 
     /// Whether those of `World` who fit `who`, together, reach the secret of run number `run`.
-    pub fn get(
+    fn get(
         &mut self,
         world: &World<'_>,
         elements: impl Fn(u8, &[u8]) -> Vec<Bytes>,
@@ -111,6 +111,24 @@ pub fn history(
         }
     }
     Ok(())
+}
+
+/// Both sides lost a member since their runs, and the two who left pool what they know; a third comes from nowhere.
+pub fn lost_sides(make: Make<'_>, elements: impl Fn(u8, &[u8]) -> Vec<Bytes>) {
+    let mut world = World::new(make);
+    for gone in [[1, 11], [2, 12], [4, 14], [3, 13]] {
+        world.held.clear();
+        world.run(&[1, 2, 3, 4]);
+        world.run(&[11, 12, 13, 14]);
+        let mut stay: Vec<u16> = [1, 2, 3, 4, 11, 12, 13, 14, 20].to_vec();
+        stay.retain(|number| !gone.contains(number));
+        world.run(&stay);
+        let (last, mut oracle) = (world.ran.len() - 1, Oracle::default());
+        assert!(!oracle.get(&world, &elements, last, |number| gone.contains(&number)));
+        for before in [last - 1, last - 2] {
+            assert!(!oracle.get(&world, &elements, before, |number| number == 20), "the newcomer");
+        }
+    }
 }
 
 /// Who takes part next, of twelve.

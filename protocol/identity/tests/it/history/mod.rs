@@ -1,7 +1,8 @@
 //! People, a group of some of them, and entries that they write: rightly, or over any past.
 
+pub(crate) use crate::common::Seed;
 use bytes::Bytes;
-use folkmoot_base::{Blob, Entropy, EntryId, GroupId, GroupName, MemberId, UnixTime, digest};
+use folkmoot_base::{Blob, EntryId, GroupId, GroupName, MemberId, UnixTime};
 use folkmoot_identity::transcript::{Body, ENTRY_LABEL, Entry};
 use folkmoot_identity::{
     BuildError, CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, SignedCharter, Slot, Transcript,
@@ -13,19 +14,8 @@ pub(crate) const NOW: UnixTime = UnixTime(1_800_000_000);
 pub(crate) const LATER: UnixTime = UnixTime(2_000_000_000);
 pub(crate) const YEAR: u64 = 365 * 86_400;
 
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Entropy for Dice {
-    fn fill(&mut self, out: &mut [u8]) {
-        for chunk in out.chunks_mut(32) {
-            self.0 += 1;
-            chunk.copy_from_slice(&digest(&[&self.0.to_be_bytes()])[..chunk.len()]);
-        }
-    }
-}
-
 pub(crate) static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
-    (0..12).map(|n| Identity::new(&format!("p{n}"), &mut Dice(n * 1_000), NOW, LATER).unwrap()).collect()
+    (0..12).map(|n| Identity::new(&format!("p{n}"), &mut Seed(n * 1_000), NOW, LATER).unwrap()).collect()
 });
 
 /// A group of the first `count` people.
@@ -36,13 +26,13 @@ pub(crate) fn found(count: usize, threshold: u32) -> Transcript {
 pub(crate) fn charter(count: usize, threshold: u32, nonce: u64) -> Vec<u8> {
     let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
     let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
-    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), threshold, named, &mut Dice(nonce));
+    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), threshold, named, &mut Seed(nonce));
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec()
 }
 
 pub(crate) fn body(transcript: &Transcript, who: usize, salt: u64) -> GmcBody {
     let roster = transcript.roster();
-    let body = GmcBody::propose(roster.charter(), &PEOPLE[who], 3, NOW, &mut Dice(salt));
+    let body = GmcBody::propose(roster.charter(), &PEOPLE[who], 3, NOW, &mut Seed(salt));
     body.after(roster.removals_of(&PEOPLE[who].member()))
 }
 

@@ -205,9 +205,9 @@ fn trn_13_a_request_admits_once() {
 fn trn_14_a_full_group_admits_nobody_but_renews() {
     let mut t = found(1, 1);
     let stranger =
-        |n: u64| Identity::new("s", &mut Dice(1_000_000 + n * 1_000), NOW, LATER).expect("a stranger");
+        |n: u64| Identity::new("s", &mut Seed(1_000_000 + n * 1_000), NOW, LATER).expect("a stranger");
     let admission = |t: &Transcript, who: &Identity, salt| {
-        let body = GmcBody::propose(t.roster().charter(), who, 3, NOW, &mut Dice(salt));
+        let body = GmcBody::propose(t.roster().charter(), who, 3, NOW, &mut Seed(salt));
         let motion = body.motion().unwrap();
         let content = VoteContent { motion, verdict: Verdict::Approve, expires: LATER };
         let vote = Vote::sign(&PEOPLE[0], content).unwrap().proof();
@@ -227,7 +227,7 @@ fn trn_14_a_full_group_admits_nobody_but_renews() {
 #[test]
 fn trn_15_no_vote_had_run_out_before_the_certificate_begins() {
     let t = found(3, 2);
-    let body = GmcBody::propose(t.roster().charter(), &PEOPLE[3], 3, NOW, &mut Dice(9));
+    let body = GmcBody::propose(t.roster().charter(), &PEOPLE[3], 3, NOW, &mut Seed(9));
     let compose = |expires| {
         let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires };
         let votes = [0, 1].map(|voter: usize| Vote::sign(&PEOPLE[voter], content).unwrap().proof());
@@ -241,7 +241,7 @@ fn trn_15_no_vote_had_run_out_before_the_certificate_begins() {
 #[test]
 fn trn_16_a_founders_certificate_does_not_admit() {
     let t = found(3, 2);
-    let founder = Gmc::found(t.roster().charter(), &PEOPLE[1], NOW, &mut Dice(3)).unwrap();
+    let founder = Gmc::found(t.roster().charter(), &PEOPLE[1], NOW, &mut Seed(3)).unwrap();
     assert_eq!(not_admitted(&t, &founder), EntryError::PeerNoVotes(id(1)));
 }
 

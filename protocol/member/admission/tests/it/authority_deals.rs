@@ -2,7 +2,7 @@
 //! dealing by number.
 //! Method: real members, transcripts and desks on a perfect ordered bus.
 
-use crate::common::town::{Plan, Town, denied, plan};
+use crate::common::town::{Plan, Town, agreed, denied, plan};
 use folkmoot_admission::{
     AdmissionError, AuthorityMessage, Command, DealerState, Event, GroundsWord, HAND_LABEL, HandWord, Input,
     Phase, ReadyWord, Reason, Say,
@@ -19,16 +19,6 @@ fn founded(scheme: Scheme, dealer: Dealer) -> Town {
     town.pass(8);
     agreed(&town);
     town
-}
-
-fn agreed(town: &Town) {
-    let first = town.transcript().roster().sharing().cloned();
-    assert!(first.is_some(), "no sharing: {:#?} {:?}", town.bus.traces, town.desks[0].errors);
-    for seat in town.bus.seats.iter().filter(|seat| seat.up) {
-        assert_eq!(seat.transcript.roster().sharing().cloned(), first);
-        assert!(seat.errors.is_empty(), "{:?}", seat.errors);
-    }
-    assert!(town.desks[0].errors.is_empty(), "{:?}", town.desks[0].errors);
 }
 
 fn key(town: &Town) -> GroupKey {

@@ -1,7 +1,7 @@
 //! Groups whose key is shared by Shoup's threshold RSA: none but an authority deals it, anew or once.
 //! Method: real members, transcripts and desks; stored safe primes in place of drawn ones.
 
-use crate::common::town::{Plan, Town, plan};
+use crate::common::town::{Plan, Town, agreed, plan};
 use folkmoot_admission::{AuthorityMessage, Command, DealerState, Event, Phase, Reason};
 use folkmoot_identity::{Dealer, Decision, EntryError, Gmc, Scheme};
 use folkmoot_signing::shared::SharingFacts;
@@ -12,16 +12,6 @@ fn founded(founders: u64, dealer: Dealer) -> Town {
     town.pass(8);
     agreed(&town);
     town
-}
-
-fn agreed(town: &Town) {
-    let first = town.transcript().roster().sharing().cloned();
-    assert!(first.is_some(), "no sharing: {:#?} {:?}", town.bus.traces, town.desks[0].errors);
-    for seat in town.bus.seats.iter().filter(|seat| seat.up) {
-        assert_eq!(seat.transcript.roster().sharing().cloned(), first);
-        assert!(seat.errors.is_empty(), "{:?}", seat.errors);
-    }
-    assert!(town.desks[0].errors.is_empty(), "{:?}", town.desks[0].errors);
 }
 
 fn facts(town: &Town) -> SharingFacts {

@@ -16,6 +16,11 @@ impl Entropy for Seed {
     }
 }
 
+/// The bytes of a text in hex.
+pub fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
 /// Member number `number`.
 pub fn member(number: u64) -> MemberId {
     MemberId(digest(&[b"member", &number.to_be_bytes()]))

@@ -1,7 +1,7 @@
 //! RFC 9591, appendix E.1: FROST(Ed25519, SHA-512), signers 1 and 3 of three, threshold two.
 
 use super::table::Given;
-use crate::common::members;
+use crate::common::{members, unhex};
 use folkmoot_base::Entropy;
 use folkmoot_signing::frost::FrostSharing;
 use folkmoot_signing::{Edwards, PrimeGroup};
@@ -64,10 +64,6 @@ const SIGNERS: [Signer; 2] = [
         part: "79390e78bc59699c7af831f8f5fb478ec871a85f561a8641b5670ac4443f720f",
     },
 ];
-
-fn unhex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
-}
 
 impl RngCore for Given {
     fn next_u32(&mut self) -> u32 {

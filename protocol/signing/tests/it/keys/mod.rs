@@ -1,6 +1,6 @@
 //! Keys for tests of threshold RSA: stored safe primes (tests/data/safe-primes.txt), never to be used for anything else.
 
-use crate::common::{Seed, members, run_id};
+use crate::common::{Seed, members, run_id, unhex};
 use folkmoot_base::MemberId;
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::ModulusSize;
@@ -12,10 +12,6 @@ const PRIMES: &str = include_str!("../../data/safe-primes.txt");
 
 /// 1024 bits: quick, weak.
 pub const SMALL: ModulusSize = ModulusSize::Bits1024(ForStudy);
-
-pub fn unhex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
-}
 
 /// The stored pairs of primes for moduli of this size.
 pub fn primes(size: ModulusSize) -> Vec<(Vec<u8>, Vec<u8>)> {

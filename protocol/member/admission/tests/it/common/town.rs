@@ -452,3 +452,14 @@ pub fn forged(office: &Office, request: &Request, grounds: &Grounds) -> Gmc {
 pub fn named(request: &Request) -> Digest {
     request.digest()
 }
+
+/// All who are up have one sharing of the group's key, and nobody complained.
+pub fn agreed(town: &Town) {
+    let first = town.transcript().roster().sharing().cloned();
+    assert!(first.is_some(), "no sharing: {:#?} {:?}", town.bus.traces, town.desks[0].errors);
+    for seat in town.bus.seats.iter().filter(|seat| seat.up) {
+        assert_eq!(seat.transcript.roster().sharing().cloned(), first);
+        assert!(seat.errors.is_empty(), "{:?}", seat.errors);
+    }
+    assert!(town.desks[0].errors.is_empty(), "{:?}", town.desks[0].errors);
+}
