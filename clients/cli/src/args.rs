@@ -1,13 +1,14 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
-use crate::authority::args::{Authority, ReplicaArgs, SeatArgs, mode};
-use crate::bench::args::Bench;
+use crate::authority::args::{Authority, ReplicaArgs, SeatArgs};
 use crate::csr::CsrCommand;
 use crate::rules::RuleArgs;
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use folkmoot::{Locator, Service};
+use crate::values::{Ordering, cipher, head, keying, mode, scheme};
+use clap::{Args, Parser, Subcommand};
+use folkmoot::Locator;
 use folkmoot_base::{Cipher, EntryId, Keying};
 use folkmoot_identity::{Mode, Scheme};
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -106,9 +107,13 @@ pub(crate) enum Command {
         /// A folder to write to; made if it is not there.
         to: PathBuf,
     },
-    /// Measure.
-    #[command(subcommand)]
-    Bench(Bench),
+    /// Measure, with the program folkmoot-bench, which is built apart.
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// What folkmoot-bench is told.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+        args: Vec<OsString>,
+    },
     /// Look for what commonly goes wrong on this machine and in this folder.
     Doctor,
     /// Cut, delay or lose the running member's datagrams, for demonstrations.
@@ -202,22 +207,6 @@ pub(crate) enum Charter {
         #[arg(long)]
         force: bool,
     },
-}
-
-pub(crate) fn scheme(word: &str) -> Result<Scheme, String> {
-    Scheme::from_name(word).ok_or_else(|| "plain, asm, ts-dsa, frost or shoup-rsa".to_owned())
-}
-
-fn keying(word: &str) -> Result<Keying, &'static str> {
-    Keying::from_name(word).ok_or("by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls")
-}
-
-fn cipher(word: &str) -> Result<Cipher, &'static str> {
-    Cipher::from_name(word).ok_or("aes-256-gcm or chacha20-poly1305")
-}
-
-fn head(word: &str) -> Result<EntryId, &'static str> {
-    EntryId::from_hex(&word.to_ascii_lowercase()).ok_or("a head is 64 hexadecimal digits, all of them")
 }
 
 #[derive(Debug, Clone, Args)]
@@ -412,31 +401,6 @@ pub(crate) struct Fault {
     /// No faults any more, but for those named here.
     #[arg(long)]
     pub(crate) heal: bool,
-}
-
-/// The ordering ladder, as far as it is offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Ordering {
-    /// In the order of its sender.
-    Fifo,
-    /// After everything its sender had heard.
-    Causal,
-    /// In one order for all.
-    Agreed,
-    /// In one order, and only when all are known to hold it.
-    Safe,
-}
-
-impl From<Ordering> for Service {
-    fn from(ordering: Ordering) -> Self {
-        match ordering {
-            Ordering::Fifo => Self::Fifo,
-            Ordering::Causal => Self::Causal,
-            Ordering::Agreed => Self::Agreed,
-            Ordering::Safe => Self::Safe,
-        }
-    }
 }
 
 #[cfg(test)]

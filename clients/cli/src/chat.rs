@@ -1,11 +1,12 @@
 //! Talking: lines typed go to the group, what the group says is printed.
 
-use crate::args::{Join, Ordering, Run};
+use crate::args::{Join, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::render::event_text;
 use crate::member::{self, Printing};
 use crate::show::{Paint, harmless, hex, line, paint};
+use crate::values::Ordering;
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;

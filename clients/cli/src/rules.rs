@@ -1,6 +1,7 @@
 //! What a new charter says on who comes in and who goes.
 
 use crate::exit::{Exit, Failure};
+use crate::values::{minority, ratio};
 use clap::Args;
 use folkmoot::MemberId;
 use folkmoot_identity::{Below, Minority, Policies, Policy, Rule};
@@ -45,14 +46,6 @@ pub(crate) struct RuleArgs {
     /// With --policy founder: whose vote admits; a file or key id.
     #[arg(long, value_name = "KEY")]
     decider: Option<String>,
-}
-
-fn minority(word: &str) -> Result<Minority, &'static str> {
-    Minority::from_word(word).ok_or("continue, read-only or stop")
-}
-
-fn ratio(word: &str) -> Result<u32, &'static str> {
-    word.strip_suffix('%').and_then(|number| number.parse().ok()).ok_or("a share is written as 30%")
 }
 
 impl RuleArgs {

@@ -42,12 +42,12 @@ pub(crate) fn line(text: &str) {
 }
 
 /// The value as JSON, or `text` for people.
-pub(crate) fn data(json: bool, value: &Value, text: impl FnOnce() -> String) {
+pub fn data(json: bool, value: &Value, text: impl FnOnce() -> String) {
     line(&if json { value.to_string() } else { text() });
 }
 
 /// Columns under a heading, as wide as they need to be.
-pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
+pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         rows.iter()
             .filter_map(|row| row.get(column))
@@ -75,7 +75,7 @@ pub(crate) fn harmless(text: &str) -> String {
 }
 
 /// The first eight digits of an id.
-pub(crate) fn short(hex: &str) -> &str {
+pub fn short(hex: &str) -> &str {
     hex.get(..8).unwrap_or(hex)
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Reads what [`hex`] writes.
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.is_ascii() {
         return None;
     }

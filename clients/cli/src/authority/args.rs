@@ -1,7 +1,8 @@
 //! The authority's command line, and what a new charter says of one.
 
-use crate::args::{Run, scheme};
+use crate::args::Run;
 use crate::exit::{Exit, Failure};
+use crate::values::{dealer, mode, scheme};
 use clap::{Args, Subcommand};
 use folkmoot::Locator;
 use folkmoot_authority::Public;
@@ -138,15 +139,6 @@ pub(crate) struct SeatArgs {
     dealer: Option<Dealer>,
 }
 
-pub(crate) fn mode(word: &str) -> Result<Mode, &'static str> {
-    let all = [Mode::Decentralised, Mode::Centralised];
-    all.into_iter().find(|mode| mode.name() == word).ok_or("decentralised or centralised")
-}
-
-fn dealer(word: &str) -> Result<Dealer, &'static str> {
-    Dealer::from_word(word).ok_or("keeps or setup-only")
-}
-
 impl SeatArgs {
     /// The charter's part on the authority. What does not go together otherwise, the charter says.
     pub(crate) fn central(&self) -> Result<Option<Central>, Failure> {
@@ -157,7 +149,7 @@ impl SeatArgs {
                 _ => usage("--authority and --dealer go with --mode centralised"),
             };
         }
-        let read = |file: &PathBuf| Public::read(file).map_err(super::refuse);
+        let read = |file: &PathBuf| Public::read(file).map_err(Failure::from);
         let all = self.authorities.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
         let Some(first) = all.first() else {
             return usage("--mode centralised takes --authority FILE: folkmoot authority new makes one");

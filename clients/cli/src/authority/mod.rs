@@ -15,8 +15,8 @@ use crate::show::{Paint, data, harmless, hex, paint, short, table};
 use args::Authority;
 use folkmoot::tools::wall_clock;
 use folkmoot::{GroupName, StateFolder, UnixTime};
+use folkmoot_authority::Public;
 use folkmoot_authority::Record;
-use folkmoot_authority::{AuthorityError, Public};
 use folkmoot_base::digest;
 use folkmoot_identity::{Gmc, Scheme};
 use serde_json::{Value, json};
@@ -29,20 +29,14 @@ const SKEW_SECONDS: u64 = 3_600;
 /// How often long work says that it goes on.
 const PROGRESS: Duration = Duration::from_secs(5);
 
-pub(crate) fn refuse(error: AuthorityError) -> Failure {
-    Failure::new(Exit::Configuration, error.to_string())
-}
-
 /// Runs one of its commands.
 pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result<(), Failure> {
     match command {
         Authority::New { group, scheme, name } => new(folder, &group, scheme, &name, json).await,
-        Authority::Show => show(&folkmoot_authority::public(&StateFolder::at(folder)).map_err(refuse)?, json),
-        Authority::Certificate => {
-            certificate(&folkmoot_authority::public(&StateFolder::at(folder)).map_err(refuse)?, json)
-        }
+        Authority::Show => show(&folkmoot_authority::public(&StateFolder::at(folder))?, json),
+        Authority::Certificate => certificate(&folkmoot_authority::public(&StateFolder::at(folder))?, json),
         Authority::HandOver { file } => {
-            folkmoot_authority::hand_over(&StateFolder::at(folder), &file).map_err(refuse)?;
+            folkmoot_authority::hand_over(&StateFolder::at(folder), &file)?;
             data(json, &json!({ "file": file }), || {
                 format!(
                     "{}: whoever has this file is the authority; remove it once it is taken over",
@@ -52,7 +46,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
             Ok(())
         }
         Authority::TakeOver { file } => {
-            let public = folkmoot_authority::take_over(&StateFolder::at(folder), &file).map_err(refuse)?;
+            let public = folkmoot_authority::take_over(&StateFolder::at(folder), &file)?;
             show(&public, json)
         }
         Authority::Run(run) => {
@@ -61,7 +55,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
         }
         Authority::TakeLog { from } => {
             let records = folkmoot_authority::take_log(&StateFolder::at(folder), &StateFolder::at(&from));
-            let records = records.map_err(refuse)?;
+            let records = records?;
             data(json, &json!({ "records": records }), || {
                 format!("{records} records: this log is the log now")
             });
@@ -80,7 +74,7 @@ async fn new(folder: &Path, group: &str, scheme: Scheme, name: &str, json: bool)
     }
     let (from, group) = (UnixTime(wall_clock().0.saturating_sub(SKEW_SECONDS)), group.to_owned());
     let drawn = tokio::task::spawn_blocking(move || folkmoot_authority::found(&state, &group, scheme, from));
-    let public = shown(scheme, drawn).await.map_err(Failure::bug)?.map_err(refuse)?;
+    let public = shown(scheme, drawn).await.map_err(Failure::bug)??;
     show(&public, json)
 }
 
@@ -130,7 +124,7 @@ fn certificate(public: &Public, json: bool) -> Result<(), Failure> {
 
 /// `folkmoot authority log`
 fn log(folder: &Path, json: bool) -> Result<(), Failure> {
-    let all = folkmoot_authority::records(&StateFolder::at(folder)).map_err(refuse)?;
+    let all = folkmoot_authority::records(&StateFolder::at(folder))?;
     let value: Vec<Value> = all.iter().map(record_json).collect();
     data(json, &Value::from(value.clone()), || {
         let row = |one: &Value| {

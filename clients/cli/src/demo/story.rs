@@ -3,11 +3,12 @@
 mod central;
 
 use super::tale::Tale;
-use crate::args::{Demo, Ordering};
-use crate::children::{Member, Shared, Workshop, call, call_raw, shared, until};
+use crate::args::Demo;
+use crate::children::{Burst, Member, Program, Shared, Workshop, burst_all, shared, until};
 use crate::control::{Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, short};
+use crate::values::Ordering;
 use central::Office;
 use folkmoot_identity::{Mode, Scheme};
 use serde_json::{Value, json};
@@ -50,15 +51,18 @@ impl Story {
     /// Makes four identities, each in its own folder.
     pub(crate) async fn new(workshop: &Workshop, options: &Demo) -> Result<Self, Failure> {
         let Demo { messages, scheme, mode, .. } = *options;
-        let (anna, ben) = (Member::new(workshop, "anna").await?, Member::new(workshop, "ben").await?);
-        let (cleo, mut dora) = (Member::new(workshop, "cleo").await?, Member::new(workshop, "dora").await?);
+        let program = Program::own(None)?;
+        let (anna, ben) =
+            (Member::new(workshop, &program, "anna").await?, Member::new(workshop, &program, "ben").await?);
+        let (cleo, mut dora) =
+            (Member::new(workshop, &program, "cleo").await?, Member::new(workshop, &program, "dora").await?);
         dora.keeps_keys = true;
         let charter = workshop.path().join("charter.cms");
         let office = match mode {
             Mode::Decentralised => None,
             Mode::Centralised => {
-                let authority = Member::authority(workshop, GROUP, scheme.name()).await?;
-                Some(Office::new(authority, Member::new(workshop, "erin").await?))
+                let authority = Member::authority(workshop, &program, GROUP, scheme.name()).await?;
+                Some(Office::new(authority, Member::new(workshop, &program, "erin").await?))
             }
         };
         let (messages, keepsake) = (messages.into(), Vec::new());
@@ -98,16 +102,16 @@ impl Story {
             self.office.as_ref().map(|office| office.words(self.scheme.shared())).unwrap_or_default();
         line.extend(central.iter().map(String::as_str));
         line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
-        call(&self.anna.state, &line).await?;
+        self.anna.call(&line).await?;
         for founder in [&self.anna, &self.ben, &self.cleo] {
-            call(&founder.state, &["charter", "sign", &text]).await?;
+            founder.call(&["charter", "sign", &text]).await?;
             tale.say(
                 &format!("{} ({}) signs the charter", founder.name, short(&founder.id)),
                 json!({ "member": founder.id }),
             );
         }
         let signed = self.charter.display().to_string();
-        let verified = call(&self.anna.state, &["charter", "verify", &signed]).await?;
+        let verified = self.anna.call(&["charter", "verify", &signed]).await?;
         tale.check(
             "the charter is signed by all three",
             verified.get("stands") == Some(&Value::Bool(true)),
@@ -142,8 +146,7 @@ impl Story {
         for member in [&self.anna, &self.ben] {
             until(member, &Request::Petitions, VIEW, "dora's request", asked).await?;
         }
-        let (code, _, complaint) =
-            call_raw(&self.dora.state, &["send", "let me in", "--timeout", "1"]).await?;
+        let (code, _, complaint) = self.dora.call_raw(&["send", "let me in", "--timeout", "1"]).await?;
         let complaint: Value = serde_json::from_str(complaint.trim()).unwrap_or(Value::Null);
         tale.check(
             "without votes she is refused",
@@ -166,7 +169,7 @@ impl Story {
     async fn keep_words(&mut self) -> Result<(), Failure> {
         let all = [&self.anna, &self.ben, &self.cleo, &self.dora];
         for member in all {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         self.anna.ask(&Request::Tap { withhold: false }).await?;
         say(&self.anna, "welcome, dora").await?;
@@ -178,7 +181,7 @@ impl Story {
     }
 
     async fn vote(&self, tale: &Tale, voter: &Member) -> Result<(), Failure> {
-        call(&voter.state, &["vote", "approve", "dora"]).await?;
+        voter.call(&["vote", "approve", "dora"]).await?;
         tale.say(&format!("{} votes yes", voter.name), json!({ "voter": voter.id }));
         Ok(())
     }
@@ -191,7 +194,7 @@ impl Story {
     }
 
     async fn why(&self, who: &str) -> Result<String, Failure> {
-        let (_, out, _) = call_raw(&self.anna.state, &["why", who]).await?;
+        let (_, out, _) = self.anna.call_raw(&["why", who]).await?;
         let person: Value = serde_json::from_str(out.trim()).unwrap_or(Value::Null);
         Ok(person.get("why").and_then(Value::as_str).unwrap_or("nothing is known").to_owned())
     }
@@ -200,12 +203,10 @@ impl Story {
         tale.step("order", "All four talk at once, and all hear the same");
         let all = [&self.anna, &self.ben, &self.cleo, &self.dora];
         for member in all {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         let begun = Instant::now();
-        let (anna, ben) = (burst(&self.anna, self.messages), burst(&self.ben, self.messages));
-        let (cleo, dora) = (burst(&self.cleo, self.messages), burst(&self.dora, self.messages));
-        tokio::try_join!(anna, ben, cleo, dora)?;
+        burst(&all, self.messages).await?;
         let total = self.messages * 4;
         let mut digests = Vec::new();
         for member in all {
@@ -266,7 +267,7 @@ impl Story {
             &detail,
         );
         for member in [&self.anna, &self.ben, &self.dora] {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         say(&self.anna, "is anybody there?").await?;
         say(&self.dora, "only me").await?;
@@ -308,7 +309,7 @@ impl Story {
         self.dora.ask(&Request::IgnoreChanges).await?;
         tale.say("dora's process is told to ignore its removal and keep every key it has", Value::Null);
         let old = self.withheld(tale).await?;
-        call(&self.anna.state, &["expel", "dora"]).await?;
+        self.anna.call(&["expel", "dora"]).await?;
         tale.say("anna proposes to expel dora, and votes yes", Value::Null);
         self.agree_to_expel(tale).await?;
         let two = shared(&[&self.anna, &self.ben], Some(before), VIEW).await?;
@@ -324,7 +325,7 @@ impl Story {
     /// the way the later ones will be.
     async fn withheld(&self, tale: &mut Tale) -> Result<Vec<Sealed>, Failure> {
         for member in [&self.anna, &self.ben, &self.dora] {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         self.dora.ask(&Request::Tap { withhold: true }).await?;
         say(&self.anna, "dora, this is for you too").await?;
@@ -346,7 +347,7 @@ impl Story {
         let proposed = |list: &Value| proposal(list).is_some();
         let list = until(&self.ben, &Request::Petitions, VIEW, "the proposal", proposed).await?;
         let subject = proposal(&list).ok_or_else(|| Failure::bug("the proposal went away"))?;
-        call(&self.ben.state, &["vote", "approve", &subject]).await?;
+        self.ben.call(&["vote", "approve", &subject]).await?;
         tale.say("ben votes yes", json!({ "subject": subject }));
         Ok(())
     }
@@ -356,10 +357,10 @@ impl Story {
     /// on what was sealed while she was a member shows that it would succeed if it could.
     async fn try_old_keys(&self, tale: &mut Tale, mut old: Vec<Sealed>) -> Result<(), Failure> {
         for member in [&self.anna, &self.ben, &self.dora] {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         self.anna.ask(&Request::Tap { withhold: false }).await?;
-        tokio::try_join!(burst(&self.anna, AFTER), burst(&self.ben, AFTER))?;
+        burst(&[&self.anna, &self.ben], AFTER).await?;
         until(&self.anna, &JOURNAL, DELIVERY, "delivery of all", |journal| count(journal) >= 2 * AFTER)
             .await?;
         let new = tapped(&self.anna).await?;
@@ -402,14 +403,14 @@ impl Story {
         let three = shared(&[&self.anna, &self.ben, &self.cleo], Some(before), VIEW).await?;
         let detail = format!("{}, {} ms after the start", told(&three), begun.elapsed().as_millis());
         tale.check("cleo is back in one view, under a new key, without any vote", true, &detail);
-        let (_, out, _) = call_raw(&self.cleo.state, &["why", "dora"]).await?;
+        let (_, out, _) = self.cleo.call_raw(&["why", "dora"]).await?;
         tale.check(
             "cleo has learnt that dora was expelled",
             out.contains("expelled"),
             "from the transcript, verified",
         );
         for member in [&self.anna, &self.ben] {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         say(&self.cleo, "what did I miss?").await?;
         for member in [&self.anna, &self.ben] {
@@ -439,16 +440,12 @@ async fn tapped(member: &Member) -> Result<Vec<Sealed>, Failure> {
     serde_json::from_value(member.ask(&Request::Tapped).await?).map_err(Failure::bug)
 }
 
-async fn burst(member: &Member, count: u64) -> Result<u64, Failure> {
-    let request =
-        Request::Burst { count, bytes: BYTES, service: Ordering::Agreed, seconds: 0.0, window: 256 };
-    let answer = member.ask(&request).await?;
-    let sent = answer.get("sent").and_then(Value::as_u64).unwrap_or(0);
-    if sent == count {
-        Ok(sent)
-    } else {
-        Err(Failure::new(Exit::No, format!("{} sent {sent} of {count}", member.name)))
-    }
+/// So many messages of each, at once.
+async fn burst(members: &[&Member], each: u64) -> Result<(), Failure> {
+    let burst = Burst { count: each, bytes: BYTES, service: Ordering::Agreed, seconds: 0.0, window: 256 };
+    let sent = burst_all(members, burst).await?;
+    let all = each * u64::try_from(members.len()).unwrap_or(u64::MAX);
+    if sent == all { Ok(()) } else { Err(Failure::new(Exit::No, format!("{sent} of {all} were sent"))) }
 }
 
 async fn say(member: &Member, text: &str) -> Result<(), Failure> {

@@ -3,10 +3,10 @@
 use super::journal::{Journal, timed};
 use super::propose::How;
 use super::{Process, render};
-use crate::args::Ordering;
 use crate::control::{Answer, Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
+use crate::values::Ordering;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
 use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::codec;

@@ -1,7 +1,7 @@
 //! The chapters that a group with an authority has besides: it is killed, and members go on; a certificate runs out, and is renewed.
 
 use super::{DELIVERY, JOURNAL, QUIET, Story, VIEW, field, from, say, told};
-use crate::children::{Member, Shared, call, shared, until};
+use crate::children::{Member, Shared, shared, until};
 use crate::control::Request;
 use crate::demo::tale::Tale;
 use crate::exit::Failure;
@@ -66,7 +66,7 @@ impl Story {
         office.authority.kill().await?;
         tale.say(&format!("SIGKILL to the authority (process {pid})"), json!({ "pid": pid }));
         for member in [&self.anna, &self.ben, &self.cleo] {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         say(&self.anna, "we do not need it to talk").await?;
         for member in [&self.ben, &self.cleo] {
@@ -130,7 +130,7 @@ impl Story {
     /// What a member exports, by OpenSSL's word.
     async fn judge(&self, tale: &mut Tale) -> Result<(), Failure> {
         let folder = self.charter.with_file_name("evidence");
-        call(&self.ben.state, &["export", &folder.display().to_string()]).await?;
+        self.ben.call(&["export", &folder.display().to_string()]).await?;
         let certificates = std::fs::read_dir(folder.join("certificates"));
         let names =
             certificates.into_iter().flatten().filter_map(|file| file.ok()?.file_name().into_string().ok());
@@ -158,7 +158,7 @@ impl Story {
         let asked = |list: &Value| super::votes(list, who).is_some();
         for voter in [&self.anna, &self.ben] {
             until(voter, &Request::Petitions, VIEW, "the request", asked).await?;
-            call(&voter.state, &["vote", "approve", who]).await?;
+            voter.call(&["vote", "approve", who]).await?;
             tale.say(&format!("{} votes yes", voter.name), json!({ "voter": voter.id }));
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! The charts of `folkmoot bench`: time against a number, one panel for each event, one line for each module or scheme, both
 //! axes logarithmic. SVG, by hand: a few lines and words.
 
-use crate::exit::Failure;
 use folkmoot_agreement::ModuleName;
+use folkmoot_cli::exit::Failure;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -3,14 +3,14 @@
 //! As on a large group's machines, each node carries several members, evenly: folders, stores, sockets and links are the
 //! nodes', everything above is each member's own.
 
-use crate::bench::meter::{Metered, Meters, Work};
-use crate::bench::people::{People, Rules};
-use crate::children::Workshop;
-use crate::exit::{Exit, Failure};
+use crate::meter::{Metered, Meters, Work};
+use crate::people::{People, Rules};
 use folkmoot::tools::{Attached, Command, Handle, Node, OpenOptions, Opened, Seated, Store, Timing, prepare};
 use folkmoot::{Event, Faults, GroupId, Locator, MemberId, Service, StateFolder};
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::Persist;
+use folkmoot_cli::children::Workshop;
+use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{Identity, Transcript};
 use folkmoot_signing::Scheme;
 use std::collections::{BTreeMap, BTreeSet};

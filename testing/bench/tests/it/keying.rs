@@ -1,21 +1,19 @@
-//! `folkmoot bench keying`: more members than nodes and than founders, every event measured, every part accounted for.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+//! `folkmoot-bench keying`: more members than nodes and than founders, every event measured, every part accounted for.
 
+use crate::bench;
 use serde_json::Value;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-fn bench(args: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_folkmoot"));
-    command.args(["bench", "keying", "--json"]).args(args.split_whitespace());
-    command.stdin(Stdio::null()).output().unwrap()
+fn keying(args: &str) -> Output {
+    bench(&format!("keying --json {args}"))
 }
 
 #[test]
 fn parts_of_the_processor_time_add_up_for_every_event() {
     let chart = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}.svg", std::process::id()));
     let args = format!("--sizes 5,34 --nodes 3 --module tgdh --times 1 --chart {}", chart.display());
-    let output = bench(&args);
+    let output = keying(&args);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     assert!(told.contains("tgdh with 34 members on 3 nodes: refresh"), "{told}");
@@ -43,6 +41,6 @@ fn parts_of_the_processor_time_add_up_for_every_event() {
 #[test]
 fn sizes_are_two_to_five_hundred_and_twelve() {
     for wrong in ["--sizes 1", "--sizes 513", "--sizes 4 --nodes 65", "--counts --nodes 3"] {
-        assert_eq!(bench(wrong).status.code(), Some(2), "{wrong}");
+        assert_eq!(keying(wrong).status.code(), Some(2), "{wrong}");
     }
 }

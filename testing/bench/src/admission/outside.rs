@@ -1,11 +1,11 @@
 //! The authority outside a measured group.
 
 use super::group::dealers_secret;
-use crate::bench::people::GROUP;
-use crate::exit::Failure;
+use crate::people::GROUP;
 use folkmoot::{StateFolder, UnixTime};
 use folkmoot_authority::Office;
 use folkmoot_base::Entropy;
+use folkmoot_cli::exit::Failure;
 use folkmoot_identity::{Central, Dealer, Identity};
 use folkmoot_signing::Scheme;
 
@@ -41,6 +41,6 @@ impl Outside {
 
     /// Puts the office into its folder, which has its identity.
     pub(super) fn move_in(&self, folder: &StateFolder) -> Result<(), Failure> {
-        folkmoot_authority::keep(folder, &self.office).map_err(crate::authority::refuse).map(drop)
+        folkmoot_authority::keep(folder, &self.office).map_err(Failure::from).map(drop)
     }
 }

@@ -15,14 +15,14 @@
 
 use super::group::Group;
 use super::joins::{Case, Joined};
-use crate::bench::people::{People, Rules};
-use crate::bench::price::median;
-use crate::exit::{Exit, Failure};
+use crate::people::{People, Rules};
+use crate::price::median;
 use folkmoot::UnixTime;
 use folkmoot::tools::{Store, wall_clock};
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::sealing::{Classic, OpeningKey, seal};
 use folkmoot_base::{Entropy, Persist};
+use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{Gmc, GmcBody, Identity, Request, Verdict, Vote, VoteContent, VoteProof};
 use folkmoot_signing::{Mode, Scheme};
 use std::path::Path;

@@ -2,9 +2,9 @@
 //! Schnorr beside RSA.
 
 use super::{LABEL, MESSAGE, worked};
-use crate::bench::price::median;
-use crate::exit::Failure;
+use crate::price::median;
 use folkmoot_base::Entropy;
+use folkmoot_cli::exit::Failure;
 use folkmoot_signing::{SigningKey, plain_ed25519 as ed, plain_rsa as rsa};
 use std::time::Duration;
 

@@ -4,13 +4,13 @@
 //! The shipped modules run among members in this process, without a network, every step to all in one order. The formulas
 //! are in docs/protocol/agreement*.md; the tests of `protocol/agreement` hold the counts to them for every role.
 
-use crate::bench::args::BenchKeying;
-use crate::bench::meter::thread_worked;
-use crate::exit::{Exit, Failure};
-use crate::show::{data, table};
+use crate::args::BenchKeying;
+use crate::meter::thread_worked;
 use folkmoot::tools::OsEntropy;
 use folkmoot_agreement::{Kept, Module, ModuleName, Origin, Plan, Step, begin};
 use folkmoot_base::{MemberId, digest};
+use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::show::{data, table};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 

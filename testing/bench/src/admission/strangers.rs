@@ -6,14 +6,14 @@
 //! ```
 //! They are a thread, so that nobody's turn waits for them but for a processor.
 
-use crate::bench::people::{People, Rules};
-use crate::exit::{Exit, Failure};
+use crate::people::{People, Rules};
 use bytes::Bytes;
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Locator, NodeId, UnixTime};
 use folkmoot_admission::GuestMessage;
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::{Blob, Instant as Tick, codec, limits};
+use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{Charter, GmcBody, Identity, Request};
 use folkmoot_link::limits::{GUEST_ADMISSION_BURST, GUEST_ADMISSION_BYTES_MAX, GUEST_ADMISSION_PER_SECOND};
 use folkmoot_link::{Channel, Config, IdentityCredentials, Input, Links, Output};

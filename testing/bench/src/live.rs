@@ -4,17 +4,17 @@
 //! the processor time is that of all members together, and wall time is longer than on machines of their own. Ratios between
 //! rows of one run are what counts. How the processor time is split: split.rs.
 
-use crate::bench::alone::Table;
-use crate::bench::args::BenchKeying;
-use crate::bench::chart::{self, Point};
-use crate::bench::counts::{Cost, Event, controller, measure_once, times};
-use crate::bench::crew::{Crew, NODES, Spent};
-use crate::bench::price::{Pace, Price, median};
-use crate::bench::split::{Apart, Split};
-use crate::exit::{Exit, Failure};
-use crate::show::{data, table};
+use crate::alone::Table;
+use crate::args::BenchKeying;
+use crate::chart::{self, Point};
+use crate::counts::{Cost, Event, controller, measure_once, times};
+use crate::crew::{Crew, NODES, Spent};
+use crate::price::{Pace, Price, median};
+use crate::split::{Apart, Split};
 use folkmoot::tools::OsEntropy;
 use folkmoot_agreement::ModuleName;
+use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::show::{data, table};
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 

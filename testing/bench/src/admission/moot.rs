@@ -3,15 +3,15 @@
 
 use super::joins::Case;
 use super::outside::Outside;
-use crate::bench::people::{FOUNDERS_MAX, People, Rules};
-use crate::children::Workshop;
-use crate::exit::{Exit, Failure};
+use crate::people::{FOUNDERS_MAX, People, Rules};
 use folkmoot::tools::{
     Command, Instant as Tick, Machine, MemberHandle, OpenOptions, Opened, OsEntropy, Sending, prepare,
     wall_clock,
 };
 use folkmoot::{Bytes, Event, Locator, MemberId, Service, StateFolder, UnixTime};
 use folkmoot_agreement::ModuleName;
+use folkmoot_cli::children::Workshop;
+use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::Identity;
 use folkmoot_signing::Mode;
 use std::path::Path;
@@ -196,7 +196,7 @@ impl Moot {
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,
         };
-        let timing = crate::bench::crew::timing(self.people.identities.len().saturating_mul(4));
+        let timing = crate::crew::timing(self.people.identities.len().saturating_mul(4));
         let (tell, seen) = mpsc::channel(SEEN_MAX);
         let ((stays, gone), (ready, opened)) = (oneshot::channel(), oneshot::channel());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -1,11 +1,11 @@
 //! Who is in a measured group: founders as many as a charter takes, and everybody else admitted by the first of them, one
 //! entry of the transcript each, made by identity's own functions and verified by every node as always.
 
-use crate::exit::{Exit, Failure};
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Bytes, GroupName, UnixTime};
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::Keying;
+use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{
     Central, CharterDraft, Founder, GmcBody, Identity, SignedCharter, Timeouts, Transcript, Verdict, Vote,
     VoteContent,

@@ -3,10 +3,10 @@
 use super::play::{Hand, Played, play, play_together};
 use super::single::OneHand;
 use super::{LABEL, MESSAGE, worked};
-use crate::bench::price::median;
-use crate::exit::Failure;
+use crate::price::median;
 use folkmoot::MemberId;
 use folkmoot_base::{Digest, Entropy, Secret, digest, draw};
+use folkmoot_cli::exit::Failure;
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{EXPONENT, ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, ShoupSign};
@@ -398,7 +398,7 @@ fn primes(size: ModulusSize) -> Result<(Vec<u8>, Vec<u8>), Failure> {
     let pair = PRIMES.lines().find_map(|line| {
         let mut words = line.split(' ');
         (words.next()? == bits).then_some(())?;
-        Some((crate::show::unhex(words.next()?)?, crate::show::unhex(words.next()?)?))
+        Some((folkmoot_cli::show::unhex(words.next()?)?, folkmoot_cli::show::unhex(words.next()?)?))
     });
     pair.ok_or_else(|| Failure::bug("no stored primes of this size"))
 }

@@ -8,9 +8,9 @@
 use super::group::together;
 use super::moot::Moot;
 use super::yardstick::{Disks, datagram, links};
-use crate::bench::price::median;
-use crate::exit::Failure;
+use crate::price::median;
 use folkmoot_base::Entropy;
+use folkmoot_cli::exit::Failure;
 use folkmoot_signing::{Mode, Scheme};
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! What a signature and an ordered message cost here and now.
 
-use crate::bench::counts::Event;
-use crate::bench::crew::Crew;
-use crate::exit::{Exit, Failure};
+use crate::counts::Event;
+use crate::crew::Crew;
 use folkmoot::tools::OsEntropy;
 use folkmoot::{Service, UnixTime};
+use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::Identity;
 use std::time::{Duration, Instant};
 

@@ -4,13 +4,13 @@
 //! Groups are founded without signatures, since only the change is measured: in it every message is signed with P-256 and
 //! verified by every member but its sender, as in the real stack, and the time for that is taken at each call.
 
-use crate::bench::counts::{Event, controller};
-use crate::bench::meter::thread_worked;
-use crate::exit::{Exit, Failure};
+use crate::counts::{Event, controller};
+use crate::meter::thread_worked;
 use folkmoot::tools::{Entropy, OsEntropy};
 use folkmoot::{Bytes, Cause, GroupId, MemberId, NodeId, ViewId};
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::{Cipher, ConfigurationId, Digest, Instant, Keying as Rule, digest};
+use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{SigningKey, VerifyingKey};
 use folkmoot_keying::{Config, Credentials, Input, Keying, Output, State, Terms, View};
 use std::cell::Cell;

@@ -2,10 +2,10 @@
 //!
 //! The thread's clock is read around each hand's turns, so that what else the machine does is not in the numbers.
 
-use crate::bench::meter::thread_worked;
-use crate::exit::Failure;
+use crate::meter::thread_worked;
 use folkmoot::MemberId;
 use folkmoot_base::{Entropy, digest, draw};
+use folkmoot_cli::exit::Failure;
 use folkmoot_signing::{Heard, Next, Run, Said};
 use std::time::{Duration, Instant};
 

@@ -11,8 +11,8 @@
 use super::joins::Case;
 use super::moot::{AtDoor, Came, Moot};
 use super::strangers::{AT_EACH, Flood, Sent};
-use crate::bench::price::median;
-use crate::exit::Failure;
+use crate::price::median;
+use folkmoot_cli::exit::Failure;
 use std::time::{Duration, Instant};
 
 /// Whose doors are flooded.

@@ -12,7 +12,7 @@
 //!   '-- I/O: what is left: sockets, store, scheduler, and the bench itself
 //! ```
 
-use crate::bench::meter::Work;
+use crate::meter::Work;
 use std::time::Duration;
 
 /// What keying takes without the rest of the stack, measured apart.

@@ -1,10 +1,22 @@
-//! What can be said to `folkmoot bench`.
+//! What can be said to `folkmoot-bench`.
 
-use crate::args::Ordering;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot_base::ModuleName;
+use folkmoot_cli::values::{Ordering, mode, scheme};
 use folkmoot_signing::{Mode, Scheme};
 use std::path::PathBuf;
+
+/// What Folkmoot costs, measured here and now.
+#[derive(Debug, Parser)]
+#[command(name = "folkmoot-bench", bin_name = "folkmoot bench", version, max_term_width = 100)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// One JSON value on the standard output, for programs.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) bench: Bench,
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
@@ -59,7 +71,7 @@ pub(crate) struct BenchAdmission {
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     pub(crate) scheme: Vec<Scheme>,
     /// Who signs certificates: the members alone, or an authority as well; unless given, the members where the scheme lets them.
-    #[arg(long, value_name = "MODE", value_parser = crate::authority::args::mode)]
+    #[arg(long, value_name = "MODE", value_parser = mode)]
     pub(crate) mode: Option<Mode>,
     /// Draw the time of a join against votes and members: an SVG.
     #[arg(long, value_name = "FILE")]
@@ -67,11 +79,6 @@ pub(crate) struct BenchAdmission {
     /// Measure nothing: draw the chart of what earlier runs printed with --json, one value a line; may be given again.
     #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["part", "scheme", "mode", "sizes"])]
     pub(crate) from: Vec<PathBuf>,
-}
-
-fn scheme(word: &str) -> Result<Scheme, &'static str> {
-    let named = [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa, Scheme::Shoup];
-    named.into_iter().find(|scheme| scheme.name() == word).ok_or("plain, asm, frost, ts-dsa or shoup-rsa")
 }
 
 #[derive(Debug, Args)]

@@ -4,13 +4,13 @@
 //! is up at both ends, and how long both worked, one after the other. The forms take turns, so that what else the machine
 //! does falls on both.
 
-use crate::bench::args::BenchLinks;
-use crate::exit::{Exit, Failure};
-use crate::show::{data, table};
+use crate::args::BenchLinks;
 use bytes::Bytes;
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Locator, UnixTime};
 use folkmoot_base::{GroupId, Instant};
+use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::show::{data, table};
 use folkmoot_identity::Identity;
 use folkmoot_link::{Config, Exchange, IdentityCredentials, Input, Links, Output};
 use serde_json::{Value, json};

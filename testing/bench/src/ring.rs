@@ -1,11 +1,9 @@
 //! `folkmoot bench ring`: messages a second and latency of the ordered, sealed path, and proof of one order.
 
-use crate::bench::args::BenchRing;
-use crate::children::{Member, Workshop, call, shared, until};
-use crate::control::Request;
-use crate::exit::{Exit, Failure};
-use crate::member::journal::micros;
-use crate::show::{data, short, table};
+use crate::args::BenchRing;
+use folkmoot_cli::children::{Burst, Member, Program, Workshop, burst_all, micros, shared};
+use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::show::{data, short, table};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,13 +13,13 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// Longest wait for the first view, and for the last messages.
 const SETTLE: Duration = Duration::from_secs(30);
 
-/// Runs the bench; exit code 1 if the orders differ.
-pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure> {
+/// Runs the bench; exit code 1 if the orders differ. This program is `folkmoot` when that word comes first.
+pub(crate) async fn ring(options: &BenchRing, folkmoot: &'static str, json: bool) -> Result<(), Failure> {
     if options.senders > options.nodes {
         return Err(Failure::new(Exit::Usage, "there cannot be more --senders than --nodes"));
     }
     let workshop = Workshop::open("bench", false)?;
-    let (mut members, charter) = found(&workshop, options.nodes).await?;
+    let (mut members, charter) = found(&workshop, &Program::own(Some(folkmoot))?, options.nodes).await?;
     let result = measure(&mut members, &charter, options).await;
     for member in &mut members {
         member.stop().await;
@@ -34,19 +32,23 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     Err(Failure::new(Exit::No, "the members did not deliver the same messages in the same order"))
 }
 
-async fn found(workshop: &Workshop, nodes: u16) -> Result<(Vec<Member>, PathBuf), Failure> {
+async fn found(
+    workshop: &Workshop,
+    program: &Program,
+    nodes: u16,
+) -> Result<(Vec<Member>, PathBuf), Failure> {
     let mut members = Vec::new();
     for number in 1..=nodes {
-        members.push(Member::new(workshop, &format!("n{number}")).await?);
+        members.push(Member::new(workshop, program, &format!("n{number}")).await?);
     }
     let charter = workshop.path().join("charter.toml");
     let (text, certificates) =
         (charter.display().to_string(), members.iter().map(Member::certificate).collect::<Vec<_>>());
     let mut line = vec!["charter", "new", "bench", "--votes", "1", "--out", &text];
     line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
-    call(workshop.path(), &line).await?;
+    program.call(workshop.path(), &line).await?;
     for member in &members {
-        call(&member.state, &["charter", "sign", &text]).await?;
+        member.call(&["charter", "sign", &text]).await?;
     }
     Ok((members, charter.with_extension("cms")))
 }
@@ -64,10 +66,10 @@ async fn measure(
     let all: Vec<&Member> = members.iter().collect();
     shared(&all, None, SETTLE).await?;
     for member in &all {
-        member.ask(&Request::Mark).await?;
+        member.mark().await?;
     }
     let seconds = f64::from(options.seconds);
-    let burst = Request::Burst {
+    let burst = Burst {
         count: 0,
         bytes: options.bytes,
         service: options.service,
@@ -76,32 +78,13 @@ async fn measure(
     };
     let from = micros() + u64::try_from(WARM_UP.as_micros()).unwrap_or(0);
     let to = from + u64::from(options.seconds) * 1_000_000;
-    let sent = send(all.get(..usize::from(options.senders)).unwrap_or_default(), &burst).await?;
-    let request = Request::Journal { from, to };
+    let sent = burst_all(all.get(..usize::from(options.senders)).unwrap_or_default(), burst).await?;
     let mut receivers = Vec::new();
     for member in &all {
-        let count = |journal: &Value| journal.get("count").and_then(Value::as_u64) >= Some(sent);
-        let journal = until(member, &request, SETTLE, "the delivery of all messages", count).await?;
+        let journal = member.heard(sent, (from, to), SETTLE).await?;
         receivers.push(receiver(member, &journal, seconds, options.bytes));
     }
     Ok(report(options, sent, receivers))
-}
-
-/// All senders at once; the sum of what they sent.
-async fn send(senders: &[&Member], burst: &Request) -> Result<u64, Failure> {
-    let mut tasks = Vec::new();
-    for member in senders {
-        let (state, burst) = (member.state.clone(), burst.clone());
-        tasks.push(tokio::spawn(
-            async move { crate::control::Control::connect(&state).await?.ask(&burst).await },
-        ));
-    }
-    let mut sent = 0;
-    for task in tasks {
-        let answer = task.await.map_err(Failure::bug)??;
-        sent += answer.get("sent").and_then(Value::as_u64).unwrap_or(0);
-    }
-    Ok(sent)
 }
 
 fn receiver(member: &Member, journal: &Value, seconds: f64, bytes: u32) -> Value {
