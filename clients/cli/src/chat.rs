@@ -1,6 +1,7 @@
 //! Talking: lines typed go to the group, what the group says is printed.
 
-use crate::args::{Join, Run};
+use crate::args::Join;
+use crate::args::run::{ReplicaArgs, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::render::event_text;
@@ -36,7 +37,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         while_stdin: false,
         clock_ahead: 0,
         authority: false,
-        replica: crate::authority::args::ReplicaArgs::default(),
+        replica: ReplicaArgs::default(),
         danger_keep_keys: false,
     };
     chat(folder, run, json).await

@@ -1,42 +1,15 @@
 //! `folkmoot csr`: admission for one who has but OpenSSL, through the member that runs on the folder.
 
+use crate::args::CsrCommand;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure, whole};
 use crate::show::{data, harmless, hex, short};
-use clap::Subcommand;
 use folkmoot_identity::{CSR_BYTES_MAX, Csr};
 use serde_json::{Value, json};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// What can be said to `folkmoot csr`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum CsrCommand {
-    /// Hand in a CSR, as `openssl req -new` makes it, through the running member; then vote on it as on any request.
-    Submit {
-        /// PEM or DER; of a P-256 key, its subject one common name.
-        file: PathBuf,
-        /// Wait for the certificate, and write it there, PEM.
-        #[arg(long, short, value_name = "FILE")]
-        out: Option<PathBuf>,
-        /// How long to wait for it.
-        #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "out")]
-        timeout: u64,
-    },
-    /// The certificate that a CSR was granted, PEM.
-    Fetch {
-        /// The CSR.
-        file: PathBuf,
-        /// Where to write it; printed if not given.
-        #[arg(long, short, value_name = "FILE")]
-        out: Option<PathBuf>,
-        /// How long to wait for it.
-        #[arg(long, value_name = "SECONDS", default_value_t = 0)]
-        timeout: u64,
-    },
-}
 
 /// Pause between two looks for the certificate.
 const LOOK: Duration = Duration::from_millis(200);

@@ -1,7 +1,7 @@
 //! `folkmoot`: the command line of secure peer groups.
 //!
 //! ```text
-//! main --> files      identity, charter, verify                 no member needed
+//! main --> identity, charter                                        no member needed
 //!      --> member     member, chat, join: run one member here, with a control socket in its folder
 //!      --> commands   vote, expel, status, why, send, receive   ask the member that runs, through the socket
 //!      --> proof      proof; verify of what it saved
@@ -18,6 +18,7 @@
 
 mod args;
 mod authority;
+mod charter;
 mod chat;
 pub mod children;
 mod commands;
@@ -28,6 +29,7 @@ mod doctor;
 pub mod exit;
 mod export;
 mod files;
+mod identity;
 mod letter;
 mod member;
 mod proof;
@@ -60,11 +62,11 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Demo(options) => demo::run(&options, json).await,
         Command::Bench { args } => Err(bench(args, json)),
-        Command::Identity(command) => files::identity(&folder()?, &command, json),
+        Command::Identity(command) => identity::identity(&folder()?, &command, json),
         Command::Charter(Charter::Change { field, value, force }) => {
             commands::change(&folder()?, field, value, force, json).await
         }
-        Command::Charter(command) => files::charter(&folder()?, command, json),
+        Command::Charter(command) => charter::charter(&folder()?, command, json),
         Command::Authority(command) => authority::run(&folder()?, command, json).await,
         Command::Proof(proof) => proof::save(&folder()?, proof, json).await,
         Command::Verify(Verify { file: Some(charter), history: Some(file), heads, .. }) => {
@@ -78,7 +80,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
                 Some(file) => file,
                 None => files::given_or_kept(None, &folder()?)?,
             };
-            files::verify(&file, json)
+            charter::verify(&file, json)
         }
         Command::Export { to } => export::export(&folder()?, &to, json),
         Command::Doctor => doctor::run(&folder()?, json),

@@ -19,6 +19,13 @@ pub(crate) fn thread_worked() -> Duration {
     Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
+/// How long this thread worked on it.
+pub(crate) fn worked<T>(act: impl FnOnce() -> T) -> (Duration, T) {
+    let before = thread_worked();
+    let done = act();
+    (thread_worked().saturating_sub(before), done)
+}
+
 /// What all threads of this process have worked so far.
 fn process_worked() -> Duration {
     let now = clock_gettime(ClockId::ProcessCPUTime);

@@ -5,14 +5,14 @@
 //! run  --> member::run with the authority's side of the door         status --> asks the one that runs
 //! ```
 
-pub(crate) mod args;
+pub(crate) mod seat;
 
+use crate::args::authority::Authority;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
-use crate::files;
+use crate::identity;
 use crate::member::{self, Printing};
 use crate::show::{Paint, data, harmless, hex, paint, short, table};
-use args::Authority;
 use folkmoot::tools::wall_clock;
 use folkmoot::{GroupName, StateFolder, UnixTime};
 use folkmoot_authority::Public;
@@ -70,7 +70,7 @@ async fn new(folder: &Path, group: &str, scheme: Scheme, name: &str, json: bool)
     GroupName::new(group).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     let state = StateFolder::at(folder);
     if !state.has_identity() {
-        files::make_identity(folder, name, None)?;
+        identity::make_identity(folder, name, None)?;
     }
     let (from, group) = (UnixTime(wall_clock().0.saturating_sub(SKEW_SECONDS)), group.to_owned());
     let drawn = tokio::task::spawn_blocking(move || folkmoot_authority::found(&state, &group, scheme, from));

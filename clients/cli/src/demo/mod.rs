@@ -2,20 +2,25 @@
 //!
 //! ```text
 //! found -> admit -> order -> crash -> split -> heal -> expel -> return      story.rs, one function each
-//!    with an authority: -> authority (it is killed) -> renew                story/central.rs
+//!    with an authority: -> authority (it is killed) -> renew                central.rs
 //!    every step tells what happens as it happens, and notes what it checked  tale.rs
 //! ```
+//! From the rest of the program it takes only what outside.rs names: members as processes and what they are asked
+//! (children, control), how a command ends (exit), and how things are shown (show). Nothing but the dispatcher uses it.
+//!
 //! Nothing is simulated: the children are this program's own `member`, told what to do through their control sockets.
 
+mod cast;
+mod central;
+mod outside;
+mod stage;
 mod story;
 mod tale;
 
-use crate::args::Demo;
-use crate::children::Workshop;
-use crate::exit::{Exit, Failure};
+use cast::Story;
 use folkmoot_identity::Mode;
+use outside::{Demo, Exit, Failure, Workshop};
 use std::time::Duration;
-use story::Story;
 use tale::Tale;
 
 /// The whole demo must be over by then.

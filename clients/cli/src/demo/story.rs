@@ -1,76 +1,18 @@
 //! The chapters of the demo. Anna, Ben and Cleo found the group; Dora comes, and is expelled; Cleo crashes, and returns.
 
-mod central;
-
+use super::cast::Story;
+use super::outside::{Candidate, Failure, Faulty, Member, Request, Sealed, Shared, shared, short, until};
+use super::stage::{
+    AFTER, DELIVERY, GROUP, JOURNAL, QUIET, VIEW, attempt, burst, count, cut, field, from, proposal, say,
+    tapped, told, votes,
+};
 use super::tale::Tale;
-use crate::args::Demo;
-use crate::children::{Burst, Member, Program, Shared, Workshop, burst_all, shared, until};
-use crate::control::{Candidate, Faulty, Request, Sealed};
-use crate::exit::{Exit, Failure};
-use crate::show::{hex, short};
-use crate::values::Ordering;
-use central::Office;
-use folkmoot_identity::{Mode, Scheme};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Longest wait for a view and its key.
-const VIEW: Duration = Duration::from_secs(15);
-/// Longest wait for messages to arrive everywhere.
-const DELIVERY: Duration = Duration::from_secs(20);
-/// How long nothing may happen before it counts as not happening.
-const QUIET: Duration = Duration::from_millis(300);
-/// Messages each sends after the expulsion.
-const AFTER: u64 = 50;
-/// Bytes of a message in the order step.
-const BYTES: u32 = 100;
-/// What the group is called.
-const GROUP: &str = "the demo";
-
-/// The cast, and where the story stands.
-#[derive(Debug)]
-pub(crate) struct Story {
-    anna: Member,
-    ben: Member,
-    cleo: Member,
-    dora: Member,
-    charter: PathBuf,
-    messages: u64,
-    scheme: Scheme,
-    /// Sealed payloads of the first view of four, tapped on their way.
-    keepsake: Vec<Sealed>,
-    /// Where the mode is centralised.
-    office: Option<Office>,
-}
-
-/// The delivery logs ask for no window of time here.
-const JOURNAL: Request = Request::Journal { from: 0, to: 0 };
-
 impl Story {
-    /// Makes four identities, each in its own folder.
-    pub(crate) async fn new(workshop: &Workshop, options: &Demo) -> Result<Self, Failure> {
-        let Demo { messages, scheme, mode, .. } = *options;
-        let program = Program::own(None)?;
-        let (anna, ben) =
-            (Member::new(workshop, &program, "anna").await?, Member::new(workshop, &program, "ben").await?);
-        let (cleo, mut dora) =
-            (Member::new(workshop, &program, "cleo").await?, Member::new(workshop, &program, "dora").await?);
-        dora.keeps_keys = true;
-        let charter = workshop.path().join("charter.cms");
-        let office = match mode {
-            Mode::Decentralised => None,
-            Mode::Centralised => {
-                let authority = Member::authority(workshop, &program, GROUP, scheme.name()).await?;
-                Some(Office::new(authority, Member::new(workshop, &program, "erin").await?))
-            }
-        };
-        let (messages, keepsake) = (messages.into(), Vec::new());
-        Ok(Self { anna, ben, cleo, dora, charter, messages, scheme, keepsake, office })
-    }
-
     /// The whole story.
-    pub(crate) async fn play(&mut self, tale: &mut Tale) -> Result<(), Failure> {
+    pub(super) async fn play(&mut self, tale: &mut Tale) -> Result<(), Failure> {
         let founders = self.found(tale).await?;
         let four = self.admit(tale, &founders).await?;
         self.order(tale).await?;
@@ -80,16 +22,6 @@ impl Story {
         let two = self.expel(tale, &healed).await?;
         self.come_back(tale, &two).await?;
         self.central(tale).await
-    }
-
-    /// Ends all children.
-    pub(crate) async fn end(&mut self) {
-        for member in [&mut self.anna, &mut self.ben, &mut self.cleo, &mut self.dora] {
-            member.stop().await;
-        }
-        for member in self.office.iter_mut().flat_map(Office::all) {
-            member.stop().await;
-        }
     }
 
     async fn found(&mut self, tale: &mut Tale) -> Result<Shared, Failure> {
@@ -420,72 +352,4 @@ impl Story {
         tale.check("the others hear cleo again", true, "1 message each");
         Ok(())
     }
-}
-
-/// What came of trying keys.
-#[derive(serde::Deserialize)]
-struct Attempts {
-    keys: u64,
-    sealed: u64,
-    opened: u64,
-    tries: u64,
-}
-
-async fn attempt(member: &Member, payloads: Vec<Sealed>, views: &[Candidate]) -> Result<Attempts, Failure> {
-    let answer = member.ask(&Request::Attempt { payloads, views: views.to_vec() }).await?;
-    serde_json::from_value(answer).map_err(Failure::bug)
-}
-
-async fn tapped(member: &Member) -> Result<Vec<Sealed>, Failure> {
-    serde_json::from_value(member.ask(&Request::Tapped).await?).map_err(Failure::bug)
-}
-
-/// So many messages of each, at once.
-async fn burst(members: &[&Member], each: u64) -> Result<(), Failure> {
-    let burst = Burst { count: each, bytes: BYTES, service: Ordering::Agreed, seconds: 0.0, window: 256 };
-    let sent = burst_all(members, burst).await?;
-    let all = each * u64::try_from(members.len()).unwrap_or(u64::MAX);
-    if sent == all { Ok(()) } else { Err(Failure::new(Exit::No, format!("{sent} of {all} were sent"))) }
-}
-
-async fn say(member: &Member, text: &str) -> Result<(), Failure> {
-    let request = Request::Send { payload: hex(text.as_bytes()), service: Ordering::Agreed, sign: false };
-    match tokio::time::timeout(DELIVERY, member.ask(&request)).await {
-        Ok(answer) => answer.map(|_| ()),
-        Err(_) => Err(Failure::new(Exit::TimedOut, format!("{} got no key to send under", member.name))),
-    }
-}
-
-async fn cut(member: &Member, others: &[&Member]) -> Result<(), Failure> {
-    let cut = others.iter().map(|other| other.locator.clone()).collect();
-    member.ask(&Request::Fault(Faulty { cut, ..Faulty::default() })).await.map(|_| ())
-}
-
-fn told(shared: &Shared) -> String {
-    let view = shared.view.split('.').take(2).collect::<Vec<_>>().join(".");
-    format!("view {view}, key {}", short(&shared.epoch))
-}
-
-fn count(journal: &Value) -> u64 {
-    journal.get("count").and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn from(journal: &Value, sender: &Member) -> u64 {
-    journal.get("senders").and_then(|senders| senders.get(&sender.id)).and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn field(value: &Value, name: &str) -> String {
-    value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// The votes that the request of `name` has, if it is there.
-fn votes(list: &Value, name: &str) -> Option<u64> {
-    let one =
-        list.as_array()?.iter().find(|one| field(one, "kind") == "request" && field(one, "name") == name)?;
-    one.get("have").and_then(Value::as_u64)
-}
-
-fn proposal(list: &Value) -> Option<String> {
-    let one = list.as_array()?.iter().find(|one| field(one, "kind") == "proposal")?;
-    Some(field(one, "subject"))
 }

@@ -1,6 +1,6 @@
 //! How the demo tells itself: a line as each thing happens, a table of what was checked at the end.
 
-use crate::show::{Paint, line, paint, table};
+use super::outside::{Paint, line, paint, table};
 use serde_json::{Value, json};
 use std::time::Instant;
 

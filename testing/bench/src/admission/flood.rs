@@ -8,8 +8,8 @@
 //! ```
 //! What the strangers ask for stays open on the flooded group's desk, so the group that is let alone is another one.
 
-use super::joins::Case;
-use super::moot::{AtDoor, Came, Moot};
+use super::case::Case;
+use super::fixture::{AtDoor, Came, Fixture};
 use super::strangers::{AT_EACH, Flood, Sent};
 use crate::price::median;
 use folkmoot_cli::exit::Failure;
@@ -53,7 +53,7 @@ impl Flooded {
 /// Measures one case: as many pairs of joins as it has times.
 pub(super) async fn flood(case: Case) -> Result<Flooded, Failure> {
     let knows = [0, usize::from(case.members).saturating_sub(1)];
-    let (mut let_alone, mut beset) = (Moot::found(&case).await?, Moot::found(&case).await?);
+    let (mut let_alone, mut beset) = (Fixture::found(&case).await?, Fixture::found(&case).await?);
     let flood = Flood::prepare(&beset.doors(&FLOODED), beset.charter())?;
     let_alone.join_by(&knows).await?;
     beset.join_by(&knows).await?;

@@ -1,8 +1,8 @@
 //! Several hands make one signature, and one verifies it: the shape of Tables 5 and 7 of Saxena, Tsudik and Yi (2003).
 
 use super::play::{Hand, Played, play, play_together};
-use super::single::OneHand;
-use super::{LABEL, MESSAGE, worked};
+use super::single::{LABEL, MESSAGE, OneHand};
+use crate::meter::worked;
 use crate::price::median;
 use folkmoot::MemberId;
 use folkmoot_base::{Digest, Entropy, Secret, digest, draw};

@@ -1,8 +1,8 @@
 //! The rows as data, as text, and as points of the chart.
 
-use super::Row;
 use super::flood::Flooded;
 use super::group::Group;
+use super::row::Row;
 use super::single::Single;
 use super::strangers::Bogus;
 use crate::chart::Point;
@@ -88,7 +88,7 @@ pub(super) fn flood_line(row: &Flooded) -> String {
 
 fn flood_cells(row: &Flooded) -> Vec<String> {
     let short = |span: Duration| format!("{:.1}", ms(span));
-    let of_all = |of: fn(&super::moot::AtDoor) -> u64| row.doors.iter().map(of).sum::<u64>().to_string();
+    let of_all = |of: fn(&super::fixture::AtDoor) -> u64| row.doors.iter().map(of).sum::<u64>().to_string();
     let open: usize = row.doors.iter().map(|door| door.open).max().unwrap_or_default();
     vec![
         row.case.scheme.name().to_owned(),

@@ -1,12 +1,16 @@
 //! One hand signs one message, and one verifies: the shape of Tables 4 and 6 of Saxena, Tsudik and Yi (2003), which had DSA and
 //! Schnorr beside RSA.
 
-use super::{LABEL, MESSAGE, worked};
+use crate::meter::worked;
 use crate::price::median;
 use folkmoot_base::Entropy;
 use folkmoot_cli::exit::Failure;
 use folkmoot_signing::{SigningKey, plain_ed25519 as ed, plain_rsa as rsa};
 use std::time::Duration;
+
+/// What is signed, and under which label.
+pub(super) const MESSAGE: &[u8] = b"let dora in";
+pub(super) const LABEL: &[u8] = b"folkmoot bench v1";
 
 /// Keys that are public, with the repository's vectors: they protect nothing.
 const RSA_2048: &[u8] = include_bytes!("../../../../../testing/vectors/signing/rsa-2048.key.der");

@@ -1,7 +1,7 @@
 //! A group of members in this process, each on a node of its own with its own folder, store, socket and links, and the newcomers
 //! at its first member's door; on UDP over loopback.
 
-use super::joins::Case;
+use super::case::Case;
 use super::outside::Outside;
 use crate::people::{FOUNDERS_MAX, People, Rules};
 use folkmoot::tools::{
@@ -84,7 +84,7 @@ struct Seat {
 }
 
 /// The members, first the contact.
-pub(super) struct Moot {
+pub(super) struct Fixture {
     seats: Vec<Seat>,
     people: People,
     workshop: Workshop,
@@ -95,7 +95,7 @@ pub(super) struct Moot {
     outside: Option<Seat>,
 }
 
-impl Moot {
+impl Fixture {
     /// Founds the group, and admits one after the other whoever is more than a charter takes; they do not vote.
     pub(super) async fn found(case: &Case) -> Result<Self, Failure> {
         let workshop = Workshop::open("bench-admission", false)?;
@@ -109,32 +109,32 @@ impl Moot {
         let people = People::new(&rules, founders, Duration::from_secs(4))?;
         // In a round each hand speaks, the contact among them.
         let answers = case.scheme.signers(case.votes.into()).saturating_sub(1).max(1);
-        let mut moot = Self { seats: Vec::new(), people, workshop, guests: 0, answers, outside: None };
-        for (number, one) in moot.people.identities.clone().iter().enumerate() {
-            let (votes, answers) = (number < case.votes.into(), (1..=moot.answers).contains(&number));
+        let mut fixture = Self { seats: Vec::new(), people, workshop, guests: 0, answers, outside: None };
+        for (number, one) in fixture.people.identities.clone().iter().enumerate() {
+            let (votes, answers) = (number < case.votes.into(), (1..=fixture.answers).contains(&number));
             let habits = Habits { votes, answers, ..Habits::default() };
-            let seeds = moot.seats.iter().map(|seat| seat.at).collect();
-            let seat = moot.hire(moot.furnish(one)?, seeds, habits).await?;
-            seat.handle.command(Command::Join { group: moot.people.charter.charter().group() }).await?;
-            moot.seats.push(seat);
+            let seeds = fixture.seats.iter().map(|seat| seat.at).collect();
+            let seat = fixture.hire(fixture.furnish(one)?, seeds, habits).await?;
+            seat.handle.command(Command::Join { group: fixture.people.charter.charter().group() }).await?;
+            fixture.seats.push(seat);
         }
-        for seat in &mut moot.seats {
+        for seat in &mut fixture.seats {
             seat.until("a common view", |seen| matches!(seen, Seen::View(size) if *size == founders)).await?;
         }
         if let Some(outside) = outside {
-            moot.seat_outside(&outside).await?;
+            fixture.seat_outside(&outside).await?;
         }
         if case.scheme.shared() {
-            moot.key_is_shared().await?;
+            fixture.key_is_shared().await?;
         }
         for _ in founders..case.members.into() {
-            let (guest, _) = moot.admit(&[0], false).await?;
-            moot.seats.push(guest);
-            let size = moot.seats.len();
+            let (guest, _) = fixture.admit(&[0], false).await?;
+            fixture.seats.push(guest);
+            let size = fixture.seats.len();
             let ring = |seen: &Seen| matches!(seen, Seen::Ring(nodes) if *nodes == size);
-            moot.contact()?.until("the newcomer on the ring", ring).await?;
+            fixture.contact()?.until("the newcomer on the ring", ring).await?;
         }
-        Ok(moot)
+        Ok(fixture)
     }
 
     pub(super) fn path(&self) -> &Path {

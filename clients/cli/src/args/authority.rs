@@ -1,13 +1,10 @@
 //! The authority's command line, and what a new charter says of one.
 
-use crate::args::Run;
-use crate::exit::{Exit, Failure};
+use super::run::{ReplicaArgs, Run};
 use crate::values::{dealer, mode, scheme};
 use clap::{Args, Subcommand};
 use folkmoot::Locator;
-use folkmoot_authority::Public;
-use folkmoot_identity::{AUTHORITY_NODES_MAX, Central, Dealer, Mode, Scheme};
-use std::collections::BTreeSet;
+use folkmoot_identity::{Dealer, Mode, Scheme};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -79,31 +76,6 @@ pub(crate) struct AuthorityRun {
     pub(crate) clock_ahead: u64,
 }
 
-/// The replica of an authority: the authority's process runs it, too.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct ReplicaArgs {
-    /// With several of one office: the state folder in the replicas' own group, whose log all share.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) replicas: Option<PathBuf>,
-    /// The signed charter of the replicas' group; kept in that folder the first time.
-    #[arg(long, value_name = "FILE", requires = "replicas")]
-    pub(crate) replicas_charter: Option<PathBuf>,
-    /// Where to listen for the other replicas.
-    #[arg(long, default_value = "0.0.0.0:4804", value_name = "ADDRESS:PORT", requires = "replicas")]
-    pub(crate) replicas_listen: SocketAddr,
-    /// Where another replica listens for replicas; may be given more than once.
-    #[arg(long, value_name = "LOCATOR", requires = "replicas")]
-    pub(crate) replicas_at: Vec<Locator>,
-}
-
-impl Default for ReplicaArgs {
-    /// None.
-    fn default() -> Self {
-        let replicas_listen = (std::net::Ipv4Addr::UNSPECIFIED, 0).into();
-        Self { replicas: None, replicas_charter: None, replicas_listen, replicas_at: Vec::new() }
-    }
-}
-
 impl From<AuthorityRun> for Run {
     fn from(run: AuthorityRun) -> Self {
         let AuthorityRun { charter, at, listen, policy_hook, replica, quiet, while_stdin, clock_ahead } = run;
@@ -130,37 +102,11 @@ impl From<AuthorityRun> for Run {
 pub(crate) struct SeatArgs {
     /// Who signs certificates: nobody but the voters (decentralised), or an authority as well (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
-    mode: Mode,
+    pub(crate) mode: Mode,
     /// With --mode centralised: what `folkmoot authority certificate` printed, or the authority's folder; once for each replica.
     #[arg(long = "authority", value_name = "FILE")]
-    authorities: Vec<PathBuf>,
+    pub(crate) authorities: Vec<PathBuf>,
     /// With a scheme that has shares: whether the authority keeps the secret to deal anew (keeps), or erases it once dealt (setup-only).
     #[arg(long, value_name = "HOW", value_parser = dealer)]
-    dealer: Option<Dealer>,
-}
-
-impl SeatArgs {
-    /// The charter's part on the authority. What does not go together otherwise, the charter says.
-    pub(crate) fn central(&self) -> Result<Option<Central>, Failure> {
-        let usage = |why: &str| Err(Failure::new(Exit::Usage, why));
-        if self.mode == Mode::Decentralised {
-            return match (self.authorities.is_empty(), self.dealer) {
-                (true, None) => Ok(None),
-                _ => usage("--authority and --dealer go with --mode centralised"),
-            };
-        }
-        let read = |file: &PathBuf| Public::read(file).map_err(Failure::from);
-        let all = self.authorities.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-        let Some(first) = all.first() else {
-            return usage("--mode centralised takes --authority FILE: folkmoot authority new makes one");
-        };
-        if all.iter().any(|one| one.certificate != first.certificate) {
-            return usage("these are authorities with different keys: replicas take over the office of one");
-        }
-        let nodes: BTreeSet<_> = all.iter().map(|one| one.node.member()).collect();
-        if nodes.len() != all.len() || nodes.len() > AUTHORITY_NODES_MAX {
-            return usage("each replica once, and at most 8");
-        }
-        Ok(Some(Central { certificate: first.certificate.clone(), nodes, dealer: self.dealer }))
-    }
+    pub(crate) dealer: Option<Dealer>,
 }

@@ -13,8 +13,9 @@
 //! contact    verifies the authority's signature      --datagram--> newcomer, which verifies it; disk
 //! ```
 
+use super::case::{Case, Joined};
 use super::group::Group;
-use super::joins::{Case, Joined};
+use super::single::{LABEL, MESSAGE};
 use crate::people::{People, Rules};
 use crate::price::median;
 use folkmoot::UnixTime;
@@ -143,18 +144,17 @@ impl Papers {
 }
 
 fn words(one: &Identity) -> Result<(Duration, Duration), Failure> {
-    let (say, signature) = timed(|| Ok(one.key().sign_fixed(super::LABEL, super::MESSAGE)))?;
+    let (say, signature) = timed(|| Ok(one.key().sign_fixed(LABEL, MESSAGE)))?;
     let key = one.key().verifying_key();
-    let (hear, ()) =
-        timed(|| key.verify_fixed(super::LABEL, super::MESSAGE, &signature).map_err(Failure::bug))?;
+    let (hear, ()) = timed(|| key.verify_fixed(LABEL, MESSAGE, &signature).map_err(Failure::bug))?;
     Ok((say, hear))
 }
 
 fn whispers(entropy: &mut dyn Entropy) -> Result<Duration, Failure> {
     let key = OpeningKey::<Classic>::draw(entropy);
     let (took, _) = timed(|| {
-        let sealed = seal::<Classic>(key.public(), super::LABEL, super::MESSAGE, entropy);
-        let opened = sealed.and_then(|sealed| key.open(super::LABEL, &sealed));
+        let sealed = seal::<Classic>(key.public(), LABEL, MESSAGE, entropy);
+        let opened = sealed.and_then(|sealed| key.open(LABEL, &sealed));
         opened.ok_or_else(|| Failure::bug("a seal that does not open"))
     })?;
     Ok(took)
@@ -194,7 +194,7 @@ pub(super) struct Disks {
 impl Disks {
     /// As many stores in this folder as there are members.
     pub(super) fn open(folder: &Path, case: &Case) -> Result<Self, Failure> {
-        let open = |number: u16| Store::open(&folder.join(format!("yardstick{number}.sqlite")));
+        let open = |number: u16| Store::open(&folder.join(format!("baseline{number}.sqlite")));
         let stores = (0..case.members).map(open).collect::<Result<Vec<_>, _>>();
         let stores = stores.map_err(|error| Failure::from(folkmoot::Error::Store(error)))?;
         let authority = (case.mode == Mode::Centralised).then_some(1);

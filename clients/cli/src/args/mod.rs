@@ -1,16 +1,20 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
-use crate::authority::args::{Authority, ReplicaArgs, SeatArgs};
-use crate::csr::CsrCommand;
-use crate::rules::RuleArgs;
 use crate::values::{Ordering, cipher, head, keying, mode, scheme};
+use authority::{Authority, SeatArgs};
 use clap::{Args, Parser, Subcommand};
 use folkmoot::Locator;
 use folkmoot_base::{Cipher, EntryId, Keying};
 use folkmoot_identity::{Mode, Scheme};
+use rules::RuleArgs;
+use run::Run;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+
+pub(crate) mod authority;
+pub(crate) mod rules;
+pub(crate) mod run;
 
 /// Where help lists what every command takes.
 const EVERYWHERE: &str = "With every command";
@@ -209,43 +213,6 @@ pub(crate) enum Charter {
     },
 }
 
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Run {
-    /// Where to listen.
-    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
-    pub(crate) listen: SocketAddr,
-    /// Where another member listens, as udp/192.0.2.7:4803; may be given more than once.
-    #[arg(long = "at", value_name = "LOCATOR")]
-    pub(crate) at: Vec<Locator>,
-    /// The signed charter; kept in the folder the first time.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) charter: Option<PathBuf>,
-    /// Vote by a program: for each request it is given one JSON object, and says approve, reject or wait (docs/cli.md).
-    #[arg(long, value_name = "PROGRAM")]
-    pub(crate) policy_hook: Option<PathBuf>,
-    /// Ask for admission at once.
-    #[arg(long, hide = true)]
-    pub(crate) apply: bool,
-    /// Print nothing but the line that says where the member listens.
-    #[arg(long, hide = true)]
-    pub(crate) quiet: bool,
-    /// End when the standard input ends: a child goes when its parent does.
-    #[arg(long, hide = true)]
-    pub(crate) while_stdin: bool,
-    /// Be the group's authority, or nothing.
-    #[arg(skip)]
-    pub(crate) authority: bool,
-    /// Its replica.
-    #[arg(skip)]
-    pub(crate) replica: ReplicaArgs,
-    /// Set the wall clock forward, for tests.
-    #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
-    pub(crate) clock_ahead: u64,
-    /// Keep every key, to show what they are good for after an expulsion.
-    #[arg(long, hide = true)]
-    pub(crate) danger_keep_keys: bool,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Join {
     /// The group's signed charter.
@@ -348,6 +315,33 @@ pub(crate) struct Receive {
     /// End after so many seconds; the exit code is 6 if messages were still to come.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
+}
+
+/// What can be said to `folkmoot csr`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CsrCommand {
+    /// Hand in a CSR, as `openssl req -new` makes it, through the running member; then vote on it as on any request.
+    Submit {
+        /// PEM or DER; of a P-256 key, its subject one common name.
+        file: PathBuf,
+        /// Wait for the certificate, and write it there, PEM.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// How long to wait for it.
+        #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "out")]
+        timeout: u64,
+    },
+    /// The certificate that a CSR was granted, PEM.
+    Fetch {
+        /// The CSR.
+        file: PathBuf,
+        /// Where to write it; printed if not given.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// How long to wait for it.
+        #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+        timeout: u64,
+    },
 }
 
 #[derive(Debug, Subcommand)]

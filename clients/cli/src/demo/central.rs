@@ -1,50 +1,13 @@
 //! The chapters that a group with an authority has besides: it is killed, and members go on; a certificate runs out, and is renewed.
 
-use super::{DELIVERY, JOURNAL, QUIET, Story, VIEW, field, from, say, told};
-use crate::children::{Member, Shared, shared, until};
-use crate::control::Request;
-use crate::demo::tale::Tale;
-use crate::exit::Failure;
+use super::cast::{Office, Story};
+use super::outside::{Failure, Request, Shared, shared, until};
+use super::stage::{DELIVERY, JOURNAL, QUIET, VIEW, count_of, field, from, person, say, told, votes};
+use super::tale::Tale;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// A little more than the year that certificates hold.
 const YEAR_SECONDS: u64 = 370 * 86_400;
-
-/// Who is there only where there is an authority.
-#[derive(Debug)]
-pub(super) struct Office {
-    pub(super) authority: Member,
-    erin: Member,
-}
-
-impl Office {
-    pub(super) fn new(authority: Member, erin: Member) -> Self {
-        Self { authority, erin }
-    }
-
-    pub(super) fn all(&mut self) -> [&mut Member; 2] {
-        [&mut self.authority, &mut self.erin]
-    }
-
-    /// What `charter new` is told of it.
-    pub(super) fn words(&self, shares: bool) -> Vec<String> {
-        let state = self.authority.state.display().to_string();
-        let mut words = vec!["--mode".into(), "centralised".into(), "--authority".into(), state];
-        if shares {
-            words.extend(["--dealer".into(), "keeps".into()]);
-        }
-        words
-    }
-
-    /// Starts it beside the members that are at these places.
-    pub(super) async fn open(&mut self, tale: &Tale, charter: &Path, at: &[String]) -> Result<(), Failure> {
-        self.authority.start(charter, at, false).await?;
-        let pid = self.authority.pid().unwrap_or(0);
-        tale.say(&format!("the authority runs as process {pid}"), json!({ "pid": pid }));
-        Ok(())
-    }
-}
 
 impl Story {
     /// All chapters that an authority adds.
@@ -155,7 +118,7 @@ impl Story {
     }
 
     async fn vote_for(&self, tale: &Tale, who: &str) -> Result<(), Failure> {
-        let asked = |list: &Value| super::votes(list, who).is_some();
+        let asked = |list: &Value| votes(list, who).is_some();
         for voter in [&self.anna, &self.ben] {
             until(voter, &Request::Petitions, VIEW, "the request", asked).await?;
             voter.call(&["vote", "approve", who]).await?;
@@ -163,13 +126,4 @@ impl Story {
         }
         Ok(())
     }
-}
-
-fn count_of(value: &Value, name: &str) -> u64 {
-    value.get(name).and_then(Value::as_u64).unwrap_or(0)
-}
-
-/// Whom the status names so.
-fn person<'a>(status: &'a Value, name: &str) -> Option<&'a Value> {
-    status.get("people")?.as_array()?.iter().find(|person| field(person, "name") == name)
 }
