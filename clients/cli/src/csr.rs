@@ -3,6 +3,7 @@
 use crate::args::CsrCommand;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure, whole};
+use crate::progress::Progress;
 use crate::show::{data, harmless, hex, short};
 use folkmoot_identity::{CSR_BYTES_MAX, Csr};
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ pub(crate) async fn csr(folder: &Path, command: CsrCommand, json: bool) -> Resul
         CsrCommand::Fetch { file, out, timeout } => {
             let csr = read(&file)?;
             let mut control = Control::connect(folder).await?;
-            let pem = wait(&mut control, &csr, timeout).await?;
+            let pem = wait(&mut control, &csr, timeout, json).await?;
             hand_over(&pem, out.as_deref(), json)
         }
     }
@@ -49,12 +50,17 @@ async fn submit(
         )
     });
     let Some(out) = out else { return Ok(()) };
-    let pem = wait(&mut control, &csr, timeout).await?;
+    let pem = wait(&mut control, &csr, timeout, json).await?;
     hand_over(&pem, Some(out), json)
 }
 
 /// Asks for the certificate until it is there, the request is closed without one, or the time is up.
-async fn wait(control: &mut Control, csr: &Csr, seconds: u64) -> Result<String, Failure> {
+async fn wait(control: &mut Control, csr: &Csr, seconds: u64, quiet: bool) -> Result<String, Failure> {
+    let progress = Progress::wait("waiting for the certificate", quiet || seconds == 0);
+    progress.during(granted(control, csr, seconds)).await
+}
+
+async fn granted(control: &mut Control, csr: &Csr, seconds: u64) -> Result<String, Failure> {
     let ask = Request::Certificate { member: csr.member().hex(), serial: hex(&csr.serial()) };
     let end = Instant::now() + Duration::from_secs(seconds);
     loop {

@@ -32,8 +32,10 @@ mod files;
 mod identity;
 mod letter;
 mod member;
+pub mod progress;
 mod proof;
 mod rules;
+mod shell;
 pub mod show;
 pub mod start;
 pub mod values;
@@ -46,6 +48,9 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// The version, and the commit that the program was built from if git knew it.
+pub const VERSION: &str = env!("FOLKMOOT_VERSION");
 
 /// The program `folkmoot` with these words, of which the first is its own name.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -83,6 +88,11 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             charter::verify(&file, json)
         }
         Command::Export { to } => export::export(&folder()?, &to, json),
+        Command::Completions { shell } => {
+            shell::completions(shell);
+            Ok(())
+        }
+        Command::Man { out } => shell::man(out.as_deref(), json),
         Command::Doctor => doctor::run(&folder()?, json),
         Command::Member(run) => {
             let printing = if json { Printing::Json } else { Printing::People };

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// What Folkmoot costs, measured here and now.
 #[derive(Debug, Parser)]
-#[command(name = "folkmoot-bench", bin_name = "folkmoot bench", version, max_term_width = 100)]
+#[command(name = "folkmoot-bench", bin_name = "folkmoot bench", version = folkmoot_cli::VERSION, max_term_width = 100)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Cli {
     /// One JSON value on the standard output, for programs.
@@ -28,6 +28,18 @@ pub(crate) enum Bench {
     Links(BenchLinks),
     /// What signing by each scheme costs, one hand and several, and what a join costs; members on nodes of their own on loopback.
     Admission(BenchAdmission),
+    /// Measure nothing: draw the chart of what earlier runs of `keying` or `admission` printed with --json.
+    Chart(BenchChart),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchChart {
+    /// Saved results, one value a line.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Where to draw it: an SVG.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
 }
 
 /// A part of `bench admission`.
@@ -76,9 +88,6 @@ pub(crate) struct BenchAdmission {
     /// Draw the time of a join against votes and members: an SVG.
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Option<PathBuf>,
-    /// Measure nothing: draw the chart of what earlier runs printed with --json, one value a line; may be given again.
-    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["part", "scheme", "mode", "sizes"])]
-    pub(crate) from: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -99,9 +108,6 @@ pub(crate) struct BenchKeying {
     /// Draw processor time against size: an SVG.
     #[arg(long, value_name = "FILE", conflicts_with = "counts")]
     pub(crate) chart: Option<PathBuf>,
-    /// Measure nothing: draw the chart of what earlier runs printed with --json, one value a line; may be given again.
-    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["counts", "sizes", "module", "nodes"])]
-    pub(crate) from: Vec<PathBuf>,
     /// Sizes of the group, separated by commas; 2,4,8,16,32,64 unless given.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=512))]
     pub(crate) sizes: Vec<u16>,

@@ -1,21 +1,44 @@
-//! The charts of `folkmoot bench`: time against a number, one panel for each event, one line for each module or scheme, both
-//! axes logarithmic. SVG, by hand: a few lines and words.
+//! The charts: time against a number, one panel for each event, one line for each module or scheme, both axes logarithmic.
 
 use folkmoot_agreement::ModuleName;
 use folkmoot_cli::exit::Failure;
+use plotters::coord::Shift;
+use plotters::coord::combinators::BindKeyPoints;
+use plotters::prelude::{
+    ChartBuilder, Color, DrawingArea, IntoDrawingArea, IntoFont, IntoLogRange, LineSeries, PathElement,
+    RGBColor, SVGBackend, Text, WHITE,
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-const PANEL_WIDTH: f64 = 300.0;
-const PANEL_HEIGHT: f64 = 240.0;
-const MARGIN: f64 = 52.0;
+/// Panels in a row.
+const COLUMNS: usize = 3;
+const PANEL_WIDTH: u32 = 300;
+const PANEL_HEIGHT: u32 = 292;
+/// Left of a panel, for the times.
+const MARGIN: u32 = 52;
+/// Below it, for the sizes.
+const FOOT: u32 = 24;
 /// Sizes closer than this share a label.
 const LABELS_APART: f64 = 16.0;
-const COLOURS: [&str; 9] =
-    ["#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#16a085", "#34495e", "#e377c2", "#7f7f7f"];
+const FONT: (&str, u32) = ("sans-serif", 11);
+const TITLE: (&str, u32) = ("sans-serif", 13);
+const GREY: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
+const COLOURS: [RGBColor; 9] = [
+    RGBColor(0x1b, 0x6c, 0xa8),
+    RGBColor(0xc0, 0x39, 0x2b),
+    RGBColor(0x2e, 0x8b, 0x57),
+    RGBColor(0x8e, 0x44, 0xad),
+    RGBColor(0xd6, 0x89, 0x10),
+    RGBColor(0x16, 0xa0, 0x85),
+    RGBColor(0x34, 0x49, 0x5e),
+    RGBColor(0xe3, 0x77, 0xc2),
+    RGBColor(0x7f, 0x7f, 0x7f),
+];
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// One point of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,54 +60,37 @@ impl Point {
     }
 }
 
-/// The points that are in a file of values as `--json` prints them, one a line: of each value's `rows`, each by `point`.
-pub(crate) fn read(
-    file: &Path,
-    rows: &str,
-    point: fn(&Value) -> Option<Point>,
-) -> Result<Vec<Point>, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
-    let broken = || {
-        let other = std::io::Error::other("it holds something other than what this bench prints with --json");
-        Failure::file(file, &other)
-    };
-    let mut points = Vec::new();
-    for line in text.lines() {
-        let value: Value = serde_json::from_str(line).map_err(|_| broken())?;
-        let rows = value.get(rows).and_then(Value::as_array).ok_or_else(broken)?;
-        let read: Option<Vec<Point>> = rows.iter().map(point).collect();
-        points.extend(read.ok_or_else(broken)?);
-    }
-    Ok(points)
-}
-
 /// Draws the chart to a file; `what` says which time it is.
 pub(crate) fn save(file: &Path, what: &str, points: &[Point]) -> Result<(), Failure> {
-    std::fs::write(file, draw(what, points)).map_err(|error| Failure::file(file, &error))?;
+    std::fs::write(file, draw(what, points)?).map_err(|error| Failure::file(file, &error))?;
     eprintln!("wrote {}", file.display());
     Ok(())
 }
 
 /// The picture as text. Panels and lines are in the order in which they come.
-fn draw(what: &str, rows: &[Point]) -> String {
-    let events = different(rows.iter().map(|row| row.event.as_str()));
-    let lines = different(rows.iter().map(|row| row.line));
-    let mut rows: Vec<&Point> = rows.iter().collect();
-    rows.sort_by_key(|row| row.size);
-    let (width, height) = (PANEL_WIDTH * 3.0, (PANEL_HEIGHT + MARGIN) * 2.0);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
-    let millis = span(rows.iter().map(|row| log_millis(row)));
-    let millis = (millis.0.floor(), millis.1.ceil().max(millis.0.floor() + 1.0));
-    for (place, event) in events.iter().enumerate() {
-        let of_panel: Vec<&Point> = rows.iter().copied().filter(|row| row.event == *event).collect();
-        panel(&mut out, millis, corner(place), event, &of_panel, &lines);
+fn draw(what: &str, points: &[Point]) -> Result<String, Failure> {
+    let events = different(points.iter().map(|point| point.event.as_str()));
+    let lines = different(points.iter().map(|point| point.line));
+    let (least, most) = span(points.iter().map(millis));
+    let powers = (least.log10().floor(), most.log10().ceil());
+    let powers = (powers.0, powers.1.max(powers.0 + 1.0));
+    // The last panel is the legend's.
+    let rows = (events.len() + 1).div_ceil(COLUMNS);
+    let height = PANEL_HEIGHT.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX));
+    let mut out = String::new();
+    {
+        let whole = SVGBackend::with_string(&mut out, (PANEL_WIDTH * 3, height)).into_drawing_area();
+        whole.fill(&WHITE).map_err(Failure::bug)?;
+        let areas = whole.split_evenly((rows, COLUMNS));
+        let mut areas = areas.iter();
+        for (event, area) in events.iter().zip(areas.by_ref()) {
+            let here: Vec<&Point> = points.iter().filter(|point| point.event == *event).collect();
+            panel(area, event, powers, &here, &lines)?;
+        }
+        areas.next().map_or(Ok(()), |area| legend(area, what, &lines))?;
+        whole.present().map_err(Failure::bug)?;
     }
-    legend(&mut out, corner(events.len()), what, &lines);
-    out.push_str("</svg>\n");
-    out
+    Ok(out)
 }
 
 fn different<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -102,109 +108,79 @@ fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// Top left of a panel: three in a row.
-fn corner(place: usize) -> (f64, f64) {
-    let (column, row) = (place % 3, place / 3);
-    (PANEL_WIDTH * column as f64, (PANEL_HEIGHT + MARGIN) * row as f64)
+fn millis(point: &Point) -> f64 {
+    (point.time.as_secs_f64() * 1_000.0).max(0.001)
 }
 
-/// Powers of two across, powers of ten up.
-struct Scale {
-    sizes: (f64, f64),
-    millis: (f64, f64),
-}
-
-impl Scale {
-    fn of(rows: &[&Point], millis: (f64, f64)) -> Self {
-        let sizes = span(rows.iter().map(|row| f64::from(row.size).log2()));
-        Self { sizes: (sizes.0, sizes.1.max(sizes.0 + 1.0)), millis }
-    }
-
-    fn x(&self, size: u16) -> f64 {
-        let (low, high) = self.sizes;
-        MARGIN + (f64::from(size).log2() - low) / (high - low) * (PANEL_WIDTH - MARGIN - 12.0)
-    }
-
-    fn y(&self, log_millis: f64) -> f64 {
-        let (low, high) = self.millis;
-        24.0 + (high - log_millis) / (high - low) * (PANEL_HEIGHT - 24.0)
-    }
-}
-
-fn log_millis(row: &Point) -> f64 {
-    (row.time.as_secs_f64() * 1_000.0).max(0.001).log10()
-}
-
+/// Powers of two across; up to these powers of ten milliseconds.
 fn panel(
-    out: &mut String,
-    millis: (f64, f64),
-    (left, top): (f64, f64),
+    area: &Area<'_>,
     event: &str,
-    rows: &[&Point],
+    (lowest, highest): (f64, f64),
+    points: &[&Point],
     lines: &[&str],
-) {
-    let scale = Scale::of(rows, millis);
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        out,
-        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\" font-weight=\"bold\">{event}</text>"
-    );
-    let sizes: BTreeSet<u16> = rows.iter().map(|row| row.size).collect();
-    let mut last = f64::NEG_INFINITY;
-    for size in sizes {
-        let x = scale.x(size);
-        if x - last < LABELS_APART {
-            continue;
-        }
-        last = x;
-        let foot = PANEL_HEIGHT + 14.0;
-        let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{foot:.0}\" text-anchor=\"middle\">{size}</text>");
-    }
-    let (low, high) = scale.millis;
-    let mut power = low;
-    while power <= high {
-        let (y, right) = (scale.y(power), PANEL_WIDTH - 12.0);
-        // Short enough for the margin.
-        let label = if power < 3.0 {
-            format!("{} ms", 10_f64.powf(power))
-        } else {
-            format!("{} s", 10_f64.powf(power - 3.0))
-        };
-        let _ = writeln!(
-            out,
-            "<path d=\"M{MARGIN} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{y:.1}\" text-anchor=\"end\">{label}</text>",
-            MARGIN - 4.0
-        );
-        power += 1.0;
-    }
+) -> Result<(), Failure> {
+    let sizes: BTreeSet<u16> = points.iter().map(|point| point.size).collect();
+    let (low, high) = span(sizes.iter().map(|size| f64::from(*size)));
+    let high = high.max(low * 2.0);
+    let powers = std::iter::successors(Some(lowest), |power| Some(power + 1.0));
+    let powers = powers.take_while(|power| *power <= highest).map(|power| 10_f64.powf(power));
+    let across = (low..high).log_scale().base(2.0).with_key_points(labelled(&sizes, (high / low).log2()));
+    let up = (10_f64.powf(lowest)..10_f64.powf(highest)).log_scale().with_key_points(powers.collect());
+    let mut chart = ChartBuilder::on(area)
+        .caption(event, TITLE)
+        .margin_right(12)
+        .x_label_area_size(FOOT)
+        .y_label_area_size(MARGIN)
+        .build_cartesian_2d(across, up)
+        .map_err(Failure::bug)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .axis_style(GREY)
+        .bold_line_style(GREY)
+        .label_style(FONT)
+        .x_label_formatter(&|size| format!("{size:.0}"))
+        .y_label_formatter(&|millis| in_words(*millis))
+        .draw()
+        .map_err(Failure::bug)?;
     for (line, colour) in lines.iter().zip(COLOURS.iter().cycle()) {
-        let of_line = rows.iter().filter(|row| row.line == *line);
-        let points: Vec<String> =
-            of_line.map(|row| format!("{:.1},{:.1}", scale.x(row.size), scale.y(log_millis(row)))).collect();
-        let _ = writeln!(
-            out,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"/>",
-            points.join(" ")
-        );
+        let mut here: Vec<&&Point> = points.iter().filter(|point| point.line == *line).collect();
+        here.sort_by_key(|point| point.size);
+        let here = here.into_iter().map(|point| (f64::from(point.size), millis(point)));
+        chart.draw_series(LineSeries::new(here, colour.stroke_width(2))).map_err(Failure::bug)?;
     }
-    out.push_str("</g>\n");
+    Ok(())
 }
 
-fn legend(out: &mut String, (left, top): (f64, f64), what: &str, lines: &[&str]) {
-    let _ = writeln!(
-        out,
-        "<g transform=\"translate({left:.0} {top:.0})\"><text x=\"{MARGIN}\" y=\"14\">{what}</text>"
-    );
-    for (place, (line, colour)) in lines.iter().zip(COLOURS.iter().cycle()).enumerate() {
-        let y = 34.0 + 18.0 * place as f64;
-        let _ = writeln!(
-            out,
-            "<path d=\"M{MARGIN} {y}h24\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{line}</text>",
-            MARGIN + 32.0,
-            y + 4.0,
-        );
+/// Where there is room for a label on an axis of so many powers of two.
+fn labelled(sizes: &BTreeSet<u16>, powers: f64) -> Vec<f64> {
+    let mut all: Vec<f64> = Vec::new();
+    let apart = LABELS_APART / f64::from(PANEL_WIDTH - MARGIN) * powers;
+    for size in sizes.iter().map(|size| f64::from(*size)) {
+        if all.last().is_none_or(|last| (size / last).log2() >= apart) {
+            all.push(size);
+        }
     }
-    out.push_str("</g>\n");
+    all
+}
+
+/// Short enough for the margin.
+fn in_words(millis: f64) -> String {
+    // Powers of ten below one are not exact.
+    let round = |number: f64| (number * 1_000.0).round() / 1_000.0;
+    if millis < 1_000.0 { format!("{} ms", round(millis)) } else { format!("{} s", round(millis / 1_000.0)) }
+}
+
+fn legend(area: &Area<'_>, what: &str, lines: &[&str]) -> Result<(), Failure> {
+    let left = i32::try_from(MARGIN).unwrap_or_default();
+    area.draw(&Text::new(what, (left, 8), TITLE.into_font())).map_err(Failure::bug)?;
+    for ((line, colour), y) in lines.iter().zip(COLOURS.iter().cycle()).zip((34..).step_by(18)) {
+        let stroke = PathElement::new(vec![(left, y), (left + 24, y)], colour.stroke_width(2));
+        area.draw(&stroke).map_err(Failure::bug)?;
+        area.draw(&Text::new(*line, (left + 32, y - 6), FONT.into_font())).map_err(Failure::bug)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -234,11 +210,11 @@ mod tests {
             time: Duration::from_millis(3),
         };
         let points = [point("plain", "votes", 5), point("plain", "votes", 1), point("frost", "members", 20)];
-        let picture = draw("time of a join", &points);
-        let at = |text: &str| picture.find(text).unwrap();
-        assert!(at(">votes<") < at(">members<") && at(">plain</text>") < at(">frost</text>"));
-        assert_eq!(picture.matches("text-anchor=\"middle\">20<").count(), 1, "20 is no number of votes");
-        assert!(at("text-anchor=\"middle\">1<") < at("text-anchor=\"middle\">5<"));
+        let picture = draw("time of a join", &points).unwrap();
+        let at = |text: &str| picture.find(&format!("\n{text}\n")).unwrap();
+        assert!(at("votes") < at("members") && at("plain") < at("frost"));
+        assert_eq!(picture.matches("\n20\n").count(), 1, "20 is no number of votes");
+        assert!(at("1") < at("5") && at("1 ms") < at("10 ms"));
         assert!(picture.contains("time of a join"));
     }
 }

@@ -10,6 +10,7 @@ use folkmoot::tools::OsEntropy;
 use folkmoot_agreement::{Kept, Module, ModuleName, Origin, Plan, Step, begin};
 use folkmoot_base::{MemberId, digest};
 use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, table};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
@@ -78,6 +79,8 @@ pub(crate) fn counts(options: &BenchKeying, json: bool) -> Result<(), Failure> {
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let chosen = |module: &&ModuleName| options.module.is_none_or(|wanted| wanted == **module);
     let sizes = if options.sizes.is_empty() { SIZES.to_vec() } else { options.sizes.clone() };
+    let all = ModuleName::ALL.iter().filter(chosen).count() * EVENTS.len() * sizes.len();
+    let mut progress = Progress::parts("changes counted", false);
     let mut rows = Vec::new();
     for module in ModuleName::ALL.iter().filter(chosen) {
         for (name, event) in EVENTS {
@@ -85,9 +88,11 @@ pub(crate) fn counts(options: &BenchKeying, json: bool) -> Result<(), Failure> {
                 let size_here = usize::from(*size);
                 let cost = measure(*module, event, size_here, size_here.div_ceil(2), &mut entropy)?;
                 rows.push((*module, name, *size, cost));
+                progress.to(rows.len(), all);
             }
         }
     }
+    drop(progress);
     let values: Vec<Value> =
         rows.iter().map(|(module, event, size, cost)| value(*module, event, *size, cost)).collect();
     data(json, &json!({ "counts": values }), || for_people(&rows));

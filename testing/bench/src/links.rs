@@ -10,6 +10,7 @@ use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Locator, UnixTime};
 use folkmoot_base::{GroupId, Instant};
 use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, table};
 use folkmoot_identity::Identity;
 use folkmoot_link::{Config, Exchange, IdentityCredentials, Input, Links, Output};
@@ -40,12 +41,16 @@ pub(crate) fn links(options: &BenchLinks, json: bool) -> Result<(), Failure> {
     };
     let people = [person("dialler")?, person("answerer")?];
     let mut costs = [Vec::new(), Vec::new()];
-    for round in 0..options.times.saturating_add(WARM_UP) {
+    let rounds = options.times.saturating_add(WARM_UP);
+    let mut progress = Progress::parts("handshakes of each form", false);
+    for round in 0..rounds {
+        progress.to(round.into(), rounds.into());
         for (costs, (_, exchange)) in costs.iter_mut().zip(FORMS) {
             let cost = shake(exchange, &people, &mut entropy)?;
             costs.extend((round >= WARM_UP).then_some(cost));
         }
     }
+    drop(progress);
     let medians: Vec<(&str, Cost)> =
         FORMS.iter().zip(costs).map(|((name, _), costs)| (*name, median(costs))).collect();
     let values: Vec<Value> = medians.iter().map(|(name, cost)| value(name, cost)).collect();

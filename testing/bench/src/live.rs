@@ -14,6 +14,7 @@ use crate::split::{Apart, Split};
 use folkmoot::tools::OsEntropy;
 use folkmoot_agreement::ModuleName;
 use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, table};
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 const SIZES: [u16; 6] = [2, 4, 8, 16, 32, 64];
 
 /// What its chart shows.
-const CHARTED: &str = "processor time of all members";
+pub(crate) const CHARTED: &str = "processor time of all members";
 
 /// What is measured, in this order: a join brings back whom the leave before it took.
 const EVENTS: [(&str, Event); 5] = [
@@ -49,10 +50,6 @@ struct Row {
 
 /// Prints the table, and draws the chart if one is asked for. What was measured before a failure is shown all the same.
 pub(crate) async fn live(options: &BenchKeying, json: bool) -> Result<(), Failure> {
-    if let (Some(file), false) = (&options.chart, options.from.is_empty()) {
-        let points = options.from.iter().map(|from| chart::read(from, "rows", Point::of_keying));
-        return chart::save(file, CHARTED, &points.collect::<Result<Vec<_>, Failure>>()?.concat());
-    }
     let mut rows = Vec::new();
     let done = measure_all(options, &mut rows).await;
     if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
@@ -69,12 +66,16 @@ pub(crate) async fn live(options: &BenchKeying, json: bool) -> Result<(), Failur
 async fn measure_all(options: &BenchKeying, rows: &mut Vec<Row>) -> Result<(), Failure> {
     let sizes = if options.sizes.is_empty() { SIZES.to_vec() } else { options.sizes.clone() };
     let price = Price::measure()?;
+    let times = usize::from(options.times);
     let chosen = |module: &&ModuleName| options.module.is_none_or(|wanted| wanted == **module);
+    let groups = ModuleName::ALL.iter().filter(chosen).count() * sizes.len();
+    // Each change as often as asked for, and once more by keying alone.
+    let progress = Progress::steps("changes", groups * EVENTS.len() * (times + 1));
     for module in ModuleName::ALL.iter().filter(chosen) {
         for size in &sizes {
             let nodes = options.nodes.map_or(NODES, usize::from).min(usize::from(*size));
             let what = What { module: *module, size: *size, nodes };
-            rows.extend(group(what, usize::from(options.times), price).await?);
+            rows.extend(group(what, times, price, &progress).await?);
         }
     }
     Ok(())
@@ -90,34 +91,37 @@ struct What {
 
 impl What {
     /// A line for whoever waits.
-    fn say(self, text: &str) {
-        eprintln!("{} with {} members on {} nodes: {text}", self.module.as_str(), self.size, self.nodes);
+    fn say(self, progress: &Progress, text: &str) {
+        let Self { module, size, nodes } = self;
+        progress.say(&format!("{} with {size} members on {nodes} nodes: {text}", module.as_str()));
     }
 }
 
 /// All events in one group, `times` each; every repetition runs through all of them.
-async fn group(what: What, times: usize, price: Price) -> Result<Vec<Row>, Failure> {
+async fn group(what: What, times: usize, price: Price, progress: &Progress) -> Result<Vec<Row>, Failure> {
     let (began, size) = (Instant::now(), usize::from(what.size));
-    what.say("founding");
-    let mut crew = Crew::found(what.module, size, what.nodes).await?;
-    what.say(&format!("founded in {:.1} s", began.elapsed().as_secs_f64()));
+    what.say(progress, "founding");
+    let mut crew = progress.during(Crew::found(what.module, size, what.nodes)).await?;
+    what.say(progress, &format!("founded in {:.1} s", began.elapsed().as_secs_f64()));
     let pace = Pace::measure(&mut crew).await?;
     let mut samples: Vec<Vec<Spent>> = vec![Vec::new(); EVENTS.len()];
     for _ in 0..times {
         for ((name, event), samples) in EVENTS.iter().zip(&mut samples) {
-            let spent = one(&mut crew, what.module, *event).await?;
-            what.say(&format!("{name}: {} ms", ms(spent.wall)));
+            let spent = progress.during(one(&mut crew, what.module, *event)).await?;
+            what.say(progress, &format!("{name}: {} ms", ms(spent.wall)));
             samples.push(spent);
+            progress.step();
         }
     }
     let halves = crew.halves();
     drop(crew);
-    what.say("keying alone, modules alone");
+    what.say(progress, "keying alone, modules alone");
     let mut outside = Outside { table: Table::new(what.module, size)?, halves, entropy: entropy()? };
     let mut rows = Vec::new();
     for ((name, event), samples) in EVENTS.iter().zip(samples) {
         let apart = outside.measure(what.module, *event, size)?;
         rows.push(row(what, (name, *event), samples, apart, (pace, price)));
+        progress.step();
     }
     Ok(rows)
 }

@@ -4,6 +4,7 @@
 //! ring                   members in processes of their own, which are this program, told to be `folkmoot`
 //! keying, admission      members in this process, each node with sockets and a store of its own
 //! links                  two nodes, no network
+//! chart                  results of earlier runs: saved.rs, chart.rs
 //! ```
 
 mod admission;
@@ -18,6 +19,7 @@ mod meter;
 mod people;
 mod price;
 mod ring;
+mod saved;
 mod split;
 
 use args::{Bench, BenchKeying, Cli};
@@ -46,6 +48,7 @@ async fn dispatch(Cli { json, bench }: Cli) -> Result<(), Failure> {
         Bench::Keying(options) => keying(&options, json).await,
         Bench::Links(options) => links::links(&options, json),
         Bench::Admission(options) => admission::admission(&options, json).await,
+        Bench::Chart(options) => saved::chart(&options),
     }
 }
 

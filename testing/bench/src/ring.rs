@@ -3,6 +3,7 @@
 use crate::args::BenchRing;
 use folkmoot_cli::children::{Burst, Member, Program, Workshop, burst_all, micros, shared};
 use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, short, table};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -20,7 +21,9 @@ pub(crate) async fn ring(options: &BenchRing, folkmoot: &'static str, json: bool
     }
     let workshop = Workshop::open("bench", false)?;
     let (mut members, charter) = found(&workshop, &Program::own(Some(folkmoot))?, options.nodes).await?;
-    let result = measure(&mut members, &charter, options).await;
+    let progress = Progress::steps("steps: members run, all is sent, all is delivered", 3);
+    let result = measure(&mut members, &charter, options, &progress).await;
+    drop(progress);
     for member in &mut members {
         member.stop().await;
     }
@@ -57,6 +60,7 @@ async fn measure(
     members: &mut [Member],
     charter: &std::path::Path,
     options: &BenchRing,
+    progress: &Progress,
 ) -> Result<Value, Failure> {
     let mut known: Vec<String> = Vec::new();
     for member in members.iter_mut() {
@@ -65,6 +69,7 @@ async fn measure(
     }
     let all: Vec<&Member> = members.iter().collect();
     shared(&all, None, SETTLE).await?;
+    progress.step();
     for member in &all {
         member.mark().await?;
     }
@@ -78,12 +83,15 @@ async fn measure(
     };
     let from = micros() + u64::try_from(WARM_UP.as_micros()).unwrap_or(0);
     let to = from + u64::from(options.seconds) * 1_000_000;
-    let sent = burst_all(all.get(..usize::from(options.senders)).unwrap_or_default(), burst).await?;
+    let senders = all.get(..usize::from(options.senders)).unwrap_or_default();
+    let sent = progress.during(burst_all(senders, burst)).await?;
+    progress.step();
     let mut receivers = Vec::new();
     for member in &all {
         let journal = member.heard(sent, (from, to), SETTLE).await?;
         receivers.push(receiver(member, &journal, seconds, options.bytes));
     }
+    progress.step();
     Ok(report(options, sent, receivers))
 }
 

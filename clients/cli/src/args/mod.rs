@@ -3,6 +3,7 @@
 use crate::values::{Ordering, cipher, head, keying, mode, scheme};
 use authority::{Authority, SeatArgs};
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use folkmoot::Locator;
 use folkmoot_base::{Cipher, EntryId, Keying};
 use folkmoot_identity::{Mode, Scheme};
@@ -22,7 +23,7 @@ const EVERYWHERE: &str = "With every command";
 /// Secure peer groups: members vote who joins, share a key that changes with every change of members, and hear every
 /// message in one order. No server is trusted.
 #[derive(Debug, Parser)]
-#[command(name = "folkmoot", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "folkmoot", version = crate::VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done or yes, 1 no, 2 usage, 3 configuration, 4 not reachable, 5 refused by charter or \
                         vote, 6 timed out, 7 not in group, 70 our bug."
@@ -117,6 +118,17 @@ pub(crate) enum Command {
         /// What folkmoot-bench is told.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
         args: Vec<OsString>,
+    },
+    /// Print what a shell needs to complete this command line.
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+    /// Print the manual page of folkmoot, or write a page for each command.
+    Man {
+        /// A folder for the pages of all commands; made if it is not there.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
     },
     /// Look for what commonly goes wrong on this machine and in this folder.
     Doctor,

@@ -12,6 +12,7 @@ use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::identity;
 use crate::member::{self, Printing};
+use crate::progress::Progress;
 use crate::show::{Paint, data, harmless, hex, paint, short, table};
 use folkmoot::tools::wall_clock;
 use folkmoot::{GroupName, StateFolder, UnixTime};
@@ -21,13 +22,9 @@ use folkmoot_base::digest;
 use folkmoot_identity::{Gmc, Scheme};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::{Duration, Instant};
-use tokio::task::{JoinError, JoinHandle};
 
 /// Clocks differ: a certificate begins a little before it is made.
 const SKEW_SECONDS: u64 = 3_600;
-/// How often long work says that it goes on.
-const PROGRESS: Duration = Duration::from_secs(5);
 
 /// Runs one of its commands.
 pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result<(), Failure> {
@@ -74,23 +71,12 @@ async fn new(folder: &Path, group: &str, scheme: Scheme, name: &str, json: bool)
     }
     let (from, group) = (UnixTime(wall_clock().0.saturating_sub(SKEW_SECONDS)), group.to_owned());
     let drawn = tokio::task::spawn_blocking(move || folkmoot_authority::found(&state, &group, scheme, from));
-    let public = shown(scheme, drawn).await.map_err(Failure::bug)??;
+    // Safe primes are rare.
+    let what = "drawing two safe primes for the group's RSA key, which takes up to half a minute";
+    let progress = Progress::wait(what, scheme != Scheme::Shoup);
+    let public = progress.during(drawn).await.map_err(Failure::bug)??;
+    drop(progress);
     show(&public, json)
-}
-
-/// Says on the standard error what takes so long, where it does: safe primes are rare.
-async fn shown<T>(scheme: Scheme, work: JoinHandle<T>) -> Result<T, JoinError> {
-    if scheme != Scheme::Shoup {
-        return work.await;
-    }
-    eprintln!("drawing two safe primes for the group's RSA key; this takes seconds, at times half a minute");
-    let (began, mut work) = (Instant::now(), work);
-    loop {
-        match tokio::time::timeout(PROGRESS, &mut work).await {
-            Ok(done) => return done,
-            Err(_) => eprintln!("still drawing, {} s", began.elapsed().as_secs()),
-        }
-    }
 }
 
 fn show(public: &Public, json: bool) -> Result<(), Failure> {

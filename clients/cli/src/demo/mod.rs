@@ -6,7 +6,7 @@
 //!    every step tells what happens as it happens, and notes what it checked  tale.rs
 //! ```
 //! From the rest of the program it takes only what outside.rs names: members as processes and what they are asked
-//! (children, control), how a command ends (exit), and how things are shown (show). Nothing but the dispatcher uses it.
+//! (children, control), how a command ends (exit), and how things are shown (show, progress). Nothing but the dispatcher uses it.
 //!
 //! Nothing is simulated: the children are this program's own `member`, told what to do through their control sockets.
 
@@ -28,12 +28,16 @@ const LIMIT: Duration = Duration::from_secs(58);
 /// With an authority, which has chapters of its own.
 const LIMIT_CENTRAL: Duration = Duration::from_secs(118);
 
+/// Steps that every group goes through.
+const STEPS: usize = 8;
+
 /// Runs the demo; exit code 1 if any check failed.
 pub(crate) async fn run(options: &Demo, json: bool) -> Result<(), Failure> {
     let mut workshop = Workshop::open("demo", options.keep)?;
-    let mut tale = Tale::new(json);
     let mut story = Story::new(&workshop, options).await?;
-    let limit = if options.mode == Mode::Centralised { LIMIT_CENTRAL } else { LIMIT };
+    let (limit, steps) =
+        if options.mode == Mode::Centralised { (LIMIT_CENTRAL, STEPS + 2) } else { (LIMIT, STEPS) };
+    let mut tale = Tale::new(steps, json);
     let result = tokio::select! {
         result = tokio::time::timeout(limit, story.play(&mut tale)) => match result {
             Ok(result) => result,

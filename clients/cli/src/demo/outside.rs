@@ -4,5 +4,6 @@ pub(super) use crate::args::Demo;
 pub(super) use crate::children::{Burst, Member, Program, Shared, Workshop, burst_all, shared, until};
 pub(super) use crate::control::{Candidate, Faulty, Request, Sealed};
 pub(super) use crate::exit::{Exit, Failure};
+pub(super) use crate::progress::Progress;
 pub(super) use crate::show::{Paint, hex, line, paint, short, table};
 pub(super) use crate::values::Ordering;

@@ -8,7 +8,7 @@ use super::stage::{
 };
 use super::tale::Tale;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 impl Story {
     /// The whole story.

@@ -24,7 +24,7 @@ mod serve;
 
 use crate::args::run::Run;
 use crate::control::EVENTS_BEHIND_MAX;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::show;
 use folkmoot::{Event, Folkmoot, Options};
 use journal::Journal;

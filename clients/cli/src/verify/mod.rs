@@ -9,6 +9,7 @@ mod words;
 
 use crate::exit::{Exit, Failure, whole};
 use crate::files;
+use crate::progress::Progress;
 use crate::show::{Paint, data, harmless, line, paint, short, table, utc};
 use folkmoot_base::{EntryId, MemberId, UnixTime};
 use folkmoot_identity::transcript::{Audit, Blame, Flaw, Numbers};
@@ -17,14 +18,11 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// How a transcript's file is called.
 pub(crate) const FILE_NAME: &str = "transcript.moot";
 /// Bytes read at once.
 const PIECE_BYTES: usize = 64 * 1024;
-/// How often work that takes long says how far it is.
-const TELL_EVERY: Duration = Duration::from_secs(2);
 
 /// `folkmoot verify CHARTER TRANSCRIPT [--head HEX]...`
 pub(crate) fn run(charter: &Path, file: &Path, heads: &[EntryId], json: bool) -> Result<(), Failure> {
@@ -62,7 +60,7 @@ fn judge(
     let wrong = |error: std::io::Error| Failure::file(file, &error);
     let mut open = File::open(file).map_err(wrong)?;
     let mut piece = vec![0; PIECE_BYTES];
-    let mut told = Instant::now();
+    let mut progress = Progress::parts("entries verified", quiet);
     loop {
         let read = open.read(&mut piece).map_err(wrong)?;
         let judged = match piece.get(..read) {
@@ -72,11 +70,8 @@ fn judge(
         if judged.is_err() {
             return Ok(judged);
         }
-        if !quiet && told.elapsed() > TELL_EVERY {
-            let (done, all) = audit.progress();
-            eprintln!("{done} of {all} entries verified");
-            told = Instant::now();
-        }
+        let (done, all) = audit.progress();
+        progress.to(done, all);
     }
 }
 

@@ -92,7 +92,6 @@ mod tests {
             scheme: Vec::new(),
             mode: None,
             chart: None,
-            from: Vec::new(),
         }
     }
 

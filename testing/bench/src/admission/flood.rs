@@ -13,6 +13,7 @@ use super::fixture::{AtDoor, Came, Fixture};
 use super::strangers::{AT_EACH, Flood, Sent};
 use crate::price::median;
 use folkmoot_cli::exit::Failure;
+use folkmoot_cli::progress::Progress;
 use std::time::{Duration, Instant};
 
 /// Whose doors are flooded.
@@ -51,7 +52,7 @@ impl Flooded {
 }
 
 /// Measures one case: as many pairs of joins as it has times.
-pub(super) async fn flood(case: Case) -> Result<Flooded, Failure> {
+pub(super) async fn flood(case: Case, progress: &Progress) -> Result<Flooded, Failure> {
     let knows = [0, usize::from(case.members).saturating_sub(1)];
     let (mut let_alone, mut beset) = (Fixture::found(&case).await?, Fixture::found(&case).await?);
     let flood = Flood::prepare(&beset.doors(&FLOODED), beset.charter())?;
@@ -73,6 +74,7 @@ pub(super) async fn flood(case: Case) -> Result<Flooded, Failure> {
         if number > 0 {
             calm.push(undisturbed);
             flooded.push(disturbed);
+            progress.step();
         }
     }
     lasted += go_on(&flood).await;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Safe primes that are public, with the tests of threshold RSA: to find others takes minutes, and these protect nothing.
-const PRIMES: &str = include_str!("../../../../../protocol/signing/tests/data/safe-primes.txt");
+const PRIMES: &str = include_str!("../../../../protocol/signing/tests/data/safe-primes.txt");
 
 /// What signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

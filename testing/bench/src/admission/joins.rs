@@ -12,14 +12,19 @@ use super::group::together;
 use crate::price::median;
 use folkmoot_base::Entropy;
 use folkmoot_cli::exit::Failure;
-use std::time::Duration;
+use folkmoot_cli::progress::Progress;
 
 /// Datagrams for each join: they are short, and a join is not.
 const DATAGRAMS: u32 = 4;
 
 /// Measures one case, of so many rounds: as many round trips follow one another as rounds of a join do, for the first of them finds the ring idle.
-pub(crate) async fn joins(case: &Case, rounds: u32, entropy: &mut dyn Entropy) -> Result<Joined, Failure> {
-    let mut fixture = Fixture::found(case).await?;
+pub(crate) async fn joins(
+    case: &Case,
+    rounds: u32,
+    entropy: &mut dyn Entropy,
+    progress: &Progress,
+) -> Result<Joined, Failure> {
+    let mut fixture = progress.during(Fixture::found(case)).await?;
     let mut disks = Disks::open(fixture.path(), case)?;
     let mut run = together(case.scheme, case.votes, entropy)?;
     fixture.join().await?;
@@ -32,7 +37,8 @@ pub(crate) async fn joins(case: &Case, rounds: u32, entropy: &mut dyn Entropy) -
         }
         written.push(disks.write()?);
         runs.push(run(entropy)?);
-        took.push(fixture.join().await?);
+        took.push(progress.during(fixture.join()).await?);
+        progress.step();
     }
     let [least, most] = [took.iter().min(), took.iter().max()].map(|one| one.copied().unwrap_or_default());
     Ok(Joined {

@@ -28,33 +28,34 @@ use case::{Case, USUAL, cases};
 use flood::{Flooded, flood};
 use folkmoot::tools::OsEntropy;
 use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::data;
 use folkmoot_signing::{Mode, Scheme};
 use group::Kind;
 use joins::joins;
 use row::Row;
 use serde_json::json;
+pub(crate) use show::{charted, read as point_of};
 
 /// What its chart shows.
-const CHARTED: &str = "from request to certificate";
+pub(crate) const CHARTED: &str = "from request to certificate";
 /// The threshold of the tables, as in 2003.
 const TABLE_THRESHOLD: u16 = 3;
 
 /// All parts, or the one that is asked for. What was measured before a failure is shown all the same.
 pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<(), Failure> {
-    if let (Some(file), false) = (&options.chart, options.from.is_empty()) {
-        let points = options.from.iter().map(|from| chart::read(from, "joins", show::read));
-        let points = points.collect::<Result<Vec<_>, Failure>>()?.concat();
-        return chart::save(file, CHARTED, &show::charted(points));
-    }
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let wanted = |part: AdmissionPart| options.part.is_none_or(|only| only == part);
     let (mut singles, mut groups, mut rows, mut floods) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     if wanted(AdmissionPart::Tables) {
+        // One hand's keys are one step.
+        let progress = Progress::steps("schemes and keys", Kind::ALL.len() + 1);
         singles = single::singles(options.runs, &mut entropy)?;
+        progress.step();
         for kind in Kind::ALL {
-            eprintln!("{} by {}, {TABLE_THRESHOLD} to sign", kind.scheme().name(), kind.key());
+            progress.say(&format!("{} by {}, {TABLE_THRESHOLD} to sign", kind.scheme().name(), kind.key()));
             groups.push(group::measure(kind, TABLE_THRESHOLD, options.runs, &mut entropy)?);
+            progress.step();
         }
     }
     let mut done = Ok(());
@@ -67,7 +68,7 @@ pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<()
         done = done.and(flooded);
     }
     if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
-        chart::save(file, CHARTED, &show::charted(rows.iter().map(show::point).collect()))?;
+        chart::save(file, CHARTED, &charted(rows.iter().map(show::point).collect()))?;
     }
     let any = !(singles.is_empty() && groups.is_empty() && rows.is_empty() && floods.is_empty());
     if done.is_ok() || any {
@@ -88,14 +89,16 @@ async fn measure_joins(
     rows: &mut Vec<Row>,
     entropy: &mut OsEntropy,
 ) -> Result<(), Failure> {
-    for case in cases(options) {
+    let all = cases(options);
+    let progress = Progress::steps("joins", all.iter().map(|case| usize::from(case.times)).sum());
+    for case in all {
         let (scheme, kind) = (case.scheme, Kind::of_charter(case.scheme));
         let kind = kind.ok_or_else(|| Failure::bug("a scheme that no charter names"))?;
         let alone = group::measure(kind, case.votes, options.runs, entropy)?;
         let papers = Papers::measure(case.votes, entropy)?;
-        let joined = joins(&case, baseline::steps(&case, &alone), entropy).await?;
+        let joined = joins(&case, baseline::steps(&case, &alone), entropy, &progress).await?;
         let row = Row { case, joined, alone, papers };
-        eprintln!(
+        progress.say(&format!(
             "{}, {}, {} members, {} votes: {} ms, {:.2} of what was expected",
             scheme.name(),
             row.case.mode.name(),
@@ -103,22 +106,22 @@ async fn measure_joins(
             row.case.votes,
             show::ms(row.joined.took),
             row.ratio(),
-        );
+        ));
         rows.push(row);
     }
     Ok(())
 }
 
 async fn measure_floods(options: &BenchAdmission, rows: &mut Vec<Flooded>) -> Result<(), Failure> {
-    for scheme in [Scheme::Plain, Scheme::Frost] {
-        if !options.scheme.is_empty() && !options.scheme.contains(&scheme) {
-            continue;
-        }
+    let named = |scheme: &Scheme| options.scheme.is_empty() || options.scheme.contains(scheme);
+    let schemes: Vec<Scheme> = [Scheme::Plain, Scheme::Frost].into_iter().filter(named).collect();
+    let progress = Progress::steps("pairs of joins", schemes.len() * usize::from(options.pairs));
+    for scheme in schemes {
         let (members, votes) = USUAL;
         let (series, mode) = ("flood".to_owned(), Mode::Decentralised);
         let case = Case { series, scheme, mode, members, votes, times: options.pairs };
-        let row = flood(case).await?;
-        eprintln!("{}", show::flood_line(&row));
+        let row = progress.during(flood(case, &progress)).await?;
+        progress.say(&show::flood_line(&row));
         rows.push(row);
     }
     Ok(())

@@ -50,6 +50,7 @@ mod tests {
     use super::*;
     use crate::admission::group::Kind;
     use crate::admission::play;
+    use folkmoot_signing::{Mode, Scheme};
 
     #[test]
     fn a_join_is_compared_with_its_papers_its_messages_and_its_records() {

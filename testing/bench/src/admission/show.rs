@@ -113,7 +113,7 @@ pub(super) fn point(row: &Row) -> Point {
 }
 
 /// Of a row as `--json` prints it.
-pub(super) fn read(row: &Value) -> Option<Point> {
+pub(crate) fn read(row: &Value) -> Option<Point> {
     let scheme = row.get("scheme")?.as_str()?;
     let scheme = Scheme::ALL.iter().copied().find(|known| known.name() == scheme)?;
     // Rows of before there were others do not say it.
@@ -143,7 +143,7 @@ fn of_series(series: &str, line: &'static str, (members, votes): (u16, u16), tim
 }
 
 /// The points that lie on lines.
-pub(super) fn charted(points: Vec<Point>) -> Vec<Point> {
+pub(crate) fn charted(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().filter(|point| point.event != "usual").collect()
 }
 

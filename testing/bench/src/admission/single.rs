@@ -13,12 +13,12 @@ pub(super) const MESSAGE: &[u8] = b"let dora in";
 pub(super) const LABEL: &[u8] = b"folkmoot bench v1";
 
 /// Keys that are public, with the repository's vectors: they protect nothing.
-const RSA_2048: &[u8] = include_bytes!("../../../../../testing/vectors/signing/rsa-2048.key.der");
-const RSA_3072: &[u8] = include_bytes!("../../../../../testing/vectors/signing/rsa-3072.key.der");
+const RSA_2048: &[u8] = include_bytes!("../../../vectors/signing/rsa-2048.key.der");
+const RSA_3072: &[u8] = include_bytes!("../../../vectors/signing/rsa-3072.key.der");
 /// 1024 bits sign nothing here: a key and a signature that OpenSSL made.
-const RSA_1024: &[u8] = include_bytes!("../../../../../testing/vectors/signing/rsa-1024.spki.der");
-const SIGNED_1024: &[u8] = include_bytes!("../../../../../testing/vectors/signing/rsa-1024.signature");
-const MESSAGE_1024: &[u8] = include_bytes!("../../../../../testing/vectors/signing/message");
+const RSA_1024: &[u8] = include_bytes!("../../../vectors/signing/rsa-1024.spki.der");
+const SIGNED_1024: &[u8] = include_bytes!("../../../vectors/signing/rsa-1024.signature");
+const MESSAGE_1024: &[u8] = include_bytes!("../../../vectors/signing/message");
 
 /// One row: medians.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,7 @@
 //! What measuring tells.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+mod chart;
 mod keying;
 mod ring;
 
