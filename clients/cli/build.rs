@@ -1,8 +1,10 @@
-//! The commit that the program is built from, for `--version`: `FOLKMOOT_VERSION` is `0.1.0 (0123456789ab)`, with `-dirty` if
-//! files that git knows were changed since, or `0.1.0` alone where there is no git.
+//! The commit that the program is built from, for `--version`.
 //!
-//! This runs again when the commit changes (HEAD and its log, the branch that it names, packed branches), and otherwise only with this
-//! package's files: a build of the same commit builds nothing. So `-dirty` tells of the time when this ran last.
+//! `FOLKMOOT_VERSION` is `0.1.0 (0123456789ab)`. It has `-dirty` after the commit if files that git
+//! tracks have changed. Without git it is `0.1.0` alone.
+//!
+//! The script runs again when the commit changes or when this package's files change, and not with
+//! every build. So `-dirty` tells how the files were when the script ran last.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,7 +24,7 @@ fn commit() -> Option<String> {
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
     let branch = git(&["symbolic-ref", "--quiet", "HEAD"]);
     for name in ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(branch.as_deref()) {
-        // A name of a file that is not there would make every build run this.
+        // Cargo would run the script in every build if it watched a file that does not exist.
         if let Some(path) = git(&["rev-parse", "--git-path", name]).filter(|path| Path::new(path).exists()) {
             println!("cargo::rerun-if-changed={path}");
         }

@@ -73,7 +73,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// This one, once more, which is `folkmoot` if `first` is the first word that it is given.
+    /// The running program. It acts as `folkmoot` if the first word of its command line is `first`.
     ///
     /// # Errors
     /// The system does not say where this program is.
@@ -87,7 +87,7 @@ impl Program {
     ///
     /// # Errors
     /// It failed, or what it wrote is not JSON.
-    pub async fn call(&self, state: &Path, args: &[&str]) -> Result<Value, Failure> {
+    async fn call(&self, state: &Path, args: &[&str]) -> Result<Value, Failure> {
         let (code, out, complaint) = self.call_raw(state, args).await?;
         if code != Some(0) {
             return Err(Failure::new(
@@ -120,10 +120,10 @@ fn cannot_start(error: &std::io::Error) -> Failure {
     Failure::new(Exit::Configuration, format!("cannot start a process: {error}"))
 }
 
-/// What a member sends at once: `count` messages, or as many as go in `seconds`.
+/// What a member sends at once: `count` messages, or as many as it can in `seconds`.
 #[derive(Debug, Clone, Copy)]
 pub struct Burst {
-    /// Messages; 0 for as many as go.
+    /// Number of messages; 0 means as many as it can.
     pub count: u64,
     /// Bytes of each.
     pub bytes: u32,
@@ -194,7 +194,7 @@ impl Member {
     }
 
     /// The identity certificate, for others.
-    pub fn certificate(&self) -> String {
+    fn certificate(&self) -> String {
         self.state.join("identity.pem").display().to_string()
     }
 
@@ -303,7 +303,8 @@ impl Member {
         self.ask(&Request::Mark).await.map(drop)
     }
 
-    /// Its delivery log once that has `count` messages; latency of those that came between two times (see [`micros`]).
+    /// Its delivery log, as soon as that has `count` messages. The latency in it is that of the
+    /// messages that came between two times (see [`micros`]).
     ///
     /// # Errors
     /// It is gone, or has not heard so many within `limit`.
@@ -335,13 +336,36 @@ impl Member {
     }
 }
 
+/// These members found a group: the first writes a charter to `text`, and each signs it. Returns
+/// the path of the signed charter.
+///
+/// # Errors
+/// As [`Program::call`].
+pub async fn found(
+    founders: &[&Member],
+    text: &Path,
+    (name, votes): (&str, u32),
+    more: &[&str],
+) -> Result<PathBuf, Failure> {
+    let first = founders.first().ok_or_else(|| Failure::bug("a group of nobody"))?;
+    let (file, votes) = (text.display().to_string(), votes.to_string());
+    let certificates: Vec<String> = founders.iter().map(|founder| founder.certificate()).collect();
+    let mut line = vec!["charter", "new", name, "--votes", &votes, "--out", &file];
+    line.extend(more);
+    line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
+    first.call(&line).await?;
+    for founder in founders {
+        founder.call(&["charter", "sign", &file]).await?;
+    }
+    Ok(text.with_extension("cms"))
+}
+
 /// What some members have in common when they share a view and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shared {
-    /// The view.
-    pub view: String,
+    pub(crate) view: String,
     /// The name of its key.
-    pub epoch: String,
+    pub(crate) epoch: String,
 }
 
 /// Waits until exactly `members` share one view with one key, other than `old`, and that key is at work.

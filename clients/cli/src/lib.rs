@@ -11,8 +11,9 @@
 //!      --> demo                                                 many members, each a child process of this one
 //!      --> bench                                                hands over to the program folkmoot-bench
 //! ```
-//! A library and a program: `main.rs` calls [`main`], and so does `folkmoot-bench`, which runs members of its own and shows its
-//! numbers the same way. For that alone are the modules public.
+//! The package is a library and a program. `main.rs` calls [`main`]. The program `folkmoot-bench`
+//! calls it too, since it runs members of its own, and it shows its numbers in the same way. The
+//! public modules are public for `folkmoot-bench` alone.
 //!
 //! Data goes to the standard output, everything else to the standard error; docs/cli.md has every command and exit code.
 
@@ -49,10 +50,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The version, and the commit that the program was built from if git knew it.
+/// The version, and the commit that the program was built from, if there was git.
 pub const VERSION: &str = env!("FOLKMOOT_VERSION");
 
-/// The program `folkmoot` with these words, of which the first is its own name.
+/// The program `folkmoot` with this command line. The first word is the name of the program.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli: Cli = match start::parse(words) {
         Ok(cli) => cli,
@@ -117,7 +118,8 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-/// Goes on as the program that measures: the one beside this, else the one on the PATH. Returns only if there is none.
+/// Becomes `folkmoot-bench`: the one in the folder of this program, or else the one on the PATH.
+/// Returns only if neither starts.
 fn bench(args: Vec<OsString>, json: bool) -> Failure {
     let name = "folkmoot-bench";
     let beside = std::env::current_exe().map(|own| own.with_file_name(name));
@@ -125,7 +127,7 @@ fn bench(args: Vec<OsString>, json: bool) -> Failure {
     let error = std::process::Command::new(program).args(json.then_some("--json")).args(args).exec();
     let why = match error.kind() {
         std::io::ErrorKind::NotFound => {
-            "the program folkmoot-bench is not built; build it: cargo build --release -p folkmoot-bench"
+            "the program folkmoot-bench is missing; build it with: cargo build --release -p folkmoot-bench"
                 .into()
         }
         _ => format!("the program folkmoot-bench does not start: {error}"),

@@ -1,4 +1,5 @@
-//! How far long work is, on the standard error: a bar on a terminal, else a line now and then.
+//! Tells on the standard error how far long work is. On a terminal it draws a bar; elsewhere it
+//! prints a line now and then.
 //!
 //! ```text
 //! terminal   3 of 30 joins  ######------------------  12s
@@ -22,7 +23,7 @@ enum Shown {
     Nothing,
 }
 
-/// Work that takes more than a moment. The bar goes away with it.
+/// Work that takes more than a moment. The bar disappears when this value is dropped.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
@@ -31,21 +32,21 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Work of so many steps; `what` they are, as `joins`.
+    /// Work of so many steps; `what` names them, as `joins`. There is a line for each.
     pub fn steps(what: &str, all: usize) -> Self {
         let progress = Self::new(Some(u64::try_from(all).unwrap_or(u64::MAX)), what, false);
         progress.tell();
         progress
     }
 
-    /// Work of which nobody knows how long it takes; `what` is going on, as `waiting for a vote`.
+    /// Work of unknown length; `what` names it, as `waiting for a vote`.
     pub(crate) fn wait(what: &str, quiet: bool) -> Self {
         let progress = Self::new(None, what, quiet);
         progress.tell();
         progress
     }
 
-    /// Work whose steps become known as it goes on. See [`Progress::to`].
+    /// Work of many short steps; [`Progress::to`] says how many there are.
     pub fn parts(what: &str, quiet: bool) -> Self {
         Self::new(Some(0), what, quiet)
     }
@@ -92,8 +93,8 @@ impl Progress {
         }
     }
 
-    /// Does what writes to the terminal itself.
-    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+    /// Hides the bar while something else writes to the terminal.
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bar.suspend(write)
     }
 
@@ -111,7 +112,7 @@ impl Progress {
                 Ok(done) => return done,
                 Err(_) => self.tell_since(),
             }
-            // Who waits for minutes need not read of each second.
+            // The longer it takes, the less often it is told.
             pause = (pause * 2).min(Duration::from_secs(16));
         }
     }

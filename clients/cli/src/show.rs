@@ -67,6 +67,11 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || hides(c) { '\u{fffd}' } else { c }).collect()
 }
 
+/// `1 vote`, `2 votes`.
+pub(crate) fn many(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// The first eight digits of an id.
 pub fn short(hex: &str) -> &str {
     hex.get(..8).unwrap_or(hex)

@@ -1,14 +1,14 @@
-//! How a program of ours begins and ends: its words, its log, its threads, its exit code.
+//! How a program of this project begins and ends: command line, log, threads, exit code.
 
 use crate::exit::{Exit, Failure};
 use clap::Parser;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Reads the words of a command line, of which the first is the program's name.
+/// Reads a command line. The first word is the name of the program.
 ///
 /// # Errors
-/// The exit code, once the person has read what is wrong with the line, or the help that was asked for.
+/// The exit code, if the line is wrong or asks for help; the text has been printed then.
 pub fn parse<Words: Parser>(words: impl IntoIterator<Item = OsString>) -> Result<Words, ExitCode> {
     let words: Vec<OsString> = words.into_iter().collect();
     Words::try_parse_from(&words).map_err(|error| misread(&error, &words))
@@ -26,7 +26,7 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Runs a command to its end, and reports what it failed with.
+/// Runs a command to its end and reports its failure, if it has one.
 pub fn run(json: bool, command: impl Future<Output = Result<(), Failure>>) -> ExitCode {
     log();
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {

@@ -1,4 +1,5 @@
-//! What the program gives a shell and its reader: completions, manual pages, the version, the way to the bench, progress.
+//! What the program gives a shell and the person at it: completions, manual pages, the version, the
+//! way to the bench, progress.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod common;

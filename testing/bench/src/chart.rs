@@ -1,4 +1,5 @@
-//! The charts: time against a number, one panel for each event, one line for each module or scheme, both axes logarithmic.
+//! The charts show time against a number: a panel for each event, and in it a line for each module
+//! or scheme. Both axes are logarithmic.
 
 use folkmoot_agreement::ModuleName;
 use folkmoot_cli::exit::Failure;

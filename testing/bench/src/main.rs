@@ -1,7 +1,7 @@
 //! `folkmoot-bench`, which `folkmoot bench` calls: what things cost, measured here and now.
 //!
 //! ```text
-//! ring                   members in processes of their own, which are this program, told to be `folkmoot`
+//! ring                   each member a process: this program again, acting as `folkmoot`
 //! keying, admission      members in this process, each node with sockets and a store of its own
 //! links                  two nodes, no network
 //! chart                  results of earlier runs: saved.rs, chart.rs
@@ -27,7 +27,7 @@ use folkmoot_cli::exit::Failure;
 use folkmoot_cli::start;
 use std::process::ExitCode;
 
-/// The first word for a process that is `folkmoot`.
+/// The first word of the command line of a process that acts as `folkmoot`.
 const AS_FOLKMOOT: &str = "--as-folkmoot";
 
 fn main() -> ExitCode {

@@ -1,12 +1,11 @@
 //! `folkmoot bench ring`: messages a second and latency of the ordered, sealed path, and proof of one order.
 
 use crate::args::BenchRing;
-use folkmoot_cli::children::{Burst, Member, Program, Workshop, burst_all, micros, shared};
+use folkmoot_cli::children::{Burst, Member, Program, Workshop, burst_all, found, micros, shared};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, short, table};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Time to warm up, not measured.
@@ -14,13 +13,19 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// Longest wait for the first view, and for the last messages.
 const SETTLE: Duration = Duration::from_secs(30);
 
-/// Runs the bench; exit code 1 if the orders differ. This program is `folkmoot` when that word comes first.
+/// Runs the bench; exit code 1 if the orders differ. `folkmoot` is the first word of the command
+/// line of a process that acts as that program.
 pub(crate) async fn ring(options: &BenchRing, folkmoot: &'static str, json: bool) -> Result<(), Failure> {
     if options.senders > options.nodes {
         return Err(Failure::new(Exit::Usage, "there cannot be more --senders than --nodes"));
     }
     let workshop = Workshop::open("bench", false)?;
-    let (mut members, charter) = found(&workshop, &Program::own(Some(folkmoot))?, options.nodes).await?;
+    let (program, mut members) = (Program::own(Some(folkmoot))?, Vec::new());
+    for number in 1..=options.nodes {
+        members.push(Member::new(&workshop, &program, &format!("n{number}")).await?);
+    }
+    let founders: Vec<&Member> = members.iter().collect();
+    let charter = found(&founders, &workshop.path().join("charter.toml"), ("bench", 1), &[]).await?;
     let progress = Progress::steps("steps: members run, all is sent, all is delivered", 3);
     let result = measure(&mut members, &charter, options, &progress).await;
     drop(progress);
@@ -33,27 +38,6 @@ pub(crate) async fn ring(options: &BenchRing, folkmoot: &'static str, json: bool
         return Ok(());
     }
     Err(Failure::new(Exit::No, "the members did not deliver the same messages in the same order"))
-}
-
-async fn found(
-    workshop: &Workshop,
-    program: &Program,
-    nodes: u16,
-) -> Result<(Vec<Member>, PathBuf), Failure> {
-    let mut members = Vec::new();
-    for number in 1..=nodes {
-        members.push(Member::new(workshop, program, &format!("n{number}")).await?);
-    }
-    let charter = workshop.path().join("charter.toml");
-    let (text, certificates) =
-        (charter.display().to_string(), members.iter().map(Member::certificate).collect::<Vec<_>>());
-    let mut line = vec!["charter", "new", "bench", "--votes", "1", "--out", &text];
-    line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
-    program.call(workshop.path(), &line).await?;
-    for member in &members {
-        member.call(&["charter", "sign", &text]).await?;
-    }
-    Ok((members, charter.with_extension("cms")))
 }
 
 async fn measure(

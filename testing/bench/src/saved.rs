@@ -1,4 +1,4 @@
-//! `folkmoot bench chart`: the chart of what earlier runs printed with --json, one value a line.
+//! `folkmoot bench chart`: draws results that earlier runs printed with --json, one value a line.
 
 use crate::admission;
 use crate::args::BenchChart;
@@ -8,7 +8,8 @@ use folkmoot_cli::exit::{Exit, Failure};
 use serde_json::Value;
 use std::path::Path;
 
-/// A kind of result: what its bench is called, what its chart shows, where its rows are, how one is read.
+/// A kind of result: the name of its bench, the title of its chart, the field that holds its rows,
+/// and how to read a row.
 type Kind = (&'static str, &'static str, &'static str, fn(&Value) -> Option<Point>);
 
 const KINDS: [Kind; 2] = [

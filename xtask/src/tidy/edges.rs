@@ -58,9 +58,11 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
     ),
+    // The commands need no protocol crate but the nouns and the judges of papers.
     ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-authority", "folkmoot-identity"]),
-    // The cli for the members that it measures; admission, agreement, keying, link and signing to count what modules,
-    // handshakes and schemes of signing cost, what keying adds, and what strangers' requests do.
+    // The bench needs the cli for the members that it measures. It needs admission, agreement,
+    // keying, link and signing to count what modules, handshakes and signing schemes cost, what
+    // keying adds, and what strangers' requests do.
     (
         "folkmoot-bench",
         &[

@@ -1,4 +1,5 @@
-//! Who plays: three founders, a stranger; and an authority and another stranger, where the group has an authority.
+//! Who plays: three founders and a stranger. If the group has an authority, the authority and a
+//! second stranger play, too.
 
 use super::outside::{Demo, Failure, Member, Program, Sealed, Workshop};
 use super::stage::GROUP;

@@ -5,8 +5,14 @@
 //!    with an authority: -> authority (it is killed) -> renew                central.rs
 //!    every step tells what happens as it happens, and notes what it checked  tale.rs
 //! ```
-//! From the rest of the program it takes only what outside.rs names: members as processes and what they are asked
-//! (children, control), how a command ends (exit), and how things are shown (show, progress). Nothing but the dispatcher uses it.
+//! The demo takes from the rest of the program only what outside.rs names:
+//! - children, control: members as processes, and what one can ask them;
+//! - exit: how a command ends;
+//! - show, progress: how things are shown;
+//! - args, values: the command line.
+//!
+//! Nothing but the dispatcher in lib.rs uses the demo.
+//!
 //!
 //! Nothing is simulated: the children are this program's own `member`, told what to do through their control sockets.
 

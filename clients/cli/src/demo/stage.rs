@@ -1,4 +1,4 @@
-//! What the chapters have in common: how long they wait, what they ask of members, how they read the answers.
+//! What the chapters share: how long they wait, what they ask members, how they read the answers.
 
 use super::outside::{
     Burst, Candidate, Exit, Failure, Faulty, Member, Ordering, Request, Sealed, Shared, burst_all, hex, short,

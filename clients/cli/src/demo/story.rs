@@ -1,7 +1,9 @@
 //! The chapters of the demo. Anna, Ben and Cleo found the group; Dora comes, and is expelled; Cleo crashes, and returns.
 
 use super::cast::Story;
-use super::outside::{Candidate, Failure, Faulty, Member, Request, Sealed, Shared, shared, short, until};
+use super::outside::{
+    Candidate, Failure, Faulty, Member, Request, Sealed, Shared, found, shared, short, until,
+};
 use super::stage::{
     AFTER, DELIVERY, GROUP, JOURNAL, QUIET, VIEW, attempt, burst, count, cut, field, from, proposal, say,
     tapped, told, votes,
@@ -26,17 +28,14 @@ impl Story {
 
     async fn found(&mut self, tale: &mut Tale) -> Result<Shared, Failure> {
         tale.step("found", "Three founders sign a charter and form a group");
-        let text = self.charter.with_extension("toml").display().to_string();
-        let certificates = [self.anna.certificate(), self.ben.certificate(), self.cleo.certificate()];
-        let mut line = vec!["charter", "new", GROUP, "--votes", "2", "--out", &text];
-        line.extend(["--scheme", self.scheme.name()]);
         let central =
             self.office.as_ref().map(|office| office.words(self.scheme.shared())).unwrap_or_default();
-        line.extend(central.iter().map(String::as_str));
-        line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
-        self.anna.call(&line).await?;
-        for founder in [&self.anna, &self.ben, &self.cleo] {
-            founder.call(&["charter", "sign", &text]).await?;
+        let mut more = vec!["--scheme", self.scheme.name()];
+        more.extend(central.iter().map(String::as_str));
+        let founders = [&self.anna, &self.ben, &self.cleo];
+        let text = self.charter.with_extension("toml");
+        found(&founders, &text, (GROUP, 2), &more).await?;
+        for founder in founders {
             tale.say(
                 &format!("{} ({}) signs the charter", founder.name, short(&founder.id)),
                 json!({ "member": founder.id }),

@@ -1,4 +1,5 @@
-//! The process follows what is beside its member: the program that votes, the authority's office, the office's replica.
+//! The process follows what runs beside its member: the program that votes, the authority's office
+//! and the office's replica.
 
 use super::hook::{self, Verdict, Word};
 use super::process::Process;

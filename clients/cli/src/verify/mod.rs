@@ -10,7 +10,7 @@ mod words;
 use crate::exit::{Exit, Failure, whole};
 use crate::files;
 use crate::progress::Progress;
-use crate::show::{Paint, data, harmless, line, paint, short, table, utc};
+use crate::show::{Paint, data, harmless, line, many, paint, short, table, utc};
 use folkmoot_base::{EntryId, MemberId, UnixTime};
 use folkmoot_identity::transcript::{Audit, Blame, Flaw, Numbers};
 use folkmoot_identity::{Admission, Ending, Roster, SignedCharter, Transcript};
@@ -135,7 +135,7 @@ fn text(audit: &Audit, numbers: &Numbers, next: &str) -> String {
     let charter = roster.charter();
     let founders: Vec<String> =
         roster.founding_charter().founders().iter().map(|founder| harmless(&founder.name)).collect();
-    let admit = words::many(usize::try_from(charter.threshold()).unwrap_or(usize::MAX), "vote");
+    let admit = many(usize::try_from(charter.threshold()).unwrap_or(usize::MAX), "vote");
     let about = format!(
         "{} ({}), founded by {}; {admit} of {} admit",
         harmless(charter.name().as_str()),
@@ -196,12 +196,12 @@ fn counts(numbers: &Numbers) -> String {
     let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
     let expiries = if expiries == 1 { "1 expiry".into() } else { format!("{expiries} expiries") };
     let parts = [
-        words::many(admissions, "admission"),
+        many(admissions, "admission"),
         expiries,
-        words::many(decisions, "decision"),
-        words::many(removals, "removal"),
-        words::many(splits, "split"),
-        words::many(merges, "merge"),
+        many(decisions, "decision"),
+        many(removals, "removal"),
+        many(splits, "split"),
+        many(merges, "merge"),
     ];
     let [admitted, expired, decided, removed, split, merged] = parts;
     format!("{entries}: {admitted}, {expired}, {decided} ({removed}); {split}, {merged}; no contradiction")
