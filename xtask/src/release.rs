@@ -64,7 +64,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     let rest = [
         "env FOLKMOOT_CRASH_MOMENTS=50 cargo test -p folkmoot-cli --test it crash:: -- --nocapture".into(),
         "cargo run --release -- demo --json".into(),
-        "cargo run --release -- bench ring --nodes 3 --senders 3 --bytes 1350 --service agreed --seconds 3 --json".into(),
+        format!("{BENCH} ring --nodes 3 --senders 3 --bytes 1350 --service agreed --seconds 3 --json"),
         format!("cargo xtask fuzz --seconds {fuzz_seconds} --jobs 2 --resume"),
         "cat docs/evidence/fuzz.tsv".into(),
     ];
@@ -74,6 +74,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
 }
 
 const SIM: &str = "cargo run --release -p folkmoot-sim --";
+const BENCH: &str = "cargo run --release -p folkmoot-bench --";
 const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];
 const ISSUE_4: &[u32] = &[4];
@@ -101,7 +102,7 @@ fn signatures() -> Vec<String> {
         format!("{series} --series 1 --runs 3 --scheme ts-dsa"),
         "flood".to_owned(),
     ];
-    all.extend(parts.map(|part| format!("cargo run --release -- bench admission --part {part} --json")));
+    all.extend(parts.map(|part| format!("{BENCH} admission --part {part} --json")));
     for scheme in ["plain", "asm", "ts-dsa", "frost", "shoup-rsa"] {
         all.push(format!("cargo run --release -- demo --scheme {scheme} --mode centralised --json"));
     }
@@ -114,7 +115,6 @@ fn signatures() -> Vec<String> {
 /// Every module in schedules, hybrid forms, votes on modules and ciphers; the model; known keys; what it all costs. The module
 /// that a charter gets for so few members is in the line without a name.
 fn key_agreement(schedules: u32) -> Vec<String> {
-    let bench = "cargo run --release -- bench";
     let model = "cargo run --release -p folkmoot-model -- --changes 3";
     let simulated = MODULES
         .iter()
@@ -133,7 +133,7 @@ fn key_agreement(schedules: u32) -> Vec<String> {
         "keying --sizes 15 --module gdh --times 10 --json",
         "links --times 200 --json",
     ]
-    .map(|what| format!("{bench} {what}"));
+    .map(|what| format!("{BENCH} {what}"));
     simulated.chain(hybrid).chain([charter]).chain(modelled).chain(tests).chain(costs).collect()
 }
 

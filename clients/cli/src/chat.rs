@@ -1,11 +1,13 @@
 //! Talking: lines typed go to the group, what the group says is printed.
 
-use crate::args::{Join, Ordering, Run};
+use crate::args::Join;
+use crate::args::run::{ReplicaArgs, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::render::event_text;
 use crate::member::{self, Printing};
 use crate::show::{Paint, harmless, hex, line, paint};
+use crate::values::Ordering;
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
@@ -22,6 +24,9 @@ const WAITING_MAX: usize = 256;
 const PARTING: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(20);
 
+/// How often one who waits for votes is told that it goes on.
+const TELL: Duration = Duration::from_secs(15);
+
 /// `folkmoot join`: becomes a stranger at the group's door, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
     let Join { charter, at, listen, policy_hook } = join;
@@ -35,7 +40,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         while_stdin: false,
         clock_ahead: 0,
         authority: false,
-        replica: crate::authority::args::ReplicaArgs::default(),
+        replica: ReplicaArgs::default(),
         danger_keep_keys: false,
     };
     chat(folder, run, json).await
@@ -86,6 +91,8 @@ async fn part(folder: &Path) -> Result<(), Failure> {
 enum Turn {
     Typed(Option<String>),
     Heard(Option<Value>),
+    /// Whoever waits is told that it goes on.
+    Tell,
     /// All that was typed is sent.
     Said,
 }
@@ -122,13 +129,20 @@ async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Re
             )
         );
     }
+    // A bar would stand where the person types.
+    let (asked, mut tell) = (Instant::now(), Instant::now() + TELL);
     while asking || !said {
         let turn = tokio::select! {
+            () = tokio::time::sleep_until(tell), if asking => Turn::Tell,
             line = typed.recv(), if says.is_some() => Turn::Typed(line),
             event = heard.recv() => Turn::Heard(event),
             _ = &mut saying, if says.is_none() && !said => Turn::Said,
         };
         match turn {
+            Turn::Tell => {
+                eprintln!("still waiting for the members' votes, {} s", asked.elapsed().as_secs());
+                tell += TELL;
+            }
             Turn::Heard(None) => return Ok(()),
             Turn::Heard(Some(event)) => {
                 hear(&event, asks, json)?;

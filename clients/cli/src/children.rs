@@ -2,14 +2,17 @@
 //!
 //! A child ends when its standard input does, so none survives this process, however it ends.
 
+pub use crate::control::micros;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
+use crate::values::Ordering;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// How long a child may take to open its folder and socket.
@@ -19,14 +22,17 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// A folder of folders, removed at the end.
 #[derive(Debug)]
-pub(crate) struct Workshop {
+pub struct Workshop {
     path: PathBuf,
     keep: bool,
 }
 
 impl Workshop {
     /// A new one under the system's temporary folder.
-    pub(crate) fn open(name: &str, keep: bool) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// There is no room.
+    pub fn open(name: &str, keep: bool) -> Result<Self, Failure> {
         let base = std::env::temp_dir();
         for attempt in 0..100 {
             let path = base.join(format!("folkmoot-{name}-{}-{attempt}", std::process::id()));
@@ -39,7 +45,8 @@ impl Workshop {
         Err(Failure::new(Exit::Configuration, format!("{} is full of old folders of ours", base.display())))
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -58,46 +65,87 @@ impl Drop for Workshop {
     }
 }
 
-/// Runs this program once more, to its end, and brings back what it wrote.
-pub(crate) async fn call(state: &Path, args: &[&str]) -> Result<Value, Failure> {
-    let (code, out, complaint) = call_raw(state, args).await?;
-    if code != Some(0) {
-        return Err(Failure::new(
-            Exit::No,
-            format!("folkmoot {} ended with {code:?}: {}", args.join(" "), complaint.trim()),
-        ));
-    }
-    if out.trim().is_empty() {
-        return Ok(Value::Null);
-    }
-    serde_json::from_str(out.trim()).map_err(|error| Failure::bug(format!("{}: {error}", args.join(" "))))
+/// The program whose processes the members are.
+#[derive(Debug, Clone)]
+pub struct Program {
+    path: PathBuf,
+    first: Option<&'static str>,
 }
 
-/// As [`call`], with exit code, standard output and standard error.
-pub(crate) async fn call_raw(state: &Path, args: &[&str]) -> Result<(Option<i32>, String, String), Failure> {
-    let output =
-        program()?.arg("--json").arg("--state").arg(state).args(args).stdin(Stdio::null()).output().await;
-    let output = output
-        .map_err(|error| Failure::new(Exit::Configuration, format!("cannot start a process: {error}")))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok((output.status.code(), text(&output.stdout), text(&output.stderr)))
+impl Program {
+    /// The running program. It acts as `folkmoot` if the first word of its command line is `first`.
+    ///
+    /// # Errors
+    /// The system does not say where this program is.
+    pub fn own(first: Option<&'static str>) -> Result<Self, Failure> {
+        let path = std::env::current_exe()
+            .map_err(|error| Failure::new(Exit::Configuration, format!("where am I? {error}")))?;
+        Ok(Self { path, first })
+    }
+
+    /// Runs it once, to its end, and brings back what it wrote.
+    ///
+    /// # Errors
+    /// It failed, or what it wrote is not JSON.
+    async fn call(&self, state: &Path, args: &[&str]) -> Result<Value, Failure> {
+        let (code, out, complaint) = self.call_raw(state, args).await?;
+        if code != Some(0) {
+            return Err(Failure::new(
+                Exit::No,
+                format!("folkmoot {} ended with {code:?}: {}", args.join(" "), complaint.trim()),
+            ));
+        }
+        if out.trim().is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_str(out.trim()).map_err(|error| Failure::bug(format!("{}: {error}", args.join(" "))))
+    }
+
+    /// As [`Program::call`], with exit code, standard output and standard error.
+    async fn call_raw(&self, state: &Path, args: &[&str]) -> Result<(Option<i32>, String, String), Failure> {
+        let output = self.command(state).args(args).stdin(Stdio::null()).output().await;
+        let output = output.map_err(|error| cannot_start(&error))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok((output.status.code(), text(&output.stdout), text(&output.stderr)))
+    }
+
+    fn command(&self, state: &Path) -> Command {
+        let mut command = Command::new(&self.path);
+        command.kill_on_drop(true).args(self.first).arg("--json").arg("--state").arg(state);
+        command
+    }
 }
 
-fn program() -> Result<Command, Failure> {
-    let path = std::env::current_exe()
-        .map_err(|error| Failure::new(Exit::Configuration, format!("where am I? {error}")))?;
-    let mut command = Command::new(path);
-    command.kill_on_drop(true);
-    Ok(command)
+fn cannot_start(error: &std::io::Error) -> Failure {
+    Failure::new(Exit::Configuration, format!("cannot start a process: {error}"))
+}
+
+/// What a member sends at once: `count` messages, or as many as it can in `seconds`.
+#[derive(Debug, Clone, Copy)]
+pub struct Burst {
+    /// Number of messages; 0 means as many as it can.
+    pub count: u64,
+    /// Bytes of each.
+    pub bytes: u32,
+    /// How they are ordered.
+    pub service: Ordering,
+    /// How long to go on.
+    pub seconds: f64,
+    /// How many may be on their way at once.
+    pub window: u32,
 }
 
 /// One member in its own process.
 #[derive(Debug)]
-pub(crate) struct Member {
-    pub(crate) name: String,
+pub struct Member {
+    program: Program,
+    /// What it is called.
+    pub name: String,
+    /// Its folder.
     pub(crate) state: PathBuf,
     pub(crate) id: String,
-    pub(crate) locator: String,
+    /// Where it listens, once it has started.
+    pub locator: String,
     /// Keeps every key it ever has, for the demonstration of what they open.
     pub(crate) keeps_keys: bool,
     /// How far its clock is set forward.
@@ -109,22 +157,31 @@ pub(crate) struct Member {
 
 impl Member {
     /// Makes the identity; starts nothing yet.
-    pub(crate) async fn new(workshop: &Workshop, name: &str) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// As [`Program::call`].
+    pub async fn new(workshop: &Workshop, program: &Program, name: &str) -> Result<Self, Failure> {
         let state = workshop.path().join(name);
-        let made = call(&state, &["identity", "new", name]).await?;
-        Ok(Self::made(name, state, &made))
+        let made = program.call(&state, &["identity", "new", name]).await?;
+        Ok(Self::made(program, name, state, &made))
     }
 
     /// Makes the authority of a group that is to have this name; starts nothing yet.
-    pub(crate) async fn authority(workshop: &Workshop, group: &str, scheme: &str) -> Result<Self, Failure> {
+    pub(crate) async fn authority(
+        workshop: &Workshop,
+        program: &Program,
+        group: &str,
+        scheme: &str,
+    ) -> Result<Self, Failure> {
         let state = workshop.path().join("authority");
-        let made = call(&state, &["authority", "new", "--group", group, "--scheme", scheme]).await?;
-        Ok(Self { is_authority: true, ..Self::made("authority", state, &made) })
+        let made = program.call(&state, &["authority", "new", "--group", group, "--scheme", scheme]).await?;
+        Ok(Self { is_authority: true, ..Self::made(program, "authority", state, &made) })
     }
 
-    fn made(name: &str, state: PathBuf, made: &Value) -> Self {
+    fn made(program: &Program, name: &str, state: PathBuf, made: &Value) -> Self {
         let id = made.get("member").and_then(Value::as_str).unwrap_or_default().to_owned();
         Self {
+            program: program.clone(),
             name: name.to_owned(),
             state,
             id,
@@ -137,17 +194,19 @@ impl Member {
     }
 
     /// The identity certificate, for others.
-    pub(crate) fn certificate(&self) -> String {
+    fn certificate(&self) -> String {
         self.state.join("identity.pem").display().to_string()
     }
 
     /// Starts the process, and waits until it can be spoken to.
-    pub(crate) async fn start(&mut self, charter: &Path, at: &[String], apply: bool) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// It does not start.
+    pub async fn start(&mut self, charter: &Path, at: &[String], apply: bool) -> Result<(), Failure> {
         // After a restart a member comes back where the others know it.
         let listen = self.locator.strip_prefix("udp/").unwrap_or("127.0.0.1:0").to_owned();
         let log = self.log_file()?;
-        let mut command = program()?;
-        command.arg("--json").arg("--state").arg(&self.state);
+        let mut command = self.program.command(&self.state);
         if self.is_authority {
             command.args(["authority", "run"]).arg(charter);
         } else {
@@ -164,10 +223,12 @@ impl Member {
         if self.keeps_keys {
             command.arg("--danger-keep-keys");
         }
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().map_err(|error| {
-                Failure::new(Exit::Configuration, format!("cannot start a process: {error}"))
-            })?;
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .map_err(|error| cannot_start(&error))?;
         let (stdin, stdout) =
             child.stdin.take().zip(child.stdout.take()).ok_or_else(|| Failure::bug("no pipes"))?;
         let mut lines = BufReader::new(stdout).lines();
@@ -221,6 +282,37 @@ impl Member {
         Ok(())
     }
 
+    /// Runs a command on its folder, to its end, and brings back what that wrote.
+    ///
+    /// # Errors
+    /// As [`Program::call`].
+    pub async fn call(&self, args: &[&str]) -> Result<Value, Failure> {
+        self.program.call(&self.state, args).await
+    }
+
+    /// The same, with exit code, standard output and standard error.
+    pub(crate) async fn call_raw(&self, args: &[&str]) -> Result<(Option<i32>, String, String), Failure> {
+        self.program.call_raw(&self.state, args).await
+    }
+
+    /// Has it begin a new delivery log.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub async fn mark(&self) -> Result<(), Failure> {
+        self.ask(&Request::Mark).await.map(drop)
+    }
+
+    /// Its delivery log, as soon as that has `count` messages. The latency in it is that of the
+    /// messages that came between two times (see [`micros`]).
+    ///
+    /// # Errors
+    /// It is gone, or has not heard so many within `limit`.
+    pub async fn heard(&self, count: u64, (from, to): (u64, u64), limit: Duration) -> Result<Value, Failure> {
+        let enough = |journal: &Value| journal.get("count").and_then(Value::as_u64) >= Some(count);
+        until(self, &Request::Journal { from, to }, limit, "the delivery of all messages", enough).await
+    }
+
     /// Asks through the control socket.
     pub(crate) async fn ask(&self, request: &Request) -> Result<Value, Failure> {
         let mut control = Control::connect(&self.state).await.map_err(|failure| self.explain(failure))?;
@@ -235,7 +327,7 @@ impl Member {
     }
 
     /// Ends the process in good order.
-    pub(crate) async fn stop(&mut self) {
+    pub async fn stop(&mut self) {
         let Some((mut child, stdin)) = self.process.take() else { return };
         drop(stdin);
         if tokio::time::timeout(Duration::from_secs(3), child.wait()).await.is_err() {
@@ -244,19 +336,43 @@ impl Member {
     }
 }
 
+/// These members found a group: the first writes a charter to `text`, and each signs it. Returns
+/// the path of the signed charter.
+///
+/// # Errors
+/// As [`Program::call`].
+pub async fn found(
+    founders: &[&Member],
+    text: &Path,
+    (name, votes): (&str, u32),
+    more: &[&str],
+) -> Result<PathBuf, Failure> {
+    let first = founders.first().ok_or_else(|| Failure::bug("a group of nobody"))?;
+    let (file, votes) = (text.display().to_string(), votes.to_string());
+    let certificates: Vec<String> = founders.iter().map(|founder| founder.certificate()).collect();
+    let mut line = vec!["charter", "new", name, "--votes", &votes, "--out", &file];
+    line.extend(more);
+    line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
+    first.call(&line).await?;
+    for founder in founders {
+        founder.call(&["charter", "sign", &file]).await?;
+    }
+    Ok(text.with_extension("cms"))
+}
+
 /// What some members have in common when they share a view and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shared {
+pub struct Shared {
     pub(crate) view: String,
+    /// The name of its key.
     pub(crate) epoch: String,
 }
 
 /// Waits until exactly `members` share one view with one key, other than `old`, and that key is at work.
-pub(crate) async fn shared(
-    members: &[&Member],
-    old: Option<&Shared>,
-    limit: Duration,
-) -> Result<Shared, Failure> {
+///
+/// # Errors
+/// They do not within `limit`, or one of them is gone.
+pub async fn shared(members: &[&Member], old: Option<&Shared>, limit: Duration) -> Result<Shared, Failure> {
     let end = Instant::now() + limit;
     let mut wanted: Vec<String> = members.iter().map(|member| member.id.clone()).collect();
     wanted.sort();
@@ -307,6 +423,26 @@ async fn stuck(members: &[&Member], views: &[Value], limit: Duration) -> String 
         text.push_str(&format!("\n  {}: {activity}; {view}", member.name));
     }
     text
+}
+
+/// Has all of these send at once, and brings back how many messages that were.
+///
+/// # Errors
+/// One of them is gone, or cannot send.
+pub async fn burst_all(members: &[&Member], burst: Burst) -> Result<u64, Failure> {
+    let Burst { count, bytes, service, seconds, window } = burst;
+    let mut all = JoinSet::new();
+    for member in members {
+        let request = Request::Burst { count, bytes, service, seconds, window };
+        let state = member.state.clone();
+        all.spawn(async move { Control::connect(&state).await?.ask(&request).await });
+    }
+    let mut sent = 0;
+    while let Some(answer) = all.join_next().await {
+        let answer = answer.map_err(Failure::bug)??;
+        sent += answer.get("sent").and_then(Value::as_u64).unwrap_or(0);
+    }
+    Ok(sent)
 }
 
 /// Waits until `done` says so of the answer of `member` to `request`.

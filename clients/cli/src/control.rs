@@ -9,12 +9,13 @@
 //! [`CLIENTS_MAX`] are served at once, each line has at most [`LINE_BYTES_MAX`] bytes; who breaks either is cut off.
 //! A subscriber that falls [`EVENTS_BEHIND_MAX`] events behind is told how many it has missed, and goes on.
 
-use crate::args::Ordering;
 use crate::exit::{Exit, Failure};
+use crate::values::Ordering;
 use folkmoot::StateFolder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -189,6 +190,12 @@ pub(crate) async fn write_line(writer: &mut OwnedWriteHalf, value: &impl Seriali
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     writer.write_all(&line).await
+}
+
+/// Microseconds since 1970, by the machine's clock: the same for all processes on it.
+pub fn micros() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// A command's end of the socket.

@@ -1,42 +1,16 @@
 //! `folkmoot csr`: admission for one who has but OpenSSL, through the member that runs on the folder.
 
+use crate::args::CsrCommand;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure, whole};
+use crate::progress::Progress;
 use crate::show::{data, harmless, hex, short};
-use clap::Subcommand;
 use folkmoot_identity::{CSR_BYTES_MAX, Csr};
 use serde_json::{Value, json};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// What can be said to `folkmoot csr`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum CsrCommand {
-    /// Hand in a CSR, as `openssl req -new` makes it, through the running member; then vote on it as on any request.
-    Submit {
-        /// PEM or DER; of a P-256 key, its subject one common name.
-        file: PathBuf,
-        /// Wait for the certificate, and write it there, PEM.
-        #[arg(long, short, value_name = "FILE")]
-        out: Option<PathBuf>,
-        /// How long to wait for it.
-        #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "out")]
-        timeout: u64,
-    },
-    /// The certificate that a CSR was granted, PEM.
-    Fetch {
-        /// The CSR.
-        file: PathBuf,
-        /// Where to write it; printed if not given.
-        #[arg(long, short, value_name = "FILE")]
-        out: Option<PathBuf>,
-        /// How long to wait for it.
-        #[arg(long, value_name = "SECONDS", default_value_t = 0)]
-        timeout: u64,
-    },
-}
 
 /// Pause between two looks for the certificate.
 const LOOK: Duration = Duration::from_millis(200);
@@ -50,7 +24,7 @@ pub(crate) async fn csr(folder: &Path, command: CsrCommand, json: bool) -> Resul
         CsrCommand::Fetch { file, out, timeout } => {
             let csr = read(&file)?;
             let mut control = Control::connect(folder).await?;
-            let pem = wait(&mut control, &csr, timeout).await?;
+            let pem = wait(&mut control, &csr, timeout, json).await?;
             hand_over(&pem, out.as_deref(), json)
         }
     }
@@ -76,12 +50,17 @@ async fn submit(
         )
     });
     let Some(out) = out else { return Ok(()) };
-    let pem = wait(&mut control, &csr, timeout).await?;
+    let pem = wait(&mut control, &csr, timeout, json).await?;
     hand_over(&pem, Some(out), json)
 }
 
 /// Asks for the certificate until it is there, the request is closed without one, or the time is up.
-async fn wait(control: &mut Control, csr: &Csr, seconds: u64) -> Result<String, Failure> {
+async fn wait(control: &mut Control, csr: &Csr, seconds: u64, quiet: bool) -> Result<String, Failure> {
+    let progress = Progress::wait("waiting for the certificate", quiet || seconds == 0);
+    progress.during(granted(control, csr, seconds)).await
+}
+
+async fn granted(control: &mut Control, csr: &Csr, seconds: u64) -> Result<String, Failure> {
     let ask = Request::Certificate { member: csr.member().hex(), serial: hex(&csr.serial()) };
     let end = Instant::now() + Duration::from_secs(seconds);
     loop {

@@ -1,13 +1,14 @@
 //! How a command ends: exit codes that scripts can rely on, and texts that say what to do next.
 
 use folkmoot::{Error, StateError, StoreError};
+use folkmoot_authority::AuthorityError;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 
 /// The published exit codes (docs/cli.md). 0 is done, or yes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Exit {
+pub enum Exit {
     /// The answer is no, or a check failed.
     No = 1,
     /// The command line is wrong.
@@ -22,25 +23,28 @@ pub(crate) enum Exit {
     TimedOut = 6,
     /// The member is not in the group.
     NotInGroup = 7,
-    /// Our bug.
+    /// A bug of ours.
     Bug = 70,
 }
 
 /// Why a command did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
-pub(crate) struct Failure {
-    pub(crate) exit: Exit,
-    pub(crate) text: String,
+pub struct Failure {
+    /// The code that the program ends with.
+    pub exit: Exit,
+    /// What people are told; empty if the data say it all.
+    pub text: String,
 }
 
 impl Failure {
-    pub(crate) fn new(exit: Exit, text: impl Into<String>) -> Self {
+    /// One that ends with this code.
+    pub fn new(exit: Exit, text: impl Into<String>) -> Self {
         Self { exit, text: text.into() }
     }
 
     /// A thing that cannot happen, did.
-    pub(crate) fn bug(text: impl std::fmt::Display) -> Self {
+    pub fn bug(text: impl std::fmt::Display) -> Self {
         Self::new(
             Exit::Bug,
             format!("{text}. This is a bug in folkmoot; please report it with the command you ran"),
@@ -48,7 +52,7 @@ impl Failure {
     }
 
     /// A file or folder that does not serve.
-    pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
+    pub fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::new(Exit::Configuration, format!("{}: {}", path.display(), folkmoot::tools::in_words(error)))
     }
 
@@ -80,6 +84,12 @@ impl From<Error> for Failure {
             _ => Exit::Configuration,
         };
         Self::new(exit, error.to_string())
+    }
+}
+
+impl From<AuthorityError> for Failure {
+    fn from(error: AuthorityError) -> Self {
+        Self::new(Exit::Configuration, error.to_string())
     }
 }
 

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::exit::{Exit, Failure};
-use crate::show::{data, hex, short};
+use crate::show::{data, hex, many, short};
 use crate::verify;
 use bytes::Bytes;
 use folkmoot::StateFolder;
@@ -69,10 +69,6 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
         format!("{}: charter, transcript, {certificates}, {votes}{left_out}{}", to.display(), heads.concat())
     });
     Ok(())
-}
-
-fn many(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// The transcript in the folder, and the revocation list if one is kept. Nobody else may have it open meanwhile.

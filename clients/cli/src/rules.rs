@@ -1,84 +1,30 @@
 //! What a new charter says on who comes in and who goes.
 
+use crate::args::rules::RuleArgs;
 use crate::exit::{Exit, Failure};
-use clap::Args;
+use crate::files::certificate;
 use folkmoot::MemberId;
-use folkmoot_identity::{Below, Minority, Policies, Policy, Rule};
+use folkmoot_identity::{Policies, Rule};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-#[derive(Debug, Args)]
-pub(crate) struct RuleArgs {
-    /// In place of --votes, a share of the group's size, as 30%; it follows the size.
-    #[arg(long, value_name = "SHARE", value_parser = ratio)]
-    ratio: Option<u32>,
-    /// With --ratio: by how much the group grows or shrinks before the number of votes follows.
-    #[arg(long, value_name = "NUMBER", default_value_t = 5, requires = "ratio")]
-    window: u32,
-    /// If there are fewer voters than votes asked for: all of them suffice (reset), or the authority decides.
-    #[arg(long, value_name = "HOW", value_parser = Below::from_word)]
-    below_threshold: Option<Below>,
-    /// A role and its keys, as operators=anna/identity.pem,ben/identity.pem; files or key ids. May be given more than once.
-    #[arg(long = "role", value_name = "NAME=KEYS")]
-    roles: Vec<String>,
-    /// What votes for an admission satisfy besides their number, as "2 of operators and 1 of security".
-    #[arg(long, value_name = "RULE")]
-    admit: Option<String>,
-    /// What votes for an expulsion satisfy besides.
-    #[arg(long, value_name = "RULE")]
-    remove: Option<String>,
-    /// How many rejections end a request for good.
-    #[arg(long, value_name = "NUMBER")]
-    objections: Option<u32>,
-    /// How long a request lasts, and every vote on it, whoever was away meanwhile.
-    #[arg(long, value_name = "DAYS")]
-    request_days: Option<u32>,
-    /// Who admits: the voters (threshold), the charter's list, one founder, or the authority.
-    #[arg(long, value_name = "POLICY", default_value = "threshold", value_parser = Policy::from_word)]
-    policy: Policy,
-    /// With --policy list: who may join without votes; files or key ids, with commas between.
-    #[arg(long, value_name = "KEYS")]
-    list: Option<String>,
-    /// What the smaller side of a split may do: continue, read-only or stop.
-    #[arg(long, value_name = "HOW", default_value = "continue", value_parser = minority)]
-    pub(crate) minority: Minority,
-    /// With --policy founder: whose vote admits; a file or key id.
-    #[arg(long, value_name = "KEY")]
-    decider: Option<String>,
-}
-
-fn minority(word: &str) -> Result<Minority, &'static str> {
-    Minority::from_word(word).ok_or("continue, read-only or stop")
-}
-
-fn ratio(word: &str) -> Result<u32, &'static str> {
-    word.strip_suffix('%').and_then(|number| number.parse().ok()).ok_or("a share is written as 30%")
-}
-
-impl RuleArgs {
-    /// Hundredths and window.
-    pub(crate) fn share(&self) -> Option<(u32, u32)> {
-        self.ratio.map(|percent| (percent, self.window))
-    }
-
-    pub(crate) fn policies(&self) -> Result<Policies, Failure> {
-        let role = |text: &String| {
-            let (name, who) =
-                text.split_once('=').ok_or_else(|| usage("--role", "is written as NAME=KEYS"))?;
-            Ok((name.to_owned(), keys(who)?))
-        };
-        Ok(Policies {
-            policy: self.policy,
-            list: self.list.as_deref().map(keys).transpose()?.unwrap_or_default(),
-            decider: self.decider.as_deref().map(key).transpose()?,
-            roles: self.roles.iter().map(role).collect::<Result<_, Failure>>()?,
-            admit: rule("--admit", self.admit.as_deref())?,
-            remove: rule("--remove", self.remove.as_deref())?,
-            objections: self.objections,
-            request_days: self.request_days,
-            below: self.below_threshold.unwrap_or_default(),
-        })
-    }
+/// Who admits and who removes.
+pub(crate) fn policies(rules: &RuleArgs) -> Result<Policies, Failure> {
+    let role = |text: &String| {
+        let (name, who) = text.split_once('=').ok_or_else(|| usage("--role", "is written as NAME=KEYS"))?;
+        Ok((name.to_owned(), keys(who)?))
+    };
+    Ok(Policies {
+        policy: rules.policy,
+        list: rules.list.as_deref().map(keys).transpose()?.unwrap_or_default(),
+        decider: rules.decider.as_deref().map(key).transpose()?,
+        roles: rules.roles.iter().map(role).collect::<Result<_, Failure>>()?,
+        admit: rule("--admit", rules.admit.as_deref())?,
+        remove: rule("--remove", rules.remove.as_deref())?,
+        objections: rules.objections,
+        request_days: rules.request_days,
+        below: rules.below_threshold.unwrap_or_default(),
+    })
 }
 
 fn usage(what: &str, why: impl std::fmt::Display) -> Failure {
@@ -97,6 +43,6 @@ fn keys(text: &str) -> Result<BTreeSet<MemberId>, Failure> {
 fn key(text: &str) -> Result<MemberId, Failure> {
     match MemberId::from_hex(text) {
         Some(id) => Ok(id),
-        None => crate::files::certificate(Path::new(text)).map(|certificate| certificate.member()),
+        None => certificate(Path::new(text)).map(|certificate| certificate.member()),
     }
 }

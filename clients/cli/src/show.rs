@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
+use tabled::builder::Builder;
+use tabled::settings::{Padding, Style};
 
 /// How a word is painted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,28 +44,19 @@ pub(crate) fn line(text: &str) {
 }
 
 /// The value as JSON, or `text` for people.
-pub(crate) fn data(json: bool, value: &Value, text: impl FnOnce() -> String) {
+pub fn data(json: bool, value: &Value, text: impl FnOnce() -> String) {
     line(&if json { value.to_string() } else { text() });
 }
 
 /// Columns under a heading, as wide as they need to be.
-pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
-            .chain(heading.get(column).map(|cell| cell.chars().count()))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
-    let lay = |cells: Vec<&str>| {
-        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let mut lines = vec![paint(Paint::Bold, &lay(heading.to_vec()))];
-    lines.extend(rows.iter().map(|row| lay(row.iter().map(String::as_str).collect())));
-    lines.join("\n")
+pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
+    let mut all = Builder::new();
+    all.push_record(heading.iter().copied());
+    rows.iter().for_each(|row| all.push_record(row));
+    let laid = all.build().with(Style::empty()).with(Padding::new(0, 2, 0, 0)).to_string();
+    let mut lines = laid.lines().map(str::trim_end);
+    let heading = lines.next().map(|line| paint(Paint::Bold, line));
+    heading.into_iter().chain(lines.map(str::to_owned)).collect::<Vec<_>>().join("\n")
 }
 
 /// Text from others, made harmless for a terminal: control characters (escape sequences, line ends) are replaced, and
@@ -74,8 +67,13 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || hides(c) { '\u{fffd}' } else { c }).collect()
 }
 
+/// `1 vote`, `2 votes`.
+pub(crate) fn many(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// The first eight digits of an id.
-pub(crate) fn short(hex: &str) -> &str {
+pub fn short(hex: &str) -> &str {
     hex.get(..8).unwrap_or(hex)
 }
 
@@ -98,7 +96,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Reads what [`hex`] writes.
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.is_ascii() {
         return None;
     }
@@ -113,6 +111,16 @@ mod tests {
     fn what_others_say_cannot_move_the_cursor() {
         assert_eq!(harmless("a\u{1b}[2Jb\nc\u{202e}d"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d");
         assert_eq!(harmless("grüß dich 👋"), "grüß dich 👋");
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_what_is_seen() {
+        let rows = [["日本", "\u{1b}[32mgood\u{1b}[0m", "x"], ["anna", "bad", ""]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        let seen = table(&["NAME", "", "WHY"], &rows);
+        assert_eq!(seen, "NAME        WHY\n日本  \u{1b}[32mgood\u{1b}[0m  x\nanna  bad");
+        assert_eq!(table(&["A", "B"], &[vec!["1".into()]]), "A  B\n1", "a row may be short");
+        assert_eq!(table(&["A"], &[]), "A");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! One member, open.
 
-use crate::{Error, Event, Options, Session};
+use crate::options::Options;
+use crate::session::Session;
 use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Locator, MemberId};
 use folkmoot_runtime::{
-    AuthorityStatus, Command, Lock, MemberHandle, Petition, Proposal, Refusal, RunningMember,
+    AuthorityStatus, Command, Event, Lock, MemberHandle, Petition, Proposal, Refusal, RunningMember,
+    RuntimeError as Error,
 };
 use folkmoot_transport::Faults;
 use std::path::PathBuf;

@@ -47,8 +47,7 @@ pub mod tools {
     pub use folkmoot_attach::{Attached, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
     pub use folkmoot_base::{Entropy, Instant};
     pub use folkmoot_runtime::{
-        Attempts, Command, Handle, Household, Machine, MemberHandle, Node, Note, Opened,
-        Options as OpenOptions, OsEntropy, Running, Seat, Seated, Sending, Store, Tapped, Timing, in_words,
-        prepare, wall_clock,
+        Attempts, Command, Handle, Machine, MemberHandle, Node, Note, Opened, Options as OpenOptions,
+        OsEntropy, Running, Seat, Seated, Sending, Store, Tapped, Timing, in_words, prepare, wall_clock,
     };
 }

@@ -1,10 +1,9 @@
 //! One member's conversation with one group.
 
-use crate::Error;
 use bytes::Bytes;
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
 use folkmoot_base::{GroupId, Service};
-use folkmoot_runtime::{Command, MemberHandle, Sending};
+use folkmoot_runtime::{Command, MemberHandle, RuntimeError as Error, Sending};
 
 /// Sends to one group. Cheap to clone; use it from as many tasks as you like.
 #[derive(Debug, Clone)]

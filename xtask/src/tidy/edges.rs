@@ -59,16 +59,20 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot",
         &["folkmoot-base", "folkmoot-identity", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"],
     ),
-    // Admission, agreement, keying, link and signing for its bench alone, which counts what modules, handshakes and schemes of
-    // signing cost, what keying adds, and what strangers' requests do.
+    // The commands need no protocol crate but the nouns and the judges of papers.
+    ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-authority", "folkmoot-identity"]),
+    // The bench needs the cli for the members that it measures. It needs admission, agreement,
+    // keying, link and signing to count what modules, handshakes and signing schemes cost, what
+    // keying adds, and what strangers' requests do.
     (
-        "folkmoot-cli",
+        "folkmoot-bench",
         &[
             "folkmoot",
             "folkmoot-base",
             "folkmoot-admission",
             "folkmoot-agreement",
             "folkmoot-authority",
+            "folkmoot-cli",
             "folkmoot-identity",
             "folkmoot-keying",
             "folkmoot-link",

@@ -5,44 +5,35 @@
 //! run  --> member::run with the authority's side of the door         status --> asks the one that runs
 //! ```
 
-pub(crate) mod args;
+pub(crate) mod seat;
 
+use crate::args::authority::Authority;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
-use crate::files;
+use crate::identity;
 use crate::member::{self, Printing};
+use crate::progress::Progress;
 use crate::show::{Paint, data, harmless, hex, paint, short, table};
-use args::Authority;
 use folkmoot::tools::wall_clock;
 use folkmoot::{GroupName, StateFolder, UnixTime};
+use folkmoot_authority::Public;
 use folkmoot_authority::Record;
-use folkmoot_authority::{AuthorityError, Public};
 use folkmoot_base::digest;
 use folkmoot_identity::{Gmc, Scheme};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::{Duration, Instant};
-use tokio::task::{JoinError, JoinHandle};
 
 /// Clocks differ: a certificate begins a little before it is made.
 const SKEW_SECONDS: u64 = 3_600;
-/// How often long work says that it goes on.
-const PROGRESS: Duration = Duration::from_secs(5);
-
-pub(crate) fn refuse(error: AuthorityError) -> Failure {
-    Failure::new(Exit::Configuration, error.to_string())
-}
 
 /// Runs one of its commands.
 pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result<(), Failure> {
     match command {
         Authority::New { group, scheme, name } => new(folder, &group, scheme, &name, json).await,
-        Authority::Show => show(&folkmoot_authority::public(&StateFolder::at(folder)).map_err(refuse)?, json),
-        Authority::Certificate => {
-            certificate(&folkmoot_authority::public(&StateFolder::at(folder)).map_err(refuse)?, json)
-        }
+        Authority::Show => show(&folkmoot_authority::public(&StateFolder::at(folder))?, json),
+        Authority::Certificate => certificate(&folkmoot_authority::public(&StateFolder::at(folder))?, json),
         Authority::HandOver { file } => {
-            folkmoot_authority::hand_over(&StateFolder::at(folder), &file).map_err(refuse)?;
+            folkmoot_authority::hand_over(&StateFolder::at(folder), &file)?;
             data(json, &json!({ "file": file }), || {
                 format!(
                     "{}: whoever has this file is the authority; remove it once it is taken over",
@@ -52,7 +43,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
             Ok(())
         }
         Authority::TakeOver { file } => {
-            let public = folkmoot_authority::take_over(&StateFolder::at(folder), &file).map_err(refuse)?;
+            let public = folkmoot_authority::take_over(&StateFolder::at(folder), &file)?;
             show(&public, json)
         }
         Authority::Run(run) => {
@@ -61,7 +52,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
         }
         Authority::TakeLog { from } => {
             let records = folkmoot_authority::take_log(&StateFolder::at(folder), &StateFolder::at(&from));
-            let records = records.map_err(refuse)?;
+            let records = records?;
             data(json, &json!({ "records": records }), || {
                 format!("{records} records: this log is the log now")
             });
@@ -76,27 +67,16 @@ async fn new(folder: &Path, group: &str, scheme: Scheme, name: &str, json: bool)
     GroupName::new(group).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     let state = StateFolder::at(folder);
     if !state.has_identity() {
-        files::make_identity(folder, name, None)?;
+        identity::make_identity(folder, name, None)?;
     }
     let (from, group) = (UnixTime(wall_clock().0.saturating_sub(SKEW_SECONDS)), group.to_owned());
     let drawn = tokio::task::spawn_blocking(move || folkmoot_authority::found(&state, &group, scheme, from));
-    let public = shown(scheme, drawn).await.map_err(Failure::bug)?.map_err(refuse)?;
+    // Safe primes are rare.
+    let what = "drawing two safe primes for the group's RSA key, which takes up to half a minute";
+    let progress = Progress::wait(what, scheme != Scheme::Shoup);
+    let public = progress.during(drawn).await.map_err(Failure::bug)??;
+    drop(progress);
     show(&public, json)
-}
-
-/// Says on the standard error what takes so long, where it does: safe primes are rare.
-async fn shown<T>(scheme: Scheme, work: JoinHandle<T>) -> Result<T, JoinError> {
-    if scheme != Scheme::Shoup {
-        return work.await;
-    }
-    eprintln!("drawing two safe primes for the group's RSA key; this takes seconds, at times half a minute");
-    let (began, mut work) = (Instant::now(), work);
-    loop {
-        match tokio::time::timeout(PROGRESS, &mut work).await {
-            Ok(done) => return done,
-            Err(_) => eprintln!("still drawing, {} s", began.elapsed().as_secs()),
-        }
-    }
 }
 
 fn show(public: &Public, json: bool) -> Result<(), Failure> {
@@ -130,7 +110,7 @@ fn certificate(public: &Public, json: bool) -> Result<(), Failure> {
 
 /// `folkmoot authority log`
 fn log(folder: &Path, json: bool) -> Result<(), Failure> {
-    let all = folkmoot_authority::records(&StateFolder::at(folder)).map_err(refuse)?;
+    let all = folkmoot_authority::records(&StateFolder::at(folder))?;
     let value: Vec<Value> = all.iter().map(record_json).collect();
     data(json, &Value::from(value.clone()), || {
         let row = |one: &Value| {

@@ -2,20 +2,31 @@
 //!
 //! ```text
 //! found -> admit -> order -> crash -> split -> heal -> expel -> return      story.rs, one function each
-//!    with an authority: -> authority (it is killed) -> renew                story/central.rs
+//!    with an authority: -> authority (it is killed) -> renew                central.rs
 //!    every step tells what happens as it happens, and notes what it checked  tale.rs
 //! ```
+//! The demo takes from the rest of the program only what outside.rs names:
+//! - children, control: members as processes, and what one can ask them;
+//! - exit: how a command ends;
+//! - show, progress: how things are shown;
+//! - args, values: the command line.
+//!
+//! Nothing but the dispatcher in lib.rs uses the demo.
+//!
+//!
 //! Nothing is simulated: the children are this program's own `member`, told what to do through their control sockets.
 
+mod cast;
+mod central;
+mod outside;
+mod stage;
 mod story;
 mod tale;
 
-use crate::args::Demo;
-use crate::children::Workshop;
-use crate::exit::{Exit, Failure};
+use cast::Story;
 use folkmoot_identity::Mode;
+use outside::{Demo, Exit, Failure, Workshop};
 use std::time::Duration;
-use story::Story;
 use tale::Tale;
 
 /// The whole demo must be over by then.
@@ -23,12 +34,16 @@ const LIMIT: Duration = Duration::from_secs(58);
 /// With an authority, which has chapters of its own.
 const LIMIT_CENTRAL: Duration = Duration::from_secs(118);
 
+/// Steps that every group goes through.
+const STEPS: usize = 8;
+
 /// Runs the demo; exit code 1 if any check failed.
 pub(crate) async fn run(options: &Demo, json: bool) -> Result<(), Failure> {
     let mut workshop = Workshop::open("demo", options.keep)?;
-    let mut tale = Tale::new(json);
     let mut story = Story::new(&workshop, options).await?;
-    let limit = if options.mode == Mode::Centralised { LIMIT_CENTRAL } else { LIMIT };
+    let (limit, steps) =
+        if options.mode == Mode::Centralised { (LIMIT_CENTRAL, STEPS + 2) } else { (LIMIT, STEPS) };
+    let mut tale = Tale::new(steps, json);
     let result = tokio::select! {
         result = tokio::time::timeout(limit, story.play(&mut tale)) => match result {
             Ok(result) => result,

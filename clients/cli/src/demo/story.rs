@@ -1,72 +1,20 @@
 //! The chapters of the demo. Anna, Ben and Cleo found the group; Dora comes, and is expelled; Cleo crashes, and returns.
 
-mod central;
-
+use super::cast::Story;
+use super::outside::{
+    Candidate, Failure, Faulty, Member, Request, Sealed, Shared, found, shared, short, until,
+};
+use super::stage::{
+    AFTER, DELIVERY, GROUP, JOURNAL, QUIET, VIEW, attempt, burst, count, cut, field, from, proposal, say,
+    tapped, told, votes,
+};
 use super::tale::Tale;
-use crate::args::{Demo, Ordering};
-use crate::children::{Member, Shared, Workshop, call, call_raw, shared, until};
-use crate::control::{Candidate, Faulty, Request, Sealed};
-use crate::exit::{Exit, Failure};
-use crate::show::{hex, short};
-use central::Office;
-use folkmoot_identity::{Mode, Scheme};
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-/// Longest wait for a view and its key.
-const VIEW: Duration = Duration::from_secs(15);
-/// Longest wait for messages to arrive everywhere.
-const DELIVERY: Duration = Duration::from_secs(20);
-/// How long nothing may happen before it counts as not happening.
-const QUIET: Duration = Duration::from_millis(300);
-/// Messages each sends after the expulsion.
-const AFTER: u64 = 50;
-/// Bytes of a message in the order step.
-const BYTES: u32 = 100;
-/// What the group is called.
-const GROUP: &str = "the demo";
-
-/// The cast, and where the story stands.
-#[derive(Debug)]
-pub(crate) struct Story {
-    anna: Member,
-    ben: Member,
-    cleo: Member,
-    dora: Member,
-    charter: PathBuf,
-    messages: u64,
-    scheme: Scheme,
-    /// Sealed payloads of the first view of four, tapped on their way.
-    keepsake: Vec<Sealed>,
-    /// Where the mode is centralised.
-    office: Option<Office>,
-}
-
-/// The delivery logs ask for no window of time here.
-const JOURNAL: Request = Request::Journal { from: 0, to: 0 };
+use std::time::Instant;
 
 impl Story {
-    /// Makes four identities, each in its own folder.
-    pub(crate) async fn new(workshop: &Workshop, options: &Demo) -> Result<Self, Failure> {
-        let Demo { messages, scheme, mode, .. } = *options;
-        let (anna, ben) = (Member::new(workshop, "anna").await?, Member::new(workshop, "ben").await?);
-        let (cleo, mut dora) = (Member::new(workshop, "cleo").await?, Member::new(workshop, "dora").await?);
-        dora.keeps_keys = true;
-        let charter = workshop.path().join("charter.cms");
-        let office = match mode {
-            Mode::Decentralised => None,
-            Mode::Centralised => {
-                let authority = Member::authority(workshop, GROUP, scheme.name()).await?;
-                Some(Office::new(authority, Member::new(workshop, "erin").await?))
-            }
-        };
-        let (messages, keepsake) = (messages.into(), Vec::new());
-        Ok(Self { anna, ben, cleo, dora, charter, messages, scheme, keepsake, office })
-    }
-
     /// The whole story.
-    pub(crate) async fn play(&mut self, tale: &mut Tale) -> Result<(), Failure> {
+    pub(super) async fn play(&mut self, tale: &mut Tale) -> Result<(), Failure> {
         let founders = self.found(tale).await?;
         let four = self.admit(tale, &founders).await?;
         self.order(tale).await?;
@@ -78,36 +26,23 @@ impl Story {
         self.central(tale).await
     }
 
-    /// Ends all children.
-    pub(crate) async fn end(&mut self) {
-        for member in [&mut self.anna, &mut self.ben, &mut self.cleo, &mut self.dora] {
-            member.stop().await;
-        }
-        for member in self.office.iter_mut().flat_map(Office::all) {
-            member.stop().await;
-        }
-    }
-
     async fn found(&mut self, tale: &mut Tale) -> Result<Shared, Failure> {
         tale.step("found", "Three founders sign a charter and form a group");
-        let text = self.charter.with_extension("toml").display().to_string();
-        let certificates = [self.anna.certificate(), self.ben.certificate(), self.cleo.certificate()];
-        let mut line = vec!["charter", "new", GROUP, "--votes", "2", "--out", &text];
-        line.extend(["--scheme", self.scheme.name()]);
         let central =
             self.office.as_ref().map(|office| office.words(self.scheme.shared())).unwrap_or_default();
-        line.extend(central.iter().map(String::as_str));
-        line.extend(certificates.iter().flat_map(|file| ["--founder", file.as_str()]));
-        call(&self.anna.state, &line).await?;
-        for founder in [&self.anna, &self.ben, &self.cleo] {
-            call(&founder.state, &["charter", "sign", &text]).await?;
+        let mut more = vec!["--scheme", self.scheme.name()];
+        more.extend(central.iter().map(String::as_str));
+        let founders = [&self.anna, &self.ben, &self.cleo];
+        let text = self.charter.with_extension("toml");
+        found(&founders, &text, (GROUP, 2), &more).await?;
+        for founder in founders {
             tale.say(
                 &format!("{} ({}) signs the charter", founder.name, short(&founder.id)),
                 json!({ "member": founder.id }),
             );
         }
         let signed = self.charter.display().to_string();
-        let verified = call(&self.anna.state, &["charter", "verify", &signed]).await?;
+        let verified = self.anna.call(&["charter", "verify", &signed]).await?;
         tale.check(
             "the charter is signed by all three",
             verified.get("stands") == Some(&Value::Bool(true)),
@@ -142,8 +77,7 @@ impl Story {
         for member in [&self.anna, &self.ben] {
             until(member, &Request::Petitions, VIEW, "dora's request", asked).await?;
         }
-        let (code, _, complaint) =
-            call_raw(&self.dora.state, &["send", "let me in", "--timeout", "1"]).await?;
+        let (code, _, complaint) = self.dora.call_raw(&["send", "let me in", "--timeout", "1"]).await?;
         let complaint: Value = serde_json::from_str(complaint.trim()).unwrap_or(Value::Null);
         tale.check(
             "without votes she is refused",
@@ -166,7 +100,7 @@ impl Story {
     async fn keep_words(&mut self) -> Result<(), Failure> {
         let all = [&self.anna, &self.ben, &self.cleo, &self.dora];
         for member in all {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         self.anna.ask(&Request::Tap { withhold: false }).await?;
         say(&self.anna, "welcome, dora").await?;
@@ -178,7 +112,7 @@ impl Story {
     }
 
     async fn vote(&self, tale: &Tale, voter: &Member) -> Result<(), Failure> {
-        call(&voter.state, &["vote", "approve", "dora"]).await?;
+        voter.call(&["vote", "approve", "dora"]).await?;
         tale.say(&format!("{} votes yes", voter.name), json!({ "voter": voter.id }));
         Ok(())
     }
@@ -191,7 +125,7 @@ impl Story {
     }
 
     async fn why(&self, who: &str) -> Result<String, Failure> {
-        let (_, out, _) = call_raw(&self.anna.state, &["why", who]).await?;
+        let (_, out, _) = self.anna.call_raw(&["why", who]).await?;
         let person: Value = serde_json::from_str(out.trim()).unwrap_or(Value::Null);
         Ok(person.get("why").and_then(Value::as_str).unwrap_or("nothing is known").to_owned())
     }
@@ -200,12 +134,10 @@ impl Story {
         tale.step("order", "All four talk at once, and all hear the same");
         let all = [&self.anna, &self.ben, &self.cleo, &self.dora];
         for member in all {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         let begun = Instant::now();
-        let (anna, ben) = (burst(&self.anna, self.messages), burst(&self.ben, self.messages));
-        let (cleo, dora) = (burst(&self.cleo, self.messages), burst(&self.dora, self.messages));
-        tokio::try_join!(anna, ben, cleo, dora)?;
+        burst(&all, self.messages).await?;
         let total = self.messages * 4;
         let mut digests = Vec::new();
         for member in all {
@@ -266,7 +198,7 @@ impl Story {
             &detail,
         );
         for member in [&self.anna, &self.ben, &self.dora] {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         say(&self.anna, "is anybody there?").await?;
         say(&self.dora, "only me").await?;
@@ -308,7 +240,7 @@ impl Story {
         self.dora.ask(&Request::IgnoreChanges).await?;
         tale.say("dora's process is told to ignore its removal and keep every key it has", Value::Null);
         let old = self.withheld(tale).await?;
-        call(&self.anna.state, &["expel", "dora"]).await?;
+        self.anna.call(&["expel", "dora"]).await?;
         tale.say("anna proposes to expel dora, and votes yes", Value::Null);
         self.agree_to_expel(tale).await?;
         let two = shared(&[&self.anna, &self.ben], Some(before), VIEW).await?;
@@ -324,7 +256,7 @@ impl Story {
     /// the way the later ones will be.
     async fn withheld(&self, tale: &mut Tale) -> Result<Vec<Sealed>, Failure> {
         for member in [&self.anna, &self.ben, &self.dora] {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         self.dora.ask(&Request::Tap { withhold: true }).await?;
         say(&self.anna, "dora, this is for you too").await?;
@@ -346,7 +278,7 @@ impl Story {
         let proposed = |list: &Value| proposal(list).is_some();
         let list = until(&self.ben, &Request::Petitions, VIEW, "the proposal", proposed).await?;
         let subject = proposal(&list).ok_or_else(|| Failure::bug("the proposal went away"))?;
-        call(&self.ben.state, &["vote", "approve", &subject]).await?;
+        self.ben.call(&["vote", "approve", &subject]).await?;
         tale.say("ben votes yes", json!({ "subject": subject }));
         Ok(())
     }
@@ -356,10 +288,10 @@ impl Story {
     /// on what was sealed while she was a member shows that it would succeed if it could.
     async fn try_old_keys(&self, tale: &mut Tale, mut old: Vec<Sealed>) -> Result<(), Failure> {
         for member in [&self.anna, &self.ben, &self.dora] {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         self.anna.ask(&Request::Tap { withhold: false }).await?;
-        tokio::try_join!(burst(&self.anna, AFTER), burst(&self.ben, AFTER))?;
+        burst(&[&self.anna, &self.ben], AFTER).await?;
         until(&self.anna, &JOURNAL, DELIVERY, "delivery of all", |journal| count(journal) >= 2 * AFTER)
             .await?;
         let new = tapped(&self.anna).await?;
@@ -402,14 +334,14 @@ impl Story {
         let three = shared(&[&self.anna, &self.ben, &self.cleo], Some(before), VIEW).await?;
         let detail = format!("{}, {} ms after the start", told(&three), begun.elapsed().as_millis());
         tale.check("cleo is back in one view, under a new key, without any vote", true, &detail);
-        let (_, out, _) = call_raw(&self.cleo.state, &["why", "dora"]).await?;
+        let (_, out, _) = self.cleo.call_raw(&["why", "dora"]).await?;
         tale.check(
             "cleo has learnt that dora was expelled",
             out.contains("expelled"),
             "from the transcript, verified",
         );
         for member in [&self.anna, &self.ben] {
-            member.ask(&Request::Mark).await?;
+            member.mark().await?;
         }
         say(&self.cleo, "what did I miss?").await?;
         for member in [&self.anna, &self.ben] {
@@ -419,76 +351,4 @@ impl Story {
         tale.check("the others hear cleo again", true, "1 message each");
         Ok(())
     }
-}
-
-/// What came of trying keys.
-#[derive(serde::Deserialize)]
-struct Attempts {
-    keys: u64,
-    sealed: u64,
-    opened: u64,
-    tries: u64,
-}
-
-async fn attempt(member: &Member, payloads: Vec<Sealed>, views: &[Candidate]) -> Result<Attempts, Failure> {
-    let answer = member.ask(&Request::Attempt { payloads, views: views.to_vec() }).await?;
-    serde_json::from_value(answer).map_err(Failure::bug)
-}
-
-async fn tapped(member: &Member) -> Result<Vec<Sealed>, Failure> {
-    serde_json::from_value(member.ask(&Request::Tapped).await?).map_err(Failure::bug)
-}
-
-async fn burst(member: &Member, count: u64) -> Result<u64, Failure> {
-    let request =
-        Request::Burst { count, bytes: BYTES, service: Ordering::Agreed, seconds: 0.0, window: 256 };
-    let answer = member.ask(&request).await?;
-    let sent = answer.get("sent").and_then(Value::as_u64).unwrap_or(0);
-    if sent == count {
-        Ok(sent)
-    } else {
-        Err(Failure::new(Exit::No, format!("{} sent {sent} of {count}", member.name)))
-    }
-}
-
-async fn say(member: &Member, text: &str) -> Result<(), Failure> {
-    let request = Request::Send { payload: hex(text.as_bytes()), service: Ordering::Agreed, sign: false };
-    match tokio::time::timeout(DELIVERY, member.ask(&request)).await {
-        Ok(answer) => answer.map(|_| ()),
-        Err(_) => Err(Failure::new(Exit::TimedOut, format!("{} got no key to send under", member.name))),
-    }
-}
-
-async fn cut(member: &Member, others: &[&Member]) -> Result<(), Failure> {
-    let cut = others.iter().map(|other| other.locator.clone()).collect();
-    member.ask(&Request::Fault(Faulty { cut, ..Faulty::default() })).await.map(|_| ())
-}
-
-fn told(shared: &Shared) -> String {
-    let view = shared.view.split('.').take(2).collect::<Vec<_>>().join(".");
-    format!("view {view}, key {}", short(&shared.epoch))
-}
-
-fn count(journal: &Value) -> u64 {
-    journal.get("count").and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn from(journal: &Value, sender: &Member) -> u64 {
-    journal.get("senders").and_then(|senders| senders.get(&sender.id)).and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn field(value: &Value, name: &str) -> String {
-    value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// The votes that the request of `name` has, if it is there.
-fn votes(list: &Value, name: &str) -> Option<u64> {
-    let one =
-        list.as_array()?.iter().find(|one| field(one, "kind") == "request" && field(one, "name") == name)?;
-    one.get("have").and_then(Value::as_u64)
-}
-
-fn proposal(list: &Value) -> Option<String> {
-    let one = list.as_array()?.iter().find(|one| field(one, "kind") == "proposal")?;
-    Some(field(one, "subject"))
 }

@@ -1,6 +1,6 @@
 //! How the demo tells itself: a line as each thing happens, a table of what was checked at the end.
 
-use crate::show::{Paint, line, paint, table};
+use super::outside::{Paint, Progress, line, paint, table};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -11,20 +11,25 @@ pub(crate) struct Tale {
     json: bool,
     step: &'static str,
     checks: Vec<(&'static str, String, bool, String)>,
+    progress: Progress,
 }
 
 impl Tale {
-    pub(crate) fn new(json: bool) -> Self {
-        Self { begun: Instant::now(), json, step: "", checks: Vec::new() }
+    pub(crate) fn new(steps: usize, json: bool) -> Self {
+        let progress = Progress::steps("steps of the demo", steps);
+        Self { begun: Instant::now(), json, step: "", checks: Vec::new(), progress }
     }
 
-    /// A new chapter.
+    /// A new chapter; the one before is done.
     pub(crate) fn step(&mut self, step: &'static str, title: &str) {
+        if !self.step.is_empty() {
+            self.progress.step();
+        }
         self.step = step;
         if self.json {
             return self.emit(json!({ "event": "step", "text": title }));
         }
-        line(&format!("\n{}", paint(Paint::Bold, title)));
+        self.line(&format!("\n{}", paint(Paint::Bold, title)));
     }
 
     /// Something happened.
@@ -32,7 +37,7 @@ impl Tale {
         if self.json {
             return self.emit(json!({ "event": "happened", "text": text, "details": details }));
         }
-        line(&format!("{} {text}", self.clock()));
+        self.line(&format!("{} {text}", self.clock()));
     }
 
     /// Something was checked.
@@ -42,7 +47,7 @@ impl Tale {
             return self.emit(json!({ "event": "check", "check": what, "ok": ok, "detail": detail }));
         }
         let mark = if ok { paint(Paint::Green, "ok") } else { paint(Paint::Red, "FAILED") };
-        line(&format!("{} {mark} {what}{}", self.clock(), paint(Paint::Dim, &format!("  {detail}"))));
+        self.line(&format!("{} {mark} {what}{}", self.clock(), paint(Paint::Dim, &format!("  {detail}"))));
     }
 
     /// The closing table; whether all checks held.
@@ -67,10 +72,14 @@ impl Tale {
             ]
         };
         let rows: Vec<Vec<String>> = self.checks.iter().map(row).collect();
-        line(&format!("\n{}", table(&["STEP", "CHECK", "", "SEEN"], &rows)));
+        self.line(&format!("\n{}", table(&["STEP", "CHECK", "", "SEEN"], &rows)));
         let verdict = format!("{} checks, {failed} failed, {seconds:.1} s", self.checks.len());
-        line(&paint(if sound { Paint::Green } else { Paint::Red }, &verdict));
+        self.line(&paint(if sound { Paint::Green } else { Paint::Red }, &verdict));
         sound
+    }
+
+    fn line(&self, text: &str) {
+        self.progress.aside(|| line(text));
     }
 
     fn clock(&self) -> String {
@@ -83,6 +92,6 @@ impl Tale {
             fields.insert("at_ms".into(), at.into());
             fields.insert("step".into(), self.step.into());
         }
-        line(&value.to_string());
+        self.line(&value.to_string());
     }
 }

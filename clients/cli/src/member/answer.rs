@@ -1,12 +1,14 @@
 //! What the process answers to each request.
 
+use super::find::find;
 use super::journal::{Journal, timed};
+use super::process::Process;
 use super::propose::How;
-use super::{Process, render};
-use crate::args::Ordering;
+use super::render;
 use crate::control::{Answer, Candidate, Faulty, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
+use crate::values::Ordering;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
 use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::codec;
@@ -239,6 +241,29 @@ impl Process {
             Some(Tapped { group, sender, service: folkmoot::Service::Agreed, payload })
         };
         payloads.iter().filter_map(parse).collect()
+    }
+
+    pub(super) fn letters(&self) -> Value {
+        self.letters.json()
+    }
+
+    /// Answers a letter. What cannot be sent is told to whoever asked.
+    pub(super) async fn answer_letter(&mut self, letter: &str, text: String) -> Result<Value, Failure> {
+        let found = find(letter, self.letters.candidates(), "no letter is from or called")?;
+        self.moot.answer(found.value, text).await?;
+        let mut refused = None;
+        // The member refuses by an event, and that is here once it can be looked at again.
+        self.moot.status().await?;
+        while let Some(event) = self.at_hand().await? {
+            match event {
+                Event::SendFailed { error } => refused = Some(error.to_string()),
+                event => self.hear(event).await?,
+            }
+        }
+        match refused {
+            Some(reason) => Err(Failure::new(Exit::Refused, reason)),
+            None => Ok(json!({ "letter": found.id, "name": found.name })),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A CSR handed in through the member, and the certificate that comes of it.
 
-use super::Process;
+use super::process::Process;
 use crate::exit::{Exit, Failure, whole};
 use crate::show::hex;
 use folkmoot::MemberId;

@@ -1,7 +1,8 @@
 //! Votes and proposals: what a person orders, found by name, given to the member, and its refusal.
 
 use super::find::{Candidate, find};
-use super::{Process, render};
+use super::process::Process;
+use super::render;
 use crate::exit::{Exit, Failure};
 use crate::show::hex;
 use folkmoot::{Absence, Digest, Event, Person, Presence};

@@ -10,11 +10,9 @@
 //! and a failure is to wait: a program that breaks votes for nobody and against nobody. One runs at a time. Who waits is asked
 //! again when others have voted, and every [`AGAIN`]. Votes by it are votes as by the person.
 
-use super::{Process, render};
-use crate::exit::Failure;
-use folkmoot::{Digest, MemberId, Petition};
+use folkmoot::{Digest, Petition};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -44,7 +42,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Approve => "approve",
             Self::Reject => "reject",
@@ -57,9 +55,9 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Word {
-    verdict: Verdict,
+    pub(super) verdict: Verdict,
     #[serde(default)]
-    reason: String,
+    pub(super) reason: String,
 }
 
 impl Word {
@@ -115,8 +113,22 @@ impl Hook {
         }
     }
 
+    /// Starts the program on a request, as `question` puts it to it.
+    pub(super) fn ask(&mut self, petition: &Petition, question: &Value) {
+        let Some(program) = self.program.clone() else { return };
+        let told = self.asked.remove(&petition.subject).and_then(|asked| asked.told);
+        self.asked.insert(petition.subject, Asked { at: Instant::now(), votes: votes(petition), told });
+        self.running = Some((petition.subject, tokio::spawn(ask(program, question.to_string()))));
+    }
+
+    /// Notes what was said of a request; whether that is news.
+    pub(super) fn note(&mut self, request: &Digest, word: &Word) -> bool {
+        let asked = self.asked.get_mut(request);
+        asked.is_some_and(|asked| asked.told.replace(word.clone()).as_ref() != Some(word))
+    }
+
     /// Which of these it is asked about next: who was not asked about first, then who was longest ago.
-    fn choose<'a>(&mut self, open: &'a [Petition]) -> Option<&'a Petition> {
+    pub(super) fn choose<'a>(&mut self, open: &'a [Petition]) -> Option<&'a Petition> {
         self.asked.retain(|request, _| open.iter().any(|petition| petition.subject == *request));
         let due = |petition: &&Petition| match self.asked.get(&petition.subject) {
             Some(asked) => asked.votes != votes(petition) || asked.at.elapsed() >= AGAIN,
@@ -128,77 +140,6 @@ impl Hook {
 
 fn votes(petition: &Petition) -> usize {
     petition.approved.len() + petition.rejected.len()
-}
-
-impl Process {
-    /// Starts the program on a request, or does what it said.
-    pub(super) async fn follow_hook(&mut self, turn: Turn) -> Result<(), Failure> {
-        match turn {
-            Turn::Look => self.ask_hook().await,
-            Turn::Said(request, word) => self.obey_hook(request, word).await,
-        }
-    }
-
-    async fn ask_hook(&mut self) -> Result<(), Failure> {
-        let me = self.moot.me();
-        let look = move |transcript: &folkmoot_identity::Transcript| {
-            let roster = transcript.roster();
-            (roster.may_vote(&me), roster.charter().policies().clone())
-        };
-        let (may_vote, policies) = self.with_transcript(look).await?;
-        let may_vote = may_vote || self.moot.authority().await?.is_some();
-        let mut open = self.moot.petitions().await?;
-        open.retain(|one| may_vote && !one.approved.contains(&me) && !one.rejected.contains(&me));
-        let Some(petition) = self.hook.choose(&open) else { return Ok(()) };
-        let question = self.question(petition, |member| policies.roles_of(member));
-        let Some(program) = self.hook.program.clone() else { return Ok(()) };
-        let asked = self.hook.asked.remove(&petition.subject).and_then(|asked| asked.told);
-        let asked = Asked { at: Instant::now(), votes: votes(petition), told: asked };
-        self.hook.asked.insert(petition.subject, asked);
-        self.hook.running = Some((petition.subject, tokio::spawn(ask(program, question.to_string()))));
-        Ok(())
-    }
-
-    /// What the program is given.
-    fn question(&self, petition: &Petition, roles: impl Fn(&MemberId) -> Vec<String>) -> Value {
-        let voters = |voters: &[MemberId]| {
-            let voter = |member: &MemberId| json!({ "member": member.hex(), "name": render::name(&self.names, member), "roles": roles(member) });
-            voters.iter().map(voter).collect::<Vec<_>>()
-        };
-        json!({
-            "request": crate::show::hex(&petition.subject), "group": self.moot.group().hex(), "me": self.moot.me().hex(),
-            "member": petition.member.hex(), "name": petition.name, "roles": petition.roles,
-            "sponsor": petition.sponsor.map(|sponsor| sponsor.hex()),
-            "term": { "from": petition.term.0.0, "to": petition.term.1.0 }, "have": petition.have, "need": petition.need,
-            "rule": petition.rule, "approved": voters(&petition.approved), "rejected": voters(&petition.rejected),
-        })
-    }
-
-    async fn obey_hook(&mut self, request: Digest, word: Word) -> Result<(), Failure> {
-        let approve = match word.verdict {
-            Verdict::Wait => None,
-            Verdict::Approve => Some(true),
-            Verdict::Reject => Some(false),
-        };
-        let name = self.about(&request).await?;
-        if let Some(approve) = approve.filter(|_| name.is_some()) {
-            self.moot.vote(request, approve).await?;
-            if let Err(refused) = self.hear_refusal().await {
-                tracing::warn!(%refused, "vote by the policy program");
-            }
-        }
-        let news = match self.hook.asked.get_mut(&request) {
-            Some(asked) => asked.told.replace(word.clone()).as_ref() != Some(&word),
-            None => false,
-        };
-        if news {
-            self.show(&json!({
-                "event": "hook", "subject": crate::show::hex(&request), "name": name, "verdict": word.verdict.word(),
-                "reason": word.reason,
-            }));
-        }
-        Ok(())
-    }
 }
 
 async fn ask(program: PathBuf, question: String) -> Word {

@@ -1,12 +1,12 @@
 //! The delivery log: what came, in which order, how fast. Two members with equal digests heard the same in one order (the
 //! digest runs over senders, lengths and checksums of contents).
 
+use crate::control::micros;
 use folkmoot::{Digest, MemberId};
 use folkmoot_base::digest;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Timed messages kept for the percentiles; later ones are counted only.
 const TIMED_MAX: usize = 4_000_000;
@@ -14,12 +14,6 @@ const TIMED_MAX: usize = 4_000_000;
 const MARK: [u8; 8] = *b"fmbench1";
 /// Bytes that a timed payload has at least: time, number, mark.
 pub(crate) const TIMED_BYTES: usize = 24;
-
-/// Microseconds since 1970, by the machine's clock: the same for all processes on it.
-pub(crate) fn micros() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
-}
 
 /// A payload of `bytes` bytes that carries the time of its making and its number.
 pub(crate) fn timed(bytes: usize, number: u64) -> Vec<u8> {

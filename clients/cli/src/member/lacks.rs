@@ -47,7 +47,7 @@ impl Lacks {
             }
             let folder = StateFolder::at(home);
             let issued = tokio::task::spawn_blocking(move || folkmoot_authority::issued_by(&folder));
-            let mut issued = issued.await.map_err(Failure::bug)?.map_err(crate::authority::refuse)?;
+            let mut issued = issued.await.map_err(Failure::bug)??;
             issued.retain(|request, _| !come.contains(request));
             *self = Self::Brings(issued);
         }

@@ -9,73 +9,38 @@ mod answer;
 mod csr;
 mod decide;
 pub(crate) mod find;
+mod follow;
 mod hook;
 pub(crate) mod journal;
 mod kept;
 mod lacks;
 mod office;
 mod post;
+mod process;
 mod propose;
 pub(crate) mod render;
 mod replica;
 mod serve;
 
-use crate::args::Run;
+use crate::args::run::Run;
 use crate::control::EVENTS_BEHIND_MAX;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::show;
-use folkmoot::{Event, Folkmoot, MemberId, Options, Session, ViewId};
+use folkmoot::{Event, Folkmoot, Options};
 use journal::Journal;
 use kept::Kept;
 use post::Letters;
+pub(crate) use process::Printing;
+use process::{Picture, Process};
 use render::Names;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
-use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// Requests that wait for the process.
 const REQUESTS_WAITING_MAX: usize = 64;
-
-/// What is printed of the events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Printing {
-    Nothing,
-    People,
-    Json,
-}
-
-/// How the member stands in the group, from its events.
-#[derive(Debug, Default, Clone)]
-struct Picture {
-    view: Option<(ViewId, Vec<MemberId>, String)>,
-    steady: bool,
-    removed: Option<&'static str>,
-    refused: Option<String>,
-    denied: Option<String>,
-}
-
-/// The running process.
-struct Process {
-    moot: Folkmoot,
-    session: Session,
-    journal: Journal,
-    kept: Kept,
-    office: office::Watch,
-    /// Of an authority that shares its log.
-    replica: Option<replica::Replica>,
-    letters: Letters,
-    hook: hook::Hook,
-    picture: Picture,
-    names: Names,
-    events: broadcast::Sender<String>,
-    printing: Printing,
-    /// Room for own messages on their way, while a burst runs.
-    window: Option<Arc<Semaphore>>,
-    socket: PathBuf,
-}
 
 /// What happened in the loop.
 enum Turn {
@@ -216,87 +181,6 @@ impl Process {
                 }
                 Turn::Request((request, done)) => self.answer(request, done).await,
             }
-        }
-    }
-
-    /// Takes note of an event and passes it on to whoever wants to see it.
-    async fn hear(&mut self, event: Event) -> Result<(), Failure> {
-        let mut number = None;
-        match &event {
-            Event::Message { sender, payload, .. } => {
-                number = Some(self.kept.note(&event));
-                self.journal.note(*sender, payload);
-                if let Some(window) = self.window.as_ref().filter(|_| *sender == self.moot.me()) {
-                    window.add_permits(1);
-                }
-            }
-            Event::View { group, id, members, epoch, .. } if *group == self.moot.group() => {
-                self.learn_names().await?;
-                self.picture.view = Some((*id, members.clone(), epoch.clone()));
-                (self.picture.steady, self.picture.removed) = (true, None);
-                (self.picture.refused, self.picture.denied) = (None, None);
-            }
-            Event::KeyPending { .. } | Event::Transitional { .. } => self.picture.steady = false,
-            Event::Removed { group, cause } if *group == self.moot.group() => {
-                let removed = Some(render::cause_word(*cause));
-                self.picture = Picture { removed, ..Picture::default() };
-            }
-            Event::Log(record) => {
-                if let Some(replica) = &self.replica {
-                    replica.log(record);
-                }
-            }
-            Event::LogConflict { reason } => {
-                return Err(Failure::new(Exit::Configuration, reason.clone()));
-            }
-            Event::Letter { .. } => self.letters.note(&event, ""),
-            Event::Answered { by, .. } => self.letters.note(&event, &render::name(&self.names, by)),
-            Event::Refused { reason } => self.picture.refused = Some(reason.clone()),
-            Event::Denied { reason } => self.picture.denied = Some(reason.clone()),
-            Event::Admitted { .. } | Event::Request(_) => self.learn_names().await?,
-            _ => {}
-        }
-        if self.printing != Printing::Nothing || self.events.receiver_count() > 0 {
-            let mut value = render::event_json(&event, &self.names);
-            self.add_about(&event, &mut value).await?;
-            if let (Some(fields), Some(number)) = (value.as_object_mut(), number) {
-                fields.insert("number".into(), number.into());
-            }
-            self.show(&value);
-        }
-        Ok(())
-    }
-
-    /// Votes are told with the name of what they are on.
-    async fn add_about(&self, event: &Event, value: &mut Value) -> Result<(), Failure> {
-        if let Event::Votes { subject, .. } = event
-            && let (Some(fields), Some(about)) = (value.as_object_mut(), self.about(subject).await?)
-        {
-            fields.insert("about".into(), about.into());
-        }
-        Ok(())
-    }
-
-    async fn learn_names(&mut self) -> Result<(), Failure> {
-        let people = self.moot.status().await?.people;
-        self.names = people.into_iter().map(|person| (person.member, person.name)).collect();
-        self.names.insert(self.moot.me(), self.moot.name().to_owned());
-        Ok(())
-    }
-
-    fn show(&self, event: &Value) {
-        match self.printing {
-            Printing::Json => show::line(&event.to_string()),
-            Printing::People => {
-                if let Some(text) = render::event_text(event) {
-                    show::line(&text);
-                }
-            }
-            Printing::Nothing => {}
-        }
-        if self.events.receiver_count() > 0 {
-            // The last subscriber may have gone in between.
-            let _ = self.events.send(event.to_string());
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Strangers' letters as this process heard them, so that a person can see and answer them. Nothing goes to disk.
 
-use super::Process;
-use super::find::{Candidate, find};
-use crate::exit::{Exit, Failure};
+use super::find::Candidate;
 use crate::show::hex;
 use folkmoot::{Digest, Event};
 use serde_json::{Value, json};
@@ -53,7 +51,7 @@ impl Letters {
         }
     }
 
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let answer = |(by, text): &(String, String)| json!({ "by": by, "text": text });
         let letter = |letter: &Letter| {
             json!({
@@ -65,7 +63,7 @@ impl Letters {
     }
 
     /// By id, or by its writer's name: then the newest of that name.
-    fn candidates(&self) -> Vec<Candidate<Digest>> {
+    pub(super) fn candidates(&self) -> Vec<Candidate<Digest>> {
         let newest = |at: usize, name: &str| self.0.iter().skip(at + 1).all(|later| later.name != name);
         let all = self.0.iter().enumerate().map(|(at, letter)| Candidate {
             kind: "letter".into(),
@@ -74,30 +72,5 @@ impl Letters {
             value: letter.id,
         });
         all.collect()
-    }
-}
-
-impl Process {
-    pub(super) fn letters(&self) -> Value {
-        self.letters.json()
-    }
-
-    /// Answers a letter. What cannot be sent is told to whoever asked.
-    pub(super) async fn answer_letter(&mut self, letter: &str, text: String) -> Result<Value, Failure> {
-        let found = find(letter, self.letters.candidates(), "no letter is from or called")?;
-        self.moot.answer(found.value, text).await?;
-        let mut refused = None;
-        // The member refuses by an event, and that is here once it can be looked at again.
-        self.moot.status().await?;
-        while let Some(event) = self.at_hand().await? {
-            match event {
-                Event::SendFailed { error } => refused = Some(error.to_string()),
-                event => self.hear(event).await?,
-            }
-        }
-        match refused {
-            Some(reason) => Err(Failure::new(Exit::Refused, reason)),
-            None => Ok(json!({ "letter": found.id, "name": found.name })),
-        }
     }
 }

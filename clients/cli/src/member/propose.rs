@@ -1,8 +1,8 @@
 //! What a person wants decided: names made into keys, rules into their one spelling, and what speaks against it.
 
-use super::Process;
 use super::decide::on_roster;
 use super::find::{Candidate, find};
+use super::process::Process;
 use crate::exit::{Exit, Failure, whole};
 use folkmoot::MemberId;
 use folkmoot::tools::{Command, Machine, OsEntropy};

@@ -6,10 +6,9 @@
 //! ```
 //! A record that finds no room is dropped here: the authority says it again after a few seconds.
 
-use super::Process;
 use super::lacks::Lacks;
 use super::render::view_text;
-use crate::authority::args::ReplicaArgs;
+use crate::args::run::ReplicaArgs;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use folkmoot::{Bytes, MemberId, StateFolder};
@@ -41,7 +40,7 @@ pub(super) enum Turn {
     Ended(Result<(), DriverError>),
 }
 
-fn refuse(error: DriverError) -> Failure {
+pub(super) fn refuse(error: DriverError) -> Failure {
     let text = format!("the replica has stopped: {error}");
     match error {
         DriverError::Runtime(error) => Failure { text, ..Failure::from(error) },
@@ -105,6 +104,11 @@ pub(super) async fn next(replica: &mut Option<Replica>) -> Turn {
 }
 
 impl Replica {
+    /// The log has this record.
+    pub(super) fn hear(&mut self, record: &Bytes) {
+        self.lacks.hear(record);
+    }
+
     /// The authority wants it logged.
     pub(super) fn log(&self, record: &Bytes) {
         if self.records.try_send(record.clone()).is_err() {
@@ -161,27 +165,5 @@ fn word(standing: Standing) -> &'static str {
         Standing::Ready => "ready",
         Standing::Changing => "changing",
         Standing::Diverged(_) => "diverged",
-    }
-}
-
-impl Process {
-    pub(super) async fn follow_replica(&mut self, turn: Turn) -> Result<(), Failure> {
-        match turn {
-            Turn::Logged(Logged { record, kept }) => {
-                if let Some(replica) = &mut self.replica {
-                    replica.lacks.hear(&record);
-                }
-                self.moot.logged(record).await?;
-                // A replica that has ended says so by itself.
-                let _ = kept.send(());
-                Ok(())
-            }
-            Turn::Ended(ended) => {
-                self.replica = None;
-                let why =
-                    || Failure::new(Exit::Configuration, "the replica has stopped: its member was told to");
-                Err(ended.err().map_or_else(why, refuse))
-            }
-        }
     }
 }

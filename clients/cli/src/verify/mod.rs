@@ -9,7 +9,8 @@ mod words;
 
 use crate::exit::{Exit, Failure, whole};
 use crate::files;
-use crate::show::{Paint, data, harmless, line, paint, short, table, utc};
+use crate::progress::Progress;
+use crate::show::{Paint, data, harmless, line, many, paint, short, table, utc};
 use folkmoot_base::{EntryId, MemberId, UnixTime};
 use folkmoot_identity::transcript::{Audit, Blame, Flaw, Numbers};
 use folkmoot_identity::{Admission, Ending, Roster, SignedCharter, Transcript};
@@ -17,14 +18,11 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// How a transcript's file is called.
 pub(crate) const FILE_NAME: &str = "transcript.moot";
 /// Bytes read at once.
 const PIECE_BYTES: usize = 64 * 1024;
-/// How often work that takes long says how far it is.
-const TELL_EVERY: Duration = Duration::from_secs(2);
 
 /// `folkmoot verify CHARTER TRANSCRIPT [--head HEX]...`
 pub(crate) fn run(charter: &Path, file: &Path, heads: &[EntryId], json: bool) -> Result<(), Failure> {
@@ -62,7 +60,7 @@ fn judge(
     let wrong = |error: std::io::Error| Failure::file(file, &error);
     let mut open = File::open(file).map_err(wrong)?;
     let mut piece = vec![0; PIECE_BYTES];
-    let mut told = Instant::now();
+    let mut progress = Progress::parts("entries verified", quiet);
     loop {
         let read = open.read(&mut piece).map_err(wrong)?;
         let judged = match piece.get(..read) {
@@ -72,11 +70,8 @@ fn judge(
         if judged.is_err() {
             return Ok(judged);
         }
-        if !quiet && told.elapsed() > TELL_EVERY {
-            let (done, all) = audit.progress();
-            eprintln!("{done} of {all} entries verified");
-            told = Instant::now();
-        }
+        let (done, all) = audit.progress();
+        progress.to(done, all);
     }
 }
 
@@ -140,7 +135,7 @@ fn text(audit: &Audit, numbers: &Numbers, next: &str) -> String {
     let charter = roster.charter();
     let founders: Vec<String> =
         roster.founding_charter().founders().iter().map(|founder| harmless(&founder.name)).collect();
-    let admit = words::many(usize::try_from(charter.threshold()).unwrap_or(usize::MAX), "vote");
+    let admit = many(usize::try_from(charter.threshold()).unwrap_or(usize::MAX), "vote");
     let about = format!(
         "{} ({}), founded by {}; {admit} of {} admit",
         harmless(charter.name().as_str()),
@@ -201,12 +196,12 @@ fn counts(numbers: &Numbers) -> String {
     let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
     let expiries = if expiries == 1 { "1 expiry".into() } else { format!("{expiries} expiries") };
     let parts = [
-        words::many(admissions, "admission"),
+        many(admissions, "admission"),
         expiries,
-        words::many(decisions, "decision"),
-        words::many(removals, "removal"),
-        words::many(splits, "split"),
-        words::many(merges, "merge"),
+        many(decisions, "decision"),
+        many(removals, "removal"),
+        many(splits, "split"),
+        many(merges, "merge"),
     ];
     let [admitted, expired, decided, removed, split, merged] = parts;
     format!("{entries}: {admitted}, {expired}, {decided} ({removed}); {split}, {merged}; no contradiction")

@@ -1,7 +1,7 @@
 //! What is wrong with a transcript, in words for people: names instead of ids, and whose fault it is.
 
 use crate::exit::whole;
-use crate::show::{harmless, short};
+use crate::show::{harmless, many, short};
 use folkmoot_base::{DecodeError, EntryId, MemberId};
 use folkmoot_identity::transcript::{Audit, Blame, Contradiction, FileError, Flaw, Wrong};
 use folkmoot_identity::{CertificateError, EntryError, Roster};
@@ -62,11 +62,6 @@ pub(super) fn fault(flaw: &Flaw, roster: &Roster) -> String {
             _ => "No signature shows whose fault that is: whoever had the file may have done it".into(),
         },
     }
-}
-
-/// `1 vote`, `2 votes`.
-pub(super) fn many(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn are(count: usize, what: &str, which: &str) -> String {

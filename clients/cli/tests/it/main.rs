@@ -10,7 +10,6 @@
 )]
 
 mod authority;
-mod bench;
 mod chat;
 mod common;
 mod crash;
@@ -23,6 +22,7 @@ mod proof;
 mod renewal;
 mod replicas;
 mod revoked;
+mod shell;
 mod status;
 mod verify_transcript;
 mod votes;

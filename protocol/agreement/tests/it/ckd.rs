@@ -1,9 +1,9 @@
 //! CKD: the runs of the sealed form, and what is refused by whom.
 
 use crate::common::{Seeded, Toy, member};
+use crate::world::World;
 use folkmoot_agreement::ckd::{Curve, Run};
 use folkmoot_agreement::{AgreementError, Module, ModuleName, Plan, begin};
-use crate::world::World;
 
 const OFFER: u8 = 1;
 const ANSWER: u8 = 2;

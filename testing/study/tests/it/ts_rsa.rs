@@ -2,9 +2,7 @@
 
 use crate::common::{Seed, members, play, play_with};
 use crate::keys::SMALL;
-use crate::kit::{
-    M, N, Shares, bytes, enrol, hand_out, number, reshare, sign, signers, small, smalls, toy,
-};
+use crate::kit::{M, N, Shares, bytes, enrol, hand_out, number, reshare, sign, signers, small, smalls, toy};
 use folkmoot_base::MemberId;
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::{Fault, FaultKind, Heard, Next, Run, Scheme};

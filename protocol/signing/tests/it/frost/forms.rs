@@ -1,7 +1,7 @@
 //! Encodings.
 
-use crate::common::members;
 use super::table::*;
+use crate::common::members;
 use folkmoot_base::{MemberId, digest};
 use folkmoot_signing::SigningError;
 use folkmoot_signing::frost::{FrostShare, FrostSharing};

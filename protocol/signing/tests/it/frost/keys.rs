@@ -1,7 +1,7 @@
 //! However the shares came, by founders, a dealer, a redistribution or an enrolment: they sign, and those of two epochs do not mix.
 
-use crate::common::{Seed, member, members, play_with, run_id};
 use super::table::*;
+use crate::common::{Seed, member, members, play_with, run_id};
 use folkmoot_base::{MemberId, Secret};
 use folkmoot_signing::frost::{FrostShare, FrostSharing, Sign, deal};
 use folkmoot_signing::{Edwards, FaultKind, PrimeGroup, Run, Scheme, SigningError, shared};

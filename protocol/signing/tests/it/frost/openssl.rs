@@ -1,7 +1,7 @@
 //! OpenSSL is the judge of certificates that holders sign. Skips nothing: a machine without `openssl` fails these tests.
 
-use crate::common::{member, members};
 use super::table::*;
+use crate::common::{member, members};
 use folkmoot_base::MemberId;
 use folkmoot_signing::GroupKey;
 use p256::ecdsa::signature::Keypair;

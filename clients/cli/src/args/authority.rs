@@ -1,0 +1,112 @@
+//! The authority's command line, and what a new charter says of one.
+
+use super::run::{ReplicaArgs, Run};
+use crate::values::{dealer, mode, scheme};
+use clap::{Args, Subcommand};
+use folkmoot::Locator;
+use folkmoot_identity::{Dealer, Mode, Scheme};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Authority {
+    /// Make an authority in an empty folder: an identity, the key that signs certificates, and what a dealer deals.
+    New {
+        /// The group's name, as the charter will have it.
+        #[arg(long, value_name = "NAME")]
+        group: String,
+        /// How the group will sign: plain, asm, ts-dsa, frost.
+        #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
+        scheme: Scheme,
+        /// The name of its identity.
+        #[arg(long, value_name = "NAME", default_value = "authority")]
+        name: String,
+    },
+    /// Show whose authority the folder holds, and its key id.
+    Show,
+    /// Print what the founders need for the charter: the certificate of its key, and its identity certificate (PEM).
+    Certificate,
+    /// Write the office to a file for a replica. Who has that file is the authority.
+    HandOver {
+        /// A new file; only its owner may read it.
+        file: PathBuf,
+    },
+    /// Keep the office of such a file in a folder that has an identity of its own and no office. Remove the file then.
+    TakeOver {
+        /// What hand-over wrote; mode 600.
+        file: PathBuf,
+    },
+    /// Run the authority until it is told to stop.
+    Run(AuthorityRun),
+    /// How the authority that runs on the folder stands: who is here, what it issued, what waits.
+    Status,
+    /// Put the log of another replica into the folder of one that is set up anew, where too few are left who know it.
+    TakeLog {
+        /// The other replica's folder, or a copy of it; nobody may run on it.
+        #[arg(value_name = "FOLDER")]
+        from: PathBuf,
+    },
+    /// Print what was issued, from a folder on which nobody runs: a replica's (in the log's order), or the authority's own.
+    Log,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuthorityRun {
+    /// The group's signed charter.
+    pub(crate) charter: PathBuf,
+    /// Where a member listens, as udp/192.0.2.7:4803; may be given more than once.
+    #[arg(long = "at", value_name = "LOCATOR")]
+    pub(crate) at: Vec<Locator>,
+    /// Where to listen.
+    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
+    pub(crate) listen: SocketAddr,
+    /// Where the charter has it decide: by a program, as a member's (docs/cli.md).
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) policy_hook: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replica: ReplicaArgs,
+    /// Print nothing but the line that says where it listens.
+    #[arg(long, hide = true)]
+    pub(crate) quiet: bool,
+    /// End when the standard input ends.
+    #[arg(long, hide = true)]
+    pub(crate) while_stdin: bool,
+    /// Set the wall clock forward, for tests.
+    #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
+    pub(crate) clock_ahead: u64,
+}
+
+impl From<AuthorityRun> for Run {
+    fn from(run: AuthorityRun) -> Self {
+        let AuthorityRun { charter, at, listen, policy_hook, replica, quiet, while_stdin, clock_ahead } = run;
+        let (charter, authority) = (Some(charter), true);
+        let (apply, danger_keep_keys) = (false, false);
+        Self {
+            listen,
+            at,
+            charter,
+            policy_hook,
+            apply,
+            quiet,
+            while_stdin,
+            authority,
+            replica,
+            clock_ahead,
+            danger_keep_keys,
+        }
+    }
+}
+
+/// Who signs certificates, in a new charter.
+#[derive(Debug, Args)]
+pub(crate) struct SeatArgs {
+    /// Who signs certificates: nobody but the voters (decentralised), or an authority as well (centralised).
+    #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
+    pub(crate) mode: Mode,
+    /// With --mode centralised: what `folkmoot authority certificate` printed, or the authority's folder; once for each replica.
+    #[arg(long = "authority", value_name = "FILE")]
+    pub(crate) authorities: Vec<PathBuf>,
+    /// With a scheme that has shares: whether the authority keeps the secret to deal anew (keeps), or erases it once dealt (setup-only).
+    #[arg(long, value_name = "HOW", value_parser = dealer)]
+    pub(crate) dealer: Option<Dealer>,
+}

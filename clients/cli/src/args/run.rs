@@ -1,0 +1,68 @@
+//! How a member is run; and the replica of an authority, which the authority's process runs, too.
+
+use clap::Args;
+use folkmoot::Locator;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Run {
+    /// Where to listen.
+    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
+    pub(crate) listen: SocketAddr,
+    /// Where another member listens, as udp/192.0.2.7:4803; may be given more than once.
+    #[arg(long = "at", value_name = "LOCATOR")]
+    pub(crate) at: Vec<Locator>,
+    /// The signed charter; kept in the folder the first time.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) charter: Option<PathBuf>,
+    /// Vote by a program: for each request it is given one JSON object, and says approve, reject or wait (docs/cli.md).
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) policy_hook: Option<PathBuf>,
+    /// Ask for admission at once.
+    #[arg(long, hide = true)]
+    pub(crate) apply: bool,
+    /// Print nothing but the line that says where the member listens.
+    #[arg(long, hide = true)]
+    pub(crate) quiet: bool,
+    /// End when the standard input ends: a child goes when its parent does.
+    #[arg(long, hide = true)]
+    pub(crate) while_stdin: bool,
+    /// Be the group's authority, or nothing.
+    #[arg(skip)]
+    pub(crate) authority: bool,
+    /// Its replica.
+    #[arg(skip)]
+    pub(crate) replica: ReplicaArgs,
+    /// Set the wall clock forward, for tests.
+    #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
+    pub(crate) clock_ahead: u64,
+    /// Keep every key, to show what they are good for after an expulsion.
+    #[arg(long, hide = true)]
+    pub(crate) danger_keep_keys: bool,
+}
+
+/// The replica of an authority: the authority's process runs it, too.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ReplicaArgs {
+    /// With several of one office: the state folder in the replicas' own group, whose log all share.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) replicas: Option<PathBuf>,
+    /// The signed charter of the replicas' group; kept in that folder the first time.
+    #[arg(long, value_name = "FILE", requires = "replicas")]
+    pub(crate) replicas_charter: Option<PathBuf>,
+    /// Where to listen for the other replicas.
+    #[arg(long, default_value = "0.0.0.0:4804", value_name = "ADDRESS:PORT", requires = "replicas")]
+    pub(crate) replicas_listen: SocketAddr,
+    /// Where another replica listens for replicas; may be given more than once.
+    #[arg(long, value_name = "LOCATOR", requires = "replicas")]
+    pub(crate) replicas_at: Vec<Locator>,
+}
+
+impl Default for ReplicaArgs {
+    /// None.
+    fn default() -> Self {
+        let replicas_listen = (std::net::Ipv4Addr::UNSPECIFIED, 0).into();
+        Self { replicas: None, replicas_charter: None, replicas_listen, replicas_at: Vec::new() }
+    }
+}

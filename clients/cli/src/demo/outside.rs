@@ -1,0 +1,9 @@
+//! All that the demo takes from the rest of the program.
+
+pub(super) use crate::args::Demo;
+pub(super) use crate::children::{Burst, Member, Program, Shared, Workshop, burst_all, found, shared, until};
+pub(super) use crate::control::{Candidate, Faulty, Request, Sealed};
+pub(super) use crate::exit::{Exit, Failure};
+pub(super) use crate::progress::Progress;
+pub(super) use crate::show::{Paint, hex, line, paint, short, table};
+pub(super) use crate::values::Ordering;

@@ -1,0 +1,138 @@
+//! The process, and what it notes of its member's events. Each other task of the process has a file
+//! of its own.
+
+use super::hook::Hook;
+use super::journal::Journal;
+use super::kept::Kept;
+use super::office::Watch;
+use super::post::Letters;
+use super::render::{self, Names};
+use super::replica::Replica;
+use crate::exit::{Exit, Failure};
+use crate::show;
+use folkmoot::{Event, Folkmoot, MemberId, Session, ViewId};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, broadcast};
+
+/// What is printed of the events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Printing {
+    Nothing,
+    People,
+    Json,
+}
+
+/// How the member stands in the group, from its events.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Picture {
+    pub(super) view: Option<(ViewId, Vec<MemberId>, String)>,
+    pub(super) steady: bool,
+    pub(super) removed: Option<&'static str>,
+    pub(super) refused: Option<String>,
+    pub(super) denied: Option<String>,
+}
+
+/// The running process.
+pub(super) struct Process {
+    pub(super) moot: Folkmoot,
+    pub(super) session: Session,
+    pub(super) journal: Journal,
+    pub(super) kept: Kept,
+    pub(super) office: Watch,
+    /// Of an authority that shares its log.
+    pub(super) replica: Option<Replica>,
+    pub(super) letters: Letters,
+    pub(super) hook: Hook,
+    pub(super) picture: Picture,
+    pub(super) names: Names,
+    pub(super) events: broadcast::Sender<String>,
+    pub(super) printing: Printing,
+    /// Room for own messages on their way, while a burst runs.
+    pub(super) window: Option<Arc<Semaphore>>,
+    pub(super) socket: PathBuf,
+}
+
+impl Process {
+    /// Takes note of an event and passes it on to whoever wants to see it.
+    pub(super) async fn hear(&mut self, event: Event) -> Result<(), Failure> {
+        let mut number = None;
+        match &event {
+            Event::Message { sender, payload, .. } => {
+                number = Some(self.kept.note(&event));
+                self.journal.note(*sender, payload);
+                if let Some(window) = self.window.as_ref().filter(|_| *sender == self.moot.me()) {
+                    window.add_permits(1);
+                }
+            }
+            Event::View { group, id, members, epoch, .. } if *group == self.moot.group() => {
+                self.learn_names().await?;
+                self.picture.view = Some((*id, members.clone(), epoch.clone()));
+                (self.picture.steady, self.picture.removed) = (true, None);
+                (self.picture.refused, self.picture.denied) = (None, None);
+            }
+            Event::KeyPending { .. } | Event::Transitional { .. } => self.picture.steady = false,
+            Event::Removed { group, cause } if *group == self.moot.group() => {
+                let removed = Some(render::cause_word(*cause));
+                self.picture = Picture { removed, ..Picture::default() };
+            }
+            Event::Log(record) => {
+                if let Some(replica) = &self.replica {
+                    replica.log(record);
+                }
+            }
+            Event::LogConflict { reason } => {
+                return Err(Failure::new(Exit::Configuration, reason.clone()));
+            }
+            Event::Letter { .. } => self.letters.note(&event, ""),
+            Event::Answered { by, .. } => self.letters.note(&event, &render::name(&self.names, by)),
+            Event::Refused { reason } => self.picture.refused = Some(reason.clone()),
+            Event::Denied { reason } => self.picture.denied = Some(reason.clone()),
+            Event::Admitted { .. } | Event::Request(_) => self.learn_names().await?,
+            _ => {}
+        }
+        if self.printing != Printing::Nothing || self.events.receiver_count() > 0 {
+            let mut value = render::event_json(&event, &self.names);
+            self.add_about(&event, &mut value).await?;
+            if let (Some(fields), Some(number)) = (value.as_object_mut(), number) {
+                fields.insert("number".into(), number.into());
+            }
+            self.show(&value);
+        }
+        Ok(())
+    }
+
+    /// Votes are told with the name of what they are on.
+    async fn add_about(&self, event: &Event, value: &mut Value) -> Result<(), Failure> {
+        if let Event::Votes { subject, .. } = event
+            && let (Some(fields), Some(about)) = (value.as_object_mut(), self.about(subject).await?)
+        {
+            fields.insert("about".into(), about.into());
+        }
+        Ok(())
+    }
+
+    pub(super) async fn learn_names(&mut self) -> Result<(), Failure> {
+        let people = self.moot.status().await?.people;
+        self.names = people.into_iter().map(|person| (person.member, person.name)).collect();
+        self.names.insert(self.moot.me(), self.moot.name().to_owned());
+        Ok(())
+    }
+
+    pub(super) fn show(&self, event: &Value) {
+        match self.printing {
+            Printing::Json => show::line(&event.to_string()),
+            Printing::People => {
+                if let Some(text) = render::event_text(event) {
+                    show::line(&text);
+                }
+            }
+            Printing::Nothing => {}
+        }
+        if self.events.receiver_count() > 0 {
+            // The last subscriber may have gone in between.
+            let _ = self.events.send(event.to_string());
+        }
+    }
+}

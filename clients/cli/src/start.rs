@@ -1,0 +1,55 @@
+//! How a program of this project begins and ends: command line, log, threads, exit code.
+
+use crate::exit::{Exit, Failure};
+use clap::Parser;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Reads a command line. The first word is the name of the program.
+///
+/// # Errors
+/// The exit code, if the line is wrong or asks for help; the text has been printed then.
+pub fn parse<Words: Parser>(words: impl IntoIterator<Item = OsString>) -> Result<Words, ExitCode> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    Words::try_parse_from(&words).map_err(|error| misread(&error, &words))
+}
+
+/// A command line that says nothing sensible, or asks for help. Programs hear of errors as data here, too.
+fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    let text = error.to_string();
+    if error.use_stderr() && words.iter().any(|word| word == "--json") {
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        return Failure::new(Exit::Usage, text.trim()).report(true);
+    }
+    // Nobody may be there to read it.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Runs a command to its end and reports its failure, if it has one.
+pub fn run(json: bool, command: impl Future<Output = Result<(), Failure>>) -> ExitCode {
+    log();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            return Failure::new(Exit::Configuration, format!("no threads to be had: {error}")).report(json);
+        }
+    };
+    let result = runtime.block_on(command);
+    // A thread that still waits for the standard input must not hold up the end.
+    runtime.shutdown_background();
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(json),
+    }
+}
+
+/// Logs what FOLKMOOT_LOG asks for (as `debug` or `folkmoot_runtime=trace`) to the standard error.
+fn log() {
+    let filter = std::env::var("FOLKMOOT_LOG").unwrap_or_else(|_| "warn".into());
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .init();
+}

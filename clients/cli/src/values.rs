@@ -1,0 +1,72 @@
+//! Values of the command line: how a word is read. Nothing here knows of commands.
+
+use clap::ValueEnum;
+use folkmoot::Service;
+use folkmoot_base::{Cipher, EntryId, Keying};
+use folkmoot_identity::{Dealer, Minority, Mode, Scheme};
+
+/// The ordering ladder, as far as it is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ordering {
+    /// In the order of its sender.
+    Fifo,
+    /// After everything its sender had heard.
+    Causal,
+    /// In one order for all.
+    Agreed,
+    /// In one order, and only when all are known to hold it.
+    Safe,
+}
+
+impl From<Ordering> for Service {
+    fn from(ordering: Ordering) -> Self {
+        match ordering {
+            Ordering::Fifo => Self::Fifo,
+            Ordering::Causal => Self::Causal,
+            Ordering::Agreed => Self::Agreed,
+            Ordering::Safe => Self::Safe,
+        }
+    }
+}
+
+/// A scheme that a charter may name, by its name.
+///
+/// # Errors
+/// The names that there are.
+pub fn scheme(word: &str) -> Result<Scheme, String> {
+    Scheme::from_name(word).ok_or_else(|| "plain, asm, ts-dsa, frost or shoup-rsa".to_owned())
+}
+
+pub(crate) fn keying(word: &str) -> Result<Keying, &'static str> {
+    Keying::from_name(word).ok_or("by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls")
+}
+
+pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
+    Cipher::from_name(word).ok_or("aes-256-gcm or chacha20-poly1305")
+}
+
+pub(crate) fn head(word: &str) -> Result<EntryId, &'static str> {
+    EntryId::from_hex(&word.to_ascii_lowercase()).ok_or("a head is 64 hexadecimal digits, all of them")
+}
+
+/// Who signs certificates, by its name.
+///
+/// # Errors
+/// The names that there are.
+pub fn mode(word: &str) -> Result<Mode, &'static str> {
+    let all = [Mode::Decentralised, Mode::Centralised];
+    all.into_iter().find(|mode| mode.name() == word).ok_or("decentralised or centralised")
+}
+
+pub(crate) fn dealer(word: &str) -> Result<Dealer, &'static str> {
+    Dealer::from_word(word).ok_or("keeps or setup-only")
+}
+
+pub(crate) fn minority(word: &str) -> Result<Minority, &'static str> {
+    Minority::from_word(word).ok_or("continue, read-only or stop")
+}
+
+pub(crate) fn ratio(word: &str) -> Result<u32, &'static str> {
+    word.strip_suffix('%').and_then(|number| number.parse().ok()).ok_or("a share is written as 30%")
+}

@@ -1,0 +1,188 @@
+//! One run of a scheme with all its hands in this thread, one after the other, without a network.
+//!
+//! The thread's clock is read around each hand's turns, so that what else the machine does is not in the numbers.
+
+use crate::meter::thread_worked;
+use folkmoot::MemberId;
+use folkmoot_base::{Entropy, digest, draw};
+use folkmoot_cli::exit::Failure;
+use folkmoot_signing::{Heard, Next, Run, Said};
+use std::time::{Duration, Instant};
+
+/// No scheme has so many rounds.
+const ROUNDS_MAX: u32 = 32;
+
+/// What a run took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Played {
+    /// What all hands worked.
+    pub(crate) all: Duration,
+    /// What the hand worked that worked most.
+    pub(crate) busiest: Duration,
+    pub(crate) rounds: u32,
+    /// Words said to all, by all hands together.
+    pub(crate) to_all: u64,
+    /// Words said to one each.
+    pub(crate) to_one: u64,
+}
+
+impl Played {
+    /// With another hand's work.
+    pub(crate) fn with(self, worked: Duration) -> Self {
+        Self { all: self.all + worked, busiest: self.busiest.max(worked), ..self }
+    }
+
+    fn heard(&mut self, spoken: &[(MemberId, Said)]) {
+        let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        self.rounds += 1;
+        self.to_all += count(spoken.iter().filter(|(_, said)| !said.to_all.is_empty()).count());
+        self.to_one += spoken.iter().map(|(_, said)| count(said.to_each.len())).sum::<u64>();
+    }
+}
+
+/// A hand that sits, of whatever scheme.
+pub(crate) type Hand<D> = Box<dyn Run<Done = D> + Send>;
+
+struct Seat<D> {
+    hand: MemberId,
+    run: Hand<D>,
+    worked: Duration,
+    said: Option<Said>,
+    done: Option<D>,
+}
+
+impl<D> Seat<D> {
+    fn follow(&mut self, next: Next<D>) {
+        match next {
+            Next::Say(said) => self.said = Some(said),
+            Next::Done(done) => self.done = Some(done),
+        }
+    }
+
+    fn hear(&mut self, spoken: &[(MemberId, Said)], entropy: &mut dyn Entropy) -> Result<(), Failure> {
+        let awaited = self.run.awaited();
+        let to_all = spoken
+            .iter()
+            .filter(|(speaker, _)| awaited.contains(speaker))
+            .map(|(speaker, said)| (*speaker, said.to_all.clone()))
+            .collect();
+        let to_me = spoken
+            .iter()
+            .filter_map(|(speaker, said)| Some((*speaker, said.to_each.get(&self.hand)?.clone())))
+            .collect();
+        let before = thread_worked();
+        let next = self.run.hear(Heard { to_all, to_me }, entropy).map_err(Failure::bug)?;
+        self.worked += thread_worked().saturating_sub(before);
+        self.follow(next);
+        Ok(())
+    }
+}
+
+/// Plays to the end with each hand's part of a round on a thread of its own, as hands on machines of their own work, on the
+/// processors that there are here and now: wall time.
+///
+/// # Errors
+/// As [`play`].
+pub(crate) fn play_together<D: Send>(
+    hands: &[MemberId],
+    sit: impl Fn(&MemberId) -> Result<Hand<D>, Failure> + Sync,
+    entropy: &mut dyn Entropy,
+) -> Result<Duration, Failure> {
+    let seeds: Vec<[u8; 32]> = hands.iter().map(|_| draw(entropy)).collect();
+    let mut entropies: Vec<Stream> = seeds.into_iter().map(|seed| Stream(seed, 0)).collect();
+    let began = Instant::now();
+    let mut seats = begin_at_once(hands, &sit, &mut entropies)?;
+    for _ in 0..ROUNDS_MAX {
+        if seats.iter().all(|seat| seat.done.is_some()) {
+            return Ok(began.elapsed());
+        }
+        let said = |seat: &mut Seat<D>| Some((seat.hand, seat.said.take()?));
+        let spoken: Vec<(MemberId, Said)> = seats.iter_mut().filter_map(said).collect();
+        at_once(&mut seats, &mut entropies, |seat, entropy| {
+            if seat.done.is_some() { Ok(()) } else { seat.hear(&spoken, entropy) }
+        })?;
+    }
+    Err(Failure::bug("a run without an end"))
+}
+
+/// Each sits down and speaks for the first time.
+fn begin_at_once<D: Send>(
+    hands: &[MemberId],
+    sit: &(impl Fn(&MemberId) -> Result<Hand<D>, Failure> + Sync),
+    entropies: &mut [Stream],
+) -> Result<Vec<Seat<D>>, Failure> {
+    let begin = |hand: &MemberId, entropy: &mut Stream| {
+        let mut seat = Seat { hand: *hand, run: sit(hand)?, worked: Duration::ZERO, said: None, done: None };
+        let next = seat.run.start(entropy);
+        seat.follow(next);
+        Ok(seat)
+    };
+    std::thread::scope(|scope| {
+        let begin = &begin;
+        let each = hands.iter().zip(entropies);
+        let all: Vec<_> = each.map(|(hand, entropy)| scope.spawn(move || begin(hand, entropy))).collect();
+        all.into_iter().map(|one| one.join().map_err(|_| Failure::bug("a hand fell"))?).collect()
+    })
+}
+
+fn at_once<D: Send>(
+    seats: &mut [Seat<D>],
+    entropies: &mut [Stream],
+    act: impl Fn(&mut Seat<D>, &mut Stream) -> Result<(), Failure> + Sync,
+) -> Result<(), Failure> {
+    std::thread::scope(|scope| {
+        let act = &act;
+        let each = seats.iter_mut().zip(entropies);
+        let all: Vec<_> = each.map(|(seat, entropy)| scope.spawn(move || act(seat, entropy))).collect();
+        all.into_iter().try_for_each(|one| one.join().map_err(|_| Failure::bug("a hand fell"))?)
+    })
+}
+
+/// Randomness of one hand's thread, from a seed of the system's.
+struct Stream([u8; 32], u64);
+
+impl Entropy for Stream {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(32) {
+            self.1 = self.1.wrapping_add(1);
+            let block = digest(&[&self.0, &self.1.to_be_bytes()]);
+            chunk.iter_mut().zip(block).for_each(|(byte, drawn)| *byte = drawn);
+        }
+    }
+}
+
+/// Plays to the end. `sit` makes a hand's run, which counts as its work.
+///
+/// # Errors
+/// A scheme that comes to nothing among honest hands: a bug.
+pub(crate) fn play<D>(
+    hands: &[MemberId],
+    sit: impl Fn(&MemberId) -> Result<Hand<D>, Failure>,
+    entropy: &mut dyn Entropy,
+) -> Result<(Played, D), Failure> {
+    let mut seats = Vec::new();
+    for hand in hands {
+        let before = thread_worked();
+        let mut run = sit(hand)?;
+        let next = run.start(entropy);
+        let worked = thread_worked().saturating_sub(before);
+        let mut seat = Seat { hand: *hand, run, worked, said: None, done: None };
+        seat.follow(next);
+        seats.push(seat);
+    }
+    let mut played = Played::default();
+    while seats.iter().any(|seat| seat.done.is_none()) {
+        let said = |seat: &mut Seat<D>| Some((seat.hand, seat.said.take()?));
+        let spoken: Vec<(MemberId, Said)> = seats.iter_mut().filter_map(said).collect();
+        played.heard(&spoken);
+        if played.rounds > ROUNDS_MAX {
+            return Err(Failure::bug("a run without an end"));
+        }
+        for seat in seats.iter_mut().filter(|seat| seat.done.is_none()) {
+            seat.hear(&spoken, entropy)?;
+        }
+    }
+    let played = seats.iter().fold(played, |played, seat| played.with(seat.worked));
+    let done = seats.into_iter().find_map(|seat| seat.done);
+    Ok((played, done.ok_or_else(|| Failure::bug("a run of nobody"))?))
+}

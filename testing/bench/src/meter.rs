@@ -1,0 +1,173 @@
+//! How much of a processor each floor takes: a shell around it that reads its thread's clock before and after each call.
+//!
+//! What the shells do not see, of all that the process' threads work, is the host's: sockets, store, scheduler, and the bench.
+
+use folkmoot::tools::{
+    Entropy, Ground, GroundOutput, Instant, Note, Seat, Sending, ToMember, ToNode, Upper, UpperOutput,
+};
+use folkmoot::{Bytes, GroupId, Locator, MemberId, UnixTime};
+use rustix::time::{ClockId, clock_gettime};
+use std::ops::Sub;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What this thread has worked so far.
+pub(crate) fn thread_worked() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    // Neither is below zero for a clock that starts there.
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+/// How long this thread worked on it.
+pub(crate) fn worked<T>(act: impl FnOnce() -> T) -> (Duration, T) {
+    let before = thread_worked();
+    let done = act();
+    (thread_worked().saturating_sub(before), done)
+}
+
+/// What all threads of this process have worked so far.
+fn process_worked() -> Duration {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+/// One floor of all nodes together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Meter(Arc<AtomicU64>);
+
+impl Meter {
+    fn read(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+
+    fn time<T>(&self, act: impl FnOnce() -> T) -> T {
+        let before = thread_worked();
+        let done = act();
+        let nanos = thread_worked().saturating_sub(before).as_nanos();
+        self.0.fetch_add(u64::try_from(nanos).unwrap_or(u64::MAX), Ordering::Relaxed);
+        done
+    }
+}
+
+/// Both floors.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Meters {
+    pub(crate) ground: Meter,
+    pub(crate) upper: Meter,
+}
+
+/// Work so far, or between two readings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Work {
+    /// Of the whole process.
+    pub(crate) cpu: Duration,
+    /// Of it, on ground floors: link, ring, group.
+    pub(crate) ground: Duration,
+    /// Of it, on upper floors: flush, keying, session, admission.
+    pub(crate) upper: Duration,
+}
+
+impl Meters {
+    pub(crate) fn read(&self) -> Work {
+        Work { cpu: process_worked(), ground: self.ground.read(), upper: self.upper.read() }
+    }
+}
+
+impl Sub for Work {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_sub(before.cpu),
+            ground: self.ground.saturating_sub(before.ground),
+            upper: self.upper.saturating_sub(before.upper),
+        }
+    }
+}
+
+/// A floor in its shell.
+#[derive(Debug)]
+pub(crate) struct Metered<T> {
+    pub(crate) floor: T,
+    meter: Meter,
+}
+
+impl<T> Metered<T> {
+    pub(crate) fn new(floor: T, meter: &Meter) -> Self {
+        Self { floor, meter: meter.clone() }
+    }
+}
+
+impl<G: Ground> Ground for Metered<G> {
+    fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.floor.member(now, message, entropy));
+    }
+
+    fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.floor.datagram(now, from, datagram, entropy));
+    }
+
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.floor.clock(now, time, entropy));
+    }
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.floor.timeout(now, entropy));
+    }
+
+    fn poll_output(&mut self) -> Option<GroundOutput> {
+        self.floor.poll_output()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.meter.time(|| self.floor.poll_timeout())
+    }
+}
+
+impl<U: Upper> Upper for Metered<U> {
+    type Command = U::Command;
+    type Event = U::Event;
+
+    fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.floor.node(now, message, entropy));
+    }
+
+    fn node_to(&mut self, now: Instant, to: MemberId, message: ToMember, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.floor.node_to(now, to, message, entropy));
+    }
+
+    fn command(&mut self, now: Instant, command: U::Command, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.floor.command(now, command, entropy));
+    }
+
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.floor.clock(now, time, entropy));
+    }
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.floor.timeout(now, entropy));
+    }
+
+    fn poll_output(&mut self) -> Option<UpperOutput<U::Event>> {
+        self.floor.poll_output()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.meter.time(|| self.floor.poll_timeout())
+    }
+}
+
+impl<U: Seat> Seat for Metered<U> {
+    fn can_send(&self, group: &GroupId) -> bool {
+        self.floor.can_send(group)
+    }
+
+    fn sending(&self, message: Sending) -> U::Command {
+        self.floor.sending(message)
+    }
+
+    fn note(&self, event: &U::Event) -> Note {
+        self.floor.note(event)
+    }
+}

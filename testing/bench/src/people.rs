@@ -1,0 +1,108 @@
+//! Who is in a measured group: founders as many as a charter takes, and everybody else admitted by the first of them, one
+//! entry of the transcript each, made by identity's own functions and verified by every node as always.
+
+use folkmoot::tools::{OsEntropy, wall_clock};
+use folkmoot::{Bytes, GroupName, UnixTime};
+use folkmoot_agreement::ModuleName;
+use folkmoot_base::Keying;
+use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_identity::{
+    Central, CharterDraft, Founder, GmcBody, Identity, SignedCharter, Timeouts, Transcript, Verdict, Vote,
+    VoteContent,
+};
+use folkmoot_signing::Scheme;
+use std::time::Duration;
+
+/// A charter has no more founders.
+pub(crate) const FOUNDERS_MAX: usize = 32;
+/// The group's name.
+pub(crate) const GROUP: &str = "bench";
+const DAY_SECONDS: u64 = 86_400;
+/// So long may a step take: nobody is to be complained of because a processor serves hundreds of members.
+const STEP_MS: u32 = 3_600_000;
+
+/// What a group is founded on.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub(crate) module: ModuleName,
+    pub(crate) scheme: Scheme,
+    /// How many votes admit.
+    pub(crate) votes: u32,
+    /// Who signs the certificates besides, where an authority does.
+    pub(crate) central: Option<Central>,
+}
+
+/// A group on paper.
+pub(crate) struct People {
+    pub(crate) identities: Vec<Identity>,
+    pub(crate) charter: SignedCharter,
+    /// All that follows the charter in its transcript, in order.
+    pub(crate) entries: Vec<Bytes>,
+}
+
+impl People {
+    /// `size` members of a group by these rules, whose links may be silent for so long. More than [`FOUNDERS_MAX`] where one
+    /// vote admits, and the scheme is plain.
+    pub(crate) fn new(rules: &Rules, size: usize, silence: Duration) -> Result<Self, Failure> {
+        let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
+        let now = wall_clock().0;
+        let (from, to) = (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)));
+        let identities = (0..size)
+            .map(|number| Identity::new(&format!("n{number}"), &mut entropy, from, to).map_err(Failure::bug))
+            .collect::<Result<Vec<_>, Failure>>()?;
+        let (founders, others) = identities.split_at(size.min(FOUNDERS_MAX));
+        let charter = charter(rules, founders, silence, &mut entropy)?;
+        let entries = admissions(&charter, founders, others, (from, to), &mut entropy)?;
+        Ok(Self { identities, charter, entries })
+    }
+}
+
+fn charter(
+    rules: &Rules,
+    people: &[Identity],
+    silence: Duration,
+    entropy: &mut OsEntropy,
+) -> Result<SignedCharter, Failure> {
+    let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
+    let name = GroupName::new(GROUP).map_err(Failure::bug)?;
+    let classical = match rules.module {
+        ModuleName::CkdHybrid => ModuleName::Ckd,
+        ModuleName::MlsHybrid => ModuleName::Mls,
+        other => other,
+    };
+    let silence_ms = u32::try_from(silence.as_millis()).map_err(Failure::bug)?;
+    let draft = CharterDraft {
+        keying: Keying::Module(classical),
+        hybrid: rules.module.is_hybrid(),
+        scheme: rules.scheme,
+        central: rules.central.clone(),
+        timeouts: Timeouts { step_ms: Some(STEP_MS), silence_ms: Some(silence_ms), ..Timeouts::default() },
+        ..CharterDraft::new(name, rules.votes, founders, entropy)
+    };
+    SignedCharter::sign(&draft.to_toml(), &people.iter().collect::<Vec<_>>()).map_err(Failure::bug)
+}
+
+/// The first founder votes for each of the others, and writes the entry that admits it.
+fn admissions(
+    charter: &SignedCharter,
+    founders: &[Identity],
+    others: &[Identity],
+    (from, to): (UnixTime, UnixTime),
+    entropy: &mut OsEntropy,
+) -> Result<Vec<Bytes>, Failure> {
+    let mut transcript = Transcript::genesis(charter.der()).map_err(Failure::bug)?;
+    let first = founders.first().ok_or_else(|| Failure::bug("a group of nobody"))?;
+    let mut entries = Vec::new();
+    for (number, one) in (founders.len()..).zip(others) {
+        let size = u32::try_from(number).map_err(Failure::bug)?;
+        let body = GmcBody::propose(transcript.roster().charter(), one, size, from, entropy);
+        let motion = body.motion().map_err(Failure::bug)?;
+        let content = VoteContent { motion, verdict: Verdict::Approve, expires: to };
+        let vote = Vote::sign(first, content).map_err(Failure::bug)?.proof();
+        let certificate = folkmoot_identity::Gmc::compose(&body, &[vote], one).map_err(Failure::bug)?;
+        let entry = transcript.make_admit(certificate.der(), first).map_err(Failure::bug)?;
+        transcript.append(&entry).map_err(Failure::bug)?;
+        entries.push(entry);
+    }
+    Ok(entries)
+}
