@@ -3,7 +3,7 @@
 //! other, with every key that it ever had.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-use folkmoot::tools::{OsEntropy, Seated, Tapped, wall_clock};
+use folkmoot::tools::{MemberFloor, OsEntropy, Tapped, wall_clock};
 use folkmoot::{
     Event, Folkmoot, GroupId, GroupName, GroupStatus, MemberId, Options, Service, Session, StateFolder,
     ViewId,
@@ -104,7 +104,7 @@ impl Person {
         self.seat(|seat| seat.member.transcript().roster().charter().version()).await
     }
 
-    async fn seat<T: Send + 'static>(&self, ask: impl FnOnce(&mut Seated) -> T + Send + 'static) -> T {
+    async fn seat<T: Send + 'static>(&self, ask: impl FnOnce(&mut MemberFloor) -> T + Send + 'static) -> T {
         self.handle.look(move |machine, _, _| ask(&mut machine.upper)).await.unwrap()
     }
 }
@@ -223,7 +223,7 @@ async fn nothing_is_lost(people: &[Person], home: GroupId, log: GroupId, count: 
 /// Every key that cleo ever had, on every sealed payload of the log; a logger's keys open them.
 async fn nobody_reads_the_other(people: &[Person], log: GroupId) {
     let tapped: Vec<Tapped> =
-        people[0].seat(Seated::tapped).await.into_iter().filter(|one| one.group == log).collect();
+        people[0].seat(MemberFloor::tapped).await.into_iter().filter(|one| one.group == log).collect();
     let views = people[0].heard.lock().unwrap().views.clone();
     for (who, opens) in [(2, false), (1, true)] {
         let (tapped, views) = (tapped.clone(), views.clone());

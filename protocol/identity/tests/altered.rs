@@ -12,12 +12,10 @@
 mod common;
 
 use common::World;
-use folkmoot_identity::{
-    Gmc, IdentityCertificate, IdentityError, Request, SignedCharter, SignedMessage, Vote,
-};
+use folkmoot_identity::{Gmc, IdentityCertificate, Request, SignedCharter, SignedMessage, Vote};
 use proptest::prelude::*;
 
-type Read = fn(&[u8]) -> Result<(), IdentityError>;
+type Read = fn(&[u8]) -> Result<(), Box<dyn std::error::Error>>;
 
 const CHARTER: Read = |der| Ok(SignedCharter::complete_from_der(der).map(drop)?);
 const VOTE: Read = |der| Ok(Vote::from_der(der).map(drop)?);

@@ -235,10 +235,10 @@ fn rules_have_the_number_that_the_words_begin_with() {
     let mut bad = entries();
     bad[2] = Bytes::from_static(&[9]);
     let (wrong, _) = refused(&bad);
-    assert!(wrong.to_string().starts_with(wrong.rule()), "{wrong}");
+    assert!(wrong.to_string().starts_with(&wrong.rule()), "{wrong}");
     let few =
         EntryError::PeerCertificate(folkmoot_identity::CertificateError::PeerTooFewVotes { got: 1, need: 2 });
-    assert_eq!((few.rule(), few.is_authors()), ("TRN-11", true));
+    assert_eq!((few.rule(), few.is_authors()), ("TRN-11".to_owned(), true));
     assert!(few.to_string().starts_with("TRN-11"));
 }
 

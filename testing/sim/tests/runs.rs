@@ -37,7 +37,7 @@ fn a_few_schedules_of_every_scheme_break_nothing() {
     for (scheme, seeds) in [(Scheme::Asm, 1..=4), (Scheme::Frost, 1..=2), (Scheme::TsDsa, 1..=2)] {
         for seed in seeds {
             let mut schedule = Schedule::draw(seed);
-            folkmoot_sim::tables::take(&mut schedule, scheme);
+            folkmoot_sim::signing::take(&mut schedule, scheme);
             let (outcome, record) = folkmoot_sim::run(&schedule, company, Options::default());
             assert!(outcome.violations.is_empty(), "{scheme:?} seed {seed}: {:#?}", outcome.violations);
             let decided = |what: &What| matches!(what, What::Minute(_));
