@@ -25,7 +25,7 @@ const IDENTITY: Read = |der| Ok(IdentityCertificate::from_der(der).map(drop)?);
 const MESSAGE: Read = |der| Ok(SignedMessage::from_der(der).map(drop)?);
 
 fn every_bit(der: &[u8], read: Read) {
-    assert_eq!(read(der), Ok(()));
+    read(der).unwrap();
     let mut changed = der.to_vec();
     for at in 0..der.len() {
         for bit in 0..8 {

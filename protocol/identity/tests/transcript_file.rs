@@ -283,7 +283,7 @@ proptest! {
         for bytes in [&bytes, &framed] {
             match Transcript::entries_of(bytes) {
                 Ok((group, entries)) => prop_assert_eq!(&Transcript::file_of(group, &entries), bytes),
-                Err(why) => prop_assert!(why.rule().starts_with("TRN-")),
+                Err(why) => prop_assert!(why.to_string().starts_with("TRN-")),
             }
             prop_assert!(judge(bytes).is_err());
         }

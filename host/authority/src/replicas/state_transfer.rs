@@ -10,11 +10,10 @@ use super::log::LOG_MAX;
 use super::machine::{Danger, Output, Replicas};
 use super::message::{BATCH_BYTES_MAX, Holding, Message, request_of};
 use super::view::{CurrentView, Filling, Step, is_quorum};
-use bytes::Bytes;
 use core::cmp::Reverse;
 use folkmoot_base::codec::Blob;
 use folkmoot_base::{Digest, MemberId, ViewId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 impl Replicas {
     pub(super) fn enter_view(&mut self, id: ViewId, members: &[MemberId]) {

@@ -61,7 +61,7 @@ fn passed_on(town: &mut Town) -> Rc<Cell<usize>> {
     let count = Rc::new(Cell::new(0));
     let counts = count.clone();
     town.bus.tamper = Some(Box::new(move |_, payload| {
-        if let Ok(OpenMessage::Signer { message: SignerMessage { say: SignerBody::Dealt { .. }, .. } }) =
+        if let Ok(OpenMessage::Signer { message: SignerMessage { body: SignerBody::Dealt { .. }, .. } }) =
             codec::decode(payload)
         {
             counts.set(counts.get() + 1);
@@ -185,7 +185,7 @@ fn who_is_dealt_a_false_share_says_so_and_the_others_go_on() {
     for seat in &town.bus.seats {
         let cheated = seat.identity.member() == to;
         let says = seat.events.iter().any(|event| *event == Event::SignerLied { member: dealer });
-        let holds = seat.admission.sessions(town.bus.now, &seat.transcript).holds;
+        let holds = seat.admission.signing(town.bus.now, &seat.transcript).holds;
         assert_eq!((says, holds), (cheated, !cheated));
     }
 }

@@ -56,7 +56,7 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
         OpenMessage::Signer {
             message: SignerMessage {
                 session: [5; 32],
-                body: say: SignerBody::Start { purpose: Purpose::Revoke { tbs: cms }, attempt: 3 },
+                body: SignerBody::Start { purpose: Purpose::Revoke { tbs: cms }, attempt: 3 },
                 signature: [6; 64],
             },
         },

@@ -320,11 +320,11 @@ fn a_vote_is_persisted_before_it_is_sent() {
 fn damaged_state_is_told() {
     let bus = Bus::new(3, 2);
     let seat = &bus.seats[0];
-    for (session, key) in [("request", &b"rx"[..]), ("vote", b"ax"), ("vote", b"dx")] {
+    for (table, key) in [("request", &b"rx"[..]), ("vote", b"ax"), ("vote", b"dx")] {
         let key = folkmoot_base::StoreKey { table, key: Bytes::from_static(key) };
         let stored = [(key, Bytes::from_static(b"junk"))];
         let loaded = Admission::load(Config::default(), &seat.transcript, &seat.identity, &stored);
-        assert_eq!(loaded.err(), Some(AdmissionError::LocalCorrupt(session)));
+        assert_eq!(loaded.err(), Some(AdmissionError::LocalCorrupt(table)));
     }
     assert_eq!(bus.now, Instant(0));
     assert!(!charter(&[person("a", 1)], 1, 1).is_empty());

@@ -129,7 +129,7 @@ fn a_coordinator_waits_for_signers_as_long_as_they_come() {
                 Ok(OpenMessage::Signer { message: word }) => word,
                 _ => return true,
             };
-            let holds = matches!(signer.say, SignerBody::Ready { .. }) && late.contains(&sender);
+            let holds = matches!(signer.body, SignerBody::Ready { .. }) && late.contains(&sender);
             if holds {
                 keep.borrow_mut().push((sender, payload.clone()));
             }
@@ -820,7 +820,7 @@ fn a_word_before_the_seats_have_their_place_counts_nowhere() {
         vote(&mut bus, 2, dora, true);
         bus.tamper = None;
         let held = held.take();
-        let SignerBody::Participants { givers, .. } = &held[0].0.say else { panic!("no seats") };
+        let SignerBody::Participants { givers, .. } = &held[0].0.body else { panic!("no seats") };
         let early = givers.iter().map(|signer| number_of(&bus, signer)).find(|who| *who != 0).unwrap();
         let word = SignerBody::Round { round: 0, to_all: Blob::from(vec![7; 99]), to_each: Vec::new() };
         let (early, group) = (&bus.seats[early].identity, bus.seats[0].transcript.group());
