@@ -38,7 +38,7 @@ const WIRE_ERRORS_MAX: u32 = 100;
 const CLOCK_PERIOD: Duration = Duration::from_secs(1);
 
 /// What the engine needs to know of an upper floor beyond the stair.
-pub trait Seat: Upper {
+pub trait UpperFloor: Upper {
     /// Whether a message to `group` would be sealed and sent now.
     fn can_send(&self, group: &GroupId) -> bool;
     /// The command that sends.
@@ -77,7 +77,7 @@ pub enum Note {
 pub type Look<G, U> = Box<dyn FnOnce(&mut Embedded<G, U>, Instant, &mut OsEntropy) + Send>;
 
 /// What a handle asks of the engine.
-pub(crate) enum Order<G: Ground, U: Seat> {
+pub(crate) enum Order<G: Ground, U: UpperFloor> {
     /// A command for the member; the place to say that the disk has what it brought about.
     Command(U::Command, oneshot::Sender<()>),
     /// A look at the machine.
@@ -96,7 +96,7 @@ pub(crate) struct Outgoing {
 }
 
 /// The engine, to be run as one task.
-pub(crate) struct Engine<G: Ground, U: Seat, W: Wire> {
+pub(crate) struct Engine<G: Ground, U: UpperFloor, W: Wire> {
     pub(crate) machine: Embedded<G, U>,
     pub(crate) wire: W,
     pub(crate) store: Writer,
@@ -109,7 +109,7 @@ pub(crate) struct Engine<G: Ground, U: Seat, W: Wire> {
 }
 
 /// What one turn gathers, and what is left over from earlier ones.
-pub(crate) struct Turn<U: Seat> {
+pub(crate) struct Turn<U: UpperFloor> {
     persist: Vec<Persist>,
     transmit: Vec<(Locator, Bytes)>,
     told: VecDeque<U::Event>,
@@ -122,7 +122,7 @@ pub(crate) struct Turn<U: Seat> {
     wire_errors: u32,
 }
 
-impl<U: Seat> Default for Turn<U> {
+impl<U: UpperFloor> Default for Turn<U> {
     fn default() -> Self {
         Self {
             persist: Vec::new(),
@@ -139,7 +139,7 @@ impl<U: Seat> Default for Turn<U> {
 }
 
 /// What woke the engine.
-enum Wake<G: Ground, U: Seat> {
+enum Wake<G: Ground, U: UpperFloor> {
     Datagrams(std::io::Result<()>),
     Order(Option<Order<G, U>>),
     Send(Option<Outgoing>),
@@ -148,7 +148,7 @@ enum Wake<G: Ground, U: Seat> {
     Room,
 }
 
-impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
+impl<G: Ground, U: UpperFloor, W: Wire> Engine<G, U, W> {
     /// Runs until told to stop, or until something it cannot go on without fails.
     pub(crate) async fn run(mut self) -> Result<(), RuntimeError> {
         let mut inbox = Vec::new();
@@ -320,7 +320,7 @@ impl<G: Ground, U: Seat, W: Wire> Engine<G, U, W> {
 }
 
 /// Takes all that the machine has to say into the turn.
-fn gather<G: Ground, U: Seat>(machine: &mut Embedded<G, U>, turn: &mut Turn<U>) {
+fn gather<G: Ground, U: UpperFloor>(machine: &mut Embedded<G, U>, turn: &mut Turn<U>) {
     while let Some(output) = machine.poll_output() {
         match output {
             Output::Transmit(to, datagram) => turn.transmit.push((to, datagram)),

@@ -3,7 +3,7 @@
 use crate::engine::{
     EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Outgoing, SENDS_WAITING_MAX, Sending, Turn,
 };
-use crate::{Clock, OsEntropy, RuntimeError, Seat, Store, Wire, Writer};
+use crate::{Clock, OsEntropy, RuntimeError, Store, UpperFloor, Wire, Writer};
 use folkmoot_attach::{Embedded, Ground};
 use folkmoot_base::Instant;
 use tokio::sync::{mpsc, oneshot};
@@ -11,12 +11,12 @@ use tokio::task::JoinHandle;
 
 /// Orders and questions for one running member. Cheap to clone; the member stops when the last one is gone.
 #[derive(Debug)]
-pub struct Handle<G: Ground, U: Seat> {
+pub struct Handle<G: Ground, U: UpperFloor> {
     orders: mpsc::Sender<Order<G, U>>,
     sends: mpsc::Sender<Outgoing>,
 }
 
-impl<G: Ground, U: Seat> Clone for Handle<G, U> {
+impl<G: Ground, U: UpperFloor> Clone for Handle<G, U> {
     fn clone(&self) -> Self {
         Self { orders: self.orders.clone(), sends: self.sends.clone() }
     }
@@ -24,7 +24,7 @@ impl<G: Ground, U: Seat> Clone for Handle<G, U> {
 
 /// A running member: its events, and how it ended.
 #[derive(Debug)]
-pub struct Running<G: Ground, U: Seat> {
+pub struct Running<G: Ground, U: UpperFloor> {
     /// For orders and questions.
     pub handle: Handle<G, U>,
     events: mpsc::Receiver<U::Event>,
@@ -43,7 +43,7 @@ pub fn start<G, U, W>(
 ) -> Result<Running<G, U>, RuntimeError>
 where
     G: Ground + Send + 'static,
-    U: Seat + Send + 'static,
+    U: UpperFloor + Send + 'static,
     U::Command: Send,
     U::Event: Send,
     W: Wire,
@@ -59,7 +59,7 @@ where
     Ok(Running { handle: Handle { orders: order, sends: send }, events, task: Some(task) })
 }
 
-impl<G: Ground, U: Seat> Running<G, U> {
+impl<G: Ground, U: UpperFloor> Running<G, U> {
     /// The next event; `None` when the member has stopped as told.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl<G: Ground, U: Seat> Running<G, U> {
     }
 }
 
-impl<G: Ground, U: Seat> Handle<G, U> {
+impl<G: Ground, U: UpperFloor> Handle<G, U> {
     /// Hands the member a command, and returns when all that it brought about at once is on disk: a vote whose command
     /// has returned is not lost by a crash (DECISIONS O4). Waits while [`ORDERS_WAITING_MAX`] are waiting.
     ///

@@ -16,24 +16,23 @@ mod entropy;
 mod error;
 mod handle;
 mod open;
-mod seat;
 mod stacks;
 mod state;
 mod store;
+mod upper;
 mod wire;
 
 pub use clock::{Clock, wall_clock};
 pub use engine::{
-    EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX, Look, Note, ORDERS_WAITING_MAX, SENDS_WAITING_MAX, Seat,
-    Sending,
+    EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX, Look, Note, ORDERS_WAITING_MAX, SENDS_WAITING_MAX, Sending,
+    UpperFloor,
 };
 pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
 pub use open::{
-    Household, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_seated, prepare,
+    Household, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_with, prepare,
 };
-pub use seat::{Attempts, Seated, TAPPED_MAX, Tapped};
 pub use stacks::{
     AuthorityStatus, Command, DealerState, Event, Exchange, LettersError, Member, Node, Office, Origin,
     Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, Standing, Timing,
@@ -41,4 +40,5 @@ pub use stacks::{
 };
 pub use state::{Lock, StateFolder, in_words, write_whole};
 pub use store::{FORMAT, Store, Writer};
+pub use upper::{Attempts, MemberFloor, TAPPED_MAX, Tapped};
 pub use wire::Wire;

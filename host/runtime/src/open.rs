@@ -2,8 +2,8 @@
 
 use crate::stacks::{Member, Node};
 use crate::{
-    Clock, Handle, Lock, OsEntropy, Running, RuntimeError, Seat, Seated, StateError, StateFolder, Store,
-    start,
+    Clock, Handle, Lock, MemberFloor, OsEntropy, Running, RuntimeError, StateError, StateFolder, Store,
+    UpperFloor, start,
 };
 use bytes::Bytes;
 use core::fmt::Debug;
@@ -17,11 +17,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Orders and questions for a member that runs the shipped stacks.
-pub type MemberHandle = Handle<Node, Seated>;
+pub type MemberHandle = Handle<Node, MemberFloor>;
 /// Both floors of one member.
-pub type Machine = Embedded<Node, Seated>;
+pub type Machine = Embedded<Node, MemberFloor>;
 /// A running member with the shipped stacks.
-pub type RunningMember = Running<Node, Seated>;
+pub type RunningMember = Running<Node, MemberFloor>;
 
 /// What to run, and where.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ pub struct Options {
 
 /// What [`open`] gives.
 #[derive(Debug)]
-pub struct Opened<U: Seat<Event: Debug> = Seated, G: Ground = Node> {
+pub struct Opened<U: UpperFloor<Event: Debug> = MemberFloor, G: Ground = Node> {
     /// The member at work.
     pub running: Running<G, U>,
     /// Its id.
@@ -66,22 +66,22 @@ pub struct Opened<U: Seat<Event: Debug> = Seated, G: Ground = Node> {
 /// # Errors
 /// [`RuntimeError`]: the folder, the store, the socket, or what they hold.
 pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
-    open_seated(options, |member| member).await
+    open_with(options, |member| member).await
 }
 
-/// As [`open`], with what `seat` makes of the member in its place: tests put one there that leaves out a step.
+/// As [`open`], with what `wrap` makes of the member in its place: tests wrap it in one that leaves out a step.
 ///
 /// # Errors
 /// As [`open`].
 #[doc(hidden)]
-pub async fn open_seated<U>(
+pub async fn open_with<U>(
     options: Options,
-    seat: impl FnOnce(Seated) -> U,
+    wrap: impl FnOnce(MemberFloor) -> U,
 ) -> Result<Opened<U>, RuntimeError>
 where
-    U: Seat<Command: Send, Event: Send + Debug> + Send + 'static,
+    U: UpperFloor<Command: Send, Event: Send + Debug> + Send + 'static,
 {
-    prepare(options, &[], Timing::default())?.start(|node, all| (node, seat(all.host)))
+    prepare(options, &[], Timing::default())?.start(|node, all| (node, wrap(all.host)))
 }
 
 /// Everything that runs, opened but not started.
@@ -105,9 +105,9 @@ pub struct Prepared {
 pub struct Household {
     me: MemberId,
     /// The member whose key the node shows.
-    pub host: Seated,
+    pub host: MemberFloor,
     /// Those who live with it.
-    pub others: Vec<(MemberId, Seated)>,
+    pub others: Vec<(MemberId, MemberFloor)>,
 }
 
 impl Household {
@@ -117,27 +117,27 @@ impl Household {
     }
 
     /// All as one upper floor.
-    pub fn attached(self) -> Attached<Seated> {
+    pub fn attached(self) -> Attached<MemberFloor> {
         Attached::new((self.me, self.host), self.others)
     }
 }
 
 impl Prepared {
-    /// Starts what `seat` makes of the two floors.
+    /// Starts what `wrap` makes of the two floors.
     ///
     /// # Errors
     /// [`RuntimeError`]: no randomness, or no thread for the store.
     pub fn start<G, U>(
         self,
-        seat: impl FnOnce(Node, Household) -> (G, U),
+        wrap: impl FnOnce(Node, Household) -> (G, U),
     ) -> Result<Opened<U, G>, RuntimeError>
     where
         G: Ground + Send + 'static,
-        U: Seat<Command: Send, Event: Send + Debug> + Send + 'static,
+        U: UpperFloor<Command: Send, Event: Send + Debug> + Send + 'static,
     {
         let Self { node, members, name, group, transport, store, clock, lock } = self;
         let (locator, faults, me) = (transport.local(), transport.faults(), members.me);
-        let (ground, upper) = seat(node, members);
+        let (ground, upper) = wrap(node, members);
         let running = start(Embedded::new(ground, upper), transport, store, clock)?;
         Ok(Opened { running, me, name, group, locator, faults, lock })
     }
@@ -164,7 +164,8 @@ pub fn prepare(options: Options, others: &[Identity], timing: Timing) -> Result<
     let clock = Clock::start().ahead(options.clock_ahead);
     let floors = Floors { identity: &identity, charter: &charter, options: &options, stored: &stored };
     let node = floors.node(transport.local(), timing, clock.now())?;
-    let member = |of: &Identity| floors.member(of, &node).map(|member| (of.member(), Seated::new(member)));
+    let member =
+        |of: &Identity| floors.member(of, &node).map(|member| (of.member(), MemberFloor::new(member)));
     let others = others.iter().map(member).collect::<Result<_, RuntimeError>>()?;
     let (me, host) = member(&identity)?;
     let members = Household { me, host, others };

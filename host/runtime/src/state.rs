@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! STATE/              0700
-//!   identity.key      0600  PKCS#8, PEM: the key of both seats
+//!   identity.key      0600  PKCS#8, PEM: the key of node and member
 //!   identity.pem      the self-signed identity certificate, for the others
 //!   charter.cms       the charter with its founders' signatures, DER
 //!   member.sqlite     the store
@@ -75,11 +75,6 @@ impl StateFolder {
     /// Where the store is kept.
     pub fn store_path(&self) -> PathBuf {
         self.path.join(store::FILE)
-    }
-
-    /// Where the control socket is while a member runs.
-    pub fn socket_path(&self) -> PathBuf {
-        self.path.join("control.sock")
     }
 
     /// Takes the folder for this process.

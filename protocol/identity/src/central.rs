@@ -10,7 +10,7 @@
 //! ```
 //! Source: Saxena, Tsudik, Yi (2003), sections 2 and 4, GAUTH. What a combination lacks is said by [`refusal`].
 
-use crate::charter_text::{unhex, value};
+use crate::charter_value::{unhex, value};
 use crate::policy::{Below, Policies, Policy, key};
 use crate::{AuthorityCertificate, CharterError};
 use folkmoot_base::MemberId;

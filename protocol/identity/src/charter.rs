@@ -39,38 +39,22 @@
 //! ```
 //! Later versions (T8) are the founding text and the changes made since: the GroupId stays, [`Charter::digest`] moves on.
 
+use crate::CharterError;
 use crate::central::{Central, Dealer, check_policies};
 use crate::charter_rules::{Minority, Rules, Timeouts};
-use crate::charter_text::{Text, unhex, value};
+use crate::charter_text::Text;
+use crate::charter_value::{unhex, value};
+use crate::founder::Founder;
 use crate::policy::{Policies, Refusal};
 use crate::threshold::Threshold;
-use crate::{CharterError, IdentityCertificate};
 use bytes::Bytes;
 use folkmoot_base::{Cipher, Digest, GroupId, GroupName, Keying, MemberId, digest};
-use folkmoot_signing::{Mode, Scheme, VerifyingKey};
+use folkmoot_signing::{Mode, Scheme};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Longest charter, in bytes of TOML.
 pub const CHARTER_TOML_BYTES_MAX: usize = 16 * 1024;
-/// Most founders.
-pub const FOUNDERS_MAX: usize = 32;
-
-/// One of those who sign the charter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Founder {
-    /// By which name.
-    pub name: String,
-    /// With which key.
-    pub key: VerifyingKey,
-}
-
-impl From<&IdentityCertificate> for Founder {
-    fn from(certificate: &IdentityCertificate) -> Self {
-        Self { name: certificate.name().to_owned(), key: certificate.key().clone() }
-    }
-}
-
 /// A legal charter: the founding one, or as changed since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charter {

@@ -49,8 +49,8 @@ impl Groups {
         match (rule, word) {
             ("keying", INHERIT) => own.keying = None,
             ("cipher", INHERIT) => own.cipher = None,
-            ("keying", _) => own.keying = Some(Keying::from_name(word).ok_or(super::charter_rules::KEYINGS)?),
-            ("cipher", _) => own.cipher = Some(Cipher::from_name(word).ok_or(super::charter_rules::CIPHERS)?),
+            ("keying", _) => own.keying = Some(Keying::from_name(word).ok_or(super::charter_value::KEYINGS)?),
+            ("cipher", _) => own.cipher = Some(Cipher::from_name(word).ok_or(super::charter_value::CIPHERS)?),
             _ => return Err("of a named group, keying and cipher can be changed"),
         }
         self.0.retain(|_, own| *own != Own::default());

@@ -1,19 +1,16 @@
 //! What a vote may change in a charter, and what is legal in it.
 
 use crate::charter_groups::Groups;
+use crate::charter_value::{CIPHERS, KEYINGS, number};
 use crate::policy::{Policies, Policy, Refusal};
 use crate::threshold::Threshold;
 use folkmoot_base::{Cipher, GroupId, Keying, MemberId};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Highest threshold.
-pub const THRESHOLD_MAX: u32 = 128;
 const DAYS_MAX: u32 = 3_650;
 const HOURS_MAX: u32 = 8_760;
 const TIMEOUT_MS_MAX: u32 = 3_600_000;
-pub(crate) const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
-pub(crate) const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
 const LINKS_FIXED: &str =
     "fixed when the group was founded: who was away meanwhile could link to nobody to hear of the change";
 const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
@@ -161,12 +158,6 @@ impl Rules {
         }
         Ok(())
     }
-}
-
-/// A number in its one spelling.
-pub(crate) fn number(word: &str) -> Result<u32, &'static str> {
-    let number: u32 = word.parse().map_err(|_| "not a number")?;
-    if number.to_string() == word { Ok(number) } else { Err("not a number in plain digits") }
 }
 
 fn truth(word: &str) -> Result<bool, &'static str> {

@@ -2,10 +2,11 @@
 
 use crate::authority::common;
 use crate::central::{Central, CentralText, check_policies, refusal};
-use crate::charter::{FOUNDERS_MAX, Founder};
 use crate::charter_groups::{GroupText, Groups};
-use crate::charter_rules::{CIPHERS, KEYINGS, Minority, Rules, Timeouts};
+use crate::charter_rules::{Minority, Rules, Timeouts};
+use crate::charter_value::{CIPHERS, KEYINGS, unhex, value};
 use crate::envelope::NAME_BYTES_MAX;
+use crate::founder::{FOUNDERS_MAX, Founder};
 use crate::policy::{Below, Policies, Policy, key};
 use crate::threshold::Threshold;
 use crate::{CharterError, Rule};
@@ -216,17 +217,4 @@ fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {
         out.push(Founder { name: text.name.clone(), key });
     }
     Ok(out)
-}
-
-pub(crate) fn value(key: &'static str, reason: &'static str) -> CharterError {
-    CharterError::WireValue { key, reason }
-}
-
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |c: u8| char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pair = |pair: &[u8]| match *pair {
-        [high, low] => Some(digit(high)? << 4 | digit(low)?),
-        _ => None,
-    };
-    text.as_bytes().chunks(2).map(pair).collect()
 }

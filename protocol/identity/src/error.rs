@@ -215,30 +215,3 @@ pub enum RequestError {
     #[error("the certificate proposed is not the one for this CSR: {0}")]
     PeerProposal(&'static str),
 }
-
-/// Any refusal of this layer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum IdentityError {
-    /// A certificate.
-    #[error(transparent)]
-    Certificate(#[from] CertificateError),
-    /// A signed message.
-    #[error(transparent)]
-    Cms(#[from] CmsError),
-    /// A charter.
-    #[error(transparent)]
-    Charter(#[from] CharterError),
-    /// A vote.
-    #[error(transparent)]
-    Vote(#[from] VoteError),
-    /// A request.
-    #[error(transparent)]
-    Request(#[from] RequestError),
-    /// A message.
-    #[error(transparent)]
-    Message(#[from] crate::MessageError),
-    /// A revocation list.
-    #[error(transparent)]
-    Revocation(#[from] crate::RevocationError),
-}

@@ -23,8 +23,6 @@ use std::collections::BTreeSet;
 
 /// Longest membership certificate, in bytes of DER: it must fit an entry of the transcript.
 pub const GMC_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
-/// Most votes in one certificate.
-pub const VOTES_MAX: usize = 256;
 
 /// A membership certificate in its one form, signed by its holder. Its authority is judged by [`Self::check_authority`].
 #[derive(Debug, Clone, PartialEq, Eq)]

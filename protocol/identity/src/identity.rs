@@ -32,7 +32,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`CertificateError::LocalValue`] if name or term cannot stand in a certificate.
-    pub fn of_key(
+    pub(crate) fn of_key(
         key: SigningKey,
         name: &str,
         entropy: &mut dyn Entropy,
@@ -56,7 +56,10 @@ impl Identity {
     ///
     /// # Errors
     /// [`CertificateError::LocalNotHolder`] if the certificate is another key's.
-    pub fn from_parts(key: SigningKey, certificate: IdentityCertificate) -> Result<Self, CertificateError> {
+    pub(crate) fn from_parts(
+        key: SigningKey,
+        certificate: IdentityCertificate,
+    ) -> Result<Self, CertificateError> {
         if key.verifying_key() != certificate.key() {
             return Err(CertificateError::LocalNotHolder);
         }

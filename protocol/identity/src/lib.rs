@@ -19,6 +19,7 @@ mod charter;
 mod charter_groups;
 mod charter_rules;
 mod charter_text;
+mod charter_value;
 mod cms;
 mod csr;
 mod draft;
@@ -26,6 +27,7 @@ mod envelope;
 mod error;
 #[cfg(test)]
 mod forged;
+mod founder;
 mod gmc;
 mod identity;
 mod issuer;
@@ -33,6 +35,7 @@ mod key_file;
 mod membership;
 mod message;
 mod multi;
+mod numbers;
 mod policy;
 mod request;
 mod revocation;
@@ -46,18 +49,20 @@ mod vote;
 pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate};
 pub use central::{AUTHORITY_NODES_MAX, Central, Dealer, refusal};
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
-pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, FOUNDERS_MAX, Founder, change_digest};
-pub use charter_rules::{Minority, THRESHOLD_MAX, Timeouts};
+pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, change_digest};
+pub use charter_rules::{Minority, Timeouts};
+pub use charter_value::THRESHOLD_MAX;
 pub use csr::{CSR_BYTES_MAX, Csr, CsrError};
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
-pub use error::{CertificateError, CharterError, CmsError, IdentityError, RequestError, VoteError};
+pub use error::{CertificateError, CharterError, CmsError, RequestError, VoteError};
 pub use folkmoot_signing::{
     GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
 };
-pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Grounds, VOTES_MAX};
+pub use founder::{FOUNDERS_MAX, Founder};
+pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Grounds};
 pub use identity::Identity;
-pub use membership::{COMBINED_BYTES_MAX, Combined, Membership};
+pub use membership::{COMBINED_BYTES_MAX, Combined, Membership, VOTES_MAX};
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
 pub use multi::{MULTI_LABEL, Multi};
 pub use policy::{Below, LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX};
@@ -66,11 +71,11 @@ pub use revocation::{
     REVOCATIONS_BYTES_MAX, REVOKED_MAX, REVOKED_TABLE, RevocationBody, RevocationError, RevocationList,
 };
 pub use roster::{Admission, Electorate, Ending, Roster, SharedKey};
-pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule, RuleError, is_role};
+pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule, RuleError};
 pub use signed_charter::SignedCharter;
 pub use threshold::Threshold;
 pub use transcript::{
     Appended, Audit, BuildError, Change, Decision, EntryError, Evidence, FileError, LoadError, Plain,
     Transcript,
 };
-pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof, verify_pair};
+pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof};

@@ -15,12 +15,14 @@
 //! ```
 //! None of votes, issued, multi and combined: a founder, on the charter's word (N1). Never two of them.
 
-use crate::gmc::VOTES_MAX;
 use crate::{Multi, VoteProof};
 use der::asn1::OctetString;
 use der::{Decode, Encode, Enumerated, Sequence};
 use folkmoot_base::{Digest, GroupId, GroupName, MemberId, UnixTime};
 use folkmoot_signing::{Mode, Scheme, Signature};
+
+/// Most votes in one certificate.
+pub const VOTES_MAX: usize = 256;
 
 /// The group's part of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]

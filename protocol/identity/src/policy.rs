@@ -9,7 +9,8 @@
 //! Source: Saxena, Tsudik, Yi (2003), section 2: access list, external authority, founder, peers. What is asked of removals here
 //! comes on top of the quorum (DECISIONS T4), never instead of it.
 
-use crate::{CertificateError, Roles, Rule, is_role};
+use crate::rule::is_role;
+use crate::{CertificateError, Roles, Rule};
 use folkmoot_base::MemberId;
 use std::collections::BTreeSet;
 
@@ -117,7 +118,7 @@ impl Policies {
     ///
     /// # Errors
     /// [`CertificateError`]: too few, not by the rule, not the decider, not on the list.
-    pub fn let_in(
+    pub(crate) fn let_in(
         &self,
         holder: Option<&MemberId>,
         yes: &BTreeSet<MemberId>,
@@ -155,7 +156,7 @@ impl Policies {
     }
 
     /// What these voters could never do, were all of them to agree: the rules that they do not satisfy.
-    pub fn out_of_reach(&self, voters: &BTreeSet<MemberId>) -> Vec<Lack> {
+    pub(crate) fn out_of_reach(&self, voters: &BTreeSet<MemberId>) -> Vec<Lack> {
         let admit = match self.policy {
             Policy::List | Policy::Authority => Ok(()),
             Policy::Threshold | Policy::Founder => self.let_in(None, voters, 0),
@@ -166,7 +167,7 @@ impl Policies {
     }
 
     /// Whether votes need only be counted for an admission, whoever they are by.
-    pub fn counts_alone(&self) -> bool {
+    pub(crate) fn counts_alone(&self) -> bool {
         self.policy == Policy::Threshold && self.admit.is_none()
     }
 
@@ -316,5 +317,5 @@ fn rule(word: &str) -> Result<Option<Rule>, Refusal> {
 }
 
 fn count(word: &str) -> Result<Option<u32>, &'static str> {
-    if word == NONE { Ok(None) } else { crate::charter_rules::number(word).map(Some) }
+    if word == NONE { Ok(None) } else { crate::charter_value::number(word).map(Some) }
 }

@@ -10,7 +10,7 @@
 mod removals;
 mod votes;
 
-use crate::transcript::Numbers;
+use crate::numbers::Numbers;
 use crate::{AuthorityCertificate, CertificateError, Charter, Decision, Serial, Threshold};
 use bytes::Bytes;
 use folkmoot_base::{Digest, EntryId, MemberId, NodeId, UnixTime};

@@ -51,7 +51,7 @@ enum Node {
 }
 
 /// Whether this can be the name of a role: a lower-case letter, then such letters, digits and hyphens; no word of a rule.
-pub fn is_role(name: &str) -> bool {
+pub(crate) fn is_role(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.len() <= ROLE_BYTES_MAX
@@ -89,7 +89,7 @@ impl Rule {
     }
 
     /// The first role that it names and `roles` does not have.
-    pub fn unknown_role(&self, roles: &Roles) -> Option<&str> {
+    pub(crate) fn unknown_role(&self, roles: &Roles) -> Option<&str> {
         self.0.roles().into_iter().find(|role| *role != ALL && !roles.contains_key(*role))
     }
 

@@ -8,7 +8,7 @@
 //! change of the charter by vote (docs/decisions/0019-thresholds-that-follow.md), so that the threshold is a function of the
 //! entries in the past, the same for all who judge.
 
-use crate::charter_rules::{THRESHOLD_MAX, number};
+use crate::charter_value::{THRESHOLD_MAX, number};
 use folkmoot_base::limits;
 use std::fmt;
 

@@ -162,7 +162,7 @@ impl Vote {
     ///
     /// # Errors
     /// [`VoteError::PeerSignature`] if the proof is of another motion or voter.
-    pub fn from_proof(
+    pub(crate) fn from_proof(
         proof: &VoteProof,
         motion: &Motion,
         voter: &IdentityCertificate,
@@ -223,7 +223,12 @@ impl VoteProof {
     ///
     /// # Errors
     /// [`VoteError::PeerSignature`], [`VoteError::WireSlot`].
-    pub fn verify_as(&self, motion: &Motion, verdict: Verdict, key: &VerifyingKey) -> Result<(), VoteError> {
+    pub(crate) fn verify_as(
+        &self,
+        motion: &Motion,
+        verdict: Verdict,
+        key: &VerifyingKey,
+    ) -> Result<(), VoteError> {
         let refuse = VoteError::PeerSignature(self.voter);
         if !motion.is_legal() {
             return Err(VoteError::WireSlot);
@@ -240,7 +245,7 @@ impl VoteProof {
 ///
 /// # Errors
 /// [`VoteError::PeerSignature`].
-pub fn verify_pair(
+pub(crate) fn verify_pair(
     content: &VoteContent,
     key: &VerifyingKey,
     signature: &Signature,

@@ -5,7 +5,9 @@
 
 use crate::meter::{Metered, Meters, Work};
 use crate::people::{People, Rules};
-use folkmoot::tools::{Attached, Command, Handle, Node, OpenOptions, Opened, Seated, Store, Timing, prepare};
+use folkmoot::tools::{
+    Attached, Command, Handle, MemberFloor, Node, OpenOptions, Opened, Store, Timing, prepare,
+};
 use folkmoot::{Event, Faults, GroupId, Locator, MemberId, Service, StateFolder};
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::Persist;
@@ -27,7 +29,7 @@ const SEEN_MAX: usize = 8_192;
 const EASY: f64 = 48.0;
 
 type Ground = Metered<Node>;
-type Upper = Metered<Attached<Seated>>;
+type Upper = Metered<Attached<MemberFloor>>;
 
 /// What a member saw.
 enum Seen {

@@ -3,7 +3,7 @@
 //! What the shells do not see, of all that the process' threads work, is the host's: sockets, store, scheduler, and the bench.
 
 use folkmoot::tools::{
-    Entropy, Ground, GroundOutput, Instant, Note, Seat, Sending, ToMember, ToNode, Upper, UpperOutput,
+    Entropy, Ground, GroundOutput, Instant, Note, Sending, ToMember, ToNode, Upper, UpperFloor, UpperOutput,
 };
 use folkmoot::{Bytes, GroupId, Locator, MemberId, UnixTime};
 use rustix::time::{ClockId, clock_gettime};
@@ -158,7 +158,7 @@ impl<U: Upper> Upper for Metered<U> {
     }
 }
 
-impl<U: Seat> Seat for Metered<U> {
+impl<U: UpperFloor> UpperFloor for Metered<U> {
     fn can_send(&self, group: &GroupId) -> bool {
         self.floor.can_send(group)
     }

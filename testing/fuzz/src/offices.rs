@@ -6,8 +6,8 @@ use crate::world::{NOW, world};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_admission::{
-    Authority, AuthorityMessage, Command, Config, GroundsWord, Heartbeat, Input, LOGGING_MAX, LogRecord,
-    Office, Output, PETITIONS_MAX,
+    Authority, AuthorityMessage, Command, Config, Heartbeat, Input, LOGGING_MAX, LogRecord, Office, Output,
+    PETITIONS_MAX, WireGrounds,
 };
 use folkmoot_base::{Digest, Instant, UnixTime, codec};
 use folkmoot_identity::{
@@ -78,7 +78,7 @@ fn grant(request: &Request, voters: &[usize]) -> Vec<u8> {
     let mut votes: Vec<_> = voters.iter().map(vote).collect();
     votes.sort_by_key(|vote| vote.voter);
     let request = request.der().to_vec().into();
-    codec::encode(&AuthorityMessage::Grant { request, grounds: GroundsWord::Votes(votes) })
+    codec::encode(&AuthorityMessage::Grant { request, grounds: WireGrounds::Votes(votes) })
 }
 
 impl Desk {

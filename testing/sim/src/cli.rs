@@ -9,7 +9,7 @@ use folkmoot_base::Keying;
 use folkmoot_identity::Scheme;
 use folkmoot_sim::aim::{AIMS, Aim};
 use folkmoot_sim::schedule::Schedule;
-use folkmoot_sim::tables::{self, SCHEMES};
+use folkmoot_sim::signing::{self, SCHEMES};
 use std::process::ExitCode;
 
 /// Plays drawn schedules on the shipped stacks and checks every promise.
@@ -110,7 +110,7 @@ fn schedule(arguments: &Arguments, seed: u64) -> Schedule {
     schedule.keying = arguments.keying.unwrap_or_default();
     schedule.hybrid = arguments.hybrid;
     arguments.aim.unwrap_or(Aim::Anywhere).take(&mut schedule);
-    tables::take(&mut schedule, arguments.scheme.unwrap_or(Scheme::Plain));
+    signing::take(&mut schedule, arguments.scheme.unwrap_or(Scheme::Plain));
     schedule
 }
 

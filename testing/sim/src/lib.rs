@@ -23,8 +23,8 @@ pub mod record;
 pub mod rng;
 pub mod run;
 pub mod schedule;
+pub mod signing;
 pub mod stack;
-pub mod tables;
 #[cfg(test)]
 mod toy;
 pub mod transcript;

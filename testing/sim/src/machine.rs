@@ -191,12 +191,12 @@ pub struct Minutes {
     pub in_use: Option<String>,
 }
 
-/// How a machine's tables stand, where the charter's scheme is not plain.
+/// How a machine's signing sessions stand, where the charter's scheme is not plain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tables {
+pub struct Signing {
     /// Whether the voters hold shares of one key.
     pub shared: bool,
-    /// Microseconds for which a table of its has stood still.
+    /// Microseconds for which one of them has stood still.
     pub still: u64,
     /// Whether other shares must be made, by threshold or leavers; who votes and has none wants them besides.
     pub wants: bool,
@@ -249,8 +249,8 @@ pub trait Machine {
     fn minutes(&mut self) -> Minutes {
         Minutes::default()
     }
-    /// How its tables stand; `None`: there are none.
-    fn tables(&self, _now: Instant) -> Option<Tables> {
+    /// How its signing sessions stand; `None`: there are none.
+    fn signing(&self, _now: Instant) -> Option<Signing> {
         None
     }
 }

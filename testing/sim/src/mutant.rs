@@ -103,7 +103,7 @@ pub const MUTANTS: [Mutant; 44] = [
     signing(Scheme::Frost, at_all("share-durability", Danger::AdmissionForgetsShare)),
     signing(Scheme::Frost, at_all("pooled-shares", Danger::AdmissionKeepsOldShares)),
     signing(Scheme::Asm, at_all("asm-approval", Danger::AdmissionSignsUnasked)),
-    signing(Scheme::Frost, at_all("table-liveness", Danger::AdmissionTablesStay)),
+    signing(Scheme::Frost, at_all("signing-liveness", Danger::AdmissionTablesStay)),
 ];
 
 /// Dangers without a checker of their own: another layer stands behind each (README.md says which).
@@ -128,7 +128,7 @@ impl Mutant {
         let mut schedule = if self.calm { Schedule::draw_calm(seed) } else { Schedule::draw(seed) };
         schedule.crooked = self.crooked.map(|how| (0, how));
         self.aim.take(&mut schedule);
-        crate::tables::take(&mut schedule, self.scheme);
+        crate::signing::take(&mut schedule, self.scheme);
         schedule
     }
 }

@@ -24,9 +24,9 @@ const ENDURE_MICROS: u64 = 60_000_000;
 const PEACE_MICROS: u64 = 5_000_000;
 /// Virtual time in which the machines of voters who sign together must have done what is due, in microseconds: a request may wait
 /// for 60 s until it is said again.
-const TABLES_MICROS: u64 = 180_000_000;
+const SIGNING_MICROS: u64 = 180_000_000;
 /// How long nothing must be due.
-const TABLES_REST_MICROS: u64 = 6_000_000;
+const SIGNING_REST_MICROS: u64 = 6_000_000;
 /// Inputs after which a run is ended: no schedule needs as many.
 pub const INPUTS_MAX: u64 = 6_000_000;
 
@@ -386,7 +386,7 @@ impl<'a> Player<'a> {
         if !self.rest(limit) {
             return;
         }
-        let limit = self.finish_tables(limit);
+        let limit = self.finish_signing(limit);
         for standing in standings(&self.world) {
             if standing.expected {
                 self.world.send(standing.process.seat, Service::Safe, 64);
@@ -397,18 +397,18 @@ impl<'a> Player<'a> {
 
     /// Where voters sign together: plays on until nothing is left for their machines to do, and notes what is. Until when the world
     /// may come to rest then.
-    fn finish_tables(&mut self, limit: u64) -> u64 {
+    fn finish_signing(&mut self, limit: u64) -> u64 {
         if self.schedule.scheme == Scheme::Plain {
             return limit;
         }
-        let end = self.world.now.saturating_add(TABLES_MICROS);
+        let end = self.world.now.saturating_add(SIGNING_MICROS);
         let mut since = None;
         loop {
             self.play_until(self.world.now.saturating_add(LOOK_MICROS));
             let undone = self.world.undone();
             if undone.is_none() {
                 let begun = *since.get_or_insert(self.world.now);
-                if self.world.now.saturating_sub(begun) >= TABLES_REST_MICROS {
+                if self.world.now.saturating_sub(begun) >= SIGNING_REST_MICROS {
                     break;
                 }
             } else {

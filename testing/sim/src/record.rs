@@ -295,7 +295,7 @@ pub struct Record {
     pub settled: bool,
     /// What was missing for peace, the first time that it did not come while cuts lasted.
     pub unrest: Option<String>,
-    /// What the machines alone had to do at the end, and did not (tables of signers).
+    /// What the machines alone had to do at the end, and did not (signing sessions).
     pub undone: Option<String>,
     /// How each living member stood at the end.
     pub standings: Vec<Standing>,

@@ -230,7 +230,7 @@ pub const CHANGES: [(&str, &str); 13] = [
     ("threshold", "2"),
     ("threshold", "3"),
 ];
-/// How many of them an aim draws; those after it are for groups whose voters sign together ([`crate::tables`]).
+/// How many of them an aim draws; those after it are for groups whose voters sign together ([`crate::signing`]).
 pub const CHANGES_DRAWN: usize = 10;
 
 impl Schedule {

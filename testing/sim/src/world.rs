@@ -6,7 +6,7 @@
 mod attacker;
 mod chair;
 mod observe;
-mod tables;
+mod signing;
 
 pub use attacker::Attacker;
 pub use chair::{Chair, Wishes};
@@ -99,7 +99,7 @@ pub struct World {
     stairs: Vec<Stair>,
     services: BTreeMap<MessageId, Service>,
     /// Whether the charter's scheme is not plain.
-    tables: bool,
+    signing: bool,
 }
 
 impl World {
@@ -125,7 +125,7 @@ impl World {
             batch: Vec::new(),
             stairs: Vec::new(),
             services: BTreeMap::new(),
-            tables: schedule.scheme != Scheme::Plain,
+            signing: schedule.scheme != Scheme::Plain,
         }
     }
 
@@ -366,7 +366,7 @@ impl World {
     /// Sets the timer anew, and notes spinning.
     fn after_batch(&mut self, seat: Seat) {
         self.look_at_roster(seat);
-        self.look_at_tables(seat);
+        self.look_at_signing(seat);
         let now = self.now;
         let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
         if chair.spins(now) > SPIN_MAX {

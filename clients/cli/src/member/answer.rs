@@ -208,7 +208,7 @@ impl Process {
 
     async fn seat<R: Send + 'static>(
         &self,
-        act: impl FnOnce(&mut folkmoot::tools::Seated) -> R + Send + 'static,
+        act: impl FnOnce(&mut folkmoot::tools::MemberFloor) -> R + Send + 'static,
     ) -> Result<R, Failure> {
         self.moot.handle().look(move |machine, _, _| act(&mut machine.upper)).await.map_err(Failure::from)
     }

@@ -128,7 +128,7 @@ impl Replica {
         self.names.get(member).cloned().unwrap_or_else(|| member.to_string())
     }
 
-    /// What the own disk has issued and the log has not goes into it, once the log is even and has been handed back.
+    /// What the own disk has issued and the log has not goes into it, once the log is in sync and has been handed back.
     pub(super) async fn bring(&mut self) -> Result<(), Failure> {
         let status = self.status.borrow().clone();
         for record in self.lacks.next(&self.home, &status).await? {
@@ -144,7 +144,7 @@ impl Replica {
         json!({
             "me": self.running.me().hex(), "name": self.name(&self.running.me()), "locator": self.locator(),
             "replicas": status.listed.iter().map(one).collect::<Vec<_>>(),
-            "view": status.view.as_ref().map(view_text), "quorum": status.has_quorum(), "even": status.is_ready(), "knows": status.knows,
+            "view": status.view.as_ref().map(view_text), "quorum": status.has_quorum(), "in_sync": status.is_ready(), "knows": status.knows,
             "state": word(status.standing), "records": status.length, "handed": status.handed, "waiting": status.waiting,
             "words": status.words_with(&|member| self.name(member)),
         })
@@ -161,7 +161,7 @@ fn word(standing: Standing) -> &'static str {
         Standing::Out => "out",
         Standing::NoQuorum => "no-quorum",
         Standing::FewKnow { .. } => "few-know",
-        Standing::Evening { .. } => "evening",
+        Standing::CatchingUp { .. } => "catching-up",
         Standing::Ready => "ready",
         Standing::Changing => "changing",
         Standing::Diverged(_) => "diverged",

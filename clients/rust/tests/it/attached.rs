@@ -2,8 +2,8 @@
 //! members go and come, part when the ring is cut and meet again; and whoever is silent is set aside, not its neighbours.
 
 use folkmoot::tools::{
-    Attached, Command, Entropy, Handle, Instant as Now, Node, Note, Opened, OsEntropy, Seat, Seated, Sending,
-    Timing, ToMember, ToNode, Upper, UpperOutput, prepare, wall_clock,
+    Attached, Command, Entropy, Handle, Instant as Now, MemberFloor, Node, Note, Opened, OsEntropy, Sending,
+    Timing, ToMember, ToNode, Upper, UpperFloor, UpperOutput, prepare, wall_clock,
 };
 use folkmoot::{Cause, Event, Faults, GroupId, GroupName, Locator, MemberId, Service, StateFolder, UnixTime};
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// A member that says nothing to the others while its switch is on.
 struct Mutable {
-    seat: Seated,
+    seat: MemberFloor,
     mute: Arc<AtomicBool>,
 }
 
@@ -51,7 +51,7 @@ impl Upper for Mutable {
     }
 }
 
-impl Seat for Mutable {
+impl UpperFloor for Mutable {
     fn can_send(&self, group: &GroupId) -> bool {
         self.seat.can_send(group)
     }
@@ -125,7 +125,7 @@ impl Moot {
         };
         let switches = &self.switches;
         let mutable =
-            |member: MemberId, seat: Seated| (member, Mutable { seat, mute: switches[&member].clone() });
+            |member: MemberId, seat: MemberFloor| (member, Mutable { seat, mute: switches[&member].clone() });
         let opened: Opened<Attached<Mutable>> = prepare(options, &people[1..], Timing::default())
             .unwrap()
             .start(|node, all| {

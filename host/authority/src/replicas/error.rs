@@ -24,9 +24,9 @@ pub enum ReplicasError {
          Stop all replicas, and compare their logs before any of them runs again"
     )]
     PeerDiverged(MemberId),
-    /// `AUTH-15` A log was made even in a later view than this one. Nothing is handed back any more.
+    /// `AUTH-15` A log was in sync in a later view than this one. Nothing is handed back any more.
     #[error(
-        "AUTH-15: the log of {0} was even with the others' in a view that comes after this one: a disk was set back, and views are out of \
+        "AUTH-15: the log of {0} was in sync with the others' in a view that comes after this one: a disk was set back, and views are out of \
          order. Stop all replicas, and compare their logs (folkmoot authority log) before any of them runs again"
     )]
     PeerAhead(MemberId),

@@ -130,7 +130,7 @@ impl Log {
         self.places.retain(|_, place| *place <= length);
     }
 
-    /// Whether it was even with the others' once.
+    /// Whether it was once in sync with the others'.
     pub(crate) fn knows(&self) -> bool {
         self.epoch.is_some()
     }

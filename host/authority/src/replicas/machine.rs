@@ -1,9 +1,9 @@
 //! The machine: what it holds, where each input goes, and how a record gets its place and comes back.
 
 use super::ReplicasError;
-use super::even::Seat;
 use super::log::{LOG_MAX, Log};
 use super::message::{Message, request_of};
+use super::view::CurrentView;
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId, Persist, StoreKey, ViewId};
 use std::collections::{BTreeMap, VecDeque};
@@ -111,7 +111,7 @@ pub struct Replicas {
     /// The founders of the replicas' charter, in its order.
     pub(super) listed: Vec<MemberId>,
     pub(super) log: Log,
-    pub(super) seat: Option<Seat>,
+    pub(super) view: Option<CurrentView>,
     /// Records of the own authority that were not handed back, by request.
     pub(super) wants: BTreeMap<Digest, Bytes>,
     /// Places up to here were handed back since the start.
@@ -144,7 +144,7 @@ impl Replicas {
             // AUTH-16: all of it again, for the authority's own disk may be another than it was. What it has is nothing new to it.
             offered: 0,
             log,
-            seat: None,
+            view: None,
             wants: BTreeMap::new(),
             tickets: VecDeque::new(),
             next_ticket: 0,
@@ -172,13 +172,13 @@ impl Replicas {
         match input {
             Input::Record(record) => return self.record(record),
             Input::Message { from, view, payload } => return self.message(from, view, &payload),
-            Input::View { id, members } => self.view(id, &members),
+            Input::View { id, members } => self.enter_view(id, &members),
             Input::Transitional => {
-                if let Some(seat) = self.seat.as_mut().filter(|_| self.danger != Some(Danger::AfterSignal)) {
-                    seat.losing = true;
+                if let Some(view) = self.view.as_mut().filter(|_| self.danger != Some(Danger::AfterSignal)) {
+                    view.losing = true;
                 }
             }
-            Input::Out => self.seat = None,
+            Input::Out => self.view = None,
             Input::Persisted(number) => return self.persisted(number),
             Input::Handed(place) => self.handed(place),
         }
@@ -195,7 +195,7 @@ impl Replicas {
         let request = request_of(&record)?;
         if let Some(place) = self.log.place(&request) {
             // One that was handed back and is wanted again was lost on the way, or the authority's disk was set back.
-            if place <= self.offered && self.is_even() {
+            if place <= self.offered && self.is_in_sync() {
                 self.hand_back(place);
             }
             return Ok(());
@@ -210,10 +210,10 @@ impl Replicas {
 
     /// Proposes what waits, each once in a view.
     pub(super) fn propose(&mut self) {
-        let Some(seat) = self.seat.as_mut().filter(|seat| seat.even && !seat.losing) else { return };
+        let Some(view) = self.view.as_mut().filter(|view| view.in_sync && !view.losing) else { return };
         for (request, record) in &self.wants {
-            if self.log.place(request).is_none() && seat.proposed.insert(*request) {
-                let message = Message::Propose { view: seat.view, record: record.clone().into() };
+            if self.log.place(request).is_none() && view.proposed.insert(*request) {
+                let message = Message::Propose { view: view.id, record: record.clone().into() };
                 self.out.push_back(Output::Send(message.encode().into()));
             }
         }
@@ -224,10 +224,11 @@ impl Replicas {
             return Err(ReplicasError::PeerNotReplica(from));
         }
         let message = Message::decode(payload).map_err(|error| ReplicasError::PeerMalformed(from, error))?;
-        let here = |seat: &&Seat| seat.view == view && *message.view() == view && seat.quorum && !seat.losing;
+        let here =
+            |now: &&CurrentView| now.id == view && *message.view() == view && now.quorum && !now.losing;
         // AUTH-06: what was said for another view says nothing in this one, nor what others of it may not have.
-        let Some(seat) = self.seat.as_ref().filter(here) else { return Ok(()) };
-        if !seat.present.contains(&from) {
+        let Some(now) = self.view.as_ref().filter(here) else { return Ok(()) };
+        if !now.present.contains(&from) {
             return Err(ReplicasError::PeerOutOfTurn(from, "it is not in the view"));
         }
         match message {
@@ -241,13 +242,13 @@ impl Replicas {
     /// AUTH-07: the first record of a request stands, wherever it was proposed.
     fn hear_propose(&mut self, from: MemberId, view: ViewId, record: Bytes) -> Result<(), ReplicasError> {
         let request = request_of(&record).map_err(|_| ReplicasError::PeerRecord(from))?;
-        let Some(seat) = self.seat.as_ref().filter(|seat| seat.is_keeping()) else {
-            return Err(ReplicasError::PeerOutOfTurn(from, "a proposal before the logs are even"));
+        let Some(now) = self.view.as_ref().filter(|now| now.is_keeping()) else {
+            return Err(ReplicasError::PeerOutOfTurn(from, "a proposal before the logs are in sync"));
         };
         if self.log.place(&request).is_some() && self.danger != Some(Danger::KeepsTwo) {
             return Ok(());
         }
-        let underway = self.log.length().saturating_sub(seat.kept_by_all());
+        let underway = self.log.length().saturating_sub(now.kept_by_all());
         if underway >= UNDERWAY_MAX || self.log.length() >= LOG_MAX {
             return Err(ReplicasError::PeerTooMany(from));
         }
@@ -263,7 +264,7 @@ impl Replicas {
 
     /// A replica's disk has the log up to a place.
     fn hear_kept(&mut self, from: MemberId, place: u64, tip: Digest) -> Result<(), ReplicasError> {
-        let Some(seat) = self.seat.as_mut().filter(|seat| seat.is_keeping()) else {
+        let Some(view) = self.view.as_mut().filter(|view| view.is_keeping()) else {
             return Err(ReplicasError::PeerOutOfTurn(from, "it has kept what nobody has told it to"));
         };
         let Some(ours) = self.log.tip(place) else {
@@ -273,17 +274,17 @@ impl Replicas {
             self.diverged = Some(from);
             return Err(ReplicasError::PeerDiverged(from));
         }
-        let kept = seat.kept.entry(from).or_default();
+        let kept = view.kept.entry(from).or_default();
         *kept = place.max(*kept);
-        let by_all = seat.kept_by_all();
-        if !seat.is_even_at(by_all) {
+        let by_all = view.kept_by_all();
+        if !view.is_in_sync_at(by_all) {
             return Ok(());
         }
-        let first = !std::mem::replace(&mut seat.even, true);
-        let view = seat.view;
+        let first = !std::mem::replace(&mut view.in_sync, true);
+        let id = view.id;
         self.log.floor = self.log.floor.max(by_all);
         if self.log.since.is_none() {
-            self.log.since = Some(view.configuration.ring_seq);
+            self.log.since = Some(id.configuration.ring_seq);
             self.persist(vec![self.log.state()], None);
         }
         self.hand_back_to(by_all);
@@ -340,7 +341,7 @@ impl Replicas {
     /// AUTH-09: only of what the disk has, and only in the view for which it was written.
     fn say_kept(&mut self, kept: Option<(ViewId, u64)>) {
         let here = |(view, _): &(ViewId, u64)| {
-            self.seat.as_ref().is_some_and(|seat| seat.view == *view && seat.is_keeping() && !seat.losing)
+            self.view.as_ref().is_some_and(|now| now.id == *view && now.is_keeping() && !now.losing)
         };
         let Some((view, place)) = kept.filter(here) else { return };
         let Some(tip) = self.log.tip(place) else { return };
@@ -352,8 +353,8 @@ impl Replicas {
         self.tickets.is_empty()
     }
 
-    pub(super) fn is_even(&self) -> bool {
-        self.seat.as_ref().is_some_and(|seat| seat.even && !seat.losing)
+    pub(super) fn is_in_sync(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.in_sync && !view.losing)
     }
 
     pub(super) fn trace(&mut self, text: String) {

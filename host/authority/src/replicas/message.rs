@@ -66,9 +66,9 @@ pub enum Message {
 /// What a replica has on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Holding {
-    /// The ring's number in the view in which it first saw that all had even logs; none if never.
+    /// The ring's number in the view in which it first saw that all logs were in sync; none if never.
     pub since: Option<u64>,
-    /// The view in which its log was last made even with the others'; none if never.
+    /// The view in which its log was last in sync with the others'; none if never.
     pub epoch: Option<ViewId>,
     /// Records.
     pub length: u64,

@@ -14,11 +14,12 @@
 
 mod driver;
 mod error;
-mod even;
 mod log;
 mod machine;
 mod message;
+mod state_transfer;
 mod status;
+mod view;
 
 pub use driver::{DriverError, Ends, Logged, Options, Running, open};
 pub use error::ReplicasError;

@@ -1,7 +1,7 @@
 //! How a replica stands, for people.
 
-use super::even::Seat;
 use super::machine::Replicas;
+use super::view::CurrentView;
 use folkmoot_base::{MemberId, ViewId};
 
 /// How the log stands here.
@@ -16,9 +16,9 @@ pub enum Standing {
         /// How many know. None: the first time, when all begin together.
         know: usize,
     },
-    /// Logs are made even.
-    Evening {
-        /// Who have told what they have, of those present.
+    /// The state transfer is under way.
+    CatchingUp {
+        /// How many of those present have told what they have.
         told: usize,
         /// Records that have come of those that stand, once that is known.
         records: Option<(u64, u64)>,
@@ -40,7 +40,7 @@ pub struct Status {
     pub view: Option<ViewId>,
     /// Those in the view.
     pub present: Vec<MemberId>,
-    /// Whether it knows what the log has: its own was even with the others' once.
+    /// Whether it knows what the log has: its own was once in sync with the others'.
     pub knows: bool,
     /// How the log stands.
     pub standing: Standing,
@@ -60,7 +60,7 @@ impl Status {
 
     /// Whether the view has a quorum.
     pub fn has_quorum(&self) -> bool {
-        matches!(self.standing, Standing::Ready | Standing::Evening { .. } | Standing::Changing)
+        matches!(self.standing, Standing::Ready | Standing::CatchingUp { .. } | Standing::Changing)
     }
 
     /// In a sentence, that calls the replicas by their ids.
@@ -88,11 +88,11 @@ impl Status {
                 let absent = self.absent(name);
                 format!("waits for {absent}: of {here} replicas here {know} know the log, the others are new")
             }
-            Standing::Evening { told, records: None } => {
+            Standing::CatchingUp { told, records: None } => {
                 format!("asks what each has: {told} of {here} have told")
             }
-            Standing::Evening { records: Some((come, of)), .. } => {
-                format!("makes the logs even: {come} of {of} records")
+            Standing::CatchingUp { records: Some((come, of)), .. } => {
+                format!("catches up: {come} of {of} records")
             }
             Standing::Ready => format!("ready: {here} of {all} replicas"),
             Standing::Changing => "waits for the next view".to_owned(),
@@ -131,8 +131,8 @@ impl Replicas {
     pub fn status(&self) -> Status {
         Status {
             listed: self.listed.clone(),
-            view: self.seat.as_ref().map(|seat| seat.view),
-            present: self.seat.as_ref().map(|seat| seat.present.clone()).unwrap_or_default(),
+            view: self.view.as_ref().map(|view| view.id),
+            present: self.view.as_ref().map(|view| view.present.clone()).unwrap_or_default(),
             knows: self.log.knows(),
             standing: self.standing(),
             length: self.log.length(),
@@ -142,16 +142,16 @@ impl Replicas {
     }
 
     fn standing(&self) -> Standing {
-        match (&self.diverged, &self.seat) {
+        match (&self.diverged, &self.view) {
             (Some(member), _) => Standing::Diverged(*member),
             (None, None) => Standing::Out,
-            (None, Some(seat)) if !seat.quorum => Standing::NoQuorum,
-            (None, Some(seat)) if seat.losing => Standing::Changing,
-            (None, Some(Seat { few: Some(know), .. })) => Standing::FewKnow { know: *know },
-            (None, Some(seat)) if seat.even => Standing::Ready,
-            (None, Some(seat)) => {
-                let (told, records) = seat.progress();
-                Standing::Evening { told, records }
+            (None, Some(view)) if !view.quorum => Standing::NoQuorum,
+            (None, Some(view)) if view.losing => Standing::Changing,
+            (None, Some(CurrentView { few: Some(know), .. })) => Standing::FewKnow { know: *know },
+            (None, Some(view)) if view.in_sync => Standing::Ready,
+            (None, Some(view)) => {
+                let (told, records) = view.progress();
+                Standing::CatchingUp { told, records }
             }
         }
     }

@@ -62,7 +62,7 @@ fn auth_12_who_lacks_much_goes_on_where_it_broke_off() {
         }
     }
     let standing = world.status(2).standing;
-    assert!(matches!(standing, Standing::Evening { records: Some(_), .. }), "{standing:?}");
+    assert!(matches!(standing, Standing::CatchingUp { records: Some(_), .. }), "{standing:?}");
     while world.write(2, true) {}
     let come = world.status(2).length;
     assert!(come < count as u64);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Instant, Locator, Persist, Service, UnixTime};
 use folkmoot_runtime::{
-    Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Seat, Sending, Store, Wire, start,
+    Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Sending, Store, UpperFloor, Wire, start,
 };
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -106,7 +106,7 @@ impl Upper for App {
     }
 }
 
-impl Seat for App {
+impl UpperFloor for App {
     fn can_send(&self, _group: &GroupId) -> bool {
         self.key
     }

@@ -11,7 +11,9 @@
 //! signed ends at its first entry; what stands is kept, as a member keeps it.
 
 use super::entry::{Body, Entry};
+use super::error::rule_of;
 use super::{EntryError, FileError, FileReader, Transcript};
+use crate::numbers::Numbers;
 use crate::{Roster, Slot};
 use bytes::Bytes;
 use folkmoot_base::{EntryId, GroupId, MemberId};
@@ -49,15 +51,8 @@ pub enum Wrong {
 
 impl Wrong {
     /// The rule of docs/protocol/transcript.md that is broken, as `TRN-07`.
-    pub fn rule(&self) -> &'static str {
-        match self {
-            Self::File(why) => why.rule(),
-            Self::Entry(why) => why.rule(),
-            Self::WireTwice => "TRN-42",
-            Self::WireOrder { .. } => "TRN-43",
-            Self::LocalHeads(_) => "TRN-44",
-            Self::PeerContradictions(_) => "TRN-45",
-        }
+    pub fn rule(&self) -> String {
+        rule_of(self)
     }
 }
 
@@ -97,29 +92,6 @@ pub struct Contradiction {
     pub voters: Vec<MemberId>,
     /// Whether `voters` voted in one ballot.
     pub one_ballot: bool,
-}
-
-/// How many of what a transcript holds. What two members wrote down at once, or both sides of a split, counts once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Numbers {
-    /// Entries, the first included.
-    pub entries: usize,
-    /// Requests that admitted or renewed somebody after the founding.
-    pub admissions: usize,
-    /// Decisions that removed a member.
-    pub removals: usize,
-    /// Entries by which a term ended.
-    pub expiries: usize,
-    /// Decisions in all.
-    pub decisions: usize,
-    /// Decisions that changed the charter.
-    pub charter_changes: usize,
-    /// Decisions on who votes.
-    pub electorates: usize,
-    /// Entries after which the group went on in more than one way.
-    pub splits: usize,
-    /// Entries that join several ways.
-    pub merges: usize,
 }
 
 /// A file that is being judged.

@@ -93,7 +93,7 @@ impl Decision {
     }
 
     /// Whether it is forced.
-    pub fn is_forced(&self) -> bool {
+    pub(crate) fn is_forced(&self) -> bool {
         matches!(self, Self::Forced(_))
     }
 

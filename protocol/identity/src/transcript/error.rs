@@ -170,88 +170,33 @@ pub enum EntryError {
 
 impl EntryError {
     /// The rule of docs/protocol/transcript.md that it breaks, as `TRN-07`.
-    pub fn rule(&self) -> &'static str {
-        match self {
-            Self::WireTooLong(_) | Self::WireMalformed(_) => "TRN-01",
-            Self::WireParents => "TRN-02",
-            Self::WireOtherGroup(_) => "TRN-03",
-            Self::MissingParents(_) => "TRN-04",
-            Self::WireOtherGenesis | Self::Charter(_) => "TRN-05",
-            Self::PeerNotMember(_) => "TRN-06",
-            Self::WireSignature => "TRN-07",
-            Self::LocalFull => "TRN-08",
-            Self::PeerCertificate(why) => certificate_rule(why),
-            Self::PeerUsed(_) => "TRN-13",
-            Self::PeerGroupFull => "TRN-14",
-            Self::PeerVoteEnded(_) => "TRN-15",
-            Self::PeerNoVotes(_) => "TRN-16",
-            Self::PeerMinority { .. } => "TRN-17",
-            Self::PeerVoteOutlasts(_) => "TRN-18",
-            Self::PeerRefused(_) => "TRN-19",
-            Self::PeerSerial { .. } => "TRN-20",
-            Self::PeerVotesOrder => "TRN-21",
-            Self::PeerNotVoter(_) => "TRN-22",
-            Self::PeerVote(_) => "TRN-23",
-            Self::PeerTooFewVotes { .. } => "TRN-24",
-            Self::PeerTarget(_) => "TRN-25",
-            Self::PeerDeadEnd { .. } | Self::PeerUnreachable { .. } => "TRN-26",
-            Self::PeerChange(_) => "TRN-27",
-            Self::PeerElectorate => "TRN-28",
-            Self::PeerThreshold { .. } => "TRN-29",
-            Self::PeerTooEarly { .. } => "TRN-31",
-            Self::PeerObjections { .. } => "TRN-32",
-            Self::PeerRule(_) => "TRN-33",
-            Self::PeerSharing(_) => "TRN-50",
-            Self::PeerShareEpoch(_) => "TRN-52",
-            Self::PeerSharesStale { .. } => "TRN-53",
-            Self::PeerSerialNumber(_) => "TRN-54",
-            Self::PeerRefusedCsr(_) | Self::PeerRequest(_) => "TRN-56",
-        }
+    pub fn rule(&self) -> String {
+        rule_of(self)
     }
 
-    /// Whether the entry's author signed what is wrong with it: what comes before is anybody's doing who had it in hand.
+    /// Whether the entry's author signed what is wrong with it. Anybody who had the entry in hand can have caused the other errors.
     pub fn is_authors(&self) -> bool {
-        match self {
+        !matches!(
+            self,
             Self::WireTooLong(_)
-            | Self::WireMalformed(_)
-            | Self::WireParents
-            | Self::WireOtherGroup(_)
-            | Self::MissingParents(_)
-            | Self::WireOtherGenesis
-            | Self::Charter(_)
-            | Self::PeerNotMember(_)
-            | Self::WireSignature
-            | Self::LocalFull => false,
-            Self::PeerCertificate(_)
-            | Self::PeerUsed(_)
-            | Self::PeerGroupFull
-            | Self::PeerVoteEnded(_)
-            | Self::PeerNoVotes(_)
-            | Self::PeerMinority { .. }
-            | Self::PeerSerial { .. }
-            | Self::PeerVotesOrder
-            | Self::PeerNotVoter(_)
-            | Self::PeerVote(_)
-            | Self::PeerTooFewVotes { .. }
-            | Self::PeerTarget(_)
-            | Self::PeerDeadEnd { .. }
-            | Self::PeerChange(_)
-            | Self::PeerElectorate
-            | Self::PeerVoteOutlasts(_)
-            | Self::PeerRefused(_)
-            | Self::PeerUnreachable { .. }
-            | Self::PeerThreshold { .. }
-            | Self::PeerObjections { .. }
-            | Self::PeerRule(_)
-            | Self::PeerSharing(_)
-            | Self::PeerShareEpoch(_)
-            | Self::PeerSharesStale { .. }
-            | Self::PeerSerialNumber(_)
-            | Self::PeerRefusedCsr(_)
-            | Self::PeerRequest(_)
-            | Self::PeerTooEarly { .. } => true,
-        }
+                | Self::WireMalformed(_)
+                | Self::WireParents
+                | Self::WireOtherGroup(_)
+                | Self::MissingParents(_)
+                | Self::WireOtherGenesis
+                | Self::Charter(_)
+                | Self::PeerNotMember(_)
+                | Self::WireSignature
+                | Self::LocalFull
+        )
     }
+}
+
+/// The rule that an error of the transcript breaks: its text begins with it.
+pub(super) fn rule_of(error: &dyn core::fmt::Display) -> String {
+    let mut text = error.to_string();
+    text.truncate("TRN-00".len());
+    text
 }
 
 /// Which rule a certificate breaks that does not admit.

@@ -46,17 +46,6 @@ pub enum FileError {
     WireTooLong(u32),
 }
 
-impl FileError {
-    /// The rule of docs/protocol/transcript.md that it breaks.
-    pub fn rule(&self) -> &'static str {
-        match self {
-            Self::WireLabel | Self::WireHead(_) => "TRN-40",
-            Self::WireCount(_) | Self::WireShort { .. } | Self::WireLeftover(_) => "TRN-41",
-            Self::WireTooLong(_) => "TRN-01",
-        }
-    }
-}
-
 /// What a file says of itself before its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 struct Head {

@@ -26,7 +26,8 @@ mod judge;
 mod load;
 mod sharing;
 
-pub use audit::{Audit, Blame, Contradiction, Flaw, Numbers, Wrong};
+pub use crate::numbers::Numbers;
+pub use audit::{Audit, Blame, Contradiction, Flaw, Wrong};
 pub use decision::{Decision, Plain};
 pub use entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
 pub use error::{BuildError, EntryError, LoadError};

@@ -2,12 +2,10 @@
 //! Method: take one of each, flip every bit of every byte, cut it everywhere, lengthen it; our decoder alone must refuse.
 
 use crate::common::World;
-use folkmoot_identity::{
-    Gmc, IdentityCertificate, IdentityError, Request, SignedCharter, SignedMessage, Vote,
-};
+use folkmoot_identity::{Gmc, IdentityCertificate, Request, SignedCharter, SignedMessage, Vote};
 use proptest::prelude::*;
 
-type Read = fn(&[u8]) -> Result<(), IdentityError>;
+type Read = fn(&[u8]) -> Result<(), Box<dyn std::error::Error>>;
 
 const CHARTER: Read = |der| Ok(SignedCharter::complete_from_der(der).map(drop)?);
 const VOTE: Read = |der| Ok(Vote::from_der(der).map(drop)?);
@@ -17,7 +15,7 @@ const IDENTITY: Read = |der| Ok(IdentityCertificate::from_der(der).map(drop)?);
 const MESSAGE: Read = |der| Ok(SignedMessage::from_der(der).map(drop)?);
 
 fn every_bit(der: &[u8], read: Read) {
-    assert_eq!(read(der), Ok(()));
+    read(der).unwrap();
     let mut changed = der.to_vec();
     for at in 0..der.len() {
         for bit in 0..8 {

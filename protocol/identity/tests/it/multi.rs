@@ -71,11 +71,11 @@ fn admit(transcript: &Transcript, gmc: &Gmc) -> Result<Bytes, BuildError> {
     transcript.make_admit(gmc.der(), &PEOPLE[0])
 }
 
-fn rule_of(transcript: &Transcript, gmc: &Gmc) -> &'static str {
+fn rule_of(transcript: &Transcript, gmc: &Gmc) -> String {
     match admit(transcript, gmc) {
         Err(BuildError::Refused(error)) => error.rule(),
         Err(_) => panic!("another error"),
-        Ok(_) => "stands",
+        Ok(_) => "stands".to_owned(),
     }
 }
 

@@ -72,7 +72,7 @@ fn trn_59_what_was_granted_before_an_expulsion_admits_nobody_after_it() {
     let t = &mut it.transcript;
     let refused = t.make_admit(kept.der(), &PEOPLE[0]).unwrap_err();
     let why = EntryError::PeerCertificate(CertificateError::PeerRemovals(id(3)));
-    assert_eq!((refused, why.rule()), (BuildError::Refused(why.clone()), "TRN-59"));
+    assert_eq!((refused, why.rule()), (BuildError::Refused(why.clone()), "TRN-59".to_owned()));
     let again = gmc(t, 3, &[0, 1], 4);
     let entry = t.make_admit(again.der(), &PEOPLE[0]).unwrap();
     assert!(matches!(t.append(&entry).unwrap().change, Change::Admitted { new: true, .. }));

@@ -7,9 +7,9 @@
 //! Speaks to one contact at a time, again and again at growing pauses, and to the next one when it falls silent or its link
 //! goes down. Request and certificate are persisted before they are sent, so a restart asks the same question.
 
-use crate::central::speaks;
+use crate::at_authority::speaks;
 use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey};
-use crate::resend::Pause;
+use crate::pause::Pause;
 use crate::store::REQUESTS;
 use crate::{AdmissionError, Config, Event, Input, Output};
 use bytes::Bytes;

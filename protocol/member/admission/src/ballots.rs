@@ -11,10 +11,9 @@
 //! A rejection spends nothing: it says that this voter will not approve this decision in this ballot.
 
 use crate::message::OpenMessage;
-use crate::resize::is_update;
 use crate::{AdmissionError, BALLOTS_MAX, MEMBER_PROPOSALS_MAX, PROPOSALS_MAX};
 use folkmoot_base::{Blob, Digest, Instant, MemberId, UnixTime};
-use folkmoot_identity::{Decision, Roster, Slot, Verdict, Vote, VoteProof};
+use folkmoot_identity::{Decision, Roster, Slot, Threshold, Verdict, Vote, VoteProof};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -333,4 +332,16 @@ impl Ballots {
 /// Whether the voters' machines judge it, and no person is asked: nobody's hesitation may hold it up.
 fn asks_nobody(decision: &Decision, roster: &Roster) -> bool {
     matches!(decision, Decision::Sharing { .. }) || is_update(decision, roster)
+}
+
+/// Whether the decision does nothing but follow the group's size. Whether it is due is the transcript's to judge.
+pub(crate) fn is_update(decision: &Decision, roster: &Roster) -> bool {
+    let Decision::ChangeCharter { field, value } = decision else { return false };
+    let next = std::str::from_utf8(&value.0).ok().and_then(|word| Threshold::from_word(word).ok());
+    match (roster.charter().threshold_rule(), next) {
+        (Threshold::Ratio { percent, window, .. }, Some(Threshold::Ratio { percent: p, window: w, .. })) => {
+            field.0.as_ref() == b"threshold" && (p, w) == (percent, window)
+        }
+        _ => false,
+    }
 }

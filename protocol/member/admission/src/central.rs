@@ -3,93 +3,29 @@
 //! ```text
 //! grounds ready --Grant--> authority   by the guest's contact at once, by others who reach the authority if it does not
 //! authority --Granted--> member --Open::Granted--> all: the contact tells its guest
-//! voters at a table --Deal--> authority --Dealt--> leader --Say::Dealt--> all (hands/)
+//! voters in a session --Deal--> authority --Dealt--> coordinator --SignerBody::Dealt--> all (signers/)
 //! ```
 //! Promise: nothing waits for the authority but admissions, first shares, and new shares where it keeps the secret. What is handed in is
 //! handed in again, to each of its nodes in turn, until it is answered.
 
-use crate::allowance::Tokens;
-use crate::authority::{AuthorityMessage, GroundsWord, HEARD, Heartbeat, ReadyWord};
+use crate::at_authority::Asked;
+use crate::authority::{AuthorityMessage, HEARD, Heartbeat, SignedReady, WireGrounds};
 use crate::desk::{Admission, Call};
-use crate::hands::{PATIENCE, Purpose, are_stale, turn};
 use crate::message::{self, OpenMessage, Reason};
 use crate::requests::Open;
+use crate::signers::{PATIENCE, Purpose, are_stale, turn};
 use crate::{AdmissionError, Output};
 use bytes::Bytes;
-use core::time::Duration;
-use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, codec};
-use folkmoot_identity::{Combined, Dealer, Gmc, Grounds, Mode, Roster, Scheme};
+use folkmoot_base::{Blob, Digest, MemberId, NodeId, codec};
+use folkmoot_identity::{Gmc, Grounds, Mode, Roster, Scheme};
 use std::collections::BTreeMap;
 
 /// A request is handed in again after pauses that double so often: from 5 s to 40 s.
 const DOUBLINGS_MAX: u32 = 3;
 
-/// When a request is handed in next, and how often it was.
-#[derive(Debug, Clone, Copy)]
-struct Asked {
-    next: Instant,
-    tries: u32,
-    /// Whether there were no grounds here the last time: we lead the table that makes them.
-    bare: bool,
-}
-
-/// What a member knows of the authority.
-#[derive(Debug, Default)]
-pub(crate) struct AtAuthority {
-    /// Its nodes that are linked here.
-    linked: BTreeMap<NodeId, Tokens>,
-    /// Signatures of the group's key on requests, until the authority has signed.
-    pub(crate) combined: BTreeMap<Digest, Combined>,
-    asked: BTreeMap<Digest, Asked>,
-    pub(crate) denied: BTreeMap<Digest, Reason>,
-    /// When it last said anything here.
-    heard: Option<Instant>,
-    beat: Option<Instant>,
-    /// Our own renewal was granted by a certificate that does not stand: it is asked for anew.
-    pub(crate) renew_anew: bool,
-}
-
-impl AtAuthority {
-    pub(crate) fn due(&self) -> Option<Instant> {
-        if self.linked.is_empty() {
-            return None;
-        }
-        self.asked.values().map(|asked| asked.next).chain(self.beat).min()
-    }
-
-    pub(crate) fn is_linked(&self) -> bool {
-        !self.linked.is_empty()
-    }
-
-    /// Its nodes that are linked here, and when one of them last said anything.
-    pub(crate) fn reached(&self) -> (Vec<NodeId>, Option<Instant>) {
-        (self.linked.keys().copied().collect(), self.heard)
-    }
-
-    fn node(&self, tries: u32) -> Option<NodeId> {
-        let at = usize::try_from(tries).ok()?.checked_rem(self.linked.len())?;
-        self.linked.keys().nth(at).copied()
-    }
-}
-
 /// At which of the authority's nodes a request begins: at another for each, so that one that is of no use is not in everybody's way.
 fn first_node(request: &Digest) -> u32 {
     request.first().copied().unwrap_or_default().into()
-}
-
-/// Whether this node speaks for the charter's authority.
-pub(crate) fn speaks(roster: &Roster, node: &NodeId) -> bool {
-    roster.charter().central().is_some_and(|central| central.speaks(&node.member()))
-}
-
-/// Whether the authority, and not the members, is to make the sharing that is wanted.
-pub(crate) fn is_dealers(roster: &Roster) -> bool {
-    let dealer = roster.charter().central().and_then(|central| central.dealer);
-    match dealer {
-        Some(Dealer::Keeps) => true,
-        Some(Dealer::SetupOnly) => roster.sharing().is_none(),
-        None => false,
-    }
 }
 
 impl Admission {
@@ -131,9 +67,9 @@ impl Admission {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let ready = self.requests.iter().filter_map(|open| {
             let (digest, ours) = (open.request.digest(), open.is_ours(&self.guests));
-            let wanted = !self.hands.issued.contains_key(&digest) && open.enough(roster).is_some();
+            let wanted = !self.signers.issued.contains_key(&digest) && open.enough(roster).is_some();
             let grounds = self.grounds(roster, open);
-            // What is ours, a table is led for anyhow; what is not, for want of grounds here, if nobody else brings it.
+            // A session is coordinated for what is ours in any case, and for the rest if there are no grounds here and nobody else brings it.
             (wanted && (grounds.is_some() || !ours)).then_some((digest, (grounds, ours)))
         });
         let ready: BTreeMap<Digest, (Option<Grounds>, bool)> = ready.collect();
@@ -153,14 +89,14 @@ impl Admission {
             *asked = Asked { next: call.now + pause, tries: tries.saturating_add(1), bare };
             let (Some(open), Some(grounds)) = (self.requests.get(&digest), grounds) else { continue };
             if let Some(node) = self.central.node(tries.saturating_add(first_node(&digest))) {
-                let (request, grounds) = (open.request.der().to_vec(), GroundsWord::of(&grounds));
+                let (request, grounds) = (open.request.der().to_vec(), WireGrounds::of(&grounds));
                 self.tell_authority(node, &AuthorityMessage::Grant { request: Blob::from(request), grounds });
             }
         }
     }
 
-    /// Whether we lead the table for this request: it is ours to bring, or we reach the authority and nobody else has brought it.
-    pub(crate) fn leads(&self, open: &Open) -> bool {
+    /// Whether we coordinate the session for this request: it is ours to bring, or we reach the authority and nobody else has brought it.
+    pub(crate) fn coordinates(&self, open: &Open) -> bool {
         let asked = self.central.asked.get(&open.request.digest());
         open.is_ours(&self.guests) || (self.central.is_linked() && asked.is_some_and(|asked| asked.bare))
     }
@@ -178,7 +114,7 @@ impl Admission {
                 proofs.sort_by_key(|proof| proof.voter);
                 Some(Grounds::Votes(proofs))
             }
-            Scheme::Asm => self.hands.multis.get(&digest).cloned().map(Grounds::Multi),
+            Scheme::Asm => self.signers.multis.get(&digest).cloned().map(Grounds::Multi),
             _ => self.central.combined.get(&digest).cloned().map(Grounds::Combined),
         }
     }
@@ -208,7 +144,7 @@ impl Admission {
                 self.hear_denied(call, request, reason);
                 Ok(())
             }
-            AuthorityMessage::Dealt { table, dealt } => self.pass_on_dealt(call, table, dealt),
+            AuthorityMessage::Dealt { session, dealt } => self.pass_on_dealt(call, session, dealt),
             AuthorityMessage::Revocations { der } => {
                 self.hear_revocations(call, from.member(), &der.0)?;
                 self.spread_revocations(call, &der.0);
@@ -276,10 +212,10 @@ impl Admission {
         gmc.check_central(charter).map_err(AdmissionError::PeerCertificate)?;
         let stands = |der: &[u8]| call.transcript.check_admit(der).is_ok();
         let better = |held: &Bytes| held != der && !stands(held) && stands(der);
-        if self.requests.get(request).is_none() || !self.hands.issued.get(request).is_none_or(better) {
+        if self.requests.get(request).is_none() || !self.signers.issued.get(request).is_none_or(better) {
             return Ok(false);
         }
-        self.hands.issued.insert(*request, gmc.der().clone());
+        self.signers.issued.insert(*request, gmc.der().clone());
         self.central.asked.remove(request);
         self.answer(call, request);
         Ok(true)
@@ -291,7 +227,7 @@ impl Admission {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
         let ours = open.is_ours(&self.guests);
         let speaks = self.central.is_linked() || open.votes.contains_key(&call.identity.member());
-        self.hands.issued.get(&open.request.digest()).filter(|_| central && !ours && speaks)
+        self.signers.issued.get(&open.request.digest()).filter(|_| central && !ours && speaks)
     }
 
     /// What a request waits for that the voters have granted.
@@ -311,19 +247,24 @@ impl Admission {
         self.grounds(roster, open).map(|_| denied.unwrap_or(Reason::AwaitingAuthority))
     }
 
-    /// As the leader of a table whose hands are ready: has the authority deal to them.
+    /// As the coordinator of a session whose signers are ready: has the authority deal to them.
     pub(crate) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest) {
-        let Some(table) = self.hands.tables.get(&name) else { return };
-        let Purpose::Deal { threshold } = table.purpose else { return };
-        let Some(seats) = table.seats.as_ref().filter(|_| table.leader == call.identity.member()) else {
+        let Some(session) = self.signers.sessions.get(&name) else { return };
+        let Purpose::Deal { threshold } = session.purpose else { return };
+        let Some(participants) =
+            session.participants.as_ref().filter(|_| session.coordinator == call.identity.member())
+        else {
             return;
         };
-        let word = |member: &MemberId| {
-            table.ready.get(member).map(|ready| ReadyWord { member: *member, word: ready.word.clone() })
+        let said = |member: &MemberId| {
+            session
+                .ready
+                .get(member)
+                .map(|ready| SignedReady { member: *member, message: ready.message.clone() })
         };
-        let Some(ready) = seats.takers.iter().map(word).collect::<Option<Vec<_>>>() else { return };
-        if let Some(node) = self.central.node(self.hands.attempts) {
-            self.tell_authority(node, &AuthorityMessage::Deal { table: name, threshold, ready });
+        let Some(ready) = participants.takers.iter().map(said).collect::<Option<Vec<_>>>() else { return };
+        if let Some(node) = self.central.node(self.signers.attempts) {
+            self.tell_authority(node, &AuthorityMessage::Deal { session: name, threshold, ready });
         }
     }
 
@@ -342,6 +283,3 @@ impl Admission {
         central.denied.retain(|request, _| open.get(request).is_some());
     }
 }
-
-/// How often a member says that it is here.
-pub(crate) const HEARTBEAT: Duration = Duration::from_secs(10);

@@ -1,74 +1,23 @@
 //! The contact's part: a guest at the door, its request, the votes it is given, the certificate it brings.
 
-use crate::allowance::{Allowance, Tokens};
 use crate::desk::{Admission, Call};
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
+use crate::pause::ENTRY_PATIENCE;
 use crate::requests::Open;
 use crate::sponsor::check_csr;
 use crate::store;
 use crate::{AdmissionError, Closed, Event, Output};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, UnixTime, codec, limits};
+use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime, codec};
 use folkmoot_identity::{
     BuildError, CertificateError, Charter, EntryError, Gmc, Mode, Motion, Policy, Request, Roster, Scheme,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// Frames of a guest.
-const HEARD: Allowance = Allowance { burst: 8, refill: Duration::from_millis(250) };
 /// How long a request that nobody has voted on keeps its place from a newer one of the same guest: each that is taken is on every
 /// member's disk before the ring goes on.
 pub(crate) const ANEW: Duration = Duration::from_secs(10);
-/// How long an entry that was handed over is given to come back in order before it is made again.
-pub(crate) const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
-
-#[derive(Debug)]
-struct Guest {
-    linked: bool,
-    tokens: Tokens,
-    entry_at: Option<Instant>,
-}
-
-/// The guests that spoke or are linked; at most twice as many as may be linked.
-#[derive(Debug, Default)]
-pub(crate) struct Guests(BTreeMap<NodeId, Guest>);
-
-impl Guests {
-    pub(crate) fn up(&mut self, node: NodeId) {
-        if let Some(guest) = self.entry(node, Instant::default()) {
-            guest.linked = true;
-        }
-    }
-
-    pub(crate) fn down(&mut self, node: &NodeId) {
-        self.0.remove(node);
-    }
-
-    pub(crate) fn is_linked(&self, node: &NodeId) -> bool {
-        self.0.get(node).is_some_and(|guest| guest.linked)
-    }
-
-    fn entry(&mut self, node: NodeId, now: Instant) -> Option<&mut Guest> {
-        if !self.0.contains_key(&node) && self.0.len() >= limits::GUESTS_MAX.saturating_mul(2) {
-            return None;
-        }
-        let fresh = Guest { linked: false, tokens: HEARD.full(now), entry_at: None };
-        Some(self.0.entry(node).or_insert(fresh))
-    }
-
-    /// `ADM-08`: whether the guest may say one more thing now. One that speaks is linked.
-    fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
-        let Some(guest) = self.entry(node, now) else { return false };
-        guest.linked = true;
-        HEARD.take(&mut guest.tokens, now)
-    }
-
-    fn entry_at(&mut self, node: &NodeId) -> Option<&mut Option<Instant>> {
-        self.0.get_mut(node).map(|guest| &mut guest.entry_at)
-    }
-}
-
 impl Admission {
     pub(crate) fn guest(
         &mut self,
@@ -257,7 +206,7 @@ impl Admission {
         let charter = roster.charter();
         let central = charter.mode() == Mode::Centralised;
         let plain = charter.scheme() == Scheme::Plain && !central;
-        let message = if let Some(der) = self.hands.issued.get(digest) {
+        let message = if let Some(der) = self.signers.issued.get(digest) {
             GuestMessage::Issued { request: *digest, der: Blob::from(der.clone()) }
         } else if let Some(multi) = self.multi_for(roster, digest).filter(|_| !central) {
             multi

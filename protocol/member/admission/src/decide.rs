@@ -3,6 +3,7 @@
 use crate::ballots::{Carry, Proposal};
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
+use crate::pause::ENTRY_PATIENCE;
 use crate::vote::{check_frame, verdict};
 use crate::{AdmissionError, BALLOTS_MAX, Closed, Event, Output, store};
 use core::time::Duration;
@@ -11,8 +12,6 @@ use folkmoot_identity::{Decision, Slot, Verdict, Vote, VoteContent};
 
 /// How long each voter but the proposer lets the ones before it make the entry.
 const TURN: Duration = Duration::from_millis(400);
-/// How long an entry that was handed over is given to come back in order before it is made again.
-const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Admission {
     pub(crate) fn expel(&mut self, call: &Call<'_>, member: MemberId) -> Result<(), AdmissionError> {

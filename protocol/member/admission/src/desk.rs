@@ -1,19 +1,18 @@
 //! The machine of an admitted member: what it holds, and where each input goes.
 
+use crate::at_authority::{AtAuthority, speaks};
 use crate::ballots::Ballots;
-use crate::central::{AtAuthority, speaks};
-use crate::contact::Guests;
 use crate::counters::Counters;
-use crate::expire::Expiring;
-use crate::hands::Hands;
+use crate::guests::Guests;
 use crate::message::{self, OpenMessage};
+use crate::pause::Pause;
 use crate::requests::Requests;
-use crate::resend::Pause;
+use crate::signers::Signers;
 use crate::{AdmissionError, Command, Config, Input, Output};
 use bytes::Bytes;
-use folkmoot_base::{Entropy, Instant, MemberId, UnixTime, codec};
+use folkmoot_base::{Entropy, EntryId, Instant, MemberId, UnixTime, codec};
 use folkmoot_identity::{Appended, Change, Identity, Transcript};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What one call works with: everything outside the machine.
 pub(crate) struct Call<'a> {
@@ -31,8 +30,9 @@ pub struct Admission {
     pub(crate) ballots: Ballots,
     pub(crate) guests: Guests,
     counters: Counters,
-    pub(crate) expiring: Expiring,
-    pub(crate) hands: Hands,
+    /// Which ends of certificates were noticed, and when it is our turn to speak of them (again).
+    pub(crate) expiring: BTreeMap<(MemberId, EntryId), UnixTime>,
+    pub(crate) signers: Signers,
     pub(crate) central: AtAuthority,
     /// Members in the group's view now.
     pub(crate) present: u32,
@@ -53,8 +53,8 @@ impl Admission {
             ballots: Ballots::default(),
             guests: Guests::default(),
             counters: Counters::default(),
-            expiring: Expiring::default(),
-            hands: Hands::default(),
+            expiring: BTreeMap::new(),
+            signers: Signers::default(),
             central: AtAuthority::default(),
             present: 0,
             resize_at: None,
@@ -92,7 +92,7 @@ impl Admission {
 
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        [self.pause.due(), self.ballots.due(), self.hands.due(), self.central.due()]
+        [self.pause.due(), self.ballots.due(), self.signers.due(), self.central.due()]
             .into_iter()
             .flatten()
             .min()
@@ -165,7 +165,7 @@ impl Admission {
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.follow_serial(call);
         self.work_central(call);
-        self.work_hands(call, entropy);
+        self.work_signers(call, entropy);
         self.approve_updates(call);
         self.cast(call);
         self.carry_out(call);
@@ -191,7 +191,7 @@ impl Admission {
             OpenMessage::DecisionVote { decision, cms } => {
                 self.hear_decision_vote(call, sender, decision, &cms.0)
             }
-            OpenMessage::Hand { word } => self.hear_hand(call, sender, word, entropy),
+            OpenMessage::Signer { message } => self.hear_signer(call, sender, message, entropy),
             OpenMessage::Revocations { der } => self.hear_revocations(call, sender, &der.0),
             OpenMessage::Granted { der } => self.hear_granted(call, &der.0),
         }

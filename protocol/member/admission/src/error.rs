@@ -152,9 +152,9 @@ pub enum AdmissionError {
     /// Stored bytes are damaged.
     #[error("stored admission state under {0} is damaged")]
     LocalCorrupt(&'static str),
-    /// `ADM-41` to `ADM-46` A hand's word that is not its to say, or not now.
-    #[error("ADM-41: a word of {0} at a table: {1}")]
-    PeerHand(MemberId, &'static str),
+    /// `ADM-41` to `ADM-46` A signer's message that is not its to say, or not now.
+    #[error("ADM-41: a message of {0} in a signing session: {1}")]
+    PeerSigner(MemberId, &'static str),
     /// `ADM-57` A certificate said to be the authority's is of another request, or of a group without an authority.
     #[error(
         "ADM-57: a certificate that is not what it is said to be: of another request, or of a group without an authority"

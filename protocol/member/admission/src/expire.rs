@@ -5,8 +5,7 @@
 
 use crate::Output;
 use crate::desk::{Admission, Call};
-use folkmoot_base::{EntryId, MemberId, UnixTime};
-use std::collections::BTreeMap;
+use folkmoot_base::UnixTime;
 
 /// Seconds between one member's turn and the next one's.
 const TURN_SECONDS: u64 = 2;
@@ -16,9 +15,6 @@ const TURNS_MAX: u64 = 30;
 const AGAIN_SECONDS: u64 = 30;
 /// Most entries made at one reading of the clock.
 const BATCH_MAX: usize = 16;
-
-/// Which ends were noticed, and when it is our turn to speak of them (again).
-pub(crate) type Expiring = BTreeMap<(MemberId, EntryId), UnixTime>;
 
 impl Admission {
     pub(crate) fn expire_members(&mut self, call: &Call<'_>, time: UnixTime) {

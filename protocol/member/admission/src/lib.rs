@@ -20,6 +20,7 @@
 
 mod allowance;
 mod applicant;
+mod at_authority;
 mod authority;
 mod ballots;
 mod broken;
@@ -30,11 +31,13 @@ mod decide;
 mod desk;
 mod error;
 mod expire;
-mod hands;
+mod guests;
 mod message;
+mod pause;
 mod requests;
 mod resend;
 mod resize;
+mod signers;
 mod sponsor;
 mod status;
 mod store;
@@ -42,16 +45,16 @@ mod vote;
 
 pub use applicant::{Applicant, Phase};
 pub use authority::{
-    Authority, AuthorityMessage, AuthorityStatus, DEALT_LABEL, DealerState, Dealt, GroundsWord,
-    HEARTBEAT_LABEL, Heartbeat, ISSUED_MAX, LINKS_MAX, LOGGING_MAX, LogRecord, OFFICE_BYTES_MAX,
-    OFFICE_TABLE, Office, PETITIONS_MAX, PetitionStatus, Presence, ReadyWord, dealt_info,
+    Authority, AuthorityMessage, AuthorityStatus, DEALT_LABEL, DealerState, Dealt, HEARTBEAT_LABEL,
+    Heartbeat, ISSUED_MAX, LINKS_MAX, LOGGING_MAX, LogRecord, OFFICE_BYTES_MAX, OFFICE_TABLE, Office,
+    PETITIONS_MAX, PetitionStatus, Presence, SignedReady, WireGrounds, dealt_info,
 };
 pub use counters::Counters;
 pub use desk::Admission;
 pub use error::AdmissionError;
-pub use hands::{HAND_LABEL, HandWord, Purpose, ROUND_LABEL, Say, Whisper};
 pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey};
-pub use status::{ProposalStatus, RequestStatus, Status, TableStatus};
+pub use signers::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage};
+pub use status::{ProposalStatus, RequestStatus, SigningStatus, Status};
 
 use bytes::Bytes;
 use core::time::Duration;
@@ -89,7 +92,7 @@ impl Default for Config {
         Self {
             resend: Duration::from_secs(2),
             resend_max: Duration::from_secs(60),
-            heartbeat: central::HEARTBEAT,
+            heartbeat: at_authority::HEARTBEAT,
             replicated: false,
             skew_seconds: 60,
             danger: None,
@@ -244,8 +247,8 @@ pub enum Event {
         /// Approving votes needed, at the least.
         need: usize,
     },
-    /// A member was proven to lie while several made one share or signature: it is not seated again.
-    HandLied {
+    /// A member was proven to lie while several made one share or signature: it is not chosen again.
+    SignerLied {
         /// Who.
         member: MemberId,
     },

@@ -9,15 +9,15 @@
 //! voter   -> members   Open::Vote          a vote on it (CMS)
 //! member  -> members   Open::Proposal      a decision that wants votes
 //! voter   -> members   Open::DecisionVote  a vote on it (CMS) with the decision
-//! hand    -> members   Open::Hand          a word at a table where several make one share or signature (hands/word.rs)
+//! signer  -> members   Open::Signer        what is said in a signing session (signers/message.rs)
 //! member  -> members   Open::Revocations   the certificates of the group's key that hold no more (X.509 CRL)
-//! member  -> members   Open::Granted       a certificate that the charter's authority has signed (authority/word.rs)
+//! member  -> members   Open::Granted       a certificate that the charter's authority has signed (authority/message.rs)
 //! contact -> guest     Issued        "the group has signed": the certificate
 //! contact -> guest     Multi         "the voters have signed": their multisignature, their keys
 //! ```
 
 use crate::AdmissionError;
-use crate::hands::HandWord;
+use crate::signers::SignerMessage;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{DecodeError, Digest, UnixTime, limits};
 use folkmoot_identity::{Decision, VoteProof};
@@ -155,11 +155,11 @@ pub enum OpenMessage {
         /// CMS by the voter.
         cms: Blob,
     },
-    /// A hand's word at a table.
+    /// What a signer says in a signing session.
     #[tls_codec(discriminant = 5)]
-    Hand {
+    Signer {
         /// Signed.
-        word: HandWord,
+        message: SignerMessage,
     },
     /// The list of certificates that hold no more.
     #[tls_codec(discriminant = 6)]

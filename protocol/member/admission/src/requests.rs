@@ -1,6 +1,6 @@
 //! Open requests and the votes on them. One for each key; bounded; each closes at a time known from its arrival.
 
-use crate::contact::Guests;
+use crate::guests::Guests;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
 use folkmoot_base::{Digest, Instant, MemberId, UnixTime, limits};
 use folkmoot_identity::{Motion, Request, Roster, Verdict, Vote};

@@ -3,9 +3,9 @@
 //! The charter that everybody signed says when an update is due and to what, so there is nothing to judge; what counts is the
 //! quorum of voters that saw the size. Each voter waits its turn before it proposes, so that normally the first speaks alone.
 
+use crate::ballots::is_update;
 use crate::desk::{Admission, Call};
 use folkmoot_base::UnixTime;
-use folkmoot_identity::{Decision, Roster, Threshold};
 
 /// Seconds between one voter's turn and the next one's, and until a proposal that closed is made again.
 const TURN_SECONDS: u64 = 2;
@@ -48,17 +48,5 @@ impl Admission {
                 self.trace(format!("update of the threshold not approved: {error}"));
             }
         }
-    }
-}
-
-/// Whether the decision does nothing but follow the group's size. Whether it is due is the transcript's to judge.
-pub(crate) fn is_update(decision: &Decision, roster: &Roster) -> bool {
-    let Decision::ChangeCharter { field, value } = decision else { return false };
-    let next = std::str::from_utf8(&value.0).ok().and_then(|word| Threshold::from_word(word).ok());
-    match (roster.charter().threshold_rule(), next) {
-        (Threshold::Ratio { percent, window, .. }, Some(Threshold::Ratio { percent: p, window: w, .. })) => {
-            field.0.as_ref() == b"threshold" && (p, w) == (percent, window)
-        }
-        _ => false,
     }
 }

@@ -5,14 +5,14 @@
 //! holder              sponsor                         voters
 //!   |--CSR, by hand----->|----Open::Request------------->|  CSR and the certificate proposed for it
 //!   |                    |<---Open::Vote-----------------|  persisted, then sent
-//!   |                    |====Hand Certify==============>|  the group's key signs: it leads, as a contact does for its guest
+//!   |                    |==Signer: Certify=============>|  the group's key signs: it coordinates, as a contact does for its guest
 //!   |<--certificate------|====Entry(Admit), ordered=====>|  and enters it itself: no guest is there to hand it back
 //! ```
 //! Whoever hands the same CSR in while it is open, at any member, makes that member a sponsor too.
 
-use crate::contact::ENTRY_PATIENCE;
 use crate::desk::{Admission, Call};
 use crate::message::{OpenMessage, Reason};
+use crate::pause::ENTRY_PATIENCE;
 use crate::{AdmissionError, Output, store};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
@@ -97,7 +97,7 @@ impl Admission {
     /// The certificate of a request that is ours to bring, once it is granted: as it was issued, or as we sign it ourselves for our renewal.
     fn finished(&self, call: &Call<'_>, digest: &Digest) -> Option<Bytes> {
         let open = self.requests.get(digest).filter(|open| open.sponsored)?;
-        if let Some(issued) = self.hands.issued.get(digest) {
+        if let Some(issued) = self.signers.issued.get(digest) {
             return Some(issued.clone());
         }
         let roster = call.transcript.roster();
@@ -105,7 +105,7 @@ impl Admission {
         let made = match roster.charter().scheme() {
             _ if !own || !roster.charter().holder_signs() => return None,
             Scheme::Asm => {
-                Gmc::compose_multi(open.request.body(), self.hands.multis.get(digest)?, call.identity)
+                Gmc::compose_multi(open.request.body(), self.signers.multis.get(digest)?, call.identity)
             }
             _ => {
                 let proofs: Vec<_> = open.enough(roster)?.into_iter().map(Vote::proof).collect();

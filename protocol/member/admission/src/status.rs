@@ -70,9 +70,9 @@ pub struct ProposalStatus {
     pub opinion: Option<bool>,
 }
 
-/// How the tables stand at which several members make one share or one signature.
+/// How the signing sessions stand, in which several members make one share or one signature.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TableStatus {
+pub struct SigningStatus {
     /// How many there are.
     pub open: usize,
     /// How long the one that moved least recently has stood still.
@@ -95,15 +95,15 @@ pub struct Status {
 }
 
 impl Admission {
-    /// How the tables stand.
-    pub fn tables(&self, now: Instant, transcript: &Transcript) -> TableStatus {
-        let still = self.hands.tables.values().map(|table| now.since(table.moved)).max();
+    /// How the signing sessions stand.
+    pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
+        let still = self.signers.sessions.values().map(|session| now.since(session.moved)).max();
         let (roster, sharing) = (transcript.roster(), transcript.roster().sharing());
         let guests = self.requests.iter().filter(|open| open.is_ours(&self.guests));
-        TableStatus {
-            open: self.hands.tables.len(),
+        SigningStatus {
+            open: self.signers.sessions.len(),
             still: still.unwrap_or_default(),
-            holds: sharing.is_some_and(|now| self.hands.shares.of(&now.public).is_some()),
+            holds: sharing.is_some_and(|now| self.signers.shares.of(&now.public).is_some()),
             approvals: self.ballots.spent(self.ballots.current(roster).unwrap_or_default(), roster),
             guests: guests.map(|open| open.request.member()).collect(),
         }

@@ -190,7 +190,7 @@ impl Admission {
         }
         admission.loaded_shares(transcript);
         for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
-            admission.hands.load_revocations(transcript, value);
+            admission.signers.load_revocations(transcript, value);
         }
         Ok(admission)
     }

@@ -3,7 +3,7 @@
 use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Secret, ViewId, codec, draw};
 use crate::identity::{Identity, IdentityCertificate, Roster};
-use crate::ledger::{Entry, Ledger};
+use crate::ledger::{HeldLetter, Ledger};
 use crate::message::{self, Answer, AnswerBody, GuestWord, Letter, MemberWord, Standing};
 use crate::pace::Pace;
 use crate::{ANSWERS_MAX, LettersError, TEXT_BYTES_MAX};
@@ -265,11 +265,11 @@ impl Desk {
         have: &[Digest],
         entropy: &mut dyn Entropy,
     ) {
-        let known = self.ledger.get(&letter).filter(|entry| entry.writer == from && entry.group == *group);
-        let Some(entry) = known else { return self.stand(from, letter, Standing::Unknown) };
-        let lacking = entry.answers.iter().filter(|(id, _)| !have.contains(id)).map(|(_, answer)| answer);
+        let known = self.ledger.get(&letter).filter(|held| held.writer == from && held.group == *group);
+        let Some(held) = known else { return self.stand(from, letter, Standing::Unknown) };
+        let lacking = held.answers.iter().filter(|(id, _)| !have.contains(id)).map(|(_, answer)| answer);
         let words: Vec<GuestWord> =
-            lacking.filter_map(|answer| sealed_answer(entry, answer, entropy)).collect();
+            lacking.filter_map(|answer| sealed_answer(held, answer, entropy)).collect();
         self.stand(from, letter, Standing::Delivered);
         words.iter().for_each(|word| self.say(from, word));
     }
@@ -287,7 +287,7 @@ impl Desk {
             return Err(error);
         }
         let reply = letter.body.reply.0.clone();
-        if self.ledger.enter(id, Entry { group, writer: writer.node(), reply, answers: Vec::new() }) {
+        if self.ledger.enter(id, HeldLetter { group, writer: writer.node(), reply, answers: Vec::new() }) {
             let (name, text) = (certificate.name().to_owned(), letter.body.text.0.clone());
             let event = DeskEvent::Letter { group, letter: id, writer, name, text };
             self.out.push_back(DeskOutput::Event(event));
@@ -302,8 +302,8 @@ impl Desk {
 
     /// A letter came once more: some contact did not know it, nor what we answered.
     fn answer_again(&mut self, group: GroupId, letter: &Digest, me: MemberId) {
-        let Some(entry) = self.ledger.get(letter) else { return };
-        for (_, answer) in entry.answers.iter().filter(|(_, answer)| answer.body.by == me) {
+        let Some(held) = self.ledger.get(letter) else { return };
+        for (_, answer) in held.answers.iter().filter(|(_, answer)| answer.body.by == me) {
             let payload = codec::encode(&MemberWord::Answer { answer: answer.clone() }).into();
             self.out.push_back(DeskOutput::Multicast { group, payload });
         }
@@ -316,14 +316,14 @@ impl Desk {
         text: Bytes,
         entropy: &mut dyn Entropy,
     ) -> Result<(), LettersError> {
-        let entry = self.ledger.get(&letter).ok_or(LettersError::UnknownLetter)?;
+        let held = self.ledger.get(&letter).ok_or(LettersError::UnknownLetter)?;
         if text.is_empty() || text.len() > TEXT_BYTES_MAX {
             return Err(LettersError::LocalText(text.len()));
         }
-        if entry.answers.len() >= ANSWERS_MAX {
+        if held.answers.len() >= ANSWERS_MAX {
             return Err(LettersError::LocalFull(ANSWERS_MAX));
         }
-        let (group, by) = (entry.group, counter.identity.member());
+        let (group, by) = (held.group, counter.identity.member());
         let body = AnswerBody { group, letter, by, nonce: draw(entropy), text: text.into() };
         let signature = counter.identity.key().sign_fixed(ANSWER_LABEL, &codec::encode(&body));
         let payload = codec::encode(&MemberWord::Answer { answer: Answer { body, signature } }).into();
@@ -350,8 +350,8 @@ impl Desk {
         if known.is_some() && !new {
             return Ok(());
         }
-        let here = known.filter(|entry| self.pace.is_here(&entry.writer));
-        let word = here.and_then(|entry| Some((entry.writer, sealed_answer(entry, answer, entropy)?)));
+        let here = known.filter(|held| self.pace.is_here(&held.writer));
+        let word = here.and_then(|held| Some((held.writer, sealed_answer(held, answer, entropy)?)));
         if let Some((writer, word)) = word {
             self.say(writer, &word);
         }
@@ -449,10 +449,10 @@ fn verify(letter: &Letter, group: &GroupId, from: Option<NodeId>) -> Result<Read
     Ok(Read { id, certificate })
 }
 
-fn sealed_answer(entry: &Entry, answer: &Answer, entropy: &mut dyn Entropy) -> Option<GuestWord> {
+fn sealed_answer(held: &HeldLetter, answer: &Answer, entropy: &mut dyn Entropy) -> Option<GuestWord> {
     let letter = answer.body.letter;
-    let info = answer_info(&entry.group, &letter);
-    let sealed = seal::<Hybrid>(&entry.reply, &info, &codec::encode(answer), entropy)?;
+    let info = answer_info(&held.group, &letter);
+    let sealed = seal::<Hybrid>(&held.reply, &info, &codec::encode(answer), entropy)?;
     Some(GuestWord::Answer { letter, sealed })
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// One letter, as far as it is needed to answer it. Its text is the application's.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct HeldLetter {
     pub(crate) group: GroupId,
     /// Where the writer is, when it is linked.
     pub(crate) writer: NodeId,
@@ -21,37 +21,37 @@ pub(crate) struct Entry {
 /// All of them.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    entries: BTreeMap<Digest, Entry>,
+    letters: BTreeMap<Digest, HeldLetter>,
     order: VecDeque<Digest>,
 }
 
 impl Ledger {
-    pub(crate) fn get(&self, letter: &Digest) -> Option<&Entry> {
-        self.entries.get(letter)
+    pub(crate) fn get(&self, letter: &Digest) -> Option<&HeldLetter> {
+        self.letters.get(letter)
     }
 
     /// Whether it is new.
-    pub(crate) fn enter(&mut self, letter: Digest, entry: Entry) -> bool {
-        if self.entries.contains_key(&letter) {
+    pub(crate) fn enter(&mut self, letter: Digest, held: HeldLetter) -> bool {
+        if self.letters.contains_key(&letter) {
             return false;
         }
         if self.order.len() >= LETTERS_MAX
             && let Some(oldest) = self.order.pop_front()
         {
-            self.entries.remove(&oldest);
+            self.letters.remove(&oldest);
         }
         self.order.push_back(letter);
-        self.entries.insert(letter, entry);
+        self.letters.insert(letter, held);
         true
     }
 
     /// Notes an answer. Whether it is new, and there was room.
     pub(crate) fn answered(&mut self, id: Digest, answer: &Answer) -> bool {
-        let Some(entry) = self.entries.get_mut(&answer.body.letter) else { return false };
-        let known = entry.answers.iter().any(|(known, _)| *known == id);
-        let room = !known && entry.answers.len() < ANSWERS_MAX;
+        let Some(held) = self.letters.get_mut(&answer.body.letter) else { return false };
+        let known = held.answers.iter().any(|(known, _)| *known == id);
+        let room = !known && held.answers.len() < ANSWERS_MAX;
         if room {
-            entry.answers.push((id, answer.clone()));
+            held.answers.push((id, answer.clone()));
         }
         room
     }

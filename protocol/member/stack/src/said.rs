@@ -98,7 +98,7 @@ impl Member {
                     _ => Event::Refused { reason: text },
                 });
             }
-            admission::Event::HandLied { member } => {
+            admission::Event::SignerLied { member } => {
                 let who = self.name(&member);
                 let text = format!("{who} said what its own shares refute while the group's key was at work");
                 self.event(Event::Refused { reason: text });

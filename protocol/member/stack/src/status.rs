@@ -5,7 +5,7 @@ use crate::seat::{Installed, Seat};
 use crate::{Member, Petition, Reached};
 use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence};
 use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
-use folkmoot_admission::{AuthorityStatus, Counters, TableStatus};
+use folkmoot_admission::{AuthorityStatus, Counters, SigningStatus};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_flush::Phase;
@@ -125,10 +125,10 @@ impl Member {
         }
     }
 
-    /// How its tables stand: where several members make one share or one signature together.
-    pub fn tables(&self, now: Instant) -> Option<TableStatus> {
+    /// How its signing sessions stand, in which several members make one share or one signature together.
+    pub fn signing(&self, now: Instant) -> Option<SigningStatus> {
         let Door::Inside(admission) = &self.door else { return None };
-        Some(admission.tables(now, &self.transcript))
+        Some(admission.signing(now, &self.transcript))
     }
 
     /// What guests said at the door so far, and what was refused of it; nothing unless we are a member.

@@ -227,7 +227,7 @@ impl Fixture {
     /// none, all make new ones, and joins wait for processors.
     async fn key_is_shared(&mut self) -> Result<(), Failure> {
         self.each("the key was not shared in time", |machine, now| {
-            machine.upper.member.tables(now).is_some_and(|tables| tables.holds)
+            machine.upper.member.signing(now).is_some_and(|signing| signing.holds)
         })
         .await
     }

@@ -41,8 +41,8 @@ mod self_inclusion;
 mod sending_view_delivery;
 mod share_durability;
 mod share_erasure;
+mod signing_liveness;
 mod story;
-mod table_liveness;
 #[cfg(test)]
 pub(crate) mod tale;
 mod total_order;
@@ -136,7 +136,7 @@ pub const ALL: [Checker; 39] = [
     share_durability::CHECKER,
     pooled_shares::CHECKER,
     asm_approval::CHECKER,
-    table_liveness::CHECKER,
+    signing_liveness::CHECKER,
 ];
 
 /// Judged like the others, but last: a run that is not safe is not expected to come to rest.

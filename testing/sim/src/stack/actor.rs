@@ -4,7 +4,7 @@ use super::company::Names;
 use super::scribe::{Scribe, sharing_name, short};
 use super::tap::{Desk, MARK, Seen, Tap, unmark};
 use crate::machine::{
-    Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Spoils, Tables, Told, electorate,
+    Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Signing, Spoils, Told, electorate,
     locator, motion,
 };
 use crate::record::{MessageId, Seat, Shown};
@@ -282,9 +282,9 @@ impl Machine for Actor {
         Minutes { minutes, in_use: transcript.roster().sharing().map(|now| sharing_name(&now.public)) }
     }
 
-    fn tables(&self, now: Instant) -> Option<Tables> {
+    fn signing(&self, now: Instant) -> Option<Signing> {
         let member = &self.stack.upper.member;
-        let (status, roster) = (member.tables(now)?, member.transcript().roster());
+        let (status, roster) = (member.signing(now)?, member.transcript().roster());
         let scheme = roster.charter().scheme();
         let sharing = roster.sharing().map(|sharing| &sharing.facts);
         let wants = sharing.is_none_or(|facts| {
@@ -294,7 +294,7 @@ impl Machine for Actor {
         let ripe =
             ripe.filter_map(|one| Some((self.names.seat(&one.member)?, self.names.seats(&one.approved))));
         let approvals = status.approvals.iter().map(|approved| self.names.seats(approved));
-        Some(Tables {
+        Some(Signing {
             shared: scheme.shared(),
             still: u64::try_from(status.still.as_micros()).unwrap_or(u64::MAX),
             wants: wants && scheme.shared(),

@@ -70,7 +70,7 @@ fn killed_at_odd_moments_they_issue_each_once_and_keep_one_log() {
         let replicas = &status["replicas"];
         let all_here =
             replicas["replicas"].as_array().is_some_and(|all| all.iter().all(|one| one["here"] == true));
-        replicas["even"] == true
+        replicas["in_sync"] == true
             && all_here
             && replicas["records"] == kills
             && replicas["handed"] == kills
@@ -108,7 +108,7 @@ fn the_second_says_for_whom_it_waits_and_the_first_goes_on_alone() {
     let status = cast.offices[1].until(&["authority", "status"], waits);
     let replicas = &status["replicas"];
     assert_eq!(replicas["words"], "waits for replica replica-a: no quorum (1 of 2 replicas)");
-    assert_eq!((&replicas["quorum"], &replicas["even"]), (&Value::Bool(false), &Value::Bool(false)));
+    assert_eq!((&replicas["quorum"], &replicas["in_sync"]), (&Value::Bool(false), &Value::Bool(false)));
     let dora = cast.guest("guest-dora");
     cast.vote(0, "guest-dora");
     cast.vote(1, "guest-dora");

@@ -7,7 +7,9 @@ use crate::common::program::wait_for_ready;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Instant, UnixTime};
 use folkmoot_keying::message::{CONFIRM, Envelope};
-use folkmoot_runtime::{Command, Event, Note, Options, Seat, Seated, Sending, StateFolder, open_seated};
+use folkmoot_runtime::{
+    Command, Event, MemberFloor, Note, Options, Sending, StateFolder, UpperFloor, open_with,
+};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -19,7 +21,7 @@ const AT: &str = "FOLKMOOT_TEST_WITHHOLDS_AT";
 const KEYING_AT: usize = 1 + folkmoot_flush::DATA_HEADER_BYTES + 1;
 
 /// The member, less its confirmations.
-struct Withholding(Seated);
+struct Withholding(MemberFloor);
 
 fn is_confirmation(payload: &[u8]) -> bool {
     let envelope = payload.get(KEYING_AT..).and_then(|bytes| Envelope::decode(bytes).ok());
@@ -60,7 +62,7 @@ impl Upper for Withholding {
     }
 }
 
-impl Seat for Withholding {
+impl UpperFloor for Withholding {
     fn can_send(&self, group: &GroupId) -> bool {
         self.0.can_send(group)
     }
@@ -98,7 +100,7 @@ async fn live(state: &Path, at: folkmoot_base::Locator) {
     let (replicated, clock_ahead, danger_keep_keys) = (false, std::time::Duration::ZERO, false);
     let (state, seeds) = (state.into(), vec![at]);
     let options = Options { state, listen, seeds, replicated, clock_ahead, danger_keep_keys };
-    let mut opened = open_seated(options, Withholding).await.unwrap();
+    let mut opened = open_with(options, Withholding).await.unwrap();
     opened.running.handle.command(Command::Join { group: opened.group }).await.unwrap();
     println!("\n{}", serde_json::json!({ "event": "ready", "locator": opened.locator.to_string() }));
     let parent = tokio::task::spawn_blocking(|| std::io::stdin().read(&mut [0]));

@@ -1,22 +1,12 @@
 //! Who is here: heartbeats, the newest of each member. Group size and presence are what people hear of them; nothing is judged by them.
 
-use super::Heartbeat;
-use super::machine::Authority;
+use super::machine::{Authority, Beat};
+use super::message::Heartbeat;
 use crate::AdmissionError;
 use crate::desk::Call;
-use folkmoot_base::{Instant, UnixTime};
 
 /// Periods after which a member that was not heard is not counted as present.
 pub(super) const MISSED_MAX: u32 = 3;
-
-/// The newest word of a member.
-#[derive(Debug)]
-pub(super) struct Beat {
-    pub(super) time: UnixTime,
-    /// Members in its view.
-    pub(super) present: u32,
-    pub(super) heard: Instant,
-}
 
 impl Authority {
     /// `ADM-64`: of a member, signed by it, about now, newer than the one before.

@@ -1,14 +1,14 @@
 //! The dealer: shares of the group's key, to those who are ready to take them, each sealed to its holder.
 
-use super::machine::Authority;
-use super::{AuthorityMessage, Dealt, ReadyWord, dealt_info};
-use crate::central::is_dealers;
+use super::machine::{Authority, Last, Wish};
+use super::message::{AuthorityMessage, Dealt, SignedReady, dealt_info};
+use crate::at_authority::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::message::ADMISSION_BYTES_MAX;
-use crate::{AdmissionError, Output, Say, Whisper};
+use crate::{AdmissionError, Output, PrivateMessage, SignerBody};
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, seal};
-use folkmoot_base::{Blob, Digest, Entropy, MemberId, codec};
+use folkmoot_base::{Blob, Entropy, MemberId, codec};
 use folkmoot_identity::{Dealer, Roster};
 use folkmoot_signing::{SIGNERS_MAX, shared};
 use std::collections::BTreeSet;
@@ -18,23 +18,8 @@ const DEAL_PAUSE: Duration = Duration::from_secs(2);
 /// What a member adds when it passes on what was dealt.
 const PASSED_ON_BYTES: usize = 256;
 
-/// What was dealt last.
-#[derive(Debug)]
-pub(super) struct Last {
-    table: Digest,
-    dealt: Dealt,
-}
-
-/// What a voter asks for.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Wish<'a> {
-    pub(super) table: &'a Digest,
-    pub(super) threshold: u32,
-    pub(super) ready: &'a [ReadyWord],
-}
-
 impl Authority {
-    /// `ADM-65`, `ADM-66`: a voter asks to deal to those who are ready at its table.
+    /// `ADM-65`, `ADM-66`: a voter asks to deal to those who are ready in its signing session.
     pub(super) fn hear_deal(
         &mut self,
         call: &Call<'_>,
@@ -47,20 +32,20 @@ impl Authority {
         // What costs least comes first: a voter may ask as often as it is heard, and a deal of Shoup's takes long.
         self.is_wanted(roster, asker, wish).map_err(refuse)?;
         let again =
-            self.dealt.as_ref().filter(|last| last.table == *wish.table).map(|last| last.dealt.clone());
+            self.dealt.as_ref().filter(|last| last.session == *wish.session).map(|last| last.dealt.clone());
         if again.is_none() && self.tried.is_some_and(|at| call.now.since(at) < DEAL_PAUSE) {
             return Err(refuse("sooner than 2 s after the deal before"));
         }
         let keys = check_ready(call, asker, wish)?;
         if let Some(dealt) = again {
             // The answer was lost on its way: the same again.
-            self.tell(asker.node(), &AuthorityMessage::Dealt { table: *wish.table, dealt });
+            self.tell(asker.node(), &AuthorityMessage::Dealt { session: *wish.session, dealt });
             return Ok(());
         }
         self.tried = Some(call.now);
         let dealt = self.deal(call, asker, wish, &keys, entropy)?;
-        self.dealt = Some(Last { table: *wish.table, dealt: dealt.clone() });
-        self.tell(asker.node(), &AuthorityMessage::Dealt { table: *wish.table, dealt });
+        self.dealt = Some(Last { session: *wish.session, dealt: dealt.clone() });
+        self.tell(asker.node(), &AuthorityMessage::Dealt { session: *wish.session, dealt });
         Ok(())
     }
 
@@ -106,12 +91,12 @@ impl Authority {
         let dealt = dealt.map_err(|_| refuse("the scheme does not deal to these"))?;
         let mut to_each = Vec::with_capacity(keys.len());
         for ((to, key), (_, share)) in keys.iter().zip(&dealt.shares) {
-            let sealed = seal::<Classic>(&key.0, &dealt_info(wish.table, &me, to), share.expose(), entropy);
+            let sealed = seal::<Classic>(&key.0, &dealt_info(wish.session, &me, to), share.expose(), entropy);
             let sealed = sealed.ok_or(AdmissionError::PeerDeal(*to, "its one-time key is none"))?;
-            to_each.push(Whisper { to: *to, sealed });
+            to_each.push(PrivateMessage { to: *to, sealed });
         }
         let dealt =
-            Dealt::sign(call.transcript, call.identity, wish.table, Blob::from(dealt.public), to_each);
+            Dealt::sign(call.transcript, call.identity, wish.session, Blob::from(dealt.public), to_each);
         let size = codec::encode(&dealt).len().saturating_add(PASSED_ON_BYTES);
         if size > ADMISSION_BYTES_MAX {
             return Err(refuse("more holders than one message has room for"));
@@ -137,7 +122,7 @@ impl Authority {
     }
 }
 
-/// `ADM-65`: voters, sorted, each by its own word at this table, the asker among them, as many as sign and a quorum. Their one-time keys.
+/// `ADM-65`: voters, sorted, each by its own message in this session, the asker among them, as many as sign and a quorum. Their one-time keys.
 fn check_ready(
     call: &Call<'_>,
     asker: MemberId,
@@ -145,27 +130,29 @@ fn check_ready(
 ) -> Result<Vec<(MemberId, Blob)>, AdmissionError> {
     let roster = call.transcript.roster();
     let refuse = |what| Err(AdmissionError::PeerDeal(asker, what));
-    if wish.ready.len() > SIGNERS_MAX || !wish.ready.is_sorted_by(|a, b| a.member < b.member) {
-        return refuse("hands that are not sorted, each once, or too many");
+    if wish.ready.len() > HANDS_MAX || !wish.ready.is_sorted_by(|a, b| a.member < b.member) {
+        return refuse("signers that are not sorted, each once, or too many");
     }
     let all: BTreeSet<MemberId> = wish.ready.iter().map(|ready| ready.member).collect();
     let threshold = usize::try_from(wish.threshold).unwrap_or(usize::MAX);
     if all.len() < roster.charter().scheme().signers(threshold) || !roster.electorate().is_quorum(&all) {
-        return refuse("fewer hands than sign, or no quorum");
+        return refuse("fewer signers than sign, or no quorum");
     }
     if !all.contains(&asker) {
         return refuse("for others, and not for itself");
     }
     let mut keys = Vec::with_capacity(wish.ready.len());
-    for ReadyWord { member, word } in wish.ready {
-        let Say::Ready { key } = &word.say else { return refuse("another word than that a hand is ready") };
-        if word.table != *wish.table || key.0.len() != 32 {
-            return refuse("a word of another table, or a key of another kind");
+    for SignedReady { member, message } in wish.ready {
+        let SignerBody::Ready { key } = &message.body else {
+            return refuse("another message than that a signer is ready");
+        };
+        if message.session != *wish.session || key.0.len() != 32 {
+            return refuse("a message of another signing session, or a key of another kind");
         }
         if !roster.may_vote(member) {
             return refuse("a share for one who has no vote");
         }
-        word.verify(call.transcript, member)?;
+        message.verify(call.transcript, member)?;
         keys.push((*member, key.clone()));
     }
     Ok(keys)

@@ -6,8 +6,8 @@
 
 use super::judge::{Judge, Refused};
 use super::machine::Authority;
+use super::message::{AuthorityMessage, WireGrounds};
 use super::record::{LogRecord, Logging};
-use super::{AuthorityMessage, GroundsWord};
 use crate::desk::Call;
 use crate::{AdmissionError, Closed, Output, Reason};
 use core::time::Duration;
@@ -27,7 +27,7 @@ impl Authority {
         call: &Call<'_>,
         from: NodeId,
         request: &[u8],
-        grounds: &GroundsWord,
+        grounds: &WireGrounds,
     ) -> Result<(), AdmissionError> {
         let request = Request::from_der(request).map_err(AdmissionError::WireRequest)?;
         let digest = request.digest();
@@ -51,7 +51,7 @@ impl Authority {
         call: &Call<'_>,
         from: NodeId,
         request: &Request,
-        grounds: &GroundsWord,
+        grounds: &WireGrounds,
     ) -> Result<(), Refused> {
         let no_clock = Refused { reason: Reason::AwaitingAuthority, why: AdmissionError::LocalNoClock };
         let time = self.clock.ok_or(no_clock)?;

@@ -1,6 +1,6 @@
 //! What an authority would sign: judged by its own transcript and clock, exactly as the transcript will judge the entry.
 
-use super::GroundsWord;
+use super::message::WireGrounds;
 use super::office::Office;
 use crate::{AdmissionError, Reason};
 use folkmoot_base::{MemberId, NodeId, UnixTime};
@@ -41,7 +41,7 @@ impl Judge<'_> {
     }
 
     /// The grounds, read.
-    pub(super) fn read(&self, word: &GroundsWord) -> Result<Grounds, Refused> {
+    pub(super) fn read(&self, word: &WireGrounds) -> Result<Grounds, Refused> {
         word.read().map_err(|why| Refused { reason: Reason::Votes, why })
     }
 

@@ -1,18 +1,14 @@
-//! The revocation list of a group with an authority: signed by it as soon as its transcript says more, told to each linked member once.
+//! The newest revocation list of an authority.
 
-use super::AuthorityMessage;
-use super::machine::Authority;
-use crate::desk::Call;
-use crate::{Output, store};
 use bytes::Bytes;
-use folkmoot_base::{Blob, StoreKey, UnixTime};
-use folkmoot_identity::{REVOKED_TABLE, RevocationBody, RevocationError, RevocationList, Transcript};
+use folkmoot_base::StoreKey;
+use folkmoot_identity::{REVOKED_TABLE, RevocationList, Transcript};
 
 /// The newest list, and how many revocations were looked at.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub(super) newest: Option<RevocationList>,
-    tried: u64,
+    pub(super) tried: u64,
 }
 
 impl Lists {
@@ -24,46 +20,7 @@ impl Lists {
         Self { newest, tried: 0 }
     }
 
-    fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> u64 {
         self.newest.as_ref().map_or(0, |list| list.body().number())
-    }
-}
-
-impl Authority {
-    /// `ADM-67`: a newer list where the roster says more, and to each member that has not heard it.
-    pub(super) fn work_lists(&mut self, call: &Call<'_>) {
-        let count = u64::try_from(call.transcript.roster().revoked().len()).unwrap_or(u64::MAX);
-        if let Some(time) = self.clock.filter(|_| count > self.lists.number().max(self.lists.tried)) {
-            self.lists.tried = count;
-            match self.make_list(call, time) {
-                Ok(Some(list)) => {
-                    self.out.push_back(Output::Persist(store::put_revocations(&list)));
-                    self.lists.newest = Some(list);
-                }
-                Ok(None) => {}
-                Err(error) => self.trace(format!("no revocation list: {error}")),
-            }
-        }
-        self.tell_list(call);
-    }
-
-    fn make_list(&self, call: &Call<'_>, time: UnixTime) -> Result<Option<RevocationList>, RevocationError> {
-        // Made a little in the past, so that it holds by clocks that are late.
-        let time = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
-        let body = RevocationBody::of(call.transcript.roster(), time)?;
-        let close = |body: RevocationBody| {
-            let signature = self.office.key.sign_raw(&body.tbs()?);
-            RevocationList::close(&body, &signature.to_der())
-        };
-        body.map(close).transpose()
-    }
-
-    fn tell_list(&mut self, call: &Call<'_>) {
-        let Some(list) = &self.lists.newest else { return };
-        let (number, der) = (list.body().number(), list.der().clone());
-        let roster = call.transcript.roster();
-        for node in self.links.untold(number, |node| roster.is_rostered(node)) {
-            self.tell(node, &AuthorityMessage::Revocations { der: Blob(der.clone()) });
-        }
     }
 }

@@ -1,20 +1,42 @@
 //! The machine of an authority: what it holds, and where each input goes.
 
-use super::AuthorityMessage;
-use super::beat::Beat;
-use super::dealing::{Last, Wish};
 use super::links::Links;
 use super::lists::Lists;
+use super::message::{AuthorityMessage, Dealt, SignedReady};
 use super::office::Office;
-use super::person::{self, Petitions};
+use super::petition::{self, Petitions};
 use super::record::{Issued, Logging};
-use crate::central::speaks;
+use crate::at_authority::speaks;
 use crate::desk::Call;
 use crate::{AdmissionError, Config, Input, Output, message};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, StoreKey, UnixTime, codec};
 use folkmoot_identity::{Dealer, GroupKey, Identity, Transcript};
 use std::collections::{BTreeMap, VecDeque};
+
+/// The newest heartbeat of a member.
+#[derive(Debug)]
+pub(super) struct Beat {
+    pub(super) time: UnixTime,
+    /// Members in its view.
+    pub(super) present: u32,
+    pub(super) heard: Instant,
+}
+
+/// What was dealt last.
+#[derive(Debug)]
+pub(super) struct Last {
+    pub(super) session: Digest,
+    pub(super) dealt: Dealt,
+}
+
+/// What a voter asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wish<'a> {
+    pub(super) session: &'a Digest,
+    pub(super) threshold: u32,
+    pub(super) ready: &'a [SignedReady],
+}
 
 /// The authority of a group, in a process whose identity is one of its nodes. Driven like [`crate::Admission`]; never a member.
 #[derive(Debug)]
@@ -83,7 +105,7 @@ impl Authority {
             beats: BTreeMap::new(),
             issued,
             logging: BTreeMap::new(),
-            petitions: person::load(stored)?,
+            petitions: petition::load(stored)?,
             group_key,
             tried: None,
             dealt: None,
@@ -175,8 +197,8 @@ impl Authority {
         match message::decode(payload)? {
             AuthorityMessage::Heartbeat { beat } => self.hear_beat(call, &beat),
             AuthorityMessage::Grant { request, grounds } => self.hear_grant(call, from, &request.0, &grounds),
-            AuthorityMessage::Deal { table, threshold, ready } => {
-                let wish = Wish { table: &table, threshold, ready: &ready };
+            AuthorityMessage::Deal { session, threshold, ready } => {
+                let wish = Wish { session: &session, threshold, ready: &ready };
                 self.hear_deal(call, from.member(), wish, entropy)
             }
             AuthorityMessage::Granted { .. }

@@ -20,20 +20,22 @@ mod judge;
 mod links;
 mod lists;
 mod machine;
+mod message;
 mod office;
 mod person;
+mod petition;
 mod record;
+mod revoke;
 mod status;
-mod word;
 
 pub use grant::LOGGING_MAX;
 pub(crate) use links::HEARD;
 pub use links::LINKS_MAX;
 pub use machine::Authority;
+pub use message::{
+    AuthorityMessage, DEALT_LABEL, Dealt, HEARTBEAT_LABEL, Heartbeat, SignedReady, WireGrounds, dealt_info,
+};
 pub use office::{OFFICE_BYTES_MAX, OFFICE_TABLE, Office};
-pub use person::PETITIONS_MAX;
+pub use petition::PETITIONS_MAX;
 pub use record::{ISSUED_MAX, LogRecord};
 pub use status::{AuthorityStatus, DealerState, PetitionStatus, Presence};
-pub use word::{
-    AuthorityMessage, DEALT_LABEL, Dealt, GroundsWord, HEARTBEAT_LABEL, Heartbeat, ReadyWord, dealt_info,
-};

@@ -1,88 +1,15 @@
-//! Where the charter has the authority decide alone: requests that wait for its person, or its hook.
-//!
-//! | table | key | value |
-//! |---|---|---|
-//! | office | "p" ‖ request digest | asker(32) expires(8) verdict(1: 0 none, 1 yes, 2 no) CMS |
+//! Where the charter has the authority decide alone: what its person, or its hook, says of the requests that wait.
 
 use super::judge::Refused;
 use super::machine::Authority;
 use super::office::OFFICE_TABLE;
+use super::petition::{PETITIONS_MAX, Petition, name};
 use crate::contact::end_of;
 use crate::desk::Call;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX, Closed, Command, Event, Output, Reason};
-use bytes::Bytes;
-use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, NodeId, Persist, StoreKey, UnixTime, limits};
+use folkmoot_base::{Digest, NodeId, Persist, UnixTime};
 use folkmoot_identity::{Gmc, Request};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Most requests that wait for a person.
-pub const PETITIONS_MAX: usize = limits::REQUESTS_MAX;
-
-/// One of them.
-#[derive(Debug)]
-pub(super) struct Petition {
-    pub(super) request: Request,
-    /// Who handed it in first.
-    from: NodeId,
-    /// Who is to hear what comes of it.
-    askers: BTreeSet<NodeId>,
-    pub(super) expires: UnixTime,
-    /// What the person said.
-    pub(super) verdict: Option<bool>,
-}
-
-#[derive(TlsSize, TlsSerialize, TlsDeserializeBytes)]
-struct Stored {
-    from: NodeId,
-    expires: UnixTime,
-    verdict: u8,
-    cms: Blob,
-}
-
-/// All of them.
-pub(super) type Petitions = BTreeMap<Digest, Petition>;
-
-impl Petition {
-    fn persist(&self) -> Persist {
-        let verdict = match self.verdict {
-            None => 0,
-            Some(true) => 1,
-            Some(false) => 2,
-        };
-        let cms = Blob::from(self.request.der().to_vec());
-        let stored = Stored { from: self.from, expires: self.expires, verdict, cms };
-        Persist::put(OFFICE_TABLE, name(&self.request.digest()), codec::encode(&stored))
-    }
-
-    fn read(value: &[u8]) -> Option<Self> {
-        let stored: Stored = codec::decode(value).ok()?;
-        let verdict = match stored.verdict {
-            0 => None,
-            1 => Some(true),
-            2 => Some(false),
-            _ => return None,
-        };
-        let request = Request::from_der(&stored.cms.0).ok()?;
-        let (from, expires) = (stored.from, stored.expires);
-        Some(Self { request, from, askers: BTreeSet::new(), expires, verdict })
-    }
-}
-
-fn name(request: &Digest) -> Bytes {
-    [b"p".as_slice(), request].concat().into()
-}
-
-/// Those on disk.
-pub(super) fn load(stored: &[(StoreKey, Bytes)]) -> Result<Petitions, AdmissionError> {
-    let ours = stored.iter().filter(|(at, _)| at.table == OFFICE_TABLE && at.key.starts_with(b"p"));
-    let read = ours.map(|(at, value)| {
-        let petition = Petition::read(value).filter(|petition| at.key == name(&petition.request.digest()));
-        let petition = petition.ok_or(AdmissionError::LocalCorrupt(OFFICE_TABLE))?;
-        Ok((petition.request.digest(), petition))
-    });
-    read.collect()
-}
+use std::collections::BTreeSet;
 
 impl Authority {
     /// `ADM-63`: a request whose certificate would stand, and nobody but a person can say whether it shall.

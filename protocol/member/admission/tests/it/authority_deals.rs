@@ -4,8 +4,8 @@
 
 use crate::common::town::{Plan, Town, agreed, denied, plan};
 use folkmoot_admission::{
-    AdmissionError, AuthorityMessage, Command, DealerState, Event, GroundsWord, HAND_LABEL, HandWord, Input,
-    Phase, ReadyWord, Reason, Say,
+    AdmissionError, AuthorityMessage, Command, DealerState, Event, Input, Phase, Reason, SIGNER_LABEL,
+    SignedReady, SignerBody, SignerMessage, WireGrounds,
 };
 use folkmoot_base::{Blob, Digest, MemberId, codec};
 use folkmoot_identity::{Below, Dealer, Decision, GroupKey, Identity, Scheme};
@@ -124,8 +124,8 @@ fn adm_66_a_dealer_for_the_set_up_only_erases_the_secret_and_the_members_go_on()
         assert!(sealed && !secret_on_disk(&town));
         assert_eq!(town.desks[0].authority.status().dealer, DealerState::Erased);
         let (before, asker) = (key(&town), town.bus.seats[0].identity.member());
-        let (table, ready) = ready(&town, &[0, 1, 2, 3, 4]);
-        let deal = AuthorityMessage::Deal { table, threshold: 2, ready };
+        let (session, ready) = ready(&town, &[0, 1, 2, 3, 4]);
+        let deal = AuthorityMessage::Deal { session, threshold: 2, ready };
         let erased = Err(AdmissionError::PeerDeal(asker, "the secret is erased"));
         assert_eq!(town.say(0, 0, &deal), (erased.clone(), Vec::new()));
         // A disk that still has it, because the process was stopped before it could: erased at the start.
@@ -144,26 +144,27 @@ fn adm_66_a_dealer_for_the_set_up_only_erases_the_secret_and_the_members_go_on()
     }
 }
 
-/// That these are ready, at a table of their own.
-fn ready(town: &Town, who: &[usize]) -> (Digest, Vec<ReadyWord>) {
-    let table = [7; 32];
-    let mut words: Vec<ReadyWord> =
-        who.iter().map(|who| word(town, &town.bus.seats[*who].identity, table)).collect();
+/// That these are ready, at a session of their own.
+fn ready(town: &Town, who: &[usize]) -> (Digest, Vec<SignedReady>) {
+    let session = [7; 32];
+    let mut words: Vec<SignedReady> =
+        who.iter().map(|who| word(town, &town.bus.seats[*who].identity, session)).collect();
     words.sort_by_key(|ready| ready.member);
-    (table, words)
+    (session, words)
 }
 
-fn word(town: &Town, who: &Identity, table: Digest) -> ReadyWord {
+fn word(town: &Town, who: &Identity, session: Digest) -> SignedReady {
     let public = folkmoot_base::sealing::OpeningKey::<folkmoot_base::sealing::Classic>::draw(
         &mut crate::common::Dice(31),
     );
-    signed(town, who, table, Say::Ready { key: Blob::from(public.public().to_vec()) })
+    signed(town, who, session, SignerBody::Ready { key: Blob::from(public.public().to_vec()) })
 }
 
-fn signed(town: &Town, who: &Identity, table: Digest, say: Say) -> ReadyWord {
-    let covered = [&town.transcript().group().0[..], &who.member().0, &table, &codec::encode(&say)].concat();
-    let signature = who.key().sign_fixed(HAND_LABEL, &covered);
-    ReadyWord { member: who.member(), word: HandWord { table, say, signature } }
+fn signed(town: &Town, who: &Identity, session: Digest, say: SignerBody) -> SignedReady {
+    let covered =
+        [&town.transcript().group().0[..], &who.member().0, &session, &codec::encode(&say)].concat();
+    let signature = who.key().sign_fixed(SIGNER_LABEL, &covered);
+    SignedReady { member: who.member(), message: SignerMessage { session, body: say, signature } }
 }
 
 /// Founders who do not know that the desk is linked with the first of them: nothing is dealt but by hand.
@@ -177,13 +178,13 @@ fn undealt(scheme: Scheme, dealer: Dealer) -> Town {
 }
 
 #[test]
-fn adm_65_only_hands_that_say_so_themselves_are_dealt_to() {
+fn adm_65_only_signers_that_say_so_themselves_are_dealt_to() {
     for scheme in SCHEMES {
         let mut town = undealt(scheme, Dealer::Keeps);
         let asker = town.bus.seats[0].identity.member();
-        let (table, good) = ready(&town, &[0, 1, 2, 3]);
+        let (session, good) = ready(&town, &[0, 1, 2, 3]);
         let mut unsigned = good.clone();
-        unsigned[1].word.signature[3] ^= 1;
+        unsigned[1].message.signature[3] ^= 1;
         let mut swapped = good.clone();
         swapped.swap(0, 1);
         let mut twice = good.clone();
@@ -192,39 +193,40 @@ fn adm_65_only_hands_that_say_so_themselves_are_dealt_to() {
         let who = town.bus.seats.iter().find(|seat| seat.identity.member() == good[2].member).unwrap();
         elsewhere[2] = word(&town, &who.identity, [8; 32]);
         let mut otherwise = good.clone();
-        let say = Say::Seats { givers: Vec::new(), takers: Vec::new() };
-        otherwise[2] = signed(&town, &who.identity, table, say);
+        let say = SignerBody::Participants { givers: Vec::new(), takers: Vec::new() };
+        otherwise[2] = signed(&town, &who.identity, session, say);
         let mut short = good.clone();
-        short[2] = signed(&town, &who.identity, table, Say::Ready { key: Blob::from(vec![1; 31]) });
+        short[2] = signed(&town, &who.identity, session, SignerBody::Ready { key: Blob::from(vec![1; 31]) });
         let mut strange = good.clone();
-        strange[3] = word(&town, &crate::common::person("nobody", 90), table);
+        strange[3] = word(&town, &crate::common::person("nobody", 90), session);
         strange.sort_by_key(|ready| ready.member);
         let minority = ready(&town, &[0, 1]).1;
         let others = ready(&town, &[1, 2, 3, 4]).1;
         let cases = [unsigned, swapped, twice, elsewhere, otherwise, short, strange, minority, others];
-        for (number, hands) in cases.into_iter().enumerate() {
-            let deal = AuthorityMessage::Deal { table, threshold: 2, ready: hands };
+        for (number, signers) in cases.into_iter().enumerate() {
+            let deal = AuthorityMessage::Deal { session, threshold: 2, ready: signers };
             let (result, told) = town.say(0, 0, &deal);
-            let refused = matches!(result, Err(AdmissionError::PeerDeal(..) | AdmissionError::PeerHand(..)));
+            let refused =
+                matches!(result, Err(AdmissionError::PeerDeal(..) | AdmissionError::PeerSigner(..)));
             assert!(refused && told.is_empty(), "{number}: {result:?}");
         }
         for threshold in [1, 3] {
-            let deal = AuthorityMessage::Deal { table, threshold, ready: good.clone() };
+            let deal = AuthorityMessage::Deal { session, threshold, ready: good.clone() };
             let other = Err(AdmissionError::PeerDeal(asker, "another threshold than the charter's"));
             assert_eq!(town.say(0, 0, &deal).0, other);
         }
-        let deal = AuthorityMessage::Deal { table, threshold: 2, ready: good.clone() };
+        let deal = AuthorityMessage::Deal { session, threshold: 2, ready: good.clone() };
         let (result, told) = town.say(0, 0, &deal);
         assert_eq!(result, Ok(()));
-        let [AuthorityMessage::Dealt { table: at, dealt }] = &told[..] else { panic!("{told:?}") };
+        let [AuthorityMessage::Dealt { session: at, dealt }] = &told[..] else { panic!("{told:?}") };
         assert_eq!(
             (at, dealt.dealer(town.transcript(), at)),
-            (&table, Some(town.desks[0].identity.member()))
+            (&session, Some(town.desks[0].identity.member()))
         );
         let facts = shared::facts(scheme, &dealt.public.0).unwrap();
-        let hands: Vec<MemberId> = good.iter().map(|ready| ready.member).collect();
-        assert_eq!((facts.threshold, facts.holders), (2, hands.clone()));
-        assert_eq!(dealt.to_each.iter().map(|whisper| whisper.to).collect::<Vec<_>>(), hands);
+        let signers: Vec<MemberId> = good.iter().map(|ready| ready.member).collect();
+        assert_eq!((facts.threshold, facts.holders), (2, signers.clone()));
+        assert_eq!(dealt.to_each.iter().map(|whisper| whisper.to).collect::<Vec<_>>(), signers);
     }
 }
 
@@ -233,20 +235,20 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
     for scheme in SCHEMES {
         let mut town = undealt(scheme, Dealer::Keeps);
         let asker = town.bus.seats[0].identity.member();
-        let (table, good) = ready(&town, &[0, 1, 2, 3, 4]);
-        let deal = AuthorityMessage::Deal { table, threshold: 2, ready: good.clone() };
+        let (session, good) = ready(&town, &[0, 1, 2, 3, 4]);
+        let deal = AuthorityMessage::Deal { session, threshold: 2, ready: good.clone() };
         let (first, dealt) = town.say(0, 0, &deal);
         assert_eq!(first, Ok(()));
         assert_eq!(town.say(0, 0, &deal), (Ok(()), dealt), "the answer was lost: the same again");
         let again = |town: &mut Town| {
-            let hands = town.bus.seats.iter().map(|seat| word(town, &seat.identity, [9; 32]));
-            let mut hands: Vec<ReadyWord> = hands.collect();
-            hands.sort_by_key(|ready| ready.member);
-            town.say(0, 0, &AuthorityMessage::Deal { table: [9; 32], threshold: 2, ready: hands }).0
+            let signers = town.bus.seats.iter().map(|seat| word(town, &seat.identity, [9; 32]));
+            let mut signers: Vec<SignedReady> = signers.collect();
+            signers.sort_by_key(|ready| ready.member);
+            town.say(0, 0, &AuthorityMessage::Deal { session: [9; 32], threshold: 2, ready: signers }).0
         };
         let soon = Err(AdmissionError::PeerDeal(asker, "sooner than 2 s after the deal before"));
         assert_eq!(again(&mut town), soon);
-        let nobody = AuthorityMessage::Deal { table: [9; 32], threshold: 2, ready: Vec::new() };
+        let nobody = AuthorityMessage::Deal { session: [9; 32], threshold: 2, ready: Vec::new() };
         assert_eq!(town.say(0, 0, &nobody).0, soon, "before it looks at what is signed");
         town.bus.now = town.bus.now + core::time::Duration::from_secs(2);
         assert_eq!(again(&mut town), Ok(()));
@@ -258,8 +260,8 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
     }
     // Where there are no shares.
     let mut town = Town::found(&plan(Scheme::Plain), |_| {});
-    let (table, hands) = ready(&town, &[0, 1, 2]);
-    let deal = AuthorityMessage::Deal { table, threshold: 2, ready: hands };
+    let (session, signers) = ready(&town, &[0, 1, 2]);
+    let deal = AuthorityMessage::Deal { session, threshold: 2, ready: signers };
     assert!(matches!(
         town.say(0, 0, &deal).0,
         Err(AdmissionError::PeerDeal(_, "this group's authority deals nothing"))
@@ -272,16 +274,21 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
 fn adm_66_a_deal_that_comes_to_nothing_has_a_pause_after_it_too() {
     let mut town = undealt(Scheme::Frost, Dealer::Keeps);
     let asker = town.bus.seats[0].identity.member();
-    let bad = |town: &Town, table: u8| {
-        let (_, mut hands) = ready(town, &[0, 1, 2, 3, 4]);
-        for hand in &mut hands {
-            let who = town.bus.seats.iter().find(|seat| seat.identity.member() == hand.member).unwrap();
-            *hand = match hand.member == asker {
-                true => signed(town, &who.identity, [table; 32], Say::Ready { key: Blob::from(vec![0; 32]) }),
-                false => word(town, &who.identity, [table; 32]),
+    let bad = |town: &Town, session: u8| {
+        let (_, mut signers) = ready(town, &[0, 1, 2, 3, 4]);
+        for signer in &mut signers {
+            let who = town.bus.seats.iter().find(|seat| seat.identity.member() == signer.member).unwrap();
+            *signer = match signer.member == asker {
+                true => signed(
+                    town,
+                    &who.identity,
+                    [session; 32],
+                    SignerBody::Ready { key: Blob::from(vec![0; 32]) },
+                ),
+                false => word(town, &who.identity, [session; 32]),
             };
         }
-        AuthorityMessage::Deal { table: [table; 32], threshold: 2, ready: hands }
+        AuthorityMessage::Deal { session: [session; 32], threshold: 2, ready: signers }
     };
     let deal = bad(&town, 1);
     let none = Err(AdmissionError::PeerDeal(asker, "its one-time key is none"));
@@ -308,7 +315,7 @@ fn adm_60_signatures_of_the_groups_key_are_of_this_request_and_sharing() {
         assert!(!town.bus.admitted(dora));
         let erik = town.request(41, |_| {});
         let epoch = town.transcript().roster().sharing().unwrap().facts.epoch;
-        let forged = |epoch| GroundsWord::Combined { epoch, signature: Blob::from(vec![1; 64]) };
+        let forged = |epoch| WireGrounds::Combined { epoch, signature: Blob::from(vec![1; 64]) };
         town.link(0, 2);
         let (_, answers) = town.say(0, 2, &crate::common::town::grant(&erik, forged(epoch)));
         assert_eq!(denied(&answers), Reason::Votes);

@@ -4,8 +4,8 @@
 use crate::common::town::{Plan, Town, denied, grant, granted, office, plan};
 use crate::common::{Dice, open, person};
 use folkmoot_admission::{
-    AdmissionError, AuthorityMessage, Command, Dealt, Event, GroundsWord, HAND_LABEL, HandWord, Input,
-    OpenMessage, Reason, Say,
+    AdmissionError, AuthorityMessage, Command, Dealt, Event, Input, OpenMessage, Reason, SIGNER_LABEL,
+    SignerBody, SignerMessage, WireGrounds,
 };
 use folkmoot_base::{Blob, Digest, MemberId, codec};
 use folkmoot_identity::{Csr, Dealer, EntryError, Gmc, GmcBody, Request, Scheme};
@@ -29,7 +29,7 @@ fn next_deal(town: &mut Town) -> (Digest, Dealt) {
     for _ in 0..12 {
         town.pass(1);
         let dealt = town.desks[0].told[before..].iter().find_map(|(_, word)| match word {
-            AuthorityMessage::Dealt { table, dealt } => Some((*table, dealt.clone())),
+            AuthorityMessage::Dealt { session, dealt } => Some((*session, dealt.clone())),
             _ => None,
         });
         if let Some(dealt) = dealt {
@@ -49,7 +49,7 @@ fn passed_on(town: &mut Town) -> Rc<Cell<usize>> {
     let count = Rc::new(Cell::new(0));
     let counts = count.clone();
     town.bus.tamper = Some(Box::new(move |_, payload| {
-        if let Ok(OpenMessage::Hand { word: HandWord { say: Say::Dealt { .. }, .. } }) =
+        if let Ok(OpenMessage::Signer { message: SignerMessage { body: SignerBody::Dealt { .. }, .. } }) =
             codec::decode(payload)
         {
             counts.set(counts.get() + 1);
@@ -59,14 +59,14 @@ fn passed_on(town: &mut Town) -> Rc<Cell<usize>> {
     count
 }
 
-fn deal(town: &mut Town, table: Digest, dealt: Dealt) -> Result<(), AdmissionError> {
-    town.tell(0, 0, &AuthorityMessage::Dealt { table, dealt })
+fn deal(town: &mut Town, session: Digest, dealt: Dealt) -> Result<(), AdmissionError> {
+    town.tell(0, 0, &AuthorityMessage::Dealt { session, dealt })
 }
 
-/// Shares of this secret, said by the desk to be for this table.
+/// Shares of this secret, said by the desk to be for this session.
 fn lie(
     town: &Town,
-    table: &Digest,
+    session: &Digest,
     true_one: &Dealt,
     how: (Scheme, u64, usize),
     holders: &[MemberId],
@@ -77,23 +77,23 @@ fn lie(
         seed => shared::draw_secret(scheme, &mut Dice(seed)).unwrap(),
     };
     let public = shared::deal(scheme, &secret, threshold, holders, &mut Dice(78)).unwrap().public;
-    sign(town, table, public.into(), true_one)
+    sign(town, session, public.into(), true_one)
 }
 
-fn sign(town: &Town, table: &Digest, public: Blob, like: &Dealt) -> Dealt {
-    Dealt::sign(town.transcript(), &town.desks[0].identity, table, public, like.to_each.clone())
+fn sign(town: &Town, session: &Digest, public: Blob, like: &Dealt) -> Dealt {
+    Dealt::sign(town.transcript(), &town.desks[0].identity, session, public, like.to_each.clone())
 }
 
 #[test]
 fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
     for scheme in [Scheme::Frost, Scheme::TsDsa] {
         let mut town = caught(scheme);
-        let (table, dealt) = next_deal(&mut town);
+        let (session, dealt) = next_deal(&mut town);
         let count = passed_on(&mut town);
-        let hands: Vec<MemberId> = dealt.to_each.iter().map(|whisper| whisper.to).collect();
+        let signers: Vec<MemberId> = dealt.to_each.iter().map(|whisper| whisper.to).collect();
         let stranger = person("x", 70);
         let by_nobody =
-            Dealt::sign(town.transcript(), &stranger, &table, dealt.public.clone(), dealt.to_each.clone());
+            Dealt::sign(town.transcript(), &stranger, &session, dealt.public.clone(), dealt.to_each.clone());
         let mut changed = dealt.clone();
         changed.to_each.swap(0, 1);
         let unsigned = "not signed by the charter's authority";
@@ -102,30 +102,31 @@ fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
             (by_nobody, unsigned),
             (changed, unsigned),
             (sign(&town, &[9; 32], dealt.public.clone(), &dealt), unsigned),
-            (lie(&town, &table, &dealt, (scheme, 0, 3), &hands), other),
-            (lie(&town, &table, &dealt, (scheme, 0, 2), &hands[..4]), other),
-            (sign(&town, &table, Blob::from(vec![1; 90]), &dealt), other),
+            (lie(&town, &session, &dealt, (scheme, 0, 3), &signers), other),
+            (lie(&town, &session, &dealt, (scheme, 0, 2), &signers[..4]), other),
+            (sign(&town, &session, Blob::from(vec![1; 90]), &dealt), other),
         ];
         for (number, (bad, why)) in cases.iter().enumerate() {
             let refused = Err(AdmissionError::PeerDealt(why));
-            assert_eq!(deal(&mut town, table, bad.clone()), refused, "{number}");
-            // Nor where the leader passes it on all the same; nor by another than the leader.
-            for (who, refused) in
-                [(0, refused), (1, Err(AdmissionError::PeerDealt("not by the leader of the table")))]
-            {
-                let word = passed(&town, who, table, bad);
+            assert_eq!(deal(&mut town, session, bad.clone()), refused, "{number}");
+            // Nor where the coordinator passes it on all the same; nor by another than the coordinator.
+            for (who, refused) in [
+                (0, refused),
+                (1, Err(AdmissionError::PeerDealt("not by the coordinator of the signing session"))),
+            ] {
+                let word = passed(&town, who, session, bad);
                 let sender = town.bus.seats[who].identity.member();
                 assert_eq!(town.bus.input(3, Input::Open { sender, payload: word }), refused, "{number}");
             }
         }
-        // At no table, or one that is over: nobody asked.
+        // At no session, or one that is over: nobody asked.
         assert_eq!(deal(&mut town, [9; 32], dealt.clone()), Ok(()));
         town.settle();
         assert_eq!((shares(&town), count.get()), (vec![0; 5], 0));
         // The true one, and another of the same secret besides: the first is taken.
-        let second = lie(&town, &table, &dealt, (scheme, 0, 2), &hands);
-        assert_eq!(deal(&mut town, table, dealt.clone()), Ok(()));
-        assert_eq!(deal(&mut town, table, second), Ok(()));
+        let second = lie(&town, &session, &dealt, (scheme, 0, 2), &signers);
+        assert_eq!(deal(&mut town, session, dealt.clone()), Ok(()));
+        assert_eq!(deal(&mut town, session, second), Ok(()));
         town.bus.settle();
         assert_eq!(count.get(), 1);
         town.pass(3);
@@ -138,11 +139,11 @@ fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
             let _ = town.command(who, Command::Expel(gone));
         }
         town.bus.seats[4].up = false;
-        let (table, dealt) = next_deal(&mut town);
-        let hands: Vec<MemberId> = dealt.to_each.iter().map(|whisper| whisper.to).collect();
-        let strange = lie(&town, &table, &dealt, (scheme, 5, 2), &hands);
-        assert_eq!(deal(&mut town, table, strange), Err(AdmissionError::PeerDealt(other)));
-        assert_eq!(deal(&mut town, table, dealt), Ok(()));
+        let (session, dealt) = next_deal(&mut town);
+        let signers: Vec<MemberId> = dealt.to_each.iter().map(|whisper| whisper.to).collect();
+        let strange = lie(&town, &session, &dealt, (scheme, 5, 2), &signers);
+        assert_eq!(deal(&mut town, session, strange), Err(AdmissionError::PeerDealt(other)));
+        assert_eq!(deal(&mut town, session, dealt), Ok(()));
         town.pass(3);
         let after = town.transcript().roster().sharing().unwrap().clone();
         assert!(after.facts.epoch != sharing.facts.epoch && after.facts.key == sharing.facts.key);
@@ -150,29 +151,29 @@ fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
 }
 
 /// What was dealt, passed on by a member in its own name.
-fn passed(town: &Town, who: usize, table: Digest, dealt: &Dealt) -> bytes::Bytes {
-    let (identity, say) = (&town.bus.seats[who].identity, Say::Dealt { dealt: dealt.clone() });
+fn passed(town: &Town, who: usize, session: Digest, dealt: &Dealt) -> bytes::Bytes {
+    let (identity, say) = (&town.bus.seats[who].identity, SignerBody::Dealt { dealt: dealt.clone() });
     let covered =
-        [&town.transcript().group().0[..], &identity.member().0, &table, &codec::encode(&say)].concat();
-    let signature = identity.key().sign_fixed(HAND_LABEL, &covered);
-    open(&OpenMessage::Hand { word: HandWord { table, say, signature } })
+        [&town.transcript().group().0[..], &identity.member().0, &session, &codec::encode(&say)].concat();
+    let signature = identity.key().sign_fixed(SIGNER_LABEL, &covered);
+    open(&OpenMessage::Signer { message: SignerMessage { session, body: say, signature } })
 }
 
 #[test]
 fn who_is_dealt_a_false_share_says_so_and_the_others_go_on() {
     let mut town = caught(Scheme::Frost);
-    let (table, dealt) = next_deal(&mut town);
+    let (session, dealt) = next_deal(&mut town);
     let (to, false_one) = (dealt.to_each[4].to, dealt.to_each[3].sealed.clone());
     let mut like = dealt.clone();
     like.to_each[4].sealed = false_one;
-    let lies = sign(&town, &table, dealt.public.clone(), &like);
-    assert_eq!(deal(&mut town, table, lies), Ok(()));
+    let lies = sign(&town, &session, dealt.public.clone(), &like);
+    assert_eq!(deal(&mut town, session, lies), Ok(()));
     town.pass(3);
     let dealer = town.desks[0].identity.member();
     for seat in &town.bus.seats {
         let cheated = seat.identity.member() == to;
-        let says = seat.events.iter().any(|event| *event == Event::HandLied { member: dealer });
-        let holds = seat.admission.tables(town.bus.now, &seat.transcript).holds;
+        let says = seat.events.iter().any(|event| *event == Event::SignerLied { member: dealer });
+        let holds = seat.admission.signing(town.bus.now, &seat.transcript).holds;
         assert_eq!((says, holds), (cheated, !cheated));
     }
 }
@@ -203,8 +204,8 @@ fn votes_of_leavers_and_signatures_of_an_older_sharing_grant_nothing() {
         town.bus.command(who, Command::Vote { motion: request.digest(), approve: true }).unwrap();
     }
     let old = town.bus.said.iter().find_map(|(_, _, payload)| match codec::decode(payload) {
-        Ok(AuthorityMessage::Grant { grounds: GroundsWord::Combined { epoch, signature }, .. }) => {
-            Some(GroundsWord::Combined { epoch, signature })
+        Ok(AuthorityMessage::Grant { grounds: WireGrounds::Combined { epoch, signature }, .. }) => {
+            Some(WireGrounds::Combined { epoch, signature })
         }
         _ => None,
     });

@@ -6,8 +6,8 @@ use crate::common::town::{Plan, Town, forged, grant, granted, office, plan};
 use crate::common::{Dice, NOW, open, person};
 use bytes::Bytes;
 use folkmoot_admission::{
-    AdmissionError, Applicant, AuthorityMessage, Closed, Command, Config, Event, GroundsWord, GuestMessage,
-    Heartbeat, Input, Office, OpenMessage, Output, Phase, Reason,
+    AdmissionError, Applicant, AuthorityMessage, Closed, Command, Config, Event, GuestMessage, Heartbeat,
+    Input, Office, OpenMessage, Output, Phase, Reason, WireGrounds,
 };
 use folkmoot_base::{Blob, Digest, Instant, UnixTime, codec};
 use folkmoot_identity::{Decision, Gmc, Grounds, Request, Scheme};
@@ -65,8 +65,8 @@ fn adm_56_members_hear_the_authority_and_nobody_in_its_place() {
     // What a member would say to it, and what a guest would, it does not say.
     let group = town.transcript().group();
     let beat = Heartbeat::sign(&group, &town.desks[0].identity, NOW, 3);
-    let deal = AuthorityMessage::Deal { table: [1; 32], threshold: 2, ready: Vec::new() };
-    let none = grant(&request, GroundsWord::Votes(Vec::new()));
+    let deal = AuthorityMessage::Deal { session: [1; 32], threshold: 2, ready: Vec::new() };
+    let none = grant(&request, WireGrounds::Votes(Vec::new()));
     let desk = town.desks[0].identity.node();
     for word in [AuthorityMessage::Heartbeat { beat }, deal, none] {
         assert_eq!(town.tell(0, 0, &word), Err(AdmissionError::PeerOutOfTurn(desk)));

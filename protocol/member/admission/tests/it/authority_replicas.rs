@@ -124,7 +124,7 @@ fn adm_83_what_waits_for_the_log_is_judged_again_before_it_is_handed_in_again() 
     let motion = asked.body().motion().unwrap();
     let short = town.votes_on(&motion, &[1, 2], UnixTime(town.bus.time.0 + 30));
     let long = town.votes(&other, &[1, 2]);
-    town.say(0, 0, &grant(&asked, folkmoot_admission::GroundsWord::Votes(short))).0.unwrap();
+    town.say(0, 0, &grant(&asked, folkmoot_admission::WireGrounds::Votes(short))).0.unwrap();
     town.say(0, 0, &grant(&other, long)).0.unwrap();
     town.pass(20);
     assert_eq!(town.desks[0].authority.status().logging, 2);

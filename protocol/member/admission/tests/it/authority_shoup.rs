@@ -110,7 +110,7 @@ fn a_dealer_for_the_set_up_only_is_asked_once_and_leavers_that_could_sign_end_ad
             .traces
             .iter()
             .skip_while(|(_, text)| !text.contains("erased"))
-            .any(|(_, text)| text.contains("table: deal"))
+            .any(|(_, text)| text.contains("signing session: deal"))
     );
     let waits =
         |event: &Event| matches!(event, Event::Refused { reason: Reason::SharesStale, have: 3, need: 3 });

@@ -1,8 +1,8 @@
 //! Every message reads back as it was; anything else is an error, never a panic.
 
 use folkmoot_admission::{
-    AuthorityMessage, Dealt, GroundsWord, GuestMessage, HandWord, Heartbeat, KeyedVote, LogRecord, Office,
-    OpenMessage, Purpose, ReadyWord, Reason, Say, SignerKey, Whisper,
+    AuthorityMessage, Dealt, GuestMessage, Heartbeat, KeyedVote, LogRecord, Office, OpenMessage,
+    PrivateMessage, Purpose, Reason, SignedReady, SignerBody, SignerKey, SignerMessage, WireGrounds,
 };
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
 use folkmoot_base::{Blob, Entropy, EntryId, MemberId, Sealed, UnixTime};
@@ -42,7 +42,7 @@ fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
 fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
     let cms = Blob::from(bytes);
     let purpose = Purpose::Multi { request: [8; 32], expires: UnixTime(9) };
-    let say = Say::Convene { purpose, attempt: 1 };
+    let say = SignerBody::Start { purpose, attempt: 1 };
     let remove = Decision::Remove { member: MemberId([2; 32]), admission: EntryId([3; 32]) };
     vec![
         OpenMessage::Request { cms: cms.clone() },
@@ -51,11 +51,11 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
         OpenMessage::Proposal { decision: Decision::Electorate { voters: vec![MemberId([4; 32]); 3] } },
         OpenMessage::DecisionVote { decision: remove, cms: cms.clone() },
         OpenMessage::Revocations { der: cms.clone() },
-        OpenMessage::Hand { word: HandWord { table: [5; 32], say, signature: [6; 64] } },
-        OpenMessage::Hand {
-            word: HandWord {
-                table: [5; 32],
-                say: Say::Convene { purpose: Purpose::Revoke { tbs: cms }, attempt: 3 },
+        OpenMessage::Signer { message: SignerMessage { session: [5; 32], body: say, signature: [6; 64] } },
+        OpenMessage::Signer {
+            message: SignerMessage {
+                session: [5; 32],
+                body: SignerBody::Start { purpose: Purpose::Revoke { tbs: cms }, attempt: 3 },
                 signature: [6; 64],
             },
         },
@@ -69,31 +69,32 @@ fn authority_messages(bytes: Vec<u8>, number: u32) -> Vec<AuthorityMessage> {
     let blob = Blob::from(bytes);
     let (time, request) = (UnixTime(u64::from(number)), [1; 32]);
     let grant = |grounds| AuthorityMessage::Grant { request: blob.clone(), grounds };
-    let word = HandWord { table: [5; 32], say: Say::Ready { key: blob.clone() }, signature: [6; 64] };
+    let word =
+        SignerMessage { session: [5; 32], body: SignerBody::Ready { key: blob.clone() }, signature: [6; 64] };
     let sealed = Sealed { encapsulated: blob.clone(), body: blob.clone() };
     let dealt = Dealt {
         by: SignerKey { spki: blob.clone() },
         public: blob.clone(),
         to_each: vec![
-            Whisper { to: voter, sealed: sealed.clone() },
-            Whisper { to: MemberId([2; 32]), sealed },
+            PrivateMessage { to: voter, sealed: sealed.clone() },
+            PrivateMessage { to: MemberId([2; 32]), sealed },
         ],
         signature: [3; 64],
     };
     let beat = Heartbeat { member: voter, time, present: number, signature: [4; 64] };
     vec![
         AuthorityMessage::Heartbeat { beat },
-        grant(GroundsWord::Votes(vec![vote, vote])),
-        grant(GroundsWord::Multi { expires: time, signature: blob.clone() }),
-        grant(GroundsWord::Combined { epoch: [8; 32], signature: blob.clone() }),
+        grant(WireGrounds::Votes(vec![vote, vote])),
+        grant(WireGrounds::Multi { expires: time, signature: blob.clone() }),
+        grant(WireGrounds::Combined { epoch: [8; 32], signature: blob.clone() }),
         AuthorityMessage::Granted { request, der: blob.clone() },
         AuthorityMessage::Denied { request, reason: Reason::AwaitingAuthority },
         AuthorityMessage::Deal {
-            table: [5; 32],
+            session: [5; 32],
             threshold: number,
-            ready: vec![ReadyWord { member: voter, word }],
+            ready: vec![SignedReady { member: voter, message: word }],
         },
-        AuthorityMessage::Dealt { table: [5; 32], dealt },
+        AuthorityMessage::Dealt { session: [5; 32], dealt },
         AuthorityMessage::Revocations { der: blob },
     ]
 }

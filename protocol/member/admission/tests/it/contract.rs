@@ -296,7 +296,7 @@ fn a_vote_is_persisted_before_it_is_sent() {
                 Output::Multicast(payload) => match codec::decode(&payload).unwrap() {
                     OpenMessage::Vote { .. } | OpenMessage::DecisionVote { .. } => assert!(persisted),
                     OpenMessage::Request { .. } | OpenMessage::Proposal { .. } => {}
-                    OpenMessage::Hand { .. } | OpenMessage::Revocations { .. } => {}
+                    OpenMessage::Signer { .. } | OpenMessage::Revocations { .. } => {}
                     OpenMessage::Granted { .. } => {}
                 },
                 _ => {}

@@ -1,7 +1,7 @@
 //! Many at the door at once, and voters that fall out in the middle: everybody who was voted for is admitted, once.
 
 use crate::common::{Bus, vote};
-use folkmoot_admission::{OpenMessage, Say};
+use folkmoot_admission::{OpenMessage, SignerBody};
 use folkmoot_base::codec;
 use folkmoot_identity::Scheme;
 use folkmoot_identity::transcript::{Body, Entry};
@@ -54,7 +54,7 @@ fn all_of_a_crowd_are_admitted_once() {
     }
 }
 
-/// The leader of a table and each of its hands dies in each round, for good or to come back.
+/// The coordinator of a session and each of its signers dies in each round, for good or to come back.
 #[test]
 fn a_voter_that_dies_while_the_key_signs_holds_nobody_up() {
     for scheme in [Scheme::TsDsa, Scheme::Frost] {
@@ -69,7 +69,7 @@ fn a_voter_that_dies_while_the_key_signs_holds_nobody_up() {
                 bus.tamper = Some(Box::new(move |sender, payload| {
                     let at_table = matches!(
                         codec::decode(payload),
-                        Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Round { .. })
+                        Ok(OpenMessage::Signer { message: word }) if matches!(word.body, SignerBody::Round { .. })
                     );
                     !(at_table && sender == who)
                 }));

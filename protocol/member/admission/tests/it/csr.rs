@@ -184,7 +184,7 @@ fn adm_52_an_entry_that_is_lost_is_made_again() {
     submit(&mut bus, 0, &erik).unwrap();
     vote(&mut bus, 1, &erik.member(), true);
     let before = bus.entries;
-    // Votes and words at the table come; the entry that follows is taken off the bus.
+    // Votes and words at the session come; the entry that follows is taken off the bus.
     bus.lose_entries = true;
     vote(&mut bus, 2, &erik.member(), true);
     bus.pass(10);
@@ -288,7 +288,7 @@ fn trn_56_a_refused_csr_admits_nobody_whatever_was_proposed_for_it() {
     assert!(roster.is_refused_csr(&erik.serial()));
     let stands = refused.seats[2].transcript.make_admit(certificate.der(), author);
     let why = EntryError::PeerRefusedCsr(erik.member());
-    assert_eq!((why.rule(), stands), ("TRN-56", Err(BuildError::Refused(why.clone()))));
+    assert_eq!((why.rule(), stands), ("TRN-56".to_owned(), Err(BuildError::Refused(why.clone()))));
 }
 
 #[test]

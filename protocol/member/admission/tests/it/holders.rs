@@ -1,9 +1,10 @@
-//! Who holds shares of the group's key as electorates come and go, and what a table that gathers does with its clock.
-//! Method: as in hands.rs; what the simulator of tables found, each in its smallest form.
+//! Who holds shares of the group's key as electorates come and go, and what a session that gathers does with its clock.
+//! Method: as in signers.rs; what the simulator of sessions found, each in its smallest form.
 
 use crate::common::{Bus, vote};
+use crate::common::{Bus, vote};
 use bytes::Bytes;
-use folkmoot_admission::{Command, OpenMessage, Say};
+use folkmoot_admission::{Command, OpenMessage, SignerBody};
 use folkmoot_base::{MemberId, StoreKey, codec};
 use folkmoot_identity::{Decision, Scheme};
 use std::cell::RefCell;
@@ -31,7 +32,7 @@ fn without_rounds(bus: &mut Bus) {
     bus.tamper = Some(Box::new(|_, payload| {
         !matches!(
             codec::decode(payload),
-            Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Round { .. })
+            Ok(OpenMessage::Signer { message: word }) if matches!(word.body, SignerBody::Round { .. })
         )
     }));
 }
@@ -86,13 +87,13 @@ fn where_one_share_is_the_key_new_voters_get_it_too() {
 }
 
 #[test]
-fn no_timer_stands_in_the_past_while_a_table_gathers_or_stands_still() {
+fn no_timer_stands_in_the_past_while_a_session_gathers_or_stands_still() {
     for scheme in [Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
         let mut bus = Bus::silent(scheme, 5, 3);
         bus.tamper = Some(Box::new(|_, payload| {
             !matches!(
                 codec::decode(payload),
-                Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Ready { .. })
+                Ok(OpenMessage::Signer { message: word }) if matches!(word.body, SignerBody::Ready { .. })
             )
         }));
         bus.pass(0);
@@ -217,23 +218,23 @@ fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
 
 /// The first to call is heard, and never says who is seated: nobody waits for it twice.
 #[test]
-fn adm_46_after_a_table_that_came_to_nothing_another_leads() {
+fn adm_46_after_a_session_that_came_to_nothing_another_leads() {
     for scheme in SCHEMES {
         let mut bus = Bus::silent(scheme, 5, 2);
         let mute = bus.seats[0].identity.member();
-        let leaders = Rc::new(RefCell::new(Vec::new()));
-        let calls = leaders.clone();
+        let coordinators = Rc::new(RefCell::new(Vec::new()));
+        let calls = coordinators.clone();
         bus.tamper = Some(Box::new(move |sender, payload| {
-            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
-            if matches!(word.say, Say::Convene { .. }) {
+            let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
+            if matches!(word.body, SignerBody::Start { .. }) {
                 calls.borrow_mut().push(sender);
             }
-            sender != mute || !matches!(word.say, Say::Seats { .. })
+            sender != mute || !matches!(word.body, SignerBody::Participants { .. })
         }));
         bus.pass(25);
-        let leaders = leaders.borrow();
-        assert_eq!(leaders.first(), Some(&mute));
-        assert!(leaders.iter().any(|leader| *leader != mute), "{:#?}", bus.traces);
+        let coordinators = coordinators.borrow();
+        assert_eq!(coordinators.first(), Some(&mute));
+        assert!(coordinators.iter().any(|coordinator| *coordinator != mute), "{:#?}", bus.traces);
         assert!(bus.seats[1].transcript.roster().sharing().is_some(), "{:#?}", bus.traces);
     }
 }

@@ -19,7 +19,6 @@ mod authority_replicas;
 mod authority_shoup;
 mod authority_split;
 mod codec;
-mod common;
 mod contract;
 mod crowd;
 mod csr;

@@ -4,7 +4,8 @@
 use crate::common::table::Liar;
 use crate::common::{Bus, NOW, person, vote};
 use folkmoot_admission::{
-    AdmissionError, Command, Event, HAND_LABEL, HandWord, Input, OpenMessage, Phase, Purpose, Say,
+    AdmissionError, Command, Event, Input, OpenMessage, Phase, Purpose, SIGNER_LABEL, SignerBody,
+    SignerMessage,
 };
 use folkmoot_base::{MemberId, UnixTime, codec, digest};
 use folkmoot_identity::{Decision, Gmc, Scheme};
@@ -103,7 +104,7 @@ fn who_lies_is_named_and_signs_no_more() {
             bus.pass(12);
             assert!(!bus.admitted(dora), "with a liar there is no signature");
             for seat in [contact, 1] {
-                let named = Event::HandLied { member: who };
+                let named = Event::SignerLied { member: who };
                 assert!(bus.seats[seat].events.contains(&named), "{round} {contact}: {:#?}", bus.traces);
             }
             vote(&mut bus, 2, dora, true);
@@ -115,13 +116,13 @@ fn who_lies_is_named_and_signs_no_more() {
 }
 
 #[test]
-fn a_silent_hand_is_left_out() {
+fn a_silent_signer_is_left_out() {
     for silent_in in [0, 1, 2] {
         let mut bus = founded();
         let silent = bus.seats[0].identity.member();
         bus.tamper = Some(Box::new(move |sender, payload| {
-            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
-            let lost = matches!(word.say, Say::Round { round, .. } if round == silent_in);
+            let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
+            let lost = matches!(word.body, SignerBody::Round { round, .. } if round == silent_in);
             sender != silent || !lost
         }));
         let dora = bus.stranger("dora", 40, 4);
@@ -143,7 +144,7 @@ fn twenty_at_once_each_get_a_signature_of_their_own() {
     let mut bus = founded();
     let all: Vec<usize> =
         (0..20).map(|n| bus.stranger(&format!("guest{n}"), 50 + n, n as usize % 5)).collect();
-    // The first yes of each, then words of all tables between each other.
+    // The first yes of each, then words of all sessions between each other.
     for which in &all {
         vote(&mut bus, which % 5, *which, true);
     }
@@ -195,20 +196,23 @@ fn a_signer_who_goes_before_the_entry_is_replaced() {
     assert_eq!(signers(&bus, dora), ids(&bus, &[1, 3]));
 }
 
-/// What `who` says at a table, signed by it.
-fn say(bus: &Bus, who: usize, table: [u8; 32], say: Say) -> Input {
+/// What `who` says at a session, signed by it.
+fn say(bus: &Bus, who: usize, session: [u8; 32], say: SignerBody) -> Input {
     let seat = &bus.seats[who].identity;
     let group = bus.seats[0].transcript.group();
-    let covered = [&group.0[..], &seat.member().0, &table, &codec::encode(&say)].concat();
-    let signature = seat.key().sign_fixed(HAND_LABEL, &covered);
-    let word = HandWord { table, say, signature };
-    Input::Open { sender: seat.member(), payload: codec::encode(&OpenMessage::Hand { word }).into() }
+    let covered = [&group.0[..], &seat.member().0, &session, &codec::encode(&say)].concat();
+    let signature = seat.key().sign_fixed(SIGNER_LABEL, &covered);
+    let word = SignerMessage { session, body: say, signature };
+    Input::Open {
+        sender: seat.member(),
+        payload: codec::encode(&OpenMessage::Signer { message: word }).into(),
+    }
 }
 
-/// The table to which `who` calls for this purpose, and the call.
-fn call(bus: &Bus, who: usize, purpose: Purpose) -> ([u8; 32], Say) {
+/// The session to which `who` calls for this purpose, and the call.
+fn call(bus: &Bus, who: usize, purpose: Purpose) -> ([u8; 32], SignerBody) {
     let transcript = &bus.seats[0].transcript;
-    let say = Say::Convene { purpose, attempt: 7 };
+    let say = SignerBody::Start { purpose, attempt: 7 };
     let parts: [&[u8]; 6] = [
         b"folkmoot table v1",
         &transcript.group().0,
@@ -221,7 +225,7 @@ fn call(bus: &Bus, who: usize, purpose: Purpose) -> ([u8; 32], Say) {
 }
 
 #[test]
-fn adm_49_a_hand_signs_only_what_its_own_vote_says_and_no_longer() {
+fn adm_49_a_signer_signs_only_what_its_own_vote_says_and_no_longer() {
     let mut bus = founded();
     let dora = bus.stranger("dora", 40, 0);
     vote(&mut bus, 1, dora, true);
@@ -231,7 +235,8 @@ fn adm_49_a_hand_signs_only_what_its_own_vote_says_and_no_longer() {
     let count = ready.clone();
     bus.tamper = Some(Box::new(move |_, payload| {
         let heard = codec::decode(payload);
-        if matches!(heard, Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Ready { .. })) {
+        if matches!(heard, Ok(OpenMessage::Signer { message: word }) if matches!(word.body, SignerBody::Ready { .. }))
+        {
             count.set(count.get() + 1);
         }
         true
@@ -246,22 +251,22 @@ fn adm_49_a_hand_signs_only_what_its_own_vote_says_and_no_longer() {
         (Purpose::Reshare { threshold: 2 }, 0),
         (Purpose::Certify { request }, 0),
     ];
-    for (purpose, hands) in tries {
+    for (purpose, signers) in tries {
         ready.set(0);
-        let (table, convene) = call(&bus, 3, purpose.clone());
-        let input = say(&bus, 3, table, convene);
+        let (session, convene) = call(&bus, 3, purpose.clone());
+        let input = say(&bus, 3, session, convene);
         bus.everyone(&input);
         bus.settle();
-        assert_eq!(ready.get(), hands, "{purpose:?}");
+        assert_eq!(ready.get(), signers, "{purpose:?}");
     }
     without_errors(&bus);
-    // Where everybody signs for itself, and where a key of the group signs, nobody sits at such a table.
+    // Where everybody signs for itself, and where a key of the group signs, nobody sits at such a session.
     for scheme in [Scheme::Plain, Scheme::Frost] {
         let mut bus = Bus::silent(scheme, 5, 2);
-        let (table, convene) = call(&bus, 3, Purpose::Multi { request, expires: hours });
-        let input = say(&bus, 3, table, convene);
+        let (session, convene) = call(&bus, 3, Purpose::Multi { request, expires: hours });
+        let input = say(&bus, 3, session, convene);
         let heard = bus.input(0, input);
-        let refused = matches!(heard, Err(AdmissionError::PeerHand(..)));
+        let refused = matches!(heard, Err(AdmissionError::PeerSigner(..)));
         assert_eq!(refused, scheme == Scheme::Plain, "{heard:?}");
     }
 }

@@ -82,7 +82,7 @@ fn adm_55_voters_may_say_no_and_founders_need_none() {
     assert_eq!(voted, Err(AdmissionError::LocalNotVoter));
 }
 
-/// Its link to the contact that it had as a guest is up yet: that one does not take it for a guest, and calls no tables for it.
+/// Its link to the contact that it had as a guest is up yet: that one does not take it for a guest, and calls no sessions for it.
 #[test]
 fn adm_55_a_renewal_is_its_members_alone_to_bring() {
     let (mut bus, dora) = with_dora(Scheme::Frost);
@@ -90,7 +90,7 @@ fn adm_55_a_renewal_is_its_members_alone_to_bring() {
     bus.pass(1);
     let guests = |who: usize| {
         let seat = &bus.seats[who];
-        seat.admission.tables(bus.now, &seat.transcript).guests
+        seat.admission.signing(bus.now, &seat.transcript).guests
     };
     assert_eq!(guests(dora), [bus.seats[dora].identity.member()]);
     for who in 0..dora {

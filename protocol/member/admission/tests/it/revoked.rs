@@ -4,7 +4,8 @@
 use crate::common::{Bus, open, seat, vote};
 use bytes::Bytes;
 use folkmoot_admission::{
-    AdmissionError, Command, GuestMessage, HAND_LABEL, HandWord, Input, OpenMessage, Purpose, Say,
+    AdmissionError, Command, GuestMessage, Input, OpenMessage, Purpose, SIGNER_LABEL, SignerBody,
+    SignerMessage,
 };
 use folkmoot_base::{Digest, MemberId, NodeId, UnixTime, codec, digest};
 use folkmoot_identity::{
@@ -76,7 +77,7 @@ fn without_rounds(bus: &mut Bus) {
     bus.tamper = Some(Box::new(|_, payload| {
         !matches!(
             codec::decode(payload),
-            Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Round { .. })
+            Ok(OpenMessage::Signer { message: word }) if matches!(word.body, SignerBody::Round { .. })
         )
     }));
 }
@@ -162,40 +163,40 @@ fn a_list_that_could_not_be_made_is_made_after_a_restart() {
 }
 
 #[test]
-fn a_leader_that_goes_no_further_is_not_waited_for() {
+fn a_coordinator_that_goes_no_further_is_not_waited_for() {
     let (mut bus, dora, _) = peopled(Scheme::TsDsa);
     let (dora, first) = (member(&bus, dora), bus.seats[0].identity.member());
     bus.tamper = Some(Box::new(move |sender, payload| {
-        let seats = |say: &Say| matches!(say, Say::Seats { .. });
-        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
-        sender != first || !seats(&word.say)
+        let seats = |say: &SignerBody| matches!(say, SignerBody::Participants { .. });
+        let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
+        sender != first || !seats(&word.body)
     }));
     expel(&mut bus, dora);
     bus.pass(12);
     assert_eq!(bus.seats[1].admission.revocations().map(|list| list.body().number()), Some(1));
 }
 
-/// `who` calls to a table for this list; how many are ready to sign it.
+/// `who` starts a session for this list; how many are ready to sign it.
 fn ready_for(bus: &mut Bus, who: usize, body: &RevocationBody, attempt: u32) -> usize {
     let transcript = &bus.seats[0].transcript;
     let (identity, roster) = (&bus.seats[who].identity, transcript.roster());
-    let say = Say::Convene { purpose: Purpose::Revoke { tbs: body.tbs().unwrap().into() }, attempt };
-    let (said, leader, group) = (codec::encode(&say), identity.member(), transcript.group());
+    let say = SignerBody::Start { purpose: Purpose::Revoke { tbs: body.tbs().unwrap().into() }, attempt };
+    let (said, coordinator, group) = (codec::encode(&say), identity.member(), transcript.group());
     let (serial, epoch) = (roster.electorate().serial.to_be_bytes(), roster.sharing().unwrap().facts.epoch);
-    let table: Digest = digest(&[b"folkmoot table v1", &group.0, &leader.0, &serial, &epoch, &said]);
-    let covered = [&group.0[..], &leader.0, &table, &said].concat();
-    let signature = identity.key().sign_fixed(HAND_LABEL, &covered);
-    let payload = open(&OpenMessage::Hand { word: HandWord { table, say, signature } });
+    let session: Digest = digest(&[b"folkmoot table v1", &group.0, &coordinator.0, &serial, &epoch, &said]);
+    let covered = [&group.0[..], &coordinator.0, &session, &said].concat();
+    let signature = identity.key().sign_fixed(SIGNER_LABEL, &covered);
+    let payload = open(&OpenMessage::Signer { message: SignerMessage { session, body: say, signature } });
     let ready = Rc::new(Cell::new(0));
     let count = ready.clone();
     bus.tamper = Some(Box::new(move |_, payload| {
-        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
-        if word.table == table && matches!(word.say, Say::Ready { .. }) {
+        let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
+        if word.session == session && matches!(word.body, SignerBody::Ready { .. }) {
             count.set(count.get() + 1);
         }
-        !matches!(word.say, Say::Round { .. })
+        !matches!(word.body, SignerBody::Round { .. })
     }));
-    bus.everyone(&Input::Open { sender: leader, payload });
+    bus.everyone(&Input::Open { sender: coordinator, payload });
     bus.settle();
     ready.get()
 }
@@ -294,7 +295,7 @@ fn adm_48_a_list_that_the_groups_key_has_not_signed_or_says_more_than_the_transc
     let mut plain = Bus::new(3, 2);
     let sender = plain.seats[1].identity.member();
     let payload = open(&OpenMessage::Revocations { der: list.der().to_vec().into() });
-    assert!(matches!(plain.input(0, Input::Open { sender, payload }), Err(AdmissionError::PeerHand(..))));
+    assert!(matches!(plain.input(0, Input::Open { sender, payload }), Err(AdmissionError::PeerSigner(..))));
 }
 
 /// A guest who asks for a certificate of this serial number.

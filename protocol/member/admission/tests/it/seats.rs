@@ -1,9 +1,10 @@
-//! A leader that gives seats as no charter has it: nobody sits down.
+//! A coordinator that gives seats as no charter has it: nobody sits down.
 //! Method: real machines on a perfect ordered bus; one of them says what its machine would not.
 
-use crate::common::table::{Liar, Runs, call, say, say_as};
 use crate::common::{Bus, vote};
-use folkmoot_admission::{AdmissionError, Command, Event, HandWord, Input, OpenMessage, Purpose, Say};
+use folkmoot_admission::{
+    AdmissionError, Command, Event, Input, OpenMessage, Purpose, SignerBody, SignerMessage,
+};
 use folkmoot_base::{Blob, Digest, MemberId, codec};
 use folkmoot_identity::{Decision, Identity, Scheme};
 use std::cell::{Cell, RefCell};
@@ -11,56 +12,63 @@ use std::rc::Rc;
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
 /// Who leads wrongly.
-const LEADER: usize = 1;
+const COORDINATOR: usize = 1;
 
-/// Of what is said at tables only who is ready arrives.
+/// Of what is said at sessions only who is ready arrives.
 fn only_ready(bus: &mut Bus) {
     bus.tamper = Some(Box::new(|_, payload| match codec::decode(payload) {
-        Ok(OpenMessage::Hand { word }) => matches!(word.say, Say::Ready { .. }),
+        Ok(OpenMessage::Signer { message: word }) => matches!(word.body, SignerBody::Ready { .. }),
         _ => true,
     }));
 }
 
-fn sorted(hands: &[MemberId]) -> Vec<MemberId> {
-    let mut hands = hands.to_vec();
-    hands.sort();
-    hands
+fn sorted(signers: &[MemberId]) -> Vec<MemberId> {
+    let mut signers = signers.to_vec();
+    signers.sort();
+    signers
 }
 
-fn ids(bus: &Bus, hands: &[usize]) -> Vec<MemberId> {
-    sorted(&hands.iter().map(|who| bus.seats[*who].identity.member()).collect::<Vec<_>>())
+fn ids(bus: &Bus, signers: &[usize]) -> Vec<MemberId> {
+    sorted(&signers.iter().map(|who| bus.seats[*who].identity.member()).collect::<Vec<_>>())
 }
 
-/// Calls to a table at which the leader's friend is ready too.
+/// Calls to a session at which the coordinator's friend is ready too.
 fn set(bus: &mut Bus, purpose: &Purpose, attempt: u32, friend: Option<&Identity>) -> Digest {
-    let (table, convene) = call(bus, LEADER, purpose.clone(), attempt);
-    let called = say(bus, LEADER, table, convene);
+    let (session, convene) = call(bus, COORDINATOR, purpose.clone(), attempt);
+    let called = say(bus, COORDINATOR, session, convene);
     bus.everyone(&called);
     bus.settle();
     if let Some(friend) = friend {
-        let ready = say_as(bus, friend, table, Say::Ready { key: Blob::from(vec![9; 32]) });
+        let ready = say_as(bus, friend, session, SignerBody::Ready { key: Blob::from(vec![9; 32]) });
         bus.everyone(&ready);
         bus.settle();
     }
-    table
+    session
 }
 
-/// The leader gives these seats; what the others say to that.
-fn seat(bus: &mut Bus, table: Digest, givers: &[MemberId], takers: &[MemberId]) -> Vec<Option<&'static str>> {
-    let seats = Say::Seats { givers: givers.to_vec(), takers: takers.to_vec() };
-    let seats = say(bus, LEADER, table, seats);
+/// The coordinator gives these seats; what the others say to that.
+fn seat(
+    bus: &mut Bus,
+    session: Digest,
+    givers: &[MemberId],
+    takers: &[MemberId],
+) -> Vec<Option<&'static str>> {
+    let seats = SignerBody::Participants { givers: givers.to_vec(), takers: takers.to_vec() };
+    let seats = say(bus, COORDINATOR, session, seats);
     let others: Vec<usize> =
-        (0..bus.seats.len()).filter(|who| *who != LEADER && bus.seats[*who].up).collect();
+        (0..bus.seats.len()).filter(|who| *who != COORDINATOR && bus.seats[*who].up).collect();
     let said = others.into_iter().map(|who| match bus.input(who, seats.clone()) {
         Ok(()) => None,
-        Err(AdmissionError::PeerHand(_, why)) => Some(why),
+        Err(AdmissionError::PeerSigner(_, why)) => Some(why),
         Err(other) => panic!("{other}"),
     });
     said.collect()
 }
 
 fn sits(bus: &Bus, what: &str) -> bool {
-    bus.traces.iter().any(|(who, text)| *who != LEADER && *text == format!("sits at a table: {what}"))
+    bus.traces
+        .iter()
+        .any(|(who, text)| *who != COORDINATOR && *text == format!("takes part in a signing session: {what}"))
 }
 
 /// A founded group of five of whom two sign, and a member without a vote.
@@ -95,12 +103,12 @@ fn adm_71_new_shares_are_for_voters_and_for_a_quorum_of_them() {
         wanting(&mut bus, "3");
         let purpose = Purpose::Reshare { threshold: 3 };
         let all = ids(&bus, &[0, 1, 2, 3, 4]);
-        let (two, three) = (ids(&bus, &[0, LEADER]), ids(&bus, &[0, LEADER, 2]));
-        let own = bus.seats[LEADER].identity.member();
-        let with_friend = |hands: &[MemberId]| sorted(&[hands, &[friend.member()]].concat());
+        let (two, three) = (ids(&bus, &[0, COORDINATOR]), ids(&bus, &[0, COORDINATOR, 2]));
+        let own = bus.seats[COORDINATOR].identity.member();
+        let with_friend = |signers: &[MemberId]| sorted(&[signers, &[friend.member()]].concat());
         let no_vote = "a share for one who has no vote";
         let few = "shares for fewer than sign, or for no quorum";
-        let holders = "more or fewer than it takes, or hands without a share";
+        let holders = "more or fewer than it takes, or signers without a share";
         let tries = [
             (two.clone(), with_friend(&[own]), no_vote),
             (two.clone(), with_friend(&all), no_vote),
@@ -111,14 +119,14 @@ fn adm_71_new_shares_are_for_voters_and_for_a_quorum_of_them() {
             (with_friend(&[own]), all.clone(), holders),
         ];
         for (attempt, (givers, takers, why)) in tries.into_iter().enumerate() {
-            let table = set(&mut bus, &purpose, attempt as u32 + 1, Some(&friend));
-            assert_eq!(seat(&mut bus, table, &givers, &takers), [Some(why); 4], "{scheme:?}");
+            let session = set(&mut bus, &purpose, attempt as u32 + 1, Some(&friend));
+            assert_eq!(seat(&mut bus, session, &givers, &takers), [Some(why); 4], "{scheme:?}");
             assert!(!sits(&bus, "reshare"), "{scheme:?}");
-            assert_eq!(seat(&mut bus, table, &two, &all), [None; 4], "{scheme:?}: that table is over");
+            assert_eq!(seat(&mut bus, session, &two, &all), [None; 4], "{scheme:?}: that session is over");
             assert!(!sits(&bus, "reshare"), "{scheme:?}");
         }
-        let table = set(&mut bus, &purpose, 99, Some(&friend));
-        assert_eq!(seat(&mut bus, table, &two, &all), [None; 4], "{scheme:?}");
+        let session = set(&mut bus, &purpose, 99, Some(&friend));
+        assert_eq!(seat(&mut bus, session, &two, &all), [None; 4], "{scheme:?}");
         assert!(sits(&bus, "reshare"), "{scheme:?}: {:#?}", bus.traces);
         assert_eq!(bus.seats[0].transcript.roster().sharing().cloned(), before);
     }
@@ -138,11 +146,11 @@ fn adm_71_founders_are_the_voters_who_get_shares() {
         let few = "shares for fewer than sign, or for no quorum";
         let tries = [(four, all.clone(), other), (all.clone(), Vec::new(), other), (two.clone(), two, few)];
         for (attempt, (givers, takers, why)) in tries.into_iter().enumerate() {
-            let table = set(&mut bus, &purpose, attempt as u32 + 1, None);
-            assert_eq!(seat(&mut bus, table, &givers, &takers), [Some(why); 4], "{scheme:?}");
+            let session = set(&mut bus, &purpose, attempt as u32 + 1, None);
+            assert_eq!(seat(&mut bus, session, &givers, &takers), [Some(why); 4], "{scheme:?}");
         }
-        let table = set(&mut bus, &purpose, 99, None);
-        assert_eq!(seat(&mut bus, table, &all, &all), [None; 4], "{scheme:?}");
+        let session = set(&mut bus, &purpose, 99, None);
+        assert_eq!(seat(&mut bus, session, &all, &all), [None; 4], "{scheme:?}");
         assert!(sits(&bus, "found"), "{scheme:?}: {:#?}", bus.traces);
     }
 }
@@ -162,7 +170,7 @@ fn adm_71_where_a_signature_is_made_nobody_gets_a_share() {
         let right = ids(&bus, &[0, 1, 2][..signers]);
         let more = ids(&bus, &[0, 1, 2, 3][..signers + 1]);
         let with_friend = sorted(&[&right[1..], &[friend.member()]].concat());
-        let holders = "more or fewer than it takes, or hands without a share";
+        let holders = "more or fewer than it takes, or signers without a share";
         let shares = "shares where only a signature is made";
         let tries = [
             (right.clone(), right.clone(), shares),
@@ -170,21 +178,21 @@ fn adm_71_where_a_signature_is_made_nobody_gets_a_share() {
             (with_friend, Vec::new(), holders),
         ];
         for (attempt, (givers, takers, why)) in tries.into_iter().enumerate() {
-            let table = set(&mut bus, &purpose, attempt as u32 + 1, Some(&friend));
+            let session = set(&mut bus, &purpose, attempt as u32 + 1, Some(&friend));
             bus.pass(1);
-            assert_eq!(seat(&mut bus, table, &givers, &takers), [Some(why); 4], "{scheme:?}");
+            assert_eq!(seat(&mut bus, session, &givers, &takers), [Some(why); 4], "{scheme:?}");
             assert!(!sits(&bus, "certify"), "{scheme:?}");
         }
-        let table = set(&mut bus, &purpose, 99, None);
+        let session = set(&mut bus, &purpose, 99, None);
         bus.pass(1);
-        assert_eq!(seat(&mut bus, table, &right, &[]), [None; 4], "{scheme:?}");
+        assert_eq!(seat(&mut bus, session, &right, &[]), [None; 4], "{scheme:?}");
         assert!(sits(&bus, "certify"), "{scheme:?}: {:#?}", bus.traces);
     }
 }
 
-fn hand(payload: &[u8]) -> Option<HandWord> {
+fn signer(payload: &[u8]) -> Option<SignerMessage> {
     match codec::decode(payload) {
-        Ok(OpenMessage::Hand { word }) => Some(word),
+        Ok(OpenMessage::Signer { message: word }) => Some(word),
         _ => None,
     }
 }
@@ -201,13 +209,13 @@ fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
         only_ready(&mut bus);
         bus.pass(0);
         let purpose = Purpose::Found { threshold };
-        let (three, all) = (ids(&bus, &[0, LEADER, 2]), ids(&bus, &[0, 1, 2, 3, 4]));
-        let table = set(&mut bus, &purpose, 1, None);
+        let (three, all) = (ids(&bus, &[0, COORDINATOR, 2]), ids(&bus, &[0, 1, 2, 3, 4]));
+        let session = set(&mut bus, &purpose, 1, None);
         let why = (!fits).then_some("a voter left out who is ready, of so few");
-        assert_eq!(seat(&mut bus, table, &three, &three), [why; 4]);
+        assert_eq!(seat(&mut bus, session, &three, &three), [why; 4]);
         assert_eq!(sits(&bus, "found"), fits);
-        let table = set(&mut bus, &purpose, 2, None);
-        assert_eq!(seat(&mut bus, table, &all, &all), [None; 4]);
+        let session = set(&mut bus, &purpose, 2, None);
+        assert_eq!(seat(&mut bus, session, &all, &all), [None; 4]);
         assert!(sits(&bus, "found"));
     }
     // Who is away is not missed; nor is one in whose name another says that it is ready.
@@ -216,32 +224,33 @@ fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
     bus.seats[4].up = false;
     bus.pass(0);
     let four = ids(&bus, &[0, 1, 2, 3]);
-    let table = set(&mut bus, &Purpose::Found { threshold: 3 }, 1, None);
-    let ready = Say::Ready { key: Blob::from(vec![9; 32]) };
-    let Input::Open { payload, .. } = say(&bus, LEADER, table, ready) else { panic!("no word") };
+    let session = set(&mut bus, &Purpose::Found { threshold: 3 }, 1, None);
+    let ready = SignerBody::Ready { key: Blob::from(vec![9; 32]) };
+    let Input::Open { payload, .. } = say(&bus, COORDINATOR, session, ready) else { panic!("no word") };
     bus.everyone(&Input::Open { sender: bus.seats[4].identity.member(), payload });
-    assert_eq!(seat(&mut bus, table, &four, &four), [None; 3]);
+    assert_eq!(seat(&mut bus, session, &four, &four), [None; 3]);
     assert!(sits(&bus, "found"));
 }
 
-/// Who is silent, or lies, where everybody sits has shown it to everybody, and the next table is set without it.
+/// Who is silent, or lies, where everybody sits has shown it to everybody, and the next session is set without it.
 #[test]
 fn adm_72_whom_all_saw_to_be_silent_is_left_out_by_all() {
     for scheme in SCHEMES {
         let mut bus = Bus::silent(scheme, 5, if scheme == Scheme::Frost { 3 } else { 2 });
         let gone = bus.seats[3].identity.member();
         bus.tamper = Some(Box::new(move |sender, payload| {
-            let round = hand(payload).is_some_and(|word| matches!(word.say, Say::Round { .. }));
+            let round = signer(payload).is_some_and(|word| matches!(word.body, SignerBody::Round { .. }));
             !(round && sender == gone)
         }));
         bus.pass(30);
         assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 4]), "{scheme:?}: {:#?}", bus.traces);
-        let found = bus.traces.iter().filter(|(_, text)| text.contains("calls to a table: found")).count();
+        let found =
+            bus.traces.iter().filter(|(_, text)| text.contains("starts a signing session: found")).count();
         assert_eq!(found, 2, "{scheme:?}: {:#?}", bus.traces);
     }
 }
 
-/// One that says everything but what it is to say in a round leads tables for new shares, too, and calls again before another can: as soon as
+/// One that says everything but what it is to say in a round leads sessions for new shares, too, and calls again before another can: as soon as
 /// all saw it to be silent nobody sits there.
 #[test]
 fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
@@ -250,8 +259,8 @@ fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
     let away = Rc::new(Cell::new(true));
     let is_away = away.clone();
     bus.tamper = Some(Box::new(move |sender, payload| {
-        let Some(word) = hand(payload) else { return true };
-        let round = matches!(word.say, Say::Round { .. });
+        let Some(word) = signer(payload) else { return true };
+        let round = matches!(word.body, SignerBody::Round { .. });
         !(round && sender == silent || is_away.get() && sender == late)
     }));
     let stood_still = |bus: &Bus| bus.traces.iter().any(|(_, text)| text.contains("stood still"));
@@ -274,7 +283,7 @@ fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     let lied = Rc::new(Cell::new(false));
     let (lies, group) = (lied.clone(), bus.seats[0].transcript.group());
     let mut liar = Liar::new(crate::common::person("founder4", 4), group, 1);
-    let who = liar.hand.member();
+    let who = liar.signer.member();
     bus.tamper = Some(Box::new(move |sender, payload| {
         lies.set(liar.lie(sender, payload) || lies.get());
         true
@@ -284,7 +293,7 @@ fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     vote(&mut bus, 2, dora, true);
     bus.pass(20);
     assert!(lied.get());
-    let knows = |bus: &Bus, seat: usize| bus.seats[seat].events.contains(&Event::HandLied { member: who });
+    let knows = |bus: &Bus, seat: usize| bus.seats[seat].events.contains(&Event::SignerLied { member: who });
     let known = (0..5).filter(|seat| *seat != 3 && knows(&bus, *seat)).count();
     assert!((1..4).contains(&known), "some know it and some do not: {known}");
     bus.tamper = None;
@@ -296,7 +305,7 @@ fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 3, 4]));
 }
 
-/// Whoever said that it is ready after the leader chose, and before its seats have their place: nobody sits, and it calls again at once.
+/// Whoever said that it is ready after the coordinator chose, and before its seats have their place: nobody sits, and it calls again at once.
 #[test]
 fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
     let mut bus = Bus::silent(Scheme::Frost, 5, 3);
@@ -304,12 +313,12 @@ fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
     let held = Rc::new(RefCell::new((None, None)));
     let keep = held.clone();
     bus.tamper = Some(Box::new(move |sender, payload| {
-        let Some(word) = hand(payload) else { return true };
+        let Some(word) = signer(payload) else { return true };
         let mut held = keep.borrow_mut();
         let input = Input::Open { sender, payload: payload.clone() };
-        match word.say {
-            Say::Ready { .. } if sender == late && held.0.is_none() => held.0 = Some(input),
-            Say::Seats { .. } if held.1.is_none() => held.1 = Some(input),
+        match word.body {
+            SignerBody::Ready { .. } if sender == late && held.0.is_none() => held.0 = Some(input),
+            SignerBody::Participants { .. } if held.1.is_none() => held.1 = Some(input),
             _ => return true,
         }
         false
@@ -324,9 +333,15 @@ fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
     bus.settle();
     bus.everyone(&seats.expect("seats"));
     bus.settle();
-    assert!(bus.traces.iter().any(|(_, text)| text.contains("seats that fit no more")), "{:#?}", bus.traces);
-    let missed =
-        AdmissionError::PeerHand(bus.seats[0].identity.member(), "a voter left out who is ready, of so few");
+    assert!(
+        bus.traces.iter().any(|(_, text)| text.contains("participants that fit no more")),
+        "{:#?}",
+        bus.traces
+    );
+    let missed = AdmissionError::PeerSigner(
+        bus.seats[0].identity.member(),
+        "a voter left out who is ready, of so few",
+    );
     assert!(bus.seats[1..].iter().all(|seat| seat.errors.contains(&missed)), "{:#?}", bus.traces);
     bus.pass(2);
     assert_eq!(holders(&bus).len(), 5, "{:#?}", bus.traces);
@@ -334,14 +349,14 @@ fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
 }
 
 fn named(bus: &Bus) -> bool {
-    bus.seats.iter().any(|seat| seat.events.iter().any(|event| matches!(event, Event::HandLied { .. })))
+    bus.seats.iter().any(|seat| seat.events.iter().any(|event| matches!(event, Event::SignerLied { .. })))
 }
 
-fn done(bus: &Bus, hand: usize) -> bool {
-    bus.traces.contains(&(hand, "a table is done: certify".to_owned()))
+fn done(bus: &Bus, signer: usize) -> bool {
+    bus.traces.contains(&(signer, "a signing session is done: certify".to_owned()))
 }
 
-/// A leader that chooses the name of a table that was, and has a hand's words of then said again before its own.
+/// A coordinator that chooses the name of a session that was, and has a signer's words of then said again before its own.
 #[test]
 fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
     for scheme in SCHEMES {
@@ -352,53 +367,55 @@ fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
         let (keep, lost) = (words.clone(), Rc::new(Cell::new(true)));
         let loses = lost.clone();
         bus.tamper = Some(Box::new(move |sender, payload| {
-            let Some(word) = hand(payload) else { return true };
-            let round = matches!(word.say, Say::Round { .. });
+            let Some(word) = signer(payload) else { return true };
+            let round = matches!(word.body, SignerBody::Round { .. });
             if round && loses.get() {
                 keep.borrow_mut().push(Input::Open { sender, payload: payload.clone() });
             }
-            matches!(word.say, Say::Ready { .. }) || (round && !loses.get())
+            matches!(word.body, SignerBody::Ready { .. }) || (round && !loses.get())
         }));
         vote(&mut bus, 1, dora, true);
         vote(&mut bus, 2, dora, true);
         let purpose = Purpose::Certify { request: bus.request_of(0, dora).unwrap() };
         // Its machine would lead otherwise.
-        bus.seats[LEADER].up = false;
-        let hands = &[0, 2, 3][..scheme.signers(2)];
-        let givers = ids(&bus, hands);
+        bus.seats[COORDINATOR].up = false;
+        let signers = &[0, 2, 3][..scheme.signers(2)];
+        let givers = ids(&bus, signers);
         for again in [false, true] {
             lost.set(!again);
-            let table = set(&mut bus, &purpose, 5, None);
+            let session = set(&mut bus, &purpose, 5, None);
             bus.pass(1);
-            seat(&mut bus, table, &givers, &[]);
+            seat(&mut bus, session, &givers, &[]);
             if scheme == Scheme::TsDsa {
-                hands.iter().for_each(|hand| bus.input(*hand, Input::Timeout).unwrap());
+                signers.iter().for_each(|signer| bus.input(*signer, Input::Timeout).unwrap());
             }
             let old = words.borrow().clone();
             for word in old.iter().filter(|_| again) {
                 bus.everyone(word);
             }
             bus.pass(if again { 2 } else { 7 });
-            assert_eq!(words.borrow().len(), hands.len(), "{scheme:?}: {:#?}", bus.traces);
+            assert_eq!(words.borrow().len(), signers.len(), "{scheme:?}: {:#?}", bus.traces);
         }
         assert!(bus.traces.iter().any(|(_, text)| text == "a word of another run"), "{scheme:?}");
         assert!(!named(&bus), "{scheme:?}: {:#?}", bus.traces);
-        assert!(hands.iter().all(|hand| done(&bus, *hand)), "{scheme:?}: {:#?}", bus.traces);
+        assert!(signers.iter().all(|signer| done(&bus, *signer)), "{scheme:?}: {:#?}", bus.traces);
     }
 }
 
-/// One that tells two hands different things, which takes more than its own words: what the two make of that, neither takes from the other.
+/// One that tells two signers different things, which takes more than its own words: what the two make of that, neither takes from the other.
 #[test]
-fn adm_73_one_that_tells_two_hands_different_things_sets_none_against_the_other() {
+fn adm_73_one_that_tells_two_signers_different_things_sets_none_against_the_other() {
     let mut bus = Bus::of_scheme(Scheme::Frost, 5, 3);
     bus.pass(12);
-    let leader = bus.seats[0].identity.member();
+    let coordinator = bus.seats[0].identity.member();
     let (runs, held) = (Rc::new(RefCell::new(Runs::default())), Rc::new(RefCell::new(None)));
     let (all, keep) = (runs.clone(), held.clone());
     bus.tamper = Some(Box::new(move |sender, payload| {
-        let Some(word) = hand(payload) else { return true };
+        let Some(word) = signer(payload) else { return true };
         let mut held = keep.borrow_mut();
-        let first = held.is_none() && sender != leader && matches!(word.say, Say::Round { round: 0, .. });
+        let first = held.is_none()
+            && sender != coordinator
+            && matches!(word.body, SignerBody::Round { round: 0, .. });
         if first {
             *held = Some((sender, word));
         } else {
@@ -414,15 +431,16 @@ fn adm_73_one_that_tells_two_hands_different_things_sets_none_against_the_other(
     let person = (1..=5).map(|seed| crate::common::person(&format!("founder{seed}"), seed));
     let identity = person.into_iter().find(|person| person.member() == liar).unwrap();
     let group = bus.seats[0].transcript.group();
-    let Say::Round { to_all, to_each, .. } = word.say.clone() else { panic!("no word of a round") };
+    let SignerBody::Round { to_all, to_each, .. } = word.body.clone() else { panic!("no word of a round") };
     // The two elements of a commitment, the other way round.
     let (tag, pair) = to_all.0.split_at(to_all.0.len() - 64);
     let turned = Blob::from([tag, &pair[32..], &pair[..32]].concat());
-    let other = Say::Round { round: 0, to_all: turned, to_each };
-    let payloads = [word.say.clone(), other].map(|say| runs.borrow().say(&identity, group, word.table, say));
+    let other = SignerBody::Round { round: 0, to_all: turned, to_each };
+    let payloads =
+        [word.body.clone(), other].map(|say| runs.borrow().say(&identity, group, word.session, say));
     runs.borrow_mut().note(liar, &word);
     for who in 0..5 {
-        let heard = usize::from(bus.seats[who].identity.member() != leader && who != 0);
+        let heard = usize::from(bus.seats[who].identity.member() != coordinator && who != 0);
         let own = bus.seats[who].identity.member() == liar;
         let payload = payloads[if own { 0 } else { heard }].clone();
         let _ = bus.input(who, Input::Open { sender: liar, payload });

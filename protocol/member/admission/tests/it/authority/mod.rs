@@ -7,8 +7,8 @@ use crate::common::town::{Plan, Town, denied, desk, grant, granted, named, offic
 use crate::common::{Dice, NOW, person};
 use bytes::Bytes;
 use folkmoot_admission::{
-    AdmissionError, Authority, AuthorityMessage, Closed, Command, Config, Event, GroundsWord, Heartbeat,
-    Input, LOGGING_MAX, Office, Output, PETITIONS_MAX, Reason,
+    AdmissionError, Authority, AuthorityMessage, Closed, Command, Config, Event, Heartbeat, Input,
+    LOGGING_MAX, Office, Output, PETITIONS_MAX, Reason, WireGrounds,
 };
 use folkmoot_base::{Blob, GroupId, UnixTime, codec};
 use folkmoot_identity::{
@@ -20,7 +20,7 @@ fn plain() -> Town {
 }
 
 fn nothing_issued(town: &Town) {
-    let told = |desk: &crate::common::town::Desk| {
+    let told = |desk: &town::Desk| {
         desk.told.iter().any(|(_, word)| matches!(word, AuthorityMessage::Granted { .. }))
     };
     assert!(!town.desks.iter().any(told));
@@ -45,7 +45,7 @@ fn adm_60_votes_that_do_not_stand_grant_nothing() {
     longer[0].expires = UnixTime(later.0 + 1);
     let swapped: Vec<VoteProof> = good.iter().rev().copied().collect();
     let twice = vec![good[0], good[0]];
-    let GroundsWord::Votes(candidate) = town.votes(&other, &[1, 2]) else { panic!("votes") };
+    let WireGrounds::Votes(candidate) = town.votes(&other, &[1, 2]) else { panic!("votes") };
     let cases = [
         ("too few", vec![good[0]], Reason::AwaitingVotes),
         ("none", Vec::new(), Reason::AwaitingVotes),
@@ -59,16 +59,16 @@ fn adm_60_votes_that_do_not_stand_grant_nothing() {
         ("twice the same", twice, Reason::Votes),
     ];
     for (what, votes, reason) in cases {
-        let (result, answers) = town.say(0, 0, &grant(&request, GroundsWord::Votes(votes)));
+        let (result, answers) = town.say(0, 0, &grant(&request, WireGrounds::Votes(votes)));
         assert!(matches!(result, Err(AdmissionError::PeerGrant(..))), "{what}: {result:?}");
         assert_eq!(denied(&answers), reason, "{what}");
     }
-    let combined = GroundsWord::Combined { epoch: [1; 32], signature: Blob::from(vec![1; 64]) };
+    let combined = WireGrounds::Combined { epoch: [1; 32], signature: Blob::from(vec![1; 64]) };
     assert_eq!(denied(&town.ask(&request, combined)), Reason::AwaitingAuthority);
-    let multi = GroundsWord::Multi { expires: later, signature: Blob::from(vec![1; 64]) };
+    let multi = WireGrounds::Multi { expires: later, signature: Blob::from(vec![1; 64]) };
     assert_eq!(denied(&town.ask(&request, multi)), Reason::Votes);
     nothing_issued(&town);
-    let gmc = Gmc::from_der(&granted(&town.ask(&request, GroundsWord::Votes(good)))).unwrap();
+    let gmc = Gmc::from_der(&granted(&town.ask(&request, WireGrounds::Votes(good)))).unwrap();
     assert_eq!(gmc.check_central(town.transcript().roster().charter()), Ok(()));
     town.admit(gmc.der());
     assert!(town.transcript().roster().is_member(&request.member()));
@@ -117,7 +117,7 @@ fn adm_60_a_request_that_was_used_refused_or_is_not_listed_grants_nothing() {
     let stranger = town.request(41, |_| {});
     assert_eq!(denied(&town.ask(&stranger, town.votes(&stranger, &[1, 2]))), Reason::NotListed);
     let request = town.request(40, |_| {});
-    let der = granted(&town.ask(&request, GroundsWord::Votes(Vec::new())));
+    let der = granted(&town.ask(&request, WireGrounds::Votes(Vec::new())));
     town.admit(&der);
 }
 
@@ -128,7 +128,7 @@ fn adm_61_term_votes_and_request_are_of_now_by_the_authoritys_own_clock() {
         draft.policies.list = (40..44).map(|seed| person("guest", seed).member()).collect();
         draft.policies.request_days = Some(1);
     });
-    let none = || GroundsWord::Votes(Vec::new());
+    let none = || WireGrounds::Votes(Vec::new());
     let skew = Config::default().skew_seconds;
     let early = town.request(40, |body| body.not_before = UnixTime(body.not_before.0 + skew + 60));
     assert_eq!(denied(&town.ask(&early, none())), Reason::AwaitingAuthority, "it will come to be");
@@ -154,7 +154,7 @@ fn adm_61_term_votes_and_request_are_of_now_by_the_authoritys_own_clock() {
     let request = town.request(40, |_| {});
     let motion = request.body().motion().unwrap();
     let ends = |town: &Town, ago: u64| {
-        GroundsWord::Votes(town.votes_on(&motion, &[1, 2], UnixTime(town.bus.time.0 - ago)))
+        WireGrounds::Votes(town.votes_on(&motion, &[1, 2], UnixTime(town.bus.time.0 - ago)))
     };
     town.pass(120);
     let late = ends(&town, skew + 5);
@@ -176,8 +176,8 @@ fn alone() -> Town {
     Town::found(&plan(Scheme::Plain), |draft| draft.policies.policy = Policy::Authority)
 }
 
-fn none() -> GroundsWord {
-    GroundsWord::Votes(Vec::new())
+fn none() -> WireGrounds {
+    WireGrounds::Votes(Vec::new())
 }
 
 #[test]

@@ -1,32 +1,35 @@
-//! What tests say at a table in a hand's place.
+//! What tests say at a session in a signer's place.
 
 use crate::common::Bus;
 use bytes::Bytes;
-use folkmoot_admission::{HAND_LABEL, HandWord, Input, OpenMessage, Purpose, ROUND_LABEL, Say};
+use folkmoot_admission::{Input, OpenMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage};
 use folkmoot_base::{Blob, Digest, GroupId, MemberId, codec, digest};
 use folkmoot_identity::Identity;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What `hand` says at a table, signed by it.
-pub fn say_as(bus: &Bus, hand: &Identity, table: Digest, say: Say) -> Input {
+/// What `signer` says at a session, signed by it.
+pub fn say_as(bus: &Bus, signer: &Identity, session: Digest, say: SignerBody) -> Input {
     let group = bus.seats[0].transcript.group();
-    let covered = [&group.0[..], &hand.member().0, &table, &codec::encode(&say)].concat();
-    let signature = hand.key().sign_fixed(HAND_LABEL, &covered);
-    let word = HandWord { table, say, signature };
-    Input::Open { sender: hand.member(), payload: codec::encode(&OpenMessage::Hand { word }).into() }
+    let covered = [&group.0[..], &signer.member().0, &session, &codec::encode(&say)].concat();
+    let signature = signer.key().sign_fixed(SIGNER_LABEL, &covered);
+    let word = SignerMessage { session, body: say, signature };
+    Input::Open {
+        sender: signer.member(),
+        payload: codec::encode(&OpenMessage::Signer { message: word }).into(),
+    }
 }
 
-/// What `who` says at a table.
-pub fn say(bus: &Bus, who: usize, table: Digest, say: Say) -> Input {
-    say_as(bus, &bus.seats[who].identity, table, say)
+/// What `who` says at a session.
+pub fn say(bus: &Bus, who: usize, session: Digest, say: SignerBody) -> Input {
+    say_as(bus, &bus.seats[who].identity, session, say)
 }
 
-/// The table to which `who` calls for this purpose, and the call.
-pub fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> (Digest, Say) {
+/// The session to which `who` calls for this purpose, and the call.
+pub fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> (Digest, SignerBody) {
     let transcript = &bus.seats[0].transcript;
     let roster = transcript.roster();
     let epoch = roster.sharing().map(|sharing| sharing.facts.epoch).unwrap_or_default();
-    let say = Say::Convene { purpose, attempt };
+    let say = SignerBody::Start { purpose, attempt };
     let parts: [&[u8]; 6] = [
         b"folkmoot table v1",
         &transcript.group().0,
@@ -38,7 +41,7 @@ pub fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> (Digest, S
     (digest(&parts), say)
 }
 
-/// What was said at all tables, as it arrived: what hands sign in a round depends on it.
+/// What was said at all sessions, as it arrived: what signers sign in a round depends on it.
 #[derive(Default)]
 pub struct Runs {
     ready: BTreeMap<(Digest, MemberId), Vec<u8>>,
@@ -47,71 +50,73 @@ pub struct Runs {
 }
 
 impl Runs {
-    pub fn note(&mut self, sender: MemberId, word: &HandWord) {
-        match &word.say {
-            Say::Convene { .. } => {
-                self.ready.retain(|(table, _), _| *table != word.table);
-                self.said.retain(|(table, _), _| *table != word.table);
+    pub fn note(&mut self, sender: MemberId, word: &SignerMessage) {
+        match &word.body {
+            SignerBody::Start { .. } => {
+                self.ready.retain(|(session, _), _| *session != word.session);
+                self.said.retain(|(session, _), _| *session != word.session);
             }
-            Say::Ready { key } => {
-                self.ready.entry((word.table, sender)).or_insert(key.0.to_vec());
+            SignerBody::Ready { key } => {
+                self.ready.entry((word.session, sender)).or_insert(key.0.to_vec());
             }
-            Say::Seats { givers, takers } => {
-                let said = codec::encode(&word.say);
+            SignerBody::Participants { givers, takers } => {
+                let said = codec::encode(&word.body);
                 let seated: BTreeSet<MemberId> = givers.iter().chain(takers).copied().collect();
-                let keys = seated.iter().filter_map(|hand| self.ready.get(&(word.table, *hand)));
-                let mut parts: Vec<&[u8]> = vec![b"folkmoot run v1", &word.table, &said];
+                let keys = seated.iter().filter_map(|signer| self.ready.get(&(word.session, *signer)));
+                let mut parts: Vec<&[u8]> = vec![b"folkmoot run v1", &word.session, &said];
                 parts.extend(keys.map(Vec::as_slice));
-                self.runs.insert(word.table, digest(&parts));
+                self.runs.insert(word.session, digest(&parts));
             }
-            Say::Round { round, to_all, .. } => {
-                let said = self.said.entry((word.table, *round)).or_default();
+            SignerBody::Round { round, to_all, .. } => {
+                let said = self.said.entry((word.session, *round)).or_default();
                 said.entry(sender).or_insert(to_all.0.to_vec());
             }
             _ => {}
         }
     }
 
-    /// What was heard at a table before this round.
-    fn heard(&self, table: &Digest, round: u8) -> Digest {
-        let mut heard = self.runs[table];
+    /// What was heard at a session before this round.
+    fn heard(&self, session: &Digest, round: u8) -> Digest {
+        let mut heard = self.runs[session];
         for before in 0..round {
-            let said = self.said[&(*table, before)].iter();
-            let words: Vec<u8> = said.flat_map(|(hand, word)| [hand.0, digest(&[word])].concat()).collect();
+            let said = self.said[&(*session, before)].iter();
+            let words: Vec<u8> =
+                said.flat_map(|(signer, word)| [signer.0, digest(&[word])].concat()).collect();
             heard = digest(&[b"folkmoot heard v1", &heard, &words]);
         }
         heard
     }
 
-    /// What `hand` says in a round, signed by it.
-    pub fn say(&self, hand: &Identity, group: GroupId, table: Digest, say: Say) -> Bytes {
-        let Say::Round { round, .. } = &say else { panic!("no word of a round") };
+    /// What `signer` says in a round, signed by it.
+    pub fn say(&self, signer: &Identity, group: GroupId, session: Digest, say: SignerBody) -> Bytes {
+        let SignerBody::Round { round, .. } = &say else { panic!("no word of a round") };
         let covered =
-            [&group.0[..], &hand.member().0, &self.heard(&table, *round), &codec::encode(&say)].concat();
-        let signature = hand.key().sign_fixed(ROUND_LABEL, &covered);
-        codec::encode(&OpenMessage::Hand { word: HandWord { table, say, signature } }).into()
+            [&group.0[..], &signer.member().0, &self.heard(&session, *round), &codec::encode(&say)].concat();
+        let signature = signer.key().sign_fixed(ROUND_LABEL, &covered);
+        codec::encode(&OpenMessage::Signer { message: SignerMessage { session, body: say, signature } })
+            .into()
     }
 }
 
 /// One who says something else in one round than its machine would, signed by itself all the same.
 pub struct Liar {
-    pub hand: Identity,
+    pub signer: Identity,
     pub group: GroupId,
     pub round: u8,
     pub runs: Runs,
 }
 
 impl Liar {
-    pub fn new(hand: Identity, group: GroupId, round: u8) -> Self {
-        Self { hand, group, round, runs: Runs::default() }
+    pub fn new(signer: Identity, group: GroupId, round: u8) -> Self {
+        Self { signer, group, round, runs: Runs::default() }
     }
 
     /// What it makes of a word on its way; whether it lies now. Hand in all words.
     pub fn lie(&mut self, sender: MemberId, payload: &mut Bytes) -> bool {
-        let Ok(OpenMessage::Hand { mut word }) = codec::decode(payload) else { return false };
+        let Ok(OpenMessage::Signer { message: mut word }) = codec::decode(payload) else { return false };
         let mut lies = false;
-        let own = sender == self.hand.member();
-        if let Say::Round { round, to_all, .. } = &mut word.say
+        let own = sender == self.signer.member();
+        if let SignerBody::Round { round, to_all, .. } = &mut word.body
             && own
         {
             let mut bytes = to_all.0.to_vec();
@@ -121,7 +126,7 @@ impl Liar {
                 *to_all = Blob::from(bytes);
             }
             // Its machine does not know that it lied, and would sign what it has heard from itself.
-            *payload = self.runs.say(&self.hand, self.group, word.table, word.say.clone());
+            *payload = self.runs.say(&self.signer, self.group, word.session, word.body.clone());
         }
         self.runs.note(sender, &word);
         lies

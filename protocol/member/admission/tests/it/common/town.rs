@@ -3,8 +3,8 @@
 use crate::common::{Bus, Dice, NOW, person, seat, store};
 use bytes::Bytes;
 use folkmoot_admission::{
-    AdmissionError, Authority, AuthorityMessage, Command, Config, Event, GroundsWord, GuestMessage, Input,
-    LogRecord, Office, Output,
+    AdmissionError, Authority, AuthorityMessage, Command, Config, Event, GuestMessage, Input, LogRecord,
+    Office, Output, WireGrounds,
 };
 use folkmoot_base::{Blob, Digest, GroupName, Instant, NodeId, Secret, StoreKey, UnixTime, codec};
 use folkmoot_identity::{
@@ -306,7 +306,7 @@ impl Town {
     }
 
     /// What a desk answers to these grounds.
-    pub fn ask(&mut self, request: &Request, grounds: GroundsWord) -> Vec<AuthorityMessage> {
+    pub fn ask(&mut self, request: &Request, grounds: WireGrounds) -> Vec<AuthorityMessage> {
         self.say(0, 0, &grant(request, grounds)).1
     }
 
@@ -325,9 +325,9 @@ impl Town {
     }
 
     /// Approving votes of these founders on it, sorted.
-    pub fn votes(&self, request: &Request, who: &[usize]) -> GroundsWord {
+    pub fn votes(&self, request: &Request, who: &[usize]) -> WireGrounds {
         let motion = request.body().motion().unwrap();
-        GroundsWord::Votes(self.votes_on(&motion, who, UnixTime(self.bus.time.0 + 1_000)))
+        WireGrounds::Votes(self.votes_on(&motion, who, UnixTime(self.bus.time.0 + 1_000)))
     }
 
     pub fn votes_on(&self, motion: &Motion, who: &[usize], expires: UnixTime) -> Vec<VoteProof> {
@@ -422,7 +422,7 @@ pub fn desk(identity: Identity, charter: &[u8], office: &Office, config: &Config
     }
 }
 
-pub fn grant(request: &Request, grounds: GroundsWord) -> AuthorityMessage {
+pub fn grant(request: &Request, grounds: WireGrounds) -> AuthorityMessage {
     AuthorityMessage::Grant { request: Blob::from(request.der().to_vec()), grounds }
 }
 

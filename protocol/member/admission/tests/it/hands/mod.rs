@@ -8,7 +8,7 @@ use crate::common::table::{Liar, Runs, call, say};
 use crate::common::{Bus, person, vote};
 use bytes::Bytes;
 use folkmoot_admission::{
-    AdmissionError, Command, Event, HAND_LABEL, Input, OpenMessage, Phase, Purpose, Say,
+    AdmissionError, Command, Event, Input, OpenMessage, Phase, Purpose, SIGNER_LABEL, SignerBody,
 };
 use folkmoot_base::{Blob, Instant, MemberId, codec};
 use folkmoot_identity::transcript::{Body, Entry};
@@ -58,7 +58,7 @@ fn without_rounds(bus: &mut Bus) {
     bus.tamper = Some(Box::new(|_, payload| {
         !matches!(
             codec::decode(payload),
-            Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Round { .. })
+            Ok(OpenMessage::Signer { message: word }) if matches!(word.body, SignerBody::Round { .. })
         )
     }));
 }
@@ -85,17 +85,19 @@ fn founders_share_a_key_and_sign_with_it() {
 /// A call takes effect when it comes back in the order: whatever the contact hears in between, it calls once; and once it has the
 /// signature, it does not call again until others tell it.
 #[test]
-fn a_table_is_called_once_for_each_request() {
+fn a_session_is_called_once_for_each_request() {
     for scheme in [Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
         let mut bus = Bus::of_scheme(scheme, 5, 2);
         bus.pass(12);
         let said = Rc::new(Cell::new([0_u32; 2]));
         let count = said.clone();
         bus.tamper = Some(Box::new(move |_, payload| {
-            if let Ok(OpenMessage::Hand { word }) = codec::decode(payload) {
+            if let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) {
                 let [calls, seats] = count.get();
-                let (call, seated) =
-                    (matches!(word.say, Say::Convene { .. }), matches!(word.say, Say::Seats { .. }));
+                let (call, seated) = (
+                    matches!(word.body, SignerBody::Start { .. }),
+                    matches!(word.body, SignerBody::Participants { .. }),
+                );
                 count.set([calls + u32::from(call), seats + u32::from(seated)]);
             }
             true
@@ -117,18 +119,18 @@ fn a_table_is_called_once_for_each_request() {
 /// Words of a loaded machine come one after the other: who has the first of them does not leave out the rest, for whom all would
 /// have to make new shares again.
 #[test]
-fn a_leader_waits_for_hands_as_long_as_they_come() {
+fn a_coordinator_waits_for_signers_as_long_as_they_come() {
     for scheme in SCHEMES {
         let mut bus = Bus::silent(scheme, 6, 2);
         let late: Vec<MemberId> = (3..6).map(|who| bus.seats[who].identity.member()).collect();
         let held = Rc::new(RefCell::new(Vec::new()));
         let keep = held.clone();
         bus.tamper = Some(Box::new(move |sender, payload| {
-            let hand = match codec::decode(payload) {
-                Ok(OpenMessage::Hand { word }) => word,
+            let signer = match codec::decode(payload) {
+                Ok(OpenMessage::Signer { message: word }) => word,
                 _ => return true,
             };
-            let holds = matches!(hand.say, Say::Ready { .. }) && late.contains(&sender);
+            let holds = matches!(signer.body, SignerBody::Ready { .. }) && late.contains(&sender);
             if holds {
                 keep.borrow_mut().push((sender, payload.clone()));
             }
@@ -150,7 +152,7 @@ fn a_leader_waits_for_hands_as_long_as_they_come() {
         assert_agreed(&bus);
         let facts = &bus.seats[0].transcript.roster().sharing().unwrap().facts;
         assert_eq!(facts.holders.len(), 6, "{scheme:?}");
-        let again = bus.traces.iter().filter(|(_, text)| text.contains("table: reshare")).count();
+        let again = bus.traces.iter().filter(|(_, text)| text.contains("signing session: reshare")).count();
         assert_eq!(again, 0, "{scheme:?}: {:#?}", bus.traces);
     }
 }
@@ -194,7 +196,7 @@ fn the_threshold_moves_and_the_key_stays() {
     }
 }
 
-/// As many hands as five shares of each scheme take; the newcomer's certificate is made under each threshold.
+/// As many signers as five shares of each scheme take; the newcomer's certificate is made under each threshold.
 #[test]
 fn the_threshold_goes_from_3_to_5_to_2() {
     for (scheme, founders) in [(Scheme::Frost, 5), (Scheme::TsDsa, 9)] {
@@ -242,7 +244,7 @@ fn who_lies_is_named_and_sits_no_more() {
                 assert!((scheme, round) == (Scheme::Frost, 2), "{scheme:?} {round}");
                 continue;
             }
-            let named = Event::HandLied { member: who };
+            let named = Event::SignerLied { member: who };
             for seat in [0, 1, 2, 4] {
                 assert!(bus.seats[seat].events.contains(&named), "{scheme:?} {round}: {:#?}", bus.traces);
             }
@@ -254,19 +256,19 @@ fn who_lies_is_named_and_sits_no_more() {
     }
 }
 
-/// Whoever calls says with the call that it is ready, by a key that it does not keep for ever: of a table whose call it hears later than
+/// Whoever calls says with the call that it is ready, by a key that it does not keep for ever: of a session whose call it hears later than
 /// that nothing comes, since what is sealed to that key nobody can open.
 #[test]
-fn a_table_whose_call_comes_too_late_is_not_set() {
+fn a_session_whose_call_comes_too_late_is_not_set() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         let (held, seats) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
         let (keep, count, slow) = (held.clone(), seats.clone(), Rc::new(Cell::new(true)));
-        let (leader, is_slow) = (bus.seats[0].identity.member(), slow.clone());
+        let (coordinator, is_slow) = (bus.seats[0].identity.member(), slow.clone());
         bus.tamper = Some(Box::new(move |sender, payload| {
-            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
-            count.set(count.get() + u32::from(matches!(word.say, Say::Seats { .. })));
-            let holds = sender == leader && is_slow.get();
+            let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
+            count.set(count.get() + u32::from(matches!(word.body, SignerBody::Participants { .. })));
+            let holds = sender == coordinator && is_slow.get();
             if holds {
                 keep.borrow_mut().push(Input::Open { sender, payload: payload.clone() });
             }
@@ -284,9 +286,9 @@ fn a_table_whose_call_comes_too_late_is_not_set() {
         }
         bus.pass(1);
         assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
-        assert_eq!(seats.get(), 1, "{scheme:?}: the second table's alone");
+        assert_eq!(seats.get(), 1, "{scheme:?}: the second session's alone");
         assert!(bus.traces.iter().any(|(who, text)| *who == 0 && text.contains("too late")), "{scheme:?}");
-        let lied = |event: &Event| matches!(event, Event::HandLied { .. });
+        let lied = |event: &Event| matches!(event, Event::SignerLied { .. });
         assert!(!bus.seats.iter().any(|seat| seat.events.iter().any(lied)), "{scheme:?}");
     }
 }
@@ -297,11 +299,11 @@ fn no_more_answer_a_call_than_sign_unless_one_of_them_does_not() {
         let mut bus = founded(scheme);
         let (said, deaf) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(false)));
         let (count, drops) = (said.clone(), deaf.clone());
-        let leader = bus.seats[0].identity.member();
+        let coordinator = bus.seats[0].identity.member();
         bus.tamper = Some(Box::new(move |sender, payload| {
-            let ready = matches!(codec::decode(payload), Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Ready { .. }));
+            let ready = matches!(codec::decode(payload), Ok(OpenMessage::Signer { message: word }) if matches!(word.body, SignerBody::Ready { .. }));
             count.set(count.get() + u32::from(ready));
-            !(ready && sender != leader && drops.replace(false))
+            !(ready && sender != coordinator && drops.replace(false))
         }));
         let signers = u32::try_from(scheme.signers(2)).unwrap();
         let dora = bus.stranger("dora", 40, 0);
@@ -328,8 +330,8 @@ fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
         let held = Rc::new(RefCell::new(None));
         let keep = held.clone();
         bus.tamper = Some(Box::new(move |sender, payload| {
-            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
-            let Say::Seats { givers, .. } = word.say else { return true };
+            let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
+            let SignerBody::Participants { givers, .. } = word.body else { return true };
             *keep.borrow_mut() = Some((givers, Input::Open { sender, payload: payload.clone() }));
             false
         }));
@@ -338,26 +340,27 @@ fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
         vote(&mut bus, 1, dora, true);
         vote(&mut bus, 2, dora, true);
         let (givers, seats) = held.take().expect("somebody has given seats");
-        let hands: Vec<usize> =
+        let signers: Vec<usize> =
             (0..5).filter(|who| givers.contains(&bus.seats[*who].identity.member())).collect();
-        let spoken = |bus: &Bus, who| bus.traces.contains(&(who, "speaks at a table".to_owned()));
+        let spoken = |bus: &Bus, who| bus.traces.contains(&(who, "speaks in a signing session".to_owned()));
         let due = |bus: &Bus, who: usize| bus.seats[who].admission.poll_timeout() == Some(bus.now);
-        for who in &hands {
+        for who in &signers {
             bus.input(*who, seats.clone()).unwrap();
             assert_eq!(
                 (spoken(&bus, *who), due(&bus, *who)),
                 (at_once, !at_once),
-                "{scheme:?} {who} {hands:?} {:?}",
+                "{scheme:?} {who} {signers:?} {:?}",
                 bus.traces
             );
         }
-        bus.input(hands[0], Input::Timeout).unwrap();
-        assert!(spoken(&bus, hands[0]) && !due(&bus, hands[0]), "{scheme:?}");
-        let another = say(&bus, 4, [9; 32], Say::Seats { givers: Vec::new(), takers: Vec::new() });
-        bus.input(hands[1], another).unwrap();
-        assert!(spoken(&bus, hands[1]) && !due(&bus, hands[1]), "{scheme:?}: before what comes behind");
+        bus.input(signers[0], Input::Timeout).unwrap();
+        assert!(spoken(&bus, signers[0]) && !due(&bus, signers[0]), "{scheme:?}");
+        let another =
+            say(&bus, 4, [9; 32], SignerBody::Participants { givers: Vec::new(), takers: Vec::new() });
+        bus.input(signers[1], another).unwrap();
+        assert!(spoken(&bus, signers[1]) && !due(&bus, signers[1]), "{scheme:?}: before what comes behind");
         bus.settle();
-        // In the other scheme the leader's word went out before its seats were heard here.
+        // In the other scheme the coordinator's word went out before its seats were heard here.
         assert!(at_once || bus.admitted(dora), "{scheme:?} {:#?}", bus.traces);
     }
 }
@@ -390,21 +393,22 @@ fn number_of(bus: &Bus, member: &MemberId) -> usize {
     bus.seats.iter().position(|seat| seat.identity.member() == *member).unwrap()
 }
 
-/// The leader knows the seats before they have their place in the order. What a hand says of the run before that, nobody else counts, nor does it:
-/// else one that says another word afterwards would have honest hands name each other.
+/// The coordinator knows the seats before they have their place in the order. What a signer says of the run before that, nobody else counts, nor does it:
+/// else one that says another word afterwards would have honest signers name each other.
 #[test]
 fn a_word_before_the_seats_have_their_place_counts_nowhere() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
-        let (held, leader) = (Rc::new(RefCell::new(Vec::new())), bus.seats[0].identity.member());
+        let (held, coordinator) = (Rc::new(RefCell::new(Vec::new())), bus.seats[0].identity.member());
         let runs = Rc::new(RefCell::new(Runs::default()));
         let (keep, all) = (held.clone(), runs.clone());
         bus.tamper = Some(Box::new(move |sender, payload| {
-            let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+            let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
             all.borrow_mut().note(sender, &word);
             let mut held = keep.borrow_mut();
-            // From its seats on, whatever the leader says.
-            let holds = sender == leader && (!held.is_empty() || matches!(word.say, Say::Seats { .. }));
+            // From its seats on, whatever the coordinator says.
+            let holds = sender == coordinator
+                && (!held.is_empty() || matches!(word.body, SignerBody::Participants { .. }));
             if holds {
                 held.push((word, Input::Open { sender, payload: payload.clone() }));
             }
@@ -415,11 +419,11 @@ fn a_word_before_the_seats_have_their_place_counts_nowhere() {
         vote(&mut bus, 2, dora, true);
         bus.tamper = None;
         let held = held.take();
-        let Say::Seats { givers, .. } = &held[0].0.say else { panic!("no seats") };
-        let early = givers.iter().map(|hand| number_of(&bus, hand)).find(|who| *who != 0).unwrap();
-        let word = Say::Round { round: 0, to_all: Blob::from(vec![7; 99]), to_each: Vec::new() };
+        let SignerBody::Participants { givers, .. } = &held[0].0.body else { panic!("no seats") };
+        let early = givers.iter().map(|signer| number_of(&bus, signer)).find(|who| *who != 0).unwrap();
+        let word = SignerBody::Round { round: 0, to_all: Blob::from(vec![7; 99]), to_each: Vec::new() };
         let (early, group) = (&bus.seats[early].identity, bus.seats[0].transcript.group());
-        let payload = runs.borrow().say(early, group, held[0].0.table, word);
+        let payload = runs.borrow().say(early, group, held[0].0.session, word);
         let word = Input::Open { sender: early.member(), payload };
         bus.everyone(&word);
         for (_, input) in &held {
@@ -427,23 +431,23 @@ fn a_word_before_the_seats_have_their_place_counts_nowhere() {
         }
         bus.settle();
         assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
-        let lied = |event: &Event| matches!(event, Event::HandLied { .. });
+        let lied = |event: &Event| matches!(event, Event::SignerLied { .. });
         assert!(!bus.seats.iter().any(|seat| seat.events.iter().any(lied)), "{scheme:?}");
     }
 }
 
-/// A table of before a stop may stand at others yet.
+/// A session of before a stop may stand at others yet.
 #[test]
-fn a_leader_that_was_stopped_calls_to_other_tables() {
+fn a_coordinator_that_was_stopped_calls_to_other_tables() {
     let mut bus = founded(Scheme::TsDsa);
     let calls = Rc::new(RefCell::new(Vec::new()));
     let keep = calls.clone();
     bus.tamper = Some(Box::new(move |_, payload| {
-        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
-        if let Say::Convene { .. } = word.say {
-            keep.borrow_mut().push(word.table);
+        let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
+        if let SignerBody::Start { .. } = word.body {
+            keep.borrow_mut().push(word.session);
         }
-        !matches!(word.say, Say::Round { .. })
+        !matches!(word.body, SignerBody::Round { .. })
     }));
     let dora = bus.stranger("dora", 40, 3);
     vote(&mut bus, 1, dora, true);
@@ -459,20 +463,21 @@ fn a_leader_that_was_stopped_calls_to_other_tables() {
     assert!(of_first.len() > 1 && once.len() == of_first.len(), "{of_first:?}");
 }
 
-/// Who knows that one lies does not sit with it, and says nothing: its leader cannot tell which of them spoils a table, so it tries others first.
+/// Who knows that one lies does not sit with it, and says nothing: its coordinator cannot tell which of them spoils a session, so it tries others first.
 #[test]
-fn a_leader_tries_others_before_those_who_sat_in_vain() {
+fn a_coordinator_tries_others_before_those_who_sat_in_vain() {
     let mut bus = founded(Scheme::TsDsa);
     let seats = Rc::new(RefCell::new(Vec::<Vec<MemberId>>::new()));
-    let (keep, leader) = (seats.clone(), bus.seats[0].identity.member());
+    let (keep, coordinator) = (seats.clone(), bus.seats[0].identity.member());
     bus.tamper = Some(Box::new(move |sender, payload| {
-        let Ok(OpenMessage::Hand { word }) = codec::decode(payload) else { return true };
+        let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
         let mut seats = keep.borrow_mut();
-        match word.say {
-            Say::Seats { givers, .. } => seats.push(givers),
-            // At the first table the last of them is silent.
-            Say::Round { .. } => {
-                return seats.len() > 1 || seats[0].iter().rfind(|hand| **hand != leader) != Some(&sender);
+        match word.body {
+            SignerBody::Participants { givers, .. } => seats.push(givers),
+            // At the first session the last of them is silent.
+            SignerBody::Round { .. } => {
+                return seats.len() > 1
+                    || seats[0].iter().rfind(|signer| **signer != coordinator) != Some(&sender);
             }
             _ => {}
         }
@@ -488,6 +493,6 @@ fn a_leader_tries_others_before_those_who_sat_in_vain() {
     let seats = seats.take();
     assert!(bus.admitted(dora), "{:#?}", bus.traces);
     assert_eq!(seats.len(), 2, "{seats:?}");
-    let again: Vec<_> = seats[1].iter().filter(|hand| seats[0].contains(hand)).collect();
-    assert_eq!(again, [&leader], "{seats:?}");
+    let again: Vec<_> = seats[1].iter().filter(|signer| seats[0].contains(signer)).collect();
+    assert_eq!(again, [&coordinator], "{seats:?}");
 }

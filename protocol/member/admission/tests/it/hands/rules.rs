@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn adm_46_a_table_that_stands_still_is_over_and_the_old_shares_stay_in_use() {
+fn adm_46_a_session_that_stands_still_is_over_and_the_old_shares_stay_in_use() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         let before = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
@@ -30,24 +30,24 @@ fn adm_46_a_table_that_stands_still_is_over_and_the_old_shares_stay_in_use() {
 }
 
 #[test]
-fn adm_42_tables_are_bounded_and_called_from_one_past() {
+fn adm_42_sessions_are_bounded_and_called_from_one_past() {
     let mut bus = founded(Scheme::Frost);
     let purpose = |number| Purpose::Certify { request: [number; 32] };
     for number in 0..16 {
-        let (table, convene) = call(&bus, 1, purpose(number), u32::from(number));
-        let input = say(&bus, 1, table, convene);
+        let (session, convene) = call(&bus, 1, purpose(number), u32::from(number));
+        let input = say(&bus, 1, session, convene);
         assert_eq!(bus.input(0, input), Ok(()));
     }
-    let (table, convene) = call(&bus, 1, purpose(16), 16);
-    let input = say(&bus, 1, table, convene);
+    let (session, convene) = call(&bus, 1, purpose(16), 16);
+    let input = say(&bus, 1, session, convene);
     assert!(matches!(
         bus.input(0, input),
-        Err(AdmissionError::PeerHand(_, "more tables than may be at once"))
+        Err(AdmissionError::PeerSigner(_, "more signing sessions than may be at once"))
     ));
     let (_, convene) = call(&bus, 2, purpose(0), 0);
     let input = say(&bus, 2, [7; 32], convene);
-    let elsewhere = "called from another past than ours";
-    assert!(matches!(bus.input(0, input), Err(AdmissionError::PeerHand(_, why)) if why == elsewhere));
+    let elsewhere = "started from another past than ours";
+    assert!(matches!(bus.input(0, input), Err(AdmissionError::PeerSigner(_, why)) if why == elsewhere));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn adm_43_nobody_is_ready_for_what_was_not_voted_or_is_not_wanted() {
     let ready = Rc::new(Cell::new(0));
     let count = ready.clone();
     bus.tamper = Some(Box::new(move |_, payload| {
-        if matches!(codec::decode(payload), Ok(OpenMessage::Hand { word }) if matches!(word.say, Say::Ready { .. }))
+        if matches!(codec::decode(payload), Ok(OpenMessage::Signer { message: word }) if matches!(word.body, SignerBody::Ready { .. }))
         {
             count.set(count.get() + 1);
         }
@@ -72,8 +72,8 @@ fn adm_43_nobody_is_ready_for_what_was_not_voted_or_is_not_wanted() {
         Purpose::Found { threshold: 2 },
     ];
     for (number, purpose) in purposes.into_iter().enumerate() {
-        let (table, convene) = call(&bus, 3, purpose, number as u32);
-        let input = say(&bus, 3, table, convene);
+        let (session, convene) = call(&bus, 3, purpose, number as u32);
+        let input = say(&bus, 3, session, convene);
         bus.everyone(&input);
         bus.pass(1);
     }
@@ -86,16 +86,16 @@ fn adm_43_nobody_is_ready_for_what_was_not_voted_or_is_not_wanted() {
 }
 
 #[test]
-fn adm_44_seats_are_the_leaders_to_give_to_hands_that_are_ready() {
+fn adm_44_seats_are_the_coordinators_to_give_to_signers_that_are_ready() {
     let mut bus = founded(Scheme::Frost);
-    let (table, convene) = call(&bus, 1, Purpose::Certify { request: [1; 32] }, 1);
-    let input = say(&bus, 1, table, convene);
+    let (session, convene) = call(&bus, 1, Purpose::Certify { request: [1; 32] }, 1);
+    let input = say(&bus, 1, session, convene);
     bus.everyone(&input);
-    let mut hands: Vec<MemberId> = [2, 3].map(|who| bus.seats[who].identity.member()).to_vec();
-    hands.sort();
-    for (who, givers) in [(2, hands.clone()), (1, hands), (1, Vec::new())] {
-        let input = say(&bus, who, table, Say::Seats { givers, takers: Vec::new() });
-        assert!(matches!(bus.input(0, input), Err(AdmissionError::PeerHand(..))));
+    let mut signers: Vec<MemberId> = [2, 3].map(|who| bus.seats[who].identity.member()).to_vec();
+    signers.sort();
+    for (who, givers) in [(2, signers.clone()), (1, signers), (1, Vec::new())] {
+        let input = say(&bus, who, session, SignerBody::Participants { givers, takers: Vec::new() });
+        assert!(matches!(bus.input(0, input), Err(AdmissionError::PeerSigner(..))));
     }
 }
 
@@ -104,19 +104,19 @@ fn adm_45_a_word_out_of_its_round_is_refused() {
     let mut bus = Bus::silent(Scheme::Frost, 5, 2);
     let (who, group) = (person("founder4", 4), bus.seats[0].transcript.group());
     bus.tamper = Some(Box::new(move |sender, payload| {
-        let Ok(OpenMessage::Hand { mut word }) = codec::decode(payload) else { return true };
-        let Say::Round { round, .. } = &mut word.say else { return true };
+        let Ok(OpenMessage::Signer { message: mut word }) = codec::decode(payload) else { return true };
+        let SignerBody::Round { round, .. } = &mut word.body else { return true };
         if sender == who.member() {
             *round += 1;
-            let covered = [&group.0[..], &sender.0, &word.table, &codec::encode(&word.say)].concat();
-            word.signature = who.key().sign_fixed(HAND_LABEL, &covered);
-            *payload = codec::encode(&OpenMessage::Hand { word }).into();
+            let covered = [&group.0[..], &sender.0, &word.session, &codec::encode(&word.body)].concat();
+            word.signature = who.key().sign_fixed(SIGNER_LABEL, &covered);
+            *payload = codec::encode(&OpenMessage::Signer { message: word }).into();
         }
         true
     }));
     bus.pass(30);
     let refused =
-        |error: &AdmissionError| matches!(error, AdmissionError::PeerHand(_, "a word out of its round"));
+        |error: &AdmissionError| matches!(error, AdmissionError::PeerSigner(_, "a word out of its round"));
     assert!(bus.seats[0].errors.iter().any(refused), "{:?}", bus.seats[0].errors);
     // Silent in its round, it is left out.
     assert!(bus.seats[0].transcript.roster().sharing().is_some(), "{:#?}", bus.traces);
@@ -126,40 +126,41 @@ fn adm_45_a_word_out_of_its_round_is_refused() {
 fn adm_41_words_that_are_not_signed_by_their_sender_are_refused() {
     let mut bus = Bus::silent(Scheme::Frost, 3, 2);
     bus.tamper = Some(Box::new(|_, payload| {
-        let Ok(OpenMessage::Hand { mut word }) = codec::decode(payload) else { return true };
+        let Ok(OpenMessage::Signer { message: mut word }) = codec::decode(payload) else { return true };
         word.signature[0] ^= 1;
-        *payload = codec::encode(&OpenMessage::Hand { word }).into();
+        *payload = codec::encode(&OpenMessage::Signer { message: word }).into();
         true
     }));
     bus.pass(5);
     assert!(bus.seats[0].transcript.roster().sharing().is_none());
     for seat in &bus.seats {
-        assert!(seat.errors.iter().any(|error| matches!(error, AdmissionError::PeerHand(..))));
+        assert!(seat.errors.iter().any(|error| matches!(error, AdmissionError::PeerSigner(..))));
     }
 }
 
-/// Of the hands that get a seat each verifies the others' words; what was said in a hand's name before it does not take its place.
+/// Of the signers that get a seat each verifies the others' words; what was said in a signer's name before it does not take its place.
 #[test]
-fn adm_41_who_speaks_in_a_hands_name_before_it_does_not_take_its_place() {
+fn adm_41_who_speaks_in_a_signers_name_before_it_does_not_take_its_place() {
     let mut bus = founded(Scheme::Frost);
-    let leader = bus.seats[0].identity.member();
+    let coordinator = bus.seats[0].identity.member();
     let held = Rc::new(RefCell::new(None));
     let keep = held.clone();
     bus.tamper = Some(Box::new(move |sender, payload| {
-        let Ok(OpenMessage::Hand { mut word }) = codec::decode(payload) else { return true };
-        if sender == leader || !matches!(word.say, Say::Ready { .. }) || keep.borrow().is_some() {
+        let Ok(OpenMessage::Signer { message: mut word }) = codec::decode(payload) else { return true };
+        if sender == coordinator || !matches!(word.body, SignerBody::Ready { .. }) || keep.borrow().is_some()
+        {
             return true;
         }
         *keep.borrow_mut() = Some(Input::Open { sender, payload: payload.clone() });
-        word.say = Say::Ready { key: Blob::from(vec![9; 32]) };
-        *payload = codec::encode(&OpenMessage::Hand { word }).into();
+        word.body = SignerBody::Ready { key: Blob::from(vec![9; 32]) };
+        *payload = codec::encode(&OpenMessage::Signer { message: word }).into();
         true
     }));
     let dora = bus.stranger("dora", 40, 0);
     vote(&mut bus, 1, dora, true);
     vote(&mut bus, 2, dora, true);
-    let refused = |error: &AdmissionError| matches!(error, AdmissionError::PeerHand(_, "not signed by it"));
-    assert!(bus.seats[0].errors.iter().any(refused), "the leader verifies at once");
+    let refused = |error: &AdmissionError| matches!(error, AdmissionError::PeerSigner(_, "not signed by it"));
+    assert!(bus.seats[0].errors.iter().any(refused), "the coordinator verifies at once");
     assert!(!bus.admitted(dora), "and waits for another");
     let own = held.take().unwrap();
     bus.everyone(&own);
@@ -168,14 +169,15 @@ fn adm_41_who_speaks_in_a_hands_name_before_it_does_not_take_its_place() {
 }
 
 #[test]
-fn adm_46_nobody_keeps_a_table_open_nor_ends_one_by_saying_things_again() {
+fn adm_46_nobody_keeps_a_session_open_nor_ends_one_by_saying_things_again() {
     let mut bus = founded(Scheme::Frost);
-    let (table, convene) = call(&bus, 1, Purpose::Certify { request: [1; 32] }, 1);
-    let input = say(&bus, 1, table, convene);
+    let (session, convene) = call(&bus, 1, Purpose::Certify { request: [1; 32] }, 1);
+    let input = say(&bus, 1, session, convene);
     bus.input(0, input).unwrap();
-    let ready = |bus: &Bus| say(bus, 3, table, Say::Ready { key: Blob::from(vec![9; 32]) });
-    let signed =
-        |bus: &Bus| say(bus, 3, table, Say::Signed { request: [1; 32], signature: Blob::from(vec![1; 64]) });
+    let ready = |bus: &Bus| say(bus, 3, session, SignerBody::Ready { key: Blob::from(vec![9; 32]) });
+    let signed = |bus: &Bus| {
+        say(bus, 3, session, SignerBody::Signed { request: [1; 32], signature: Blob::from(vec![1; 64]) })
+    };
     for _ in 0..2 {
         for input in [ready(&bus), signed(&bus)] {
             bus.input(0, input).unwrap();
@@ -184,7 +186,7 @@ fn adm_46_nobody_keeps_a_table_open_nor_ends_one_by_saying_things_again() {
     }
     let stood_still =
         |bus: &Bus| bus.traces.iter().any(|(who, text)| *who == 0 && text.contains("stood still"));
-    assert!(!stood_still(&bus), "what proves nothing ends no table");
+    assert!(!stood_still(&bus), "what proves nothing ends no session");
     bus.pass(1);
     assert!(stood_still(&bus), "the first word alone moves it");
 }

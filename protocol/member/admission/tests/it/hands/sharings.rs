@@ -185,7 +185,7 @@ fn openssl_verifies_certificates_by_the_groups_own() {
         let authority = &bus.seats[0].transcript.roster().sharing().unwrap().authority;
         let authority = folkmoot_identity::AuthorityCertificate::from_der(authority).unwrap();
         let folder =
-            std::env::temp_dir().join(format!("folkmoot-hands-{}-{}", scheme.name(), std::process::id()));
+            std::env::temp_dir().join(format!("folkmoot-signers-{}-{}", scheme.name(), std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("authority.pem"), authority.to_pem()).unwrap();
         std::fs::write(folder.join("dora.pem"), gmc.to_pem()).unwrap();

@@ -1,19 +1,19 @@
-//! What the world sees of tables: what transcripts say, which shares lie on disks, and what is still due at the end.
+//! What the world sees of signing sessions: what transcripts say, which shares lie on disks, and what is still due at the end.
 
 use super::World;
-use crate::machine::{Minutes, Tables};
+use crate::machine::{Minutes, Signing};
 use crate::play::standings;
 use crate::record::{Seat, What};
 use folkmoot_base::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long a table may stand still before everybody drops it, and a little more for the timer, in microseconds.
+/// How long a signing session may stand still before everybody drops it, and a little more for the timer, in microseconds.
 const STILL_MICROS: u64 = 5_500_000;
 
 impl World {
     /// After a batch: records what the transcript has new, and the shares on disk if they changed or others are in use.
-    pub(super) fn look_at_tables(&mut self, seat: Seat) {
-        if !self.tables {
+    pub(super) fn look_at_signing(&mut self, seat: Seat) {
+        if !self.signing {
             return;
         }
         let now = self.now;
@@ -47,32 +47,32 @@ impl World {
         disk.is_some_and(|disk| disk.keys().any(|key| key.table == "share" && hex(&key.key) == sharing))
     }
 
-    /// How the tables of `seat` stand.
-    fn tables_of(&self, seat: Seat) -> Option<Tables> {
+    /// How the signing sessions of `seat` stand.
+    fn signing_of(&self, seat: Seat) -> Option<Signing> {
         let chair = self.chair(seat)?;
-        chair.machine.as_ref()?.tables(Instant(self.now.saturating_sub(chair.boot_at)))
+        chair.machine.as_ref()?.signing(Instant(self.now.saturating_sub(chair.boot_at)))
     }
 
     /// What is still to be done by the machines alone, now that all who are there are in one view; `None`: nothing.
     pub fn undone(&self) -> Option<String> {
-        let here: BTreeMap<Seat, Tables> = standings(self)
+        let here: BTreeMap<Seat, Signing> = standings(self)
             .iter()
             .filter(|one| one.expected)
-            .filter_map(|one| Some((one.process.seat, self.tables_of(one.process.seat)?)))
+            .filter_map(|one| Some((one.process.seat, self.signing_of(one.process.seat)?)))
             .collect();
-        if let Some((seat, _)) = here.iter().find(|(_, tables)| tables.still > STILL_MICROS) {
-            return Some(format!("a table at m{seat} stands still and is not over"));
+        if let Some((seat, _)) = here.iter().find(|(_, signing)| signing.still > STILL_MICROS) {
+            return Some(format!("a signing session at m{seat} stands still and is not over"));
         }
-        for (seat, tables) in &here {
-            if wants(&here, tables) && can_share(&here, tables) && !is_split(&here, tables) {
+        for (seat, signing) in &here {
+            if wants(&here, signing) && can_share(&here, signing) && !is_split(&here, signing) {
                 let ballot =
-                    format!("of the voters {:?} these approve: {:?}", tables.voters, tables.approvals);
+                    format!("of the voters {:?} these approve: {:?}", signing.voters, signing.approvals);
                 return Some(format!("m{seat} wants another sharing, and a quorum is here; {ballot}"));
             }
-            for (guest, approvers) in &tables.ripe {
+            for (guest, approvers) in &signing.ripe {
                 // One that knows nobody but who was expelled since, say, is at nobody's door.
                 let comes = here.values().any(|one| one.guests.contains(guest));
-                if comes && can_sign(&here, tables, approvers) {
+                if comes && can_sign(&here, signing, approvers) {
                     return Some(format!("the request of seat {guest} has enough votes at m{seat}"));
                 }
             }
@@ -82,46 +82,46 @@ impl World {
 }
 
 /// Whether another sharing is wanted, and by one who is here: who is away asks for its share when it is back.
-fn wants(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
-    let lacks = |seat: &&Seat| here.contains_key(seat) && !tables.holders.contains(seat);
-    tables.wants || (tables.shared && tables.voters.iter().any(|seat| lacks(&seat)))
+fn wants(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> bool {
+    let lacks = |seat: &&Seat| here.contains_key(seat) && !signing.holders.contains(seat);
+    signing.wants || (signing.shared && signing.voters.iter().any(|seat| lacks(&seat)))
 }
 
 /// Whether all voters who are here have spent their approval in a ballot that decides nothing without one who is away: it waits for that
 /// one (docs/protocol/admission.md, "Departures and limits").
-fn is_split(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
-    let spent = |seat: &Seat| tables.approvals.iter().any(|yes| yes.contains(seat));
-    let decided = tables.approvals.iter().any(|yes| is_quorum(tables, yes));
+fn is_split(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> bool {
+    let spent = |seat: &Seat| signing.approvals.iter().any(|yes| yes.contains(seat));
+    let decided = signing.approvals.iter().any(|yes| is_quorum(signing, yes));
     let (present, away): (Vec<Seat>, Vec<Seat>) =
-        tables.voters.iter().partition(|seat| here.contains_key(seat));
+        signing.voters.iter().partition(|seat| here.contains_key(seat));
     !decided && present.iter().all(spent) && !away.iter().all(spent)
 }
 
 /// Whether those here could make and decide a sharing.
-fn can_share(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> bool {
+fn can_share(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> bool {
     let voters: BTreeSet<Seat> =
-        tables.voters.iter().copied().filter(|seat| here.contains_key(seat)).collect();
-    is_quorum(tables, &voters)
-        && voters.len() >= tables.signers
-        && voters.len() >= tables.threshold
-        && holders(here, tables) >= tables.givers
+        signing.voters.iter().copied().filter(|seat| here.contains_key(seat)).collect();
+    is_quorum(signing, &voters)
+        && voters.len() >= signing.signers
+        && voters.len() >= signing.threshold
+        && holders(here, signing) >= signing.givers
 }
 
 /// More than half of the electorate, or half of it with the first.
-fn is_quorum(tables: &Tables, voters: &BTreeSet<Seat>) -> bool {
-    let (some, all) = (2 * voters.len(), tables.electorate.len());
-    some > all || (some == all && tables.electorate.first().is_some_and(|first| voters.contains(first)))
+fn is_quorum(signing: &Signing, voters: &BTreeSet<Seat>) -> bool {
+    let (some, all) = (2 * voters.len(), signing.electorate.len());
+    some > all || (some == all && signing.electorate.first().is_some_and(|first| voters.contains(first)))
 }
 
 /// Whether those here could sign for a request that these approved.
-fn can_sign(here: &BTreeMap<Seat, Tables>, tables: &Tables, approvers: &BTreeSet<Seat>) -> bool {
-    if !tables.shared {
+fn can_sign(here: &BTreeMap<Seat, Signing>, signing: &Signing, approvers: &BTreeSet<Seat>) -> bool {
+    if !signing.shared {
         let yes = approvers.iter().filter(|seat| here.contains_key(seat)).count();
-        return yes >= tables.threshold;
+        return yes >= signing.threshold;
     }
-    !wants(here, tables) && tables.givers > 0 && holders(here, tables) >= tables.signers
+    !wants(here, signing) && signing.givers > 0 && holders(here, signing) >= signing.signers
 }
 
-fn holders(here: &BTreeMap<Seat, Tables>, tables: &Tables) -> usize {
-    tables.holders.iter().filter(|seat| here.get(seat).is_some_and(|one| one.holds)).count()
+fn holders(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> usize {
+    signing.holders.iter().filter(|seat| here.get(seat).is_some_and(|one| one.holds)).count()
 }

@@ -1,14 +1,15 @@
-//! What hands say.
+//! The messages of a signing session.
 //!
 //! ```text
-//! HandWord   table(32) say signature(64)    signature by the sender over "folkmoot hands v1": group ‖ sender ‖ table ‖ say
-//! Round      likewise                       over "folkmoot hands round v1": group ‖ sender ‖ heard ‖ say
-//! heard      at first the RunId; after each round SHA-256("folkmoot heard v1" ‖ heard ‖ of each hand, sorted: id ‖ SHA-256 of its word to all)
-//! table      SHA-256("folkmoot table v1" ‖ group ‖ leader ‖ electorate serial ‖ share-epoch or zeros ‖ Convene's bytes)
+//! message    session(32) body signature(64)    signature by the sender over "folkmoot hands v1": group ‖ sender ‖ session ‖ body
+//! Round      likewise                          over "folkmoot hands round v1": group ‖ sender ‖ heard ‖ body
+//! heard      at first the RunId; after each round SHA-256("folkmoot heard v1" ‖ heard ‖ of each signer, sorted: id ‖ SHA-256 of its word to all)
+//! session    SHA-256("folkmoot table v1" ‖ group ‖ coordinator ‖ electorate serial ‖ share-epoch or zeros ‖ Start's bytes)
 //! ```
-//! A table can have the name of an earlier one, for its leader chooses the number in it; a run has its own, since every hand draws its
-//! one-time key anew. So a word of a round counts in its run alone, and at hands alone that heard in it what its speaker heard: what
-//! is said again from elsewhere, or answers what one hand told two others differently, is no word of this run, and nobody is named for it.
+//! A session can have the name of an earlier one, because its coordinator chooses the number in it. A run has a name of its own, because every
+//! signer draws its one-time key anew. So a message of a round counts in its run alone, and only at signers that heard in that run what its
+//! sender heard. A message that was replayed from elsewhere, or that answers what one signer told two others differently, is no message of
+//! this run, and nobody is named for it.
 
 use crate::{AdmissionError, Dealt};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
@@ -16,12 +17,12 @@ use folkmoot_base::{Digest, MemberId, Sealed, UnixTime, digest};
 use folkmoot_identity::{Identity, Transcript, VerifyingKey};
 use folkmoot_signing::plain::SIGNATURE_BYTES;
 
-/// The domain label of a hand's word.
-pub const HAND_LABEL: &[u8] = b"folkmoot hands v1";
-/// The domain label of a hand's word in a round.
+/// The domain label of a signer's message.
+pub const SIGNER_LABEL: &[u8] = b"folkmoot hands v1";
+/// The domain label of a signer's message in a round.
 pub const ROUND_LABEL: &[u8] = b"folkmoot hands round v1";
 
-/// What a table is for.
+/// What a signing session is for.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Purpose {
@@ -79,13 +80,13 @@ impl Purpose {
         matches!(self, Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } | Self::Deal { .. })
     }
 
-    /// Whether those who have a seat get shares by it.
+    /// Whether its participants get shares by it.
     pub(crate) fn gives_shares(&self) -> bool {
         matches!(self, Self::Found { .. } | Self::Reshare { .. } | Self::Deal { .. })
     }
 
     /// In one word, for the log.
-    pub(crate) fn word(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Found { .. } => "found",
             Self::Authority { .. } => "authority",
@@ -109,42 +110,42 @@ impl Purpose {
     }
 }
 
-/// For one hand alone.
+/// For one signer alone.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-pub struct Whisper {
+pub struct PrivateMessage {
     /// For whom.
     pub to: MemberId,
     /// Sealed to its one-time key.
     pub sealed: Sealed,
 }
 
-/// What is said.
+/// What a signer or the coordinator says.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
-pub enum Say {
-    /// The leader calls.
+pub enum SignerBody {
+    /// The coordinator starts the session.
     #[tls_codec(discriminant = 1)]
-    Convene {
+    Start {
         /// What for.
         purpose: Purpose,
-        /// Makes two tables of one purpose differ.
+        /// Makes two sessions of one purpose differ.
         attempt: u32,
     },
-    /// A hand will take part.
+    /// A signer will take part.
     #[tls_codec(discriminant = 2)]
     Ready {
         /// Its one-time key (DHKEM X25519).
         key: Blob,
     },
-    /// The leader says who does.
+    /// The coordinator names the participants.
     #[tls_codec(discriminant = 3)]
-    Seats {
+    Participants {
         /// Those who use shares, sorted.
         givers: Vec<MemberId>,
         /// Those who get shares, sorted.
         takers: Vec<MemberId>,
     },
-    /// A hand's words in one round of the run.
+    /// What a participant says in one round of the run.
     #[tls_codec(discriminant = 4)]
     Round {
         /// From 0.
@@ -152,9 +153,9 @@ pub enum Say {
         /// To all.
         to_all: Blob,
         /// To one each.
-        to_each: Vec<Whisper>,
+        to_each: Vec<PrivateMessage>,
     },
-    /// What a Certify came to, told by one of its hands. It proves itself.
+    /// What a Certify came to, told by one of its participants. It proves itself.
     #[tls_codec(discriminant = 5)]
     Signed {
         /// Which request.
@@ -162,7 +163,7 @@ pub enum Say {
         /// The signature of the group's key over the certificate of it.
         signature: Blob,
     },
-    /// What the charter's authority dealt for the hands at this table, passed on by its leader.
+    /// What the charter's authority dealt for the participants of this session, passed on by its coordinator.
     #[tls_codec(discriminant = 6)]
     Dealt {
         /// Signed by the authority.
@@ -170,40 +171,45 @@ pub enum Say {
     },
 }
 
-/// A hand's signed word.
+/// A signed message of a signing session.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-pub struct HandWord {
-    /// At which table.
-    pub table: Digest,
+pub struct SignerMessage {
+    /// In which signing session.
+    pub session: Digest,
     /// What.
-    pub say: Say,
+    pub body: SignerBody,
     /// By whom: the sender of the message.
     pub signature: [u8; SIGNATURE_BYTES],
 }
 
-impl HandWord {
+impl SignerMessage {
     /// Signs what `identity` says.
-    pub(crate) fn sign(transcript: &Transcript, identity: &Identity, table: Digest, say: Say) -> Self {
-        let covered = covered(transcript, &identity.member(), &table, &say);
-        let signature = identity.key().sign_fixed(HAND_LABEL, &covered);
-        Self { table, say, signature }
+    pub(crate) fn sign(
+        transcript: &Transcript,
+        identity: &Identity,
+        session: Digest,
+        body: SignerBody,
+    ) -> Self {
+        let covered = covered(transcript, &identity.member(), &session, &body);
+        let signature = identity.key().sign_fixed(SIGNER_LABEL, &covered);
+        Self { session, body, signature }
     }
 
     /// Signs what `identity` says in a round of a run in which it has `heard` so much.
     pub(crate) fn sign_round(
         transcript: &Transcript,
         identity: &Identity,
-        (table, heard): (Digest, &Digest),
-        say: Say,
+        (session, heard): (Digest, &Digest),
+        body: SignerBody,
     ) -> Self {
-        let covered = covered(transcript, &identity.member(), heard, &say);
+        let covered = covered(transcript, &identity.member(), heard, &body);
         let signature = identity.key().sign_fixed(ROUND_LABEL, &covered);
-        Self { table, say, signature }
+        Self { session, body, signature }
     }
 
     /// `ADM-73`: whether `sender` has signed it in this run, having heard what we have.
     pub(crate) fn is_of_run(&self, transcript: &Transcript, sender: &MemberId, heard: &Digest) -> bool {
-        let covered = covered(transcript, sender, heard, &self.say);
+        let covered = covered(transcript, sender, heard, &self.body);
         let signed = |key: &VerifyingKey| key.verify_fixed(ROUND_LABEL, &covered, &self.signature).is_ok();
         transcript.roster().member(sender).is_some_and(|member| signed(&member.key))
     }
@@ -211,39 +217,39 @@ impl HandWord {
     /// `ADM-41`: whether `sender`, a member, has signed it.
     ///
     /// # Errors
-    /// [`AdmissionError::PeerNotMember`], [`AdmissionError::PeerHand`].
+    /// [`AdmissionError::PeerNotMember`], [`AdmissionError::PeerSigner`].
     pub fn verify(&self, transcript: &Transcript, sender: &MemberId) -> Result<(), AdmissionError> {
         let member = transcript.roster().member(sender).ok_or(AdmissionError::PeerNotMember(*sender))?;
-        let covered = covered(transcript, sender, &self.table, &self.say);
-        let signed = member.key.verify_fixed(HAND_LABEL, &covered, &self.signature);
-        signed.map_err(|_| AdmissionError::PeerHand(*sender, "not signed by it"))
+        let covered = covered(transcript, sender, &self.session, &self.body);
+        let signed = member.key.verify_fixed(SIGNER_LABEL, &covered, &self.signature);
+        signed.map_err(|_| AdmissionError::PeerSigner(*sender, "not signed by it"))
     }
 }
 
-/// `at`: the table, or in a round what was heard.
-fn covered(transcript: &Transcript, sender: &MemberId, at: &Digest, say: &Say) -> Vec<u8> {
-    [&transcript.group().0[..], &sender.0, at, &codec::encode(say)].concat()
+/// `at`: the session, or in a round what was heard.
+fn covered(transcript: &Transcript, sender: &MemberId, at: &Digest, body: &SignerBody) -> Vec<u8> {
+    [&transcript.group().0[..], &sender.0, at, &codec::encode(body)].concat()
 }
 
-/// What was heard after a round in which these hands, sorted, said these words to all.
+/// What was heard after a round in which these participants, sorted, said this to all.
 pub(crate) fn heard_after<'a>(
     heard: &Digest,
     said: impl Iterator<Item = (&'a MemberId, &'a Vec<u8>)>,
 ) -> Digest {
-    let words: Vec<u8> = said.flat_map(|(hand, word)| [hand.0, digest(&[word])].concat()).collect();
+    let words: Vec<u8> = said.flat_map(|(signer, message)| [signer.0, digest(&[message])].concat()).collect();
     digest(&[b"folkmoot heard v1", heard, &words])
 }
 
-/// The name of the table to which `leader` calls now.
-pub(crate) fn table_name(
+/// The name of the session that `coordinator` starts now.
+pub(crate) fn session_name(
     transcript: &Transcript,
-    leader: &MemberId,
+    coordinator: &MemberId,
     purpose: &Purpose,
     attempt: u32,
 ) -> Digest {
     let roster = transcript.roster();
     let epoch = roster.sharing().map(|sharing| sharing.facts.epoch).unwrap_or_default();
-    let call = codec::encode(&Say::Convene { purpose: purpose.clone(), attempt });
+    let call = codec::encode(&SignerBody::Start { purpose: purpose.clone(), attempt });
     let serial = roster.electorate().serial.to_be_bytes();
-    digest(&[b"folkmoot table v1", &transcript.group().0, &leader.0, &serial, &epoch, &call])
+    digest(&[b"folkmoot table v1", &transcript.group().0, &coordinator.0, &serial, &epoch, &call])
 }

@@ -1,75 +1,56 @@
 //! The list of the group's certificates that hold no more: who has it made, who signs it, who keeps it, and who tells others.
 //!
 //! ```text
-//! a removal --> the roster says more than the kept list --> voters by turns: Convene(Revoke)
-//! each signer has the list; the first seated tells all, the next if it does not --> all keep it
-//! who still has an older one, or none: a voter convenes, another asks --> one who has it tells all
+//! a removal --> the roster says more than the kept list --> voters by turns: Start(Revoke)
+//! each signer has the list; the first participant tells all, the next if it does not --> all keep it
+//! one who still has an older list, or none: a voter starts a session, another asks --> one who has the list tells all
 //! ```
-//! Promise: a list is signed if it is exactly what a hand's own roster says, from about now; it is kept if the group's key signed it,
-//! it takes the place of the one kept, and it says nothing that the own transcript does not. One is kept.
+//! Promise: a signer signs a list only if it is exactly what the signer's own roster says, from about now. A member keeps one list: a
+//! newer one takes its place if the group's key signed it and it says nothing that the member's own transcript does not.
 
-use super::convene::turn;
-use super::{Hands, PATIENCE, Purpose, TURN, Table};
+use super::message::Purpose;
+use super::start::turn;
+use super::state::{PATIENCE, SigningSession, TURN};
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use crate::{AdmissionError, Output, store};
 use core::time::Duration;
-use folkmoot_base::{Blob, Entropy, Instant, MemberId, UnixTime};
-use folkmoot_identity::{Mode, RevocationBody, RevocationError, RevocationList, Roster, Transcript};
+use folkmoot_base::{Blob, Entropy, MemberId, UnixTime};
+use folkmoot_identity::{Mode, RevocationBody, RevocationError, RevocationList, Roster};
 
 /// Turns are counted to here, then all the rest speak together.
 const TURNS_MAX: usize = 64;
-/// How often a voter lets another lead in its place.
+/// How often a voter lets another coordinate in its place.
 const HEEDED_MAX: u32 = 2;
 /// Pauses between tries double so often: from 5 s to 80 s.
 const DOUBLINGS_MAX: u32 = 4;
 
-/// The kept list, and what is to be done for a newer one.
-#[derive(Debug, Default)]
-pub(crate) struct Revoked {
-    kept: Option<RevocationList>,
-    /// When to have a newer one made, or to ask for it.
-    wanted: Option<Instant>,
-    /// How often that was tried.
-    tries: u32,
-    /// When to tell the others.
-    tell: Option<Instant>,
-    /// When somebody last told it.
-    told: Option<Instant>,
-}
-
-impl Revoked {
-    pub(crate) fn due(&self) -> Option<Instant> {
-        [self.wanted, self.tell].into_iter().flatten().min()
-    }
-}
-
 impl Admission {
     /// The newest revocation list of the group's key that this member has; none where nobody was expelled whom the key had certified.
     pub fn revocations(&self) -> Option<&RevocationList> {
-        self.hands.revoked.kept.as_ref()
+        self.signers.revoked.kept.as_ref()
     }
 
     pub(crate) fn work_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        if self.hands.revoked.tell.is_some_and(|due| due <= call.now) {
+        if self.signers.revoked.tell.is_some_and(|due| due <= call.now) {
             self.tell_revocations(call);
         }
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         if !self.wants_revocations(roster) {
-            (self.hands.revoked.wanted, self.hands.revoked.tries) = (None, 0);
+            (self.signers.revoked.wanted, self.signers.revoked.tries) = (None, 0);
             return;
         }
         let votes = roster.may_vote(&me);
         let turn = if votes { turn(roster, &me) } else { PATIENCE + place(roster, &me) };
-        let due = *self.hands.revoked.wanted.get_or_insert(call.now + turn);
+        let due = *self.signers.revoked.wanted.get_or_insert(call.now + turn);
         if due > call.now {
             return;
         }
-        let pause = PATIENCE.saturating_mul(1 << self.hands.revoked.tries.min(DOUBLINGS_MAX));
-        self.hands.revoked.tries = self.hands.revoked.tries.saturating_add(1);
-        self.hands.revoked.wanted = Some(call.now + pause + turn);
+        let pause = PATIENCE.saturating_mul(1 << self.signers.revoked.tries.min(DOUBLINGS_MAX));
+        self.signers.revoked.tries = self.signers.revoked.tries.saturating_add(1);
+        self.signers.revoked.wanted = Some(call.now + pause + turn);
         if votes && roster.charter().mode() == Mode::Decentralised {
-            self.lead_revocations(call, entropy);
+            self.coordinate_revocations(call, entropy);
         } else {
             self.tell_revocations(call);
         }
@@ -77,19 +58,19 @@ impl Admission {
 
     /// Whether the roster says more than the kept list.
     fn wants_revocations(&self, roster: &Roster) -> bool {
-        let said = self.hands.revoked.kept.as_ref().map_or(0, |list| list.body().number());
+        let said = self.signers.revoked.kept.as_ref().map_or(0, |list| list.body().number());
         said < count(roster)
     }
 
-    fn lead_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        let busy = |table: &Table| matches!(table.purpose, Purpose::Revoke { .. });
-        let Some(clock) = self.clock.filter(|_| !self.hands.tables.values().any(busy)) else { return };
+    fn coordinate_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        let busy = |session: &SigningSession| matches!(session.purpose, Purpose::Revoke { .. });
+        let Some(clock) = self.clock.filter(|_| !self.signers.sessions.values().any(busy)) else { return };
         // Made a little in the past, so that it holds by clocks that are late.
         let now = UnixTime(clock.0.saturating_sub(self.config.skew_seconds));
         let made = RevocationBody::of(call.transcript.roster(), now)
             .and_then(|body| body.map(|body| body.tbs()).transpose());
         match made {
-            Ok(Some(tbs)) => self.convene(call, Purpose::Revoke { tbs: Blob::from(tbs) }, entropy),
+            Ok(Some(tbs)) => self.start_session(call, Purpose::Revoke { tbs: Blob::from(tbs) }, entropy),
             Ok(None) => {}
             Err(error) => self.trace(format!("no revocation list: {error}")),
         }
@@ -101,7 +82,7 @@ impl Admission {
         let roster = call.transcript.roster();
         let Some(sharing) = roster.sharing().filter(|_| self.wants_revocations(roster)) else { return false };
         let safe = roster.leavers_with_shares().len() < sharing.facts.threshold;
-        if !safe || self.hands.shares.of(&sharing.public).is_none() {
+        if !safe || self.signers.shares.of(&sharing.public).is_none() {
             return false;
         }
         let Some(body) = read(roster, tbs) else { return false };
@@ -110,29 +91,35 @@ impl Admission {
         near && RevocationBody::of(roster, body.this_update()) == Ok(Some(body))
     }
 
-    /// Somebody leads. Rightly: we need not, for a while, but no leader puts us off for ever. Else it may be that we have the list
-    /// which it misses.
+    /// Somebody coordinates a session for a list. If rightly, we need not for a while, but no coordinator puts us off for ever. If not, it
+    /// may be that we have the list that it misses.
     pub(crate) fn heed_revocations(&mut self, call: &Call<'_>, willing: bool) {
         if !willing {
             return self.offer_revocations(call);
         }
-        if self.hands.revoked.tries < HEEDED_MAX {
-            self.hands.revoked.tries = self.hands.revoked.tries.saturating_add(1);
+        if self.signers.revoked.tries < HEEDED_MAX {
+            self.signers.revoked.tries = self.signers.revoked.tries.saturating_add(1);
             let turn = turn(call.transcript.roster(), &call.identity.member());
-            self.hands.revoked.wanted = Some(call.now + PATIENCE + turn);
+            self.signers.revoked.wanted = Some(call.now + PATIENCE + turn);
         }
     }
 
-    /// The run has come to a signature: keep the list, and tell it if those seated before us do not.
-    pub(crate) fn take_revocations(&mut self, call: &Call<'_>, table: &Table, tbs: &[u8], signature: &[u8]) {
+    /// The run has come to a signature: keep the list, and tell it if the participants before us do not.
+    pub(crate) fn take_revocations(
+        &mut self,
+        call: &Call<'_>,
+        session: &SigningSession,
+        tbs: &[u8],
+        signature: &[u8],
+    ) {
         let body = read(call.transcript.roster(), tbs).ok_or(RevocationError::WireMalformed);
         match body.and_then(|body| RevocationList::close(&body, signature)) {
             Ok(list) => {
                 let me = call.identity.member();
-                let givers = table.seats.iter().flat_map(|seats| &seats.givers);
+                let givers = session.participants.iter().flat_map(|participants| &participants.givers);
                 let before = givers.take_while(|giver| **giver != me).count();
                 if self.keep_revocations(list) {
-                    self.hands.revoked.tell = Some(call.now + turns(before));
+                    self.signers.revoked.tell = Some(call.now + turns(before));
                 }
             }
             Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
@@ -151,7 +138,7 @@ impl Admission {
         let roster = call.transcript.roster();
         let authority = roster.issuer().map_err(|error| refuse(RevocationError::LocalAuthority(error)))?;
         let Some(authority) = authority else {
-            return Err(AdmissionError::PeerHand(
+            return Err(AdmissionError::PeerSigner(
                 sender,
                 "this group has no key of its own, and no authority",
             ));
@@ -160,8 +147,8 @@ impl Admission {
             self.offer_revocations(call);
             return Ok(());
         }
-        if self.hands.revoked.kept.as_ref().is_some_and(|kept| kept.der() == der) {
-            (self.hands.revoked.tell, self.hands.revoked.told) = (None, Some(call.now));
+        if self.signers.revoked.kept.as_ref().is_some_and(|kept| kept.der() == der) {
+            (self.signers.revoked.tell, self.signers.revoked.told) = (None, Some(call.now));
             return Ok(());
         }
         let list = RevocationList::from_der(der, &authority).map_err(refuse)?;
@@ -169,7 +156,7 @@ impl Admission {
             return Err(AdmissionError::PeerRevocationsAhead(sender));
         }
         if self.keep_revocations(list) {
-            self.hands.revoked.told = Some(call.now);
+            self.signers.revoked.told = Some(call.now);
         } else {
             self.offer_revocations(call);
         }
@@ -178,45 +165,37 @@ impl Admission {
 
     /// Somebody may not have ours: we tell it when it is our turn, unless another does; not again and again.
     pub(crate) fn offer_revocations(&mut self, call: &Call<'_>) {
-        if self.hands.revoked.kept.is_none() {
+        if self.signers.revoked.kept.is_none() {
             return;
         }
-        let rested = self.hands.revoked.told.map_or(call.now, |told| call.now.max(told + PATIENCE));
+        let rested = self.signers.revoked.told.map_or(call.now, |told| call.now.max(told + PATIENCE));
         let turn = place(call.transcript.roster(), &call.identity.member());
-        self.hands.revoked.tell.get_or_insert(rested + turn);
+        self.signers.revoked.tell.get_or_insert(rested + turn);
     }
 
     /// The authority told us: the others hear it from us, unless it tells them too.
     pub(crate) fn spread_revocations(&mut self, call: &Call<'_>, der: &[u8]) {
-        if self.hands.revoked.kept.as_ref().is_some_and(|kept| kept.der() == der) {
+        if self.signers.revoked.kept.as_ref().is_some_and(|kept| kept.der() == der) {
             let turn = place(call.transcript.roster(), &call.identity.member());
-            self.hands.revoked.tell.get_or_insert(call.now + turn);
+            self.signers.revoked.tell.get_or_insert(call.now + turn);
         }
     }
 
     fn tell_revocations(&mut self, call: &Call<'_>) {
-        (self.hands.revoked.tell, self.hands.revoked.told) = (None, Some(call.now));
-        let der = self.hands.revoked.kept.as_ref().map(|kept| kept.der().clone()).unwrap_or_default();
+        (self.signers.revoked.tell, self.signers.revoked.told) = (None, Some(call.now));
+        let der = self.signers.revoked.kept.as_ref().map(|kept| kept.der().clone()).unwrap_or_default();
         self.multicast(&OpenMessage::Revocations { der: der.into() });
     }
 
     /// Keeps it, on disk first, if it takes the place of the one there is.
     fn keep_revocations(&mut self, list: RevocationList) -> bool {
-        if self.hands.revoked.kept.as_ref().is_some_and(|kept| !list.supersedes(kept)) {
+        if self.signers.revoked.kept.as_ref().is_some_and(|kept| !list.supersedes(kept)) {
             return false;
         }
         self.out.push_back(Output::Persist(store::put_revocations(&list)));
-        self.hands.revoked.tell = None;
-        self.hands.revoked.kept = Some(list);
+        self.signers.revoked.tell = None;
+        self.signers.revoked.kept = Some(list);
         true
-    }
-}
-
-impl Hands {
-    /// The list as it was kept. One that the group's key has not signed is no loss: it is made again.
-    pub(crate) fn load_revocations(&mut self, transcript: &Transcript, der: &[u8]) {
-        let Ok(Some(authority)) = transcript.roster().issuer() else { return };
-        self.revoked.kept = RevocationList::from_der(der, &authority).ok();
     }
 }
 

@@ -1,6 +1,6 @@
-//! The shipped member stack in the engine's seat, with a tap for demonstrations between it and the node.
+//! The shipped member stack as the engine's upper floor, with a tap for demonstrations between it and the node.
 
-use crate::engine::{Note, Seat, Sending};
+use crate::engine::{Note, Sending, UpperFloor};
 use crate::stacks::{Command, Event, Member};
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, Upper, UpperOutput};
@@ -37,7 +37,7 @@ pub struct Attempts {
 }
 
 /// The member, and what a demonstration does at its door: keep sealed payloads, or turn away the news of its removal.
-pub struct Seated {
+pub struct MemberFloor {
     /// The member stack.
     pub member: Member,
     tap: Option<VecDeque<Tapped>>,
@@ -45,13 +45,13 @@ pub struct Seated {
     deaf: bool,
 }
 
-impl core::fmt::Debug for Seated {
+impl core::fmt::Debug for MemberFloor {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        out.debug_struct("Seated").field("tap", &self.tap.is_some()).finish_non_exhaustive()
+        out.debug_struct("MemberFloor").field("tap", &self.tap.is_some()).finish_non_exhaustive()
     }
 }
 
-impl Seated {
+impl MemberFloor {
     /// The member alone; nothing is tapped.
     pub fn new(member: Member) -> Self {
         Self { member, tap: None, withhold: false, deaf: false }
@@ -77,7 +77,7 @@ impl Seated {
     }
 }
 
-impl Seated {
+impl MemberFloor {
     /// Tries every key that the member ever held on `payloads`, wherever a sealed message is in them; `candidates` are
     /// views and members that they may have been sealed for.
     pub fn danger_attempt(&self, payloads: &[Tapped], candidates: &[(ViewId, Vec<MemberId>)]) -> Attempts {
@@ -98,7 +98,7 @@ impl Seated {
     }
 }
 
-impl Upper for Seated {
+impl Upper for MemberFloor {
     type Command = Command;
     type Event = Event;
 
@@ -140,7 +140,7 @@ impl Upper for Seated {
 }
 
 /// Several members in one engine: what waits for a key ([`crate::Handle::send`]) is the host's; the others send by command.
-impl<U: Seat> Seat for Attached<U> {
+impl<U: UpperFloor> UpperFloor for Attached<U> {
     fn can_send(&self, group: &GroupId) -> bool {
         self.host().can_send(group)
     }
@@ -159,7 +159,7 @@ impl<U: Seat> Seat for Attached<U> {
     }
 }
 
-impl Seat for Seated {
+impl UpperFloor for MemberFloor {
     fn can_send(&self, group: &GroupId) -> bool {
         self.member.can_send(*group)
     }

@@ -1,7 +1,8 @@
 //! Where the charter's scheme is `asm`: those who said yes to a request make one signature of it. No share and no key of the group;
-//! who sits is as many as the charter asks for, of those whose own vote is a yes.
+//! as many take part as the charter asks for, of those whose own vote is a yes.
 
-use super::{Purpose, Seats, Table};
+use super::message::Purpose;
+use super::state::{Participants, SigningSession};
 use crate::desk::{Admission, Call};
 use crate::message::{GuestMessage, SignerKey};
 use crate::requests::Open;
@@ -13,36 +14,36 @@ use std::collections::BTreeSet;
 
 impl Admission {
     /// The contact has those who said yes sign for its guests; where an authority signs, whoever reaches it, if nothing comes of that.
-    pub(crate) fn lead_multis(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+    pub(crate) fn coordinate_multis(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let at_work = |request: &Digest| {
-            self.hands.tables.values().any(|table| {
-                let same = matches!(&table.purpose, Purpose::Multi { request: at, .. } if at == request);
-                same && table.leader == me
+            self.signers.sessions.values().any(|session| {
+                let same = matches!(&session.purpose, Purpose::Multi { request: at, .. } if at == request);
+                same && session.coordinator == me
             })
         };
-        let ours = self.requests.iter().filter(|open| self.leads(open));
+        let ours = self.requests.iter().filter(|open| self.coordinates(open));
         let ours = ours.filter_map(|open| {
             let request = open.request.digest();
-            let called = self.hands.called.contains_key(&request);
-            let done = called || self.hands.multis.contains_key(&request) || at_work(&request);
-            let fit = |vote: &Vote| self.may_sit(vote);
+            let starting = self.signers.starting.contains_key(&request);
+            let done = starting || self.signers.multis.contains_key(&request) || at_work(&request);
+            let fit = |vote: &Vote| self.may_sign(vote);
             open.enough_of(roster, fit).filter(|_| !done)?;
-            // All who could sit shall find it no longer than their own vote.
-            let ends = open.approvals(roster).filter(|vote| self.may_sit(vote));
+            // Nobody who could take part shall find it longer than its own vote.
+            let ends = open.approvals(roster).filter(|vote| self.may_sign(vote));
             let expires = ends.map(|vote| vote.content().expires).min()?;
             Some(Purpose::Multi { request, expires })
         });
         let ours: Vec<Purpose> = ours.collect();
         for purpose in ours {
-            self.convene(call, purpose, entropy);
+            self.start_session(call, purpose, entropy);
         }
     }
 
-    /// Whether a leader would have the voter of this vote sign: not proven to lie, and its vote has not run out.
-    fn may_sit(&self, vote: &Vote) -> bool {
+    /// Whether a coordinator would have the voter of this vote sign: not proven to lie, and its vote has not run out.
+    fn may_sign(&self, vote: &Vote) -> bool {
         let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
-        !self.hands.liars.contains_key(&vote.voter()) && vote.content().expires >= UnixTime(early)
+        !self.signers.liars.contains_key(&vote.voter()) && vote.content().expires >= UnixTime(early)
     }
 
     /// `ADM-49`: this member signs what its own vote says, and nothing that lasts longer.
@@ -69,20 +70,25 @@ impl Admission {
         roster: &Roster,
         ready: &[MemberId],
         (request, expires): (&Digest, UnixTime),
-    ) -> Option<Seats> {
+    ) -> Option<Participants> {
         let open = self.requests.get(request)?;
         if self.signs_unasked() {
-            let givers: Vec<MemberId> =
-                ready.iter().filter(|hand| roster.may_vote(hand)).take(open.need(roster)).copied().collect();
-            return (givers.len() >= open.need(roster)).then_some(Seats { givers, takers: Vec::new() });
+            let givers: Vec<MemberId> = ready
+                .iter()
+                .filter(|signer| roster.may_vote(signer))
+                .take(open.need(roster))
+                .copied()
+                .collect();
+            return (givers.len() >= open.need(roster))
+                .then_some(Participants { givers, takers: Vec::new() });
         }
         let fit = |vote: &Vote| ready.contains(&vote.voter()) && vote.content().expires >= expires;
         let mut givers: Vec<MemberId> = open.enough_of(roster, fit)?.into_iter().map(Vote::voter).collect();
         givers.sort_unstable();
-        Some(Seats { givers, takers: Vec::new() })
+        Some(Participants { givers, takers: Vec::new() })
     }
 
-    /// This member's hand in the run of these signers; or its ear, if it leads and is not one of them.
+    /// This member's part in the run of these signers; if it coordinates and is not one of them, it only listens.
     pub(crate) fn sign_multi(
         &self,
         call: &Call<'_>,
@@ -101,9 +107,9 @@ impl Admission {
         willing.then(|| Multi::hand(id, call.identity, &keys, &open.motion, expires).ok()).flatten()
     }
 
-    /// The run's end, at its leader: on to the guest.
-    pub(crate) fn take_multi(&mut self, call: &Call<'_>, table: &Table, signature: &[u8]) {
-        let Purpose::Multi { request, expires } = &table.purpose else { return };
+    /// The run's end, at its coordinator: on to the guest.
+    pub(crate) fn take_multi(&mut self, call: &Call<'_>, session: &SigningSession, signature: &[u8]) {
+        let Purpose::Multi { request, expires } = &session.purpose else { return };
         let roster = call.transcript.roster();
         if self.requests.get(request).is_none() {
             return;
@@ -113,7 +119,7 @@ impl Admission {
         match Multi::new(*expires, signature) {
             Ok(multi) if !votes(&multi) => self.trace("a signer votes no more".to_owned()),
             Ok(multi) => {
-                self.hands.multis.insert(*request, multi);
+                self.signers.multis.insert(*request, multi);
                 self.answer(call, request);
             }
             Err(error) => self.trace(format!("the multisignature does not stand: {error}")),
@@ -122,7 +128,7 @@ impl Admission {
 
     /// What the guest of this request is told, once its voters have signed.
     pub(crate) fn multi_for(&self, roster: &Roster, request: &Digest) -> Option<GuestMessage> {
-        let multi = self.hands.multis.get(request)?;
+        let multi = self.signers.multis.get(request)?;
         let key = |signer| {
             let spki = roster.voter_key(signer)?.spki_der();
             Some(SignerKey { spki: Blob::from(spki.to_vec()) })
@@ -145,7 +151,7 @@ impl Admission {
             vote && roster.lets_in(&open.request.member(), &signers)
         };
         let open = &self.requests;
-        self.hands.multis.retain(|request, multi| {
+        self.signers.multis.retain(|request, multi| {
             multi.expires() >= UnixTime(early) && open.get(request).is_some_and(|open| suffices(open, multi))
         });
     }

@@ -1,7 +1,8 @@
 //! Shares that the charter's authority deals, and what the group's key signs where the authority signs the certificate.
 
-use super::share::{Waiting, in_use};
-use super::{Purpose, Say, Table};
+use super::message::{Purpose, SignerBody};
+use super::share::in_use;
+use super::state::{SigningSession, Waiting};
 use crate::authority::{Dealt, dealt_info};
 use crate::desk::{Admission, Call};
 use crate::requests::Open;
@@ -11,7 +12,7 @@ use folkmoot_base::{Digest, Entropy, MemberId, Secret};
 use folkmoot_identity::{Combined, Mode, Roster, SharedKey};
 use folkmoot_signing::shared::{self, SharingFacts};
 
-/// What hands sign under this share-epoch to grant a request: its certificate, or, where the authority signs that, the request.
+/// What the signers sign under this share-epoch to grant a request: the request if an authority signs the certificate, else the certificate.
 pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Digest) -> Option<Vec<u8>> {
     let body = open.request.body();
     match roster.charter().mode() {
@@ -21,23 +22,25 @@ pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Di
 }
 
 impl Admission {
-    /// A table's leader passes on what the authority dealt, once, if those at the table would take it.
+    /// The coordinator passes on what the authority dealt, once, if the participants would take it.
     pub(crate) fn pass_on_dealt(
         &mut self,
         call: &Call<'_>,
         name: Digest,
         dealt: Dealt,
     ) -> Result<(), AdmissionError> {
-        let leads = |table: &&mut Table| table.leader == call.identity.member() && !table.passed_on;
-        let Some(table) = self.hands.tables.get_mut(&name).filter(leads) else { return Ok(()) };
-        judge(call, &name, table, &dealt)?;
-        table.passed_on = true;
-        // The leader takes its own share from its own word, at its place in the order, like everybody.
-        self.say_hand(call, name, Say::Dealt { dealt });
+        let coordinates = |session: &&mut SigningSession| {
+            session.coordinator == call.identity.member() && !session.passed_on
+        };
+        let Some(session) = self.signers.sessions.get_mut(&name).filter(coordinates) else { return Ok(()) };
+        judge(call, &name, session, &dealt)?;
+        session.passed_on = true;
+        // The coordinator takes its own share from its own message, at its place in the order, like everybody.
+        self.say_to_signers(call, name, SignerBody::Dealt { dealt });
         Ok(())
     }
 
-    /// `ADM-58`: what one of the authority's nodes dealt to exactly those at the table, of the key that there is.
+    /// `ADM-58`: what one of the authority's nodes dealt to exactly the participants, of the key that there is.
     pub(crate) fn hear_dealt(
         &mut self,
         call: &Call<'_>,
@@ -46,13 +49,13 @@ impl Admission {
         dealt: Dealt,
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
-        let Some(table) = self.hands.tables.get(&name) else { return Ok(()) };
-        if sender != table.leader {
-            return Err(AdmissionError::PeerDealt("not by the leader of the table"));
+        let Some(session) = self.signers.sessions.get(&name) else { return Ok(()) };
+        if sender != session.coordinator {
+            return Err(AdmissionError::PeerDealt("not by the coordinator of the signing session"));
         }
-        let (facts, dealer) = judge(call, &name, table, &dealt)?;
+        let (facts, dealer) = judge(call, &name, session, &dealt)?;
         let share = self.my_share(call, &name, &dealt, dealer);
-        self.hands.tables.remove(&name);
+        self.signers.sessions.remove(&name);
         match share {
             Some(share) => {
                 let public = dealt.public.0;
@@ -63,11 +66,11 @@ impl Admission {
             }
             None => {
                 self.trace("the authority dealt a share that does not fit".to_owned());
-                self.out.push_back(Output::Event(Event::HandLied { member: dealer }));
+                self.out.push_back(Output::Event(Event::SignerLied { member: dealer }));
             }
         }
         if sender == call.identity.member() {
-            self.hands.wanted = self.hands.wanted.map(|_| call.now);
+            self.signers.wanted = self.signers.wanted.map(|_| call.now);
         }
         Ok(())
     }
@@ -80,9 +83,9 @@ impl Admission {
         dealer: MemberId,
     ) -> Option<Secret<Vec<u8>>> {
         let me = call.identity.member();
-        let key = self.hands.tables.get(name)?.key.as_ref()?;
-        let whisper = dealt.to_each.iter().find(|whisper| whisper.to == me)?;
-        let share = Secret::new(key.open(&dealt_info(name, &dealer, &me), &whisper.sealed)?);
+        let key = self.signers.sessions.get(name)?.key.as_ref()?;
+        let private = dealt.to_each.iter().find(|private| private.to == me)?;
+        let share = Secret::new(key.open(&dealt_info(name, &dealer, &me), &private.sealed)?);
         let scheme = call.transcript.roster().charter().scheme();
         shared::check_share(scheme, &dealt.public.0, &me, &share).ok()?;
         Some(share)
@@ -97,28 +100,28 @@ impl Admission {
             return self.trace("the group's signature does not stand".to_owned());
         }
         let (me, done) = (call.identity.member(), Purpose::Certify { request });
-        self.hands.tables.retain(|_, table| table.leader != me || table.purpose != done);
+        self.signers.sessions.retain(|_, session| session.coordinator != me || session.purpose != done);
         let combined = Combined { epoch: now.facts.epoch, signature: signature.to_vec() };
         self.central.combined.entry(request).or_insert(combined);
         self.answer(call, &request);
     }
 }
 
-/// `ADM-58`: what such a sharing is, and whose, if it was dealt to this table and fits it.
+/// `ADM-58`: what such a sharing is, and whose, if it was dealt to this session and fits it.
 fn judge(
     call: &Call<'_>,
     name: &Digest,
-    table: &Table,
+    session: &SigningSession,
     dealt: &Dealt,
 ) -> Result<(SharingFacts, MemberId), AdmissionError> {
     let refuse = |what| Err(AdmissionError::PeerDealt(what));
-    let (Purpose::Deal { threshold }, Some(seats)) = (&table.purpose, &table.seats) else {
-        return refuse("at a table where nothing is dealt");
+    let (Purpose::Deal { threshold }, Some(participants)) = (&session.purpose, &session.participants) else {
+        return refuse("in a signing session where nothing is dealt");
     };
     let Some(dealer) = dealt.dealer(call.transcript, name) else {
         return refuse("not signed by the charter's authority");
     };
-    match fair(call.transcript.roster(), dealt, *threshold, &seats.takers) {
+    match fair(call.transcript.roster(), dealt, *threshold, &participants.takers) {
         Some(facts) => Ok((facts, dealer)),
         None => refuse("another key, threshold, or other holders"),
     }

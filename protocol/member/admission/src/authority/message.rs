@@ -11,8 +11,8 @@
 //! ```
 //! Who sent it says that it is one of these: an authority is no guest that asks. No letter begins so.
 
-use crate::hands::HandWord;
-use crate::{AdmissionError, Reason, SignerKey, Whisper};
+use crate::signers::SignerMessage;
+use crate::{AdmissionError, PrivateMessage, Reason, SignerKey};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, GroupId, MemberId, UnixTime};
 use folkmoot_identity::{Combined, Grounds, Identity, Multi, Transcript, VerifyingKey, VoteProof};
@@ -39,7 +39,7 @@ pub enum AuthorityMessage {
         /// The request, as its guest signed it.
         request: Blob,
         /// What the certificate is to stand on.
-        grounds: GroundsWord,
+        grounds: WireGrounds,
     },
     /// Authority → member.
     #[tls_codec(discriminant = 42)]
@@ -60,18 +60,18 @@ pub enum AuthorityMessage {
     /// Voter → authority.
     #[tls_codec(discriminant = 44)]
     Deal {
-        /// At which table those sit who are to have shares.
-        table: Digest,
+        /// In which signing session those take part who are to have shares.
+        session: Digest,
         /// Shares that are to determine the key.
         threshold: u32,
-        /// Their words at that table: each [`crate::Say::Ready`] with a one-time key. Sorted by member.
-        ready: Vec<ReadyWord>,
+        /// Their messages in that session: each [`crate::SignerBody::Ready`] with a one-time key. Sorted by member.
+        ready: Vec<SignedReady>,
     },
     /// Authority → voter.
     #[tls_codec(discriminant = 45)]
     Dealt {
-        /// At which table.
-        table: Digest,
+        /// In which signing session.
+        session: Digest,
         /// What was dealt.
         dealt: Dealt,
     },
@@ -96,19 +96,19 @@ pub struct Heartbeat {
     pub signature: [u8; SIGNATURE_BYTES],
 }
 
-/// A hand that is ready, by its own signed word.
+/// A signer that is ready, by its own signed message.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-pub struct ReadyWord {
+pub struct SignedReady {
     /// Who.
     pub member: MemberId,
-    /// [`crate::Say::Ready`], signed by it.
-    pub word: HandWord,
+    /// [`crate::SignerBody::Ready`], signed by it.
+    pub message: SignerMessage,
 }
 
 /// [`Grounds`] as they travel.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
-pub enum GroundsWord {
+pub enum WireGrounds {
     /// Sorted by voter; none where the authority decides alone.
     #[tls_codec(discriminant = 1)]
     Votes(Vec<VoteProof>),
@@ -130,7 +130,7 @@ pub enum GroundsWord {
     },
 }
 
-impl GroundsWord {
+impl WireGrounds {
     /// In words.
     pub fn of(grounds: &Grounds) -> Self {
         match grounds {
@@ -180,7 +180,7 @@ impl Heartbeat {
     }
 }
 
-/// Shares that an authority has dealt: `signature` by its identity key over `"folkmoot dealt v1"`: group ‖ table ‖ by ‖ public ‖ to_each.
+/// Shares that an authority has dealt: `signature` by its identity key over `"folkmoot dealt v1"`: group ‖ session ‖ by ‖ public ‖ to_each.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Dealt {
     /// The key (SPKI) of one of the authority's nodes.
@@ -188,7 +188,7 @@ pub struct Dealt {
     /// The sharing's public part.
     pub public: Blob,
     /// To each holder its share, sealed to its one-time key.
-    pub to_each: Vec<Whisper>,
+    pub to_each: Vec<PrivateMessage>,
     /// By the node's identity key.
     pub signature: [u8; SIGNATURE_BYTES],
 }
@@ -198,32 +198,32 @@ impl Dealt {
     pub fn sign(
         transcript: &Transcript,
         identity: &Identity,
-        table: &Digest,
+        session: &Digest,
         public: Blob,
-        to_each: Vec<Whisper>,
+        to_each: Vec<PrivateMessage>,
     ) -> Self {
         let by = SignerKey { spki: Blob::from(identity.key().verifying_key().spki_der().to_vec()) };
         let mut dealt = Self { by, public, to_each, signature: [0; SIGNATURE_BYTES] };
-        dealt.signature = identity.key().sign_fixed(DEALT_LABEL, &dealt.covered(transcript, table));
+        dealt.signature = identity.key().sign_fixed(DEALT_LABEL, &dealt.covered(transcript, session));
         dealt
     }
 
-    /// Which of the charter's authority's nodes has dealt it, at this table; `None` if none has.
-    pub fn dealer(&self, transcript: &Transcript, table: &Digest) -> Option<MemberId> {
+    /// Which of the charter's authority's nodes has dealt it, in this signing session; `None` if none has.
+    pub fn dealer(&self, transcript: &Transcript, session: &Digest) -> Option<MemberId> {
         let key = VerifyingKey::from_spki_der(&self.by.spki.0).ok()?;
-        key.verify_fixed(DEALT_LABEL, &self.covered(transcript, table), &self.signature).ok()?;
+        key.verify_fixed(DEALT_LABEL, &self.covered(transcript, session), &self.signature).ok()?;
         let central = transcript.roster().charter().central()?;
         Some(key.member_id()).filter(|by| central.speaks(by))
     }
 
-    fn covered(&self, transcript: &Transcript, table: &Digest) -> Vec<u8> {
-        let whispers = codec::encode(&self.to_each);
+    fn covered(&self, transcript: &Transcript, session: &Digest) -> Vec<u8> {
+        let to_each = codec::encode(&self.to_each);
         let (by, public) = (codec::encode(&self.by), codec::encode(&self.public));
-        [&transcript.group().0[..], table, &by, &public, &whispers].concat()
+        [&transcript.group().0[..], session, &by, &public, &to_each].concat()
     }
 }
 
-/// What a whisper of a dealt share is sealed with: from the dealer to a holder, at this table.
-pub fn dealt_info(table: &Digest, from: &MemberId, to: &MemberId) -> Vec<u8> {
-    [b"folkmoot dealt share v1".as_slice(), table, &from.0, &to.0].concat()
+/// What a dealt share is sealed with: from the dealer to a holder, in this signing session.
+pub fn dealt_info(session: &Digest, from: &MemberId, to: &MemberId) -> Vec<u8> {
+    [b"folkmoot dealt share v1".as_slice(), session, &from.0, &to.0].concat()
 }

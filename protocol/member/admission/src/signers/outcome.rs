@@ -1,7 +1,8 @@
 //! What a run has come to: shares that wait for a decision, certificates, multisignatures, lists.
 
-use super::share::{Waiting, in_use};
-use super::{Purpose, Say, Table};
+use super::message::{Purpose, SignerBody};
+use super::share::in_use;
+use super::state::{SigningSession, Waiting};
 use crate::desk::{Admission, Call};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Danger, Digest, Entropy, digest};
@@ -13,12 +14,12 @@ impl Admission {
         &mut self,
         call: &Call<'_>,
         name: Digest,
-        table: &Table,
+        session: &SigningSession,
         outcome: Outcome,
         entropy: &mut dyn Entropy,
     ) {
-        self.trace(format!("a table is done: {}", table.purpose.word()));
-        match (&table.purpose, outcome) {
+        self.trace(format!("a signing session is done: {}", session.purpose.name()));
+        match (&session.purpose, outcome) {
             (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
                 let now = call.transcript.roster().sharing();
                 let authority = now.map(|now| now.authority.clone());
@@ -40,34 +41,36 @@ impl Admission {
                 }
             }
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
-                // One of them tells: the leader may have no share, and the guest another contact by now. A leader that sat needs no telling.
-                let (me, first) =
-                    (call.identity.member(), table.seats.as_ref().and_then(|seats| seats.givers.first()));
-                if table.leader == me {
+                // One of them tells: the coordinator may have no share, and the guest another contact by now. A coordinator that took part needs no telling.
+                let (me, first) = (
+                    call.identity.member(),
+                    session.participants.as_ref().and_then(|participants| participants.givers.first()),
+                );
+                if session.coordinator == me {
                     self.take_certificate(call, *request, &signature);
                 }
                 if first == Some(&me) {
-                    let say = Say::Signed { request: *request, signature: Blob::from(signature) };
-                    self.say_hand(call, name, say);
+                    let body = SignerBody::Signed { request: *request, signature: Blob::from(signature) };
+                    self.say_to_signers(call, name, body);
                 }
             }
             (Purpose::Multi { .. }, Outcome::Signature(signature)) => {
-                if table.leader == call.identity.member() {
-                    self.take_multi(call, table, &signature);
+                if session.coordinator == call.identity.member() {
+                    self.take_multi(call, session, &signature);
                 }
             }
             (Purpose::Revoke { tbs }, Outcome::Signature(signature)) => {
-                self.take_revocations(call, table, &tbs.0, &signature);
+                self.take_revocations(call, session, &tbs.0, &signature);
             }
             _ => self.trace("a run came to something else than its purpose".to_owned()),
         }
-        // The leader goes on at once.
-        if table.leader == call.identity.member() {
-            if table.purpose.makes_sharing() {
-                self.hands.wanted = Some(call.now);
+        // The coordinator goes on at once.
+        if session.coordinator == call.identity.member() {
+            if session.purpose.makes_sharing() {
+                self.signers.wanted = Some(call.now);
             }
-            self.hands.silent.clear();
-            self.hands.failures.clear();
+            self.signers.silent.clear();
+            self.signers.failures.clear();
         }
     }
 
@@ -75,10 +78,10 @@ impl Admission {
     pub(super) fn awaits_certificate(&self, call: &Call<'_>, request: &Digest) -> bool {
         let Some(open) = self.requests.get(request) else { return false };
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
-        central || (open.is_ours(&self.guests) && !self.hands.issued.contains_key(request))
+        central || (open.is_ours(&self.guests) && !self.signers.issued.contains_key(request))
     }
 
-    /// Whoever tells it: what stands ends our own table for it, what does not changes nothing.
+    /// Whoever tells it: what stands ends our own session for it, what does not changes nothing.
     pub(super) fn take_certificate(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
         let Some(now) = call.transcript.roster().sharing() else { return };
         let Some(open) = self.requests.get(&request) else { return };
@@ -92,8 +95,10 @@ impl Admission {
         match Gmc::issue_by_group(&body, &now.facts.key, signature) {
             Ok(gmc) => {
                 let (me, done) = (call.identity.member(), Purpose::Certify { request });
-                self.hands.tables.retain(|_, table| table.leader != me || table.purpose != done);
-                self.hands.issued.insert(request, gmc.der().clone());
+                self.signers
+                    .sessions
+                    .retain(|_, session| session.coordinator != me || session.purpose != done);
+                self.signers.issued.insert(request, gmc.der().clone());
                 self.answer(call, &request);
             }
             Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
@@ -117,7 +122,7 @@ impl Admission {
             false => gmc.issued() == epoch || lax,
         };
         let open = &self.requests;
-        self.hands.issued.retain(|request, der: &mut Bytes| {
+        self.signers.issued.retain(|request, der: &mut Bytes| {
             let of_now = Gmc::from_der(der).is_ok_and(|gmc| stands(&gmc));
             of_now && open.get(request).is_some()
         });

@@ -1,12 +1,12 @@
 //! Once there is peace, every request with enough votes is admitted, a sharing that is wanted comes if those who can make and
-//! decide it are there, and no table stands still for longer than its patience.
-//! Source: docs/protocol/admission.md, ADM-46 and "Signing sessions"; the bound is `TABLES_MICROS` in play.rs.
+//! decide it are there, and no signing session stands still for longer than its patience.
+//! Source: docs/protocol/admission.md, ADM-46 and "Signing sessions"; the bound is `SIGNING_MICROS` in play.rs.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Process, Record};
 
 pub(super) const CHECKER: Checker =
-    Checker { name: "table-liveness", source: "ADM-46; decision 0021", judge };
+    Checker { name: "signing-liveness", source: "ADM-46; decision 0021", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let first = record.standings.first().map_or(Process { seat: 0, life: 0 }, |one| one.process);
@@ -25,7 +25,7 @@ mod tests {
     fn what_was_not_done_is_bad() {
         Tale::default().holds(&CHECKER);
         let mut tale = Tale::default();
-        tale.0.undone = Some("a table".into());
+        tale.0.undone = Some("a signing session".into());
         tale.broken(&CHECKER);
     }
 }

@@ -1,4 +1,4 @@
-//! Groups whose voters sign together: a charter with that scheme, and events that have tables called, each perhaps with a fault in
+//! Groups whose voters sign together: a charter with that scheme, and events that start signing sessions, each perhaps with a fault in
 //! the middle of one.
 //!
 //! Drawn from a generator of their own: what a seed draws for groups with plain votes stays as it is. The drawn schedule goes on
@@ -13,30 +13,30 @@ use folkmoot_identity::Scheme;
 pub const SCHEMES: [Scheme; 4] = [Scheme::Plain, Scheme::Asm, Scheme::TsDsa, Scheme::Frost];
 /// Steps of the drawn schedule that are kept.
 const REST_STEPS: usize = 10;
-/// By then a person has voted and a table was called.
+/// By then a person has voted and a signing session was started.
 const SOON_MICROS: u64 = 900_000;
-/// By then a table that stood still is over, and another was called.
+/// By then a signing session that stood still is over, and another was started.
 const LONG_MICROS: u64 = 7_000_000;
 
-/// The middles of tables, by the words of their trace lines.
+/// Moments in the middle of signing sessions, by their trace lines.
 const MIDDLES: [Hook; 14] = [
-    Hook { layer: "admission", word: "calls to a table: found" },
-    Hook { layer: "admission", word: "calls to a table: authority" },
-    Hook { layer: "admission", word: "calls to a table: certify" },
-    Hook { layer: "admission", word: "calls to a table: reshare" },
-    Hook { layer: "admission", word: "calls to a table: multi" },
-    Hook { layer: "admission", word: "calls to a table: revoke" },
-    Hook { layer: "admission", word: "speaks at a table" },
-    Hook { layer: "admission", word: "sits at a table: found" },
-    Hook { layer: "admission", word: "sits at a table: reshare" },
-    Hook { layer: "admission", word: "sits at a table" },
-    Hook { layer: "admission", word: "table is done: reshare" },
-    Hook { layer: "admission", word: "table is done: found" },
+    Hook { layer: "admission", word: "starts a signing session: found" },
+    Hook { layer: "admission", word: "starts a signing session: authority" },
+    Hook { layer: "admission", word: "starts a signing session: certify" },
+    Hook { layer: "admission", word: "starts a signing session: reshare" },
+    Hook { layer: "admission", word: "starts a signing session: multi" },
+    Hook { layer: "admission", word: "starts a signing session: revoke" },
+    Hook { layer: "admission", word: "speaks in a signing session" },
+    Hook { layer: "admission", word: "takes part in a signing session: found" },
+    Hook { layer: "admission", word: "takes part in a signing session: reshare" },
+    Hook { layer: "admission", word: "takes part in a signing session" },
+    Hook { layer: "admission", word: "signing session is done: reshare" },
+    Hook { layer: "admission", word: "signing session is done: found" },
     Hook { layer: "admission", word: "new sharing" },
     Hook { layer: "admission", word: "entry of a decision handed over" },
 ];
 
-/// Gives a schedule a charter of this scheme, and events for its tables after its first step. Plain: leaves it as it is.
+/// Gives a schedule a charter of this scheme, and events for its signing sessions after its first step. Plain: leaves it as it is.
 pub fn take(schedule: &mut Schedule, scheme: Scheme) {
     if scheme == Scheme::Plain {
         return;

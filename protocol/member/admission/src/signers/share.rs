@@ -1,5 +1,6 @@
 //! This member's shares: the one in use, and those that a run has given it and no decision has taken into use yet.
 
+use super::state::Waiting;
 use crate::Output;
 use crate::desk::{Admission, Call};
 use crate::store;
@@ -7,33 +8,11 @@ use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Danger, Digest, Entropy, Secret, StoreKey, digest};
 use folkmoot_identity::{Decision, Identity, Mode, Roster, Transcript};
-use folkmoot_signing::shared::{self, SharingFacts};
-use std::collections::BTreeMap;
+use folkmoot_signing::shared::{self};
 use zeroize::Zeroize as _;
 
 /// Most shares that wait for a decision.
 const WAITING_MAX: usize = 4;
-
-/// A share that waits.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    pub(crate) facts: SharingFacts,
-    /// The sharing that was in use when it was made; zeros if there was none.
-    pub(crate) after: Digest,
-    pub(crate) public: Bytes,
-    pub(crate) share: Option<Secret<Vec<u8>>>,
-    /// The certificate of the group's key, once there is one.
-    pub(crate) authority: Option<Bytes>,
-}
-
-/// All shares, by the digest of the sharing's public part.
-#[derive(Debug, Default)]
-pub(crate) struct Shares {
-    pub(crate) current: Option<(Digest, Secret<Vec<u8>>)>,
-    pub(crate) waiting: BTreeMap<Digest, Waiting>,
-    /// The sharing that the transcript had when shares were last put into use and erased; whether we hold one of it or not.
-    followed: Option<Digest>,
-}
 
 /// The transcript had taken the sharing when this was written: if it has another now, this one is over.
 const IN_USE: u8 = 1;
@@ -52,40 +31,25 @@ struct Stored {
     share: Blob,
 }
 
-impl Waiting {
-    /// Whether the voters could take it into use now.
-    pub(crate) fn fits(&self, roster: &Roster) -> bool {
-        self.facts.threshold == roster.threshold()
-            && self.facts.holders.iter().all(|member| roster.may_vote(member))
-    }
-}
-
-impl Shares {
-    /// The share of the sharing with this public part.
-    pub(crate) fn of(&self, public: &[u8]) -> Option<&Secret<Vec<u8>>> {
-        let name = digest(&[public]);
-        let current = self.current.as_ref().filter(|(held, _)| *held == name).map(|(_, share)| share);
-        current.or_else(|| self.waiting.get(&name).and_then(|waiting| waiting.share.as_ref()))
-    }
-}
-
 impl Admission {
     /// A run gave a sharing, and perhaps a share: on disk before anything else is said of it.
     pub(crate) fn keep_waiting(&mut self, call: &Call<'_>, waiting: Waiting, entropy: &mut dyn Entropy) {
         let name = digest(&[&waiting.public]);
-        if self.hands.shares.waiting.len() >= WAITING_MAX && !self.hands.shares.waiting.contains_key(&name) {
+        if self.signers.shares.waiting.len() >= WAITING_MAX
+            && !self.signers.shares.waiting.contains_key(&name)
+        {
             // One that no vote could take any more makes room; without that, four that came to nothing would end all resharing.
             let roster = call.transcript.roster();
             let useless = |waiting: &Waiting| !waiting.fits(roster) || self.was_refused(waiting);
-            let over = self.hands.shares.waiting.iter().find(|(_, waiting)| useless(waiting));
+            let over = self.signers.shares.waiting.iter().find(|(_, waiting)| useless(waiting));
             let Some(over) = over.map(|(name, _)| *name) else {
                 return self.trace("a sharing more than may wait for a decision".to_owned());
             };
-            self.hands.shares.waiting.remove(&over);
+            self.signers.shares.waiting.remove(&over);
             self.out.push_back(Output::Persist(store::delete_share(&over)));
         }
         self.persist_waiting(call, &name, &waiting, entropy);
-        self.hands.shares.waiting.insert(name, waiting);
+        self.signers.shares.waiting.insert(name, waiting);
     }
 
     /// The group's key has a certificate now.
@@ -96,10 +60,10 @@ impl Admission {
         authority: Bytes,
         entropy: &mut dyn Entropy,
     ) {
-        let Some(mut waiting) = self.hands.shares.waiting.remove(name) else { return };
+        let Some(mut waiting) = self.signers.shares.waiting.remove(name) else { return };
         waiting.authority = Some(authority);
         self.persist_waiting(call, name, &waiting, entropy);
-        self.hands.shares.waiting.insert(*name, waiting);
+        self.signers.shares.waiting.insert(*name, waiting);
     }
 
     fn persist_waiting(
@@ -143,20 +107,20 @@ impl Admission {
         let roster = call.transcript.roster();
         let Some(sharing) = roster.sharing() else { return };
         let name = digest(&[&sharing.public]);
-        if self.hands.shares.followed == Some(name) {
+        if self.signers.shares.followed == Some(name) {
             return;
         }
-        self.hands.shares.followed = Some(name);
+        self.signers.shares.followed = Some(name);
         // What was begun with shares that are over comes to nothing, and the runs hold copies of them.
-        self.hands.tables.clear();
-        self.hands.silent.clear();
-        self.hands.set_aside.clear();
-        self.hands.failures.clear();
-        self.hands.wanted = None;
-        let next = self.hands.shares.waiting.remove(&name);
-        let old = self.hands.shares.current.take();
+        self.signers.sessions.clear();
+        self.signers.silent.clear();
+        self.signers.set_aside.clear();
+        self.signers.failures.clear();
+        self.signers.wanted = None;
+        let next = self.signers.shares.waiting.remove(&name);
+        let old = self.signers.shares.current.take();
         let keeps = self.config.danger == Some(Danger::AdmissionKeepsOldShares);
-        for (name, waiting) in core::mem::take(&mut self.hands.shares.waiting) {
+        for (name, waiting) in core::mem::take(&mut self.signers.shares.waiting) {
             drop(waiting);
             self.out.push_back(Output::Persist(store::delete_share(&name)));
         }
@@ -175,7 +139,7 @@ impl Admission {
             share: blob(Some(&share)),
         };
         self.persist_share(call, &name, stored, entropy);
-        self.hands.shares.current = Some((name, share));
+        self.signers.shares.current = Some((name, share));
     }
 
     /// The decision that takes a waiting sharing into use.
@@ -201,7 +165,7 @@ impl Admission {
         match share {
             // One that is decided and still waits here was stopped at before all else was erased: that is done first.
             Some(share) if decided && stored.state == IN_USE => {
-                self.hands.shares.current = Some((name, share))
+                self.signers.shares.current = Some((name, share))
             }
             // Stopped after the transcript took the next one, and before this was erased.
             _ if !decided && (stored.state == IN_USE || stored.after != now.unwrap_or_default()) => {
@@ -214,7 +178,7 @@ impl Admission {
                 let authority = whole.then_some(stored.authority.0);
                 let facts = shared::facts(transcript.roster().charter().scheme(), &stored.public.0).ok()?;
                 let public = stored.public.0;
-                self.hands
+                self.signers
                     .shares
                     .waiting
                     .insert(name, Waiting { facts, after: stored.after, public, share, authority });
@@ -225,7 +189,7 @@ impl Admission {
 
     /// After all shares were read back: what is over was erased by then, unless the one in use still waits to be put into use.
     pub(crate) fn loaded_shares(&mut self, transcript: &Transcript) {
-        let shares = &mut self.hands.shares;
+        let shares = &mut self.signers.shares;
         shares.followed = in_use(transcript.roster()).filter(|now| !shares.waiting.contains_key(now));
     }
 }

@@ -1,0 +1,27 @@
+//! Values of a charter's fields: how they are read, and why one is refused.
+
+use crate::CharterError;
+
+/// Highest threshold.
+pub const THRESHOLD_MAX: u32 = 128;
+pub(crate) const KEYINGS: &str = "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls";
+pub(crate) const CIPHERS: &str = "aes-256-gcm or chacha20-poly1305";
+
+pub(crate) fn value(key: &'static str, reason: &'static str) -> CharterError {
+    CharterError::WireValue { key, reason }
+}
+
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |c: u8| char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pair = |pair: &[u8]| match *pair {
+        [high, low] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(pair).collect()
+}
+
+/// A number in its one spelling.
+pub(crate) fn number(word: &str) -> Result<u32, &'static str> {
+    let number: u32 = word.parse().map_err(|_| "not a number")?;
+    if number.to_string() == word { Ok(number) } else { Err("not a number in plain digits") }
+}

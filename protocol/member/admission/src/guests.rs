@@ -1,0 +1,55 @@
+//! The guests that a contact knows, and how often each may speak.
+
+use crate::allowance::{Allowance, Tokens};
+use core::time::Duration;
+use folkmoot_base::{Instant, NodeId, limits};
+use std::collections::BTreeMap;
+
+/// Frames of a guest.
+const HEARD: Allowance = Allowance { burst: 8, refill: Duration::from_millis(250) };
+
+#[derive(Debug)]
+struct Guest {
+    linked: bool,
+    tokens: Tokens,
+    entry_at: Option<Instant>,
+}
+
+/// The guests that spoke or are linked; at most twice as many as may be linked.
+#[derive(Debug, Default)]
+pub(crate) struct Guests(BTreeMap<NodeId, Guest>);
+
+impl Guests {
+    pub(crate) fn up(&mut self, node: NodeId) {
+        if let Some(guest) = self.entry(node, Instant::default()) {
+            guest.linked = true;
+        }
+    }
+
+    pub(crate) fn down(&mut self, node: &NodeId) {
+        self.0.remove(node);
+    }
+
+    pub(crate) fn is_linked(&self, node: &NodeId) -> bool {
+        self.0.get(node).is_some_and(|guest| guest.linked)
+    }
+
+    fn entry(&mut self, node: NodeId, now: Instant) -> Option<&mut Guest> {
+        if !self.0.contains_key(&node) && self.0.len() >= limits::GUESTS_MAX.saturating_mul(2) {
+            return None;
+        }
+        let fresh = Guest { linked: false, tokens: HEARD.full(now), entry_at: None };
+        Some(self.0.entry(node).or_insert(fresh))
+    }
+
+    /// `ADM-08`: whether the guest may say one more thing now. One that speaks is linked.
+    pub(crate) fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
+        let Some(guest) = self.entry(node, now) else { return false };
+        guest.linked = true;
+        HEARD.take(&mut guest.tokens, now)
+    }
+
+    pub(crate) fn entry_at(&mut self, node: &NodeId) -> Option<&mut Option<Instant>> {
+        self.0.get_mut(node).map(|guest| &mut guest.entry_at)
+    }
+}

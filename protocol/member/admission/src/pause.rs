@@ -1,0 +1,60 @@
+//! When something is said again: pauses that double.
+
+use crate::Config;
+use core::time::Duration;
+use folkmoot_base::{Entropy, Instant, draw};
+
+/// How long an entry that was handed over is given to come back in order before it is made again.
+pub(crate) const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
+
+/// When to speak again.
+#[derive(Debug)]
+pub(crate) struct Pause {
+    length: Duration,
+    due: Option<Instant>,
+    soon: bool,
+}
+
+impl Pause {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self { length: config.resend, due: None, soon: false }
+    }
+
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Begin again with the shortest pause.
+    pub(crate) fn soon(&mut self) {
+        self.soon = true;
+    }
+
+    /// Whether it is time; doubles the pause if so.
+    pub(crate) fn take(&mut self, now: Instant, config: &Config) -> bool {
+        let now_due = self.due.is_some_and(|due| due <= now);
+        if now_due {
+            self.due = None;
+            self.length = self.length.saturating_mul(2).min(config.resend_max);
+        }
+        now_due
+    }
+
+    /// Sets the timer if there is anything to wait for: the pause and up to a quarter more, so that members spread.
+    pub(crate) fn arrange(&mut self, now: Instant, busy: bool, config: &Config, entropy: &mut dyn Entropy) {
+        if !busy {
+            self.due = None;
+            self.length = config.resend;
+            self.soon = false;
+            return;
+        }
+        if core::mem::take(&mut self.soon) {
+            self.length = config.resend;
+            self.due = None;
+        }
+        if self.due.is_none() {
+            let [draw] = draw::<1>(entropy);
+            let spread = self.length.saturating_mul(u32::from(draw)) / 1024;
+            self.due = Some(now + self.length.saturating_add(spread));
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! What a member hears in a signing session: the start, who is ready, who takes part, and when the run begins.
+
+use super::message::{Purpose, SignerBody, SignerMessage, session_name};
+use super::run::run_id;
+use super::start::turn;
+use super::state::{
+    COORDINATOR_SESSIONS_MAX, PATIENCE, Participants, Ready, SESSIONS_MAX, SigningSession, Step, are_stale,
+};
+use crate::AdmissionError;
+use crate::at_authority::is_dealers;
+use crate::desk::{Admission, Call};
+use folkmoot_base::sealing::OpeningKey;
+use folkmoot_base::{Digest, Entropy, MemberId};
+use folkmoot_identity::AuthorityBody;
+use folkmoot_signing::{HANDS_MAX, Scheme};
+use std::collections::BTreeMap;
+
+impl Admission {
+    /// `ADM-41` to `ADM-46`.
+    pub(crate) fn hear_signer(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        message: SignerMessage,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        if call.transcript.roster().charter().scheme() == Scheme::Plain {
+            return Err(AdmissionError::PeerSigner(sender, "this group's voters sign each for itself"));
+        }
+        if !self.concerns(call, &sender, &message) {
+            return Ok(());
+        }
+        if let SignerBody::Ready { key } = &message.body {
+            let key = key.0.to_vec();
+            return self.hear_ready(call, sender, Ready { key, message, proven: false });
+        }
+        if let SignerBody::Round { .. } = &message.body {
+            return self.hear_round(call, sender, message, entropy);
+        }
+        message.verify(call.transcript, &sender)?;
+        match message.body {
+            SignerBody::Start { purpose, attempt } => {
+                self.hear_start(call, sender, message.session, (purpose, attempt), entropy)
+            }
+            SignerBody::Participants { givers, takers } => self.hear_participants(
+                call,
+                sender,
+                message.session,
+                Participants { givers, takers },
+                entropy,
+            ),
+            SignerBody::Signed { request, signature } => {
+                self.take_certificate(call, request, &signature.0);
+                Ok(())
+            }
+            SignerBody::Dealt { dealt } => self.hear_dealt(call, sender, message.session, dealt, entropy),
+            SignerBody::Ready { .. } | SignerBody::Round { .. } => Ok(()),
+        }
+    }
+
+    /// Whether anything here depends on this message: a signature that nothing depends on is not verified. While a member verifies, the
+    /// token waits, and in a group of fifty ten signers say some hundred messages to each.
+    fn concerns(&self, call: &Call<'_>, sender: &MemberId, message: &SignerMessage) -> bool {
+        let session = self.signers.sessions.get(&message.session);
+        let own = *sender == call.identity.member();
+        match &message.body {
+            SignerBody::Start { .. } => true,
+            // Until the participants have their place: the coordinator, who knows them before, hears until then who else is ready, as all do.
+            SignerBody::Ready { .. } => {
+                session.is_some_and(|session| session.participants.is_none() || !session.ordered)
+            }
+            SignerBody::Participants { .. } | SignerBody::Dealt { .. } => session.is_some(),
+            // Our own counted when we said it, but where a step takes long.
+            SignerBody::Round { .. } => {
+                let counts = !own || call.transcript.roster().charter().scheme().takes_long();
+                counts && session.is_some_and(|session| session.run.is_some())
+            }
+            SignerBody::Signed { request, .. } => self.awaits_certificate(call, request),
+        }
+    }
+
+    /// `ADM-42`: room for one more session of this coordinator.
+    pub(crate) fn room_for_session(&self, coordinator: &MemberId) -> Result<(), AdmissionError> {
+        let of_leader =
+            self.signers.sessions.values().filter(|session| session.coordinator == *coordinator).count();
+        if self.signers.sessions.len() >= SESSIONS_MAX || of_leader >= COORDINATOR_SESSIONS_MAX {
+            return Err(AdmissionError::PeerSigner(
+                *coordinator,
+                "more signing sessions than may be at once",
+            ));
+        }
+        Ok(())
+    }
+
+    fn hear_start(
+        &mut self,
+        call: &Call<'_>,
+        coordinator: MemberId,
+        name: Digest,
+        (purpose, attempt): (Purpose, u32),
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        if let Some(request) = purpose.request() {
+            self.signers.starting.retain(|of, (session, _)| of != request || *session != name);
+        }
+        if session_name(call.transcript, &coordinator, &purpose, attempt) != name {
+            return Err(AdmissionError::PeerSigner(coordinator, "started from another past than ours"));
+        }
+        if self.signers.sessions.contains_key(&name) {
+            return Ok(());
+        }
+        self.room_for_session(&coordinator)?;
+        let willing = self.is_willing(call, &coordinator, &purpose);
+        if matches!(purpose, Purpose::Revoke { .. }) {
+            self.heed_revocations(call, willing);
+        }
+        let offered = self.signers.offered.remove(&name).map(|(key, _)| key).filter(|_| willing);
+        let said = offered.is_some();
+        let key = offered.or_else(|| willing.then(|| OpeningKey::draw(entropy)));
+        let answers = (willing && !said).then(|| self.answers_at(call, &coordinator, &purpose));
+        let session = SigningSession {
+            coordinator,
+            purpose,
+            key,
+            ready: BTreeMap::new(),
+            participants: None,
+            ordered: false,
+            run: None,
+            step: None,
+            begun: false,
+            round: 0,
+            heard: [0; 32],
+            said: BTreeMap::new(),
+            gathered: coordinator != call.identity.member(),
+            passed_on: false,
+            answers,
+            started: call.now,
+            moved: call.now,
+        };
+        self.signers.sessions.insert(name, session);
+        Ok(())
+    }
+
+    /// `ADM-43`: whether this member finds the purpose right, by its own transcript and desk, and could take part.
+    pub(super) fn is_willing(&self, call: &Call<'_>, coordinator: &MemberId, purpose: &Purpose) -> bool {
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
+        let sharers = roster.may_vote(&me) && roster.may_vote(coordinator);
+        let scheme_has_it = roster.charter().scheme().shared() != matches!(purpose, Purpose::Multi { .. });
+        // Where new shares are made whoever stays away is left without, unless the others stay away too (`ADM-72`).
+        let all_know = self.signers.liars.get(coordinator);
+        if all_know.is_some_and(|all| *all || !purpose.gives_shares()) || !scheme_has_it {
+            return false;
+        }
+        // One that was silent would choose itself again, and start another session before anybody else can.
+        if purpose.gives_shares() && self.signers.set_aside.contains(coordinator) {
+            return false;
+        }
+        match purpose {
+            Purpose::Multi { request, expires } => self.said_yes(call, request, *expires),
+            Purpose::Found { threshold: asked } => {
+                sharers && *asked == threshold && roster.sharing().is_none() && !is_dealers(roster)
+            }
+            Purpose::Reshare { threshold: asked } => {
+                // Who holds a share and votes no more gives all the same: new voters may be too few of those who hold any.
+                let gives =
+                    || roster.sharing().is_some_and(|now| self.signers.shares.of(&now.public).is_some());
+                let fits = roster.may_vote(coordinator)
+                    && (roster.may_vote(&me) || (roster.is_member(&me) && gives()));
+                let wanted = Self::wants_sharing(roster, coordinator) && !is_dealers(roster);
+                fits && *asked == threshold && wanted
+            }
+            Purpose::Deal { threshold: asked } => {
+                let wanted = Self::wants_sharing(roster, coordinator) && is_dealers(roster);
+                sharers && *asked == threshold && wanted
+            }
+            Purpose::Authority { epoch, tbs } => {
+                let held = self
+                    .waiting_of(epoch)
+                    .is_some_and(|waiting| waiting.share.is_some() && waiting.authority.is_none());
+                held && self.is_fair_authority(call, epoch, &tbs.0)
+            }
+            Purpose::Certify { request } => {
+                let voted = self.requests.get(request).is_some_and(|open| {
+                    open.enough(roster).is_some() && !roster.has_issued(&open.request.body().serial)
+                });
+                let held = roster.sharing().is_some_and(|now| self.signers.shares.of(&now.public).is_some());
+                voted && held && !are_stale(roster)
+            }
+            Purpose::Revoke { tbs } => sharers && self.is_right_list(call, &tbs.0),
+        }
+    }
+
+    /// Whether a certificate of the group's key says what it should, from about now on.
+    fn is_fair_authority(&self, call: &Call<'_>, epoch: &Digest, tbs: &[u8]) -> bool {
+        let roster = call.transcript.roster();
+        let Ok(body) = AuthorityBody::from_tbs(tbs) else { return false };
+        let Some(facts) = self.waiting_of(epoch).map(|waiting| &waiting.facts) else { return false };
+        let now = self.clock.unwrap_or_default();
+        let near = body.not_before().0.abs_diff(now.0) <= self.config.skew_seconds.saturating_mul(3);
+        *body.key() == facts.key && near && roster.charter().name().as_str().starts_with(body.name())
+    }
+
+    /// `ADM-41`: the coordinator, who chooses among those that are ready, verifies each message at once; the others
+    /// only those of the signers that take part beside them.
+    fn hear_ready(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        mut said: Ready,
+    ) -> Result<(), AdmissionError> {
+        let Some(session) = self.signers.sessions.get_mut(&said.message.session) else { return Ok(()) };
+        if said.key.len() != 32 || session.ready.len() >= HANDS_MAX {
+            return Err(AdmissionError::PeerSigner(sender, "a key of another kind, or too many signers"));
+        }
+        let me = call.identity.member();
+        if me == session.coordinator || me == sender {
+            said.prove(call.transcript, &sender)?;
+        }
+        if me == sender && !session.ready.contains_key(&me) && !session.has_key(&said.key) {
+            // Said so long ago, or before a restart, that the key is gone: whatever is sealed to it, nobody opens.
+            self.signers.sessions.remove(&said.message.session);
+            self.trace("a signing session was heard of too late".to_owned());
+            return Ok(());
+        }
+        match session.ready.get_mut(&sender) {
+            // Only the first message of a signer moves the session: nobody keeps one open by saying it again.
+            None => {
+                session.ready.insert(sender, said);
+                session.moved = call.now;
+            }
+            // Of two messages the first that it has signed: nobody takes a signer's place by speaking in its name before it.
+            Some(first) if !first.proven => {
+                if first.prove(call.transcript, &sender).is_err() {
+                    said.prove(call.transcript, &sender)?;
+                    *first = said;
+                }
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// `ADM-44`: the coordinator names signers that are ready, sorted, each once.
+    fn hear_participants(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        name: Digest,
+        participants: Participants,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let Some(session) = self.signers.sessions.get(&name) else { return Ok(()) };
+        let sorted = |signers: &[MemberId]| signers.is_sorted_by(|a, b| a < b);
+        let legal = sorted(&participants.givers) && sorted(&participants.takers);
+        let ready = participants.all().iter().all(|signer| session.ready.contains_key(signer));
+        let dealt = matches!(session.purpose, Purpose::Deal { .. });
+        if sender != session.coordinator || !legal || !ready || participants.givers.is_empty() != dealt {
+            return Err(AdmissionError::PeerSigner(
+                sender,
+                "participants that are not its to name, or signers that are not ready",
+            ));
+        }
+        if session.participants.is_some() && sender != call.identity.member() {
+            // The first that it named are the session's.
+            return Ok(());
+        }
+        if let Err(why) = self.judge_participants(call, session, &participants) {
+            return self.refuse_participants(call, sender, name, why);
+        }
+        let lied = |signer: &MemberId| self.signers.liars.contains_key(signer);
+        if !session.purpose.gives_shares() && participants.all().iter().any(lied) {
+            // With one that was proven to lie nobody signs; the coordinator will see that nothing comes of it.
+            self.signers.sessions.remove(&name);
+        } else if session.participants.is_none() {
+            self.begin(call, name, participants, entropy);
+        } else {
+            self.own_participants(call, name, entropy);
+        }
+        Ok(())
+    }
+
+    /// The session is over. A coordinator whose roster moved between its choice and the participants' place starts another at once.
+    fn refuse_participants(
+        &mut self,
+        call: &Call<'_>,
+        coordinator: MemberId,
+        name: Digest,
+        why: &'static str,
+    ) -> Result<(), AdmissionError> {
+        let over = self.signers.sessions.remove(&name);
+        if coordinator != call.identity.member() {
+            return Err(AdmissionError::PeerSigner(coordinator, why));
+        }
+        if over.is_some_and(|session| session.purpose.makes_sharing()) {
+            self.signers.wanted = self.signers.wanted.map(|_| call.now);
+        }
+        self.trace(format!("participants that fit no more: {why}"));
+        Ok(())
+    }
+
+    /// The participants that we named have their place in the order: words of the run count from here on, here as everywhere.
+    fn own_participants(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
+        let Some(session) = self.signers.sessions.get_mut(&name) else { return };
+        session.ordered = true;
+        if session.run.is_some() && !session.begun {
+            self.arrange_step(call, name, Step::Begin, entropy);
+        }
+    }
+
+    /// The run is fixed, and the participants begin.
+    pub(crate) fn begin(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        participants: Participants,
+        entropy: &mut dyn Entropy,
+    ) {
+        let me = call.identity.member();
+        let Some(session) = self.signers.sessions.get_mut(&name) else { return };
+        if session.participants.is_some() {
+            return;
+        }
+        session.participants = Some(participants.clone());
+        session.ordered = session.coordinator != me;
+        session.answers = None;
+        let (purpose, coordinator) = (session.purpose.name(), session.coordinator);
+        session.moved = call.now;
+        // The coordinator of a run that can be watched takes what it comes to, without taking part.
+        let watches = session.coordinator == me && matches!(session.purpose, Purpose::Multi { .. });
+        if !participants.all().contains(&me) && !watches {
+            // Its coordinator waits to hear what comes of it; the others give the participants their time.
+            if session.coordinator != me {
+                let shares = session.purpose.makes_sharing();
+                self.signers.sessions.remove(&name);
+                if shares && self.signers.wanted.is_some() {
+                    let turn = turn(call.transcript.roster(), &me);
+                    self.signers.wanted = Some(call.now + PATIENCE + turn);
+                }
+            }
+            return;
+        }
+        let ours = session.ready.get(&me).is_none_or(|ready| session.has_key(&ready.key));
+        if let Err(error) = prove_all(call, session, &participants) {
+            self.trace(format!("a participant beside one who did not say that it is ready: {error}"));
+            self.signers.sessions.remove(&name);
+            return;
+        }
+        if !ours {
+            self.trace("a participant by a key that is gone".to_owned());
+            self.signers.sessions.remove(&name);
+            return;
+        }
+        if matches!(session.purpose, Purpose::Deal { .. }) {
+            return self.ask_to_deal(call, name);
+        }
+        let run = self.make_run(call, &name, &participants);
+        match run {
+            Some(run) => {
+                self.trace(format!("takes part in a signing session: {purpose}"));
+                if let Some(session) = self.signers.sessions.get_mut(&name) {
+                    session.heard = run_id(&name, session, &participants).0;
+                    session.run = Some(run);
+                }
+                // What its coordinator says is to be on its way before what takes long: it begins when it hears itself.
+                if coordinator != me || !call.transcript.roster().charter().scheme().takes_long() {
+                    self.arrange_step(call, name, Step::Begin, entropy);
+                }
+            }
+            None => {
+                self.trace("a participant in a signing session whose run cannot begin here".to_owned());
+                self.signers.sessions.remove(&name);
+            }
+        }
+    }
+}
+
+/// `ADM-41` for the signers that take part.
+fn prove_all(
+    call: &Call<'_>,
+    session: &mut SigningSession,
+    participants: &Participants,
+) -> Result<(), AdmissionError> {
+    let ordered = participants.all();
+    let mut ready = session.ready.iter_mut().filter(|(signer, _)| ordered.contains(*signer));
+    ready.try_for_each(|(signer, ready)| ready.prove(call.transcript, signer))
+}

@@ -1,0 +1,130 @@
+//! Which participants a signer accepts. It checks them against its own roster, at their place in the order, whoever coordinates.
+//!
+//! **Who may be left out of new shares.** Once new shares are in use the old ones are erased. If a coordinator could choose as few as the
+//! scheme allows and then fall silent, those who are left would be too few to sign, for good. As many as `threshold − 1` may be corrupt
+//! (more know the key in any case), so [`spare`] participants are enough whatever those do. Beyond that number a coordinator may leave out
+//! whom it likes: one that it alone knows to lie, or one that was silent. If the threshold is too near the number of voters for that,
+//! everybody who is ready takes part except those whom a session for new shares has shown to lie or to be silent. All who took part in it
+//! know the same of them, so no honest coordinator leaves out one whom the others miss. A member that knows more takes part all the same:
+//! the run then shows it to all.
+
+use super::message::Purpose;
+use super::state::{Participants, SigningSession};
+use crate::desk::{Admission, Call};
+use folkmoot_base::{Digest, MemberId};
+use folkmoot_identity::Roster;
+use folkmoot_signing::Scheme;
+use folkmoot_signing::shared::SharingFacts;
+use std::collections::BTreeSet;
+
+impl Admission {
+    /// `ADM-71`: whether these participants are such as the charter has: new shares go to voters alone, a quorum of them and as many as sign; those who
+    /// use shares hold them, and are as many as it takes. A coordinator that gives others is wrong, or speaks of a roster that is over.
+    pub(super) fn judge_participants(
+        &self,
+        call: &Call<'_>,
+        session: &SigningSession,
+        participants: &Participants,
+    ) -> Result<(), &'static str> {
+        let roster = call.transcript.roster();
+        let scheme = roster.charter().scheme();
+        if !participants.all().iter().all(|signer| roster.is_member(signer)) {
+            return Err("a participant who is no member");
+        }
+        match &session.purpose {
+            Purpose::Found { .. } if participants.givers != participants.takers => {
+                Err("founders who are not those that get shares")
+            }
+            Purpose::Found { threshold } | Purpose::Deal { threshold } => {
+                are_takers(roster, scheme, *threshold, &participants.takers)?;
+                self.misses_nobody(call, session, *threshold, &participants.takers)
+            }
+            Purpose::Reshare { threshold } => {
+                let now = roster.sharing().ok_or("new shares of a key that there is not")?;
+                are_holders(&now.facts, now.facts.threshold, &participants.givers)?;
+                are_takers(roster, scheme, *threshold, &participants.takers)?;
+                self.misses_nobody(call, session, *threshold, &participants.takers)
+            }
+            _ if !participants.takers.is_empty() => Err("shares where only a signature is made"),
+            // Who has no such sharing was not ready for it, and takes no part.
+            Purpose::Authority { epoch, .. } => self.waiting_of(epoch).map_or(Ok(()), |waiting| {
+                are_holders(&waiting.facts, scheme.signers(waiting.facts.threshold), &participants.givers)
+            }),
+            Purpose::Certify { .. } | Purpose::Revoke { .. } => {
+                let now = roster.sharing().ok_or("a signature of a key that there is not")?;
+                are_holders(&now.facts, scheme.signers(now.facts.threshold), &participants.givers)
+            }
+            Purpose::Multi { request, .. } => self.are_signers(roster, request, &participants.givers),
+        }
+    }
+
+    /// `ADM-72`: whether no voter is left without a share who said before the participants that it is ready.
+    fn misses_nobody(
+        &self,
+        call: &Call<'_>,
+        session: &SigningSession,
+        threshold: u32,
+        takers: &[MemberId],
+    ) -> Result<(), &'static str> {
+        let roster = call.transcript.roster();
+        if takers.len() >= spare(roster.charter().scheme(), threshold) {
+            return Ok(());
+        }
+        let excused = |signer: &MemberId| {
+            self.signers.set_aside.contains(signer) || self.signers.liars.contains_key(signer)
+        };
+        let missed = session.ready.iter().any(|(signer, ready)| {
+            let out = roster.may_vote(signer) && !takers.contains(signer) && !excused(signer);
+            // Said in its name by another, it is not here.
+            out && (ready.proven || ready.message.verify(call.transcript, signer).is_ok())
+        });
+        if missed { Err("a voter left out who is ready, of so few") } else { Ok(()) }
+    }
+
+    /// Voters, whose votes would admit. Whether they voted so each knows of itself (`ADM-49`).
+    fn are_signers(
+        &self,
+        roster: &Roster,
+        request: &Digest,
+        givers: &[MemberId],
+    ) -> Result<(), &'static str> {
+        let Some(open) = self.requests.get(request) else { return Ok(()) };
+        if !givers.iter().all(|signer| roster.may_vote(signer)) {
+            return Err("a signature by one who has no vote");
+        }
+        let enough = roster.lets_in(&open.request.member(), &givers.iter().copied().collect());
+        if enough { Ok(()) } else { Err("fewer signers than the charter asks for") }
+    }
+}
+
+/// So many holders that those who sign are left if as many are silent as may be corrupt.
+pub(super) fn spare(scheme: Scheme, threshold: u32) -> usize {
+    let threshold = usize::try_from(threshold).unwrap_or(usize::MAX);
+    scheme.signers(threshold).saturating_add(threshold).saturating_sub(1)
+}
+
+/// Voters who get shares: a quorum, and as many as sign.
+fn are_takers(
+    roster: &Roster,
+    scheme: Scheme,
+    threshold: u32,
+    takers: &[MemberId],
+) -> Result<(), &'static str> {
+    let need = scheme.signers(usize::try_from(threshold).unwrap_or(usize::MAX));
+    let all: BTreeSet<MemberId> = takers.iter().copied().collect();
+    if !takers.iter().all(|signer| roster.may_vote(signer)) {
+        return Err("a share for one who has no vote");
+    }
+    if all.len() < need || !roster.electorate().is_quorum(&all) {
+        return Err("shares for fewer than sign, or for no quorum");
+    }
+    Ok(())
+}
+
+/// Exactly `count` who hold shares of this sharing.
+fn are_holders(facts: &SharingFacts, count: usize, givers: &[MemberId]) -> Result<(), &'static str> {
+    if givers.len() != count || !givers.iter().all(|signer| facts.holders.contains(signer)) {
+        return Err("more or fewer than it takes, or signers without a share");
+    }
+    Ok(())
+}

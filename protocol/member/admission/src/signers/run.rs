@@ -1,0 +1,260 @@
+//! The run of the participants: what they say goes in and out, round by round, until the run ends.
+
+use super::deal::certified;
+use super::message::{PrivateMessage, Purpose, SignerBody, SignerMessage, heard_after};
+use super::state::{Participants, SigningSession, Step};
+use crate::desk::{Admission, Call};
+use crate::message::OpenMessage;
+use crate::{AdmissionError, Event};
+use folkmoot_base::codec;
+use folkmoot_base::sealing::{Classic, seal};
+use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
+use folkmoot_signing::shared::{self, AnyRun, Outcome};
+use folkmoot_signing::{Fault, Heard, Next, RunId, Said};
+
+impl Admission {
+    pub(super) fn make_run(
+        &self,
+        call: &Call<'_>,
+        name: &Digest,
+        participants: &Participants,
+    ) -> Option<AnyRun> {
+        let session = self.signers.sessions.get(name)?;
+        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let scheme = roster.charter().scheme();
+        let id = run_id(name, session, participants);
+        let run = match &session.purpose {
+            Purpose::Multi { request, expires } => {
+                return self.sign_multi(call, id, &participants.givers, (request, *expires));
+            }
+            // The authority makes it, not the signers.
+            Purpose::Deal { .. } => return None,
+            Purpose::Found { threshold } => {
+                shared::found(scheme, id, me, &participants.givers, usize::try_from(*threshold).ok()?)
+            }
+            Purpose::Reshare { threshold } => {
+                let now = roster.sharing()?;
+                let share = self.signers.shares.of(&now.public).filter(|_| participants.givers.contains(&me));
+                let signers = shared::Moving { givers: &participants.givers, takers: &participants.takers };
+                shared::reshare(
+                    scheme,
+                    id,
+                    me,
+                    signers,
+                    usize::try_from(*threshold).ok()?,
+                    (&now.public, share),
+                )
+            }
+            Purpose::Authority { epoch, tbs } => {
+                let waiting = self.waiting_of(epoch)?;
+                shared::sign(
+                    scheme,
+                    id,
+                    me,
+                    &participants.givers,
+                    (&waiting.public, waiting.share.as_ref()?),
+                    &tbs.0,
+                )
+            }
+            Purpose::Certify { request } => {
+                let now = roster.sharing()?;
+                let open = self.requests.get(request)?;
+                let tbs = certified(roster, open, now, self.epoch_of(now.facts.epoch))?;
+                let share = self.signers.shares.of(&now.public)?;
+                shared::sign(scheme, id, me, &participants.givers, (&now.public, share), &tbs)
+            }
+            Purpose::Revoke { tbs } => {
+                let now = roster.sharing()?;
+                let share = self.signers.shares.of(&now.public)?;
+                shared::sign(scheme, id, me, &participants.givers, (&now.public, share), &tbs.0)
+            }
+        };
+        run.ok()
+    }
+
+    /// `ADM-45`, `ADM-46`, `ADM-73`: one word of each awaited signer in each round.
+    pub(super) fn hear_round(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        message: SignerMessage,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), AdmissionError> {
+        let (me, name) = (call.identity.member(), message.session);
+        let SignerBody::Round { round, .. } = message.body else { return Ok(()) };
+        let Some(session) = self.signers.sessions.get_mut(&name) else { return Ok(()) };
+        // What is said before the participants have their place nobody else counts.
+        let Some(run) = session.run.as_ref().filter(|_| session.ordered) else { return Ok(()) };
+        let awaited = run.awaited();
+        if round != session.round || !awaited.contains(&sender) {
+            return Err(AdmissionError::PeerSigner(sender, "a word out of its round"));
+        }
+        if !message.is_of_run(call.transcript, &sender, &session.heard) {
+            // Said by its sender elsewhere, or to one who heard other words than we; or by somebody else: its sender is not to blame.
+            self.trace("a word of another run".to_owned());
+            return Ok(());
+        }
+        if session.said.contains_key(&sender) {
+            return Err(AdmissionError::PeerSigner(sender, "a second word in one round"));
+        }
+        let SignerBody::Round { to_all, to_each, .. } = message.body else { return Ok(()) };
+        let mut for_me = to_each.into_iter().filter(|private| private.to == me).map(|private| private.sealed);
+        session.said.insert(sender, (to_all.0.to_vec(), for_me.next()));
+        session.moved = call.now;
+        self.end_round(call, name, entropy);
+        Ok(())
+    }
+
+    /// Goes on once all that are awaited have spoken.
+    fn end_round(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
+        let Some(session) = self.signers.sessions.get_mut(&name) else { return };
+        let Some(run) = &session.run else { return };
+        if run.awaited().iter().all(|signer| session.said.contains_key(signer)) {
+            self.arrange_step(call, name, Step::Hear, entropy);
+        }
+    }
+
+    /// At once, or where it takes long when the turn is over.
+    pub(super) fn arrange_step(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        step: Step,
+        entropy: &mut dyn Entropy,
+    ) {
+        if let Some(session) = self.signers.sessions.get_mut(&name) {
+            session.step = Some((step, call.now));
+        }
+        if !call.transcript.roster().charter().scheme().takes_long() {
+            self.take_step(call, name, entropy);
+        }
+    }
+
+    /// The step that has waited longest, one in a turn; or all, before anything else that was ordered is heard: it may rest on what they bring.
+    pub(crate) fn take_steps(&mut self, call: &Call<'_>, all: bool, entropy: &mut dyn Entropy) {
+        loop {
+            let waiting =
+                self.signers.sessions.iter().filter_map(|(name, session)| Some((session.step?.1, *name)));
+            let Some((_, name)) = waiting.min() else { return };
+            self.take_step(call, name, entropy);
+            if !all {
+                return;
+            }
+        }
+    }
+
+    fn take_step(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
+        let Some(session) = self.signers.sessions.get_mut(&name) else { return };
+        let Some((step, _)) = session.step.take() else { return };
+        session.begun = true;
+        let heard = (step == Step::Hear).then(|| {
+            let said = session.said.iter().map(|(signer, (to_all, _))| (signer, to_all));
+            let after = heard_after(&session.heard, said);
+            let heard = open_round(&name, session, &call.identity.member());
+            session.heard = after;
+            session.round = session.round.saturating_add(1);
+            heard
+        });
+        let Some(run) = session.run.as_mut() else { return };
+        let next = match heard {
+            Some(heard) => run.hear(heard, entropy),
+            None => Ok(run.start(entropy)),
+        };
+        self.follow_run(call, name, next, entropy);
+    }
+
+    fn follow_run(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        next: Result<Next<Outcome>, Fault>,
+        entropy: &mut dyn Entropy,
+    ) {
+        match next {
+            Ok(Next::Say(said)) => self.say_round(call, name, said, entropy),
+            Ok(Next::Done(outcome)) => {
+                if let Some(session) = self.signers.sessions.remove(&name) {
+                    self.take_outcome(call, name, &session, outcome, entropy);
+                }
+            }
+            Err(fault) => {
+                let over = self.signers.sessions.remove(&name);
+                self.note_liars(&fault.culprits, over.is_some_and(|session| session.purpose.gives_shares()));
+                self.trace(format!("a run came to nothing: {fault}"));
+                for liar in fault.culprits {
+                    self.out.push_back(crate::Output::Event(Event::SignerLied { member: liar }));
+                }
+            }
+        }
+    }
+
+    fn note_liars(&mut self, culprits: &[MemberId], all_know: bool) {
+        for liar in culprits {
+            *self.signers.liars.entry(*liar).or_default() |= all_know;
+        }
+        if all_know {
+            self.signers.set_aside.extend(culprits.iter().copied());
+        }
+    }
+
+    fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Said, entropy: &mut dyn Entropy) {
+        let Some(session) = self.signers.sessions.get(&name) else { return };
+        let (me, round, heard) = (call.identity.member(), session.round, session.heard);
+        if !session.run.as_ref().is_some_and(|run| run.awaited().contains(&me)) {
+            return;
+        }
+        let mut to_each = Vec::with_capacity(said.to_each.len());
+        for (to, words) in &said.to_each {
+            let info = private_info(&name, round, &me, to);
+            let key = session.ready.get(to).map(|ready| ready.key.as_slice()).unwrap_or_default();
+            if let Some(sealed) = seal::<Classic>(key, &info, words.expose(), entropy) {
+                to_each.push(PrivateMessage { to: *to, sealed });
+            }
+        }
+        self.trace("speaks in a signing session".to_owned());
+        // Nobody else can say it, and nobody a second one: we need not wait for its place in the order, which is another turn of the token. Where a
+        // step takes longer than that turn we do, for the word is on its way then.
+        let own = to_each.iter().find(|private| private.to == me).map(|private| private.sealed.clone());
+        let at_once = !call.transcript.roster().charter().scheme().takes_long();
+        if let Some(session) = self.signers.sessions.get_mut(&name).filter(|_| at_once) {
+            session.said.insert(me, (said.to_all.clone(), own));
+        }
+        let body = SignerBody::Round { round, to_all: Blob::from(said.to_all), to_each };
+        let message = SignerMessage::sign_round(call.transcript, call.identity, (name, &heard), body);
+        self.multicast(&OpenMessage::Signer { message });
+        if at_once {
+            self.end_round(call, name, entropy);
+        }
+    }
+}
+
+/// The run's name: no two are alike, since every signer's one-time key is new.
+pub(super) fn run_id(name: &Digest, session: &SigningSession, participants: &Participants) -> RunId {
+    let ordered = codec::encode(&SignerBody::Participants {
+        givers: participants.givers.clone(),
+        takers: participants.takers.clone(),
+    });
+    let mut parts: Vec<&[u8]> = vec![b"folkmoot run v1", name, &ordered];
+    for signer in participants.all() {
+        parts.extend(session.ready.get(&signer).map(|ready| ready.key.as_slice()));
+    }
+    RunId(digest(&parts))
+}
+
+fn private_info(session: &Digest, round: u8, from: &MemberId, to: &MemberId) -> Vec<u8> {
+    [b"folkmoot whisper v1".as_slice(), session, &[round], &from.0, &to.0].concat()
+}
+
+/// What was said to all, and what was said to us and opens; what does not open was not said, and its speaker is accused.
+fn open_round(name: &Digest, session: &mut SigningSession, me: &MemberId) -> Heard {
+    let mut heard = Heard::default();
+    for (speaker, (to_all, sealed)) in core::mem::take(&mut session.said) {
+        let info = private_info(name, session.round, &speaker, me);
+        let opened = session.key.as_ref().zip(sealed).and_then(|(key, sealed)| key.open(&info, &sealed));
+        if let Some(words) = opened {
+            heard.to_me.insert(speaker, Secret::new(words));
+        }
+        heard.to_all.insert(speaker, to_all);
+    }
+    heard
+}

@@ -1,0 +1,243 @@
+//! What a member holds of signing sessions: the sessions, its shares, the revocation list, and what it knows of other signers.
+
+use super::message::{Purpose, SignerMessage};
+use crate::AdmissionError;
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::sealing::{Classic, OpeningKey};
+use folkmoot_base::{Digest, Instant, MemberId, Secret, digest};
+use folkmoot_identity::{RevocationList, Roster, Transcript};
+use folkmoot_signing::shared::{AnyRun, SharingFacts};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most sessions at once.
+pub(super) const SESSIONS_MAX: usize = 64;
+/// Most sessions of one coordinator.
+pub(super) const COORDINATOR_SESSIONS_MAX: usize = 16;
+/// How long a session may stand still.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a coordinator waits for one more signer after the last that came, where more are wanted than it takes; [`PATIENCE`] in all. Anyone who
+/// is left out of a sharing has all of them make another.
+pub(super) const GATHER: Duration = Duration::from_millis(400);
+/// How long a signer that is not needed at first lets the others answer a start.
+pub(super) const LATER: Duration = Duration::from_millis(150);
+/// How long a coordinator lets the ones before it begin.
+pub(super) const TURN: Duration = Duration::from_millis(800);
+
+/// Who takes part, and as what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Participants {
+    /// Those who hold shares and use them; those who found.
+    pub(crate) givers: Vec<MemberId>,
+    /// Those who get shares; in a founding the same, in a signature nobody.
+    pub(crate) takers: Vec<MemberId>,
+}
+
+impl Participants {
+    pub(crate) fn all(&self) -> BTreeSet<MemberId> {
+        self.givers.iter().chain(&self.takers).copied().collect()
+    }
+}
+
+/// That a signer is ready.
+pub(crate) struct Ready {
+    /// Its one-time key.
+    pub(crate) key: Vec<u8>,
+    /// What it said, as it said it.
+    pub(crate) message: SignerMessage,
+    /// Whether its signature was verified here: by the coordinator at once, by others when it takes part beside them, or a second one comes.
+    pub(crate) proven: bool,
+}
+
+/// Whether as many as could sign have left with shares of the group's key, by the threshold that they were given by, as the transcript
+/// counts (`TRN-53`): the charter's may have moved since.
+pub(crate) fn are_stale(roster: &Roster) -> bool {
+    roster.sharing().is_some_and(|now| roster.leavers_with_shares().len() >= now.facts.threshold)
+}
+
+impl Ready {
+    /// `ADM-41`, once.
+    pub(crate) fn prove(&mut self, transcript: &Transcript, signer: &MemberId) -> Result<(), AdmissionError> {
+        if !self.proven {
+            self.message.verify(transcript, signer)?;
+            self.proven = true;
+        }
+        Ok(())
+    }
+}
+
+/// What a run does next. Where that takes long it waits for a timeout that is due at once: what was said before goes out first, and the token with
+/// it, so that the others do theirs meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It begins.
+    Begin,
+    /// It hears the words of the round, which are all there.
+    Hear,
+}
+
+/// One signing session.
+pub(crate) struct SigningSession {
+    pub(crate) coordinator: MemberId,
+    pub(crate) purpose: Purpose,
+    pub(crate) key: Option<OpeningKey<Classic>>,
+    /// Who is ready.
+    pub(crate) ready: BTreeMap<MemberId, Ready>,
+    pub(crate) participants: Option<Participants>,
+    /// Whether the participants, if there are any, have their place in the order: its coordinator names them before.
+    pub(crate) ordered: bool,
+    pub(crate) run: Option<AnyRun>,
+    /// What the run does next, since when, where its steps take long: [`Step`].
+    pub(crate) step: Option<(Step, Instant)>,
+    /// Whether it has begun.
+    pub(crate) begun: bool,
+    pub(crate) round: u8,
+    /// What was heard in the run before this round, from its name on: covered by the words of the round.
+    pub(crate) heard: Digest,
+    pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
+    /// Whether its coordinator waits no longer for more signers than it takes; set at everybody else's from the start.
+    pub(crate) gathered: bool,
+    /// Whether its coordinator has passed on what the authority dealt to it.
+    pub(crate) passed_on: bool,
+    /// When to say that we are ready, unless there are participants before; none once it is said, or if we are not.
+    pub(crate) answers: Option<Instant>,
+    /// When it was started, and last moved.
+    pub(crate) started: Instant,
+    pub(crate) moved: Instant,
+}
+
+impl SigningSession {
+    /// Whether this is our one-time key here.
+    pub(crate) fn has_key(&self, public: &[u8]) -> bool {
+        self.key.as_ref().is_some_and(|key| key.public()[..] == *public)
+    }
+
+    /// When its coordinator waits for more signers no longer, unless one comes before.
+    pub(crate) fn gathers_until(&self) -> Instant {
+        (self.moved + GATHER).min(self.started + PATIENCE)
+    }
+}
+
+impl core::fmt::Debug for SigningSession {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (purpose, round) = (&self.purpose, self.round);
+        write!(out, "SigningSession({purpose:?}, {} ready, round {round})", self.ready.len())
+    }
+}
+
+/// All signing sessions, and what this member knows of those who took part in them.
+#[derive(Debug, Default)]
+pub(crate) struct Signers {
+    pub(crate) sessions: BTreeMap<Digest, SigningSession>,
+    pub(crate) shares: Shares,
+    /// Who was silent in a session that this member coordinated, until one comes to something.
+    pub(crate) silent: BTreeSet<MemberId>,
+    /// How often each took part in a session that this member coordinated and that came to nothing, until one comes
+    /// to something. Those who did so least often come first: one of the others may have been refused by somebody who knows that it lies.
+    pub(crate) failures: BTreeMap<MemberId, u32>,
+    /// Who lied or was silent in a session for new shares in which this member took part, until there are some, or too few come without
+    /// them. Everybody who took part knows the same.
+    pub(crate) set_aside: BTreeSet<MemberId>,
+    /// Who was proven to lie, and whether in a session for new shares: all who took part know it too.
+    pub(crate) liars: BTreeMap<MemberId, bool>,
+    /// Requests for whose certificate this member has started a session, which and since when, until it hears that start: it takes effect
+    /// at its place in the order, and until then there is not to be another.
+    pub(crate) starting: BTreeMap<Digest, (Digest, Instant)>,
+    /// Our one-time keys in sessions that we have started, since when, until we hear the start, for [`PATIENCE`] at most: a session of which
+    /// we hear later is over before it begins.
+    pub(crate) offered: BTreeMap<Digest, (OpeningKey<Classic>, Instant)>,
+    /// Counts the sessions that this member starts, from a number drawn at its own start: no two are alike, those before a stop too. Zero: none yet.
+    pub(crate) attempts: u32,
+    /// Since when a sharing is wanted.
+    pub(crate) wanted: Option<Instant>,
+    /// The certificates of the group's key that hold no more.
+    pub(crate) revoked: Revoked,
+    /// Certificates that the group has signed for our guests, until they are admitted.
+    pub(crate) issued: BTreeMap<Digest, Bytes>,
+    /// Multisignatures that voters have made for our guests, until they are admitted.
+    pub(crate) multis: BTreeMap<Digest, folkmoot_identity::Multi>,
+}
+
+impl Signers {
+    /// When something here is due.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        let sessions = self.sessions.values().flat_map(|session| {
+            let gathering = session.participants.is_none() && !session.gathered;
+            let step = session.step.map(|(_, since)| since);
+            [
+                Some(session.moved + PATIENCE),
+                gathering.then(|| session.gathers_until()),
+                session.answers,
+                step,
+            ]
+        });
+        let starting = self.starting.values().map(|(_, at)| Some(*at + PATIENCE));
+        sessions.chain([self.wanted, self.revoked.due()]).chain(starting).flatten().min()
+    }
+}
+
+/// A share that waits.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) facts: SharingFacts,
+    /// The sharing that was in use when it was made; zeros if there was none.
+    pub(crate) after: Digest,
+    pub(crate) public: Bytes,
+    pub(crate) share: Option<Secret<Vec<u8>>>,
+    /// The certificate of the group's key, once there is one.
+    pub(crate) authority: Option<Bytes>,
+}
+
+/// All shares, by the digest of the sharing's public part.
+#[derive(Debug, Default)]
+pub(crate) struct Shares {
+    pub(crate) current: Option<(Digest, Secret<Vec<u8>>)>,
+    pub(crate) waiting: BTreeMap<Digest, Waiting>,
+    /// The sharing that the transcript had when shares were last put into use and erased; whether we hold one of it or not.
+    pub(super) followed: Option<Digest>,
+}
+
+impl Waiting {
+    /// Whether the voters could take it into use now.
+    pub(crate) fn fits(&self, roster: &Roster) -> bool {
+        self.facts.threshold == roster.threshold()
+            && self.facts.holders.iter().all(|member| roster.may_vote(member))
+    }
+}
+
+impl Shares {
+    /// The share of the sharing with this public part.
+    pub(crate) fn of(&self, public: &[u8]) -> Option<&Secret<Vec<u8>>> {
+        let name = digest(&[public]);
+        let current = self.current.as_ref().filter(|(held, _)| *held == name).map(|(_, share)| share);
+        current.or_else(|| self.waiting.get(&name).and_then(|waiting| waiting.share.as_ref()))
+    }
+}
+
+/// The kept list, and what is to be done for a newer one.
+#[derive(Debug, Default)]
+pub(crate) struct Revoked {
+    pub(super) kept: Option<RevocationList>,
+    /// When to have a newer one made, or to ask for it.
+    pub(super) wanted: Option<Instant>,
+    /// How often that was tried.
+    pub(super) tries: u32,
+    /// When to tell the others.
+    pub(super) tell: Option<Instant>,
+    /// When somebody last told it.
+    pub(super) told: Option<Instant>,
+}
+
+impl Revoked {
+    pub(crate) fn due(&self) -> Option<Instant> {
+        [self.wanted, self.tell].into_iter().flatten().min()
+    }
+}
+
+impl Signers {
+    /// The list as it was kept. One that the group's key has not signed is no loss: it is made again.
+    pub(crate) fn load_revocations(&mut self, transcript: &Transcript, der: &[u8]) {
+        let Ok(Some(authority)) = transcript.roster().issuer() else { return };
+        self.revoked.kept = RevocationList::from_der(der, &authority).ok();
+    }
+}
