@@ -130,7 +130,7 @@ fn check_ready(
 ) -> Result<Vec<(MemberId, Blob)>, AdmissionError> {
     let roster = call.transcript.roster();
     let refuse = |what| Err(AdmissionError::PeerDeal(asker, what));
-    if wish.ready.len() > HANDS_MAX || !wish.ready.is_sorted_by(|a, b| a.member < b.member) {
+    if wish.ready.len() > SIGNERS_MAX || !wish.ready.is_sorted_by(|a, b| a.member < b.member) {
         return refuse("signers that are not sorted, each once, or too many");
     }
     let all: BTreeSet<MemberId> = wish.ready.iter().map(|ready| ready.member).collect();

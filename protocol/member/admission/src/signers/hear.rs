@@ -12,7 +12,7 @@ use crate::desk::{Admission, Call};
 use folkmoot_base::sealing::OpeningKey;
 use folkmoot_base::{Digest, Entropy, MemberId};
 use folkmoot_identity::AuthorityBody;
-use folkmoot_signing::{HANDS_MAX, Scheme};
+use folkmoot_signing::{SIGNERS_MAX, Scheme};
 use std::collections::BTreeMap;
 
 impl Admission {
@@ -210,7 +210,7 @@ impl Admission {
         mut said: Ready,
     ) -> Result<(), AdmissionError> {
         let Some(session) = self.signers.sessions.get_mut(&said.message.session) else { return Ok(()) };
-        if said.key.len() != 32 || session.ready.len() >= HANDS_MAX {
+        if said.key.len() != 32 || session.ready.len() >= SIGNERS_MAX {
             return Err(AdmissionError::PeerSigner(sender, "a key of another kind, or too many signers"));
         }
         let me = call.identity.member();
