@@ -21,7 +21,7 @@ use asm_help::{
 use common::{Seed, member, run_id};
 use folkmoot_base::MemberId;
 use folkmoot_signing::asm::{AsmError, MultiSignature, SecretKey};
-use folkmoot_signing::{Fault, FaultKind, Heard, Next, PrimeGroup};
+use folkmoot_signing::{Fault, FaultKind, Incoming, Next, PrimeGroup};
 use std::collections::BTreeMap;
 
 /// What nobody ever signs.
@@ -143,7 +143,7 @@ impl ThreeRounds<'_> {
     ) -> Result<Next<MultiSignature<R>>, Fault> {
         let to_all = BTreeMap::from([(self.honest, own), (self.liar, theirs)]);
         let run = self.tables[session].get_mut(&self.honest).unwrap();
-        run.hear(Heard { to_all, to_me: BTreeMap::new() }, &mut Seed(0))
+        run.hear(Incoming { to_all, to_me: BTreeMap::new() }, &mut Seed(0))
     }
 }
 

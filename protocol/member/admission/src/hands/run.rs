@@ -10,7 +10,7 @@ use folkmoot_base::codec;
 use folkmoot_base::sealing::{Classic, seal};
 use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
 use folkmoot_signing::shared::{self, AnyRun, Outcome};
-use folkmoot_signing::{Fault, Heard, Next, RunId, Said};
+use folkmoot_signing::{Fault, Incoming, Next, Outgoing, RunId};
 
 impl Admission {
     pub(super) fn make_run(&self, call: &Call<'_>, name: &Digest, seats: &Seats) -> Option<AnyRun> {
@@ -191,7 +191,7 @@ impl Admission {
         }
     }
 
-    fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Said, entropy: &mut dyn Entropy) {
+    fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Outgoing, entropy: &mut dyn Entropy) {
         let Some(table) = self.hands.tables.get(&name) else { return };
         let (me, round, heard) = (call.identity.member(), table.round, table.heard);
         if !table.run.as_ref().is_some_and(|run| run.awaited().contains(&me)) {
@@ -237,8 +237,8 @@ fn whisper_info(table: &Digest, round: u8, from: &MemberId, to: &MemberId) -> Ve
 }
 
 /// What was said to all, and what was said to us and opens; what does not open was not said, and its speaker is accused.
-fn open_round(name: &Digest, table: &mut Table, me: &MemberId) -> Heard {
-    let mut heard = Heard::default();
+fn open_round(name: &Digest, table: &mut Table, me: &MemberId) -> Incoming {
+    let mut heard = Incoming::default();
     for (speaker, (to_all, sealed)) in core::mem::take(&mut table.said) {
         let info = whisper_info(name, table.round, &speaker, me);
         let opened = table.key.as_ref().zip(sealed).and_then(|(key, sealed)| key.open(&info, &sealed));
