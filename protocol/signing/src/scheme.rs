@@ -76,8 +76,8 @@ impl Scheme {
         matches!(self, Self::TsRsa | Self::Shoup)
     }
 
-    /// Whether a participant's step takes many milliseconds, longer than a message takes to everybody: whoever drives such runs lets what was said go
-    /// out before it goes on, or the participants work one after the other.
+    /// Whether a participant's step takes many milliseconds, longer than a message takes to everybody. Anyone who drives
+    /// such runs lets out what was said before the next step; otherwise the participants work one after the other.
     pub fn takes_long(self) -> bool {
         matches!(self, Self::TsRsa | Self::Shoup | Self::TsDsa)
     }

@@ -122,7 +122,8 @@ pub struct Signing<G: DsaGroup> {
 
 impl<G: DsaGroup> Signing<G> {
     /// `me` is one of `signers`, exactly 2t − 1 holders of `sharing`, and `share` is its own. `digest` is what is signed: SHA-256 of a
-    /// TBSCertificate for X.509 ([`crate::base::digest`]), of label, zero byte and message for our own messages. All signers judge it before.
+    /// TBSCertificate for X.509 ([`crate::base::digest`]), of label, zero byte and message for our own
+    /// messages. All signers judge it before.
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`]; [`FaultKind::LocalShare`] for a share that is not of `sharing`.
