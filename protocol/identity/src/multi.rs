@@ -77,7 +77,7 @@ impl Multi {
     /// comes to the bytes that [`Self::new`] reads.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`] if the hands are too few, too many, one twice, or without `identity`.
+    /// [`FaultKind::LocalSigners`] if the hands are too few, too many, one twice, or without `identity`.
     pub fn hand(
         run: RunId,
         identity: &Identity,
@@ -91,7 +91,7 @@ impl Multi {
     /// One who hears that run and has what it comes to, without a word of its own.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`] if the hands are too few, too many or one twice.
+    /// [`FaultKind::LocalSigners`] if the hands are too few, too many or one twice.
     pub fn watch(
         run: RunId,
         keys: &[&VerifyingKey],
@@ -105,7 +105,7 @@ impl Multi {
 fn signers(keys: &[&VerifyingKey], motion: &Motion) -> Result<Signers<P256>, Fault> {
     let proven = keys.iter().map(|key| ProvenKey::of_possession_proven_elsewhere(key, &motion.group.0));
     let signers = proven.collect::<Result<Vec<_>, _>>().and_then(Signers::new);
-    signers.map_err(|_| Fault { kind: FaultKind::LocalHands, culprits: Vec::new() })
+    signers.map_err(|_| Fault { kind: FaultKind::LocalSigners, culprits: Vec::new() })
 }
 
 fn content(motion: &Motion, expires: UnixTime) -> Vec<u8> {

@@ -1,15 +1,15 @@
-//! Many hands, one signature.
+//! Many signers, one signature.
 //!
 //! ```text
-//! plain    every hand signs for itself:   SigningKey --sign(label, message)--> Signature --> VerifyingKey::verify
+//! plain    every signer for itself:            SigningKey --sign(label, message)--> Signature --> VerifyingKey::verify
 //!
-//! schemes  hands, rounds, one result:     Run::start --> Said ==caller: order, seal==> Heard --> Run::hear --> ... --> Done
+//! schemes  participants, rounds, one result:     Run::start --> Outgoing ==caller: order, seal==> Incoming --> Run::hear --> ... --> Done
 //!                                                                                            '--> Fault, its culprits by name
 //! ```
 //! [`plain`] promises: a signature made under one label never verifies under another; one message has one signature of a key
 //! (RFC 6979); a signature has one encoding in each form (low s, strict DER), so that a digest over it names it.
 //!
-//! A [`Run`] promises: honest hands that hear the same words come to the same end; who lies is named where the [`Scheme`] can;
+//! A [`Run`] promises: honest participants that hear the same messages come to the same end; who lies is named where the [`Scheme`] can;
 //! nobody's secret is in what is said to all, nor, for one, in what it is told. A run knows no network, time or sender's signature.
 
 pub mod asm;
@@ -37,7 +37,7 @@ pub use error::SigningError;
 pub use folkmoot_groups::{Edwards, P256, PrimeGroup, Ristretto};
 pub use group_key::{GroupKey, KeyKind};
 pub use plain::{Signature, SigningKey, VerifyingKey};
-pub use run::{Fault, FaultKind, Heard, Next, Run, RunId, SIGNERS_MAX, Said};
+pub use run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, SIGNERS_MAX};
 pub use scheme::{Mode, Scheme};
 
 use folkmoot_base as base;

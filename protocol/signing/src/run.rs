@@ -1,9 +1,9 @@
-//! The seam between whoever carries messages and every scheme that takes several hands.
+//! The seam between whoever carries messages and every scheme that takes several participants.
 //!
-//! A run goes in rounds. In each, every hand says something to all (in one order, the same bytes to everybody) and may say
-//! something to single hands, privately; who has heard the whole round goes to the next. A run knows no network, no time and no
+//! A run goes in rounds. In each, every participant says something to all (in one order, the same bytes to everybody) and may say
+//! something to single participants, privately; who has heard the whole round goes to the next. A run knows no network, no time and no
 //! signature of a sender: its caller authenticates and orders what is said to all, seals what is said to one, and gives a run up
-//! when a hand stays silent. Whatever `hear` refuses is the end of the run; the caller may begin another without the culprits.
+//! when a participant stays silent. Whatever `hear` refuses is the end of the run; the caller may begin another without the culprits.
 
 use crate::base::{Digest, Entropy, MemberId, Secret};
 use std::collections::BTreeMap;
@@ -11,21 +11,21 @@ use std::collections::BTreeMap;
 /// Most members in one run, signers and holders alike.
 pub const SIGNERS_MAX: usize = 256;
 
-/// What a hand says in one round.
+/// What a participant says in one round.
 #[derive(Debug, Default)]
-pub struct Said {
-    /// To all, itself included; empty where a round asks nothing of this hand.
+pub struct Outgoing {
+    /// To all, itself included; empty where a round asks nothing of this participant.
     pub to_all: Vec<u8>,
     /// To one each, sealed by the caller.
     pub to_each: BTreeMap<MemberId, Secret<Vec<u8>>>,
 }
 
-/// What a hand heard in one round: one entry of each hand that had to speak, its own words to all included.
+/// What a participant heard in one round: one entry of each participant that had to speak, its own messages to all included.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct Incoming {
     /// Said to all.
     pub to_all: BTreeMap<MemberId, Vec<u8>>,
-    /// Said to this hand alone.
+    /// Said to this participant alone.
     pub to_me: BTreeMap<MemberId, Secret<Vec<u8>>>,
 }
 
@@ -33,12 +33,12 @@ pub struct Heard {
 #[derive(Debug)]
 pub enum Next<D> {
     /// Say this; a round follows.
-    Say(Said),
+    Say(Outgoing),
     /// The run is over and has come to this.
     Done(D),
 }
 
-/// One hand in one run of one scheme.
+/// One participant in one run of one scheme.
 pub trait Run: Send {
     /// What the run comes to.
     type Done;
@@ -46,15 +46,15 @@ pub trait Run: Send {
     /// Begins. Call once, first.
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done>;
 
-    /// The hands whose words the present round takes, in order. Equal at all hands.
+    /// The participants whose messages the present round takes, in order. Equal at all participants.
     fn awaited(&self) -> Vec<MemberId>;
 
-    /// Takes a whole round: words to all of exactly the awaited hands, and what they said to this one.
+    /// Takes a whole round: messages to all of exactly the awaited participants, and what they said to this one.
     ///
     /// # Errors
-    /// [`Fault`]: the run is over. Where the scheme can tell, it names the culprits, the same ones at every honest hand unless the
+    /// [`Fault`]: the run is over. Where the scheme can tell, it names the culprits, the same ones at every honest participant unless the
     /// kind says otherwise.
-    fn hear(&mut self, heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault>;
+    fn hear(&mut self, heard: Incoming, entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault>;
 }
 
 /// What names one run: it is covered by every proof and challenge of the run, so that nothing said in one counts in another. The
@@ -96,10 +96,10 @@ pub enum FaultKind {
     /// Words that are not in the one form that the round takes.
     #[error("malformed words")]
     PeerMalformed,
-    /// Words to all of one who was not awaited, or none of one who was: the caller's mistake, no hand's.
+    /// Messages to all of one who was not awaited, or none of one who was: the caller's mistake, no participant's.
     #[error("a round with words missing or too many")]
     LocalRound,
-    /// A sharing whose words to one do not fit its commitments.
+    /// A sharing whose private messages do not fit its commitments.
     #[error("a share that does not fit its commitments")]
     PeerShare,
     /// An accusation that is wrong on its face: of oneself, or of one who had nothing to give.
@@ -120,12 +120,12 @@ pub enum FaultKind {
     /// The result does not verify and the scheme cannot say whose part was wrong.
     #[error("a result that does not verify, by nobody knows whom")]
     Unattributable,
-    /// The share is not this hand's in the sharing of the run: another epoch, or damaged.
+    /// The share is not this participant's in the sharing of the run: another epoch, or damaged.
     #[error("a share of another sharing")]
     LocalShare,
-    /// The hands are too few, too many, or not holders.
+    /// The participants are too few, too many, or not holders.
     #[error("the wrong hands for this run")]
-    LocalHands,
+    LocalSigners,
     /// Members alone cannot: who made this scheme's key must make its shares.
     #[error("shares of this scheme are made by a dealer alone")]
     LocalDealer,
@@ -140,8 +140,8 @@ pub enum FaultKind {
     Again,
 }
 
-/// Checks that a round has words of exactly those awaited, each in its limits, and private words of nobody else (SCH-01).
-pub(crate) fn whole_round(heard: &Heard, awaited: &[MemberId]) -> Result<(), Fault> {
+/// Checks that a round has messages of exactly those awaited, each in its limits, and private messages of nobody else (SCH-01).
+pub(crate) fn whole_round(heard: &Incoming, awaited: &[MemberId]) -> Result<(), Fault> {
     let whole = heard.to_all.len() == awaited.len()
         && awaited.iter().all(|hand| heard.to_all.contains_key(hand))
         && heard.to_me.keys().all(|hand| awaited.contains(hand));

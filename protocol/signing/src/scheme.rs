@@ -19,7 +19,7 @@ impl Mode {
     }
 }
 
-/// A way in which several hands make one word of the group.
+/// A way in which several participants make one signature of the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scheme {
     /// As many signatures as the threshold, side by side ([`crate::plain`]).
@@ -76,8 +76,8 @@ impl Scheme {
         matches!(self, Self::TsRsa | Self::Shoup)
     }
 
-    /// Whether a hand's step takes many milliseconds, longer than a word takes to everybody: whoever drives such runs lets what was said go
-    /// out before it goes on, or the hands work one after the other.
+    /// Whether a participant's step takes many milliseconds, longer than a message takes to everybody. Anyone who drives
+    /// such runs lets out what was said before the next step; otherwise the participants work one after the other.
     pub fn takes_long(self) -> bool {
         matches!(self, Self::TsRsa | Self::Shoup | Self::TsDsa)
     }

@@ -1,7 +1,7 @@
 //! The schemes in which members hold shares of one key, behind one door: whoever drives them need not know which is which.
 //!
 //! ```text
-//! found     hands, threshold               --> a sharing, and each hand's share
+//! found     participants, threshold               --> a sharing, and each participant's share
 //! reshare   givers, takers, new threshold  --> another sharing of the same key
 //! sign      exactly the signers, bytes     --> a signature as X.509 has it
 //!
@@ -16,12 +16,12 @@ use crate::frost::{FrostShare, FrostSharing, Sign};
 use crate::run::FaultKind;
 use crate::sharing::{Change, Held, Joint, Redistribute, Share, Sharing};
 use crate::ts_dsa::Signing;
-use crate::{Edwards, Fault, GroupKey, Heard, Next, P256, Run, RunId, Scheme, SigningError};
+use crate::{Edwards, Fault, GroupKey, Incoming, Next, P256, Run, RunId, Scheme, SigningError};
 
 /// What a run comes to.
 #[derive(Debug)]
 pub enum Outcome {
-    /// A sharing, and this hand's share of it; none for one who only gave.
+    /// A sharing, and this participant's share of it; none for one who only gave.
     Sharing {
         /// The public part, encoded.
         public: Vec<u8>,
@@ -32,7 +32,7 @@ pub enum Outcome {
     Signature(Vec<u8>),
 }
 
-/// A hand of some scheme in some run.
+/// A participant of some scheme in some run.
 pub type AnyRun = Box<dyn Run<Done = Outcome>>;
 
 /// Who gives and who gets in a resharing.
@@ -76,7 +76,7 @@ pub fn facts(scheme: Scheme, public: &[u8]) -> Result<SharingFacts, SigningError
 /// The first sharing of a key that nobody knows, among `hands`.
 ///
 /// # Errors
-/// [`FaultKind::LocalHands`] for hands that make none; [`FaultKind::LocalDealer`] where a dealer must make it ([`deal`]),
+/// [`FaultKind::LocalSigners`] for participants that make none; [`FaultKind::LocalDealer`] where a dealer must make it ([`deal`]),
 /// [`FaultKind::LocalScheme`] where there is none to make.
 pub fn found(
     scheme: Scheme,
@@ -96,7 +96,7 @@ pub fn found(
 /// New shares of the same key. `sharing` is the present public part, and our share of it if we give.
 ///
 /// # Errors
-/// [`FaultKind::LocalHands`], [`FaultKind::LocalShare`]; [`FaultKind::LocalDealer`], [`FaultKind::LocalScheme`] as [`found`].
+/// [`FaultKind::LocalSigners`], [`FaultKind::LocalShare`]; [`FaultKind::LocalDealer`], [`FaultKind::LocalScheme`] as [`found`].
 pub fn reshare(
     scheme: Scheme,
     run: RunId,
@@ -128,7 +128,7 @@ pub fn reshare(
 /// A signature over raw bytes by `hands`, exactly as many as the scheme takes.
 ///
 /// # Errors
-/// [`FaultKind::LocalHands`], [`FaultKind::LocalShare`]; [`FaultKind::LocalScheme`] for a scheme that does not sign with shares, and for
+/// [`FaultKind::LocalSigners`], [`FaultKind::LocalShare`]; [`FaultKind::LocalScheme`] for a scheme that does not sign with shares, and for
 /// TS-RSA, which is for study only.
 pub fn sign(
     scheme: Scheme,
@@ -186,7 +186,7 @@ fn no_such_share() -> Fault {
     Fault::of_nobody(FaultKind::LocalShare)
 }
 
-/// A run of which the end is told in common words.
+/// A run whose end is told in common terms.
 struct Mapped<R: Run> {
     run: R,
     end: fn(R::Done) -> Outcome,
@@ -217,7 +217,7 @@ impl<R: Run> Run for Mapped<R> {
         self.run.awaited()
     }
 
-    fn hear(&mut self, heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<Outcome>, Fault> {
+    fn hear(&mut self, heard: Incoming, entropy: &mut dyn Entropy) -> Result<Next<Outcome>, Fault> {
         let next = self.run.hear(heard, entropy)?;
         Ok(self.map(next))
     }

@@ -3,7 +3,7 @@
 use crate::script::{Dice, script, steps};
 use folkmoot_base::MemberId;
 use folkmoot_signing::asm::{KeyAnnouncement, MultiSignature, ProvenKey, SecretKey, Signers, Signing};
-use folkmoot_signing::{Fault, Heard, Next, Ristretto, Run, RunId};
+use folkmoot_signing::{Fault, Incoming, Next, Ristretto, Run, RunId};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -69,7 +69,7 @@ fn play(mut lie: impl FnMut(Vec<u8>) -> Vec<u8>) -> [Option<End>; 2] {
             let own = said.to_all;
             words.insert(MEMBERS[number], if number == LIAR { lie(own) } else { own });
         }
-        let heard = || Heard { to_all: words.clone(), to_me: BTreeMap::new() };
+        let heard = || Incoming { to_all: words.clone(), to_me: BTreeMap::new() };
         said = hands.iter_mut().map(|hand| hand.hear(heard(), &mut Dice(1))).collect();
         for (end, said) in ends.iter_mut().zip(&said) {
             *end = match said {

@@ -6,7 +6,7 @@ use folkmoot_base::{MemberId, Secret};
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, Dealt, ShoupShare, ShoupSharing, ShoupSign};
-use folkmoot_signing::{Fault, Heard, Next, Run, RunId};
+use folkmoot_signing::{Fault, Incoming, Next, Run, RunId};
 use folkmoot_study::ts_rsa::{
     Subject, TsRsaDealer, TsRsaEnrol, TsRsaReshare, TsRsaShare, TsRsaSharing, TsRsaSign,
 };
@@ -70,7 +70,7 @@ pub fn shoup_run(data: &[u8]) {
     static OWN: OnceLock<Vec<u8>> = OnceLock::new();
     let members = world().members();
     let own = OWN.get_or_init(|| shoup_words(0)).clone();
-    let mut heard = Heard::default();
+    let mut heard = Incoming::default();
     heard.to_all.insert(members[0], own);
     heard.to_all.insert(members[1], data.to_vec());
     match shoup_hand(0).hear(heard, &mut Dice(1)) {
@@ -103,7 +103,7 @@ fn listen<D>(run: &mut dyn Run<Done = D>, data: &[u8]) -> Option<Result<D, Fault
         return Some(Ok(done));
     }
     for _ in 0..4 {
-        let mut heard = Heard::default();
+        let mut heard = Incoming::default();
         for hand in run.awaited() {
             let Some((op, body)) = words.next() else { break };
             heard.to_all.insert(hand, if op & 1 == 0 { body.to_vec() } else { Vec::new() });

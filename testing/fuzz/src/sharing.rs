@@ -11,7 +11,7 @@ use folkmoot_base::{MemberId, Secret, digest};
 use folkmoot_signing::frost::{self, FrostShare, FrostSharing, Sign};
 use folkmoot_signing::sharing::{Change, Enrol, Held, Joint, Redistribute, Share, Sharing, deal};
 use folkmoot_signing::ts_dsa::{Signed, Signing};
-use folkmoot_signing::{Edwards, Fault, Heard, Next, P256, PrimeGroup, Ristretto, Run, RunId, Said};
+use folkmoot_signing::{Edwards, Fault, Incoming, Next, Outgoing, P256, PrimeGroup, Ristretto, Run, RunId};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -103,7 +103,7 @@ impl<D, R: Run<Done = D>> Run for Bytes<R, D> {
 
     fn hear(
         &mut self,
-        heard: Heard,
+        heard: Incoming,
         entropy: &mut dyn folkmoot_base::Entropy,
     ) -> Result<Next<Vec<u8>>, Fault> {
         Ok(match self.0.hear(heard, entropy)? {
@@ -156,7 +156,7 @@ fn hands(run: u8) -> Hands {
 /// Plays a run; `lie` sees and changes what each says in each round. What becomes of each.
 fn play(
     mut hands: Hands,
-    mut lie: impl FnMut(usize, MemberId, &mut Said),
+    mut lie: impl FnMut(usize, MemberId, &mut Outgoing),
 ) -> BTreeMap<MemberId, Result<Vec<u8>, Fault>> {
     let mut ends = BTreeMap::new();
     let mut spoken = BTreeMap::new();
@@ -176,7 +176,7 @@ fn play(
             let to_all = said().map(|(from, said)| (*from, said.to_all.clone())).collect();
             let to_me =
                 said().filter_map(|(from, said)| Some((*from, said.to_each.get(hand)?.clone()))).collect();
-            match run.hear(Heard { to_all, to_me }, &mut Dice(number + 100 * round as u64)) {
+            match run.hear(Incoming { to_all, to_me }, &mut Dice(number + 100 * round as u64)) {
                 Ok(Next::Say(said)) => drop(spoken.insert(*hand, said)),
                 Ok(Next::Done(done)) => drop(ends.insert(*hand, Ok(done))),
                 Err(fault) => drop(ends.insert(*hand, Err(fault))),

@@ -319,7 +319,7 @@ fn trn_57_where_the_group_has_a_key_that_key_signs_the_request() {
 
 /// A signature of the dealt key by one hand of a threshold of one.
 fn one_hand(t: &Transcript, secret: &folkmoot_base::Secret<Vec<u8>>, message: &[u8]) -> Vec<u8> {
-    use folkmoot_signing::{Heard, Next, RunId};
+    use folkmoot_signing::{Incoming, Next, RunId};
     let mut holders: Vec<MemberId> = t.roster().voters().into_iter().collect();
     holders.sort_unstable();
     let scheme = t.roster().charter().scheme();
@@ -335,7 +335,7 @@ fn one_hand(t: &Transcript, secret: &folkmoot_base::Secret<Vec<u8>>, message: &[
             Next::Done(shared::Outcome::Signature(signature)) => return signature,
             Next::Done(_) => panic!("no signature"),
             Next::Say(said) => {
-                let mut heard = Heard::default();
+                let mut heard = Incoming::default();
                 heard.to_all.insert(*me, said.to_all);
                 for (to, words) in said.to_each {
                     heard.to_me.insert(to, words);

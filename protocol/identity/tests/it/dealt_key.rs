@@ -7,7 +7,7 @@ use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, Gmc, GmcBody, GroupKey, RevocationBody, RevocationList, Scheme,
 };
 use folkmoot_signing::shared::{self, AnyRun, Dealt, Outcome};
-use folkmoot_signing::{Heard, Next, RunId, Said};
+use folkmoot_signing::{Incoming, Next, Outgoing, RunId};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
@@ -35,7 +35,7 @@ fn secret(scheme: Scheme, bits: u16) -> Secret<Vec<u8>> {
     Secret::new([&[1], bits.to_be_bytes().as_slice(), p.max(q), p.min(q)].concat())
 }
 
-fn said(next: Next<Outcome>) -> Result<Said, Vec<u8>> {
+fn said(next: Next<Outcome>) -> Result<Outgoing, Vec<u8>> {
     match next {
         Next::Say(said) => Ok(said),
         Next::Done(Outcome::Signature(signature)) => Err(signature),
@@ -58,7 +58,7 @@ fn sign(scheme: Scheme, dealt: &Dealt, message: &[u8]) -> Vec<u8> {
     for round in 1_u64.. {
         let now = std::mem::take(&mut spoken);
         for (number, (me, run)) in (1_u64..).zip(&mut runs) {
-            let mut heard = Heard::default();
+            let mut heard = Incoming::default();
             for hand in run.awaited() {
                 heard.to_all.insert(hand, now[&hand].to_all.clone());
                 heard.to_me.extend(now[&hand].to_each.get(me).map(|words| (hand, words.clone())));

@@ -8,7 +8,7 @@ use folkmoot_identity::{
     Rule, Scheme, SignedCharter, Transcript, Verdict, VerifyingKey, Vote, VoteContent, VoteProof,
 };
 use folkmoot_signing::shared::{AnyRun, Outcome};
-use folkmoot_signing::{Heard, Next, RunId};
+use folkmoot_signing::{Incoming, Next, RunId};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -56,7 +56,7 @@ fn approve(hands: &[usize], motion: &Motion, expires: UnixTime) -> Multi {
                 Next::Done(other) => panic!("{other:?}"),
             };
         }
-        let heard = || Heard { to_all: to_all.clone(), to_me: BTreeMap::new() };
+        let heard = || Incoming { to_all: to_all.clone(), to_me: BTreeMap::new() };
         said = runs.iter_mut().map(|(id, run)| (*id, run.hear(heard(), &mut Seed(0)).unwrap())).collect();
     }
 }

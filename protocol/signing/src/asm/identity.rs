@@ -30,11 +30,11 @@ impl SecretKey<P256> {
     }
 }
 
-/// The holder of `key` as a hand among `signers`, for `message` under `label` (which begins with "folkmoot"); its run comes to
+/// The holder of `key` as a signer among `signers`, for `message` under `label` (which begins with "folkmoot"); its run comes to
 /// [`Outcome::Signature`], an encoded [`MultiSignature`](super::MultiSignature).
 ///
 /// # Errors
-/// [`crate::FaultKind::LocalHands`] if the holder is not one of the signers.
+/// [`crate::FaultKind::LocalSigners`] if the holder is not one of the signers.
 pub fn hand(
     run: RunId,
     key: &SigningKey,
@@ -47,7 +47,7 @@ pub fn hand(
     Ok(mapped(signing, |signed| Outcome::Signature(signed.encode())))
 }
 
-/// One who hears the run of these signers, names who lies in it, and has what it comes to; without a word of its own.
+/// One who hears the run of these signers, names who lies in it, and has what it comes to; without a message of its own.
 pub fn watch(run: RunId, signers: Signers<P256>, label: &'static [u8], message: &[u8]) -> AnyRun {
     mapped(Signing::watch(run, signers, label, message), |signed| Outcome::Signature(signed.encode()))
 }

@@ -1,17 +1,17 @@
-//! One hand in one run: commit to R_i, show R_i, answer.
+//! One signer in one run: commit to R_i, show R_i, answer.
 
 use super::schnorr::{Nonce, challenge, fits};
 use super::signature::SIGNATURE_LABEL;
 use super::{MultiSignature, SecretKey, Signers};
 use crate::base::{Digest, Entropy, MemberId, Secret, digest};
 use crate::run::whole_round;
-use crate::{Fault, FaultKind, Heard, Next, PrimeGroup, Run, RunId, Said};
+use crate::{Fault, FaultKind, Incoming, Next, Outgoing, PrimeGroup, Run, RunId};
 use std::collections::BTreeMap;
 
-/// A hand in a run that comes to one [`MultiSignature`], the same at all of them.
+/// A signer in a run that comes to one [`MultiSignature`], the same at all of them.
 ///
-/// The nonce is drawn when the run begins and is in no store; the answer consumes it, and any fault erases it. A run's words in
-/// private, which it has no use for, are not looked at: not all hands hear them. One who only watches hears the same words, says
+/// The nonce is drawn when the run begins and is in no store; the answer consumes it, and any fault erases it. A run's messages in
+/// private, which it has no use for, are not looked at: not all signers hear them. One who only watches hears the same messages, says
 /// nothing, and comes to the same end.
 pub struct Signing<G: PrimeGroup> {
     run: RunId,
@@ -22,7 +22,7 @@ pub struct Signing<G: PrimeGroup> {
     state: State<G>,
 }
 
-/// What the hand waits for.
+/// What the signer waits for.
 enum State<G: PrimeGroup> {
     /// The beginning.
     Fresh,
@@ -37,11 +37,11 @@ enum State<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Signing<G> {
-    /// `me` among `signers`, for `message` under `label` (which begins with "folkmoot"). All hands are given the same; a hand given
+    /// `me` among `signers`, for `message` under `label` (which begins with "folkmoot"). All signers are given the same; a signer given
     /// something else commits to something else, and is named.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`] if `me` is not one of the signers by this key.
+    /// [`FaultKind::LocalSigners`] if `me` is not one of the signers by this key.
     pub fn new(
         run: RunId,
         me: MemberId,
@@ -51,19 +51,19 @@ impl<G: PrimeGroup> Signing<G> {
         message: &[u8],
     ) -> Result<Self, Fault> {
         if !signers.key(&me).is_some_and(|proven| key.is_of(proven)) {
-            return Err(Fault::of_nobody(FaultKind::LocalHands));
+            return Err(Fault::of_nobody(FaultKind::LocalSigners));
         }
         let hand = Some((me, key.secret().clone()));
         Ok(Self { hand, ..Self::watch(run, signers, label, message) })
     }
 
-    /// One who hears what `signers` say, checks it, and has the signature at the end; without a word or a secret of its own.
+    /// One who hears what `signers` say, checks it, and has the signature at the end; without a message or a secret of its own.
     pub fn watch(run: RunId, signers: Signers<G>, label: &'static [u8], message: &[u8]) -> Self {
         let subject = signers.subject(label, message);
         Self { run, hand: None, signers, subject, state: State::Fresh }
     }
 
-    /// What `hand` says in the first round if these are its words in the second. It covers run and hand, so that a commitment
+    /// What `hand` says in the first round if these are its messages in the second. It covers run and signer, so that a commitment
     /// copied from elsewhere cannot be opened by who copied it.
     fn commitment(&self, hand: &MemberId, element: &[u8]) -> Digest {
         let label = b"folkmoot asm commitment v1";
@@ -72,7 +72,7 @@ impl<G: PrimeGroup> Signing<G> {
 
     fn hear_commitments(
         &mut self,
-        heard: &Heard,
+        heard: &Incoming,
         nonce: Option<Nonce<G>>,
     ) -> Result<Next<MultiSignature<G>>, Fault> {
         let commitments = read(heard, |words| words.try_into().ok())?;
@@ -83,7 +83,7 @@ impl<G: PrimeGroup> Signing<G> {
 
     fn hear_elements(
         &mut self,
-        heard: &Heard,
+        heard: &Incoming,
         nonce: Option<Nonce<G>>,
         commitments: &BTreeMap<MemberId, Digest>,
     ) -> Result<Next<MultiSignature<G>>, Fault> {
@@ -91,7 +91,7 @@ impl<G: PrimeGroup> Signing<G> {
         refuse(FaultKind::PeerReveal, &heard.to_all, |hand, words| {
             commitments.get(hand) != Some(&self.commitment(hand, words))
         })?;
-        // Only hands that share their nonces, or one holder of both, can have committed to the same R_i.
+        // Only signers that share their nonces, or one holder of both, can have committed to the same R_i.
         let mut hands: BTreeMap<&[u8], Vec<&MemberId>> = BTreeMap::new();
         heard.to_all.iter().for_each(|(hand, words)| hands.entry(words).or_default().push(hand));
         refuse(FaultKind::PeerCommitment, &heard.to_all, |_, words| {
@@ -111,7 +111,7 @@ impl<G: PrimeGroup> Signing<G> {
 
     fn hear_answers(
         &self,
-        heard: &Heard,
+        heard: &Incoming,
         elements: &BTreeMap<MemberId, G::Element>,
         sum: G::Element,
         challenge: G::Scalar,
@@ -148,7 +148,7 @@ impl<G: PrimeGroup> Run for Signing<G> {
         }
     }
 
-    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<MultiSignature<G>>, Fault> {
+    fn hear(&mut self, heard: Incoming, _: &mut dyn Entropy) -> Result<Next<MultiSignature<G>>, Fault> {
         let awaited = self.awaited();
         let state = core::mem::replace(&mut self.state, State::Over);
         whole_round(&heard, &awaited)?;
@@ -170,18 +170,18 @@ impl<G: PrimeGroup> core::fmt::Debug for Signing<G> {
 }
 
 fn say<D>(to_all: Vec<u8>) -> Next<D> {
-    Next::Say(Said { to_all, to_each: BTreeMap::new() })
+    Next::Say(Outgoing { to_all, to_each: BTreeMap::new() })
 }
 
-/// Reads everybody's words in one form; all whose words are not in it are named.
-fn read<T>(heard: &Heard, form: impl Fn(&[u8]) -> Option<T>) -> Result<BTreeMap<MemberId, T>, Fault> {
+/// Reads everybody's messages in one form; all whose messages are not in it are named.
+fn read<T>(heard: &Incoming, form: impl Fn(&[u8]) -> Option<T>) -> Result<BTreeMap<MemberId, T>, Fault> {
     let words: BTreeMap<MemberId, Option<T>> =
         heard.to_all.iter().map(|(hand, words)| (*hand, form(words))).collect();
     refuse(FaultKind::PeerMalformed, &words, |_, word| word.is_none())?;
     Ok(words.into_iter().filter_map(|(hand, word)| Some((hand, word?))).collect())
 }
 
-/// Ends the run if any hand's word is `bad`; all those hands are named.
+/// Ends the run if any signer's message is `bad`; all those signers are named.
 fn refuse<T>(
     kind: FaultKind,
     words: &BTreeMap<MemberId, T>,

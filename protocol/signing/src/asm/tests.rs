@@ -3,7 +3,7 @@
 use super::schnorr::{Nonce, fits};
 use super::{KeyAnnouncement, MultiSignature, ProvenKey, SecretKey, Signers, Signing};
 use crate::base::{Entropy, MemberId, Secret, digest};
-use crate::{Heard, Next, PrimeGroup, Run, RunId};
+use crate::{Incoming, Next, PrimeGroup, Run, RunId};
 use std::collections::BTreeMap;
 
 const P: u32 = 607;
@@ -170,7 +170,7 @@ fn a_whole_run_over_the_toy_group() {
                 Next::Done(_) => panic!("three rounds"),
             })
             .collect();
-        let heard = || Heard { to_all: to_all.clone(), to_me: BTreeMap::new() };
+        let heard = || Incoming { to_all: to_all.clone(), to_me: BTreeMap::new() };
         said = runs.iter_mut().map(|run| run.hear(heard(), &mut Count(0)).unwrap()).collect();
     }
     let key_of = |member: &MemberId| hands.iter().map(|(_, key)| *key).find(|key| key.member() == *member);

@@ -61,7 +61,7 @@ pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, 
 /// secret itself: every holder has the key, and the share-epoch stays.
 ///
 /// # Errors
-/// [`FaultKind::LocalSecret`] if `secret` is not one of this scheme; [`FaultKind::LocalHands`] unless
+/// [`FaultKind::LocalSecret`] if `secret` is not one of this scheme; [`FaultKind::LocalSigners`] unless
 /// 1 ≤ threshold ≤ holders ≤ [`crate::SIGNERS_MAX`], none of them twice.
 pub fn deal(
     scheme: Scheme,
@@ -115,7 +115,7 @@ fn deal_ts_dsa(
 ) -> Result<Dealt, Fault> {
     let secret = GroupSecret::<P256>::decode(secret).ok_or_else(no_secret)?;
     let dealt = sharing::deal::<P256>(secret.number(), holders, threshold, entropy);
-    let (sharing, shares) = dealt.map_err(|_| sharing::wrong_hands())?;
+    let (sharing, shares) = dealt.map_err(|_| sharing::wrong_signers())?;
     let shares = shares.iter().map(|(holder, share)| (*holder, share.encode())).collect();
     Ok(Dealt { public: sharing.encode(), shares })
 }
@@ -128,7 +128,7 @@ fn deal_frost(
 ) -> Result<Dealt, Fault> {
     let secret = GroupSecret::<Edwards>::decode(secret).ok_or_else(no_secret)?;
     let dealt = frost::deal(secret.number(), holders, threshold, entropy);
-    let (sharing, shares) = dealt.map_err(|_| sharing::wrong_hands())?;
+    let (sharing, shares) = dealt.map_err(|_| sharing::wrong_signers())?;
     let shares = shares.iter().map(|(holder, share)| (*holder, share.encode())).collect();
     Ok(Dealt { public: sharing.encode(), shares })
 }

@@ -1,7 +1,7 @@
 //! What a dealer knows of a key in a group of prime order, and its one encoding.
 //!
 //! ```text
-//! 01 12 | len u16 | group name | number        the words of `crate::sharing`; 1 to q − 1
+//! 01 12 | len u16 | group name | number        in the form of `crate::sharing`; 1 to q − 1
 //! ```
 
 use crate::PrimeGroup;

@@ -5,7 +5,7 @@ use super::dealt::{Dealt, SharingFacts, no_secret};
 use crate::base::{Entropy, MemberId, Secret};
 use crate::rsa::ModulusSize;
 use crate::run::{Fault, FaultKind, RunId};
-use crate::sharing::{sorted, wrong_hands};
+use crate::sharing::{sorted, wrong_signers};
 use crate::shoup::{Dealer, DealerTerm, Seat, ShoupShare, ShoupSharing, ShoupSign};
 use crate::{GroupKey, SigningError};
 
@@ -27,9 +27,9 @@ pub(super) fn deal(
 ) -> Result<Dealt, Fault> {
     let mut dealer = Dealer::decode(secret.expose(), None).map_err(|_| no_secret())?;
     let holders = sorted(holders)?;
-    let count = |number: usize| u16::try_from(number).map_err(|_| wrong_hands());
+    let count = |number: usize| u16::try_from(number).map_err(|_| wrong_signers());
     let dealt = dealer.deal(count(threshold)?, count(holders.len())?, &holders, entropy);
-    let dealt = dealt.map_err(|_| wrong_hands())?;
+    let dealt = dealt.map_err(|_| wrong_signers())?;
     let shares = holders.into_iter().zip(&dealt.shares);
     let shares = shares.map(|(holder, share)| (holder, share.encode(&dealt.sharing))).collect();
     Ok(Dealt { public: dealt.sharing.encode(), shares })

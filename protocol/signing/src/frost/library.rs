@@ -3,7 +3,7 @@
 
 use super::{FrostShare, FrostSharing};
 use crate::base::{MemberId, Secret};
-use crate::sharing::{sorted, wrong_hands};
+use crate::sharing::{sorted, wrong_signers};
 use crate::{Edwards, Fault, FaultKind, PrimeGroup};
 use frost_ed25519::keys::{KeyPackage, PublicKeyPackage, SigningShare, VerifyingShare};
 use frost_ed25519::{Error, Identifier, VerifyingKey};
@@ -15,7 +15,7 @@ pub(super) struct Signers(BTreeMap<MemberId, Identifier>);
 impl Signers {
     pub(super) fn new(signers: &[MemberId]) -> Result<Self, Fault> {
         let named = sorted(signers)?.into_iter().map(|signer| Ok((signer, identifier(&signer)?)));
-        Ok(Self(named.collect::<Result<_, Error>>().map_err(|_| wrong_hands())?))
+        Ok(Self(named.collect::<Result<_, Error>>().map_err(|_| wrong_signers())?))
     }
 
     /// The signers, sorted.
@@ -46,7 +46,7 @@ fn kind(error: &Error) -> FaultKind {
         Error::InvalidSignatureShare { .. } => FaultKind::PeerPart,
         Error::InvalidSignature => FaultKind::Unattributable,
         Error::GroupError(_) | Error::FieldError(_) | Error::IdentityCommitment => FaultKind::Again,
-        _ => FaultKind::LocalHands,
+        _ => FaultKind::LocalSigners,
     }
 }
 

@@ -9,8 +9,8 @@ use super::library::{Signers, key_package, public_package, verifying_key};
 use super::{FrostShare, FrostSharing};
 use crate::base::{Digest, Entropy, MemberId, digest};
 use crate::run::whole_round;
-use crate::sharing::{each, said, to_all, wrong_hands};
-use crate::{Fault, FaultKind, Heard, Next, Run, RunId, Said};
+use crate::sharing::{each, said, to_all, wrong_signers};
+use crate::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId};
 use frost_ed25519::keys::{KeyPackage, PublicKeyPackage};
 use frost_ed25519::round1::{self, NonceCommitment, SigningCommitments, SigningNonces};
 use frost_ed25519::round2::{self, SignatureShare};
@@ -42,7 +42,7 @@ impl Sign {
     /// The holder of `share` is one of `signers`, who sign `message`.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`] unless the share is one of `sharing` and the signers, its holder among them, are holders and exactly as
+    /// [`FaultKind::LocalSigners`] unless the share is one of `sharing` and the signers, its holder among them, are holders and exactly as
     /// many as the threshold.
     pub fn new(
         run: RunId,
@@ -55,16 +55,16 @@ impl Sign {
         let signers = Signers::new(signers)?;
         let members = signers.members();
         if !known || members.len() != sharing.threshold() || !signers.has(&share.holder()) {
-            return Err(wrong_hands());
+            return Err(wrong_signers());
         }
-        share.check(sharing).map_err(|_| wrong_hands())?;
+        share.check(sharing).map_err(|_| wrong_signers())?;
         let key = key_package(sharing, share).map_err(|error| signers.fault(&error))?;
         let tag = tag(&run, &members, &[&sharing.epoch(), message]);
         let (sharing, message) = (sharing.clone(), message.to_vec());
         Ok(Self { sharing, key, tag, signers, message, stage: Stage::Idle })
     }
 
-    fn begin(&self, entropy: &mut dyn Entropy) -> Result<(SigningNonces, Said), Error> {
+    fn begin(&self, entropy: &mut dyn Entropy) -> Result<(SigningNonces, Outgoing), Error> {
         let (nonces, commitments) = round1::commit(self.key.signing_share(), &mut Asked(entropy));
         let mut message = self.tag.to_vec();
         for commitment in [commitments.hiding(), commitments.binding()] {
@@ -74,14 +74,14 @@ impl Sign {
     }
 
     /// This signer's part.
-    fn part(&self, nonces: &SigningNonces, heard: &Heard) -> Result<(SigningPackage, Said), Fault> {
+    fn part(&self, nonces: &SigningNonces, heard: &Incoming) -> Result<(SigningPackage, Outgoing), Fault> {
         let commitments = each(self.signers.members(), |signer| commitments(said(heard, signer), &self.tag))?;
         let package = SigningPackage::new(self.signers.identified(commitments), &self.message);
         let part = round2::sign(&package, nonces, &self.key).map_err(|error| self.signers.fault(&error))?;
         Ok((package, to_all(part.serialize())))
     }
 
-    fn join(&self, package: &SigningPackage, heard: &Heard) -> Result<[u8; SIGNATURE_BYTES], Fault> {
+    fn join(&self, package: &SigningPackage, heard: &Incoming) -> Result<[u8; SIGNATURE_BYTES], Fault> {
         let parts = each(self.signers.members(), |signer| {
             SignatureShare::deserialize(said(heard, signer)).map_err(|_| FaultKind::PeerMalformed)
         })?;
@@ -115,7 +115,7 @@ impl Run for Sign {
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done> {
         let (stage, said) = match self.begin(entropy) {
             Ok((nonces, said)) => (Stage::Committed(Box::new(nonces)), said),
-            Err(error) => (Stage::Over(self.signers.fault(&error)), Said::default()),
+            Err(error) => (Stage::Over(self.signers.fault(&error)), Outgoing::default()),
         };
         self.stage = stage;
         Next::Say(said)
@@ -125,7 +125,7 @@ impl Run for Sign {
         self.signers.members()
     }
 
-    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+    fn hear(&mut self, heard: Incoming, _: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
         // Whatever is refused ends the run.
         let over = Stage::Over(Fault::of_nobody(FaultKind::LocalRound));
         let stage = core::mem::replace(&mut self.stage, over);

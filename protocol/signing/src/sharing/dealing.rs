@@ -17,12 +17,12 @@ use super::proof::Known;
 use super::round::{accusations, accuse, each, said, to_all};
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId, Secret, digest, draw};
-use crate::run::{Fault, FaultKind, Heard, Next, Said, whole_round};
+use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, whole_round};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Who deals what to whom.
 pub(crate) struct Plan<G: PrimeGroup> {
-    /// Digest of all that the hands must agree on before; covered by every commitment and proof.
+    /// Digest of all that the participants must agree on before; covered by every commitment and proof.
     pub(crate) context: Digest,
     /// Sorted.
     pub(crate) dealers: Vec<MemberId>,
@@ -48,7 +48,7 @@ enum Stage {
     Over,
 }
 
-/// One hand in a dealing.
+/// One participant's side of a dealing.
 pub(crate) struct Dealing<G: PrimeGroup> {
     plan: Plan<G>,
     me: MemberId,
@@ -65,7 +65,7 @@ pub(crate) struct Dealing<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Dealing<G> {
-    /// `constant`: what this hand's first polynomial is at zero; drawn if none.
+    /// `constant`: what this participant's first polynomial is at zero; drawn if none.
     pub(crate) fn new(plan: Plan<G>, me: MemberId, constant: Option<Secret<G::Scalar>>) -> Self {
         Self {
             plan,
@@ -82,7 +82,7 @@ impl<G: PrimeGroup> Dealing<G> {
         }
     }
 
-    fn deal(&mut self, entropy: &mut dyn Entropy) -> Said {
+    fn deal(&mut self, entropy: &mut dyn Entropy) -> Outgoing {
         let constant = self.constant.take();
         self.deals =
             Deal::draw(&self.plan.forms, constant.as_ref().map(|constant| *constant.expose()), entropy);
@@ -104,7 +104,7 @@ impl<G: PrimeGroup> Dealing<G> {
         digest(&[b"folkmoot dealing v1", &[0], &self.plan.context, &dealer.0, opening])
     }
 
-    fn take_commits(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+    fn take_commits(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
         self.commits = each(self.plan.dealers.iter().copied(), |dealer| {
             let read = || {
                 let mut reader = Reader::new(said(heard, dealer), Kind::Commit)?;
@@ -118,13 +118,13 @@ impl<G: PrimeGroup> Dealing<G> {
         Ok(Next::Say(self.open()))
     }
 
-    fn open(&self) -> Said {
+    fn open(&self) -> Outgoing {
         if self.deals.is_empty() {
-            return Said::default();
+            return Outgoing::default();
         }
         let others = self.plan.holders.iter().filter(|holder| **holder != self.me);
         let to_each = others.map(|holder| (*holder, self.piece_word(Kind::Piece, &[*holder])));
-        Said { to_all: self.opening.clone(), to_each: to_each.collect() }
+        Outgoing { to_all: self.opening.clone(), to_each: to_each.collect() }
     }
 
     /// The numbers of `holders`, one after another.
@@ -140,7 +140,7 @@ impl<G: PrimeGroup> Dealing<G> {
         Secret::new(word.end())
     }
 
-    fn take_openings(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+    fn take_openings(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
         self.pledges = each(self.plan.dealers.iter().copied(), |dealer| {
             self.check_opening(dealer, said(heard, dealer))
         })?;
@@ -150,7 +150,7 @@ impl<G: PrimeGroup> Dealing<G> {
         }
         self.stage = Stage::Accuse;
         let holds = self.plan.holders.contains(&self.me);
-        Ok(Next::Say(if holds { to_all(accuse(&accused)) } else { Said::default() }))
+        Ok(Next::Say(if holds { to_all(accuse(&accused)) } else { Outgoing::default() }))
     }
 
     fn check_opening(&self, dealer: &MemberId, word: &[u8]) -> Result<Vec<Vec<G::Element>>, FaultKind> {
@@ -186,9 +186,9 @@ impl<G: PrimeGroup> Dealing<G> {
         Some((pledges, proofs))
     }
 
-    /// Keeps the pieces that came, and says who is to be accused. The sum is checked first: if it fits, so will this hand's share,
+    /// Keeps the pieces that came, and says who is to be accused. The sum is checked first: if it fits, so will this participant's share,
     /// and who dealt what is of no interest.
-    fn take_pieces(&mut self, heard: &Heard) -> Vec<MemberId> {
+    fn take_pieces(&mut self, heard: &Incoming) -> Vec<MemberId> {
         let mut missing = Vec::new();
         for dealer in &self.plan.dealers {
             let pieces = if *dealer == self.me {
@@ -226,7 +226,7 @@ impl<G: PrimeGroup> Dealing<G> {
             && all.into_iter().all(|((form, piece), pledge)| piece.fits(*form, pledge, holder, &self.second))
     }
 
-    fn take_accusations(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+    fn take_accusations(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
         let accused = each(self.plan.holders.iter().copied(), |holder| {
             accusations(said(heard, holder), holder, &self.plan.dealers)
         })?;
@@ -239,7 +239,7 @@ impl<G: PrimeGroup> Dealing<G> {
         self.stage = Stage::Answer;
         let disputed = self.accusers(&self.me);
         if disputed.is_empty() {
-            return Ok(Next::Say(Said::default()));
+            return Ok(Next::Say(Outgoing::default()));
         }
         Ok(Next::Say(to_all(self.piece_word(Kind::Answer, &disputed).expose().clone())))
     }
@@ -248,7 +248,7 @@ impl<G: PrimeGroup> Dealing<G> {
         self.disputes.iter().filter(|(hand, _)| hand == accused).map(|(_, accuser)| *accuser).collect()
     }
 
-    fn take_answers(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+    fn take_answers(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
         let answers = each(self.answering(), |dealer| self.check_answer(dealer, said(heard, dealer)))?;
         for (dealer, mut mine) in answers {
             if let Some(pieces) = mine.remove(&self.me) {
@@ -306,9 +306,9 @@ impl<G: PrimeGroup> Dealing<G> {
         pieces.fold(first, add)
     }
 
-    /// What this hand says first.
-    pub(crate) fn begin(&mut self, entropy: &mut dyn Entropy) -> Said {
-        if self.plan.dealers.contains(&self.me) { self.deal(entropy) } else { Said::default() }
+    /// What this participant says first.
+    pub(crate) fn begin(&mut self, entropy: &mut dyn Entropy) -> Outgoing {
+        if self.plan.dealers.contains(&self.me) { self.deal(entropy) } else { Outgoing::default() }
     }
 
     /// As in [`crate::Run`].
@@ -322,7 +322,7 @@ impl<G: PrimeGroup> Dealing<G> {
     }
 
     /// As in [`crate::Run`].
-    pub(crate) fn hear(&mut self, heard: &Heard) -> Result<Next<Dealt<G>>, Fault> {
+    pub(crate) fn hear(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
         let whole = whole_round(heard, &self.awaited());
         // Whatever is refused ends the run: a caller that hands in half a round gets no second answer with the same secrets.
         let stage = core::mem::replace(&mut self.stage, Stage::Over);

@@ -17,11 +17,11 @@
 use super::message::{Kind, Reader, Writer};
 use super::redistribute::own;
 use super::round::{accusations, accuse, each, number, numbers, said, to_all};
-use super::{Held, Share, Sharing, context, listed, sorted, wrong_hands};
+use super::{Held, Share, Sharing, context, listed, sorted, wrong_signers};
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId, Secret};
 use crate::polynomial::lagrange;
-use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId, Said, whole_round};
+use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, whole_round};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which masks are under way: (the helper that drew it, the later one that got it).
@@ -37,7 +37,7 @@ enum Stage {
     Over,
 }
 
-/// A hand in an enrolment: a helper, the newcomer, or another holder who looks on.
+/// A participant in an enrolment: a helper, the newcomer, or another holder who looks on.
 pub struct Enrol<G: PrimeGroup> {
     context: Digest,
     me: MemberId,
@@ -61,7 +61,7 @@ impl<G: PrimeGroup> Enrol<G> {
     /// `helpers`: exactly `threshold` holders. `share` is `me`'s; needed of helpers.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`]; [`FaultKind::LocalShare`] for a helper's share that is not of `sharing`.
+    /// [`FaultKind::LocalSigners`]; [`FaultKind::LocalShare`] for a helper's share that is not of `sharing`.
     pub fn new(
         run: RunId,
         me: MemberId,
@@ -74,11 +74,11 @@ impl<G: PrimeGroup> Enrol<G> {
         let known = |hand: &MemberId| sharing.holders().contains(hand);
         let good = helpers.len() == sharing.threshold() && helpers.iter().all(known);
         if !good || !(known(&me) || me == newcomer) {
-            return Err(wrong_hands());
+            return Err(wrong_signers());
         }
-        let extended = sharing.with_holder(newcomer).map_err(|_| wrong_hands())?;
+        let extended = sharing.with_holder(newcomer).map_err(|_| wrong_signers())?;
         let part = if helpers.contains(&me) {
-            let lambda = lagrange::<G>(&me, &helpers, G::place(&newcomer)).ok_or_else(wrong_hands)?;
+            let lambda = lagrange::<G>(&me, &helpers, G::place(&newcomer)).ok_or_else(wrong_signers)?;
             Some(Secret::new(G::times(*own(sharing, share, &me)?.value(), lambda)))
         } else {
             None
@@ -114,7 +114,7 @@ impl<G: PrimeGroup> Enrol<G> {
     }
 
     /// Draws the masks for the helpers after this one.
-    fn draw_masks(&mut self, entropy: &mut dyn Entropy) -> Said {
+    fn draw_masks(&mut self, entropy: &mut dyn Entropy) -> Outgoing {
         let mut word = Writer::new(Kind::Masks, 0).bytes(&self.context);
         let mut to_each = BTreeMap::new();
         let later: Vec<MemberId> = self.after(&self.me).copied().collect();
@@ -124,17 +124,17 @@ impl<G: PrimeGroup> Enrol<G> {
             to_each.insert(other, Secret::new(number::<G>(Kind::Mask, &[mask.expose()])));
             self.masks.insert((self.me, other), mask);
         }
-        Said { to_all: word.end(), to_each }
+        Outgoing { to_all: word.end(), to_each }
     }
 
-    fn take_masks(&mut self, heard: &Heard) -> Result<Next<Held<G>>, Fault> {
+    fn take_masks(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
         let public = each(self.helpers.iter().copied(), |helper| {
             self.read_masks(helper, said(heard, helper)).ok_or(FaultKind::PeerMalformed)
         })?;
         self.public_masks = public.into_values().flatten().collect();
         self.stage = Stage::Parts;
         if !self.helps() {
-            return Ok(Next::Say(Said::default()));
+            return Ok(Next::Say(Outgoing::default()));
         }
         let mut accused = Vec::new();
         let earlier: Vec<MemberId> = self.before(&self.me).copied().collect();
@@ -146,7 +146,7 @@ impl<G: PrimeGroup> Enrol<G> {
                 None => accused.push(other),
             }
         }
-        let mut said = if accused.is_empty() { self.say_part() } else { Said::default() };
+        let mut said = if accused.is_empty() { self.say_part() } else { Outgoing::default() };
         said.to_all = accuse(&accused);
         Ok(Next::Say(said))
     }
@@ -167,8 +167,8 @@ impl<G: PrimeGroup> Enrol<G> {
     }
 
     /// This helper's masked part; kept, for it may have to be shown.
-    fn say_part(&mut self) -> Said {
-        let Some(part) = &self.part else { return Said::default() };
+    fn say_part(&mut self) -> Outgoing {
+        let Some(part) = &self.part else { return Outgoing::default() };
         let mut sum = *part.expose();
         for ((from, to), mask) in &self.masks {
             if *from == self.me {
@@ -179,10 +179,10 @@ impl<G: PrimeGroup> Enrol<G> {
         }
         let word = Secret::new(number::<G>(Kind::Part, &[&sum]));
         self.parts.insert(self.me, Secret::new(sum));
-        Said { to_all: Vec::new(), to_each: BTreeMap::from([(self.newcomer, word)]) }
+        Outgoing { to_all: Vec::new(), to_each: BTreeMap::from([(self.newcomer, word)]) }
     }
 
-    fn take_parts(&mut self, heard: &Heard) -> Result<Next<Held<G>>, Fault> {
+    fn take_parts(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
         let late = matches!(self.stage, Stage::LateParts);
         let accused = each(self.awaited_in(&self.stage), |helper| {
             let earlier: Vec<MemberId> = self.before(helper).copied().collect();
@@ -205,14 +205,14 @@ impl<G: PrimeGroup> Enrol<G> {
             .cloned()
             .collect();
         if mine.is_empty() {
-            return Ok(Next::Say(Said::default()));
+            return Ok(Next::Say(Outgoing::default()));
         }
         let mine: Vec<&G::Scalar> = mine.iter().map(Secret::expose).collect();
         Ok(Next::Say(to_all(number::<G>(Kind::Mask, &mine))))
     }
 
     /// The newcomer keeps what was said to it.
-    fn keep_parts(&mut self, heard: &Heard) {
+    fn keep_parts(&mut self, heard: &Incoming) {
         if self.me != self.newcomer {
             return;
         }
@@ -223,7 +223,7 @@ impl<G: PrimeGroup> Enrol<G> {
         }
     }
 
-    fn take_mask_answers(&mut self, heard: &Heard) -> Result<Next<Held<G>>, Fault> {
+    fn take_mask_answers(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
         let answers = each(self.awaited_in(&Stage::MaskAnswers), |helper| {
             let pairs: Vec<Pair> =
                 self.disputes.iter().filter(|(accused, _)| accused == helper).copied().collect();
@@ -240,7 +240,7 @@ impl<G: PrimeGroup> Enrol<G> {
         }
         self.stage = Stage::LateParts;
         let late = self.disputes.iter().any(|(_, accuser)| *accuser == self.me);
-        let mut said = if late { self.say_part() } else { Said::default() };
+        let mut said = if late { self.say_part() } else { Outgoing::default() };
         if late {
             said.to_all = accuse(&[]);
         }
@@ -248,9 +248,9 @@ impl<G: PrimeGroup> Enrol<G> {
     }
 
     /// The newcomer adds up; if the sum is not its share, it looks whose part is false.
-    fn verdict(&mut self) -> Said {
+    fn verdict(&mut self) -> Outgoing {
         if self.me != self.newcomer {
-            return Said::default();
+            return Outgoing::default();
         }
         let whole = self.parts.len() == self.helpers.len();
         if !(whole && G::raise_generator(self.sum().expose()) == self.sharing.public_share(&self.newcomer)) {
@@ -282,7 +282,7 @@ impl<G: PrimeGroup> Enrol<G> {
         G::raise_generator(part) == G::raise_many(&terms)
     }
 
-    fn take_verdict(&mut self, heard: &Heard) -> Result<Next<Held<G>>, Fault> {
+    fn take_verdict(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
         self.accused = accusations(said(heard, &self.newcomer), &self.newcomer, &self.helpers)
             .map_err(|kind| Fault::of(kind, self.newcomer))?;
         if self.accused.is_empty() {
@@ -292,11 +292,11 @@ impl<G: PrimeGroup> Enrol<G> {
         let disputed = self.helps() && self.accused.contains(&self.me);
         let part = self.parts.get(&self.me).filter(|_| disputed);
         Ok(Next::Say(
-            part.map_or_else(Said::default, |part| to_all(number::<G>(Kind::Part, &[part.expose()]))),
+            part.map_or_else(Outgoing::default, |part| to_all(number::<G>(Kind::Part, &[part.expose()]))),
         ))
     }
 
-    fn take_part_answers(&mut self, heard: &Heard) -> Result<Next<Held<G>>, Fault> {
+    fn take_part_answers(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
         let answers = each(self.accused.iter().copied(), |helper| {
             let read =
                 numbers::<G>(said(heard, helper), Kind::Part, 1).and_then(|read| read.first().copied());
@@ -335,14 +335,14 @@ impl<G: PrimeGroup> Run for Enrol<G> {
     type Done = Held<G>;
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held<G>> {
-        Next::Say(if self.helps() { self.draw_masks(entropy) } else { Said::default() })
+        Next::Say(if self.helps() { self.draw_masks(entropy) } else { Outgoing::default() })
     }
 
     fn awaited(&self) -> Vec<MemberId> {
         self.awaited_in(&self.stage)
     }
 
-    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
+    fn hear(&mut self, heard: Incoming, _: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
         let whole = whole_round(&heard, &self.awaited());
         let next = whole.and_then(|()| match self.stage {
             Stage::Masks => self.take_masks(&heard),

@@ -1,15 +1,15 @@
 //! Joint sharing without a dealer: every first holder deals a secret of its own, and the sum, which nobody knows, is the group's.
 //!
-//! A rushing hand that saw the others' commitments before it chose its own could bias the sum or cancel the others' part (Gennaro,
+//! A rushing participant that saw the others' commitments before it chose its own could bias the sum or cancel the others' part (Gennaro,
 //! Jarecki, Krawczyk, Rabin 1999/2007): so all commit to a digest first, and prove that they know their own constant term. Each opens
 //! exactly `threshold` commitments, so that nobody can raise the degree. What is left to a liar: not to open, once for each place it
 //! loses; the run is then given up, and the next draws everything anew.
 
 use super::dealing::{Dealing, Dealt, Plan};
-use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_hands};
+use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_signers};
 use crate::PrimeGroup;
 use crate::base::{Entropy, MemberId, Secret};
-use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId};
+use crate::run::{Fault, FaultKind, Incoming, Next, Run, RunId};
 use std::collections::BTreeMap;
 
 /// A holder in the making of a shared secret.
@@ -23,11 +23,11 @@ impl<G: PrimeGroup> Joint<G> {
     /// `me` is one of `holders`, of whom any `threshold` shall determine the secret.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`].
+    /// [`FaultKind::LocalSigners`].
     pub fn new(run: RunId, me: MemberId, holders: &[MemberId], threshold: usize) -> Result<Self, Fault> {
         let holders = sorted(holders)?;
         if !holders.contains(&me) || !(1..=holders.len()).contains(&threshold) {
-            return Err(wrong_hands());
+            return Err(wrong_signers());
         }
         let plan = Plan {
             context: context::<G>(
@@ -69,7 +69,7 @@ impl<G: PrimeGroup> Run for Joint<G> {
         self.dealing.awaited()
     }
 
-    fn hear(&mut self, heard: Heard, _: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
+    fn hear(&mut self, heard: Incoming, _: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
         match self.dealing.hear(&heard)? {
             Next::Say(said) => Ok(Next::Say(said)),
             Next::Done(dealt) => Ok(Next::Done(held(&dealt, self.me, &self.holders)?)),

@@ -1,4 +1,4 @@
-//! The words of sharing in bytes: version, kind, then numbers and elements, each in its one encoding, and nothing after.
+//! The messages of sharing in bytes: version, kind, then numbers and elements, each in its one encoding, and nothing after.
 
 use crate::PrimeGroup;
 use crate::base::{Digest, MemberId};
@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 /// Version of everything that this module writes; the first byte.
 const VERSION: u8 = 1;
 
-/// What a word is; the second byte.
+/// What a message is; the second byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Digest of an opening to come.
@@ -38,11 +38,11 @@ pub(crate) enum Kind {
     Secret = 18,
 }
 
-/// Writes one word.
+/// Writes one message.
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
-    /// Begins a word of `kind` with room for `room` bytes more, so that no secret is left behind by growing.
+    /// Begins a message of `kind` with room for `room` bytes more, so that no secret is left behind by growing.
     pub(crate) fn new(kind: Kind, room: usize) -> Self {
         let mut bytes = Vec::with_capacity(room.saturating_add(2));
         bytes.extend_from_slice(&[VERSION, kind as u8]);
@@ -85,7 +85,7 @@ impl Writer {
     }
 }
 
-/// Reads one word; every step gives none where the bytes are not what it asks for.
+/// Reads one message; every step gives none where the bytes are not what it asks for.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

@@ -179,28 +179,28 @@ pub(crate) fn p256_key(public: &p256::ProjectivePoint) -> Result<VerifyingKey, S
     VerifyingKey::from_spki_der(document.as_bytes())
 }
 
-/// Sorts a list of hands and refuses an empty one, one that is too long, and a hand named twice.
+/// Sorts a list of participants and refuses an empty one, one that is too long, and a participant named twice.
 pub(crate) fn sorted(hands: &[MemberId]) -> Result<Vec<MemberId>, Fault> {
     let mut hands = hands.to_vec();
     hands.sort();
     let twice = hands.windows(2).any(|pair| matches!(pair, [left, right] if left == right));
     if hands.is_empty() || hands.len() > SIGNERS_MAX || twice {
-        return Err(wrong_hands());
+        return Err(wrong_signers());
     }
     Ok(hands)
 }
 
-pub(crate) fn wrong_hands() -> Fault {
-    Fault::of_nobody(FaultKind::LocalHands)
+pub(crate) fn wrong_signers() -> Fault {
+    Fault::of_nobody(FaultKind::LocalSigners)
 }
 
-/// Digest of what the hands of a run must agree on: a label, the group, and parts of fixed length or with their length in front.
+/// Digest of what the participants of a run must agree on: a label, the group, and parts of fixed length or with their length in front.
 pub(crate) fn context<G: PrimeGroup>(label: &[u8], parts: &[&[u8]]) -> Digest {
     let all: Vec<&[u8]> = [label, &[0], G::NAME, &[0]].into_iter().chain(parts.iter().copied()).collect();
     digest(&all)
 }
 
-/// A list of hands as [`context`] covers it.
+/// A list of participants as [`context`] covers it.
 pub(crate) fn listed(hands: &[MemberId]) -> Vec<u8> {
     let count = u64::try_from(hands.len()).unwrap_or(u64::MAX).to_be_bytes();
     count.into_iter().chain(hands.iter().flat_map(|hand| hand.0)).collect()

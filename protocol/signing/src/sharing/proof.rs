@@ -1,4 +1,4 @@
-//! That a hand knows what it committed to (Schnorr 1991, made non-interactive by Fiat and Shamir 1986).
+//! That a participant knows what it committed to (Schnorr 1991, made non-interactive by Fiat and Shamir 1986).
 
 use super::message::{Reader, Writer};
 use crate::PrimeGroup;

@@ -9,14 +9,14 @@
 
 use super::dealing::Plan;
 use super::joint::Joint;
-use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_hands};
+use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_signers};
 use crate::PrimeGroup;
 use crate::base::{Entropy, MemberId, Secret};
 use crate::polynomial::lagrange;
-use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId};
+use crate::run::{Fault, FaultKind, Incoming, Next, Run, RunId};
 use std::collections::BTreeMap;
 
-/// A hand in a redistribution: an old holder who deals, a new holder, or both.
+/// A participant in a redistribution: an old holder who deals, a new holder, or both.
 pub struct Redistribute<G: PrimeGroup> {
     public: G::Element,
     /// The dealing, of constant terms that add up to the old secret.
@@ -38,7 +38,7 @@ impl<G: PrimeGroup> Redistribute<G> {
     /// `share` is `me`'s in `old`; needed of dealers.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`]; [`FaultKind::LocalShare`] for a dealer's share that is not of `old`.
+    /// [`FaultKind::LocalSigners`]; [`FaultKind::LocalShare`] for a dealer's share that is not of `old`.
     pub fn new(
         run: RunId,
         me: MemberId,
@@ -51,14 +51,14 @@ impl<G: PrimeGroup> Redistribute<G> {
             dealers.len() == old.threshold() && dealers.iter().all(|hand| old.holders().contains(hand));
         let possible = known && (1..=holders.len()).contains(&change.threshold);
         if !possible || !(dealers.contains(&me) || holders.contains(&me)) {
-            return Err(wrong_hands());
+            return Err(wrong_signers());
         }
         let constant = dealers.contains(&me).then(|| weighted(old, share, &me, &dealers)).transpose()?;
         let threshold = (change.threshold as u64).to_be_bytes();
         let parts: [&[u8]; 5] = [&run.0, &old.epoch(), &listed(&dealers), &threshold, &listed(&holders)];
         let plan = Plan {
             context: context::<G>(b"folkmoot redistribution v1", &parts),
-            expected: publics(old, &dealers).ok_or_else(wrong_hands)?,
+            expected: publics(old, &dealers).ok_or_else(wrong_signers)?,
             dealers,
             holders,
             forms: vec![Form::Open(change.threshold)],
@@ -75,7 +75,7 @@ fn weighted<G: PrimeGroup>(
     dealers: &[MemberId],
 ) -> Result<Secret<G::Scalar>, Fault> {
     let share = own(old, share, me)?;
-    let lambda = lagrange::<G>(me, dealers, G::zero()).ok_or_else(wrong_hands)?;
+    let lambda = lagrange::<G>(me, dealers, G::zero()).ok_or_else(wrong_signers)?;
     Ok(Secret::new(G::times(*share.value(), lambda)))
 }
 
@@ -110,7 +110,7 @@ impl<G: PrimeGroup> Run for Redistribute<G> {
         self.dealing.awaited()
     }
 
-    fn hear(&mut self, heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
+    fn hear(&mut self, heard: Incoming, entropy: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
         let next = self.dealing.hear(heard, entropy)?;
         match &next {
             Next::Done(held) if held.sharing.public() != self.public => {

@@ -1,8 +1,8 @@
-//! What every round of every run has: words heard, culprits gathered, accusations, words of numbers.
+//! What every round of every run has: messages heard, culprits gathered, accusations, messages of numbers.
 
 use super::message::{Kind, Reader, Writer};
 use crate::base::MemberId;
-use crate::run::{Fault, FaultKind, Heard, Said};
+use crate::run::{Fault, FaultKind, Incoming, Outgoing};
 use crate::{PrimeGroup, SIGNERS_MAX};
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) fn each<T>(
     }
 }
 
-/// The accusation word.
+/// The accusation message.
 pub(crate) fn accuse(accused: &[MemberId]) -> Vec<u8> {
     Writer::new(Kind::Accuse, accused.len().saturating_mul(32).saturating_add(2)).members(accused).end()
 }
@@ -49,14 +49,14 @@ pub(crate) fn accusations(
     Ok(accused)
 }
 
-/// What `hand` said to all; nothing if the round has no word of it, which `whole_round` has ruled out.
-pub(crate) fn said<'a>(heard: &'a Heard, hand: &MemberId) -> &'a [u8] {
+/// What `hand` said to all; nothing if the round has no message of it, which `whole_round` has ruled out.
+pub(crate) fn said<'a>(heard: &'a Incoming, hand: &MemberId) -> &'a [u8] {
     heard.to_all.get(hand).map_or(&[], Vec::as_slice)
 }
 
-/// Words to all and to nobody alone.
-pub(crate) fn to_all(word: Vec<u8>) -> Said {
-    Said { to_all: word, to_each: BTreeMap::new() }
+/// Messages to all and to nobody alone.
+pub(crate) fn to_all(word: Vec<u8>) -> Outgoing {
+    Outgoing { to_all: word, to_each: BTreeMap::new() }
 }
 
 /// A word of numbers.
@@ -65,7 +65,7 @@ pub(crate) fn number<G: PrimeGroup>(kind: Kind, numbers: &[&G::Scalar]) -> Vec<u
     numbers.iter().fold(word, |word, number| word.scalar::<G>(number)).end()
 }
 
-/// Reads a word of exactly `count` numbers.
+/// Reads a message of exactly `count` numbers.
 pub(crate) fn numbers<G: PrimeGroup>(word: &[u8], kind: Kind, count: usize) -> Option<Vec<G::Scalar>> {
     let mut reader = Reader::new(word, kind)?;
     let numbers = (0..count).map(|_| reader.scalar::<G>()).collect::<Option<Vec<_>>>()?;

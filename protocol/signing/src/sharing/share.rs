@@ -79,11 +79,11 @@ impl<G: PrimeGroup> core::fmt::Debug for Share<G> {
     }
 }
 
-/// What a run of sharing leaves at a hand.
+/// What a run of sharing leaves at a participant.
 #[derive(Debug, Clone)]
 pub struct Held<G: PrimeGroup> {
-    /// Equal at all hands.
+    /// Equal at all participants.
     pub sharing: Sharing<G>,
-    /// This hand's share, if it holds one that is new.
+    /// This participant's share, if it holds one that is new.
     pub share: Option<Share<G>>,
 }

@@ -215,7 +215,7 @@ fn safe_prime(bits: u32, entropy: &mut dyn Entropy) -> Result<Secret<BoxedUint>,
     found.ok().flatten().map(Secret::new).ok_or(ShoupError::LocalPrimes)
 }
 
-/// Our entropy in the library's words.
+/// Our entropy in the library's terms.
 struct Draw<'a>(&'a mut dyn Entropy);
 
 impl TryRng for Draw<'_> {

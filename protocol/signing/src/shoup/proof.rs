@@ -46,7 +46,7 @@ impl<'a> Claim<'a> {
         Self { sharing, epoch: sharing.epoch(), run, doubled, tilde }
     }
 
-    /// Makes the part of `share`: x_i = x^(2Δ·s_i), c, z = s_i·c + r. The words to all.
+    /// Makes the part of `share`: x_i = x^(2Δ·s_i), c, z = s_i·c + r. The messages to all.
     pub(super) fn part(&self, share: &ShoupShare, entropy: &mut dyn Entropy) -> Vec<u8> {
         let modulus = self.sharing.key.modulus();
         let value = pow(&self.doubled, share.secret.expose());
@@ -120,7 +120,7 @@ impl<'a> Claim<'a> {
 }
 
 impl Part {
-    /// Reads a hand's words: one length, x_i below N and not zero, z in its range (SHO-07).
+    /// Reads a signer's messages: one length, x_i below N and not zero, z in its range (SHO-07).
     pub(super) fn read(sharing: &ShoupSharing, words: &[u8]) -> Option<Self> {
         let modulus = sharing.key.modulus();
         let mut reader = Reader::behind_version(words)?;

@@ -6,10 +6,10 @@ use super::share::ShoupShare;
 use super::sharing::ShoupSharing;
 use crate::base::{Entropy, MemberId};
 use crate::modular::Residue;
-use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId, Said, whole_round};
+use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, whole_round};
 use std::collections::BTreeSet;
 
-/// One holder's hand in a signature. Comes to a PKCS#1 v1.5 signature with SHA-256, as long as the modulus: the same bytes whoever
+/// One holder in a signature. Comes to a PKCS#1 v1.5 signature with SHA-256, as long as the modulus: the same bytes whoever
 /// signs.
 #[derive(Debug)]
 pub struct ShoupSign {
@@ -27,7 +27,7 @@ impl ShoupSign {
     /// Of exactly t holders, of whom the share's is one. `message` is signed as it is (X.509 and CMS fix its bytes).
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`] otherwise, and if the share is of another deal (SHO-03).
+    /// [`FaultKind::LocalSigners`] otherwise, and if the share is of another deal (SHO-03).
     pub fn new(
         sharing: &ShoupSharing,
         share: &ShoupShare,
@@ -35,7 +35,7 @@ impl ShoupSign {
         run: RunId,
         message: &[u8],
     ) -> Result<Self, Fault> {
-        let refuse = || Fault::of_nobody(FaultKind::LocalHands);
+        let refuse = || Fault::of_nobody(FaultKind::LocalSigners);
         let hands: BTreeSet<MemberId> = hands.iter().copied().collect();
         let me = sharing.holder(share.seat).filter(|_| share.epoch == sharing.epoch()).ok_or_else(refuse)?;
         if hands.len() != usize::from(sharing.threshold) || !hands.contains(&me) {
@@ -54,7 +54,7 @@ impl ShoupSign {
         self.sharing.key.verify(&self.message, &signature).ok().map(|()| signature)
     }
 
-    /// All whose words are none, else all whose proof fails. Equal at all who heard the same words.
+    /// All whose messages are none, else all whose proof fails. Equal at all who heard the same messages.
     fn blame(&self, parts: &[(MemberId, u16, Part)]) -> Fault {
         let claim = Claim::new(&self.sharing, self.run, &self.x);
         let bad = parts.iter().filter(|(_, seat, part)| !claim.proves(*seat, part));
@@ -63,7 +63,7 @@ impl ShoupSign {
         Fault { kind, culprits }
     }
 
-    fn read(&self, heard: &Heard) -> Result<Vec<(MemberId, u16, Part)>, Fault> {
+    fn read(&self, heard: &Incoming) -> Result<Vec<(MemberId, u16, Part)>, Fault> {
         let mut parts = Vec::new();
         let mut culprits = Vec::new();
         for (hand, seat) in &self.hands {
@@ -82,14 +82,14 @@ impl Run for ShoupSign {
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done> {
         let to_all = Claim::new(&self.sharing, self.run, &self.x).part(&self.share, entropy);
-        Next::Say(Said { to_all, ..Said::default() })
+        Next::Say(Outgoing { to_all, ..Outgoing::default() })
     }
 
     fn awaited(&self) -> Vec<MemberId> {
         self.hands.iter().map(|(hand, _)| *hand).collect()
     }
 
-    fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+    fn hear(&mut self, heard: Incoming, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
         if core::mem::replace(&mut self.over, true) {
             return Err(Fault::of_nobody(FaultKind::LocalRound));
         }

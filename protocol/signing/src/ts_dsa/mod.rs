@@ -32,10 +32,10 @@ use crate::P256;
 use crate::base::{Digest, Entropy, MemberId};
 use crate::plain::Signature;
 use crate::polynomial::interpolate;
-use crate::run::{Fault, FaultKind, Heard, Next, Run, RunId, Said, whole_round};
+use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, whole_round};
 use crate::sharing::{
     Dealing, Dealt, Form, Kind, Piece, Plan, Share, Sharing, context, each, listed, own, said,
-    second_generator, sorted, to_all, wrong_hands,
+    second_generator, sorted, to_all, wrong_signers,
 };
 use crate::{Scheme, SigningError};
 use core::fmt;
@@ -92,7 +92,7 @@ const FORMS: fn(usize) -> [Form; 4] = |threshold| {
     [Form::Hidden(threshold), Form::Open(threshold), Form::Zero(products), Form::Zero(products)]
 };
 
-/// What the dealing left: this hand's pieces of k, a, b, c, and what is public of everybody's.
+/// What the dealing left: this signer's pieces of k, a, b, c, and what is public of everybody's.
 struct Drawn<G: DsaGroup> {
     pieces: [Piece<G>; 4],
     publics: BTreeMap<MemberId, [G::Element; 4]>,
@@ -122,10 +122,11 @@ pub struct Signing<G: DsaGroup> {
 
 impl<G: DsaGroup> Signing<G> {
     /// `me` is one of `signers`, exactly 2t − 1 holders of `sharing`, and `share` is its own. `digest` is what is signed: SHA-256 of a
-    /// TBSCertificate for X.509 ([`crate::base::digest`]), of label, zero byte and message for our own words. All signers judge it before.
+    /// TBSCertificate for X.509 ([`crate::base::digest`]), of label, zero byte and message for our own
+    /// messages. All signers judge it before.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`]; [`FaultKind::LocalShare`] for a share that is not of `sharing`.
+    /// [`FaultKind::LocalSigners`]; [`FaultKind::LocalShare`] for a share that is not of `sharing`.
     pub fn new(
         run: RunId,
         me: MemberId,
@@ -137,7 +138,7 @@ impl<G: DsaGroup> Signing<G> {
         let signers = sorted(signers)?;
         let known = signers.iter().all(|hand| sharing.holders().contains(hand));
         if !known || signers.len() != Scheme::TsDsa.signers(sharing.threshold()) || !signers.contains(&me) {
-            return Err(wrong_hands());
+            return Err(wrong_signers());
         }
         own(sharing, Some(share), &me)?;
         let parts: [&[u8]; 4] = [&run.0, &sharing.epoch(), &listed(&signers), &digest];
@@ -183,9 +184,9 @@ impl<G: DsaGroup> Signing<G> {
         Scope { context: &self.context, second: &self.second, hand, kind }
     }
 
-    /// This hand's v, proven.
-    fn product(&self, drawn: &Drawn<G>, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
-        let statement = statement_of_product(drawn, &self.me).ok_or_else(wrong_hands)?;
+    /// This signer's v, proven.
+    fn product(&self, drawn: &Drawn<G>, entropy: &mut dyn Entropy) -> Result<Outgoing, Fault> {
+        let statement = statement_of_product(drawn, &self.me).ok_or_else(wrong_signers)?;
         let [k, a, b, _] = &drawn.pieces;
         let value = G::plus(G::times(k.value, a.value), b.value);
         let scope = self.scope(&self.me, Kind::Product);
@@ -193,18 +194,18 @@ impl<G: DsaGroup> Signing<G> {
     }
 
     /// r, of everybody's v.
-    fn take_products(&self, heard: &Heard, drawn: &Drawn<G>) -> Result<G::Scalar, Fault> {
+    fn take_products(&self, heard: &Incoming, drawn: &Drawn<G>) -> Result<G::Scalar, Fault> {
         let values = self.values(heard, Kind::Product, |hand| statement_of_product(drawn, hand))?;
         let again = || Fault::of_nobody(FaultKind::Again);
-        let product = interpolate::<G>(&values, G::zero()).ok_or_else(wrong_hands)?;
+        let product = interpolate::<G>(&values, G::zero()).ok_or_else(wrong_signers)?;
         let inverse = G::inverse(product).ok_or_else(again)?;
         let r = G::number(&G::raise(&drawn.a, &inverse));
         if r == G::zero() { Err(again()) } else { Ok(r) }
     }
 
-    /// This hand's part of s, proven.
-    fn part(&self, drawn: &Drawn<G>, r: G::Scalar, entropy: &mut dyn Entropy) -> Result<Said, Fault> {
-        let statement = self.statement_of_part(drawn, r, &self.me).ok_or_else(wrong_hands)?;
+    /// This signer's part of s, proven.
+    fn part(&self, drawn: &Drawn<G>, r: G::Scalar, entropy: &mut dyn Entropy) -> Result<Outgoing, Fault> {
+        let statement = self.statement_of_part(drawn, r, &self.me).ok_or_else(wrong_signers)?;
         let [k, _, _, c] = &drawn.pieces;
         let signed = G::plus(G::message(&self.digest), G::times(r, *self.share.value()));
         let value = G::plus(G::times(k.value, signed), c.value);
@@ -219,9 +220,9 @@ impl<G: DsaGroup> Signing<G> {
         Some(Statement { factor, mask, base })
     }
 
-    fn take_parts(&self, heard: &Heard, drawn: &Drawn<G>, r: G::Scalar) -> Result<Signed<G>, Fault> {
+    fn take_parts(&self, heard: &Incoming, drawn: &Drawn<G>, r: G::Scalar) -> Result<Signed<G>, Fault> {
         let values = self.values(heard, Kind::Signed, |hand| self.statement_of_part(drawn, r, hand))?;
-        let s = interpolate::<G>(&values, G::zero()).ok_or_else(wrong_hands)?;
+        let s = interpolate::<G>(&values, G::zero()).ok_or_else(wrong_signers)?;
         if s == G::zero() {
             return Err(Fault::of_nobody(FaultKind::Again));
         }
@@ -233,13 +234,13 @@ impl<G: DsaGroup> Signing<G> {
     /// Everybody's value of a round, each with its proof checked.
     fn values(
         &self,
-        heard: &Heard,
+        heard: &Incoming,
         kind: Kind,
         statement: impl Fn(&MemberId) -> Option<Statement<G>>,
     ) -> Result<Vec<(MemberId, G::Scalar)>, Fault> {
         let values = each(self.signers.iter().copied(), |hand| {
             let product = Product::<G>::decode(said(heard, hand), kind).ok_or(FaultKind::PeerMalformed)?;
-            let statement = statement(hand).ok_or(FaultKind::LocalHands)?;
+            let statement = statement(hand).ok_or(FaultKind::LocalSigners)?;
             let holds = product.holds(self.scope(hand, kind), &statement);
             if holds { Ok(product.value) } else { Err(FaultKind::PeerPart) }
         })?;
@@ -249,7 +250,7 @@ impl<G: DsaGroup> Signing<G> {
     fn step(
         &mut self,
         stage: Stage<G>,
-        heard: &Heard,
+        heard: &Incoming,
         entropy: &mut dyn Entropy,
     ) -> Result<Next<Signed<G>>, Fault> {
         match stage {
@@ -297,7 +298,7 @@ impl<G: DsaGroup> Run for Signing<G> {
         }
     }
 
-    fn hear(&mut self, heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<Signed<G>>, Fault> {
+    fn hear(&mut self, heard: Incoming, entropy: &mut dyn Entropy) -> Result<Next<Signed<G>>, Fault> {
         let whole = whole_round(&heard, &self.awaited());
         // Whatever is refused ends the run, with its k and a.
         let stage = core::mem::replace(&mut self.stage, Stage::Over);

@@ -1,6 +1,6 @@
 //! That a masked product is the product of what its maker holds: makes every lie about v and s attributable, and tells nothing.
 //!
-//! Of a hand with numbers k, k' behind K = k·G + k'·H and b, b' behind B = b·G + b'·H, both public by Pedersen's commitments, it
+//! Of a signer with numbers k, k' behind K = k·G + k'·H and b, b' behind B = b·G + b'·H, both public by Pedersen's commitments, it
 //! shows v·G = k·T + b·G for a public T and the v that was said. T is a_i·G for the products of k and a, and h·G + r·x_i·G for the
 //! parts of s. A proof of knowledge of four numbers in three linear equations (Maurer 2009; Fiat and Shamir 1986).
 
@@ -9,7 +9,7 @@ use crate::base::{Digest, Entropy, MemberId};
 use crate::sharing::{Kind, Piece, Reader, Writer, challenge};
 use zeroize::Zeroize as _;
 
-/// What is public of one hand's product.
+/// What is public of one signer's product.
 #[derive(Clone, Copy)]
 pub(super) struct Statement<G: PrimeGroup> {
     pub(super) factor: G::Element,
@@ -24,7 +24,7 @@ pub(super) struct Product<G: PrimeGroup> {
     answers: [G::Scalar; 4],
 }
 
-/// For whom a proof is: run, second generator, hand, round.
+/// For whom a proof is: run, second generator, signer, round.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a, G: PrimeGroup> {
     pub(super) context: &'a Digest,

@@ -10,7 +10,7 @@ use crate::asm_help::{
 use crate::common::{Seed, member, run_id};
 use folkmoot_base::MemberId;
 use folkmoot_signing::asm::{AsmError, MultiSignature, SecretKey};
-use folkmoot_signing::{Fault, FaultKind, Heard, Next, PrimeGroup};
+use folkmoot_signing::{Fault, FaultKind, Incoming, Next, PrimeGroup};
 use std::collections::BTreeMap;
 
 /// What nobody ever signs.
@@ -132,7 +132,7 @@ impl ThreeRounds<'_> {
     ) -> Result<Next<MultiSignature<R>>, Fault> {
         let to_all = BTreeMap::from([(self.honest, own), (self.liar, theirs)]);
         let run = self.tables[session].get_mut(&self.honest).unwrap();
-        run.hear(Heard { to_all, to_me: BTreeMap::new() }, &mut Seed(0))
+        run.hear(Incoming { to_all, to_me: BTreeMap::new() }, &mut Seed(0))
     }
 }
 

@@ -161,7 +161,7 @@ fn deal_03_any_enough_holders_sign_and_fewer_do_not() {
                 shared::sign(scheme, run_id(1), me, hands, (&dealt.public, share(&dealt, &me)), MESSAGE);
             assert_eq!(
                 refused.map(|_| ()).unwrap_err().kind,
-                FaultKind::LocalHands,
+                FaultKind::LocalSigners,
                 "{scheme:?} {}",
                 hands.len()
             );
@@ -170,7 +170,7 @@ fn deal_03_any_enough_holders_sign_and_fewer_do_not() {
         let refused = shared::sign(scheme, run_id(1), all[0], &all[..signers], borrowed, MESSAGE);
         let kind = refused.map(|_| ()).unwrap_err().kind;
         assert!(
-            matches!(kind, FaultKind::LocalShare | FaultKind::LocalHands),
+            matches!(kind, FaultKind::LocalShare | FaultKind::LocalSigners),
             "{scheme:?} {kind:?}: another's share"
         );
         let alone = deal(scheme, 1, &all[..1], 2);
@@ -210,7 +210,7 @@ fn deal_04_a_redeal_keeps_the_key_and_old_shares_do_not_mix_with_new_ones() {
         let me = signers[0];
         let crossed = shared::sign(scheme, run_id(1), me, signers, (&new.public, share(&old, &me)), MESSAGE);
         let kind = crossed.map(|_| ()).unwrap_err().kind;
-        assert!(matches!(kind, FaultKind::LocalShare | FaultKind::LocalHands), "{scheme:?} {kind:?}");
+        assert!(matches!(kind, FaultKind::LocalShare | FaultKind::LocalSigners), "{scheme:?} {kind:?}");
         // Another threshold and other holders: the same key still.
         let moved = deal(scheme, 3, &all, 6);
         assert_eq!((facts(&moved).key, facts(&moved).threshold), (facts(&old).key, 3));
@@ -256,7 +256,7 @@ fn deal_06_hands_that_make_no_sharing_are_refused() {
         let many = members(257);
         for (threshold, holders) in [(0, &many[..3]), (4, &many[..3]), (1, &[]), (2, &twice), (2, &many)] {
             let refused = shared::deal(scheme, &secret, threshold, holders, &mut Seed(1)).unwrap_err();
-            assert_eq!(refused.kind, FaultKind::LocalHands, "{scheme:?} {threshold} {}", holders.len());
+            assert_eq!(refused.kind, FaultKind::LocalSigners, "{scheme:?} {threshold} {}", holders.len());
         }
     }
 }

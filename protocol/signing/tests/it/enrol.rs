@@ -4,7 +4,7 @@ use crate::common::{Ends, member, members};
 use crate::kit::{Many, agreed, interpolate, joint, lambda, named, tell};
 use folkmoot_base::{Entropy, MemberId, Secret};
 use folkmoot_signing::sharing::{Held, deal};
-use folkmoot_signing::{FaultKind, P256, PrimeGroup, Said};
+use folkmoot_signing::{FaultKind, Outgoing, P256, PrimeGroup};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn four() -> (Many<P256>, Vec<MemberId>) {
 }
 
 /// An enrolment in which `liar` says otherwise.
-fn with(liar: MemberId, lie: impl Fn(usize, &mut Said)) -> Ends<Held<P256>> {
+fn with(liar: MemberId, lie: impl Fn(usize, &mut Outgoing)) -> Ends<Held<P256>> {
     let (many, helpers) = four();
     tell(many.enrol_hands(&helpers, newcomer(), 2), 2, |round, speaker, said| {
         if speaker == liar {
@@ -37,7 +37,7 @@ fn good(ends: Ends<Held<P256>>) {
     assert!(more.determine(&[newcomer(), helpers[0], helpers[2]]));
 }
 
-fn flip_private(said: &mut Said, to: MemberId) {
+fn flip_private(said: &mut Outgoing, to: MemberId) {
     let mut word = said.to_each[&to].expose().clone();
     *word.last_mut().unwrap() ^= 1;
     said.to_each.insert(to, Secret::new(word));
@@ -99,7 +99,7 @@ fn shr_21_masks_have_one_form_and_belong_to_the_run() {
 fn shr_22_a_false_mask_is_settled_by_a_true_answer_and_names_its_maker_by_a_false_one() {
     let (_, helpers) = four();
     let (liar, victim) = (helpers[0], helpers[2]);
-    type Break<'a> = &'a dyn Fn(&mut Said);
+    type Break<'a> = &'a dyn Fn(&mut Outgoing);
     let breaks: [Break<'_>; 3] =
         [&|said| flip_private(said, victim), &|said| drop(said.to_each.remove(&victim)), &|said| {
             drop(said.to_each.insert(victim, Secret::new(vec![1, 7])))
@@ -151,7 +151,7 @@ fn shr_23_helpers_accuse_earlier_helpers_only_and_once() {
     });
     named(&malformed, liar, 5, FaultKind::PeerMalformed);
     // Without ground, but it holds its part back until it is answered; then it may not accuse again.
-    let late = |then: fn(&mut Said)| {
+    let late = |then: fn(&mut Outgoing)| {
         with(liar, move |round, said| match round {
             1 => {
                 said.to_all = accusing(&[members(4)[0]]);
@@ -170,7 +170,7 @@ fn shr_23_helpers_accuse_earlier_helpers_only_and_once() {
 fn shr_24_a_false_part_is_settled_by_a_true_answer_and_names_its_helper_by_a_false_one() {
     let (_, helpers) = four();
     for liar in helpers {
-        type Break<'a> = &'a dyn Fn(&mut Said);
+        type Break<'a> = &'a dyn Fn(&mut Outgoing);
         let breaks: [Break<'_>; 3] =
             [&|said| flip_private(said, newcomer()), &|said| said.to_each.clear(), &|said| {
                 drop(said.to_each.insert(newcomer(), Secret::new(vec![1, 8])))

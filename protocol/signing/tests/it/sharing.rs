@@ -8,7 +8,7 @@ use folkmoot_signing::sharing::{
     Change, Enrol, Held, Joint, Redistribute, Share, Sharing, SharingError, deal,
 };
 use folkmoot_signing::ts_dsa::Signing;
-use folkmoot_signing::{Edwards, FaultKind, Heard, Next, P256, PrimeGroup, Ristretto, Run, SIGNERS_MAX};
+use folkmoot_signing::{Edwards, FaultKind, Incoming, Next, P256, PrimeGroup, Ristretto, Run, SIGNERS_MAX};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -254,7 +254,7 @@ fn shr_05_hands_that_make_no_run_are_refused() {
     let holders = members(3);
     let many = joint::<P256>(&holders, 2, 1);
     let joint = |me, hands: &[MemberId], threshold| Joint::<P256>::new(run_id(1), me, hands, threshold).err();
-    let refused = Some(folkmoot_signing::Fault { kind: FaultKind::LocalHands, culprits: vec![] });
+    let refused = Some(folkmoot_signing::Fault { kind: FaultKind::LocalSigners, culprits: vec![] });
     assert_eq!(joint(holders[0], &holders, 0), refused);
     assert_eq!(joint(holders[0], &holders, 4), refused);
     assert_eq!(joint(member(9), &holders, 2), refused);
@@ -295,17 +295,17 @@ fn shr_06_a_round_takes_exactly_the_awaited_and_a_run_ends_once() {
     let mut run = Joint::<P256>::new(run_id(1), holders[0], &holders, 2).unwrap();
     assert!(matches!(run.start(&mut Seed(1)), Next::Say(_)));
     assert_eq!(run.awaited(), holders);
-    let refused = run.hear(Heard::default(), &mut Seed(2)).unwrap_err();
+    let refused = run.hear(Incoming::default(), &mut Seed(2)).unwrap_err();
     assert_eq!((refused.kind, refused.culprits), (FaultKind::LocalRound, vec![]));
     let many = joint::<P256>(&holders, 2, 1);
     let mut hands = crate::kit::joint_hands::<P256>(&holders, 2, 3);
     let mut alone = hands.remove(&holders[0]).unwrap();
     alone.start(&mut Seed(1));
     let words = holders.iter().map(|hand| (*hand, vec![1])).collect();
-    let heard = Heard { to_all: words, ..Heard::default() };
+    let heard = Incoming { to_all: words, ..Incoming::default() };
     assert_eq!(alone.hear(heard, &mut Seed(2)).unwrap_err().culprits, holders, "both said nonsense");
     assert!(alone.awaited().is_empty());
-    assert_eq!(alone.hear(Heard::default(), &mut Seed(2)).unwrap_err().kind, FaultKind::LocalRound);
+    assert_eq!(alone.hear(Incoming::default(), &mut Seed(2)).unwrap_err().kind, FaultKind::LocalRound);
     assert!(many.determine(&holders));
 }
 
@@ -325,14 +325,14 @@ fn shr_06_half_a_round_ends_every_run() {
             let whole = heard.iter().filter(|(hand, _)| awaited.contains(hand));
             let whole: BTreeMap<_, _> = whole.map(|(hand, word)| (*hand, word.clone())).collect();
             if number % 2 == 0 {
-                let next = run.hear(Heard { to_all: whole.clone(), ..Heard::default() }, &mut Seed(2));
+                let next = run.hear(Incoming { to_all: whole.clone(), ..Incoming::default() }, &mut Seed(2));
                 assert!(matches!(next, Ok(Next::Say(_))));
             }
             let half = whole.iter().skip(1).map(|(hand, word)| (*hand, word.clone())).collect();
-            let refused = run.hear(Heard { to_all: half, ..Heard::default() }, &mut Seed(2));
+            let refused = run.hear(Incoming { to_all: half, ..Incoming::default() }, &mut Seed(2));
             assert_eq!(refused.err().map(|fault| fault.kind), Some(FaultKind::LocalRound));
             assert!(run.awaited().is_empty(), "it awaits nobody any more");
-            let again = run.hear(Heard { to_all: whole, ..Heard::default() }, &mut Seed(2));
+            let again = run.hear(Incoming { to_all: whole, ..Incoming::default() }, &mut Seed(2));
             assert_eq!(
                 again.err().map(|fault| fault.kind),
                 Some(FaultKind::LocalRound),

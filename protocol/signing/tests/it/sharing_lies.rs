@@ -7,7 +7,7 @@ use crate::kit::{
 };
 use folkmoot_base::{MemberId, Secret};
 use folkmoot_signing::sharing::{Change, Held};
-use folkmoot_signing::{FaultKind, P256, PrimeGroup as _, Said};
+use folkmoot_signing::{FaultKind, Outgoing, P256, PrimeGroup as _};
 use proptest::prelude::*;
 
 fn hands() -> Vec<MemberId> {
@@ -23,7 +23,7 @@ fn victim() -> MemberId {
 }
 
 /// A joint sharing of three, two of whom determine the secret, in which the liar says otherwise.
-fn joint_with(lie: impl Fn(usize, &mut Said)) -> Ends<Held<P256>> {
+fn joint_with(lie: impl Fn(usize, &mut Outgoing)) -> Ends<Held<P256>> {
     tell(joint_hands::<P256>(&hands(), 2, 1), 1, |round, speaker, said| {
         if speaker == liar() {
             lie(round, said);
@@ -31,7 +31,7 @@ fn joint_with(lie: impl Fn(usize, &mut Said)) -> Ends<Held<P256>> {
     })
 }
 
-fn flip_private(said: &mut Said, to: MemberId) {
+fn flip_private(said: &mut Outgoing, to: MemberId) {
     let mut word = said.to_each[&to].expose().clone();
     *word.last_mut().unwrap() ^= 1;
     said.to_each.insert(to, Secret::new(word));
@@ -48,7 +48,7 @@ fn good(ends: Ends<Held<P256>>) -> Many<P256> {
 }
 
 /// The liar commits to and opens these bytes.
-fn opens(word: Vec<u8>, context: folkmoot_base::Digest) -> impl Fn(usize, &mut Said) {
+fn opens(word: Vec<u8>, context: folkmoot_base::Digest) -> impl Fn(usize, &mut Outgoing) {
     move |round, said| match round {
         0 => said.to_all = commit_to(&context, &liar(), &word),
         1 => said.to_all = word.clone(),
@@ -175,7 +175,7 @@ fn shr_13_a_constant_term_is_known_to_its_dealer() {
 
 #[test]
 fn shr_14_a_false_share_is_settled_by_a_true_answer_and_names_its_dealer_by_a_false_one() {
-    type Break = fn(&mut Said);
+    type Break = fn(&mut Outgoing);
     let breaks: [Break; 4] = [
         |said| flip_private(said, victim()),
         |said| drop(said.to_each.remove(&victim())),
@@ -285,7 +285,7 @@ fn shr_16_a_redistributor_deals_its_own_share_and_no_other_number() {
 fn shr_16_other_lies_of_a_redistributor_are_named_too() {
     let (old, dealers, holders) = redistribution();
     let change = Change { dealers: &dealers, holders: &holders, threshold: 3 };
-    let run = |lie: fn(usize, &mut Said)| {
+    let run = |lie: fn(usize, &mut Outgoing)| {
         tell(old.redistribute_hands(change, 2), 2, |round, speaker, said| {
             if speaker == liar() {
                 lie(round, said);
@@ -293,7 +293,7 @@ fn shr_16_other_lies_of_a_redistributor_are_named_too() {
         })
     };
     let kinds = [FaultKind::PeerReveal, FaultKind::PeerShare, FaultKind::PeerMalformed];
-    let lies: [fn(usize, &mut Said); 3] = [
+    let lies: [fn(usize, &mut Outgoing); 3] = [
         |round, said| {
             if round == 1 {
                 said.to_all[40] ^= 1;

@@ -5,7 +5,7 @@ use crate::kit::{interpolate, value};
 use folkmoot_base::{Digest, Entropy, MemberId};
 use folkmoot_signing::sharing::{Share, deal};
 use folkmoot_signing::ts_dsa::{DsaGroup, Signed, Signing};
-use folkmoot_signing::{Heard, Next, PrimeGroup, Run, Said};
+use folkmoot_signing::{Incoming, Next, Outgoing, PrimeGroup, Run};
 use std::collections::{BTreeMap, VecDeque};
 
 const P: u64 = 607;
@@ -140,7 +140,7 @@ fn play() -> (Vec<BTreeMap<MemberId, Vec<u8>>>, Signed<Toy>) {
         .iter()
         .map(|me| Signing::new(run_id(1), *me, &sharing, &shares[me], &hands(), digest).unwrap())
         .collect();
-    let mut next: Vec<Said> = Vec::new();
+    let mut next: Vec<Outgoing> = Vec::new();
     for (number, run) in runs.iter_mut().enumerate() {
         let mut script = Script(drawn[number].clone().into(), Seed((number as u64) << 32));
         let Next::Say(said) = run.start(&mut script) else { panic!("a run says something first") };
@@ -156,7 +156,7 @@ fn play() -> (Vec<BTreeMap<MemberId, Vec<u8>>>, Signed<Toy>) {
             let to_me = hands().into_iter().zip(&next);
             let to_me =
                 to_me.filter_map(|(from, said)| Some((from, said.to_each.get(&hands()[number])?.clone())));
-            let heard = Heard { to_all: to_all.clone(), to_me: to_me.collect() };
+            let heard = Incoming { to_all: to_all.clone(), to_me: to_me.collect() };
             match run.hear(heard, &mut Seed(((rounds.len() as u64) << 40) + ((number as u64) << 32))).unwrap()
             {
                 Next::Say(said) => say.push(said),

@@ -5,7 +5,7 @@ use crate::kit::{Many, interpolate, joint, named, tell};
 use folkmoot_base::{Digest, MemberId, digest};
 use folkmoot_signing::sharing::deal;
 use folkmoot_signing::ts_dsa::{DsaGroup as _, Signed, Signing};
-use folkmoot_signing::{FaultKind, P256, PrimeGroup as _, Said};
+use folkmoot_signing::{FaultKind, Outgoing, P256, PrimeGroup as _};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ proptest! {
         prop_assert_eq!(key.verify_raw(&text, &signature), Ok(()));
         prop_assert!(key.verify_raw(b"another text", &signature).is_err());
         let few = Signing::new(run_id(1), chosen[0], &many.sharing, &many.shares[&chosen[0]], &chosen[..signers - 1], message());
-        prop_assert_eq!(few.err().unwrap().kind, FaultKind::LocalHands);
+        prop_assert_eq!(few.err().unwrap().kind, FaultKind::LocalSigners);
     }
 }
 
@@ -170,21 +170,27 @@ fn tsd_04_a_false_product_or_part_names_its_maker() {
                 lies.push(Box::new(move |word| word[2 + 32 * at + 31] ^= 1));
             }
             for lie in lies {
-                let ends =
-                    tell(many.sign_hands(&members(3), message(), 2), 2, |now, speaker, said: &mut Said| {
+                let ends = tell(
+                    many.sign_hands(&members(3), message(), 2),
+                    2,
+                    |now, speaker, said: &mut Outgoing| {
                         if (now, speaker) == (round, liar) {
                             lie(&mut said.to_all);
                         }
-                    });
+                    },
+                );
                 named(&ends, liar, 3, FaultKind::PeerPart);
             }
             for length in [0, 193, 195] {
-                let ends =
-                    tell(many.sign_hands(&members(3), message(), 2), 2, |now, speaker, said: &mut Said| {
+                let ends = tell(
+                    many.sign_hands(&members(3), message(), 2),
+                    2,
+                    |now, speaker, said: &mut Outgoing| {
                         if (now, speaker) == (round, liar) {
                             said.to_all.resize(length, 0);
                         }
-                    });
+                    },
+                );
                 named(&ends, liar, 3, FaultKind::PeerMalformed);
             }
         }
@@ -197,29 +203,31 @@ fn tsd_05_lies_in_the_dealing_are_settled_or_named() {
     let many = joint::<P256>(&members(5), 3, 1);
     let (liar, victim) = (members(5)[2], members(5)[4]);
     for number in 0..7 {
-        let private = |said: &mut Said| {
+        let private = |said: &mut Outgoing| {
             let mut word = said.to_each[&victim].expose().clone();
             word[2 + 32 * number + 31] ^= 1;
             said.to_each.insert(victim, folkmoot_base::Secret::new(word));
         };
-        let ends = tell(many.sign_hands(&members(5), message(), 2), 2, |round, speaker, said: &mut Said| {
-            if (round, speaker) == (1, liar) {
-                private(said);
-            }
-        });
+        let ends =
+            tell(many.sign_hands(&members(5), message(), 2), 2, |round, speaker, said: &mut Outgoing| {
+                if (round, speaker) == (1, liar) {
+                    private(said);
+                }
+            });
         assert!(ends.values().all(|end| end.as_ref().unwrap().verifies(&many.sharing.public(), &message())));
         assert_eq!(ends.len(), 5);
-        let ends = tell(many.sign_hands(&members(5), message(), 2), 2, |round, speaker, said: &mut Said| {
-            if (round, speaker) == (1, liar) {
-                private(said);
-            }
-            if (round, speaker) == (3, liar) {
-                said.to_all[2 + 32 * number + 31] ^= 1;
-            }
-        });
+        let ends =
+            tell(many.sign_hands(&members(5), message(), 2), 2, |round, speaker, said: &mut Outgoing| {
+                if (round, speaker) == (1, liar) {
+                    private(said);
+                }
+                if (round, speaker) == (3, liar) {
+                    said.to_all[2 + 32 * number + 31] ^= 1;
+                }
+            });
         named(&ends, liar, 5, FaultKind::PeerShare);
     }
-    let ends = tell(many.sign_hands(&members(5), message(), 2), 2, |round, speaker, said: &mut Said| {
+    let ends = tell(many.sign_hands(&members(5), message(), 2), 2, |round, speaker, said: &mut Outgoing| {
         if (round, speaker) == (1, liar) {
             *said.to_all.last_mut().unwrap() ^= 1;
         }

@@ -6,7 +6,7 @@ use crate::meter::thread_worked;
 use folkmoot::MemberId;
 use folkmoot_base::{Entropy, digest, draw};
 use folkmoot_cli::exit::Failure;
-use folkmoot_signing::{Heard, Next, Run, Said};
+use folkmoot_signing::{Incoming, Next, Outgoing, Run};
 use std::time::{Duration, Instant};
 
 /// No scheme has so many rounds.
@@ -32,7 +32,7 @@ impl Played {
         Self { all: self.all + worked, busiest: self.busiest.max(worked), ..self }
     }
 
-    fn heard(&mut self, spoken: &[(MemberId, Said)]) {
+    fn heard(&mut self, spoken: &[(MemberId, Outgoing)]) {
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         self.rounds += 1;
         self.to_all += count(spoken.iter().filter(|(_, said)| !said.to_all.is_empty()).count());
@@ -47,7 +47,7 @@ struct Seat<D> {
     hand: MemberId,
     run: Hand<D>,
     worked: Duration,
-    said: Option<Said>,
+    said: Option<Outgoing>,
     done: Option<D>,
 }
 
@@ -59,7 +59,7 @@ impl<D> Seat<D> {
         }
     }
 
-    fn hear(&mut self, spoken: &[(MemberId, Said)], entropy: &mut dyn Entropy) -> Result<(), Failure> {
+    fn hear(&mut self, spoken: &[(MemberId, Outgoing)], entropy: &mut dyn Entropy) -> Result<(), Failure> {
         let awaited = self.run.awaited();
         let to_all = spoken
             .iter()
@@ -71,7 +71,7 @@ impl<D> Seat<D> {
             .filter_map(|(speaker, said)| Some((*speaker, said.to_each.get(&self.hand)?.clone())))
             .collect();
         let before = thread_worked();
-        let next = self.run.hear(Heard { to_all, to_me }, entropy).map_err(Failure::bug)?;
+        let next = self.run.hear(Incoming { to_all, to_me }, entropy).map_err(Failure::bug)?;
         self.worked += thread_worked().saturating_sub(before);
         self.follow(next);
         Ok(())
@@ -97,7 +97,7 @@ pub(crate) fn play_together<D: Send>(
             return Ok(began.elapsed());
         }
         let said = |seat: &mut Seat<D>| Some((seat.hand, seat.said.take()?));
-        let spoken: Vec<(MemberId, Said)> = seats.iter_mut().filter_map(said).collect();
+        let spoken: Vec<(MemberId, Outgoing)> = seats.iter_mut().filter_map(said).collect();
         at_once(&mut seats, &mut entropies, |seat, entropy| {
             if seat.done.is_some() { Ok(()) } else { seat.hear(&spoken, entropy) }
         })?;
@@ -173,7 +173,7 @@ pub(crate) fn play<D>(
     let mut played = Played::default();
     while seats.iter().any(|seat| seat.done.is_none()) {
         let said = |seat: &mut Seat<D>| Some((seat.hand, seat.said.take()?));
-        let spoken: Vec<(MemberId, Said)> = seats.iter_mut().filter_map(said).collect();
+        let spoken: Vec<(MemberId, Outgoing)> = seats.iter_mut().filter_map(said).collect();
         played.heard(&spoken);
         if played.rounds > ROUNDS_MAX {
             return Err(Failure::bug("a run without an end"));

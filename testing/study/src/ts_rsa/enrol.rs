@@ -11,7 +11,7 @@ use super::{of, of_nobody, whole_round};
 use crypto_bigint::BoxedUint;
 use folkmoot_base::{Entropy, MemberId, Secret};
 use folkmoot_signing::danger::ForStudy;
-use folkmoot_signing::{Fault, FaultKind, Heard, Next, Run, Said};
+use folkmoot_signing::{Fault, FaultKind, Incoming, Next, Outgoing, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One hand in the making of a newcomer's share: a helper, who comes to none, or the newcomer, who comes to the share. **Insecure**:
@@ -36,7 +36,7 @@ impl TsRsaEnrol {
     /// By exactly t helpers, who hold shares; the newcomer has none.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`].
+    /// [`FaultKind::LocalSigners`].
     pub fn new(
         sharing: &TsRsaSharing,
         share: Option<&TsRsaShare>,
@@ -45,7 +45,7 @@ impl TsRsaEnrol {
         helpers: &[MemberId],
         _: ForStudy,
     ) -> Result<Self, Fault> {
-        let refuse = || of_nobody(FaultKind::LocalHands);
+        let refuse = || of_nobody(FaultKind::LocalSigners);
         let helpers: Vec<MemberId> = helpers.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         let seated = if share.is_some() { helpers.contains(&me) } else { me == newcomer };
         if helpers.len() != usize::from(sharing.threshold) || helpers.contains(&newcomer) || !seated {
@@ -68,11 +68,11 @@ impl TsRsaEnrol {
     }
 
     /// The second round's words of a helper.
-    fn shuffle(&self, heard: &Heard) -> Result<Said, Fault> {
+    fn shuffle(&self, heard: &Incoming) -> Result<Outgoing, Fault> {
         let divisor = self.sharing.modulus.divisor();
         let mut sum = match &self.weighted {
             Some(weighted) => weighted.clone(),
-            None => return Ok(Said::default()),
+            None => return Ok(Outgoing::default()),
         };
         for drawn in self.drawn.values() {
             sum = Secret::new(sum.expose().add_mod(drawn.expose(), divisor));
@@ -82,16 +82,16 @@ impl TsRsaEnrol {
             sum = Secret::new(sum.expose().sub_mod(theirs.expose(), divisor));
         }
         let words = self.sharing.write(sum.expose());
-        Ok(Said { to_all: Vec::new(), to_each: BTreeMap::from([(self.newcomer, words)]) })
+        Ok(Outgoing { to_all: Vec::new(), to_each: BTreeMap::from([(self.newcomer, words)]) })
     }
 
-    fn told(&self, heard: &Heard, by: &MemberId) -> Result<Secret<BoxedUint>, Fault> {
+    fn told(&self, heard: &Incoming, by: &MemberId) -> Result<Secret<BoxedUint>, Fault> {
         let number = heard.to_me.get(by).and_then(|words| self.sharing.read(words.expose()));
         number.map(Secret::new).ok_or_else(|| of(FaultKind::PeerMalformed, *by))
     }
 
     /// The sum of what the helpers said: f(new), if all of them were honest.
-    fn sum(&self, heard: &Heard) -> Result<Option<TsRsaShare>, Fault> {
+    fn sum(&self, heard: &Incoming) -> Result<Option<TsRsaShare>, Fault> {
         if self.weighted.is_some() {
             return Ok(None);
         }
@@ -108,7 +108,7 @@ impl Run for TsRsaEnrol {
     type Done = Option<TsRsaShare>;
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done> {
-        let mut said = Said::default();
+        let mut said = Outgoing::default();
         let later = self.helpers.iter().filter(|other| self.weighted.is_some() && **other > self.me);
         for other in later {
             let delta = Secret::new(self.sharing.modulus.draw(entropy));
@@ -122,7 +122,7 @@ impl Run for TsRsaEnrol {
         if self.over { Vec::new() } else { self.helpers.clone() }
     }
 
-    fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+    fn hear(&mut self, heard: Incoming, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
         if core::mem::replace(&mut self.over, true) {
             return Err(of_nobody(FaultKind::LocalRound));
         }

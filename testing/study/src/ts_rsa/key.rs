@@ -9,7 +9,8 @@ use folkmoot_signing::modular::{Modulus, encode};
 pub type PlaceOf = fn(&MemberId) -> u64;
 
 /// The first 64 bits of SHA-256 of the id under a label, never zero. The difference of two places is smaller than p and q, hence has
-/// an inverse modulo N, unless two members share a place, which happens to one pair in 2^64: then [`folkmoot_signing::FaultKind::LocalHands`].
+/// an inverse modulo N, unless two members share a place, which happens to one pair in 2^64: then
+/// [`folkmoot_signing::FaultKind::LocalSigners`].
 pub fn hashed_place(member: &MemberId) -> u64 {
     let hash = digest(&[b"folkmoot ts-rsa place v1\0", &member.0]);
     let first = hash.first_chunk().map_or(1, |bytes| u64::from_be_bytes(*bytes));

@@ -33,7 +33,7 @@ pub use reshare::TsRsaReshare;
 pub use sign::{Subject, TsRsaSign};
 
 use folkmoot_base::MemberId;
-use folkmoot_signing::{Fault, FaultKind, Heard};
+use folkmoot_signing::{Fault, FaultKind, Incoming};
 
 fn of(kind: FaultKind, culprit: MemberId) -> Fault {
     Fault { kind, culprits: vec![culprit] }
@@ -44,7 +44,7 @@ fn of_nobody(kind: FaultKind) -> Fault {
 }
 
 /// Checks that a round has messages of exactly those awaited, and private ones of nobody else.
-fn whole_round(heard: &Heard, awaited: &[MemberId]) -> Result<(), Fault> {
+fn whole_round(heard: &Incoming, awaited: &[MemberId]) -> Result<(), Fault> {
     let whole = heard.to_all.len() == awaited.len()
         && awaited.iter().all(|hand| heard.to_all.contains_key(hand))
         && heard.to_me.keys().all(|hand| awaited.contains(hand));

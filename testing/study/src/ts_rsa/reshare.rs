@@ -11,7 +11,7 @@ use crypto_bigint::BoxedUint;
 use folkmoot_base::{Entropy, MemberId, Secret};
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::modular::RingPolynomial;
-use folkmoot_signing::{Fault, FaultKind, Heard, Next, Run, Said};
+use folkmoot_signing::{Fault, FaultKind, Incoming, Next, Outgoing, Run};
 use std::collections::BTreeSet;
 
 /// One hand in a resharing: an old holder, a new one, or both. A new holder comes to its share of the new sharing
@@ -32,7 +32,7 @@ impl TsRsaReshare {
     /// From exactly t old holders to new ones with a new threshold. `share`: of the old sharing, if this hand is one of the old.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`].
+    /// [`FaultKind::LocalSigners`].
     pub fn new(
         sharing: &TsRsaSharing,
         share: Option<&TsRsaShare>,
@@ -42,7 +42,7 @@ impl TsRsaReshare {
         threshold: u16,
         _: ForStudy,
     ) -> Result<Self, Fault> {
-        let refuse = || of_nobody(FaultKind::LocalHands);
+        let refuse = || of_nobody(FaultKind::LocalSigners);
         let sorted =
             |hands: &[MemberId]| hands.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         let (old, new): (Vec<MemberId>, Vec<MemberId>) = (sorted(old), sorted(new));
@@ -61,20 +61,20 @@ impl Run for TsRsaReshare {
     type Done = Option<TsRsaShare>;
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done> {
-        let Some(weighted) = &self.weighted else { return Next::Say(Said::default()) };
+        let Some(weighted) = &self.weighted else { return Next::Say(Outgoing::default()) };
         let degree = usize::from(self.threshold).saturating_sub(1);
         let divisor = self.sharing.modulus.divisor();
         let polynomial = RingPolynomial::random(divisor, weighted.clone(), degree, entropy);
         let value = |hand: &MemberId| self.sharing.write(polynomial.at(self.sharing.place(hand)).expose());
         let to_each = self.new.iter().map(|hand| (*hand, value(hand))).collect();
-        Next::Say(Said { to_all: Vec::new(), to_each })
+        Next::Say(Outgoing { to_all: Vec::new(), to_each })
     }
 
     fn awaited(&self) -> Vec<MemberId> {
         if self.over { Vec::new() } else { self.old.clone() }
     }
 
-    fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+    fn hear(&mut self, heard: Incoming, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
         if core::mem::replace(&mut self.over, true) {
             return Err(of_nobody(FaultKind::LocalRound));
         }

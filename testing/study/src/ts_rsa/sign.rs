@@ -13,7 +13,7 @@ use folkmoot_base::{Entropy, MemberId, codec};
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::modular::{Residue, decode, pow};
 use folkmoot_signing::rsa::representative;
-use folkmoot_signing::{Fault, FaultKind, Heard, Next, Run, Said};
+use folkmoot_signing::{Fault, FaultKind, Incoming, Next, Outgoing, Run};
 use std::collections::BTreeSet;
 
 /// What is signed.
@@ -55,7 +55,7 @@ impl TsRsaSign {
     /// Among `hands`, of whom those who are willing sign, the first t of them.
     ///
     /// # Errors
-    /// [`FaultKind::LocalHands`] if `me` is not among them, they are fewer than t, or the number is too long.
+    /// [`FaultKind::LocalSigners`] if `me` is not among them, they are fewer than t, or the number is too long.
     pub fn new(
         sharing: &TsRsaSharing,
         share: &TsRsaShare,
@@ -66,7 +66,7 @@ impl TsRsaSign {
         _: ForStudy,
     ) -> Result<Self, Fault> {
         let hands: Vec<MemberId> = hands.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
-        let refuse = || of_nobody(FaultKind::LocalHands);
+        let refuse = || of_nobody(FaultKind::LocalSigners);
         if hands.len() < usize::from(sharing.threshold) || !hands.contains(&me) {
             return Err(refuse());
         }
@@ -80,7 +80,7 @@ impl TsRsaSign {
         self.signers.as_deref()
     }
 
-    fn fix(&mut self, heard: &Heard) -> Result<Next<Offset>, Fault> {
+    fn fix(&mut self, heard: &Incoming) -> Result<Next<Offset>, Fault> {
         let mut signers = Vec::new();
         for (hand, words) in &heard.to_all {
             match words.as_slice() {
@@ -91,22 +91,22 @@ impl TsRsaSign {
         }
         signers.truncate(usize::from(self.sharing.threshold));
         if signers.len() < usize::from(self.sharing.threshold) {
-            return Err(of_nobody(FaultKind::LocalHands));
+            return Err(of_nobody(FaultKind::LocalSigners));
         }
         let said = if signers.contains(&self.me) { self.part(&signers)? } else { Vec::new() };
         self.signers = Some(signers);
-        Ok(Next::Say(Said { to_all: said, ..Said::default() }))
+        Ok(Next::Say(Outgoing { to_all: said, ..Outgoing::default() }))
     }
 
     fn part(&self, signers: &[MemberId]) -> Result<Vec<u8>, Fault> {
         let exponent = self.share.weighted(&self.sharing, &self.me, signers, 0);
-        let exponent = exponent.ok_or_else(|| of_nobody(FaultKind::LocalHands))?;
+        let exponent = exponent.ok_or_else(|| of_nobody(FaultKind::LocalSigners))?;
         let mut words = vec![codec::WIRE_VERSION];
         words.extend(self.sharing.modulus.encode(&pow(&self.m, exponent.expose())));
         Ok(words)
     }
 
-    fn finish(&self, heard: &Heard) -> Result<Next<Offset>, Fault> {
+    fn finish(&self, heard: &Incoming) -> Result<Next<Offset>, Fault> {
         let mut parts = Vec::new();
         for (hand, words) in &heard.to_all {
             let part = self.sharing.body(words).and_then(|body| self.sharing.modulus.decode(body));
@@ -121,7 +121,10 @@ impl Run for TsRsaSign {
     type Done = Offset;
 
     fn start(&mut self, _entropy: &mut dyn Entropy) -> Next<Self::Done> {
-        Next::Say(Said { to_all: vec![codec::WIRE_VERSION, u8::from(self.willing)], ..Said::default() })
+        Next::Say(Outgoing {
+            to_all: vec![codec::WIRE_VERSION, u8::from(self.willing)],
+            ..Outgoing::default()
+        })
     }
 
     fn awaited(&self) -> Vec<MemberId> {
@@ -131,7 +134,7 @@ impl Run for TsRsaSign {
         self.signers.clone().unwrap_or_else(|| self.hands.clone())
     }
 
-    fn hear(&mut self, heard: Heard, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
+    fn hear(&mut self, heard: Incoming, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {
         let awaited = self.awaited();
         if core::mem::replace(&mut self.over, true) {
             return Err(of_nobody(FaultKind::LocalRound));

@@ -3,7 +3,7 @@
 use crate::common::{Ends, play, play_with};
 use folkmoot_base::MemberId;
 use folkmoot_signing::danger::ForStudy;
-use folkmoot_signing::{Run, Said};
+use folkmoot_signing::{Outgoing, Run};
 use folkmoot_study::ts_rsa::{
     Offset, Subject, TsRsaDealer, TsRsaEnrol, TsRsaReshare, TsRsaShare, TsRsaSharing, TsRsaSign,
 };
@@ -83,7 +83,7 @@ pub fn enrol(
     helpers: &[MemberId],
     newcomer: MemberId,
     seed: u64,
-    lie: impl FnMut(usize, MemberId, &mut Said),
+    lie: impl FnMut(usize, MemberId, &mut Outgoing),
 ) -> Ends<Option<TsRsaShare>> {
     let hand = |me: &MemberId| {
         let run = TsRsaEnrol::new(sharing, shares.get(me), *me, newcomer, helpers, ForStudy);
@@ -101,7 +101,7 @@ pub fn reshare(
     new: &[MemberId],
     threshold: u16,
     seed: u64,
-    lie: impl FnMut(usize, MemberId, &mut Said),
+    lie: impl FnMut(usize, MemberId, &mut Outgoing),
 ) -> Shares {
     let hand = |me: &MemberId| {
         let share = shares.get(me).filter(|_| old.contains(me));

@@ -5,7 +5,7 @@ use crate::keys::SMALL;
 use crate::kit::{M, N, Shares, bytes, enrol, hand_out, number, reshare, sign, signers, small, smalls, toy};
 use folkmoot_base::MemberId;
 use folkmoot_signing::danger::ForStudy;
-use folkmoot_signing::{Fault, FaultKind, Heard, Next, Run, Scheme};
+use folkmoot_signing::{Fault, FaultKind, Incoming, Next, Run, Scheme};
 use folkmoot_study::ts_rsa::{
     Subject, TsRsaDealer, TsRsaEnrol, TsRsaReshare, TsRsaShare, TsRsaSharing, TsRsaSign, hashed_place,
 };
@@ -149,7 +149,7 @@ fn tsr_03_who_is_unwilling_is_passed_over_and_too_few_come_to_nothing() {
     let ends = play(runs, 1);
     assert!(ends.values().all(|end| number(&end.as_ref().unwrap().signature) == 517_307), "2, 3 and 5 sign");
     let runs = signers(&sharing, &shares, &all, &smalls(&[1, 4, 5]), Subject::Number(&m));
-    let nothing = Err(Fault { kind: FaultKind::LocalHands, culprits: vec![] });
+    let nothing = Err(Fault { kind: FaultKind::LocalSigners, culprits: vec![] });
     assert!(play(runs, 1).into_values().all(|end| end == nothing));
     let start = |me: u8, hands: &[u8]| {
         let (me, hands) = (small(me), smalls(hands));
@@ -157,9 +157,9 @@ fn tsr_03_who_is_unwilling_is_passed_over_and_too_few_come_to_nothing() {
             .map(|_| ())
             .map_err(|fault| fault.kind)
     };
-    assert_eq!(start(1, &[1, 2]), Err(FaultKind::LocalHands));
-    assert_eq!(start(1, &[2, 3, 4]), Err(FaultKind::LocalHands));
-    assert_eq!(start(1, &[1, 1, 2]), Err(FaultKind::LocalHands));
+    assert_eq!(start(1, &[1, 2]), Err(FaultKind::LocalSigners));
+    assert_eq!(start(1, &[2, 3, 4]), Err(FaultKind::LocalSigners));
+    assert_eq!(start(1, &[1, 1, 2]), Err(FaultKind::LocalSigners));
     assert_eq!(start(1, &[1, 2, 3]), Ok(()));
 }
 
@@ -344,7 +344,7 @@ fn tsr_08_runs_take_the_right_hands_only() {
         (Some(1), 1, 3, &[1, 2, 3]),
         (None, 8, 7, &[1, 2, 3]),
     ] {
-        assert_eq!(enrolled(share, me, newcomer, helpers), Err(FaultKind::LocalHands));
+        assert_eq!(enrolled(share, me, newcomer, helpers), Err(FaultKind::LocalSigners));
     }
     let reshared = |share: Option<u8>, me: u8, old: &[u8], new: &[u8], threshold| {
         let share = share.map(|id| &shares[&small(id)]);
@@ -361,7 +361,7 @@ fn tsr_08_runs_take_the_right_hands_only() {
         (None, 1, &[1, 2, 3], &[1, 2], 2),
         (None, 9, &[1, 2, 3], &[1, 2], 2),
     ] {
-        assert_eq!(reshared(share, me, old, new, threshold), Err(FaultKind::LocalHands));
+        assert_eq!(reshared(share, me, old, new, threshold), Err(FaultKind::LocalSigners));
     }
     let m = bytes(M);
     let mut run = TsRsaSign::new(
@@ -375,18 +375,18 @@ fn tsr_08_runs_take_the_right_hands_only() {
     )
     .unwrap();
     assert!(matches!(run.start(&mut Seed(1)), Next::Say(_)));
-    let fault = run.hear(Heard::default(), &mut Seed(1)).unwrap_err();
+    let fault = run.hear(Incoming::default(), &mut Seed(1)).unwrap_err();
     assert_eq!(fault.kind, FaultKind::LocalRound);
     over(run, &[1, 2, 3], vec![1, 1]);
     let first = || Some(&shares[&small(1)]);
     let (old, new) = (smalls(&[1, 2, 3]), smalls(&[1, 2]));
     let mut run = TsRsaReshare::new(&sharing, first(), small(1), &old, &new, 2, ForStudy).unwrap();
     run.start(&mut Seed(1));
-    assert_eq!(run.hear(Heard::default(), &mut Seed(1)).unwrap_err().kind, FaultKind::LocalRound);
+    assert_eq!(run.hear(Incoming::default(), &mut Seed(1)).unwrap_err().kind, FaultKind::LocalRound);
     over(run, &[1, 2, 3], Vec::new());
     let mut run = TsRsaEnrol::new(&sharing, first(), small(1), small(7), &old, ForStudy).unwrap();
     run.start(&mut Seed(1));
-    assert_eq!(run.hear(Heard::default(), &mut Seed(1)).unwrap_err().kind, FaultKind::LocalRound);
+    assert_eq!(run.hear(Incoming::default(), &mut Seed(1)).unwrap_err().kind, FaultKind::LocalRound);
     over(run, &[1, 2, 3], Vec::new());
 }
 
@@ -394,7 +394,7 @@ fn tsr_08_runs_take_the_right_hands_only() {
 fn over<R: Run>(mut run: R, hands: &[u8], word: Vec<u8>) {
     assert!(run.awaited().is_empty());
     let to_all = smalls(hands).into_iter().map(|hand| (hand, word.clone())).collect();
-    let refused = run.hear(Heard { to_all, ..Heard::default() }, &mut Seed(1));
+    let refused = run.hear(Incoming { to_all, ..Incoming::default() }, &mut Seed(1));
     assert_eq!(refused.err().map(|fault| fault.kind), Some(FaultKind::LocalRound));
 }
 
@@ -414,7 +414,7 @@ fn two_members_at_one_place_do_not_sign() {
         ),
         1,
     );
-    assert!(ends.into_values().all(|end| end.unwrap_err().kind == FaultKind::LocalHands));
+    assert!(ends.into_values().all(|end| end.unwrap_err().kind == FaultKind::LocalSigners));
 }
 
 proptest! {

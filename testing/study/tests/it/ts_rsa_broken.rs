@@ -5,7 +5,7 @@ use crate::keys::{SMALL, deal, signers as shoup_signers};
 use crate::kit::{M, N, Shares, bytes, enrol, hand_out, number, reshare, sign, signers, small, smalls, toy};
 use folkmoot_base::{MemberId, Secret};
 use folkmoot_signing::shoup::{ShoupError, ShoupShare};
-use folkmoot_signing::{Fault, FaultKind, Said};
+use folkmoot_signing::{Fault, FaultKind, Outgoing};
 use folkmoot_study::ts_rsa::{Subject, TsRsaShare, TsRsaSharing};
 
 fn of_five(threshold_terms: &[u64]) -> (TsRsaSharing, Shares) {
@@ -18,7 +18,7 @@ fn words(value: u64) -> Secret<Vec<u8>> {
     Secret::new([&[1], bytes(value).as_slice()].concat())
 }
 
-fn told(said: &Said, to: &MemberId) -> u64 {
+fn told(said: &Outgoing, to: &MemberId) -> u64 {
     number(&said.to_each[to].expose()[1..])
 }
 
@@ -116,7 +116,7 @@ fn times(a: u64, b: u64) -> u64 {
 
 /// The bad holder's polynomial in a resharing of two: it waits for what the honest one tells it, then chooses g so that its own new
 /// share is `wanted`. g(0) is what the protocol asks for, so everything adds up and every signature succeeds.
-fn choose(said: &mut Said, honest_tells_bad: u64, wanted: u64) {
+fn choose(said: &mut Outgoing, honest_tells_bad: u64, wanted: u64) {
     // Ids: the bad one is 1, the honest one 2. g(1) = c + a, g(2) = c + 2a, and g(1) + honest = wanted.
     let (one, two) = (told(said, &small(1)), told(said, &small(2)));
     let at_zero = (2 * one + N - two) % N;

@@ -10,7 +10,7 @@ use folkmoot_base::codec;
 use folkmoot_base::sealing::{Classic, seal};
 use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
 use folkmoot_signing::shared::{self, AnyRun, Outcome};
-use folkmoot_signing::{Fault, Heard, Next, RunId, Said};
+use folkmoot_signing::{Fault, Incoming, Next, Outgoing, RunId};
 
 impl Admission {
     pub(super) fn make_run(
@@ -90,7 +90,7 @@ impl Admission {
             return Err(AdmissionError::PeerSigner(sender, "a word out of its round"));
         }
         if !message.is_of_run(call.transcript, &sender, &session.heard) {
-            // Said by its sender elsewhere, or to one who heard other words than we; or by somebody else: its sender is not to blame.
+            // Outgoing by its sender elsewhere, or to one who heard other words than we; or by somebody else: its sender is not to blame.
             self.trace("a word of another run".to_owned());
             return Ok(());
         }
@@ -197,7 +197,7 @@ impl Admission {
         }
     }
 
-    fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Said, entropy: &mut dyn Entropy) {
+    fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Outgoing, entropy: &mut dyn Entropy) {
         let Some(session) = self.signers.sessions.get(&name) else { return };
         let (me, round, heard) = (call.identity.member(), session.round, session.heard);
         if !session.run.as_ref().is_some_and(|run| run.awaited().contains(&me)) {
@@ -246,8 +246,8 @@ fn private_info(session: &Digest, round: u8, from: &MemberId, to: &MemberId) -> 
 }
 
 /// What was said to all, and what was said to us and opens; what does not open was not said, and its speaker is accused.
-fn open_round(name: &Digest, session: &mut SigningSession, me: &MemberId) -> Heard {
-    let mut heard = Heard::default();
+fn open_round(name: &Digest, session: &mut SigningSession, me: &MemberId) -> Incoming {
+    let mut heard = Incoming::default();
     for (speaker, (to_all, sealed)) in core::mem::take(&mut session.said) {
         let info = private_info(name, session.round, &speaker, me);
         let opened = session.key.as_ref().zip(sealed).and_then(|(key, sealed)| key.open(&info, &sealed));

@@ -7,7 +7,7 @@ use crate::common::{Ends, Seed, member, members, play, play_with, run_id};
 use folkmoot_base::MemberId;
 use folkmoot_signing::asm::{AsmError, KeyAnnouncement, MultiSignature, SecretKey, Signers, Signing};
 use folkmoot_signing::{
-    Fault, FaultKind, Heard, Next, P256, PrimeGroup, Ristretto, Run, SIGNERS_MAX, Said, SigningKey,
+    Fault, FaultKind, Incoming, Next, Outgoing, P256, PrimeGroup, Ristretto, Run, SIGNERS_MAX, SigningKey,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ fn agreed(ends: &Ends<MultiSignature<R>>) -> MultiSignature<R> {
 }
 
 /// Plays a run of `count` hands with a liar, and asserts that every other hand names the liar alone, for `kind`.
-fn caught(count: u64, kind: FaultKind, lie: impl Fn(usize, &mut Said)) {
+fn caught(count: u64, kind: FaultKind, lie: impl Fn(usize, &mut Outgoing)) {
     let club = Club::new(count);
     let liar = club.members()[1];
     let ends = play_with(club.hands(1, MESSAGE), 5, |round, speaker, said| {
@@ -69,7 +69,7 @@ fn a_hundred_runs_at_once_all_sign_their_own_message() {
     for _ in 0..2 {
         // Every run's round is carried in full before any run's next, the last opened run first.
         for (table, said) in tables.iter_mut().zip(&mut said).rev() {
-            let heard = || Heard { to_all: said.clone(), to_me: BTreeMap::new() };
+            let heard = || Incoming { to_all: said.clone(), to_me: BTreeMap::new() };
             let next =
                 table.iter_mut().map(|(hand, run)| (*hand, words(run.hear(heard(), &mut seed).unwrap())));
             let next = next.collect();
@@ -79,7 +79,7 @@ fn a_hundred_runs_at_once_all_sign_their_own_message() {
     let mut signatures = Vec::new();
     for (number, (table, said)) in tables.iter_mut().zip(&said).enumerate() {
         for run in table.values_mut() {
-            let heard = Heard { to_all: said.clone(), to_me: BTreeMap::new() };
+            let heard = Incoming { to_all: said.clone(), to_me: BTreeMap::new() };
             let Next::Done(signature) = run.hear(heard, &mut seed).unwrap() else { panic!("three rounds") };
             assert_eq!(club.verify(&message(number as u64), &signature), Ok(()));
             let other = message(number as u64 + 1);
@@ -261,7 +261,7 @@ fn asm_11_after_a_fault_a_run_is_over() {
     let run = hands.get_mut(&all[0]).unwrap();
     assert_eq!(run.awaited(), all);
     let heard =
-        |to_all: &BTreeMap<MemberId, Vec<u8>>| Heard { to_all: to_all.clone(), to_me: BTreeMap::new() };
+        |to_all: &BTreeMap<MemberId, Vec<u8>>| Incoming { to_all: to_all.clone(), to_me: BTreeMap::new() };
     let one =
         BTreeMap::from([commitments.iter().next().map(|(hand, words)| (*hand, words.clone())).unwrap()]);
     let local = Err(FaultKind::LocalRound);
@@ -279,7 +279,7 @@ fn hands_are_signers_by_their_own_key() {
     let signers = club.signers(&all);
     let stranger = SecretKey::<R>::generate(&mut Seed(9));
     let wrong = |me, key| Signing::new(run_id(1), me, key, signers.clone(), LABEL, MESSAGE).unwrap_err();
-    let local = Fault { kind: FaultKind::LocalHands, culprits: vec![] };
+    let local = Fault { kind: FaultKind::LocalSigners, culprits: vec![] };
     assert_eq!(wrong(all[0], &stranger), local);
     assert_eq!(wrong(member(99), &stranger), local);
     assert_eq!(wrong(all[0], club.secret(&all[1])), local);

@@ -1,7 +1,7 @@
 //! A table at which hands sit: carries what runs say, in rounds, with a liar's hand in between if a test wants one.
 
 use folkmoot_base::{Entropy, MemberId, digest};
-use folkmoot_signing::{Fault, Heard, Next, Run, RunId, Said};
+use folkmoot_signing::{Fault, Incoming, Next, Outgoing, Run, RunId};
 use std::collections::BTreeMap;
 
 /// Entropy from a seed: SHA-256 of a counter.
@@ -51,10 +51,10 @@ pub fn play<D>(hands: BTreeMap<MemberId, Box<dyn Run<Done = D>>>, seed: u64) -> 
 pub fn play_with<D>(
     mut hands: BTreeMap<MemberId, Box<dyn Run<Done = D>>>,
     seed: u64,
-    mut lie: impl FnMut(usize, MemberId, &mut Said),
+    mut lie: impl FnMut(usize, MemberId, &mut Outgoing),
 ) -> Ends<D> {
     let mut ends = Ends::new();
-    let mut spoken: BTreeMap<MemberId, Said> = BTreeMap::new();
+    let mut spoken: BTreeMap<MemberId, Outgoing> = BTreeMap::new();
     for (number, (hand, run)) in hands.iter_mut().enumerate() {
         match run.start(&mut Seed((seed << 40) + ((number as u64) << 32))) {
             Next::Say(said) => drop(spoken.insert(*hand, said)),
@@ -83,7 +83,7 @@ pub fn play_with<D>(
                 .filter_map(|(speaker, said)| Some((*speaker, said.to_each.get(hand)?.clone())))
                 .collect();
             let mut entropy = Seed((seed << 40) + ((number as u64) << 32) + ((round as u64 + 1) << 16));
-            match run.hear(Heard { to_all, to_me }, &mut entropy) {
+            match run.hear(Incoming { to_all, to_me }, &mut entropy) {
                 Ok(Next::Say(said)) => drop(spoken.insert(*hand, said)),
                 Ok(Next::Done(done)) => drop(ends.insert(*hand, Ok(done))),
                 Err(fault) => drop(ends.insert(*hand, Err(fault))),

@@ -43,12 +43,12 @@ fn fro_09_too_few_too_many_and_strangers_do_not_sit_down() {
         [&all[..2], &all[..4], &[all[0], all[1], member(99)], &all[1..4], &[all[0], all[0], all[1]]];
     for signers in signers {
         let sat = Sign::new(run_id(1), &holders.sharing, share, signers, b"m");
-        assert_eq!(sat.err().map(|fault| fault.kind), Some(FaultKind::LocalHands));
+        assert_eq!(sat.err().map(|fault| fault.kind), Some(FaultKind::LocalSigners));
     }
     for (hands, threshold) in [(&all[..], 0), (&all[..], 6), (&all[1..], 2), (&[], 1), (&[all[0], all[0]], 1)]
     {
         let sat = shared::found(Scheme::Frost, run_id(1), all[0], hands, threshold);
-        assert_eq!(sat.err().map(|fault| fault.kind), Some(FaultKind::LocalHands));
+        assert_eq!(sat.err().map(|fault| fault.kind), Some(FaultKind::LocalSigners));
     }
     let crowd = members(257);
     assert!(shared::found(Scheme::Frost, run_id(1), crowd[0], &crowd, 2).is_err());
@@ -121,7 +121,7 @@ fn fro_12_a_redistribution_keeps_the_key_and_changes_the_epoch() {
         for hand in &stayers {
             assert_ne!(number(&new.shares[hand]), number(&old.shares[hand]));
             let stale = Sign::new(run_id(1), &new.sharing, &old.shares[hand], &stayers[..next], b"m");
-            assert_eq!(stale.err().map(|fault| fault.kind), Some(FaultKind::LocalHands));
+            assert_eq!(stale.err().map(|fault| fault.kind), Some(FaultKind::LocalSigners));
         }
         every_choice_signs(&new);
     }
@@ -239,10 +239,10 @@ fn fro_01_rounds_out_of_turn_end_a_run() {
 
 /// A run heard out of turn ends by the caller's fault, and stays ended.
 fn refuses_rounds_out_of_turn<D: core::fmt::Debug>(mut run: Box<dyn Run<Done = D>>) {
-    use folkmoot_signing::{Fault, Heard, Next};
+    use folkmoot_signing::{Fault, Incoming, Next};
     let local = |end: Result<Next<D>, Fault>| end.unwrap_err().kind == FaultKind::LocalRound;
-    assert!(local(run.hear(Heard::default(), &mut Seed(1))), "before it began");
+    assert!(local(run.hear(Incoming::default(), &mut Seed(1))), "before it began");
     let Next::Say(_) = run.start(&mut Seed(2)) else { panic!("nobody is done at once") };
-    assert!(local(run.hear(Heard::default(), &mut Seed(3))), "nobody was heard");
-    assert!(local(run.hear(Heard::default(), &mut Seed(4))), "over");
+    assert!(local(run.hear(Incoming::default(), &mut Seed(3))), "nobody was heard");
+    assert!(local(run.hear(Incoming::default(), &mut Seed(4))), "over");
 }

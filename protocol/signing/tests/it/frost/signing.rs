@@ -3,7 +3,7 @@
 use super::table::*;
 use crate::common::{Seed, members, play_with, run_id};
 use folkmoot_signing::frost::Sign;
-use folkmoot_signing::{Edwards, FaultKind, Heard, Next, PrimeGroup, Run, SigningError};
+use folkmoot_signing::{Edwards, FaultKind, Incoming, Next, PrimeGroup, Run, SigningError};
 use std::collections::BTreeMap;
 
 #[test]
@@ -118,7 +118,7 @@ fn fro_10_nonces_sign_once() {
     });
     let share = &holders.shares[&all[0]];
     let mut run = Sign::new(run_id(7), &holders.sharing, share, &all[..2], b"m").unwrap();
-    let heard = |round: usize| Heard { to_all: words[round].clone(), ..Heard::default() };
+    let heard = |round: usize| Incoming { to_all: words[round].clone(), ..Incoming::default() };
     let mut entropy = Seed(9 << 40);
     let Next::Say(first) = run.start(&mut entropy) else { panic!() };
     assert_eq!(first.to_all, words[0][&all[0]], "the same seed, the same commitments");
@@ -134,7 +134,7 @@ fn fro_10_nonces_sign_once() {
     assert_ne!(second.to_all, first.to_all, "a run begun anew draws new nonces");
     assert_eq!(
         run.hear(heard(0), &mut Seed(1)).unwrap_err().kind,
-        FaultKind::LocalHands,
+        FaultKind::LocalSigners,
         "and does not sign for the old ones"
     );
 }

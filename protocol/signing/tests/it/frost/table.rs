@@ -5,7 +5,8 @@ use folkmoot_base::{Entropy, MemberId, Secret};
 use folkmoot_signing::frost::{FrostShare, FrostSharing, SIGNATURE_BYTES, Sign, deal};
 use folkmoot_signing::shared::{self, Moving, Outcome};
 use folkmoot_signing::{
-    Edwards, Fault, FaultKind, GroupKey, Heard, Next, PrimeGroup, Run, Said, Scheme, SigningError, sharing,
+    Edwards, Fault, FaultKind, GroupKey, Incoming, Next, Outgoing, PrimeGroup, Run, Scheme, SigningError,
+    sharing,
 };
 use std::collections::BTreeMap;
 
@@ -146,7 +147,7 @@ pub fn named<D: core::fmt::Debug>(
     hands: Hands<D>,
     liar: MemberId,
     kind: FaultKind,
-    lie: impl FnMut(usize, MemberId, &mut Said),
+    lie: impl FnMut(usize, MemberId, &mut Outgoing),
 ) {
     let honest: Vec<MemberId> = hands.keys().copied().filter(|hand| *hand != liar).collect();
     let ends = play_with(hands, 9, lie);
@@ -158,7 +159,10 @@ pub fn named<D: core::fmt::Debug>(
 }
 
 /// A run of lies that change no end: every hand still comes to its own.
-pub fn unharmed<D>(hands: Hands<D>, lie: impl FnMut(usize, MemberId, &mut Said)) -> BTreeMap<MemberId, D> {
+pub fn unharmed<D>(
+    hands: Hands<D>,
+    lie: impl FnMut(usize, MemberId, &mut Outgoing),
+) -> BTreeMap<MemberId, D> {
     let count = hands.len();
     let ends = done(play_with(hands, 9, lie));
     assert_eq!(ends.len(), count);
@@ -201,7 +205,7 @@ impl<R: Run> Run for Disguised<R> {
         self.run.awaited()
     }
 
-    fn hear(&mut self, mut heard: Heard, entropy: &mut dyn Entropy) -> Result<Next<R::Done>, Fault> {
+    fn hear(&mut self, mut heard: Incoming, entropy: &mut dyn Entropy) -> Result<Next<R::Done>, Fault> {
         for words in heard.to_all.values_mut().filter(|words| words.starts_with(&self.tag)) {
             words.splice(..32, self.own.clone());
         }
@@ -230,14 +234,14 @@ impl Run for Scripted {
     type Done = Signature;
 
     fn start(&mut self, _: &mut dyn Entropy) -> Next<Signature> {
-        Next::Say(Said { to_all: self.words.remove(0), ..Said::default() })
+        Next::Say(Outgoing { to_all: self.words.remove(0), ..Outgoing::default() })
     }
 
     fn awaited(&self) -> Vec<MemberId> {
         self.awaited.clone()
     }
 
-    fn hear(&mut self, _: Heard, entropy: &mut dyn Entropy) -> Result<Next<Signature>, Fault> {
+    fn hear(&mut self, _: Incoming, entropy: &mut dyn Entropy) -> Result<Next<Signature>, Fault> {
         if self.words.is_empty() { Ok(Next::Done([0; 64])) } else { Ok(self.start(entropy)) }
     }
 }

@@ -4,7 +4,7 @@ use crate::common::{Ends, play, play_with, run_id};
 use folkmoot_base::{Digest, MemberId, digest};
 use folkmoot_signing::sharing::{Change, Enrol, Held, Joint, Redistribute, Share, Sharing};
 use folkmoot_signing::ts_dsa::{DsaGroup, Signed, Signing};
-use folkmoot_signing::{Fault, FaultKind, PrimeGroup, Run, Said};
+use folkmoot_signing::{Fault, FaultKind, Outgoing, PrimeGroup, Run};
 use std::collections::BTreeMap;
 
 pub type Hands<D> = BTreeMap<MemberId, Box<dyn Run<Done = D>>>;
@@ -162,7 +162,7 @@ pub fn named<D: std::fmt::Debug>(ends: &Ends<D>, liar: MemberId, hands: usize, k
     }
 }
 
-pub fn tell<D>(hands: Hands<D>, seed: u64, mut lie: impl FnMut(usize, MemberId, &mut Said)) -> Ends<D> {
+pub fn tell<D>(hands: Hands<D>, seed: u64, mut lie: impl FnMut(usize, MemberId, &mut Outgoing)) -> Ends<D> {
     play_with(hands, seed, |round, speaker, said| lie(round, speaker, said))
 }
 

@@ -10,7 +10,7 @@ use folkmoot_signing::rsa::{ModulusSize, RsaError, RsaPublicKey};
 use folkmoot_signing::shoup::{
     Dealer, DealerTerm, Dealt, Seat, ShoupError, ShoupShare, ShoupSharing, ShoupSign,
 };
-use folkmoot_signing::{Fault, FaultKind, Heard, Next, RunId, Scheme};
+use folkmoot_signing::{Fault, FaultKind, Incoming, Next, RunId, Scheme};
 use proptest::prelude::*;
 use std::sync::OnceLock;
 
@@ -144,7 +144,7 @@ fn sho_03_a_run_takes_exactly_t_holders_of_this_deal() {
             .map_err(|fault| fault.kind)
     };
     let holders = members(5);
-    let refused = Err(FaultKind::LocalHands);
+    let refused = Err(FaultKind::LocalSigners);
     assert_eq!(start(&dealt.shares[seat], &holders[..3]), Ok(()));
     assert_eq!(start(&dealt.shares[seat], &holders[..2]), refused, "too few");
     assert_eq!(start(&dealt.shares[seat], &holders[..4]), refused, "too many");
@@ -297,7 +297,8 @@ fn sho_14_a_run_that_has_ended_hears_nothing() {
     play_with(signers(&dealt().sharing, &dealt().shares, &hands, run_id(1), MESSAGE), 3, |_, _, said| {
         words.push(said.to_all.clone());
     });
-    let heard = || Heard { to_all: hands.iter().copied().zip(words.clone()).collect(), ..Heard::default() };
+    let heard =
+        || Incoming { to_all: hands.iter().copied().zip(words.clone()).collect(), ..Incoming::default() };
     assert_eq!(run.awaited(), hands);
     assert!(matches!(run.hear(heard(), &mut Seed(1)), Ok(Next::Done(_))));
     assert_eq!(run.hear(heard(), &mut Seed(1)).unwrap_err().kind, FaultKind::LocalRound);
