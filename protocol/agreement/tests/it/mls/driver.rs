@@ -3,7 +3,7 @@
 pub(crate) use crate::common::{Seeded, member};
 use folkmoot_agreement::mls::{Run, Suite};
 use folkmoot_agreement::{AgreementError, Kept, Module, Origin, Plan, Step};
-use folkmoot_base::{Digest, MemberId, digest};
+use folkmoot_base::{Digest, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A step as it was delivered.
