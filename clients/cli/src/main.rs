@@ -38,6 +38,13 @@ use clap::Parser;
 use exit::{Exit, Failure};
 use member::Printing;
 use std::path::{Path, PathBuf};
+
+#[cfg(not(debug_assertions))]
+const _: () = assert!(
+    !folkmoot_base::danger::ENABLED,
+    "This build would contain the mutants' switches. Build the program apart from the simulator and the tests: \
+     cargo build --release -p folkmoot-cli"
+);
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

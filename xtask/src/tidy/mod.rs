@@ -1,5 +1,6 @@
 //! Checkable taste: what the house promises about itself, as checks.
 
+mod danger;
 mod dead;
 mod edges;
 mod purity;
@@ -20,9 +21,11 @@ pub(crate) struct Source {
 pub(crate) fn tidy() -> Result<(), String> {
     let rust = sources(&["protocol", "host", "clients", "testing", "xtask"], "rs")?;
     let docs = sources(&["docs"], "md")?;
-    let manifests = sources(&["protocol", "host", "clients", "testing/sim", "testing/model"], "toml")?;
+    let mut manifests = sources(&["protocol", "host", "clients", "testing/sim", "testing/model"], "toml")?;
     let mut breaches = Vec::new();
     breaches.extend(edges::check(&manifests));
+    manifests.push(read(&root().join("Cargo.toml"))?);
+    breaches.extend(danger::check(&manifests));
     breaches.extend(sizes::check(&rust));
     breaches.extend(purity::check(&rust));
     breaches.extend(rules::check(&rust, &docs));
@@ -55,12 +58,16 @@ fn walk(folder: &Path, ending: &str, found: &mut Vec<Source>) -> Result<(), Stri
                 walk(&path, ending, found)?;
             }
         } else if path.extension().is_some_and(|have| have == ending) {
-            let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-            let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
-            found.push(Source { path: name, text });
+            found.push(read(&path)?);
         }
     }
     Ok(())
+}
+
+fn read(path: &Path) -> Result<Source, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let path = path.strip_prefix(root()).unwrap_or(path).display().to_string();
+    Ok(Source { path, text })
 }
 
 impl Source {

@@ -25,7 +25,7 @@ pub enum FlushError {
     /// A message came with another service than its sender wrote.
     #[error("{0}'s message came with another service than it was sent with")]
     PeerService(MemberId),
-    /// A word about a view of which we know nothing, beyond what is kept.
+    /// A FLUSH_OK for a view of which we know nothing, beyond what is kept.
     #[error("{0} speaks of an unknown view")]
     PeerUnknownView(MemberId),
     /// A notice that does not list us, is of another group, or is not newer than the one before.

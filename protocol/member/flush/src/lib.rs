@@ -4,7 +4,7 @@
 //!          notice                flush_ok             last FLUSH_OK in order         last FLUSH_RECV
 //!  STEADY --------> AUTHORIZE ------------> AGREE ---------------------------> VERIFY ---------------> STEADY
 //!                       ^  asks the layer     |  another notice: collapse, new     | notice
-//!                       |  above, once        '--word at once, no new question      |
+//!                       |  above, once        '--FLUSH_OK at once, no question      |
 //!                       '-----------------------------------------------------------'
 //! ```
 //! One [`Flush`] for each (member, group). Everything it hears comes from one total order for each configuration, and it
@@ -21,10 +21,10 @@ mod output;
 pub use error::FlushError;
 pub use output::{Output, View};
 
-use agree::{Early, Pending, Word};
+use agree::{Early, FlushOk, Pending};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Service, ViewId};
+use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Mutant, Service, ViewId};
 use installed::{Installed, install};
 use message::{BRINGS_BYTES_MAX, Control, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
@@ -40,7 +40,7 @@ pub struct Config {
     /// This group.
     pub group: GroupId,
     /// A deliberately broken behaviour, for the checkers' sake.
-    pub danger: Option<Danger>,
+    pub danger: Mutant,
 }
 
 /// Where a flush stands.
@@ -52,7 +52,7 @@ pub enum Phase {
     Steady,
     /// The layer above is asked to flush.
     Authorize,
-    /// Our word is given; the others' words are awaited.
+    /// Our FLUSH_OK is sent; those of the others are awaited.
     Agree,
     /// A view is installed; not all have said so.
     Verify,
@@ -64,7 +64,7 @@ pub enum Phase {
 #[derive(Debug)]
 pub struct Flush {
     config: Config,
-    /// How long words may be missing before we complain.
+    /// How long a FLUSH_OK may be missing before we complain.
     patience: Duration,
     out: VecDeque<Output>,
     /// Digest of the heads of our transcript.
@@ -80,12 +80,12 @@ pub struct Flush {
     early: Early,
     /// The layer above is asked and has not answered.
     asked: bool,
-    /// The layer above has answered, or there is no view yet: our word is given by ourselves from now on.
+    /// The layer above has answered, or there is no view yet: from now on we send FLUSH_OK by ourselves.
     authorised: bool,
     /// What the layer above brings into the next view, from its flush on.
     brings: Blob,
-    /// The word that we gave last, and whether it is still on its way.
-    said: Option<(ViewId, Word)>,
+    /// The FLUSH_OK that we sent last, and whether it is still on its way.
+    said: Option<(ViewId, FlushOk)>,
     saying: bool,
     leaving: bool,
     left: bool,
@@ -115,7 +115,7 @@ impl Flush {
         }
     }
 
-    /// The same, where a step may take so long: words are waited for twice that, but never less than usual.
+    /// The same, where a step may take so long: each FLUSH_OK is waited for twice that, but never less than usual.
     #[must_use]
     pub fn with_step_deadline(self, step: Duration) -> Self {
         Self { patience: step.saturating_mul(2).max(agree::FLUSH_DEADLINE), ..self }
@@ -142,9 +142,9 @@ impl Flush {
         self.newest = Some(view);
         let cause = if self.cause.is_none_or(|before| before == cause) { cause } else { Cause::Network };
         self.cause = Some(cause);
-        let words = self.early.take(&view);
-        self.pending = Some(Pending::new(view, members, cause, words));
-        if self.config.danger == Some(Danger::FlushNoWait) {
+        let flush_oks = self.early.take(&view);
+        self.pending = Some(Pending::new(view, members, cause, flush_oks));
+        if self.config.danger.is(Danger::FlushNoWait) {
             self.install(self.heads);
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl Flush {
                 self.data(sender, tag, (wanted, service), payload)
             }
             Frame::Control(Control::FlushOk { view, heads, brings }) => {
-                self.word(now, sender, view, Word { heads, brings })
+                self.flush_ok_came(now, sender, view, FlushOk { heads, brings })
             }
             Frame::Control(Control::FlushReceived { view }) => {
                 if let Some(installed) = self.installed.as_mut().filter(|installed| installed.id == view) {
@@ -213,7 +213,7 @@ impl Flush {
         self.speak(now);
     }
 
-    /// The layer above sends no more in the installed view. `brings` goes with our word to all, who find it in
+    /// The layer above sends no more in the installed view. `brings` goes with our FLUSH_OK to all, who find it in
     /// [`View::brought`]: whatever becomes of the change, it is said again for each newer notice until a view is installed.
     ///
     /// # Errors
@@ -274,12 +274,12 @@ impl Flush {
         let me = self.config.me;
         let Some(pending) = &mut self.pending else { return };
         let Some(suspects) = pending.overdue(now, &me, self.patience) else { return };
-        let (view, unheard) = (pending.view, !pending.words.contains_key(&me));
+        let (view, unheard) = (pending.view, !pending.flush_oks.contains_key(&me));
         if !suspects.is_empty() {
             self.out.push_back(Output::Complain { view, suspects });
         }
         if unheard {
-            // Our own word did not come back: say it again.
+            // Our own FLUSH_OK did not come back: say it again.
             self.said = None;
             self.saying = false;
             self.speak(now);
@@ -318,7 +318,7 @@ impl Flush {
         self.installed.is_some() && !self.authorised && !self.leaving && !self.left
     }
 
-    /// Members of the pending view whose word is missing, sorted.
+    /// Members of the pending view whose FLUSH_OK is missing, sorted.
     pub fn awaited(&self) -> Vec<MemberId> {
         self.pending.as_ref().map_or_else(Vec::new, Pending::missing)
     }
@@ -327,7 +327,7 @@ impl Flush {
     fn shrink(&mut self, mut removed: BTreeSet<MemberId>, members: &BTreeSet<MemberId>) {
         let known = self.installed.iter().flat_map(|installed| installed.members.iter());
         removed.extend(known.filter(|member| !members.contains(member)));
-        if self.config.danger != Some(Danger::FlushNoSignal) && self.concerns(&removed) {
+        if !self.config.danger.is(Danger::FlushNoSignal) && self.concerns(&removed) {
             self.signal();
         }
         if let Some(installed) = &mut self.installed {
@@ -356,7 +356,7 @@ impl Flush {
         (wanted, service): (Service, Service),
         payload: Bytes,
     ) -> Result<(), FlushError> {
-        let any_view = self.config.danger == Some(Danger::FlushAnyView);
+        let any_view = self.config.danger.is(Danger::FlushAnyView);
         let installed = self.installed.as_ref().filter(|installed| any_view || installed.tag == tag);
         let Some(installed) = installed else { return Err(FlushError::PeerOtherView(sender)) };
         if !any_view && !installed.hears(&sender) {
@@ -370,7 +370,13 @@ impl Flush {
         Ok(())
     }
 
-    fn word(&mut self, now: Instant, sender: MemberId, view: ViewId, word: Word) -> Result<(), FlushError> {
+    fn flush_ok_came(
+        &mut self,
+        now: Instant,
+        sender: MemberId,
+        view: ViewId,
+        flush_ok: FlushOk,
+    ) -> Result<(), FlushError> {
         if view.group != self.config.group {
             return Err(FlushError::PeerUnknownView(sender));
         }
@@ -381,19 +387,19 @@ impl Flush {
             if !pending.members.contains(&sender) {
                 return Err(FlushError::PeerNotPresent(sender));
             }
-            pending.words.insert(sender, word);
+            pending.flush_oks.insert(sender, flush_ok);
             if let Some(heads) = pending.agreed() {
                 self.install(heads);
                 return Ok(());
             }
-        } else if self.newest.is_none_or(|newest| newest < view) && !self.early.keep(view, sender, word) {
+        } else if self.newest.is_none_or(|newest| newest < view) && !self.early.keep(view, sender, flush_ok) {
             return Err(FlushError::PeerUnknownView(sender));
         }
         self.speak(now);
         Ok(())
     }
 
-    /// Gives our word for the newest notice, if we may, and no earlier word of ours is still on its way.
+    /// Sends our FLUSH_OK for the newest notice, if we may, and no earlier one is still on its way.
     fn speak(&mut self, now: Instant) {
         let Some(pending) = &mut self.pending else { return };
         if !self.authorised || self.leaving || self.left {
@@ -401,7 +407,7 @@ impl Flush {
         }
         pending.wait(now, self.patience);
         let (view, heads, brings) = (pending.view, self.heads, self.brings.clone());
-        let said = Some((view, Word { heads, brings: brings.clone() }));
+        let said = Some((view, FlushOk { heads, brings: brings.clone() }));
         if self.saying || self.said == said {
             return;
         }
@@ -421,7 +427,7 @@ impl Flush {
         self.authorised = false;
         self.brings = Blob::from(Bytes::new());
         self.cause = None;
-        if danger == Some(Danger::FlushRepeatsView) {
+        if danger.is(Danger::FlushRepeatsView) {
             self.out.push_back(Output::View(view.clone()));
         }
         let bytes = message::encode(&Control::FlushReceived { view: view.id });

@@ -7,7 +7,7 @@ mod member;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::STEP_DEADLINE;
-use folkmoot_base::{Cause, ConfigurationId, Danger, Instant, MemberId, NodeId, Service, ViewId};
+use folkmoot_base::{Cause, ConfigurationId, Danger, Instant, MemberId, Mutant, NodeId, Service, ViewId};
 use folkmoot_flush::message::{self, Control, ViewTag};
 use folkmoot_flush::{Config, Flush, FlushError, Output, Phase, View};
 use member::bus::{self, Bus, GROUP, entry, removal};
@@ -215,7 +215,7 @@ fn id(order: u64) -> ViewId {
 }
 
 fn lone() -> Flush {
-    Flush::new(Config { me: bus::member(0), group: GROUP, danger: None }, [0; 32])
+    Flush::new(Config { me: bus::member(0), group: GROUP, danger: Mutant::NONE }, [0; 32])
 }
 
 fn outputs(flush: &mut Flush) -> Vec<Output> {

@@ -20,7 +20,7 @@ mod core;
 mod deadline;
 mod derive;
 mod error;
-mod held;
+mod last_run;
 pub mod message;
 mod running;
 mod secure;
@@ -203,7 +203,7 @@ impl Keying {
 
     /// This member's place in the order of the run whose key it holds: its age, where the module has ages. `None` without one.
     pub fn rank(&self) -> Option<u32> {
-        self.core.held.as_ref().map(|held| held.kept.rank())
+        self.core.last_run.as_ref().map(|run| run.kept.rank())
     }
 
     /// Members whose step is awaited now, for status.

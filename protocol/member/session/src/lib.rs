@@ -25,7 +25,7 @@ pub use message::{Content, HEADER_BYTES, Origin, PLAIN_BYTES, SIGNED_BYTES, TAG_
 pub use window::WINDOW;
 
 use base::limits::MESSAGE_BYTES_MAX;
-use base::{Cipher, Danger, GroupId, MemberId, Secret, Service, ViewId};
+use base::{Cipher, Danger, GroupId, MemberId, Mutant, Secret, Service, ViewId};
 use bytes::Bytes;
 use epoch::Epoch;
 use folkmoot_base as base;
@@ -46,7 +46,7 @@ pub struct Config {
     /// Most bytes of messages that wait for an epoch, for each direction.
     pub held_bytes_max: usize,
     /// What a mutant does wrong; `None` outside tests.
-    pub danger: Option<Danger>,
+    pub danger: Mutant,
 }
 
 impl Default for Config {
@@ -54,7 +54,7 @@ impl Default for Config {
         Self {
             seals_per_epoch_max: base::limits::SEALS_PER_EPOCH_MAX,
             held_bytes_max: base::limits::HELD_BYTES_MAX,
-            danger: None,
+            danger: Mutant::NONE,
         }
     }
 }
@@ -292,7 +292,7 @@ impl Session {
 
     /// Stops sealing at once (K3): a notice removed somebody. Opening goes on. Until the next [`Self::open_epoch`].
     pub fn stop(&mut self) {
-        self.stopped = self.config.danger != Some(Danger::SessionSealsAfterRemoval);
+        self.stopped = !self.config.danger.is(Danger::SessionSealsAfterRemoval);
     }
 
     /// Forgets the previous epoch and erases its keys: its last message is delivered.

@@ -5,7 +5,7 @@ mod common;
 
 use bytes::Bytes;
 use common::{AES, GROUP, Hears, config, key, member, members, message, opened, sessions, view};
-use folkmoot_base::{Cipher, Danger, GroupId};
+use folkmoot_base::{Cipher, Danger, GroupId, Mutant};
 use folkmoot_session::{
     Config, HEADER_BYTES, HoldError, OpenError, Opened, PLAIN_BYTES, SealError, Session, SessionError,
     TAG_BYTES, VERSION, WINDOW,
@@ -156,8 +156,11 @@ fn ses_07_ex_members_open_nothing_later() {
 
 #[test]
 fn ses_08_epochs_end_in_time() {
-    let mut session =
-        Session::new(member(1), GROUP, Config { seals_per_epoch_max: 8, held_bytes_max: 100, danger: None });
+    let mut session = Session::new(
+        member(1),
+        GROUP,
+        Config { seals_per_epoch_max: 8, held_bytes_max: 100, danger: Mutant::NONE },
+    );
     session.open_epoch(view(1), &members(1), &key(1), AES).unwrap();
     for sealed in 0..8 {
         assert_eq!(session.poll_refresh(), sealed == 6, "asked for once, at three quarters");

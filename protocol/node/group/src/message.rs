@@ -8,7 +8,7 @@
 //! | Complain | node of the complainer → all nodes | the suspect is silent in that view |
 //! | Entry | any node → all nodes | append this transcript entry at this place |
 //! | State | each node, once in each configuration → all nodes | my transcript's heads; my members, by group |
-//! | Heads | node whose heads changed while states are gathered → all nodes | my transcript's heads now |
+//! | Heads | node whose heads changed during the state exchange → all nodes | my transcript's heads now |
 //! | Data | node of the sender → all nodes | for the members of the group |
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:

@@ -164,7 +164,7 @@ fn nobody_there_is_said_once() {
 }
 
 #[test]
-fn link_06_a_restarted_peer_replaces_its_old_session_once_proved() {
+fn link_06_a_restarted_peer_replaces_its_old_association_once_proved() {
     let mut net = Net::pair();
     net.restart(1, Named::new(2));
     net.dial(1, 0);
@@ -180,7 +180,7 @@ fn link_06_a_restarted_peer_replaces_its_old_session_once_proved() {
 }
 
 #[test]
-fn link_06_an_unproved_handshake_changes_no_session() {
+fn link_06_an_unproved_handshake_changes_no_association() {
     let mut net = Net::pair();
     net.restart(1, Named { liar: true, ..Named::new(2) });
     net.dial(1, 0);

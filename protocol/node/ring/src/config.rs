@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX};
-use folkmoot_base::{Danger, NodeId};
+use folkmoot_base::{Mutant, NodeId};
 
 /// Packets that all members together may send in one rotation of the token.
 pub const WINDOW_PACKETS: u32 = 400;
@@ -97,12 +97,18 @@ pub struct Config {
     /// Packets that this node sends on one visit at most.
     pub visit: u32,
     /// Broken on purpose; `None` outside of mutant tests.
-    pub danger: Option<Danger>,
+    pub danger: Mutant,
 }
 
 impl Config {
     /// The usual configuration of node `me`.
     pub fn new(me: NodeId) -> Self {
-        Self { me, timing: Timing::default(), window: WINDOW_PACKETS, visit: VISIT_PACKETS, danger: None }
+        Self {
+            me,
+            timing: Timing::default(),
+            window: WINDOW_PACKETS,
+            visit: VISIT_PACKETS,
+            danger: Mutant::NONE,
+        }
     }
 }

@@ -28,7 +28,7 @@ impl Report {
         Self { hears: join.hears.clone(), wants: join.wants.clone(), bound: join.bound == 1 }
     }
 
-    fn wants(&self, node: &NodeId) -> bool {
+    pub(crate) fn wants(&self, node: &NodeId) -> bool {
         self.wants.binary_search(node).is_ok()
     }
 

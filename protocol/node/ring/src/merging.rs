@@ -53,7 +53,7 @@ impl Merging {
 
 /// Who is outside of the ring of `members` and should be in one with us, now. `asked`: somebody who gathers asks for us.
 pub(crate) fn newcomer(now: Instant, members: &[NodeId], asked: bool, ctx: &mut Context) -> Option<NodeId> {
-    let set = choice(&ctx.config.me, &ctx.hears(now), |node| ctx.peers.report(node));
+    let set = choice(&ctx.config.me, &ctx.hears(now), |node| ctx.candidates.report(node));
     if set.len() <= members.len() {
         ctx.merging.in_sight = None;
         return None;
@@ -63,7 +63,7 @@ pub(crate) fn newcomer(now: Instant, members: &[NodeId], asked: bool, ctx: &mut 
     }
     let first = set.iter().find(|node| members.binary_search(node).is_err()).copied();
     let covers = |ring: &[NodeId]| ring.iter().all(|node| set.binary_search(node).is_ok());
-    let bound = |node: &NodeId| ctx.peers.report(node).filter(|report| report.bound);
+    let bound = |node: &NodeId| ctx.candidates.report(node).filter(|report| report.bound);
     let whole = covers(members) && set.iter().filter_map(bound).all(|report| covers(&report.wants));
     if whole || asked {
         return first;

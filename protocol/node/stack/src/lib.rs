@@ -15,7 +15,7 @@
 mod change;
 mod credentials;
 mod early;
-mod echo;
+
 mod error;
 mod guest;
 mod inbound;
@@ -24,6 +24,7 @@ mod outbound;
 mod patience;
 mod reach;
 mod refusals;
+mod replay;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -36,7 +37,7 @@ pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal};
 
 use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
 use base::{
-    ConfigurationId, Danger, Digest, Entropy, Instant, Locator, NodeId, Persist, Service, StoreKey, UnixTime,
+    ConfigurationId, Digest, Entropy, Instant, Locator, Mutant, NodeId, Persist, Service, StoreKey, UnixTime,
 };
 use bytes::Bytes;
 use core::time::Duration;
@@ -73,7 +74,7 @@ pub struct Config {
     /// Keep [`RingEvent`]s for [`Node::take_events`].
     pub observe: bool,
     /// Deliberately broken behaviour; `None` outside mutant runs.
-    pub danger: Option<Danger>,
+    pub danger: Mutant,
 }
 
 impl Config {
@@ -89,7 +90,7 @@ impl Config {
             settle: patience::SETTLE_DEADLINE,
             lookup: Duration::from_millis(500),
             observe: false,
-            danger: None,
+            danger: Mutant::NONE,
         }
     }
 }
@@ -137,7 +138,7 @@ pub enum RingEvent {
 
 /// What a node knows of a peer whose link is up.
 #[derive(Debug, Clone)]
-struct Peer {
+struct PeerInfo {
     at: Locator,
     heads: Option<Vec<base::EntryId>>,
     /// Tips of the entries that it sent while we were behind it.
@@ -158,7 +159,7 @@ pub struct Node {
     links: Links<IdentityCredentials>,
     ring: Ring,
     group: Group,
-    peers: BTreeMap<NodeId, Peer>,
+    peers: BTreeMap<NodeId, PeerInfo>,
     reach: Reach,
     refusals: BTreeMap<Locator, Refusal>,
     members: Vec<NodeId>,
@@ -167,7 +168,7 @@ pub struct Node {
     announce: bool,
     patience: Patience,
     wall: early::Wall,
-    aside: Option<echo::Aside>,
+    aside: Option<replay::Aside>,
     refused: u64,
     events: Vec<RingEvent>,
     out: VecDeque<GroundOutput>,
@@ -336,14 +337,14 @@ impl Ground for Node {
     }
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        if self.links.poll_timeout().is_some_and(|(at, _)| at <= now) {
+        if self.links.poll_timeout().is_some_and(|at| at <= now) {
             let done = self.links.handle(now, folkmoot_link::Input::Timeout, entropy);
             if let Err(error) = done {
                 self.refuse("link", &error);
             }
             self.settle(now, entropy);
         }
-        if self.ring.poll_timeout().is_some_and(|(at, _)| at <= now) {
+        if self.ring.poll_timeout().is_some_and(|at| at <= now) {
             self.ring.timeout(now, entropy);
             self.settle(now, entropy);
         }
@@ -359,8 +360,9 @@ impl Ground for Node {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let link = self.links.poll_timeout().map(|(at, _)| at);
-        let ring = self.ring.poll_timeout().map(|(at, _)| at);
-        [link, ring, Some(self.reach.next())].into_iter().flatten().min()
+        [self.links.poll_timeout(), self.ring.poll_timeout(), Some(self.reach.next())]
+            .into_iter()
+            .flatten()
+            .min()
     }
 }

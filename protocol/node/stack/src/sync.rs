@@ -77,7 +77,7 @@ impl Node {
     /// for once more.
     pub(crate) fn fetch_what_was_not_taken(&mut self, now: Instant) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
-        let not_taken = |peer: &crate::Peer| {
+        let not_taken = |peer: &crate::PeerInfo| {
             let unknown = peer.heads.as_ref().map(|heads| known.unknown(heads)).unwrap_or_default();
             !unknown.is_empty() && unknown.iter().all(|head| peer.shown.contains(head))
         };
@@ -112,7 +112,7 @@ impl Node {
 
     /// Verifies each entry, and orders those that are new.
     fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
-        if self.is_guest(&from) && self.is_echo(entries) {
+        if self.is_guest(&from) && self.is_replay(entries) {
             self.refuse("transcript", &format!("NODE-11 {from}: nothing new, by who has left"));
         } else if let Err(error) = self.stage_all(entries) {
             return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));

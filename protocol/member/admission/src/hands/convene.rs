@@ -335,7 +335,7 @@ impl Admission {
 
     /// Tables that stand still are over; as their leader we remember who kept us waiting. A call that does not come back is over too.
     fn drop_idle_tables(&mut self, call: &Call<'_>) {
-        if self.config.danger == Some(Danger::AdmissionTablesStay) {
+        if self.config.danger.is(Danger::AdmissionTablesStay) {
             let late = |table: &&mut Table| call.now.since(table.moved) >= PATIENCE;
             self.hands.tables.values_mut().filter(late).for_each(|table| table.moved = call.now);
             return;

@@ -129,7 +129,7 @@ impl Admission {
         let plain = Secret::new(codec::encode(&stored));
         let waits = stored.state == WAITING;
         wipe(&mut stored);
-        if waits && self.config.danger == Some(Danger::AdmissionForgetsShare) {
+        if waits && self.config.danger.is(Danger::AdmissionForgetsShare) {
             return;
         }
         match store::seal_share(call.identity, name, &plain, entropy) {
@@ -155,7 +155,7 @@ impl Admission {
         self.hands.wanted = None;
         let next = self.hands.shares.waiting.remove(&name);
         let old = self.hands.shares.current.take();
-        let keeps = self.config.danger == Some(Danger::AdmissionKeepsOldShares);
+        let keeps = self.config.danger.is(Danger::AdmissionKeepsOldShares);
         for (name, waiting) in core::mem::take(&mut self.hands.shares.waiting) {
             drop(waiting);
             self.out.push_back(Output::Persist(store::delete_share(&name)));

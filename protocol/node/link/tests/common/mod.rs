@@ -243,7 +243,7 @@ impl Net {
                 .parties
                 .iter()
                 .enumerate()
-                .filter_map(|(i, party)| party.links.poll_timeout().map(|(at, _)| (at, i)))
+                .filter_map(|(i, party)| party.links.poll_timeout().map(|at| (at, i)))
                 .min();
             let wire_first = match (wire, timer) {
                 (Some((due, _)), Some((at, _))) => due <= at,

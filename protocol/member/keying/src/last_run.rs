@@ -15,13 +15,13 @@ use std::collections::BTreeSet;
 const VERSION: u8 = 1;
 
 /// The state of the last run that was confirmed.
-pub(crate) struct Held {
+pub(crate) struct LastRun {
     /// The run: its key epoch's public name.
     pub(crate) run: Digest,
     pub(crate) kept: Kept,
 }
 
-impl Held {
+impl LastRun {
     /// What goes with the word.
     pub(crate) fn brings(&self) -> Bytes {
         let head = [VERSION].into_iter().chain(self.run).chain(self.kept.rank().to_be_bytes());

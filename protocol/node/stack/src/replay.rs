@@ -33,7 +33,7 @@ impl Node {
 
     /// `NODE-11`: whether these entries, of which some are not here, say nothing new, all of them, and are by former members. What does not stand
     /// is for [`Self::stage`] to name.
-    pub(crate) fn is_echo(&mut self, entries: &[Blob]) -> bool {
+    pub(crate) fn is_replay(&mut self, entries: &[Blob]) -> bool {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let base = known.heads_digest();
         let aside = self.aside.take().filter(|aside| aside.base == base);
@@ -47,7 +47,7 @@ impl Node {
             let appended = aside.transcript.append(&entry.0).ok().filter(|appended| appended.new);
             if let Some(appended) = appended {
                 aside.kept.push(entry.0.clone());
-                news |= !appended.echo;
+                news |= !appended.replay;
             }
         }
         let more = aside.kept.len() > before;
