@@ -53,11 +53,6 @@ impl<U: Upper> Attached<U> {
         if *member == self.me { Some(&self.host) } else { self.others.get(member) }
     }
 
-    /// One of them, to be changed.
-    pub fn member_mut(&mut self, member: &MemberId) -> Option<&mut U> {
-        if *member == self.me { Some(&mut self.host) } else { self.others.get_mut(member) }
-    }
-
     /// All of them, the host first, the others in order of their ids.
     pub fn members(&self) -> impl Iterator<Item = (&MemberId, &U)> {
         core::iter::once((&self.me, &self.host)).chain(&self.others)

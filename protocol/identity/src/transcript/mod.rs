@@ -36,7 +36,9 @@ pub use file::{FILE_LABEL, FileError, FileReader};
 use crate::roster::{Admission, Roster};
 use crate::{Charter, Founder, SignedCharter};
 use bytes::Bytes;
-use folkmoot_base::{Cause, Danger, Digest, EntryId, GroupId, MemberId, Mutant, Persist, UnixTime, limits};
+use folkmoot_base::{
+    Cause, Danger, Digest, EntryId, GroupId, MemberId, Mutant, Persist, StoreKey, UnixTime, limits,
+};
 use graph::Graph;
 use judge::Act;
 use std::collections::{BTreeSet, VecDeque};
@@ -158,6 +160,15 @@ impl Transcript {
     /// [`LoadError`] names the first entry that does not stand.
     pub fn load(entries: impl IntoIterator<Item = Bytes>) -> Result<Self, LoadError> {
         load::load(entries)
+    }
+
+    /// Reads back what a store holds of the transcript that this one, with its genesis alone, begins.
+    ///
+    /// # Errors
+    /// [`LoadError`] names the first entry that does not stand.
+    pub fn restore(self, stored: &[(StoreKey, Bytes)]) -> Result<Self, LoadError> {
+        let entries = stored.iter().filter(|(key, _)| key.table == TABLE).map(|(_, value)| value.clone());
+        Self::load(entries.chain(self.get(&self.genesis).cloned()))
     }
 
     /// Verifies an entry by its own past and takes it.

@@ -41,13 +41,3 @@ pub enum FlushError {
     #[error("no flush request is open")]
     LocalNotAsked,
 }
-
-impl FlushError {
-    /// The member at fault, if one is.
-    pub fn culprit(&self) -> Option<MemberId> {
-        match self {
-            Self::PeerMalformed { peer, .. } | Self::PeerService(peer) => Some(*peer),
-            _ => None,
-        }
-    }
-}

@@ -56,8 +56,6 @@ pub enum Phase {
     Agree,
     /// A view is installed; not all have said so.
     Verify,
-    /// Out.
-    Left,
 }
 
 /// The flush layer of one member in one group.
@@ -88,7 +86,6 @@ pub struct Flush {
     said: Option<(ViewId, FlushOk)>,
     saying: bool,
     leaving: bool,
-    left: bool,
 }
 
 impl Flush {
@@ -111,7 +108,6 @@ impl Flush {
             said: None,
             saying: false,
             leaving: false,
-            left: false,
         }
     }
 
@@ -135,7 +131,7 @@ impl Flush {
     ) -> Result<(), FlushError> {
         let members: BTreeSet<MemberId> = members.into_iter().collect();
         let follows = self.newest.is_none_or(|newest| newest < view);
-        if self.left || !follows || view.group != self.config.group || !members.contains(&self.config.me) {
+        if !follows || view.group != self.config.group || !members.contains(&self.config.me) {
             return Err(FlushError::LocalNotice(view));
         }
         self.shrink(removed.iter().copied().collect(), &members);
@@ -186,9 +182,6 @@ impl Flush {
         service: Service,
         bytes: &Bytes,
     ) -> Result<(), FlushError> {
-        if self.left {
-            return Ok(());
-        }
         let frame =
             message::decode(bytes).map_err(|source| FlushError::PeerMalformed { peer: sender, source })?;
         match frame {
@@ -219,7 +212,7 @@ impl Flush {
     /// # Errors
     /// [`FlushError::LocalNotAsked`] without an open request, or a second time; [`FlushError::LocalTooLong`].
     pub fn flush_ok(&mut self, now: Instant, brings: Bytes) -> Result<(), FlushError> {
-        if !self.asked || self.left {
+        if !self.asked {
             return Err(FlushError::LocalNotAsked);
         }
         if brings.len() > BRINGS_BYTES_MAX {
@@ -260,15 +253,6 @@ impl Flush {
         self.leaving = true;
     }
 
-    /// The group removed us.
-    pub fn left(&mut self, cause: Cause) {
-        if !self.left {
-            self.left = true;
-            self.pending = None;
-            self.out.push_back(Output::Left { cause });
-        }
-    }
-
     /// The time that [`Self::poll_timeout`] named has come.
     pub fn timeout(&mut self, now: Instant) {
         let me = self.config.me;
@@ -299,7 +283,6 @@ impl Flush {
     /// Where it stands.
     pub fn phase(&self) -> Phase {
         match &self.installed {
-            _ if self.left => Phase::Left,
             _ if self.changing && self.authorised => Phase::Agree,
             _ if self.changing => Phase::Authorize,
             None => Phase::Joining,
@@ -315,7 +298,7 @@ impl Flush {
 
     /// Whether [`Self::send`] is allowed now.
     pub fn may_send(&self) -> bool {
-        self.installed.is_some() && !self.authorised && !self.leaving && !self.left
+        self.installed.is_some() && !self.authorised && !self.leaving
     }
 
     /// Members of the pending view whose FLUSH_OK is missing, sorted.
@@ -343,7 +326,7 @@ impl Flush {
 
     fn signal(&mut self) {
         let Some(installed) = &mut self.installed else { return };
-        if !installed.signalled && !self.left {
+        if !installed.signalled {
             installed.signalled = true;
             self.out.push_back(Output::TransitionalSignal);
         }
@@ -402,7 +385,7 @@ impl Flush {
     /// Sends our FLUSH_OK for the newest notice, if we may, and no earlier one is still on its way.
     fn speak(&mut self, now: Instant) {
         let Some(pending) = &mut self.pending else { return };
-        if !self.authorised || self.leaving || self.left {
+        if !self.authorised || self.leaving {
             return;
         }
         pending.wait(now, self.patience);

@@ -30,11 +30,6 @@ pub enum Output {
     },
     /// A new view is installed; sending is allowed again.
     View(View),
-    /// We are out of the group; nothing follows.
-    Left {
-        /// Why.
-        cause: Cause,
-    },
     /// These are silent in the pending view: order a complaint about each.
     Complain {
         /// The newest notice's id.

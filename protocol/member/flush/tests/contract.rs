@@ -271,8 +271,6 @@ fn flu_05_no_send_between_flush_and_view_and_no_second_flush() {
     assert!(flush.may_send());
     flush.leave();
     assert_eq!(flush.send(Service::Safe, b"no"), Err(FlushError::LocalNotAllowed));
-    flush.left(Cause::Leave);
-    assert_eq!(flush.phase(), Phase::Left);
 }
 
 #[test]

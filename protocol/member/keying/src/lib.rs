@@ -58,7 +58,7 @@ pub struct Keying {
 
 impl Keying {
     /// A machine in state Cascading: it waits for its first view. `stored` is what the store holds in table "keying" under
-    /// [`Self::store_key`], if anything.
+    /// the group's id, if anything.
     ///
     /// # Errors
     /// [`KeyingError::LocalStore`] if `stored` is not what this machine persisted.
@@ -70,11 +70,6 @@ impl Keying {
     ) -> Result<Self, KeyingError> {
         let core = Core::new(me, group, config, stored)?;
         Ok(Self { core, machine: Machine::Cascading(Cascading::start()), newest: None })
-    }
-
-    /// The key in table "keying" under which this group's instance counter is kept.
-    pub fn store_key(group: &GroupId) -> Vec<u8> {
-        group.0.to_vec()
     }
 
     /// Takes one input. A refused input leaves the state as it was, but for a view: it is installed below, gets no key here,

@@ -35,11 +35,9 @@ impl<T> Held<T> {
         Some((about, message))
     }
 
-    /// Keeps only what `keep` approves; says how many went.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&Bytes) -> bool) -> usize {
-        let before = self.queue.len();
+    /// Keeps only what `keep` approves.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&Bytes) -> bool) {
         self.queue.retain(|(_, message)| keep(message));
         self.bytes = self.queue.iter().map(|(_, message)| message.len().saturating_add(OVERHEAD_BYTES)).sum();
-        before.saturating_sub(self.queue.len())
     }
 }

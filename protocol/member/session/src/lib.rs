@@ -105,7 +105,6 @@ pub struct Session {
     refresh_asked: bool,
     sends: Held<()>,
     received: Held<(MemberId, Service)>,
-    dropped: u64,
 }
 
 impl Session {
@@ -121,7 +120,6 @@ impl Session {
             refresh_asked: false,
             sends: Held::new(config.held_bytes_max),
             received: Held::new(config.held_bytes_max),
-            dropped: 0,
             config,
         }
     }
@@ -153,9 +151,7 @@ impl Session {
         self.previous = self.current.replace(epoch);
         self.stopped = false;
         self.refresh_asked = false;
-        let went =
-            self.received.retain(|sealed| Header::decode(sealed).is_ok_and(|header| header.epoch == tag));
-        self.dropped = self.dropped.saturating_add(u64::try_from(went).unwrap_or(u64::MAX));
+        self.received.retain(|sealed| Header::decode(sealed).is_ok_and(|header| header.epoch == tag));
         Ok(())
     }
 
@@ -326,11 +322,6 @@ impl Session {
         let first = due && !self.refresh_asked;
         self.refresh_asked |= due;
         first
-    }
-
-    /// How many messages were dropped because the epoch they waited for never opened.
-    pub fn dropped(&self) -> u64 {
-        self.dropped
     }
 }
 

@@ -178,7 +178,6 @@ impl Member {
                 let view = keying::View { id, members, transitional_set, brought, cause };
                 self.ask_keying(now, group, keying::Input::View(view), entropy);
             }
-            flush::Output::Left { cause } => self.removed(now, group, cause),
             flush::Output::Complain { view, suspects } => self.complain(group, view, &suspects),
             flush::Output::Trace(text) => self.trace("flush", text),
         }

@@ -39,7 +39,7 @@ use base::{Entropy, GroupId, Instant, MemberId, NodeId, Persist, StoreKey, UnixT
 use bytes::Bytes;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use folkmoot_identity::transcript::{self, Transcript};
+use folkmoot_identity::transcript::Transcript;
 use folkmoot_identity::{MessageError, Signature, SignedMessage, Stamp};
 use folkmoot_letters::{Desk, Writer};
 use group_stack::GroupStack;
@@ -79,7 +79,7 @@ impl Member {
     /// # Errors
     /// [`MemberError`]: charter, transcript or votes in the store do not stand.
     pub fn new(config: Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, MemberError> {
-        let mut transcript = load_transcript(&config.charter, stored)?;
+        let mut transcript = Transcript::genesis(&config.charter)?.restore(stored)?;
         transcript.endanger(config.danger);
         Self::with_transcript(config, transcript, stored)
     }
@@ -208,14 +208,6 @@ impl Member {
             self.trace(layer, text);
         }
     }
-}
-
-fn load_transcript(charter: &Bytes, stored: &[(StoreKey, Bytes)]) -> Result<Transcript, MemberError> {
-    let entries =
-        stored.iter().filter(|(key, _)| key.table == transcript::TABLE).map(|(_, value)| value.clone());
-    let founded = Transcript::genesis(charter)?;
-    let genesis = founded.get(&founded.genesis_id()).cloned();
-    Ok(Transcript::load(entries.chain(genesis))?)
 }
 
 impl Upper for Member {

@@ -57,17 +57,3 @@ pub enum GroupError {
     #[error("{0} bytes are more than a message may have")]
     LocalTooLong(usize),
 }
-
-impl GroupError {
-    /// The node at fault, if one is.
-    pub fn culprit(&self) -> Option<NodeId> {
-        match self {
-            Self::PeerMalformed { peer, .. }
-            | Self::PeerSpokeForAnother { peer, .. }
-            | Self::PeerNotInConfiguration(peer)
-            | Self::PeerTooLarge(peer)
-            | Self::PeerOutOfTurn(peer) => Some(*peer),
-            _ => None,
-        }
-    }
-}

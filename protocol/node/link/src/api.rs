@@ -56,15 +56,6 @@ pub enum Input {
         /// Whose.
         node: NodeId,
     },
-    /// Send a frame; [`Links::send`] does the same without owned bytes.
-    Send {
-        /// To whom.
-        to: NodeId,
-        /// On which channel.
-        channel: Channel,
-        /// At most `LONG_FRAME_BYTES_MAX` bytes.
-        frame: Bytes,
-    },
     /// The stack's verified roster has this node (or no longer has it). Until said, a peer is a guest.
     Standing {
         /// Whose standing.

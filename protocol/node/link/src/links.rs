@@ -81,7 +81,6 @@ impl<C: Credentials> Links<C> {
             }
             Input::Dial { at, node } => self.dial(now, at, node, false, entropy),
             Input::Hangup { node } => self.hang_up(now, node, DownCause::HungUp),
-            Input::Send { to, channel, frame } => self.send(now, to, channel, &[&frame]),
             Input::Standing { node, member } => {
                 self.standing(node, member);
                 Ok(())

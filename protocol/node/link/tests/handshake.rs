@@ -143,7 +143,6 @@ fn the_wrong_answerer_and_ourselves_are_refused() {
     net.input(0, Input::Dial { at: place(1), node: Some(node_of(9)) }).unwrap();
     net.run_ms(500);
     let wanted = LinkError::PeerOther { wanted: node_of(9), peer: node_of(2) };
-    assert_eq!(wanted.culprit(), Some(node_of(2)));
     assert!(net.parties[0].errors.contains(&wanted));
     net.dial(0, 0);
     net.run_ms(500);

@@ -257,7 +257,7 @@ fn ring_09_only_the_agreed_set_is_committed_at_our_turn_and_with_our_entry() {
         pair.ignores(Control::Commit(bad));
     }
     let mine = pair.committed(OldRing::default());
-    assert!(mine.old.is_some());
+    assert!(mine.id.is_some());
     let altered = OldRing { obligations: mine.obligations ^ 2, ..mine };
     for (old_rings, rotation) in [(vec![OldRing::default(), altered], 2), (vec![OldRing::default(), mine], 1)]
     {

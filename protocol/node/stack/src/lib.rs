@@ -45,7 +45,7 @@ use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_group::Group;
 use folkmoot_identity::Identity;
-use folkmoot_identity::transcript::{self, Transcript};
+use folkmoot_identity::transcript::Transcript;
 use folkmoot_link::{IdentityCredentials, LinkError, Links};
 use folkmoot_ring::Ring;
 use patience::Patience;
@@ -185,7 +185,7 @@ impl Node {
         now: Instant,
         entropy: &mut dyn Entropy,
     ) -> Result<Self, NodeError> {
-        let mut transcript = load_transcript(&config.charter, stored)?;
+        let mut transcript = Transcript::genesis(&config.charter)?.restore(stored)?;
         transcript.endanger(config.danger);
         let me = config.identity.node();
         let ring_seq = stored.iter().find(|(key, _)| {
@@ -303,15 +303,6 @@ impl Node {
             self.trace(layer, text);
         }
     }
-}
-
-/// The transcript from the store, or the one that the charter begins.
-fn load_transcript(charter: &Bytes, stored: &[(StoreKey, Bytes)]) -> Result<Transcript, NodeError> {
-    let entries =
-        stored.iter().filter(|(key, _)| key.table == transcript::TABLE).map(|(_, value)| value.clone());
-    let founded = Transcript::genesis(charter)?;
-    let genesis = founded.get(&founded.genesis_id()).cloned();
-    Ok(Transcript::load(entries.chain(genesis))?)
 }
 
 impl Ground for Node {

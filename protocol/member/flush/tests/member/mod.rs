@@ -132,7 +132,6 @@ impl Member {
                 Output::TransitionalSignal => self.note(Event::Signal),
                 Output::Deliver { view, sender, payload, .. } => self.note(Event::Got(view, sender, payload)),
                 Output::View(view) => self.note(Event::View(view)),
-                Output::Left { .. } => self.note(Event::Left),
                 Output::Complain { view, suspects } => {
                     self.note(Event::Complaint(suspects.clone()));
                     self.calls.extend(suspects.into_iter().map(|suspect| Call::Complain(view, suspect)));
@@ -155,9 +154,8 @@ impl Upper for Member {
             Indication::Deliver { sender, service, payload, .. } => {
                 _ = flush.frame(now, sender, service, &payload)
             }
-            Indication::Removed { cause, .. } => {
-                flush.left(cause);
-                self.drain(now);
+            Indication::Removed { .. } => {
+                self.note(Event::Left);
                 self.flush = None;
                 if self.wants {
                     self.join();
