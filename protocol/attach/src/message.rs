@@ -1,5 +1,5 @@
-//! What crosses the stair. In one process it crosses as these values; nothing here is trusted for content: the node sees
-//! sealed payloads only, and judges certificates and entries itself.
+//! What crosses the stair. In one process it crosses as these values. Neither side trusts it for
+//! content: the node sees sealed payloads only, and judges certificates and entries itself.
 
 use bytes::Bytes;
 use folkmoot_base::{GroupId, Indication, Locator, MemberId, NodeId, Service, ViewId};

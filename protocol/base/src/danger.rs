@@ -1,7 +1,9 @@
-//! Behaviour that is broken on purpose: every checker of a property proves with it that it catches something.
+//! Behaviour that is broken on purpose: every checker of a property proves with it that it catches
+//! something.
 //!
-//! The configuration of a layer holds a [`Mutant`]. Only a build with the feature `danger` can set one. In any other
-//! build a [`Mutant`] holds nothing and [`Mutant::is`] is always `false`, so the compiler drops the broken behaviour.
+//! The configuration of a layer holds a [`Mutant`]. Only a build with the feature `danger` can set
+//! one. In any other build a [`Mutant`] holds nothing and [`Mutant::is`] is always `false`, so the
+//! compiler drops the broken behaviour.
 
 /// Whether this build can set a [`Mutant`].
 pub const ENABLED: bool = cfg!(feature = "danger");

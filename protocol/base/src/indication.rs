@@ -1,4 +1,5 @@
-//! What the group layer of a node indicates to a member: the stair carries it from the one to the other.
+//! What the group layer of a node indicates to a member: the stair carries it from the one to the
+//! other.
 
 use crate::{Cause, GroupId, MemberId, Service, ViewId};
 use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! One picture for all who share a view: no message crosses a view, and who moves on together has seen the same.
+//! One picture for all members that share a view: no message crosses a view, and members that move
+//! on together have seen the same.
 //!
 //! ```text
 //!          notice                flush_ok             last FLUSH_OK in order         last FLUSH_RECV
@@ -7,10 +8,12 @@
 //!                       |  above, once        '--FLUSH_OK at once, no question      |
 //!                       '-----------------------------------------------------------'
 //! ```
-//! One [`Flush`] for each (member, group). Everything it hears comes from one total order for each configuration, and it
-//! decides by that order alone: so all who move together decide alike. Rules `FLU-NN`: docs/protocol/flush.md.
+//! One [`Flush`] for each (member, group). Everything it hears comes from one total order for each
+//! configuration, and it decides by that order alone. So all members that move together decide
+//! alike. Rules `FLU-NN`: docs/protocol/flush.md.
 //!
-//! How to drive it: call, then take [`Flush::poll_output`] until `None`, then [`Flush::poll_timeout`].
+//! How to drive it: call, then take [`Flush::poll_output`] until `None`, then
+//! [`Flush::poll_timeout`].
 
 mod agree;
 mod error;

@@ -1,7 +1,9 @@
-//! One attempt: a module's run for one view, then its confirmation. Judges every message of it; decides nothing about flush.
+//! One attempt: a module's run for one view, then its confirmation. It judges every message of the
+//! run, and decides nothing about flush.
 //!
-//! Agreeing until the module is done, confirming from then on, complete once every member's CONFIRM is delivered. What is
-//! accepted, and in which order, is the transcript; it goes into the key and into every CONFIRM.
+//! An attempt is agreeing until the module is done, confirming from then on, and complete once
+//! every member's CONFIRM is delivered. The messages that it accepted, in their order, are its
+//! transcript, which goes into the key and into every CONFIRM.
 
 use crate::agreement::{AgreementError, Kept, Module, Plan, Step, begin};
 use crate::api::{Credentials, Epoch, Output, Terms, View};

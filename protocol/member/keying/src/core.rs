@@ -1,4 +1,5 @@
-//! What outlives states: outputs, the instance counter, and the relation of views since the last secure one.
+//! What outlives the states: outputs, the instance counter, and how views relate since the last
+//! secure one.
 
 use crate::agreement::{AgreementError, Kept, Origin};
 use crate::api::{Config, Epoch, Output, SecureView, View};

@@ -4,13 +4,14 @@
 //! view ─> Agreeing ─ module done ─> Confirming ─ all confirmed, no signal ─> Secure (a held flush goes to the application)
 //!             └────────────┴── flush request: held (rule H), or answered if the signal came ─> Cascading
 //! ```
-//! Rule H is one rule in all these states: without a transitional signal nobody of the view is gone, everybody holds the
-//! flush, the run completes. With it, everybody who moves on together saw the same messages before it, so all of them
-//! completed or none; what comes after the signal counts for nothing, and the flush is answered.
-//! Waits on: the members in [`Attempt::awaited`], each step with a deadline; past it, a complaint. Not after the signal: a
-//! view without the missing is on its way.
-//! Source: Amir et al., "Robust contributory key agreement in secure spread", ICDCS 2001, the basic algorithm; rule H and KC
-//! are ours (docs/protocol/keying.md, "Departures").
+//! Rule H is one rule in all these states. Without a transitional signal, nobody of the view is
+//! gone, everybody holds the flush, and the run completes. With it, all members that move on
+//! together saw the same messages before it, so all of them completed or none did. Messages after
+//! the signal count for nothing, and the flush is answered. The machine waits for the members in
+//! [`Attempt::awaited`]. Each step has a deadline, and after it comes a complaint; but not after
+//! the signal, since a view without the missing members is on its way.
+//! Source: Amir et al., "Robust contributory key agreement in secure spread", ICDCS 2001, the basic
+//! algorithm; rule H and KC are ours (docs/protocol/keying.md, "Departures").
 
 use crate::api::{Credentials, Output};
 use crate::attempt::{Attempt, Heard, Roll, Took};

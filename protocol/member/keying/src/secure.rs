@@ -1,12 +1,14 @@
-//! Secure: the view and its key stand (S). A refresh is a second attempt beside them, in the same view.
+//! Secure: the view and its key stand (S). A refresh is a second attempt beside them, in the same
+//! view.
 //!
 //! ```text
 //! Secure ─ flush request ─> asks the application ─ secure flush ok ─> Cascading (which goes on hearing a refresh)
 //!    └─ REFRESH ordered ─> attempt n+1 ─ all confirmed, no signal ─> Refreshed ─> Secure
 //! ```
-//! A refresh never holds a flush: who has answered sends nothing more, but goes on hearing, so that all who move on
-//! together open the new epoch at the same place in the order, or none does. What is missing when the view ends is dropped:
-//! the next view brings a key of its own.
+//! A refresh never holds a flush. A member that has answered sends nothing more, but goes on
+//! hearing. So all members that move on together open the new epoch at the same place in the order,
+//! or none does. A refresh that is not complete when the view ends is dropped: the next view brings
+//! a key of its own.
 
 use crate::Machine;
 use crate::api::{Credentials, Output};

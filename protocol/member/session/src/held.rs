@@ -1,4 +1,5 @@
-//! What waits for an epoch: bounded in bytes, each message counted with [`OVERHEAD_BYTES`] more, so that empty ones count.
+//! Messages that wait for an epoch. The queue is bounded in bytes; each message counts
+//! [`OVERHEAD_BYTES`] more than its length, so that empty ones count too.
 
 use bytes::Bytes;
 use std::collections::VecDeque;

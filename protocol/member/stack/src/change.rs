@@ -1,4 +1,5 @@
-//! A change of members: notices to flush, views to keying, keys to the session, and each one's words to the others.
+//! A change of members: notices go to flush, views to keying, keys to the session, and what each
+//! says to the other members.
 
 use crate::api::Event;
 use crate::credentials::Who;

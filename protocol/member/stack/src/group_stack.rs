@@ -1,4 +1,4 @@
-//! One group as this member has it: the three machines of the upper floor, and what it waits for.
+//! One group at this member: flush, keying and session joined, and what it waits for.
 
 use crate::credentials::Who;
 use base::{Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Service, ViewId};

@@ -1,4 +1,4 @@
-//! Upwards: what the node says, sorted to the machine that it concerns.
+//! Upwards: what the node says, handed to the machine that it concerns.
 
 use crate::api::Event;
 use crate::change::Notice;

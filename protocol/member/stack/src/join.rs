@@ -1,4 +1,5 @@
-//! The door: an applicant's, a member's or the authority's side of admission, and the transcript that decides which of them we are.
+//! The door: the side of admission that an applicant, a member or the authority has. The transcript
+//! decides which of them we are.
 
 use crate::api::{Command, Event};
 use crate::{Member, MemberError};

@@ -1,4 +1,4 @@
-//! Downwards: what the application says, sealed, tagged with the view, and handed to the node.
+//! Downwards: what the application says is sealed, tagged with the view, and handed to the node.
 
 use crate::api::{Command, Event, SendError};
 use crate::group_stack::{GroupStack, Manner};

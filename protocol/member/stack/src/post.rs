@@ -1,4 +1,5 @@
-//! Letters: a stranger's to the group, and the group's answers. A member keeps the desk; who is outside writes.
+//! Letters: those of a stranger to the group, and the answers of the group. A member keeps the
+//! desk; anyone outside the group writes.
 
 use crate::Member;
 use crate::api::{Event, SendError};

@@ -1,5 +1,6 @@
-//! Every epoch key that a member ever held: a judge must know what a former member could open with all its state.
-//! A member keeps them only if it is told to, in demonstrations and tests: [`crate::Config::danger_keeps_keys`].
+//! Every epoch key that a member ever held: a judge must know what a former member could open with
+//! all its state. A member keeps them only if it is told to, in demonstrations and tests:
+//! [`crate::Config::danger_keeps_keys`].
 
 use crate::Member;
 use crate::message::{Data, Payload};

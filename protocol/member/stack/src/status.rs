@@ -1,4 +1,5 @@
-//! What people are told: who is in, who is not, and why; from the state of the layers, never from a log.
+//! What people are told: who is in, who is not, and why. It comes from the state of the layers,
+//! never from a log.
 
 use crate::group_stack::{GroupStack, Installed};
 use crate::join::Door;

@@ -1,4 +1,5 @@
-//! One group's table: who is in, on which node, since which join; what was noticed last; who complained about whom.
+//! The table of one group: its members with their nodes and joins, the newest notice, and the
+//! complaints.
 
 use crate::Output;
 use crate::message::{Joined, NoticeLabel, Noticed, STOOD_MAX, Stamp, label_of};

@@ -1,4 +1,4 @@
-//! Why a call or a message was refused; the first word of each name says by whose fault.
+//! Why a call or a message was refused. The first word of each name says whose fault it is.
 
 use folkmoot_base::codec::DecodeError;
 use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId};

@@ -1,4 +1,5 @@
-//! Many named groups over one ring: who is in which, the same at every node at the same place in the order.
+//! Many named groups over one ring: who is in which, the same at every node at the same place in
+//! the order.
 //!
 //! ```text
 //!   attach, join, leave, send, complain, entry             Notice, Transitional, Deliver, Removed (for each local member)
@@ -9,13 +10,16 @@
 //!                 v Submit                                                   | deliver, transitional, regular
 //!                                           the ring
 //! ```
-//! Promise: every node of a configuration that delivers the same prefix of the ring's order has the same tables; a
-//! change of a group gives each of its members one notice, at one place in the order, with one id.
+//! Promise: every node of a configuration that delivers the same prefix of the ring's order has the
+//! same tables; a change of a group gives each of its members one notice, at one place in the
+//! order, with one id.
 //!
-//! How to drive it: call, then take [`Group::poll_output`] until `None`, in order. On [`Output::Entry`] the caller appends
-//! the entry to the transcript, and then calls [`Group::heads`] and [`Group::roster_changed`] before the next delivery.
-//! **The transcript of a node that is on a ring changes only so**: entries learned elsewhere (over a link) are handed to
-//! [`Group::entry`] and appended when they come back in order. Rules `GRP-NN`: docs/protocol/group.md.
+//! How to drive it: call, then take [`Group::poll_output`] until `None`, in order. On
+//! [`Output::Entry`] the caller appends the entry to the transcript, and then calls
+//! [`Group::heads`] and [`Group::roster_changed`] before the next delivery.
+//! **The transcript of a node that is on a ring changes only so**: entries learned elsewhere (over
+//! a link) are handed to [`Group::entry`] and appended when they come back in order. Rules
+//! `GRP-NN`: docs/protocol/group.md.
 
 mod circle;
 mod error;
@@ -42,7 +46,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Most memberships (member, group) that one node may host.
 pub const MEMBERSHIPS_MAX: usize = 50_000;
 /// Most landmarks of a transcript that a node shows.
-pub const LANDMARKS_MAX: usize = 64;
+pub(crate) const LANDMARKS_MAX: usize = 64;
 
 /// What the caller decides.
 #[derive(Debug, Clone)]

@@ -124,13 +124,13 @@ pub struct GroupState {
 }
 
 /// Most notices that a node says its members may still stand in.
-pub const STOOD_MAX: usize = 8;
+pub(crate) const STOOD_MAX: usize = 8;
 
 /// Short name of a notice: the first bytes of a digest of its id. Two that are alike by chance only mix complaints.
 pub type NoticeLabel = [u8; 8];
 
 /// The label of the notice with this id.
-pub fn label_of(view: &ViewId) -> NoticeLabel {
+pub(crate) fn label_of(view: &ViewId) -> NoticeLabel {
     let whole = digest(&[b"folkmoot notice v1", &codec::encode(view)]);
     let mut label = NoticeLabel::default();
     label.iter_mut().zip(whole).for_each(|(to, from)| *to = from);

@@ -1,4 +1,5 @@
-//! Changes of the tables by ordered messages, while the tables of the configuration are merged, or as part of the merge.
+//! Changes of the tables by ordered messages: at their place once the tables are merged, or as part
+//! of the merge.
 
 use crate::circle::{Circle, notice_to};
 use crate::message::Stamp;

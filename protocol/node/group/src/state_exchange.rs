@@ -1,5 +1,6 @@
-//! A new configuration: every node says who lives on it and which transcript it has; when all have spoken and all
-//! transcripts are equal, the tables are merged, at one place in the order.
+//! The state exchange of a new configuration: every node says which members live on it and which
+//! transcript it has. When all nodes have spoken and all transcripts are equal, the tables are
+//! merged, at one place in the order.
 //!
 //! ```text
 //! Idle --regular--> Exchange --last State or Heads, all equal--> Open
@@ -7,8 +8,9 @@
 //!             regular |  '-------------- Split <-- transitional ---'   (from Exchange too)
 //!                     '----------------------'
 //! ```
-//! A node is the authority on its own members, so a merge needs nothing of what the tables were before. Changes ordered
-//! meanwhile are kept and become part of the merge: one notice for each group, not one for each change.
+//! A node is the authority on its own members, so a merge needs nothing of the earlier tables.
+//! Changes that are ordered meanwhile are kept and become part of the merge: each group gets one
+//! notice, not one for each change.
 //! Source: Spread's GROUPS state transfer. Departures: docs/protocol/group.md.
 
 use crate::circle::Circle;

@@ -1,4 +1,4 @@
-//! The doors: dials out, handshakes in, who gets a link and who makes room.
+//! Dials out and handshakes in: which peer gets a link, and which guest makes room for another.
 
 use crate::handshake::{Dial, HalfOpen, Hello, Progress, Proved, Stage};
 use crate::limits::{

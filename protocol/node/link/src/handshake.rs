@@ -9,8 +9,10 @@
 //!  Finish           ------------->            certificate and signature, encrypted; link up
 //!                   <------------- Data(Ping) link up
 //! ```
-//! With ML-KEM-768 the first Hello is an empty one, and a Refusal answers Hellos of the other form. The dialler repeats what is not answered, with back-off; the answerer repeats its answer. No association changes before the
-//! peer's identity is proved, and the newer of two proved ones holds.
+//! With ML-KEM-768 the first Hello is an empty one, and a Refusal answers Hellos of the other form.
+//! The dialler repeats what is not answered, with back-off; the answerer repeats its answer. An
+//! association changes only once the peer's identity is proved, and the newer of two proved ones
+//! holds.
 
 use crate::assembly::Assembly;
 use crate::limits::{COOKIES_ANSWERED, PART_BYTES, RESEND_FIRST, RESEND_MAX};

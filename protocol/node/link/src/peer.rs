@@ -1,4 +1,4 @@
-//! One peer: its associations, its standing, what waits for the next datagram to it.
+//! One peer: its security associations, its standing, and what waits for the next datagram to it.
 
 use crate::assembly::Assemblies;
 use crate::bucket::Bucket;

@@ -1,9 +1,12 @@
-//! Who may take part, what they said of whom they hear, and who is set aside for how long.
+//! The nodes that may take part in a ring: what each said of the nodes that it hears, and how long
+//! it is set aside.
 //!
-//! A node is heard when a JOIN of it has come since it became eligible. Who keeps silent in a gather, or spoils it, is set
-//! aside: for a while we do not count on it, whatever it says. The back-off doubles each time, and ends when the link to it
-//! comes anew or once it has shared configurations with us for some time. A link that goes down again and again is a
-//! back-off too: else a node at the edge of reach would take all others through one configuration after the other.
+//! A node counts as heard when a JOIN of it has come since it became eligible. A node that keeps
+//! silent in a gather, or spoils it, is set aside: for a while this node does not count on it,
+//! whatever it says. The back-off doubles each time. It ends when the link to the node comes up
+//! anew, or once the node has shared configurations with us for some time. A link that goes down
+//! again and again also causes a back-off. Without it, a node at the edge of reach would take all
+//! others through one configuration after another.
 
 use crate::config::Timing;
 use crate::hearing::Report;

@@ -1,10 +1,12 @@
-//! One ring's token at this node: what a visit does, when the token waits, is repeated, hurried, or lost.
+//! The token of one ring at this node: what a visit does, and when the token waits, is repeated,
+//! hurried or lost.
 //!
 //! ```text
 //! token comes -> safe line -> requested packets -> first new packets -> token goes -> the other new packets
 //! ```
-//! The token goes before most of the data (accelerated ring, Babay and Amir), so a member asks only for packets up to the
-//! number that its own previous visit ended with: whatever is younger may still be on its way.
+//! The token goes before most of the data (accelerated ring, Babay and Amir). A member therefore
+//! asks only for packets up to the number with which its own previous visit ended: younger ones may
+//! still be on their way.
 
 use crate::config::{
     ACCELERATED_PACKETS, Config, GAP_PACKETS_MAX, LEADING_PACKETS, REQUESTS_MAX, STORE_PACKETS_MAX,

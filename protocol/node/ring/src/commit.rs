@@ -1,10 +1,11 @@
-//! Commit: the next configuration is made known to its members, and what each brings is collected.
+//! Commit: the members of the next configuration learn of it, and each says what it brings.
 //!
 //! ```text
-//! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all old rings--> ... --> representative
+//! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
-//! In the first rotation each member adds its old ring; with the second it begins to recover. Repeated until the next stage is
-//! seen; ends in a gather when it is not seen in time, or when a member gathers.
+//! In the first rotation each member adds its old ring. With the second it begins to recover. A
+//! COMMIT is repeated until the next stage shows. If it does not show in time, or if a member
+//! gathers, a gather begins.
 
 use crate::context::{Context, Step};
 use crate::message::{CommitToken, Control, Join, Last, OldRing, neighbours};

@@ -1,15 +1,19 @@
-//! Gather: agree with those who hear one another on who is in the next configuration.
+//! Gather: the nodes that hear one another agree on the members of the next configuration.
 //!
-//! Entered with a [`Cause`] from any state; left for Commit when all whom this node wants want exactly the same.
+//! Every state may enter it, with a [`Cause`]. It is left for Commit when all nodes that this node
+//! wants, want exactly the same nodes.
 //!
 //! ```text
 //! Operational --token late, member lost, larger set, JOIN--> Gather --all JOINs agree--> Commit --> Recover
 //!                                      again ^--------------'  silent: given up; not one clique: choice
 //! ```
-//! Sends JOIN to every eligible node; hears JOIN, COMMIT and late packets of the old configuration. Messages wait in the
-//! queue. Wants all whom it hears, and if not all of them hear one another, after a little patience, the best set of those who do
-//! (hearing.rs). Ends because who is given up stays given up for this gather, and a node alone forms a ring alone.
-//! Source: Amir et al., "The Totem Single-Ring Ordering and Membership Protocol", ACM TOCS 13(4), 1995, membership.
+//! The node sends JOIN to every eligible node. It hears JOIN, COMMIT and late packets of the old
+//! configuration. Messages wait in the queue. The node wants all nodes that it hears. If not all of
+//! them hear one another, it waits a little and then wants the best set of nodes that do
+//! (hearing.rs). A gather ends: a node that is given up stays so until the next gather, and a node
+//! that is alone forms a ring alone.
+//! Source: Amir et al., "The Totem Single-Ring Ordering and Membership Protocol", ACM TOCS 13(4),
+//! 1995, membership.
 //! Departures: docs/protocol/ring.md, docs/decisions/0009-cliques.md.
 
 use crate::context::{Context, Step};

@@ -1,7 +1,9 @@
-//! When a ring that stands is left for a larger set (RING-17), and how often that may be tried in vain (RING-19).
+//! When a ring that stands is left for a larger set (RING-17), and how often that may be tried in
+//! vain (RING-19).
 //!
-//! A set that takes in whole rings is formed at once. One that splits a ring waits, since the links that are still missing
-//! may be on their way. A gather that was begun for more and ended with no more holds the next one off, for longer each time.
+//! A set that takes in whole rings is formed at once. A set that splits a ring waits, since the
+//! links that are still missing may be on their way. If a gather began for more nodes and ended
+//! without any, the next one waits longer each time.
 
 use crate::context::Context;
 use crate::hearing::choice;

@@ -78,7 +78,7 @@ pub struct Join {
 /// In [`Last::late`]: nothing came any more.
 pub const LATE: u8 = 1;
 /// In [`Last::late`]: the token came, but nothing new reached everybody.
-pub const STALLED: u8 = 2;
+pub(crate) const STALLED: u8 = 2;
 
 /// How far a ring or attempt came at one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -257,12 +257,12 @@ impl Join {
     }
 
     /// Whether it asks for `node`: its sender gathers, and wants `node` with it.
-    pub fn asks_for(&self, node: &NodeId) -> bool {
+    pub(crate) fn asks_for(&self, node: &NodeId) -> bool {
         self.bound == 0 && self.wants.binary_search(node).is_ok()
     }
 
     /// RING-04, RING-10: whether `node` can have said this: it is in both sets, and wants nobody whom it does not hear.
-    pub fn broken_rule(&self, node: &NodeId) -> Option<&'static str> {
+    pub(crate) fn broken_rule(&self, node: &NodeId) -> Option<&'static str> {
         let own = self.hears(node) && self.wants.binary_search(node).is_ok();
         if !own {
             return Some("RING-04");
@@ -281,7 +281,7 @@ impl Join {
 
 /// In which order a ring visits its members, the representative first: ascending or descending, as the nonce says. So the
 /// neighbours of a member change from attempt to attempt, and whose pass it is that fails again and again becomes plain.
-pub fn visiting_order(members: &[NodeId], ring: &RingNonce) -> Vec<NodeId> {
+pub(crate) fn visiting_order(members: &[NodeId], ring: &RingNonce) -> Vec<NodeId> {
     let mut order = members.to_vec();
     if ring.first().is_some_and(|byte| byte & 1 == 1) {
         order.reverse();

@@ -1,7 +1,8 @@
 //! Operational: the token goes round, messages are numbered and delivered.
 //!
-//! Left for Gather when the token is lost, packets do not reach everybody, a member is lost or gathers, or a larger set of
-//! nodes hears one another (merging.rs). Tells those who are eligible but outside whom this node hears, so that they know.
+//! The ring goes to Gather when the token is lost, when packets do not reach everybody, when a
+//! member is lost or gathers, or when a larger set of nodes hears one another (merging.rs). This
+//! node also tells eligible nodes outside the ring which nodes it hears.
 
 use crate::circuit::{Circuit, Lost};
 use crate::config::PACKET_SEQ_MAX;

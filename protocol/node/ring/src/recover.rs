@@ -1,15 +1,19 @@
-//! Recover: the survivors of each old configuration exchange its packets on the new ring, then all install at once.
+//! Recover: the survivors of each old configuration exchange its packets on the new ring, then all
+//! install at once.
 //!
-//! Every member sends, as packets of the new ring, what of its old ring somebody may lack, and then END. A packet is
-//! processed in its order, so who has all ENDs has everything. The new configuration is installed at the visit of the token
-//! at which the last END is *safe*: then all have everything, and every other member finds the same at its next visit,
-//! before anything it says can make a message of the new configuration safe.
+//! Every member sends, as packets of the new ring, those packets of its old ring that somebody may
+//! lack, and then END. A packet is processed in its order, so a member that has all ENDs has
+//! everything. The new configuration is installed at the visit of the token at which the last END
+//! is *safe*. All members then have everything. Every other member finds the same at its next
+//! visit, before anything that it says can make a message of the new configuration safe.
 //!
-//! **One line** (O2): up to the highest number that any survivor has delivered or knows to be safe, messages belong to the old
-//! regular configuration; if nobody was lost, all do. The line follows from the commit token alone, so it is the same for all.
+//! **One line** (O2): messages up to the highest number that any survivor has delivered, or knows
+//! to be safe, belong to the old regular configuration. If nobody was lost, all messages do. The
+//! line follows from the commit token alone, so it is the same for all.
 //!
-//! **Obligations** (Moser et al. 1994): whoever has all ENDs must count on another member having installed, and delivered what
-//! its survivors sent even beyond a hole. From then on it must deliver the same, whatever becomes of this attempt.
+//! **Obligations** (Moser et al. 1994): a member that has all ENDs must expect that another member
+//! has installed the configuration, and has delivered what its survivors sent even beyond a hole.
+//! From then on it must deliver the same, whatever becomes of this attempt.
 
 use crate::circuit::{Circuit, Lost, Source};
 use crate::commit::{Repeat, last};

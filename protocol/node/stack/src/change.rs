@@ -1,4 +1,5 @@
-//! Who takes part: links that come and go, configurations, and entries of the transcript as they find their place.
+//! What changes who takes part: links that come and go, configurations, and entries of the
+//! transcript in their order.
 
 use crate::credentials::own;
 use crate::{Node, PeerInfo, RingEvent};

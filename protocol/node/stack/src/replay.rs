@@ -1,9 +1,12 @@
-//! What former members write over the past in which they were members. There is no end of it, so a guest's word alone does not bring it
-//! into the order; but what says something new may stand on it: then it comes along.
+//! Replays: entries in which former members repeat what is known, over the past in which they were
+//! members. A former member can write any number of them, so the word of a guest alone does not
+//! bring them into the order. But an entry that says something new may stand on them, and then they
+//! come along.
 //!
 //! ```text
-//! batch of a guest --> tried beside the transcript --> something new among it?  yes: all of it is ordered, and what was kept beside
-//!                                                                               no:  kept beside, at most 256 entries, for the next batch
+//! batch of a guest --> tried beside the transcript --> something new among it?
+//!     yes: all of it is ordered, and with it what was kept beside
+//!     no:  it is kept beside, at most 256 entries, for the next batch
 //! ```
 
 use crate::Node;

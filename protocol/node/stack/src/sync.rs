@@ -1,6 +1,7 @@
-//! Transcripts kept in step: heads are exchanged at link up and at every change, and what is missing is fetched, before a
-//! peer may take part in a gather (DECISIONS T1). What is learned here is not appended here: it goes through the ring, so
-//! that the transcripts of one configuration change at one place in the order.
+//! Transcripts kept in step. Two nodes exchange heads when their link comes up and at every change,
+//! and fetch what they lack, before either takes the other for a peer that may gather (DECISIONS
+//! T1). What a node learns here it does not append here. It goes through the ring, so that the
+//! transcripts of one configuration change at one place in the order.
 
 use crate::message::{ENTRIES_BATCH_BYTES, HAVE_MAX, HEADS_MAX, Sync};
 use crate::{Node, Place};
