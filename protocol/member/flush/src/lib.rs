@@ -42,7 +42,7 @@ pub struct Config {
     pub me: MemberId,
     /// This group.
     pub group: GroupId,
-    /// A deliberately broken behaviour, for the checkers' sake.
+    /// What a mutant does wrong.
     pub danger: Mutant,
 }
 

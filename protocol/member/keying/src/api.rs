@@ -13,7 +13,7 @@ use core::time::Duration;
 pub struct Config {
     /// How long to wait for another's step before complaining.
     pub step_deadline: Duration,
-    /// What a mutant does wrong; `None` outside tests.
+    /// What a mutant does wrong.
     pub danger: Mutant,
 }
 

@@ -45,7 +45,7 @@ pub struct Config {
     pub seals_per_epoch_max: u64,
     /// Most bytes of messages that wait for an epoch, for each direction.
     pub held_bytes_max: usize,
-    /// What a mutant does wrong; `None` outside tests.
+    /// What a mutant does wrong.
     pub danger: Mutant,
 }
 

@@ -25,7 +25,7 @@ pub struct Config {
     pub seals_per_epoch_max: u64,
     /// Of one who speaks for the authority: whether others do, too, with whom it shares a log ([`Event::Log`]).
     pub replicated: bool,
-    /// Deliberately broken behaviour; `None` outside mutant runs.
+    /// What a mutant does wrong.
     pub danger: Mutant,
     /// Keep every epoch key for [`crate::Member::spoils`]; `false` outside tests.
     pub danger_keeps_keys: bool,

@@ -53,7 +53,7 @@ pub(crate) const LANDMARKS_MAX: usize = 64;
 pub struct Config {
     /// This node.
     pub me: NodeId,
-    /// A deliberately broken behaviour, for the checkers' sake.
+    /// What a mutant does wrong.
     pub danger: Mutant,
 }
 

@@ -167,7 +167,7 @@ pub struct Config {
     pub dial: Duration,
     /// Datagrams sealed or opened under one key before a new handshake.
     pub rekey_after: u64,
-    /// Deliberately broken behaviour; `None` outside mutant runs.
+    /// What a mutant does wrong.
     pub danger: Mutant,
 }
 

@@ -96,7 +96,7 @@ pub struct Config {
     pub window: u32,
     /// Packets that this node sends on one visit at most.
     pub visit: u32,
-    /// Broken on purpose; `None` outside of mutant tests.
+    /// What a mutant does wrong.
     pub danger: Mutant,
 }
 

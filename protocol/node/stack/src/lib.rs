@@ -73,7 +73,7 @@ pub struct Config {
     pub lookup: Duration,
     /// Keep [`RingEvent`]s for [`Node::take_events`].
     pub observe: bool,
-    /// Deliberately broken behaviour; `None` outside mutant runs.
+    /// What a mutant does wrong.
     pub danger: Mutant,
 }
 
