@@ -4,7 +4,7 @@ use crate::engine::{Note, Sending, UpperFloor};
 use crate::stacks::{Command, Event, Member};
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, Upper, UpperOutput};
-use folkmoot_base::{Entropy, GroupId, Instant, MemberId, Service, UnixTime, ViewId};
+use folkmoot_base::{Entropy, GroupId, Indication, Instant, MemberId, Service, UnixTime, ViewId};
 use std::collections::VecDeque;
 
 /// Payloads a tap keeps; older ones go first.
@@ -93,7 +93,11 @@ impl MemberFloor {
     /// Hands the member payloads as if its node had delivered them now.
     pub fn feed(&mut self, now: Instant, payloads: Vec<Tapped>, entropy: &mut dyn Entropy) {
         for Tapped { group, sender, service, payload } in payloads {
-            self.member.node(now, ToMember::Deliver { group, sender, service, payload }, entropy);
+            self.member.node(
+                now,
+                ToMember::Group(Indication::Deliver { group, sender, service, payload }),
+                entropy,
+            );
         }
     }
 }
@@ -103,8 +107,9 @@ impl Upper for MemberFloor {
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
-        let deliver = matches!(message, ToMember::Deliver { .. });
-        if let (Some(tap), ToMember::Deliver { group, sender, service, payload }) = (&mut self.tap, &message)
+        let deliver = matches!(message, ToMember::Group(Indication::Deliver { .. }));
+        if let (Some(tap), ToMember::Group(Indication::Deliver { group, sender, service, payload })) =
+            (&mut self.tap, &message)
         {
             if tap.len() >= TAPPED_MAX {
                 tap.pop_front();

@@ -1,4 +1,5 @@
-//! Several members on one node: each is an upper floor of its own, and all stand on the same ground floor.
+//! Several members on one node: each is an upper floor of its own, and all stand on the same ground
+//! floor.
 //!
 //! ```text
 //!    (member, Command) |    ^ (member, Event)
@@ -7,9 +8,9 @@
 //!               ToNode |    ^ ToMember, to one or to all
 //!                   [ Ground ]
 //! ```
-//! The host is the member whose key the node shows on its links. What strangers say at the door of the node is for the
-//! host alone, for it is to the host's key that they speak; everything else is for whom the node names, or for all.
-//! Members of one node trust its process, and share its disk: [`stored_for`].
+//! The host is the member whose key the node shows on its links. Strangers at the door of the node
+//! speak to that key, so the host alone hears them. Everything else is for the member that the node
+//! names, or for all. Members of one node trust its process, and share its disk: [`stored_for`].
 
 use crate::{ToMember, Upper, UpperOutput};
 use bytes::Bytes;
@@ -51,11 +52,6 @@ impl<U: Upper> Attached<U> {
     /// One of them.
     pub fn member(&self, member: &MemberId) -> Option<&U> {
         if *member == self.me { Some(&self.host) } else { self.others.get(member) }
-    }
-
-    /// One of them, to be changed.
-    pub fn member_mut(&mut self, member: &MemberId) -> Option<&mut U> {
-        if *member == self.me { Some(&mut self.host) } else { self.others.get_mut(member) }
     }
 
     /// All of them, the host first, the others in order of their ids.

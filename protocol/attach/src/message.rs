@@ -1,8 +1,8 @@
-//! What crosses the stair. In one process it crosses as these values; nothing here is trusted for content: the node sees
-//! sealed payloads only, and judges certificates and entries itself.
+//! What crosses the stair. In one process it crosses as these values. Neither side trusts it for
+//! content: the node sees sealed payloads only, and judges certificates and entries itself.
 
 use bytes::Bytes;
-use folkmoot_base::{Cause, GroupId, Locator, MemberId, NodeId, Service, ViewId};
+use folkmoot_base::{GroupId, Indication, Locator, MemberId, NodeId, Service, ViewId};
 
 /// Member → node.
 #[derive(Debug, Clone)]
@@ -76,51 +76,8 @@ pub enum ToNode {
 /// Node → member.
 #[derive(Debug, Clone)]
 pub enum ToMember {
-    /// The members of a group are changing. One for each change, in ring order.
-    Notice {
-        /// Which group.
-        group: GroupId,
-        /// The id that the view will have.
-        view: ViewId,
-        /// All members once it is installed, in the same order everywhere.
-        members: Vec<MemberId>,
-        /// Who was in the notice before and is not now.
-        removed: Vec<MemberId>,
-        /// Why.
-        cause: Cause,
-    },
-    /// From here on, promises of the old configuration hold only among those who are not lost.
-    Transitional {
-        /// Which group.
-        group: GroupId,
-        /// Members whose nodes did not come along.
-        lost: Vec<MemberId>,
-    },
-    /// An ordered message to a group.
-    Deliver {
-        /// Which group.
-        group: GroupId,
-        /// Who sent it, by the word of its node.
-        sender: MemberId,
-        /// Ordered how.
-        service: Service,
-        /// What.
-        payload: Bytes,
-    },
-    /// The attached member is no longer in the group: it left, or was removed; `Notice`s to it stop.
-    Removed {
-        /// Which group.
-        group: GroupId,
-        /// Why.
-        cause: Cause,
-    },
-    /// A join was refused, by every node alike; ask again later, or not at all.
-    Refused {
-        /// Which group.
-        group: GroupId,
-        /// Why, in plain words.
-        reason: String,
-    },
+    /// Of one of its groups.
+    Group(Indication),
     /// A transcript entry took its place: at start, by catch-up, or in ring order. Verified by the node; verify it too.
     Entry(Bytes),
     /// An admission frame came over a link from a guest, or from our contact when we are the guest.

@@ -66,6 +66,21 @@ pub fn decode<T: DeserializeBytes + Serialize + Size>(input: &[u8]) -> Result<T,
     Ok(message)
 }
 
+/// Declares enumerations whose values are one byte each on the wire.
+///
+/// Every variant states its byte. The crate that calls this depends on `tls_codec` as well: the derived code names it.
+#[macro_export]
+macro_rules! codec_enum {
+    ($($(#[$about:meta])* $seen:vis enum $name:ident { $($variants:tt)* })+) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive($crate::codec::TlsSize, $crate::codec::TlsSerialize, $crate::codec::TlsDeserializeBytes)]
+        #[repr(u8)]
+        $seen enum $name { $($variants)* }
+    )+};
+}
+pub use codec_enum;
+
 /// Bytes of any length to 16 MiB inside a message: a four-byte length, then the bytes.
 ///
 /// `tls_codec`'s own byte vectors assert on short input in debug builds, or read byte by byte; this one does neither.

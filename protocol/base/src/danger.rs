@@ -1,8 +1,64 @@
-//! Deliberately broken behaviour, one name for each, so that every property checker can prove that it catches something.
+//! Behaviour that is broken on purpose: every checker of a property proves with it that it catches
+//! something.
 //!
-//! A layer's configuration carries a `danger: Option<Danger>`, `None` everywhere but in the simulator's mutant runs.
+//! The configuration of a layer holds a [`Mutant`]. Only a build with the feature `danger` can set
+//! one. In any other build a [`Mutant`] holds nothing and [`Mutant::is`] is always `false`, so the
+//! compiler drops the broken behaviour.
 
-/// What a mutant does wrong. Never set outside tests: each breaks a promise on purpose.
+/// Whether this build can set a [`Mutant`].
+pub const ENABLED: bool = cfg!(feature = "danger");
+
+/// The broken behaviour of one layer, or none, which is the default.
+#[cfg(feature = "danger")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mutant<D = Danger>(Option<D>);
+
+/// The place of a broken behaviour. This build has none.
+#[cfg(not(feature = "danger"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mutant<D = Danger>(core::marker::PhantomData<D>);
+
+#[cfg(feature = "danger")]
+impl<D> Mutant<D> {
+    /// Nothing is broken.
+    pub const NONE: Self = Self(None);
+
+    /// Whether `danger` is what is broken.
+    #[inline]
+    pub fn is(&self, danger: D) -> bool
+    where
+        D: PartialEq,
+    {
+        self.0.as_ref() == Some(&danger)
+    }
+}
+
+#[cfg(not(feature = "danger"))]
+impl<D> Mutant<D> {
+    /// Nothing is broken.
+    pub const NONE: Self = Self(core::marker::PhantomData);
+
+    /// `false`: nothing is broken in this build.
+    #[inline]
+    pub fn is(&self, _: D) -> bool {
+        false
+    }
+}
+
+#[cfg(feature = "danger")]
+impl<D> From<Option<D>> for Mutant<D> {
+    fn from(danger: Option<D>) -> Self {
+        Self(danger)
+    }
+}
+
+impl<D> Default for Mutant<D> {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// What a [`Mutant`] does wrong. Each breaks a promise on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Danger {

@@ -5,9 +5,10 @@
 //! ([`Persist`]).
 
 pub mod codec;
-mod danger;
+pub mod danger;
 mod entropy;
 mod id;
+mod indication;
 pub mod limits;
 mod locator;
 pub mod sealing;
@@ -19,9 +20,10 @@ mod time;
 mod view;
 
 pub use codec::{Blob, DecodeError};
-pub use danger::Danger;
+pub use danger::{Danger, Mutant};
 pub use entropy::{Entropy, draw};
 pub use id::{Digest, EntryId, GroupId, GroupName, MemberId, NameError, NodeId, digest, hmac_sha256};
+pub use indication::{Indication, JoinRefusal};
 pub use locator::{Locator, LocatorError};
 pub use sealing::{OpeningKey, Sealed};
 pub use secret::Secret;

@@ -1,5 +1,5 @@
-//! Sealing to a key: HPKE in base mode (RFC 9180 section 5.1.1) with HKDF-SHA-256 and ChaCha20-Poly1305, by two KEMs. Who sealed
-//! is said by signatures outside or inside.
+//! Sealing to a key: HPKE in base mode (RFC 9180 section 5.1.1) with HKDF-SHA-256 and
+//! ChaCha20-Poly1305, by two KEMs. Signatures outside or inside say who sealed.
 
 use crate::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::{Entropy, Secret};

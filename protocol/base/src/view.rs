@@ -1,6 +1,6 @@
 //! Configurations of nodes and views of members, and why they change.
 
-use crate::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
+use crate::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize, codec_enum};
 use crate::{GroupId, NodeId};
 
 /// Names what the ring installs (DECISIONS N2). Ordered by `ring_seq` first.
@@ -35,26 +35,24 @@ impl core::fmt::Display for ViewId {
     }
 }
 
-/// Why a view changed.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
-)]
-#[repr(u8)]
-pub enum Cause {
-    /// A member joined the group.
-    Join = 1,
-    /// A member left the group.
-    Leave = 2,
-    /// A member was detached by its node, or went away without a word.
-    Detach = 3,
-    /// Nodes were lost, came back, or were heard for the first time.
-    Network = 4,
-    /// The roster ended the member: expelled by vote.
-    Expelled = 5,
-    /// The roster ended the member: its certificate ran out.
-    Expired = 6,
-    /// The others complained that it was silent; it stays on the roster.
-    Complaint = 7,
-    /// The roster or charter changed without removing anybody: the key alone changes.
-    Refresh = 8,
+codec_enum! {
+    /// Why a view changed.
+    pub enum Cause {
+        /// A member joined the group.
+        Join = 1,
+        /// A member left the group.
+        Leave = 2,
+        /// A member was detached by its node, or went away without a word.
+        Detach = 3,
+        /// Nodes were lost, came back, or were heard for the first time.
+        Network = 4,
+        /// The roster ended the member: expelled by vote.
+        Expelled = 5,
+        /// The roster ended the member: its certificate ran out.
+        Expired = 6,
+        /// The others complained that it was silent; it stays on the roster.
+        Complaint = 7,
+        /// The roster or charter changed without removing anybody: the key alone changes.
+        Refresh = 8,
+    }
 }

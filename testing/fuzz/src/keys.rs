@@ -4,7 +4,7 @@ use crate::frames::{member, view_id};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Cause, Cipher, Digest, GroupId, Instant, MemberId, Secret, Service};
+use folkmoot_base::{Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Secret, Service};
 use folkmoot_flush::message::{self as flush_message, Control as FlushControl};
 use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
 use folkmoot_keying::{Config as KeyingConfig, Credentials, Input, Keying, Output, Terms, View};
@@ -25,7 +25,7 @@ impl Flushing {
     /// In a view with member 2, installed and known to be.
     fn steady() -> Self {
         let mut flushing = Self {
-            flush: Flush::new(FlushConfig { me: member(1), group: GROUP, danger: None }, HEADS),
+            flush: Flush::new(FlushConfig { me: member(1), group: GROUP, danger: Mutant::NONE }, HEADS),
             order: 0,
         };
         flushing.notice();

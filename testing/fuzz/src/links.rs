@@ -107,10 +107,10 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
 
     fn pass(&mut self, span: Duration) {
         self.now = self.now + span;
-        if self.a.poll_timeout().is_some_and(|(at, _)| at <= self.now) {
+        if self.a.poll_timeout().is_some_and(|at| at <= self.now) {
             self.tell_a(Input::Timeout);
         }
-        if self.b.poll_timeout().is_some_and(|(at, _)| at <= self.now) {
+        if self.b.poll_timeout().is_some_and(|at| at <= self.now) {
             self.tell_b(Input::Timeout);
         }
         self.play();

@@ -4,7 +4,7 @@ use crate::frames::{configuration, member, node};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Cause, EntryId, GroupId, Instant, NodeId, Service};
+use folkmoot_base::{Cause, EntryId, GroupId, Instant, Mutant, NodeId, Service};
 use folkmoot_group::{Config as GroupConfig, Group, Output as GroupOutput};
 use folkmoot_ring::{Config, Output, Phase, Ring};
 use std::collections::VecDeque;
@@ -62,7 +62,7 @@ impl Rings {
     fn pass(&mut self, span: Duration) {
         self.now = self.now + span;
         for which in [0, 1] {
-            if self.rings[which].poll_timeout().is_some_and(|(at, _)| at <= self.now) {
+            if self.rings[which].poll_timeout().is_some_and(|at| at <= self.now) {
                 self.rings[which].timeout(self.now, &mut self.dice);
                 self.drain(which);
             }
@@ -162,7 +162,7 @@ struct Ordered {
 
 impl Ordered {
     fn new() -> Self {
-        let mut group = Group::new(GroupConfig { me: node(1), danger: None });
+        let mut group = Group::new(GroupConfig { me: node(1), danger: Mutant::NONE });
         group.heads(vec![EntryId([1; 32])], vec![]);
         group.attach(member(1)).unwrap();
         Self { group, configuration: 0, order: 0, said: Vec::new() }

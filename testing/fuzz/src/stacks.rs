@@ -6,7 +6,7 @@ use crate::world::{NOW, world};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToMember, ToNode, Upper, UpperOutput};
-use folkmoot_base::{Cause, Instant, Locator, NodeId, Service, StoreKey, UnixTime};
+use folkmoot_base::{Cause, Indication, Instant, Locator, NodeId, Service, StoreKey, UnixTime};
 use folkmoot_identity::Identity;
 use folkmoot_link::{self as link, Channel, IdentityCredentials, Links};
 use folkmoot_member::{Command, Config as MemberConfig, Event, Member};
@@ -104,7 +104,7 @@ impl Linked {
 
     fn pass(&mut self, span: Duration) {
         self.now = self.now + span;
-        if self.peer.poll_timeout().is_some_and(|(at, _)| at <= self.now) {
+        if self.peer.poll_timeout().is_some_and(|at| at <= self.now) {
             let _ = self.peer.handle(self.now, link::Input::Timeout, &mut self.dice);
         }
         if self.node.poll_timeout().is_some_and(|at| at <= self.now) {
@@ -197,7 +197,12 @@ impl Upstairs {
                 assert!(count <= OUTPUTS_MAX, "no end of outputs");
                 match output {
                     UpperOutput::Node(ToNode::Send { group, service, payload, .. }) => {
-                        words.push_back(ToMember::Deliver { group, sender: me, service, payload });
+                        words.push_back(ToMember::Group(Indication::Deliver {
+                            group,
+                            sender: me,
+                            service,
+                            payload,
+                        }));
                     }
                     UpperOutput::Node(ToNode::Entry(entry)) => words.push_back(ToMember::Entry(entry)),
                     _ => {}
@@ -217,7 +222,13 @@ impl Upstairs {
         members.sort();
         let removed = outside.into_iter().map(|place| all[place]).collect();
         let view = crate::frames::view_id(group, self.order);
-        self.word(ToMember::Notice { group, view, members, removed, cause: Cause::Network });
+        self.word(ToMember::Group(Indication::Notice {
+            group,
+            view,
+            members,
+            removed,
+            cause: Cause::Network,
+        }));
     }
 }
 
@@ -232,12 +243,18 @@ pub fn member_words(data: &[u8]) {
         match op % 10 {
             0 | 1 => {
                 let service = if op & 1 == 0 { Service::Agreed } else { Service::Safe };
-                upstairs.word(ToMember::Deliver { group, sender: sender.member(), service, payload });
+                upstairs.word(ToMember::Group(Indication::Deliver {
+                    group,
+                    sender: sender.member(),
+                    service,
+                    payload,
+                }));
             }
             2 => upstairs.word(ToMember::Entry(payload)),
             3 => upstairs.word(ToMember::Guest { from: sender.node(), payload }),
             4 => upstairs.notice(body.first().copied().unwrap_or(7)),
-            5 => upstairs.word(ToMember::Transitional { group, lost: vec![world().members()[1]] }),
+            5 => upstairs
+                .word(ToMember::Group(Indication::Transitional { group, lost: vec![world().members()[1]] })),
             6 => {
                 upstairs.now = upstairs.now + Duration::from_millis(number(body));
                 upstairs.member.timeout(upstairs.now, &mut upstairs.dice);

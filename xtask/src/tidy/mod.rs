@@ -3,6 +3,7 @@
 mod callers;
 mod circles;
 mod columns;
+mod danger;
 mod dead;
 mod edges;
 mod parsed;
@@ -28,9 +29,11 @@ pub(crate) fn tidy() -> Result<(), String> {
     let rust = sources(&["protocol", "host", "clients", "testing", "xtask"], "rs")?;
     let docs = sources(&["docs"], "md")?;
     let pages = sources(&["README.md", "docs"], "md")?;
-    let manifests = sources(&["protocol", "host", "clients", "testing/sim", "testing/model"], "toml")?;
+    let mut manifests = sources(&["protocol", "host", "clients", "testing/sim", "testing/model"], "toml")?;
     let mut breaches = Vec::new();
     breaches.extend(edges::check(&manifests));
+    manifests.push(read(&root().join("Cargo.toml"))?);
+    breaches.extend(danger::check(&manifests));
     breaches.extend(sizes::check(&rust));
     breaches.extend(purity::check(&rust));
     breaches.extend(rules::check(&rust, &docs));
@@ -78,7 +81,8 @@ fn walk(folder: &Path, ending: &str, found: &mut Vec<Source>) -> Result<(), Stri
 
 fn read(path: &Path) -> Result<Source, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(Source { path: path.strip_prefix(root()).unwrap_or(path).display().to_string(), text })
+    let path = path.strip_prefix(root()).unwrap_or(path).display().to_string();
+    Ok(Source { path, text })
 }
 
 impl Source {

@@ -5,7 +5,7 @@ use super::log::{LOG_MAX, Log};
 use super::message::{Message, request_of};
 use super::view::CurrentView;
 use bytes::Bytes;
-use folkmoot_base::{Digest, MemberId, Persist, StoreKey, ViewId};
+use folkmoot_base::{Digest, MemberId, Mutant, Persist, StoreKey, ViewId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most records of the own authority that wait for a place; a newer one is refused, and its authority hands it in again.
@@ -120,7 +120,7 @@ pub struct Replicas {
     next_ticket: u64,
     pub(super) diverged: Option<MemberId>,
     pub(super) out: VecDeque<Output>,
-    pub(super) danger: Option<Danger>,
+    pub(super) danger: Mutant<Danger>,
 }
 
 impl Replicas {
@@ -150,14 +150,14 @@ impl Replicas {
             next_ticket: 0,
             diverged: None,
             out: VecDeque::new(),
-            danger: None,
+            danger: Mutant::NONE,
         })
     }
 
     /// Makes a mutant of it.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_danger(self, danger: Option<Danger>) -> Self {
+    pub fn with_danger(self, danger: Mutant<Danger>) -> Self {
         Self { danger, ..self }
     }
 
@@ -174,7 +174,7 @@ impl Replicas {
             Input::Message { from, view, payload } => return self.message(from, view, &payload),
             Input::View { id, members } => self.enter_view(id, &members),
             Input::Transitional => {
-                if let Some(view) = self.view.as_mut().filter(|_| self.danger != Some(Danger::AfterSignal)) {
+                if let Some(view) = self.view.as_mut().filter(|_| !self.danger.is(Danger::AfterSignal)) {
                     view.losing = true;
                 }
             }
@@ -245,7 +245,7 @@ impl Replicas {
         let Some(now) = self.view.as_ref().filter(|now| now.is_keeping()) else {
             return Err(ReplicasError::PeerOutOfTurn(from, "a proposal before the logs are in sync"));
         };
-        if self.log.place(&request).is_some() && self.danger != Some(Danger::KeepsTwo) {
+        if self.log.place(&request).is_some() && !self.danger.is(Danger::KeepsTwo) {
             return Ok(());
         }
         let underway = self.log.length().saturating_sub(now.kept_by_all());
@@ -255,7 +255,7 @@ impl Replicas {
         let row = self.log.push(request, record);
         let place = self.log.length();
         self.persist(vec![row, self.log.state()], Some((view, place)));
-        if self.danger == Some(Danger::HandsBackUnkept) {
+        if self.danger.is(Danger::HandsBackUnkept) {
             self.hand_back(place);
             self.offered = place;
         }
@@ -323,7 +323,7 @@ impl Replicas {
         self.next_ticket = number.saturating_add(1);
         self.out.push_back(Output::Persist { ticket: number, rows });
         self.tickets.push_back(Ticket { number, kept });
-        if self.danger == Some(Danger::SaysKeptEarly) {
+        if self.danger.is(Danger::SaysKeptEarly) {
             self.say_kept(kept);
         }
     }
@@ -331,7 +331,7 @@ impl Replicas {
     fn persisted(&mut self, number: u64) -> Result<(), ReplicasError> {
         let ticket = self.tickets.pop_front_if(|ticket| ticket.number == number);
         let ticket = ticket.ok_or(ReplicasError::LocalTicket)?;
-        if self.danger != Some(Danger::SaysKeptEarly) {
+        if !self.danger.is(Danger::SaysKeptEarly) {
             self.say_kept(ticket.kept);
         }
         self.say_state();

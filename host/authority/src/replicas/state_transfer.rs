@@ -19,10 +19,10 @@ impl Replicas {
     pub(super) fn enter_view(&mut self, id: ViewId, members: &[MemberId]) {
         let present: Vec<MemberId> =
             self.listed.iter().filter(|one| members.contains(one)).copied().collect();
-        let quorum = is_quorum(&self.listed, &present) || self.danger == Some(Danger::MinorityToo);
+        let quorum = is_quorum(&self.listed, &present) || self.danger.is(Danger::MinorityToo);
         // AUTH-17: the authority says again what still stands, and nothing that it has dropped meanwhile.
         self.wants.clear();
-        let before = self.view.take().filter(|_| self.danger == Some(Danger::ProposesOnce));
+        let before = self.view.take().filter(|_| self.danger.is(Danger::ProposesOnce));
         self.trace(format!("view {id}: {} of {} replicas", present.len(), self.listed.len()));
         self.view = Some(CurrentView {
             id,
@@ -76,18 +76,18 @@ impl Replicas {
     fn choose(&mut self) -> Result<(), ReplicasError> {
         let (danger, me, ours) = (self.danger, self.me, self.log.holding());
         let Some(view) = self.view.as_mut() else { return Ok(()) };
-        let careless = matches!(danger, Some(Danger::MinorityToo | Danger::NewCount));
+        let careless = danger.is(Danger::MinorityToo) || danger.is(Danger::NewCount);
         if let Some(know) = view.few_know(&self.listed).filter(|_| !careless) {
             view.few = Some(know);
             self.trace(format!("{know} of {} replicas know the log: too few", self.listed.len()));
             return Ok(());
         }
         let rank = |(member, has): &(&MemberId, &Holding)| {
-            let epoch = has.epoch.filter(|_| danger != Some(Danger::LongestLog));
+            let epoch = has.epoch.filter(|_| !danger.is(Danger::LongestLog));
             (epoch, has.length, Reverse(**member))
         };
         let best = view.states.iter().max_by_key(rank).map(|(member, has)| (*member, *has));
-        let best = if danger == Some(Danger::OwnLog) { Some((me, ours)) } else { best };
+        let best = if danger.is(Danger::OwnLog) { Some((me, ours)) } else { best };
         let Some((source, has)) = best else { return Ok(()) };
         // AUTH-15: by views it is told which log is the newer one. One that was in sync in a later view than this lost the ring's number.
         if has.epoch.is_some_and(|epoch| epoch >= view.id) {
@@ -98,7 +98,7 @@ impl Replicas {
         let agreed = |of: &Holding| {
             if of.epoch == has.epoch { of.length.min(has.length) } else { of.floor.min(has.length) }
         };
-        let least = view.states.values().map(agreed).min().filter(|_| danger != Some(Danger::OwnLog));
+        let least = view.states.values().map(agreed).min().filter(|_| !danger.is(Danger::OwnLog));
         let next = least.unwrap_or(has.length).saturating_add(1);
         let agreed = agreed(&ours);
         let filling = Filling { source, has, next, agreed, rest: Vec::new() };

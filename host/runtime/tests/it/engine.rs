@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
-use folkmoot_base::{Entropy, GroupId, Instant, Locator, Persist, Service, UnixTime};
+use folkmoot_base::{Entropy, GroupId, Indication, Instant, Locator, Persist, Service, UnixTime};
 use folkmoot_runtime::{
     Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Sending, Store, UpperFloor, Wire, start,
 };
@@ -33,7 +33,12 @@ impl Ground for Echo {
         self.0.push_back(GroundOutput::Persist(Persist::put("ring", datagram.clone(), datagram.clone())));
         self.0.push_back(GroundOutput::Transmit(from, datagram.clone()));
         let sender = folkmoot_base::MemberId([1; 32]);
-        let deliver = ToMember::Deliver { group: GROUP, sender, service: Service::Agreed, payload: datagram };
+        let deliver = ToMember::Group(Indication::Deliver {
+            group: GROUP,
+            sender,
+            service: Service::Agreed,
+            payload: datagram,
+        });
         self.0.push_back(GroundOutput::Member(deliver));
     }
     fn clock(&mut self, _now: Instant, _time: UnixTime, _entropy: &mut dyn Entropy) {}
@@ -71,7 +76,7 @@ impl Upper for App {
     type Command = Order;
     type Event = Heard;
     fn node(&mut self, _now: Instant, message: ToMember, _entropy: &mut dyn Entropy) {
-        if let ToMember::Deliver { payload, .. } = message {
+        if let ToMember::Group(Indication::Deliver { payload, .. }) = message {
             self.out.push_back(UpperOutput::Event(Heard::Payload(payload)));
         }
     }

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, ToNode, Upper, UpperOutput, stored_for};
 use folkmoot_base::{
-    Cause, Entropy, GroupId, Instant, Locator, MemberId, NodeId, Persist, Service, StoreKey, UnixTime,
+    Cause, Entropy, GroupId, Indication, Instant, Locator, MemberId, NodeId, Persist, Service, StoreKey,
+    UnixTime,
 };
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -43,14 +44,14 @@ impl Upper for Scribe {
     type Event = String;
     fn node(&mut self, _now: Instant, message: ToMember, _entropy: &mut dyn Entropy) {
         match message {
-            ToMember::Deliver { group, sender, service, payload } => {
+            ToMember::Group(Indication::Deliver { group, sender, service, payload }) => {
                 let member = self.me;
                 if sender != member {
                     self.out.push_back(UpperOutput::Node(ToNode::Send { member, group, service, payload }));
                 }
                 self.say("deliver".into());
             }
-            ToMember::Removed { .. } => self.say("removed".into()),
+            ToMember::Group(Indication::Removed { .. }) => self.say("removed".into()),
             ToMember::Guest { .. } => self.say("guest".into()),
             ToMember::LinkUp { rostered, .. } => self.say(format!("link {rostered}")),
             other => self.say(format!("{other:?}")),
@@ -104,7 +105,7 @@ fn each(word: &str) -> Vec<(MemberId, String)> {
 #[test]
 fn a_word_to_one_is_heard_by_one_and_a_word_to_all_by_all() {
     let mut all = three();
-    let removed = ToMember::Removed { group: GROUP, cause: Cause::Leave };
+    let removed = ToMember::Group(Indication::Removed { group: GROUP, cause: Cause::Leave });
     all.node_to(Instant(0), LOW, removed.clone(), &mut Nothing);
     assert_eq!(heard(&mut all), [(LOW, "removed".to_owned())]);
     all.node_to(Instant(0), MemberId([77; 32]), removed, &mut Nothing);
@@ -131,12 +132,12 @@ fn each_answers_for_itself_and_in_the_order_it_was_asked() {
     let mut all = three();
     let payload = Bytes::from_static(b"hello");
     for to in [LOW, HIGH] {
-        let deliver = ToMember::Deliver {
+        let deliver = ToMember::Group(Indication::Deliver {
             group: GROUP,
             sender: HIGH,
             service: Service::Agreed,
             payload: payload.clone(),
-        };
+        });
         all.node_to(Instant(0), to, deliver, &mut Nothing);
     }
     let mut answers = Vec::new();

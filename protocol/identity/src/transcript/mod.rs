@@ -37,7 +37,9 @@ pub use file::{FILE_LABEL, FileError, FileReader};
 use crate::roster::{Admission, Roster};
 use crate::{Charter, Founder, SignedCharter};
 use bytes::Bytes;
-use folkmoot_base::{Cause, Danger, Digest, EntryId, GroupId, MemberId, Persist, UnixTime, limits};
+use folkmoot_base::{
+    Cause, Danger, Digest, EntryId, GroupId, MemberId, Mutant, Persist, StoreKey, UnixTime, limits,
+};
 use graph::Graph;
 use judge::Act;
 use std::collections::{BTreeSet, VecDeque};
@@ -92,7 +94,7 @@ pub struct Appended {
     pub new: bool,
     /// Whether it says nothing that was not known, and is by somebody who was no member any more. One who has left can write any number of these,
     /// over the past in which it was a member; they are wanted for what was written over them alone.
-    pub echo: bool,
+    pub replay: bool,
     /// What it changed.
     pub change: Change,
 }
@@ -109,7 +111,7 @@ pub struct Transcript {
     founded: Roster,
     roster: Roster,
     branches: VecDeque<(EntryId, Roster)>,
-    danger: Option<Danger>,
+    danger: Mutant,
 }
 
 impl Transcript {
@@ -139,18 +141,18 @@ impl Transcript {
             founded,
             roster,
             branches: VecDeque::new(),
-            danger: None,
+            danger: Mutant::NONE,
         })
     }
 
     /// From now on judges wrongly on purpose, in tests of the tests.
-    pub fn endanger(&mut self, danger: Option<Danger>) {
+    pub fn endanger(&mut self, danger: Mutant) {
         self.danger = danger;
     }
 
     /// The mutant for which the share-epoch in a certificate means nothing (`TRN-52` off).
     fn is_lax(&self) -> bool {
-        self.danger == Some(Danger::AdmissionNoShareEpoch)
+        self.danger.is(Danger::AdmissionNoShareEpoch)
     }
 
     /// Reads a transcript back from what [`Self::persist`] stored, in any order, verifying everything again.
@@ -161,6 +163,15 @@ impl Transcript {
         load::load(entries)
     }
 
+    /// Reads back what a store holds of the transcript that this one, with its genesis alone, begins.
+    ///
+    /// # Errors
+    /// [`LoadError`] names the first entry that does not stand.
+    pub fn restore(self, stored: &[(StoreKey, Bytes)]) -> Result<Self, LoadError> {
+        let entries = stored.iter().filter(|(key, _)| key.table == TABLE).map(|(_, value)| value.clone());
+        Self::load(entries.chain(self.get(&self.genesis).cloned()))
+    }
+
     /// Verifies an entry by its own past and takes it.
     ///
     /// # Errors
@@ -168,7 +179,7 @@ impl Transcript {
     pub fn append(&mut self, bytes: &[u8]) -> Result<Appended, EntryError> {
         let id = Entry::id_of(bytes);
         if self.graph.contains(&id) {
-            return Ok(Appended { id, new: false, echo: false, change: Change::Nothing });
+            return Ok(Appended { id, new: false, replay: false, change: Change::Nothing });
         }
         let entry = self.admissible(bytes)?;
         self.check_signature(&entry)?;
@@ -179,11 +190,11 @@ impl Transcript {
             act.apply(&mut past);
             self.remember(id, &entry.parents, past);
         }
-        let echo = !self.roster.is_member(&entry.author) && act.is_known(&self.roster);
+        let replay = !self.roster.is_member(&entry.author) && act.is_known(&self.roster);
         let change = self.take(id, &act);
         self.graph.insert(id, &entry.parents, Bytes::copy_from_slice(bytes));
         self.acts.push(act);
-        Ok(Appended { id, new: true, echo, change })
+        Ok(Appended { id, new: true, replay, change })
     }
 
     /// Whether it is signed by the author that it names, who is or was a member.

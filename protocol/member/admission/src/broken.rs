@@ -13,7 +13,7 @@ const WAIT: Duration = Duration::from_secs(1);
 
 impl Admission {
     pub(crate) fn votes_twice(&self) -> bool {
-        self.config.danger == Some(Danger::AdmissionVotesTwice)
+        self.config.danger.is(Danger::AdmissionVotesTwice)
     }
 
     /// Approves all that its person wants, each in a ballot of its own.

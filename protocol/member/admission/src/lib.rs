@@ -58,7 +58,7 @@ pub use status::{ProposalStatus, RequestStatus, SigningStatus, Status};
 
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Danger, Digest, MemberId, NodeId, Persist, UnixTime};
+use folkmoot_base::{Digest, MemberId, Mutant, NodeId, Persist, UnixTime};
 use folkmoot_identity::{Appended, Decision};
 
 /// Most open requests that one contact may bring.
@@ -84,7 +84,7 @@ pub struct Config {
     /// By how much clocks may differ, in seconds (T7).
     pub skew_seconds: u64,
     /// What to do wrong, in tests of the tests.
-    pub danger: Option<Danger>,
+    pub danger: Mutant,
 }
 
 impl Default for Config {
@@ -95,7 +95,7 @@ impl Default for Config {
             heartbeat: at_authority::HEARTBEAT,
             replicated: false,
             skew_seconds: 60,
-            danger: None,
+            danger: Mutant::NONE,
         }
     }
 }

@@ -88,7 +88,7 @@ impl Admission {
 
     /// The mutant that sends votes it does not keep.
     pub(crate) fn forgets_votes(&self) -> bool {
-        self.config.danger == Some(Danger::AdmissionForgetsVote)
+        self.config.danger.is(Danger::AdmissionForgetsVote)
     }
 
     fn count_vote(&mut self, call: &Call<'_>, digest: Digest, vote: Vote) {

@@ -1,29 +1,30 @@
-//! The change being agreed: whose word is there, whose is missing, and how long we wait.
+//! The change being agreed: whose FLUSH_OK is there, whose is missing, and how long we wait.
 
 use core::time::Duration;
 use folkmoot_base::limits::{MEMBERS_MAX, STEP_DEADLINE};
 use folkmoot_base::{Blob, Cause, Digest, Instant, MemberId, ViewId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long words may be missing before we complain, unless a step may take longer than usual. Twice a step: a member that holds its flush because its key
-/// agreement waits on somebody (rule H) must have had the time to get rid of that one first.
+/// How long a FLUSH_OK may be missing before we complain, unless a step may take longer than usual. It is twice a step:
+/// a member may hold its flush because its key agreement waits on somebody (rule H), and must first have had the time to
+/// get rid of that one.
 pub(crate) const FLUSH_DEADLINE: Duration = STEP_DEADLINE.saturating_mul(2);
 /// Longest back-off between complaints, in deadlines.
 const BACK_OFF_MAX: u32 = 8;
-/// Changes after which a word for a view that nobody announced is forgotten, and most such views.
+/// Changes after which a FLUSH_OK for a view that nobody announced is forgotten, and most such views.
 pub(crate) const EARLY_VIEWS_MAX: usize = 200;
 
-/// What a member says of itself.
+/// What a member says with FLUSH_OK.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct FlushOk {
     /// Digest of the heads of its transcript.
     pub(crate) heads: Digest,
     /// What its layer above brings along.
     pub(crate) brings: Blob,
 }
 
-/// Words by member: what each said last.
-pub(crate) type Words = BTreeMap<MemberId, Word>;
+/// What each member said last.
+pub(crate) type FlushOks = BTreeMap<MemberId, FlushOk>;
 
 /// The newest notice, not yet installed.
 #[derive(Debug)]
@@ -31,27 +32,32 @@ pub(crate) struct Pending {
     pub(crate) view: ViewId,
     pub(crate) members: BTreeSet<MemberId>,
     pub(crate) cause: Cause,
-    pub(crate) words: Words,
-    /// When to complain; `None` until our own word is given.
+    pub(crate) flush_oks: FlushOks,
+    /// When to complain; `None` until our own FLUSH_OK is sent.
     pub(crate) deadline: Option<Instant>,
     back_off: u32,
 }
 
 impl Pending {
-    pub(crate) fn new(view: ViewId, members: BTreeSet<MemberId>, cause: Cause, mut words: Words) -> Self {
-        words.retain(|member, _| members.contains(member));
-        Self { view, members, cause, words, deadline: None, back_off: 1 }
+    pub(crate) fn new(
+        view: ViewId,
+        members: BTreeSet<MemberId>,
+        cause: Cause,
+        mut flush_oks: FlushOks,
+    ) -> Self {
+        flush_oks.retain(|member, _| members.contains(member));
+        Self { view, members, cause, flush_oks, deadline: None, back_off: 1 }
     }
 
     /// The digest that all gave, once all have given the same.
     pub(crate) fn agreed(&self) -> Option<Digest> {
-        let first = self.words.values().next()?.heads;
-        let complete = self.words.len() == self.members.len();
-        (complete && self.words.values().all(|word| word.heads == first)).then_some(first)
+        let first = self.flush_oks.values().next()?.heads;
+        let complete = self.flush_oks.len() == self.members.len();
+        (complete && self.flush_oks.values().all(|said| said.heads == first)).then_some(first)
     }
 
     pub(crate) fn missing(&self) -> Vec<MemberId> {
-        self.members.iter().filter(|member| !self.words.contains_key(*member)).copied().collect()
+        self.members.iter().filter(|member| !self.flush_oks.contains_key(*member)).copied().collect()
     }
 
     /// Starts the clock, if it does not run.
@@ -75,7 +81,7 @@ impl Pending {
         self.deadline = Some(now + patience.saturating_mul(self.back_off));
         let missing = self.missing();
         let suspects = if missing.is_empty() { self.minority() } else { missing };
-        Some(if suspects.contains(me) && self.words.contains_key(me) {
+        Some(if suspects.contains(me) && self.flush_oks.contains_key(me) {
             Vec::new()
         } else {
             suspects.into_iter().filter(|suspect| suspect != me).collect()
@@ -85,7 +91,7 @@ impl Pending {
     /// FLU-06: those whose heads are not those of the most; of two as frequent, those of the smallest member count.
     fn minority(&self) -> Vec<MemberId> {
         let mut counts: Vec<(Digest, usize)> = Vec::new();
-        for Word { heads, .. } in self.words.values() {
+        for FlushOk { heads, .. } in self.flush_oks.values() {
             match counts.iter_mut().find(|(digest, _)| digest == heads) {
                 Some((_, count)) => *count = count.saturating_add(1),
                 None => counts.push((*heads, 1)),
@@ -93,38 +99,38 @@ impl Pending {
         }
         let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let Some((kept, _)) = counts.into_iter().find(|(_, count)| *count == most) else { return Vec::new() };
-        self.words.iter().filter(|(_, word)| word.heads != kept).map(|(member, _)| *member).collect()
+        self.flush_oks.iter().filter(|(_, said)| said.heads != kept).map(|(member, _)| *member).collect()
     }
 }
 
-/// Words that came before the notice they belong to.
+/// FLUSH_OK of members whom the notice has reached before us.
 #[derive(Debug, Default)]
 pub(crate) struct Early {
-    views: BTreeMap<ViewId, (u64, Words)>,
+    views: BTreeMap<ViewId, (u64, FlushOks)>,
     changes: u64,
 }
 
 impl Early {
-    /// Keeps a word; `false` if there is no room.
-    pub(crate) fn keep(&mut self, view: ViewId, member: MemberId, word: Word) -> bool {
+    /// Keeps a FLUSH_OK; `false` if there is no room.
+    pub(crate) fn keep(&mut self, view: ViewId, member: MemberId, flush_ok: FlushOk) -> bool {
         if !self.views.contains_key(&view) && self.views.len() >= EARLY_VIEWS_MAX {
             return false;
         }
-        let (_, words) = self.views.entry(view).or_insert_with(|| (self.changes, Words::new()));
-        if words.len() >= MEMBERS_MAX && !words.contains_key(&member) {
+        let (_, flush_oks) = self.views.entry(view).or_insert_with(|| (self.changes, FlushOks::new()));
+        if flush_oks.len() >= MEMBERS_MAX && !flush_oks.contains_key(&member) {
             return false;
         }
-        words.insert(member, word);
+        flush_oks.insert(member, flush_ok);
         true
     }
 
-    /// The words kept for `view`; older ones are forgotten.
-    pub(crate) fn take(&mut self, view: &ViewId) -> Words {
+    /// What is kept for `view`; older ones are forgotten.
+    pub(crate) fn take(&mut self, view: &ViewId) -> FlushOks {
         self.changes = self.changes.saturating_add(1);
-        let words = self.views.remove(view).map_or_else(Words::new, |(_, words)| words);
+        let flush_oks = self.views.remove(view).map_or_else(FlushOks::new, |(_, kept)| kept);
         let changes = self.changes;
         let fresh = |since: u64| changes.saturating_sub(since) <= EARLY_VIEWS_MAX as u64;
         self.views.retain(|kept, (since, _)| kept > view && fresh(*since));
-        words
+        flush_oks
     }
 }

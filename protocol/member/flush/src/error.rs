@@ -1,4 +1,4 @@
-//! Why a call or a frame was refused; the first word of each name says by whose fault.
+//! Why a call or a frame was refused. The first word of each name says whose fault it is.
 
 use folkmoot_base::codec::DecodeError;
 use folkmoot_base::{MemberId, ViewId};
@@ -25,7 +25,7 @@ pub enum FlushError {
     /// A message came with another service than its sender wrote.
     #[error("{0}'s message came with another service than it was sent with")]
     PeerService(MemberId),
-    /// A word about a view of which we know nothing, beyond what is kept.
+    /// A FLUSH_OK for a view of which we know nothing, beyond what is kept.
     #[error("{0} speaks of an unknown view")]
     PeerUnknownView(MemberId),
     /// A notice that does not list us, is of another group, or is not newer than the one before.
@@ -40,14 +40,4 @@ pub enum FlushError {
     /// Nobody asked for a flush, or it was given already.
     #[error("no flush request is open")]
     LocalNotAsked,
-}
-
-impl FlushError {
-    /// The member at fault, if one is.
-    pub fn culprit(&self) -> Option<MemberId> {
-        match self {
-            Self::PeerMalformed { peer, .. } | Self::PeerService(peer) => Some(*peer),
-            _ => None,
-        }
-    }
 }

@@ -4,7 +4,7 @@ use crate::View;
 use crate::agree::Pending;
 use crate::message::ViewTag;
 use bytes::Bytes;
-use folkmoot_base::{Danger, Digest, MemberId, ViewId};
+use folkmoot_base::{Danger, Digest, MemberId, Mutant, ViewId};
 use std::collections::BTreeSet;
 
 #[derive(Debug)]
@@ -68,19 +68,19 @@ pub(crate) fn install(
     pending: Pending,
     heads: Digest,
     me: MemberId,
-    danger: Option<Danger>,
+    danger: Mutant,
 ) -> (Installed, View) {
-    let Pending { view: id, members, cause, words, .. } = pending;
+    let Pending { view: id, members, cause, flush_oks, .. } = pending;
     let mut together: BTreeSet<MemberId> =
         before.map_or_else(BTreeSet::new, |before| before.with_me.intersection(&members).copied().collect());
     together.insert(me);
-    if danger == Some(Danger::FlushWholeTransitional) {
+    if danger.is(Danger::FlushWholeTransitional) {
         together.clone_from(&members);
     }
     let departed =
         before.map_or_else(Vec::new, |before| before.members.difference(&together).copied().collect());
-    let shown = |member: &&MemberId| danger != Some(Danger::FlushOmitsSelf) || **member != me;
-    let brings = |member| words.get(member).map_or_else(Bytes::new, |word| word.brings.0.clone());
+    let shown = |member: &&MemberId| !danger.is(Danger::FlushOmitsSelf) || **member != me;
+    let brings = |member| flush_oks.get(member).map_or_else(Bytes::new, |said| said.brings.0.clone());
     let view = View {
         brought: members.iter().filter(shown).map(brings).collect(),
         id,

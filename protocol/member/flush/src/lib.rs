@@ -1,16 +1,19 @@
-//! One picture for all who share a view: no message crosses a view, and who moves on together has seen the same.
+//! One picture for all members that share a view: no message crosses a view, and members that move
+//! on together have seen the same.
 //!
 //! ```text
 //!          notice                flush_ok             last FLUSH_OK in order         last FLUSH_RECV
 //!  STEADY --------> AUTHORIZE ------------> AGREE ---------------------------> VERIFY ---------------> STEADY
 //!                       ^  asks the layer     |  another notice: collapse, new     | notice
-//!                       |  above, once        '--word at once, no new question      |
+//!                       |  above, once        '--FLUSH_OK at once, no question      |
 //!                       '-----------------------------------------------------------'
 //! ```
-//! One [`Flush`] for each (member, group). Everything it hears comes from one total order for each configuration, and it
-//! decides by that order alone: so all who move together decide alike. Rules `FLU-NN`: docs/protocol/flush.md.
+//! One [`Flush`] for each (member, group). Everything it hears comes from one total order for each
+//! configuration, and it decides by that order alone. So all members that move together decide
+//! alike. Rules `FLU-NN`: docs/protocol/flush.md.
 //!
-//! How to drive it: call, then take [`Flush::poll_output`] until `None`, then [`Flush::poll_timeout`].
+//! How to drive it: call, then take [`Flush::poll_output`] until `None`, then
+//! [`Flush::poll_timeout`].
 
 mod agree;
 mod error;
@@ -21,10 +24,10 @@ mod output;
 pub use error::FlushError;
 pub use output::{Output, View};
 
-use agree::{Early, Pending, Word};
+use agree::{Early, FlushOk, Pending};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Service, ViewId};
+use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Mutant, Service, ViewId};
 use installed::{Installed, install};
 use message::{BRINGS_BYTES_MAX, Control, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
@@ -39,8 +42,8 @@ pub struct Config {
     pub me: MemberId,
     /// This group.
     pub group: GroupId,
-    /// A deliberately broken behaviour, for the checkers' sake.
-    pub danger: Option<Danger>,
+    /// What a mutant does wrong.
+    pub danger: Mutant,
 }
 
 /// Where a flush stands.
@@ -52,19 +55,17 @@ pub enum Phase {
     Steady,
     /// The layer above is asked to flush.
     Authorize,
-    /// Our word is given; the others' words are awaited.
+    /// Our FLUSH_OK is sent; those of the others are awaited.
     Agree,
     /// A view is installed; not all have said so.
     Verify,
-    /// Out.
-    Left,
 }
 
 /// The flush layer of one member in one group.
 #[derive(Debug)]
 pub struct Flush {
     config: Config,
-    /// How long words may be missing before we complain.
+    /// How long a FLUSH_OK may be missing before we complain.
     patience: Duration,
     out: VecDeque<Output>,
     /// Digest of the heads of our transcript.
@@ -80,15 +81,14 @@ pub struct Flush {
     early: Early,
     /// The layer above is asked and has not answered.
     asked: bool,
-    /// The layer above has answered, or there is no view yet: our word is given by ourselves from now on.
+    /// The layer above has answered, or there is no view yet: from now on we send FLUSH_OK by ourselves.
     authorised: bool,
     /// What the layer above brings into the next view, from its flush on.
     brings: Blob,
-    /// The word that we gave last, and whether it is still on its way.
-    said: Option<(ViewId, Word)>,
+    /// The FLUSH_OK that we sent last, and whether it is still on its way.
+    said: Option<(ViewId, FlushOk)>,
     saying: bool,
     leaving: bool,
-    left: bool,
 }
 
 impl Flush {
@@ -111,11 +111,10 @@ impl Flush {
             said: None,
             saying: false,
             leaving: false,
-            left: false,
         }
     }
 
-    /// The same, where a step may take so long: words are waited for twice that, but never less than usual.
+    /// The same, where a step may take so long: each FLUSH_OK is waited for twice that, but never less than usual.
     #[must_use]
     pub fn with_step_deadline(self, step: Duration) -> Self {
         Self { patience: step.saturating_mul(2).max(agree::FLUSH_DEADLINE), ..self }
@@ -135,16 +134,16 @@ impl Flush {
     ) -> Result<(), FlushError> {
         let members: BTreeSet<MemberId> = members.into_iter().collect();
         let follows = self.newest.is_none_or(|newest| newest < view);
-        if self.left || !follows || view.group != self.config.group || !members.contains(&self.config.me) {
+        if !follows || view.group != self.config.group || !members.contains(&self.config.me) {
             return Err(FlushError::LocalNotice(view));
         }
         self.shrink(removed.iter().copied().collect(), &members);
         self.newest = Some(view);
         let cause = if self.cause.is_none_or(|before| before == cause) { cause } else { Cause::Network };
         self.cause = Some(cause);
-        let words = self.early.take(&view);
-        self.pending = Some(Pending::new(view, members, cause, words));
-        if self.config.danger == Some(Danger::FlushNoWait) {
+        let flush_oks = self.early.take(&view);
+        self.pending = Some(Pending::new(view, members, cause, flush_oks));
+        if self.config.danger.is(Danger::FlushNoWait) {
             self.install(self.heads);
             return Ok(());
         }
@@ -186,9 +185,6 @@ impl Flush {
         service: Service,
         bytes: &Bytes,
     ) -> Result<(), FlushError> {
-        if self.left {
-            return Ok(());
-        }
         let frame =
             message::decode(bytes).map_err(|source| FlushError::PeerMalformed { peer: sender, source })?;
         match frame {
@@ -196,7 +192,7 @@ impl Flush {
                 self.data(sender, tag, (wanted, service), payload)
             }
             Frame::Control(Control::FlushOk { view, heads, brings }) => {
-                self.word(now, sender, view, Word { heads, brings })
+                self.flush_ok_came(now, sender, view, FlushOk { heads, brings })
             }
             Frame::Control(Control::FlushReceived { view }) => {
                 if let Some(installed) = self.installed.as_mut().filter(|installed| installed.id == view) {
@@ -213,13 +209,13 @@ impl Flush {
         self.speak(now);
     }
 
-    /// The layer above sends no more in the installed view. `brings` goes with our word to all, who find it in
+    /// The layer above sends no more in the installed view. `brings` goes with our FLUSH_OK to all, who find it in
     /// [`View::brought`]: whatever becomes of the change, it is said again for each newer notice until a view is installed.
     ///
     /// # Errors
     /// [`FlushError::LocalNotAsked`] without an open request, or a second time; [`FlushError::LocalTooLong`].
     pub fn flush_ok(&mut self, now: Instant, brings: Bytes) -> Result<(), FlushError> {
-        if !self.asked || self.left {
+        if !self.asked {
             return Err(FlushError::LocalNotAsked);
         }
         if brings.len() > BRINGS_BYTES_MAX {
@@ -260,26 +256,17 @@ impl Flush {
         self.leaving = true;
     }
 
-    /// The group removed us.
-    pub fn left(&mut self, cause: Cause) {
-        if !self.left {
-            self.left = true;
-            self.pending = None;
-            self.out.push_back(Output::Left { cause });
-        }
-    }
-
     /// The time that [`Self::poll_timeout`] named has come.
     pub fn timeout(&mut self, now: Instant) {
         let me = self.config.me;
         let Some(pending) = &mut self.pending else { return };
         let Some(suspects) = pending.overdue(now, &me, self.patience) else { return };
-        let (view, unheard) = (pending.view, !pending.words.contains_key(&me));
+        let (view, unheard) = (pending.view, !pending.flush_oks.contains_key(&me));
         if !suspects.is_empty() {
             self.out.push_back(Output::Complain { view, suspects });
         }
         if unheard {
-            // Our own word did not come back: say it again.
+            // Our own FLUSH_OK did not come back: say it again.
             self.said = None;
             self.saying = false;
             self.speak(now);
@@ -299,7 +286,6 @@ impl Flush {
     /// Where it stands.
     pub fn phase(&self) -> Phase {
         match &self.installed {
-            _ if self.left => Phase::Left,
             _ if self.changing && self.authorised => Phase::Agree,
             _ if self.changing => Phase::Authorize,
             None => Phase::Joining,
@@ -315,10 +301,10 @@ impl Flush {
 
     /// Whether [`Self::send`] is allowed now.
     pub fn may_send(&self) -> bool {
-        self.installed.is_some() && !self.authorised && !self.leaving && !self.left
+        self.installed.is_some() && !self.authorised && !self.leaving
     }
 
-    /// Members of the pending view whose word is missing, sorted.
+    /// Members of the pending view whose FLUSH_OK is missing, sorted.
     pub fn awaited(&self) -> Vec<MemberId> {
         self.pending.as_ref().map_or_else(Vec::new, Pending::missing)
     }
@@ -327,7 +313,7 @@ impl Flush {
     fn shrink(&mut self, mut removed: BTreeSet<MemberId>, members: &BTreeSet<MemberId>) {
         let known = self.installed.iter().flat_map(|installed| installed.members.iter());
         removed.extend(known.filter(|member| !members.contains(member)));
-        if self.config.danger != Some(Danger::FlushNoSignal) && self.concerns(&removed) {
+        if !self.config.danger.is(Danger::FlushNoSignal) && self.concerns(&removed) {
             self.signal();
         }
         if let Some(installed) = &mut self.installed {
@@ -343,7 +329,7 @@ impl Flush {
 
     fn signal(&mut self) {
         let Some(installed) = &mut self.installed else { return };
-        if !installed.signalled && !self.left {
+        if !installed.signalled {
             installed.signalled = true;
             self.out.push_back(Output::TransitionalSignal);
         }
@@ -356,7 +342,7 @@ impl Flush {
         (wanted, service): (Service, Service),
         payload: Bytes,
     ) -> Result<(), FlushError> {
-        let any_view = self.config.danger == Some(Danger::FlushAnyView);
+        let any_view = self.config.danger.is(Danger::FlushAnyView);
         let installed = self.installed.as_ref().filter(|installed| any_view || installed.tag == tag);
         let Some(installed) = installed else { return Err(FlushError::PeerOtherView(sender)) };
         if !any_view && !installed.hears(&sender) {
@@ -370,7 +356,13 @@ impl Flush {
         Ok(())
     }
 
-    fn word(&mut self, now: Instant, sender: MemberId, view: ViewId, word: Word) -> Result<(), FlushError> {
+    fn flush_ok_came(
+        &mut self,
+        now: Instant,
+        sender: MemberId,
+        view: ViewId,
+        flush_ok: FlushOk,
+    ) -> Result<(), FlushError> {
         if view.group != self.config.group {
             return Err(FlushError::PeerUnknownView(sender));
         }
@@ -381,27 +373,27 @@ impl Flush {
             if !pending.members.contains(&sender) {
                 return Err(FlushError::PeerNotPresent(sender));
             }
-            pending.words.insert(sender, word);
+            pending.flush_oks.insert(sender, flush_ok);
             if let Some(heads) = pending.agreed() {
                 self.install(heads);
                 return Ok(());
             }
-        } else if self.newest.is_none_or(|newest| newest < view) && !self.early.keep(view, sender, word) {
+        } else if self.newest.is_none_or(|newest| newest < view) && !self.early.keep(view, sender, flush_ok) {
             return Err(FlushError::PeerUnknownView(sender));
         }
         self.speak(now);
         Ok(())
     }
 
-    /// Gives our word for the newest notice, if we may, and no earlier word of ours is still on its way.
+    /// Sends our FLUSH_OK for the newest notice, if we may, and no earlier one is still on its way.
     fn speak(&mut self, now: Instant) {
         let Some(pending) = &mut self.pending else { return };
-        if !self.authorised || self.leaving || self.left {
+        if !self.authorised || self.leaving {
             return;
         }
         pending.wait(now, self.patience);
         let (view, heads, brings) = (pending.view, self.heads, self.brings.clone());
-        let said = Some((view, Word { heads, brings: brings.clone() }));
+        let said = Some((view, FlushOk { heads, brings: brings.clone() }));
         if self.saying || self.said == said {
             return;
         }
@@ -421,7 +413,7 @@ impl Flush {
         self.authorised = false;
         self.brings = Blob::from(Bytes::new());
         self.cause = None;
-        if danger == Some(Danger::FlushRepeatsView) {
+        if danger.is(Danger::FlushRepeatsView) {
             self.out.push_back(Output::View(view.clone()));
         }
         let bytes = message::encode(&Control::FlushReceived { view: view.id });

@@ -37,7 +37,7 @@ impl ViewTag {
     }
 }
 
-/// A word of one member to all.
+/// What one member tells all.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Control {
@@ -75,7 +75,7 @@ pub enum Frame {
     },
 }
 
-/// Encodes a word.
+/// Encodes a control message.
 pub fn encode(control: &Control) -> Bytes {
     codec::encode(control).into()
 }

@@ -30,11 +30,6 @@ pub enum Output {
     },
     /// A new view is installed; sending is allowed again.
     View(View),
-    /// We are out of the group; nothing follows.
-    Left {
-        /// Why.
-        cause: Cause,
-    },
     /// These are silent in the pending view: order a complaint about each.
     Complain {
         /// The newest notice's id.
@@ -53,7 +48,7 @@ pub struct View {
     pub id: ViewId,
     /// All members, sorted.
     pub members: Vec<MemberId>,
-    /// What each member's layer above brought along with its last word, in the order of `members`.
+    /// What each member's layer above brought along with its last FLUSH_OK, in the order of `members`.
     pub brought: Vec<Bytes>,
     /// Those who came from my previous view with me, sorted; I am in it. Only I, if this is my first view.
     pub transitional_set: Vec<MemberId>,
@@ -63,7 +58,7 @@ pub struct View {
     pub departed: Vec<MemberId>,
     /// Why; `Network` if changes of several causes were collapsed into one.
     pub cause: Cause,
-    /// The digest of transcript heads that all members gave with their word.
+    /// The digest of transcript heads that all members gave with their FLUSH_OK.
     pub heads: Digest,
     /// My previous view.
     pub previous: Option<ViewId>,

@@ -2,7 +2,7 @@
 
 use crate::base::limits::STEP_DEADLINE;
 use crate::base::{
-    Cause, Cipher, Danger, Digest, Keying, MemberId, ModuleName, Persist, Secret, Service, ViewId,
+    Cause, Cipher, Digest, Keying, MemberId, ModuleName, Mutant, Persist, Secret, Service, ViewId,
 };
 use bytes::Bytes;
 use core::fmt;
@@ -13,13 +13,13 @@ use core::time::Duration;
 pub struct Config {
     /// How long to wait for another's step before complaining.
     pub step_deadline: Duration,
-    /// What a mutant does wrong; `None` outside tests.
-    pub danger: Option<Danger>,
+    /// What a mutant does wrong.
+    pub danger: Mutant,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { step_deadline: STEP_DEADLINE, danger: None }
+        Self { step_deadline: STEP_DEADLINE, danger: Mutant::NONE }
     }
 }
 

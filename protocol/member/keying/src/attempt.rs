@@ -1,7 +1,9 @@
-//! One attempt: a module's run for one view, then its confirmation. Judges every message of it; decides nothing about flush.
+//! One attempt: a module's run for one view, then its confirmation. It judges every message of the
+//! run, and decides nothing about flush.
 //!
-//! Agreeing until the module is done, confirming from then on, complete once every member's CONFIRM is delivered. What is
-//! accepted, and in which order, is the transcript; it goes into the key and into every CONFIRM.
+//! An attempt is agreeing until the module is done, confirming from then on, and complete once
+//! every member's CONFIRM is delivered. The messages that it accepted, in their order, are its
+//! transcript, which goes into the key and into every CONFIRM.
 
 use crate::agreement::{AgreementError, Kept, Module, Plan, Step, begin};
 use crate::api::{Credentials, Epoch, Output, Terms, View};
@@ -11,7 +13,7 @@ use crate::base::{
 use crate::core::Core;
 use crate::derive::Keys;
 use crate::error::KeyingError;
-use crate::held::origins;
+use crate::last_run::origins;
 use crate::message::{CONFIRM, Envelope, Instance, REFRESH, binding};
 use bytes::Bytes;
 use std::collections::{BTreeSet, VecDeque};
@@ -108,7 +110,7 @@ impl Roll {
         let origins = if number == 0 {
             origins(&self.view.brought, module)
         } else {
-            core.held.as_ref().and_then(|held| held.origins(members, module)).unwrap_or_else(nothing)
+            core.last_run.as_ref().and_then(|run| run.origins(members, module)).unwrap_or_else(nothing)
         };
         Ok(Plan::with_origins(members, me, origins)?.with_context(self.binding(number)))
     }
@@ -143,7 +145,7 @@ impl Attempt {
     ) -> Result<(Self, Took), KeyingError> {
         let view = &roll.view;
         let me = roll.place(&core.me)?;
-        let kept = core.held.as_ref().map(|held| &held.kept);
+        let kept = core.last_run.as_ref().map(|run| &run.kept);
         let plan = roll.plan(core, number, me).map_err(KeyingError::LocalPlan)?;
         let binding = *plan.context();
         let module = begin(roll.module(), &plan, kept).map_err(KeyingError::LocalPlan)?;
@@ -302,7 +304,7 @@ impl Attempt {
                     let suite = (self.module.name(), self.cipher);
                     let mut keys =
                         Keys::derive(secret.expose(), core.group, self.binding, self.transcript, suite);
-                    if core.config.danger == Some(Danger::KeyingReusesKey) {
+                    if core.config.danger.is(Danger::KeyingReusesKey) {
                         reuse(&mut keys, core, &self.members);
                     }
                     self.keys = Some(keys);
@@ -329,7 +331,7 @@ impl Attempt {
         body: Vec<u8>,
         credentials: &dyn Credentials,
     ) {
-        let safe = decides && core.config.danger != Some(Danger::KeyingKeyListAgreed);
+        let safe = decides && !core.config.danger.is(Danger::KeyingKeyListAgreed);
         let bytes = self.envelope(step, self.mine, body, credentials);
         self.sent.push_back(digest(&[&bytes]));
         core.emit(Output::Send { service: if safe { Service::Safe } else { Service::Agreed }, bytes });

@@ -1,7 +1,9 @@
-//! Cascading: the next view is awaited (CM). Flush is answered; or there was no view yet; or the view that is installed gets
-//! no key, since somebody of it is not on the roster: then flush will ask, and is answered at once.
+//! Cascading: the machine waits for the next view (CM). Either flush is answered, or there was no
+//! view yet, or the installed view gets no key because a member of it is not on the roster. In the
+//! last case flush will ask, and is answered at once.
 //!
-//! Sends nothing. Messages of the cancelled run are ignored; those of a refresh of the secure view left behind are heard.
+//! The machine sends nothing here. It ignores messages of the cancelled run, and hears those of a
+//! refresh of the secure view that it left.
 
 use crate::Machine;
 use crate::api::Credentials;

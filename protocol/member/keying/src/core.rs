@@ -1,10 +1,11 @@
-//! What outlives states: outputs, the instance counter, and the relation of views since the last secure one.
+//! What outlives the states: outputs, the instance counter, and how views relate since the last
+//! secure one.
 
 use crate::agreement::{AgreementError, Kept, Origin};
 use crate::api::{Config, Epoch, Output, SecureView, View};
 use crate::base::{Danger, Digest, Entropy, GroupId, MemberId, ModuleName, Persist, digest, draw};
 use crate::error::KeyingError;
-use crate::held::{Held, origins};
+use crate::last_run::{LastRun, origins};
 use crate::message::Instance;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -28,7 +29,7 @@ pub(crate) struct Core {
     /// Who came along since the last secure view; `None` before the first view after it.
     together: Option<Vec<MemberId>>,
     /// What the next run can start from.
-    pub(crate) held: Option<Held>,
+    pub(crate) last_run: Option<LastRun>,
     /// A run that started from it came to nothing by somebody's fault or silence: the next view starts from nothing.
     distrusted: bool,
     /// The last secure view's members and key, in the mutant that reuses it; else nothing.
@@ -53,7 +54,7 @@ impl Core {
             instances: BTreeMap::new(),
             signal_due: false,
             together: None,
-            held: None,
+            last_run: None,
             distrusted: false,
             last: None,
         };
@@ -95,24 +96,24 @@ impl Core {
 
     /// Answers the flush, and says what this member holds.
     pub(crate) fn flush_ok(&mut self) {
-        let held = self.held.as_ref().filter(|_| !self.distrusted);
-        let brings = held.map(Held::brings).unwrap_or_default();
+        let run = self.last_run.as_ref().filter(|_| !self.distrusted);
+        let brings = run.map(LastRun::brings).unwrap_or_default();
         self.emit(Output::FlushOk { brings });
     }
 
     /// A run is confirmed: the next one can start from it, and from nothing older.
-    pub(crate) fn hold(&mut self, run: Digest, kept: Option<Kept>) {
-        self.held = kept.map(|kept| Held { run, kept });
+    pub(crate) fn keep_run(&mut self, run: Digest, kept: Option<Kept>) {
+        self.last_run = kept.map(|kept| LastRun { run, kept });
         self.distrusted = false;
     }
 
     /// KEY-13: whoever says that it holds our last run has the place in it that it had. Else it is complained of, and the view
     /// gets no key here.
     pub(crate) fn believes(&mut self, view: &View, module: ModuleName) -> bool {
-        let Some(held) = &self.held else { return true };
-        let ours = |origin: &Option<Origin>| origin.filter(|origin| origin.run == held.run);
+        let Some(last) = &self.last_run else { return true };
+        let ours = |origin: &Option<Origin>| origin.filter(|origin| origin.run == last.run);
         let false_word = |(member, origin): (&MemberId, &Option<Origin>)| {
-            (held.kept.rank_of(member) != Some(ours(origin)?.rank)).then_some(*member)
+            (last.kept.rank_of(member) != Some(ours(origin)?.rank)).then_some(*member)
         };
         let told = origins(&view.brought, module);
         let liars: Vec<_> = view.members.iter().zip(&told).filter_map(false_word).collect();
@@ -157,7 +158,7 @@ impl Core {
 
     /// For the mutant alone: nobody else keeps a key here.
     pub(crate) fn remember(&mut self, members: &[MemberId], epoch: &Epoch) {
-        if self.config.danger == Some(Danger::KeyingReusesKey) {
+        if self.config.danger.is(Danger::KeyingReusesKey) {
             self.last = Some((members.to_vec(), epoch.clone()));
         }
     }

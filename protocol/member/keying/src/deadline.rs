@@ -1,4 +1,5 @@
-//! How long to wait for another's step (K4): a step forward starts the wait anew; each complaint doubles it, up to eight times.
+//! How long to wait for a step of another member (K4). A step forward starts the wait anew. Each
+//! complaint doubles it, up to eight times.
 
 use crate::base::Instant;
 use core::time::Duration;

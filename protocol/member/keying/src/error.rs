@@ -62,19 +62,3 @@ pub enum KeyingError {
     #[error("the stored instance counter is damaged")]
     LocalStore,
 }
-
-impl KeyingError {
-    /// Who is to blame, if anybody.
-    pub fn culprit(&self) -> Option<MemberId> {
-        match self {
-            Self::PeerMalformed { peer, .. } | Self::PeerStep { peer, .. } => Some(*peer),
-            Self::PeerOtherGroup(peer)
-            | Self::PeerForged(peer)
-            | Self::PeerNotInView(peer)
-            | Self::PeerInstance(peer)
-            | Self::PeerConfirm(peer)
-            | Self::PeerOutOfTurn(peer) => Some(*peer),
-            _ => None,
-        }
-    }
-}

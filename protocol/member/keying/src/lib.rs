@@ -20,7 +20,7 @@ mod core;
 mod deadline;
 mod derive;
 mod error;
-mod held;
+mod last_run;
 pub mod message;
 mod running;
 mod secure;
@@ -58,7 +58,7 @@ pub struct Keying {
 
 impl Keying {
     /// A machine in state Cascading: it waits for its first view. `stored` is what the store holds in table "keying" under
-    /// [`Self::store_key`], if anything.
+    /// the group's id, if anything.
     ///
     /// # Errors
     /// [`KeyingError::LocalStore`] if `stored` is not what this machine persisted.
@@ -70,11 +70,6 @@ impl Keying {
     ) -> Result<Self, KeyingError> {
         let core = Core::new(me, group, config, stored)?;
         Ok(Self { core, machine: Machine::Cascading(Cascading::start()), newest: None })
-    }
-
-    /// The key in table "keying" under which this group's instance counter is kept.
-    pub fn store_key(group: &GroupId) -> Vec<u8> {
-        group.0.to_vec()
     }
 
     /// Takes one input. A refused input leaves the state as it was, but for a view: it is installed below, gets no key here,
@@ -203,7 +198,7 @@ impl Keying {
 
     /// This member's place in the order of the run whose key it holds: its age, where the module has ages. `None` without one.
     pub fn rank(&self) -> Option<u32> {
-        self.core.held.as_ref().map(|held| held.kept.rank())
+        self.core.last_run.as_ref().map(|run| run.kept.rank())
     }
 
     /// Members whose step is awaited now, for status.

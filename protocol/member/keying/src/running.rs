@@ -4,13 +4,14 @@
 //! view ─> Agreeing ─ module done ─> Confirming ─ all confirmed, no signal ─> Secure (a held flush goes to the application)
 //!             └────────────┴── flush request: held (rule H), or answered if the signal came ─> Cascading
 //! ```
-//! Rule H is one rule in all these states: without a transitional signal nobody of the view is gone, everybody holds the
-//! flush, the run completes. With it, everybody who moves on together saw the same messages before it, so all of them
-//! completed or none; what comes after the signal counts for nothing, and the flush is answered.
-//! Waits on: the members in [`Attempt::awaited`], each step with a deadline; past it, a complaint. Not after the signal: a
-//! view without the missing is on its way.
-//! Source: Amir et al., "Robust contributory key agreement in secure spread", ICDCS 2001, the basic algorithm; rule H and KC
-//! are ours (docs/protocol/keying.md, "Departures").
+//! Rule H is one rule in all these states. Without a transitional signal, nobody of the view is
+//! gone, everybody holds the flush, and the run completes. With it, all members that move on
+//! together saw the same messages before it, so all of them completed or none did. Messages after
+//! the signal count for nothing, and the flush is answered. The machine waits for the members in
+//! [`Attempt::awaited`]. Each step has a deadline, and after it comes a complaint; but not after
+//! the signal, since a view without the missing members is on its way.
+//! Source: Amir et al., "Robust contributory key agreement in secure spread", ICDCS 2001, the basic
+//! algorithm; rule H and KC are ours (docs/protocol/keying.md, "Departures").
 
 use crate::api::{Credentials, Output};
 use crate::attempt::{Attempt, Heard, Roll, Took};
@@ -26,7 +27,7 @@ pub(crate) struct Running {
     roll: Roll,
     pub(crate) attempt: Attempt,
     /// A flush request waits for the run to end.
-    held: bool,
+    flush_held: bool,
     /// The transitional signal came: nothing counts any more.
     signalled: bool,
     pub(crate) deadline: Deadline,
@@ -44,27 +45,25 @@ impl Running {
         let begun = Attempt::begin(core, &roll, 0, credentials, entropy);
         let (attempt, took) = begun.inspect_err(|error| core.disbelieves(&roll.view, error))?;
         let deadline = Deadline::new(now, core.config.step_deadline);
-        let running = Self { roll, attempt, held: false, signalled: false, deadline };
+        let running = Self { roll, attempt, flush_held: false, signalled: false, deadline };
         Ok(running.after(core, took, credentials))
     }
 
     pub(crate) fn flush_request(mut self, core: &mut Core) -> Machine {
-        let at_once = match core.config.danger {
-            Some(Danger::KeyingFlushInKeyList) => self.attempt.is_deciding(),
-            Some(Danger::KeyingNoRuleH) => !self.attempt.is_deciding(),
-            _ => false,
-        };
+        let broken =
+            if self.attempt.is_deciding() { Danger::KeyingFlushInKeyList } else { Danger::KeyingNoRuleH };
+        let at_once = core.config.danger.is(broken);
         if self.signalled || at_once {
             return Cascading::answer(core, None);
         }
-        self.held = true;
+        self.flush_held = true;
         core.trace("flush asked in the middle of an agreement: held until it ends or somebody goes");
         Machine::Running(self)
     }
 
     pub(crate) fn signal(mut self, core: &mut Core) -> Machine {
         core.signal();
-        if self.held {
+        if self.flush_held {
             core.trace("the view breaks up: agreement given up");
             return Cascading::answer(core, None);
         }
@@ -99,7 +98,7 @@ impl Running {
             Took::Step => Machine::Running(self),
             Took::Key => {
                 self.attempt.send_confirmation(core, credentials);
-                if core.config.danger == Some(Danger::KeyingNoConfirm) {
+                if core.config.danger.is(Danger::KeyingNoConfirm) {
                     return self.install(core);
                 }
                 Machine::Running(self)
@@ -112,19 +111,19 @@ impl Running {
     /// at one place before the last confirmation, or all see it later.
     fn complete(self, core: &mut Core, credentials: &dyn Credentials) -> Machine {
         let off = self.roll.off_roster(credentials);
-        if off.is_empty() || core.config.danger == Some(Danger::KeyingKeepsExpelled) {
+        if off.is_empty() || core.config.danger.is(Danger::KeyingKeepsExpelled) {
             return self.install(core);
         }
         core.trace(keyless(&off));
-        if self.held { Cascading::answer(core, None) } else { Machine::Cascading(Cascading::keyless()) }
+        if self.flush_held { Cascading::answer(core, None) } else { Machine::Cascading(Cascading::keyless()) }
     }
 
     fn install(self, core: &mut Core) -> Machine {
         if let Some(epoch) = self.attempt.epoch() {
             core.install(&self.roll.view, epoch);
-            core.hold(epoch.name.0, self.attempt.keep());
+            core.keep_run(epoch.name.0, self.attempt.keep());
         }
-        Machine::Secure(Secure::new(core, self.roll, self.held))
+        Machine::Secure(Secure::new(core, self.roll, self.flush_held))
     }
 
     pub(crate) fn timeout(mut self, core: &mut Core, now: Instant) -> Machine {

@@ -1,12 +1,14 @@
-//! Secure: the view and its key stand (S). A refresh is a second attempt beside them, in the same view.
+//! Secure: the view and its key stand (S). A refresh is a second attempt beside them, in the same
+//! view.
 //!
 //! ```text
 //! Secure ─ flush request ─> asks the application ─ secure flush ok ─> Cascading (which goes on hearing a refresh)
 //!    └─ REFRESH ordered ─> attempt n+1 ─ all confirmed, no signal ─> Refreshed ─> Secure
 //! ```
-//! A refresh never holds a flush: who has answered sends nothing more, but goes on hearing, so that all who move on
-//! together open the new epoch at the same place in the order, or none does. What is missing when the view ends is dropped:
-//! the next view brings a key of its own.
+//! A refresh never holds a flush. A member that has answered sends nothing more, but goes on
+//! hearing. So all members that move on together open the new epoch at the same place in the order,
+//! or none does. A refresh that is not complete when the view ends is dropped: the next view brings
+//! a key of its own.
 
 use crate::Machine;
 use crate::api::{Credentials, Output};
@@ -35,11 +37,11 @@ pub(crate) struct Secure {
 
 impl Secure {
     /// Entered from Running. A flush that was held goes to the application now.
-    pub(crate) fn new(core: &mut Core, roll: Roll, held: bool) -> Self {
-        if held {
+    pub(crate) fn new(core: &mut Core, roll: Roll, flush_held: bool) -> Self {
+        if flush_held {
             core.emit(Output::SecureFlushRequest);
         }
-        Self { roll, number: 0, asked: held, signalled: false, requested: false, refresh: None }
+        Self { roll, number: 0, asked: flush_held, signalled: false, requested: false, refresh: None }
     }
 
     pub(crate) fn flush_request(mut self, core: &mut Core) -> Machine {
@@ -154,7 +156,7 @@ impl Secure {
         let Some((attempt, _)) = self.refresh.take() else { return };
         self.requested = false;
         let off = self.roll.off_roster(credentials);
-        if !off.is_empty() && core.config.danger != Some(Danger::KeyingKeepsExpelled) {
+        if !off.is_empty() && !core.config.danger.is(Danger::KeyingKeepsExpelled) {
             // KEY-12: no new key in a view that is about to end; whoever is gone may hold it.
             return core.trace(keyless(&off));
         }
@@ -163,7 +165,7 @@ impl Secure {
             core.remember(&self.roll.view.members, epoch);
             // Who is muted has told all what it holds, and holds that until the next view.
             if !muted {
-                core.hold(epoch.name.0, attempt.keep());
+                core.keep_run(epoch.name.0, attempt.keep());
             }
             core.emit(Output::Refreshed { view: self.roll.view.id, epoch: epoch.clone() });
         }

@@ -1,11 +1,13 @@
-//! What an ex-member could try: every key it ever held, on a message it has no key for. For demonstrations and judges.
+//! What a former member could try: every key it ever held, on a message for which it has no key.
+//! This serves demonstrations and judges.
 //!
 //! ```text
 //!  kept group keys × contexts (view, members) they are derived under ──> sender keys ┐
 //!  views that may stand in the additional data, true one among them ────────────────┴─> the cipher opens, or not
 //! ```
-//! The header is taken from the message, and the true view and members are among the candidates, so that nothing but the
-//! key is missing. Epoch tag, window and the sender's word are not asked: they are no secrets, and would only spare tries.
+//! The header is taken from the message, and the true view and members are among the candidates, so
+//! that nothing but the key is missing. Epoch tag, window and the sender's word are not asked: they
+//! are no secrets, and would only save tries.
 
 use crate::epoch::{self, Context};
 use crate::message::Header;

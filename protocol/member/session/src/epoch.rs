@@ -7,7 +7,7 @@
 //!  context = GroupId ‖ ViewId ‖ SHA-256(members) ‖ the cipher's name
 //! ```
 
-use crate::base::{Cipher, Danger, Digest, MemberId, Secret, Service, ViewId, digest};
+use crate::base::{Cipher, Danger, Digest, MemberId, Mutant, Secret, Service, ViewId, digest};
 use crate::error::{OpenError, SealError, SessionError};
 use crate::identity::{Signature, Stamp};
 use crate::message::{Content, EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, front, parts};
@@ -31,7 +31,7 @@ pub(crate) struct Epoch {
     /// GroupId ‖ ViewId: what follows the header in the additional data.
     bound: Vec<u8>,
     letters: Secret<[u8; 32]>,
-    danger: Option<Danger>,
+    danger: Mutant,
 }
 
 impl Epoch {
@@ -40,7 +40,7 @@ impl Epoch {
         view: &ViewId,
         members: &[MemberId],
         (key, cipher): (&Secret<[u8; 32]>, Cipher),
-        danger: Option<Danger>,
+        danger: Mutant,
     ) -> Result<Self, SessionError> {
         let mut sorted = members.to_vec();
         sorted.sort_unstable();
@@ -98,7 +98,7 @@ impl Epoch {
         out.extend_from_slice(plaintext);
         // Spent before it is used: whatever happens next, this counter never comes again.
         self.sealed = counter.saturating_add(1);
-        if self.danger == Some(Danger::SessionPlain) {
+        if self.danger.is(Danger::SessionPlain) {
             out.extend_from_slice(&[0; TAG_BYTES]);
             return Ok(out.freeze());
         }
@@ -124,8 +124,8 @@ impl Epoch {
             return Err(OpenError::PeerNotSender(sender));
         }
         let aad = self.aad(&header.encode());
-        let check = self.danger != Some(Danger::SessionNoReplayCheck);
-        let plain = self.danger == Some(Danger::SessionPlain);
+        let check = !self.danger.is(Danger::SessionNoReplayCheck);
+        let plain = self.danger.is(Danger::SessionPlain);
         let (key, window) = self.senders.get_mut(place).ok_or(OpenError::PeerNotSender(sender))?;
         if check && !window.is_new(header.counter) {
             return Err(OpenError::PeerReplayed(sender));

@@ -1,4 +1,5 @@
-//! What waits for an epoch: bounded in bytes, each message counted with [`OVERHEAD_BYTES`] more, so that empty ones count.
+//! Messages that wait for an epoch. The queue is bounded in bytes; each message counts
+//! [`OVERHEAD_BYTES`] more than its length, so that empty ones count too.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -35,11 +36,9 @@ impl<T> Held<T> {
         Some((about, message))
     }
 
-    /// Keeps only what `keep` approves; says how many went.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&Bytes) -> bool) -> usize {
-        let before = self.queue.len();
+    /// Keeps only what `keep` approves.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&Bytes) -> bool) {
         self.queue.retain(|(_, message)| keep(message));
         self.bytes = self.queue.iter().map(|(_, message)| message.len().saturating_add(OVERHEAD_BYTES)).sum();
-        before.saturating_sub(self.queue.len())
     }
 }

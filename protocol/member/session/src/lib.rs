@@ -25,7 +25,7 @@ pub use message::{Content, HEADER_BYTES, Origin, PLAIN_BYTES, SIGNED_BYTES, TAG_
 pub use window::WINDOW;
 
 use base::limits::MESSAGE_BYTES_MAX;
-use base::{Cipher, Danger, GroupId, MemberId, Secret, Service, ViewId};
+use base::{Cipher, Danger, GroupId, MemberId, Mutant, Secret, Service, ViewId};
 use bytes::Bytes;
 use epoch::Epoch;
 use folkmoot_base as base;
@@ -45,8 +45,8 @@ pub struct Config {
     pub seals_per_epoch_max: u64,
     /// Most bytes of messages that wait for an epoch, for each direction.
     pub held_bytes_max: usize,
-    /// What a mutant does wrong; `None` outside tests.
-    pub danger: Option<Danger>,
+    /// What a mutant does wrong.
+    pub danger: Mutant,
 }
 
 impl Default for Config {
@@ -54,7 +54,7 @@ impl Default for Config {
         Self {
             seals_per_epoch_max: base::limits::SEALS_PER_EPOCH_MAX,
             held_bytes_max: base::limits::HELD_BYTES_MAX,
-            danger: None,
+            danger: Mutant::NONE,
         }
     }
 }
@@ -105,7 +105,6 @@ pub struct Session {
     refresh_asked: bool,
     sends: Held<()>,
     received: Held<(MemberId, Service)>,
-    dropped: u64,
 }
 
 impl Session {
@@ -121,7 +120,6 @@ impl Session {
             refresh_asked: false,
             sends: Held::new(config.held_bytes_max),
             received: Held::new(config.held_bytes_max),
-            dropped: 0,
             config,
         }
     }
@@ -153,9 +151,7 @@ impl Session {
         self.previous = self.current.replace(epoch);
         self.stopped = false;
         self.refresh_asked = false;
-        let went =
-            self.received.retain(|sealed| Header::decode(sealed).is_ok_and(|header| header.epoch == tag));
-        self.dropped = self.dropped.saturating_add(u64::try_from(went).unwrap_or(u64::MAX));
+        self.received.retain(|sealed| Header::decode(sealed).is_ok_and(|header| header.epoch == tag));
         Ok(())
     }
 
@@ -292,7 +288,7 @@ impl Session {
 
     /// Stops sealing at once (K3): a notice removed somebody. Opening goes on. Until the next [`Self::open_epoch`].
     pub fn stop(&mut self) {
-        self.stopped = self.config.danger != Some(Danger::SessionSealsAfterRemoval);
+        self.stopped = !self.config.danger.is(Danger::SessionSealsAfterRemoval);
     }
 
     /// Forgets the previous epoch and erases its keys: its last message is delivered.
@@ -326,11 +322,6 @@ impl Session {
         let first = due && !self.refresh_asked;
         self.refresh_asked |= due;
         first
-    }
-
-    /// How many messages were dropped because the epoch they waited for never opened.
-    pub fn dropped(&self) -> u64 {
-        self.dropped
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an application says to a member and hears from it.
 
 use attach::Trace;
-use base::{Cause, Danger, Digest, GroupId, Locator, MemberId, NodeId, Service, UnixTime, ViewId};
+use base::{Cause, Digest, GroupId, Locator, MemberId, Mutant, NodeId, Service, UnixTime, ViewId};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach as attach;
@@ -25,8 +25,8 @@ pub struct Config {
     pub seals_per_epoch_max: u64,
     /// Of one who speaks for the authority: whether others do, too, with whom it shares a log ([`Event::Log`]).
     pub replicated: bool,
-    /// Deliberately broken behaviour; `None` outside mutant runs.
-    pub danger: Option<Danger>,
+    /// What a mutant does wrong.
+    pub danger: Mutant,
     /// Keep every epoch key for [`crate::Member::spoils`]; `false` outside tests.
     pub danger_keeps_keys: bool,
 }
@@ -41,7 +41,7 @@ impl Config {
             step_deadline: base::limits::STEP_DEADLINE,
             seals_per_epoch_max: base::limits::SEALS_PER_EPOCH_MAX,
             replicated: false,
-            danger: None,
+            danger: Mutant::NONE,
             danger_keeps_keys: false,
         }
     }

@@ -1,49 +1,41 @@
-//! What a stack that is broken on purpose tells the application: mutants of the promises about views.
+//! Promises about views that a mutant breaks: what it tells the application in place of an event.
 
 use crate::{Event, Member};
 use base::Danger;
-use folkmoot_attach::UpperOutput;
 use folkmoot_base as base;
 
 impl Member {
-    /// Tells `event`, or what `danger` makes of it.
-    pub(crate) fn danger_event(&mut self, danger: Danger, event: Event) {
-        match (danger, event) {
-            (Danger::MemberOmitsSelf, Event::View { group, id, mut members, transitional, cause, epoch }) => {
+    /// Tells `event`, or what the mutant makes of it.
+    pub(crate) fn break_event(&mut self, event: Event) {
+        let danger = self.config.danger;
+        match event {
+            Event::View { group, id, mut members, transitional, cause, epoch }
+                if danger.is(Danger::MemberOmitsSelf) =>
+            {
                 members.retain(|member| *member != self.me);
                 self.say(Event::View { group, id, members, transitional, cause, epoch });
             }
-            (Danger::MemberRepeatsView, view @ Event::View { .. }) => {
+            view @ Event::View { .. } if danger.is(Danger::MemberRepeatsView) => {
                 self.say(view.clone());
                 self.say(view);
             }
-            (Danger::MemberSpeaksEarly, view @ Event::View { .. }) => {
+            view @ Event::View { .. } if danger.is(Danger::MemberSpeaksEarly) => {
                 if let Some(before) = self.late.replace(view) {
                     self.say(before);
                 }
             }
-            (Danger::MemberSpeaksEarly, message @ Event::Message { .. }) => {
-                self.say(message);
-                if let Some(view) = self.late.take() {
-                    self.say(view);
-                }
-            }
-            (Danger::MemberSpeaksLate, message @ Event::Message { .. }) => {
+            message @ Event::Message { .. } if danger.is(Danger::MemberSpeaksLate) => {
                 if let Some(before) = self.late.replace(message) {
                     self.say(before);
                 }
             }
-            (Danger::MemberSpeaksLate, view @ Event::View { .. }) => {
-                self.say(view);
+            event @ (Event::View { .. } | Event::Message { .. }) => {
+                self.say(event);
                 if let Some(late) = self.late.take() {
                     self.say(late);
                 }
             }
-            (_, event) => self.say(event),
+            event => self.say(event),
         }
-    }
-
-    pub(crate) fn say(&mut self, event: Event) {
-        self.out.push_back(UpperOutput::Event(event));
     }
 }

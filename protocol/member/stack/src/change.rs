@@ -1,9 +1,10 @@
-//! A change of members: notices to flush, views to keying, keys to the session, and each one's words to the others.
+//! A change of members: notices go to flush, views to keying, keys to the session, and what each
+//! says to the other members.
 
 use crate::api::Event;
 use crate::credentials::Who;
+use crate::group_stack::{GroupStack, Installed, Parts};
 use crate::message::{self, Data};
-use crate::seat::{Installed, Parts, Seat};
 use crate::{Member, SendError};
 use base::{Cause, Danger, Entropy, GroupId, Instant, MemberId, Service, ViewId};
 use bytes::Bytes;
@@ -26,12 +27,12 @@ impl Member {
     /// Wants a group from now on, and asks for it as soon as the node can.
     pub(crate) fn join(&mut self, now: Instant, group: GroupId) {
         self.wanted.insert(group);
-        self.take_seat(now, group);
+        self.take_stack(now, group);
         self.ask_again(now);
     }
 
-    fn take_seat(&mut self, now: Instant, group: GroupId) {
-        if self.seats.contains_key(&group) {
+    fn take_stack(&mut self, now: Instant, group: GroupId) {
+        if self.stacks.contains_key(&group) {
             return;
         }
         let stored = self.instances.get(&group).cloned();
@@ -44,9 +45,9 @@ impl Member {
             danger: self.config.danger,
             seals_per_epoch_max: self.config.seals_per_epoch_max,
         };
-        match Seat::new(&parts, now) {
-            Ok(seat) => {
-                self.seats.insert(group, seat);
+        match GroupStack::new(&parts, now) {
+            Ok(stack) => {
+                self.stacks.insert(group, stack);
             }
             Err(error) => self.trace("keying", error.to_string()),
         }
@@ -58,7 +59,7 @@ impl Member {
             return;
         }
         let due: Vec<GroupId> =
-            self.seats.iter_mut().filter_map(|(group, seat)| seat.asks(now).then_some(*group)).collect();
+            self.stacks.iter_mut().filter_map(|(group, stack)| stack.asks(now).then_some(*group)).collect();
         for group in due {
             self.tell_node(ToNode::Join { member: self.me, group });
         }
@@ -66,13 +67,13 @@ impl Member {
 
     pub(crate) fn leave(&mut self, group: GroupId) {
         self.wanted.remove(&group);
-        let Some(seat) = self.seats.get_mut(&group) else { return };
-        seat.flush.leave();
-        seat.session.stop();
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
+        stack.flush.leave();
+        stack.session.stop();
         // A join that is under way takes effect before the leave that follows it.
-        let (joined, asked) = (seat.joined, seat.asked);
+        let (joined, asked) = (stack.joined, stack.asked);
         if !joined {
-            self.drop_seat(group);
+            self.drop_stack(group);
         }
         if joined || asked {
             self.tell_node(ToNode::Leave { member: self.me, group });
@@ -81,8 +82,8 @@ impl Member {
 
     /// Out of the group: keys are erased, held messages are reported, and a group still wanted is asked for again.
     pub(crate) fn removed(&mut self, now: Instant, group: GroupId, cause: Cause) {
-        let known = self.seats.contains_key(&group);
-        self.drop_seat(group);
+        let known = self.stacks.contains_key(&group);
+        self.drop_stack(group);
         // Our transcript may have said so before our node: once is enough.
         if known || cause == Cause::Leave {
             self.event(Event::Removed { group, cause });
@@ -98,30 +99,30 @@ impl Member {
             self.wanted.remove(&group);
         }
         if self.wanted.contains(&group) {
-            self.take_seat(now, group);
-            if let Some(seat) = self.seats.get_mut(&group) {
-                seat.asks(now);
+            self.take_stack(now, group);
+            if let Some(stack) = self.stacks.get_mut(&group) {
+                stack.asks(now);
             }
         }
     }
 
-    fn drop_seat(&mut self, group: GroupId) {
-        let Some(mut seat) = self.seats.remove(&group) else { return };
-        seat.session.close();
-        for _ in seat.session.drop_held() {
+    fn drop_stack(&mut self, group: GroupId) {
+        let Some(mut stack) = self.stacks.remove(&group) else { return };
+        stack.session.close();
+        for _ in stack.session.drop_held() {
             self.event(Event::SendFailed { error: SendError::LocalLeft });
         }
     }
 
     pub(crate) fn notice(&mut self, now: Instant, group: GroupId, notice: Notice, entropy: &mut dyn Entropy) {
-        let Some(seat) = self.seats.get_mut(&group) else { return };
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
         let Notice { view, members, removed, cause } = notice;
-        seat.joined = true;
-        seat.noticed.clone_from(&members);
+        stack.joined = true;
+        stack.noticed.clone_from(&members);
         if !removed.is_empty() {
-            seat.session.stop();
+            stack.session.stop();
         }
-        if let Err(error) = seat.flush.notice(now, view, members, &removed, cause) {
+        if let Err(error) = stack.flush.notice(now, view, members, &removed, cause) {
             self.trace("flush", error.to_string());
         }
         self.settle(now, group, entropy);
@@ -129,12 +130,12 @@ impl Member {
 
     /// Lets the three machines of a group answer one another until they are quiet.
     pub(crate) fn settle(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
-        while let Some(seat) = self.seats.get_mut(&group) {
-            if let Some(output) = seat.flush.poll_output() {
+        while let Some(stack) = self.stacks.get_mut(&group) {
+            if let Some(output) = stack.flush.poll_output() {
                 self.hear_flush(now, group, output, entropy);
-            } else if let Some(output) = seat.keying.poll_output() {
+            } else if let Some(output) = stack.keying.poll_output() {
                 self.hear_keying(now, group, output, entropy);
-            } else if seat.session.poll_refresh() {
+            } else if stack.session.poll_refresh() {
                 // MEM-06: the key is nearly used up.
                 self.ask_keying(now, group, keying::Input::Refresh, entropy);
             } else {
@@ -145,16 +146,16 @@ impl Member {
 
     /// The same for every group.
     pub(crate) fn settle_all(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        let groups: Vec<GroupId> = self.seats.keys().copied().collect();
+        let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
         groups.into_iter().for_each(|group| self.settle(now, group, entropy));
     }
 
-    pub(crate) fn wake_seat(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
-        let Some(seat) = self.seats.get_mut(&group) else { return };
-        if seat.flush.poll_timeout().is_some_and(|at| at <= now) {
-            seat.flush.timeout(now);
+    pub(crate) fn wake_stack(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
+        if stack.flush.poll_timeout().is_some_and(|at| at <= now) {
+            stack.flush.timeout(now);
         }
-        if seat.keying.poll_timeout().is_some_and(|at| at <= now) {
+        if stack.keying.poll_timeout().is_some_and(|at| at <= now) {
             self.ask_keying(now, group, keying::Input::Timeout, entropy);
         }
         self.renew(now, group, entropy);
@@ -178,7 +179,6 @@ impl Member {
                 let view = keying::View { id, members, transitional_set, brought, cause };
                 self.ask_keying(now, group, keying::Input::View(view), entropy);
             }
-            flush::Output::Left { cause } => self.removed(now, group, cause),
             flush::Output::Complain { view, suspects } => self.complain(group, view, &suspects),
             flush::Output::Trace(text) => self.trace("flush", text),
         }
@@ -209,9 +209,9 @@ impl Member {
         sealed: Bytes,
         entropy: &mut dyn Entropy,
     ) {
-        let Some(seat) = self.seats.get_mut(&group) else { return };
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
         let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
-        match seat.session.open(sender, service, sealed, &|stamp, text, by| who.signed(stamp, text, by)) {
+        match stack.session.open(sender, service, sealed, &|stamp, text, by| who.signed(stamp, text, by)) {
             Ok(Opened::Message(message)) => self.message(now, (group, sender, service), message, entropy),
             Ok(Opened::Held) => {}
             Err(error) => self.refuse("session", &error),
@@ -226,15 +226,15 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         let Message { payload, origin, content } = message;
-        let installed = self.seats.get(&group).and_then(|seat| seat.installed.as_ref());
+        let installed = self.stacks.get(&group).and_then(|stack| stack.installed.as_ref());
         let Some(view) = installed.map(|installed| installed.view) else { return };
-        if self.seats.get(&group).is_some_and(|seat| seat.minority == Minority::Stop) {
+        if self.stacks.get(&group).is_some_and(|stack| stack.minority == Minority::Stop) {
             return;
         }
         if content == Content::Letters {
             return self.member_word(now, (group, sender), payload, entropy);
         }
-        if self.config.danger == Some(Danger::SessionLogsPlaintext) {
+        if self.config.danger.is(Danger::SessionLogsPlaintext) {
             self.trace("session", format!("opened {}", String::from_utf8_lossy(&payload)));
         }
         self.event(Event::Message { group, sender, view, service, payload, origin });
@@ -247,9 +247,9 @@ impl Member {
         input: keying::Input,
         entropy: &mut dyn Entropy,
     ) {
-        let Some(seat) = self.seats.get_mut(&group) else { return };
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
         let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
-        if let Err(error) = seat.keying(now, input, &who, entropy) {
+        if let Err(error) = stack.keying(now, input, &who, entropy) {
             self.refuse("keying", &error);
         }
     }
@@ -291,7 +291,7 @@ impl Member {
     /// MEM-05: a vote for another module or cipher takes effect with a new key, in the view that stands.
     pub(crate) fn follow_charter(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         let charter = self.transcript.roster().charter();
-        if self.seats.get(&group).is_some_and(|seat| seat.is_behind(charter)) {
+        if self.stacks.get(&group).is_some_and(|stack| stack.is_behind(charter)) {
             self.ask_keying(now, group, keying::Input::Refresh, entropy);
         }
     }
@@ -299,24 +299,24 @@ impl Member {
     /// MEM-06: no key grows older than the charter lets it.
     fn renew(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         let charter = self.transcript.roster().charter();
-        let Some(seat) = self.seats.get_mut(&group) else { return };
-        if seat.renew_at(&self.me, charter).is_some_and(|at| at <= now) {
-            seat.keyed_at = now;
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
+        if stack.renew_at(&self.me, charter).is_some_and(|at| at <= now) {
+            stack.keyed_at = now;
             self.trace("keying", "the key has its age: another is asked for".to_owned());
             self.ask_keying(now, group, keying::Input::Refresh, entropy);
         }
     }
 
     fn flush_ok(&mut self, now: Instant, group: GroupId, brings: Bytes) {
-        let Some(seat) = self.seats.get_mut(&group) else { return };
-        if let Err(error) = seat.flush.flush_ok(now, brings) {
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
+        if let Err(error) = stack.flush.flush_ok(now, brings) {
             self.trace("flush", error.to_string());
         }
     }
 
     fn send_keying(&mut self, group: GroupId, service: Service, bytes: &[u8]) {
-        let Some(seat) = self.seats.get_mut(&group) else { return };
-        if let Err(error) = seat.flush.send(service, &message::keying(bytes)) {
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
+        if let Err(error) = stack.flush.send(service, &message::keying(bytes)) {
             self.trace("flush", format!("a keying message was not sent: {error}"));
         }
     }
@@ -330,22 +330,22 @@ impl Member {
     /// A view and its key, together: messages of it may come and go from here on.
     fn install(&mut self, now: Instant, group: GroupId, view: keying::SecureView, entropy: &mut dyn Entropy) {
         let keying::SecureView { id, members, transitional_set, cause, epoch } = view;
-        let Some(seat) = self.seats.get_mut(&group) else { return };
-        if let Err(error) = seat.session.open_epoch(id, &members, &epoch.key, epoch.cipher) {
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
+        if let Err(error) = stack.session.open_epoch(id, &members, &epoch.key, epoch.cipher) {
             // Nothing may be sealed for this view under the key of another.
-            seat.session.stop();
+            stack.session.stop();
             return self.trace("session", format!("no epoch was opened: {error}"));
         }
         if self.config.danger_keeps_keys {
             self.spoils.keep(id, &members, &epoch);
         }
         // No message of the old view can come any more: flush has installed the new one.
-        seat.session.close_previous();
+        stack.session.close_previous();
         let suite = (epoch.module, epoch.cipher);
         let epoch = epoch.name.to_string();
-        seat.keyed_at = now;
-        seat.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone(), suite });
-        seat.follow(self.transcript.roster());
+        stack.keyed_at = now;
+        stack.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone(), suite });
+        stack.follow(self.transcript.roster());
         self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
         self.held_received(now, group, entropy);
         self.release_held(group);
@@ -359,26 +359,26 @@ impl Member {
         epoch: &keying::Epoch,
         entropy: &mut dyn Entropy,
     ) {
-        let Some(seat) = self.seats.get_mut(&group) else { return };
-        let Some(installed) = &mut seat.installed else { return };
-        seat.keyed_at = now;
+        let Some(stack) = self.stacks.get_mut(&group) else { return };
+        let Some(installed) = &mut stack.installed else { return };
+        stack.keyed_at = now;
         installed.epoch = epoch.name.to_string();
         installed.suite = (epoch.module, epoch.cipher);
-        if let Err(error) = seat.session.open_epoch(view, &installed.members, &epoch.key, epoch.cipher) {
+        if let Err(error) = stack.session.open_epoch(view, &installed.members, &epoch.key, epoch.cipher) {
             return self.trace("session", format!("no epoch was opened: {error}"));
         }
         if self.config.danger_keeps_keys {
             self.spoils.keep(view, &installed.members, epoch);
         }
-        seat.follow(self.transcript.roster());
+        stack.follow(self.transcript.roster());
         self.held_received(now, group, entropy);
         self.release_held(group);
     }
 
     fn held_received(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
-        while let Some(seat) = self.seats.get_mut(&group) {
+        while let Some(stack) = self.stacks.get_mut(&group) {
             let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
-            match seat.session.poll_received(&|stamp, text, by| who.signed(stamp, text, by)) {
+            match stack.session.poll_received(&|stamp, text, by| who.signed(stamp, text, by)) {
                 Some(((sender, service), Ok(message))) => {
                     self.message(now, (group, sender, service), message, entropy);
                 }

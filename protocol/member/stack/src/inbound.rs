@@ -1,10 +1,10 @@
-//! Upwards: what the node says, sorted to the machine that it concerns.
+//! Upwards: what the node says, handed to the machine that it concerns.
 
 use crate::api::Event;
 use crate::change::Notice;
 use crate::message::Payload;
 use crate::{Member, Reached};
-use base::{Entropy, GroupId, Instant, MemberId, Service};
+use base::{Entropy, GroupId, Indication, Instant, MemberId, Service};
 use bytes::Bytes;
 use folkmoot_admission::Input;
 use folkmoot_attach::ToMember;
@@ -14,24 +14,7 @@ use folkmoot_letters::is_guest_word;
 impl Member {
     pub(crate) fn hear_node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
         match message {
-            ToMember::Notice { group, view, members, removed, cause } => {
-                if group == self.home {
-                    self.sight.notice(now, &members, &removed, cause);
-                }
-                self.notice(now, group, Notice { view, members, removed, cause }, entropy);
-                self.ask_door(now, Input::Regrouped, entropy);
-            }
-            ToMember::Transitional { group, lost } => self.lost(now, group, &lost, entropy),
-            ToMember::Deliver { group, sender, service, payload } => {
-                self.delivered(now, (group, sender, service), &payload, entropy);
-            }
-            ToMember::Removed { group, cause } => {
-                if group == self.home {
-                    self.sight.went(now, self.me, cause);
-                }
-                self.removed(now, group, cause);
-            }
-            ToMember::Refused { reason, .. } => self.event(Event::Refused { reason }),
+            ToMember::Group(indication) => self.hear_group(now, indication, entropy),
             ToMember::Entry(entry) => self.entry(now, &entry, entropy),
             ToMember::Guest { from, payload } if is_guest_word(&payload) => {
                 self.guest_word(now, from, payload, entropy);
@@ -58,6 +41,29 @@ impl Member {
         }
     }
 
+    fn hear_group(&mut self, now: Instant, indication: Indication, entropy: &mut dyn Entropy) {
+        match indication {
+            Indication::Notice { group, view, members, removed, cause } => {
+                if group == self.home {
+                    self.sight.notice(now, &members, &removed, cause);
+                }
+                self.notice(now, group, Notice { view, members, removed, cause }, entropy);
+                self.ask_door(now, Input::Regrouped, entropy);
+            }
+            Indication::Transitional { group, lost } => self.lost(now, group, &lost, entropy),
+            Indication::Deliver { group, sender, service, payload } => {
+                self.delivered(now, (group, sender, service), &payload, entropy);
+            }
+            Indication::Removed { group, cause } => {
+                if group == self.home {
+                    self.sight.went(now, self.me, cause);
+                }
+                self.removed(now, group, cause);
+            }
+            Indication::Refused { refusal, .. } => self.event(Event::Refused { reason: refusal.to_string() }),
+        }
+    }
+
     fn configuration(&mut self, now: Instant, nodes: Vec<base::NodeId>, entropy: &mut dyn Entropy) {
         self.configured = true;
         self.sight.configuration.clone_from(&nodes);
@@ -67,8 +73,8 @@ impl Member {
     }
 
     fn lost(&mut self, now: Instant, group: GroupId, lost: &[MemberId], entropy: &mut dyn Entropy) {
-        if let Some(seat) = self.seats.get_mut(&group) {
-            seat.flush.transitional(lost);
+        if let Some(stack) = self.stacks.get_mut(&group) {
+            stack.flush.transitional(lost);
         }
         self.settle(now, group, entropy);
     }
@@ -83,8 +89,8 @@ impl Member {
         match Payload::decode(payload) {
             Some(Payload::Open(payload)) => self.ask_door(now, Input::Open { sender, payload }, entropy),
             Some(Payload::Flush(frame)) => {
-                let Some(seat) = self.seats.get_mut(&group) else { return };
-                if let Err(error) = seat.flush.frame(now, sender, service, &frame) {
+                let Some(stack) = self.stacks.get_mut(&group) else { return };
+                if let Err(error) = stack.flush.frame(now, sender, service, &frame) {
                     self.refuse("flush", &error);
                 }
                 self.settle(now, group, entropy);
@@ -99,9 +105,9 @@ impl Member {
 
     /// What has become due: the machines' deadlines, joins to ask for again, requests and votes to send again.
     pub(crate) fn wake(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        let groups: Vec<GroupId> = self.seats.keys().copied().collect();
+        let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
         for group in groups {
-            self.wake_seat(now, group, entropy);
+            self.wake_stack(now, group, entropy);
         }
         self.ask_again(now);
         self.wake_writer(now);

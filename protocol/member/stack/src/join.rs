@@ -1,4 +1,5 @@
-//! The door: an applicant's, a member's or the authority's side of admission, and the transcript that decides which of them we are.
+//! The door: the side of admission that an applicant, a member or the authority has. The transcript
+//! decides which of them we are.
 
 use crate::api::{Command, Event};
 use crate::{Member, MemberError};
@@ -82,7 +83,7 @@ impl Member {
     /// Who was expelled has no use for its shares of the group's key, and whoever takes its disk shall have none. One whose
     /// certificate ran out keeps them: it may be a holder again, and many may run out on one day.
     fn erase_shares(&mut self) {
-        if self.config.danger == Some(base::Danger::AdmissionKeepsOldShares) {
+        if self.config.danger.is(base::Danger::AdmissionKeepsOldShares) {
             return;
         }
         let former = self.transcript.roster().former(&self.me);
@@ -190,7 +191,7 @@ impl Member {
 
     /// Tells the door how many are in the group's view, if that has changed: heartbeats to the authority say it.
     pub(crate) fn tell_present(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        let installed = self.seats.get(&self.home).and_then(|seat| seat.installed.as_ref());
+        let installed = self.stacks.get(&self.home).and_then(|stack| stack.installed.as_ref());
         let present =
             installed.map_or(0, |installed| u32::try_from(installed.members.len()).unwrap_or(u32::MAX));
         if self.sight.present != present {
@@ -257,10 +258,10 @@ impl Member {
         self.tell_change(&appended);
         self.follow_roster(now, &appended.change);
         let heads = self.transcript.heads_digest();
-        let groups: Vec<GroupId> = self.seats.keys().copied().collect();
+        let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
         for group in groups {
-            if let Some(seat) = self.seats.get_mut(&group) {
-                seat.flush.heads(now, heads);
+            if let Some(stack) = self.stacks.get_mut(&group) {
+                stack.flush.heads(now, heads);
             }
             self.follow_charter(now, group, entropy);
             self.settle(now, group, entropy);
@@ -277,20 +278,20 @@ impl Member {
         self.ask_again(now);
     }
 
-    /// What an entry means for the seats, at its own place in the order. A notice comes with it, or a little later.
+    /// What an entry means for each group's stack, at its own place in the order. A notice comes with it, or a little later.
     fn follow_roster(&mut self, now: Instant, change: &Change) {
         let (me, roster) = (self.me, self.transcript.roster());
-        for seat in self.seats.values_mut() {
-            seat.follow(roster);
+        for stack in self.stacks.values_mut() {
+            stack.follow(roster);
         }
         // MEM-03: out by our own transcript, whatever our node says about it, or when.
         if let Change::Removed { member, cause, .. } = *change
             && member == me
             && !roster.is_member(&me)
         {
-            let seats: Vec<(GroupId, bool)> =
-                self.seats.iter().map(|(group, seat)| (*group, seat.asked && !seat.joined)).collect();
-            for (group, on_its_way) in seats {
+            let stacks: Vec<(GroupId, bool)> =
+                self.stacks.iter().map(|(group, stack)| (*group, stack.asked && !stack.joined)).collect();
+            for (group, on_its_way) in stacks {
                 self.removed(now, group, cause);
                 if on_its_way {
                     // Should we be admitted again before the join has its place, nobody would be there to answer for it.

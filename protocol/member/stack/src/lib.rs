@@ -16,13 +16,14 @@ mod broken;
 mod change;
 mod credentials;
 mod error;
+mod group_stack;
 mod inbound;
 mod join;
 mod message;
 mod outbound;
 mod post;
 mod said;
-mod seat;
+
 mod spoils;
 mod status;
 
@@ -38,11 +39,11 @@ use base::{Entropy, GroupId, Instant, MemberId, NodeId, Persist, StoreKey, UnixT
 use bytes::Bytes;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use folkmoot_identity::transcript::{self, Transcript};
+use folkmoot_identity::transcript::Transcript;
 use folkmoot_identity::{MessageError, Signature, SignedMessage, Stamp};
 use folkmoot_letters::{Desk, Writer};
+use group_stack::GroupStack;
 use join::Door;
-use seat::Seat;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One member.
@@ -58,7 +59,7 @@ pub struct Member {
     desk: Desk,
     writer: Writer,
     stored: Vec<(StoreKey, Bytes)>,
-    seats: BTreeMap<GroupId, Seat>,
+    stacks: BTreeMap<GroupId, GroupStack>,
     wanted: BTreeSet<GroupId>,
     /// Instance counters of keying, as they were persisted.
     instances: BTreeMap<GroupId, Bytes>,
@@ -78,7 +79,7 @@ impl Member {
     /// # Errors
     /// [`MemberError`]: charter, transcript or votes in the store do not stand.
     pub fn new(config: Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, MemberError> {
-        let mut transcript = load_transcript(&config.charter, stored)?;
+        let mut transcript = Transcript::genesis(&config.charter)?.restore(stored)?;
         transcript.endanger(config.danger);
         Self::with_transcript(config, transcript, stored)
     }
@@ -106,7 +107,7 @@ impl Member {
             desk: Desk::default(),
             writer: Writer::default(),
             stored: stored.iter().filter(|(key, _)| join::is_ours(key)).cloned().collect(),
-            seats: BTreeMap::new(),
+            stacks: BTreeMap::new(),
             wanted: BTreeSet::new(),
             instances: instances.collect(),
             configured: false,
@@ -146,17 +147,17 @@ impl Member {
 
     /// The public name of the key in use in `group`: equal at all who hold it.
     pub fn epoch(&self, group: GroupId) -> Option<&str> {
-        self.seats.get(&group)?.installed.as_ref().map(|installed| installed.epoch.as_str())
+        self.stacks.get(&group)?.installed.as_ref().map(|installed| installed.epoch.as_str())
     }
 
     /// This member's place in the order of the run that made that key, if the module keeps one.
     pub fn rank(&self, group: GroupId) -> Option<u32> {
-        self.seats.get(&group)?.keying.rank()
+        self.stacks.get(&group)?.keying.rank()
     }
 
     /// Whether a message to `group` would be sealed and sent now.
     pub fn can_send(&self, group: GroupId) -> bool {
-        !self.congested && self.seats.get(&group).is_some_and(Seat::can_send)
+        !self.congested && self.stacks.get(&group).is_some_and(GroupStack::can_send)
     }
 
     /// A message as a file that proves to others who said it, from what came with it: docs/protocol/identity.md, "Signed
@@ -184,10 +185,11 @@ impl Member {
     }
 
     fn event(&mut self, event: Event) {
-        match self.config.danger {
-            None => self.say(event),
-            Some(danger) => self.danger_event(danger, event),
-        }
+        if base::danger::ENABLED { self.break_event(event) } else { self.say(event) }
+    }
+
+    fn say(&mut self, event: Event) {
+        self.out.push_back(UpperOutput::Event(event));
     }
 
     fn persist(&mut self, persist: Persist) {
@@ -206,14 +208,6 @@ impl Member {
             self.trace(layer, text);
         }
     }
-}
-
-fn load_transcript(charter: &Bytes, stored: &[(StoreKey, Bytes)]) -> Result<Transcript, MemberError> {
-    let entries =
-        stored.iter().filter(|(key, _)| key.table == transcript::TABLE).map(|(_, value)| value.clone());
-    let founded = Transcript::genesis(charter)?;
-    let genesis = founded.get(&founded.genesis_id()).cloned();
-    Ok(Transcript::load(entries.chain(genesis))?)
 }
 
 impl Upper for Member {
@@ -245,8 +239,9 @@ impl Upper for Member {
     fn poll_timeout(&self) -> Option<Instant> {
         let able = self.configured && self.transcript.roster().is_member(&self.me);
         let charter = self.transcript.roster().charter();
-        let seats = self.seats.values().filter_map(|seat| seat.poll_timeout(able, &self.me, charter)).min();
-        [seats, self.door.poll_timeout(), self.writer.poll_timeout()].into_iter().flatten().min()
+        let stacks =
+            self.stacks.values().filter_map(|stack| stack.poll_timeout(able, &self.me, charter)).min();
+        [stacks, self.door.poll_timeout(), self.writer.poll_timeout()].into_iter().flatten().min()
     }
 }
 

@@ -1,4 +1,5 @@
-//! What wraps what between two members of a group, on top of the order that their nodes give.
+//! How two members of a group wrap what they say to each other, on top of the order that their
+//! nodes give.
 //!
 //! ```text
 //! payload = 1 ‖ admission message                       any member -> all members, outside views, not sealed, signed inside

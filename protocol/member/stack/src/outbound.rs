@@ -1,7 +1,7 @@
-//! Downwards: what the application says, sealed, tagged with the view, and handed to the node.
+//! Downwards: what the application says is sealed, tagged with the view, and handed to the node.
 
 use crate::api::{Command, Event, SendError};
-use crate::seat::{Manner, Seat};
+use crate::group_stack::{GroupStack, Manner};
 use crate::{Member, message};
 use base::limits::MESSAGE_BYTES_MAX;
 use base::{Entropy, GroupId, Instant, Service};
@@ -51,17 +51,17 @@ impl Member {
             return Err(SendError::LocalTooLong(payload.len()));
         }
         let congested = self.congested;
-        let seat = self.seats.get_mut(&group).ok_or(SendError::LocalNotJoined)?;
-        if seat.minority != Minority::Continue {
+        let stack = self.stacks.get_mut(&group).ok_or(SendError::LocalNotJoined)?;
+        if stack.minority != Minority::Continue {
             return Err(SendError::LocalMinority);
         }
-        if congested || !seat.can_send() {
-            return hold(seat, manner, payload);
+        if congested || !stack.can_send() {
+            return hold(stack, manner, payload);
         }
-        match seat.seal(manner, &payload, self.config.identity.key()) {
+        match stack.seal(manner, &payload, self.config.identity.key()) {
             Ok((service, sealed)) => self.multicast(group, service, sealed),
             Err(SealError::LocalTooLong { .. }) => return Err(SendError::LocalTooLong(payload.len())),
-            Err(_) => return hold(seat, manner, payload),
+            Err(_) => return hold(stack, manner, payload),
         }
         Ok(())
     }
@@ -70,18 +70,18 @@ impl Member {
     pub(crate) fn release_held(&mut self, group: GroupId) -> bool {
         let mut any = false;
         while !self.congested {
-            let Some(seat) = self.seats.get_mut(&group) else { break };
-            if !seat.may_seal() || seat.minority != Minority::Continue {
+            let Some(stack) = self.stacks.get_mut(&group) else { break };
+            if !stack.may_seal() || stack.minority != Minority::Continue {
                 break;
             }
-            let Some(plaintext) = seat.session.take_held() else { break };
+            let Some(plaintext) = stack.session.take_held() else { break };
             any = true;
-            let manner = seat.held.pop_front().unwrap_or(Manner {
+            let manner = stack.held.pop_front().unwrap_or(Manner {
                 service: Service::Agreed,
                 signed: false,
                 content: Content::Text,
             });
-            match seat.seal(manner, &plaintext, self.config.identity.key()) {
+            match stack.seal(manner, &plaintext, self.config.identity.key()) {
                 Ok((service, sealed)) => self.multicast(group, service, sealed),
                 Err(error) => self.trace("session", format!("a held message was not sealed: {error}")),
             }
@@ -90,7 +90,7 @@ impl Member {
     }
 
     pub(crate) fn release_all(&mut self) {
-        let groups: Vec<GroupId> = self.seats.keys().copied().collect();
+        let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
         for group in groups {
             self.release_held(group);
         }
@@ -112,8 +112,8 @@ impl Member {
     }
 }
 
-fn hold(seat: &mut Seat, manner: Manner, payload: Bytes) -> Result<(), SendError> {
-    seat.session.hold(payload).map_err(|_| SendError::LocalHeldFull)?;
-    seat.held.push_back(manner);
+fn hold(stack: &mut GroupStack, manner: Manner, payload: Bytes) -> Result<(), SendError> {
+    stack.session.hold(payload).map_err(|_| SendError::LocalHeldFull)?;
+    stack.held.push_back(manner);
     Ok(())
 }

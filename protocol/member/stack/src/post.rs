@@ -1,8 +1,9 @@
-//! Letters: a stranger's to the group, and the group's answers. A member keeps the desk; who is outside writes.
+//! Letters: those of a stranger to the group, and the answers of the group. A member keeps the
+//! desk; anyone outside the group writes.
 
 use crate::Member;
 use crate::api::{Event, SendError};
-use crate::seat::{Manner, Seat};
+use crate::group_stack::{GroupStack, Manner};
 use base::{Digest, Entropy, GroupId, Instant, MemberId, NodeId, Service};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
@@ -16,10 +17,10 @@ use folkmoot_session::{Content, LettersSeed};
 /// How words of the layer go to the group.
 const MANNER: Manner = Manner { service: Service::Agreed, signed: false, content: Content::Letters };
 
-/// The epoch under which this seat's group may be written to.
-fn front(seat: &Seat) -> Option<Front<'_>> {
-    let LettersSeed { view, epoch, seed } = seat.session.letters()?;
-    (seat.minority == Minority::Continue).then_some(Front { view, epoch, seed })
+/// The epoch under which the group of this stack may be written to.
+fn front(stack: &GroupStack) -> Option<Front<'_>> {
+    let LettersSeed { view, epoch, seed } = stack.session.letters()?;
+    (stack.minority == Minority::Continue).then_some(Front { view, epoch, seed })
 }
 
 impl Member {
@@ -112,8 +113,8 @@ impl Member {
         input: DeskInput,
         entropy: &mut dyn Entropy,
     ) -> Result<(), SendError> {
-        let (seats, roster) = (&self.seats, self.transcript.roster());
-        let front = |group: &GroupId| seats.get(group).and_then(front);
+        let (stacks, roster) = (&self.stacks, self.transcript.roster());
+        let front = |group: &GroupId| stacks.get(group).and_then(front);
         let counter = Counter { now, identity: &self.config.identity, roster, front: &front };
         let done = self.desk.handle(&counter, input, entropy);
         let sent = self.drain_desk();

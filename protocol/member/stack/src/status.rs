@@ -1,7 +1,8 @@
-//! What people are told: who is in, who is not, and why; from the state of the layers, never from a log.
+//! What people are told: who is in, who is not, and why. It comes from the state of the layers,
+//! never from a log.
 
+use crate::group_stack::{GroupStack, Installed};
 use crate::join::Door;
-use crate::seat::{Installed, Seat};
 use crate::{Member, Petition, Reached};
 use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence};
 use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
@@ -79,16 +80,16 @@ impl Sight {
     }
 }
 
-fn in_short(seat: &Seat) -> Option<GroupStatus> {
-    let Installed { view, members, epoch, suite: (module, cipher) } = seat.installed.clone()?;
+fn in_short(stack: &GroupStack) -> Option<GroupStatus> {
+    let Installed { view, members, epoch, suite: (module, cipher) } = stack.installed.clone()?;
     Some(GroupStatus { view, members, epoch, module, cipher })
 }
 
 impl Member {
     /// The whole picture: of the charter's own group, and in short of every other.
     pub fn status(&self, _now: Instant) -> MemberStatus {
-        let seat = self.seats.get(&self.home);
-        let installed = seat.and_then(|seat| seat.installed.as_ref());
+        let stack = self.stacks.get(&self.home);
+        let installed = stack.and_then(|stack| stack.installed.as_ref());
         MemberStatus {
             me: self.me,
             node: self.config.node,
@@ -96,9 +97,9 @@ impl Member {
             epoch: installed.map(|installed| installed.epoch.clone()),
             module: installed.map(|installed| installed.suite.0),
             cipher: installed.map(|installed| installed.suite.1),
-            activity: self.activity(seat),
-            people: self.people(seat),
-            groups: self.seats.values().filter_map(in_short).collect(),
+            activity: self.activity(stack),
+            people: self.people(stack),
+            groups: self.stacks.values().filter_map(in_short).collect(),
             authority: self.reach(),
         }
     }
@@ -153,40 +154,40 @@ impl Member {
         }
     }
 
-    fn activity(&self, seat: Option<&Seat>) -> String {
-        match (&self.door, seat) {
+    fn activity(&self, stack: Option<&GroupStack>) -> String {
+        match (&self.door, stack) {
             (Door::Office(_), _) => "the group's authority".into(),
             (Door::Closed, _) => "not a member; has not asked for admission".into(),
             (Door::Outside(_), _) => "asking for admission".into(),
             (Door::Inside(_), None) => "member; has not joined the group".into(),
-            (Door::Inside(_), Some(seat)) => self.step(seat),
+            (Door::Inside(_), Some(stack)) => self.step(stack),
         }
     }
 
-    fn step(&self, seat: &Seat) -> String {
+    fn step(&self, stack: &GroupStack) -> String {
         if !self.configured {
             return "looking for the other nodes".into();
         }
-        match (seat.flush.phase(), seat.keying.state()) {
+        match (stack.flush.phase(), stack.keying.state()) {
             (Phase::Joining, _) => "joining".into(),
             (Phase::Agree | Phase::Authorize, _) => {
-                format!("changing the view: awaiting {}", self.names(&seat.flush.awaited()))
+                format!("changing the view: awaiting {}", self.names(&stack.flush.awaited()))
             }
             (_, State::Agreeing(stage)) => {
-                format!("agreeing a key ({stage}): awaiting {}", self.names(&seat.keying.awaited()))
+                format!("agreeing a key ({stage}): awaiting {}", self.names(&stack.keying.awaited()))
             }
             (_, State::Confirming) => {
-                format!("confirming the key: awaiting {}", self.names(&seat.keying.awaited()))
+                format!("confirming the key: awaiting {}", self.names(&stack.keying.awaited()))
             }
-            (_, State::Cascading) => self.keyless(seat),
+            (_, State::Cascading) => self.keyless(stack),
             (_, State::Secure) => "steady".into(),
         }
     }
 
     /// No key, and none coming in this view.
-    fn keyless(&self, seat: &Seat) -> String {
+    fn keyless(&self, stack: &GroupStack) -> String {
         let off = |member: &&MemberId| !self.transcript.roster().is_member(member);
-        let off: Vec<MemberId> = seat.noticed.iter().filter(off).copied().collect();
+        let off: Vec<MemberId> = stack.noticed.iter().filter(off).copied().collect();
         if off.is_empty() {
             return "changing the view".into();
         }
@@ -204,12 +205,12 @@ impl Member {
         admission.map_or_else(|| member.short(), |admission| admission.name.clone())
     }
 
-    fn people(&self, seat: Option<&Seat>) -> Vec<Person> {
+    fn people(&self, stack: Option<&GroupStack>) -> Vec<Person> {
         let roster = self.transcript.roster();
         let mut people: Vec<Person> = roster
             .members()
             .map(|admission| {
-                self.person(admission.member, &admission.name, self.presence(&admission.member, seat))
+                self.person(admission.member, &admission.name, self.presence(&admission.member, stack))
             })
             .collect();
         for (admission, ending) in roster.formers() {
@@ -244,10 +245,11 @@ impl Member {
         Person { member, name: name.to_owned(), presence, locator: self.sight.locator(&member.node()) }
     }
 
-    fn presence(&self, member: &MemberId, seat: Option<&Seat>) -> Presence {
-        let noticed = seat.is_some_and(|seat| seat.noticed.contains(member));
-        let installed =
-            seat.and_then(|seat| seat.installed.as_ref()).is_some_and(|view| view.members.contains(member));
+    fn presence(&self, member: &MemberId, stack: Option<&GroupStack>) -> Presence {
+        let noticed = stack.is_some_and(|stack| stack.noticed.contains(member));
+        let installed = stack
+            .and_then(|stack| stack.installed.as_ref())
+            .is_some_and(|view| view.members.contains(member));
         match (noticed, installed) {
             (true, true) => Presence::Present,
             (true, false) => Presence::Arriving,

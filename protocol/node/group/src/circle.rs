@@ -1,8 +1,9 @@
-//! One group's table: who is in, on which node, since which join; what was noticed last; who complained about whom.
+//! The table of one group: its members with their nodes and joins, the newest notice, and the
+//! complaints.
 
+use crate::Output;
 use crate::message::{Joined, NoticeLabel, Noticed, STOOD_MAX, Stamp, label_of};
-use crate::{Output, Word};
-use folkmoot_base::{Cause, ConfigurationId, GroupId, MemberId, NodeId, ViewId, digest};
+use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, NodeId, ViewId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Notices since the last merge in which complaints still count.
@@ -10,7 +11,7 @@ const RECENT_NOTICES_MAX: usize = 256;
 
 /// A member's place in a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seat {
+pub(crate) struct Membership {
     /// Where it lives.
     pub(crate) node: NodeId,
     /// Which join made it a member.
@@ -42,8 +43,8 @@ struct Notice {
 /// The table of one group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Circle {
-    seats: BTreeMap<MemberId, Seat>,
-    /// Those of `seats` who live here.
+    memberships: BTreeMap<MemberId, Membership>,
+    /// Those of `memberships` who live here.
     local: BTreeSet<MemberId>,
     /// Lost at the transitional signal; still heard until the next configuration.
     departing: BTreeMap<MemberId, NodeId>,
@@ -62,34 +63,34 @@ pub(crate) struct Circle {
 }
 
 impl Circle {
-    pub(crate) fn seat(&self, member: &MemberId) -> Option<&Seat> {
-        self.seats.get(member)
+    pub(crate) fn membership(&self, member: &MemberId) -> Option<&Membership> {
+        self.memberships.get(member)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.seats.len()
+        self.memberships.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.seats.is_empty()
+        self.memberships.is_empty()
     }
 
     pub(crate) fn members(&self) -> Vec<MemberId> {
-        self.seats.keys().copied().collect()
+        self.memberships.keys().copied().collect()
     }
 
     pub(crate) fn local(&self) -> &BTreeSet<MemberId> {
         &self.local
     }
 
-    pub(crate) fn seats(&self) -> impl Iterator<Item = (&MemberId, &Seat)> {
-        self.seats.iter()
+    pub(crate) fn memberships(&self) -> impl Iterator<Item = (&MemberId, &Membership)> {
+        self.memberships.iter()
     }
 
     /// Gives `member` a place; it had none.
     pub(crate) fn add(&mut self, member: MemberId, node: NodeId, stamp: Stamp, me: NodeId) {
         let since = self.serial.saturating_add(1);
-        self.seats.insert(member, Seat { node, stamp, since, stood: Vec::new() });
+        self.memberships.insert(member, Membership { node, stamp, since, stood: Vec::new() });
         if node == me {
             self.local.insert(member);
         }
@@ -97,8 +98,8 @@ impl Circle {
 
     /// `member` came to the merge from these notices.
     pub(crate) fn came(&mut self, member: &MemberId, stood: &[NoticeLabel]) {
-        if let Some(seat) = self.seats.get_mut(member) {
-            seat.stood = stood.to_vec();
+        if let Some(membership) = self.memberships.get_mut(member) {
+            membership.stood = stood.to_vec();
         }
     }
 
@@ -123,7 +124,7 @@ impl Circle {
     pub(crate) fn remove(&mut self, member: &MemberId) -> bool {
         self.local.remove(member);
         self.departing.remove(member);
-        let was = self.seats.remove(member).is_some();
+        let was = self.memberships.remove(member).is_some();
         if was && !self.votes.is_empty() {
             self.votes.retain(|(_, suspect), voters| {
                 voters.remove(member);
@@ -135,17 +136,17 @@ impl Circle {
 
     /// Whether `node` may speak for `member` here: it hosts it, or did until the transitional signal.
     pub(crate) fn hosts(&self, node: NodeId, member: &MemberId) -> bool {
-        self.seats.get(member).is_some_and(|seat| seat.node == node)
+        self.memberships.get(member).is_some_and(|membership| membership.node == node)
             || self.departing.get(member) == Some(&node)
     }
 
     /// Marks the members on nodes that are not in `nodes` as lost, and names them. With `heard`, they are heard on.
     pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) -> Vec<MemberId> {
         let gone: Vec<(MemberId, NodeId)> = self
-            .seats
+            .memberships
             .iter()
-            .filter(|(_, seat)| !nodes.contains(&seat.node))
-            .map(|(member, seat)| (*member, seat.node))
+            .filter(|(_, membership)| !nodes.contains(&membership.node))
+            .map(|(member, membership)| (*member, membership.node))
             .collect();
         for (member, node) in &gone {
             self.remove(member);
@@ -173,14 +174,14 @@ impl Circle {
     /// The local members, as a State lists them.
     pub(crate) fn local_joined(&self) -> Vec<Joined> {
         let joined = |member: &MemberId| {
-            self.seats.get(member).map(|seat| Joined { member: *member, stamp: seat.stamp })
+            self.memberships.get(member).map(|membership| Joined { member: *member, stamp: membership.stamp })
         };
         self.local.iter().filter_map(joined).collect()
     }
 
     /// Empties the table for a merge; what was noticed stays.
-    pub(crate) fn clear_seats(&mut self) {
-        self.seats.clear();
+    pub(crate) fn clear(&mut self) {
+        self.memberships.clear();
         self.local.clear();
         self.departing.clear();
         self.votes.clear();
@@ -190,11 +191,11 @@ impl Circle {
 
     /// Digest of the list of members with their stamps.
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
-        let mut bytes = Vec::with_capacity(self.seats.len().saturating_mul(48));
-        for (member, seat) in &self.seats {
+        let mut bytes = Vec::with_capacity(self.memberships.len().saturating_mul(48));
+        for (member, membership) in &self.memberships {
             bytes.extend_from_slice(&member.0);
-            bytes.extend_from_slice(&seat.stamp.ring_seq.to_be_bytes());
-            bytes.extend_from_slice(&seat.stamp.order.to_be_bytes());
+            bytes.extend_from_slice(&membership.stamp.ring_seq.to_be_bytes());
+            bytes.extend_from_slice(&membership.stamp.order.to_be_bytes());
         }
         digest(&[b"folkmoot group members v1", &bytes])
     }
@@ -208,7 +209,8 @@ impl Circle {
     pub(crate) fn make_notice(&mut self, view: ViewId) -> Vec<MemberId> {
         let removed = self.notice.as_ref().map_or_else(Vec::new, |notice| {
             let stayed = |member: &MemberId, stamp: &Stamp| {
-                !self.lost.contains(member) && self.seats.get(member).is_some_and(|seat| seat.stamp == *stamp)
+                !self.lost.contains(member)
+                    && self.memberships.get(member).is_some_and(|membership| membership.stamp == *stamp)
             };
             let gone = notice.members.iter().filter(|(member, stamp)| !stayed(member, stamp));
             gone.map(|(member, _)| *member).collect()
@@ -218,7 +220,8 @@ impl Circle {
     }
 
     fn record(&mut self, view: ViewId, fresh: bool) {
-        let members = self.seats.iter().map(|(member, seat)| (*member, seat.stamp)).collect();
+        let members =
+            self.memberships.iter().map(|(member, membership)| (*member, membership.stamp)).collect();
         self.notice = Some(Notice { view, fresh, digest: self.fingerprint(), members });
         self.stand(&view);
         self.lost.clear();
@@ -258,16 +261,16 @@ impl Circle {
 
     /// One voice among a jury of which both are.
     fn vote(&mut self, jury: Jury, complainer: MemberId, suspect: MemberId) -> Option<bool> {
-        let is_of = |seat: &Seat| match jury {
-            Jury::Notice(serial) => seat.since <= serial,
-            Jury::Before(label) => seat.stood.contains(&label),
+        let is_of = |membership: &Membership| match jury {
+            Jury::Notice(serial) => membership.since <= serial,
+            Jury::Before(label) => membership.stood.contains(&label),
         };
         if complainer == suspect
-            || ![complainer, suspect].iter().all(|one| self.seats.get(one).is_some_and(is_of))
+            || ![complainer, suspect].iter().all(|one| self.memberships.get(one).is_some_and(is_of))
         {
             return None;
         }
-        let size = self.seats.values().filter(|seat| is_of(seat)).count();
+        let size = self.memberships.values().filter(|membership| is_of(membership)).count();
         let voters = self.votes.entry((jury, suspect)).or_default();
         voters.insert(complainer).then(|| voters.len() >= complaints_needed(size))
     }
@@ -290,7 +293,7 @@ fn complaints_needed(size: usize) -> usize {
 }
 
 /// The notice as the local members hear it.
-pub(crate) fn notice_word(
+pub(crate) fn notice_to(
     group: GroupId,
     view: ViewId,
     circle: &Circle,
@@ -299,7 +302,7 @@ pub(crate) fn notice_word(
     to: MemberId,
 ) -> Output {
     let (members, removed) = (circle.members(), removed.to_vec());
-    Output::Member { to, word: Word::Notice { group, view, members, removed, cause } }
+    Output::Member { to, indication: Indication::Notice { group, view, members, removed, cause } }
 }
 
 #[cfg(test)]

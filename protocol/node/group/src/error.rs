@@ -1,4 +1,4 @@
-//! Why a call or a message was refused; the first word of each name says by whose fault.
+//! Why a call or a message was refused. The first word of each name says whose fault it is.
 
 use folkmoot_base::codec::DecodeError;
 use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId};
@@ -56,18 +56,4 @@ pub enum GroupError {
     /// The message is longer than a message may be.
     #[error("{0} bytes are more than a message may have")]
     LocalTooLong(usize),
-}
-
-impl GroupError {
-    /// The node at fault, if one is.
-    pub fn culprit(&self) -> Option<NodeId> {
-        match self {
-            Self::PeerMalformed { peer, .. }
-            | Self::PeerSpokeForAnother { peer, .. }
-            | Self::PeerNotInConfiguration(peer)
-            | Self::PeerTooLarge(peer)
-            | Self::PeerOutOfTurn(peer) => Some(*peer),
-            _ => None,
-        }
-    }
 }

@@ -1,4 +1,5 @@
-//! Many named groups over one ring: who is in which, the same at every node at the same place in the order.
+//! Many named groups over one ring: who is in which, the same at every node at the same place in
+//! the order.
 //!
 //! ```text
 //!   attach, join, leave, send, complain, entry             Notice, Transitional, Deliver, Removed (for each local member)
@@ -9,46 +10,51 @@
 //!                 v Submit                                                   | deliver, transitional, regular
 //!                                           the ring
 //! ```
-//! Promise: every node of a configuration that delivers the same prefix of the ring's order has the same tables; a
-//! change of a group gives each of its members one notice, at one place in the order, with one id.
+//! Promise: every node of a configuration that delivers the same prefix of the ring's order has the
+//! same tables; a change of a group gives each of its members one notice, at one place in the
+//! order, with one id.
 //!
-//! How to drive it: call, then take [`Group::poll_output`] until `None`, in order. On [`Output::Entry`] the caller appends
-//! the entry to the transcript, and then calls [`Group::heads`] and [`Group::roster_changed`] before the next delivery.
-//! **The transcript of a node that is on a ring changes only so**: entries learned elsewhere (over a link) are handed to
-//! [`Group::entry`] and appended when they come back in order. Rules `GRP-NN`: docs/protocol/group.md.
+//! How to drive it: call, then take [`Group::poll_output`] until `None`, in order. On
+//! [`Output::Entry`] the caller appends the entry to the transcript, and then calls
+//! [`Group::heads`] and [`Group::roster_changed`] before the next delivery.
+//! **The transcript of a node that is on a ring changes only so**: entries learned elsewhere (over
+//! a link) are handed to [`Group::entry`] and appended when they come back in order. Rules
+//! `GRP-NN`: docs/protocol/group.md.
 
 mod circle;
 mod error;
-mod gather;
 pub mod message;
 mod ordered;
 mod output;
+mod state_exchange;
 
 pub use error::GroupError;
-pub use output::{Output, Refusal, Word};
+pub use output::Output;
 
 use bytes::Bytes;
 use circle::Circle;
 use folkmoot_base::codec::BLOB_BYTES_MAX;
 use folkmoot_base::limits::ENTRY_BYTES_MAX;
-use folkmoot_base::{Cause, ConfigurationId, Danger, EntryId, GroupId, MemberId, NodeId, Service, ViewId};
-use gather::{CHANGES_MAX, Gather, Held};
+use folkmoot_base::{
+    Cause, ConfigurationId, EntryId, GroupId, Indication, MemberId, Mutant, NodeId, Service, ViewId,
+};
 use message::{Control, Heads, Message, Stamp};
 use ordered::{Change, What};
+use state_exchange::{CHANGES_MAX, Deferred, StateExchange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most memberships (member, group) that one node may host.
 pub const MEMBERSHIPS_MAX: usize = 50_000;
 /// Most landmarks of a transcript that a node shows.
-pub const LANDMARKS_MAX: usize = 64;
+pub(crate) const LANDMARKS_MAX: usize = 64;
 
 /// What the caller decides.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// This node.
     pub me: NodeId,
-    /// A deliberately broken behaviour, for the checkers' sake.
-    pub danger: Option<Danger>,
+    /// What a mutant does wrong.
+    pub danger: Mutant,
 }
 
 /// Whom the roster has; asked at ordered places only. Any `Fn(MemberId) -> bool` is one.
@@ -96,7 +102,7 @@ enum Phase {
     /// No configuration yet.
     Idle,
     /// States of a new configuration are collected.
-    Gather(Gather),
+    Exchange(StateExchange),
     /// All nodes have the same tables.
     Open,
     /// Between the transitional signal and the next configuration.
@@ -275,7 +281,7 @@ impl Group {
                 }
             }
             // Our State may list them: an ordered word takes them out again, at one place for all.
-            Phase::Gather(_) => {
+            Phase::Exchange(_) => {
                 for (member, _) in removed {
                     if self.audience.attached.contains(member) {
                         self.order_detach(*member);
@@ -322,7 +328,7 @@ impl Group {
         match message::decode(sender, &payload) {
             Err(source) => Err(GroupError::PeerMalformed { peer: sender, source }),
             Ok(Message::Data { group, sender: member, payload }) => {
-                self.data(Held { node: sender, group, sender: member, service, payload })
+                self.data(Deferred { node: sender, group, sender: member, service, payload })
             }
             Ok(Message::Control(control)) => self.control(sender, *control, roster),
         }
@@ -396,15 +402,15 @@ impl Group {
     }
 
     /// GRP-04, GRP-11: to the local members, if the sender's node hosts the sender.
-    fn data(&mut self, held: Held) -> Result<(), GroupError> {
-        let Some(circle) = self.circles.get(&held.group) else { return Ok(()) };
-        if circle.hosts(held.node, &held.sender) {
-            self.hand_out(held.node, held.group, held.sender, held.service, &held.payload);
+    fn data(&mut self, data: Deferred) -> Result<(), GroupError> {
+        let Some(circle) = self.circles.get(&data.group) else { return Ok(()) };
+        if circle.hosts(data.node, &data.sender) {
+            self.hand_out(&data);
             return Ok(());
         }
         match &mut self.phase {
-            Phase::Gather(gather) => {
-                if !circle.local().is_empty() && !gather.hold(held) {
+            Phase::Exchange(exchange) => {
+                if !circle.local().is_empty() && !exchange.defer(data) {
                     self.trace(
                         "a message from the other side is dropped: too many before the merge".to_owned(),
                     );
@@ -412,27 +418,22 @@ impl Group {
                 Ok(())
             }
             _ => Err(GroupError::PeerSpokeForAnother {
-                peer: held.node,
-                member: held.sender,
-                group: held.group,
+                peer: data.node,
+                member: data.sender,
+                group: data.group,
             }),
         }
     }
 
-    fn hand_out(
-        &mut self,
-        node: NodeId,
-        group: GroupId,
-        sender: MemberId,
-        service: Service,
-        payload: &Bytes,
-    ) {
-        let Some(circle) = self.circles.get(&group).filter(|circle| circle.hosts(node, &sender)) else {
+    fn hand_out(&mut self, data: &Deferred) {
+        let Deferred { node, group, sender, service, payload } = data;
+        let Some(circle) = self.circles.get(group).filter(|circle| circle.hosts(*node, sender)) else {
             return;
         };
         for to in circle.local().iter().filter(|member| self.audience.hears(member)) {
-            let word = Word::Deliver { group, sender, service, payload: payload.clone() };
-            self.out.push_back(Output::Member { to: *to, word });
+            let (group, sender, service, payload) = (*group, *sender, *service, payload.clone());
+            let indication = Indication::Deliver { group, sender, service, payload };
+            self.out.push_back(Output::Member { to: *to, indication });
         }
     }
 
@@ -459,9 +460,9 @@ impl Group {
         self.out.push_back(Output::Submit { service, bytes });
     }
 
-    fn say(&mut self, to: MemberId, word: Word) {
+    fn indicate(&mut self, to: MemberId, indication: Indication) {
         if self.audience.hears(&to) {
-            self.out.push_back(Output::Member { to, word });
+            self.out.push_back(Output::Member { to, indication });
         }
     }
 

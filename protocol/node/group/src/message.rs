@@ -8,7 +8,7 @@
 //! | Complain | node of the complainer → all nodes | the suspect is silent in that view |
 //! | Entry | any node → all nodes | append this transcript entry at this place |
 //! | State | each node, once in each configuration → all nodes | my transcript's heads; my members, by group |
-//! | Heads | node whose heads changed while states are gathered → all nodes | my transcript's heads now |
+//! | Heads | node whose heads changed during the state exchange → all nodes | my transcript's heads now |
 //! | Data | node of the sender → all nodes | for the members of the group |
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:
@@ -124,13 +124,13 @@ pub struct GroupState {
 }
 
 /// Most notices that a node says its members may still stand in.
-pub const STOOD_MAX: usize = 8;
+pub(crate) const STOOD_MAX: usize = 8;
 
 /// Short name of a notice: the first bytes of a digest of its id. Two that are alike by chance only mix complaints.
 pub type NoticeLabel = [u8; 8];
 
 /// The label of the notice with this id.
-pub fn label_of(view: &ViewId) -> NoticeLabel {
+pub(crate) fn label_of(view: &ViewId) -> NoticeLabel {
     let whole = digest(&[b"folkmoot notice v1", &codec::encode(view)]);
     let mut label = NoticeLabel::default();
     label.iter_mut().zip(whole).for_each(|(to, from)| *to = from);

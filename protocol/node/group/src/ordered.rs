@@ -1,10 +1,11 @@
-//! Changes of the tables by ordered messages, while the tables of the configuration are merged, or as part of the merge.
+//! Changes of the tables by ordered messages: at their place once the tables are merged, or as part
+//! of the merge.
 
-use crate::circle::{Circle, notice_word};
+use crate::circle::{Circle, notice_to};
 use crate::message::Stamp;
-use crate::{Group, GroupError, MEMBERSHIPS_MAX, Refusal, Roster, Word};
+use crate::{Group, GroupError, MEMBERSHIPS_MAX, Roster};
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
-use folkmoot_base::{Cause, GroupId, MemberId, NodeId, ViewId};
+use folkmoot_base::{Cause, GroupId, Indication, JoinRefusal, MemberId, NodeId, ViewId};
 use std::collections::BTreeSet;
 
 /// Places in the order for which a member set aside by complaints may not join again.
@@ -46,7 +47,7 @@ impl Group {
             What::Join(group) => Ok((self.apply_join(change, group, roster), Cause::Join)),
             What::Leave(group) => {
                 self.check_host(node, member, group)?;
-                Ok((self.unseat(member, group, Cause::Leave).into_iter().collect(), Cause::Leave))
+                Ok((self.take_out(member, group, Cause::Leave).into_iter().collect(), Cause::Leave))
             }
             What::Refresh(group) => {
                 self.check_host(node, member, group)?;
@@ -54,7 +55,7 @@ impl Group {
             }
             What::Detach => {
                 let groups = self.groups_of(member, node);
-                let left = groups.into_iter().filter_map(|group| self.unseat(member, group, Cause::Detach));
+                let left = groups.into_iter().filter_map(|group| self.take_out(member, group, Cause::Detach));
                 Ok((left.collect(), Cause::Detach))
             }
         }
@@ -77,12 +78,12 @@ impl Group {
         let (node, member) = (change.node, change.member);
         if let Some(refusal) = self.refusal(change, group, roster) {
             if node == self.config.me {
-                self.say(member, Word::Refused { group, refusal });
+                self.indicate(member, Indication::Refused { group, refusal });
             }
             return Vec::new();
         }
         let circle = self.circles.entry(group).or_default();
-        if circle.seat(&member).is_some() {
+        if circle.membership(&member).is_some() {
             return Vec::new();
         }
         circle.add(member, node, change.stamp, self.config.me);
@@ -91,34 +92,34 @@ impl Group {
     }
 
     /// GRP-05 to GRP-08: why this join is refused, by every node alike.
-    fn refusal(&self, change: &Change, group: GroupId, roster: &dyn Roster) -> Option<Refusal> {
+    fn refusal(&self, change: &Change, group: GroupId, roster: &dyn Roster) -> Option<JoinRefusal> {
         if !roster.holds(change.member) {
-            return Some(Refusal::NotRostered);
+            return Some(JoinRefusal::NotRostered);
         }
         if self.memberships.get(&change.node).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
-            return Some(Refusal::Busy);
+            return Some(JoinRefusal::Busy);
         }
         let groups = self.circles.len();
         let Some(circle) = self.circles.get(&group) else {
-            return (groups >= GROUPS_MAX).then_some(Refusal::TooManyGroups);
+            return (groups >= GROUPS_MAX).then_some(JoinRefusal::TooManyGroups);
         };
-        match circle.seat(&change.member) {
-            Some(seat) => (seat.node != change.node).then_some(Refusal::Busy),
-            None if circle.is_set_aside(&change.member, change.stamp.order) => Some(Refusal::SetAside),
-            None if circle.len() >= MEMBERS_MAX => Some(Refusal::GroupFull),
+        match circle.membership(&change.member) {
+            Some(membership) => (membership.node != change.node).then_some(JoinRefusal::Busy),
+            None if circle.is_set_aside(&change.member, change.stamp.order) => Some(JoinRefusal::SetAside),
+            None if circle.len() >= MEMBERS_MAX => Some(JoinRefusal::GroupFull),
             None => None,
         }
     }
 
     /// Takes `member` out of `group` and tells it, if it lives here; but for a detach: then nobody listens, or knows already.
     /// `Some(group)` if it was in.
-    pub(crate) fn unseat(&mut self, member: MemberId, group: GroupId, cause: Cause) -> Option<GroupId> {
+    pub(crate) fn take_out(&mut self, member: MemberId, group: GroupId, cause: Cause) -> Option<GroupId> {
         let circle = self.circles.get_mut(&group)?;
-        let node = circle.seat(&member)?.node;
+        let node = circle.membership(&member)?.node;
         circle.remove(&member);
         self.count(node, -1);
         if node == self.config.me && cause != Cause::Detach {
-            self.say(member, Word::Removed { group, cause });
+            self.indicate(member, Indication::Removed { group, cause });
         }
         Some(group)
     }
@@ -133,7 +134,8 @@ impl Group {
 
     /// The groups that `member` is in, hosted by `node`.
     pub(crate) fn groups_of(&self, member: MemberId, node: NodeId) -> Vec<GroupId> {
-        let here = |circle: &Circle| circle.seat(&member).is_some_and(|seat| seat.node == node);
+        let here =
+            |circle: &Circle| circle.membership(&member).is_some_and(|membership| membership.node == node);
         self.circles.iter().filter(|(_, circle)| here(circle)).map(|(group, _)| *group).collect()
     }
 
@@ -151,7 +153,7 @@ impl Group {
             let view = ViewId { configuration, order: self.place, group: *group };
             let removed = circle.make_notice(view);
             for to in circle.local().iter().filter(|member| self.audience.hears(member)) {
-                self.out.push_back(notice_word(*group, view, circle, &removed, cause, *to));
+                self.out.push_back(notice_to(*group, view, circle, &removed, cause, *to));
             }
         }
     }
@@ -173,7 +175,7 @@ impl Group {
             Some(true) => circle.set_aside(suspect, place, place.saturating_add(SET_ASIDE_PLACES)),
         }
         self.trace(format!("{suspect} is set aside in {}: the others complain of silence", view.group));
-        if let Some(group) = self.unseat(suspect, view.group, Cause::Complaint) {
+        if let Some(group) = self.take_out(suspect, view.group, Cause::Complaint) {
             self.notify(&[group], Cause::Complaint);
         }
         Ok(())
@@ -187,11 +189,11 @@ impl Group {
             let groups: Vec<GroupId> = self
                 .circles
                 .iter()
-                .filter(|(_, circle)| circle.seat(member).is_some())
+                .filter(|(_, circle)| circle.membership(member).is_some())
                 .map(|(group, _)| *group)
                 .collect();
             for group in groups {
-                self.unseat(*member, group, *cause);
+                self.take_out(*member, group, *cause);
                 if seen.insert(group) {
                     touched.push((group, *cause));
                 }

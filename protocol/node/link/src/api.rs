@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Danger, GroupId, Locator, NodeId};
+use folkmoot_base::{GroupId, Locator, Mutant, NodeId};
 
 /// What the keys of a link come from. The founding charter says which (ID-39), for every link of its ring alike: there is no
 /// choosing, and so nothing to be talked down from.
@@ -55,15 +55,6 @@ pub enum Input {
     Hangup {
         /// Whose.
         node: NodeId,
-    },
-    /// Send a frame; [`Links::send`] does the same without owned bytes.
-    Send {
-        /// To whom.
-        to: NodeId,
-        /// On which channel.
-        channel: Channel,
-        /// At most `LONG_FRAME_BYTES_MAX` bytes.
-        frame: Bytes,
     },
     /// The stack's verified roster has this node (or no longer has it). Until said, a peer is a guest.
     Standing {
@@ -163,17 +154,6 @@ pub enum Output {
     Trace(String),
 }
 
-/// Why to wake up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Timer {
-    /// A handshake message is to be sent again, or a dial to be given up.
-    Handshake,
-    /// A half-open handshake or a half-received frame is to be forgotten.
-    Forget,
-    /// A peer is to be pinged, or is silent for too long.
-    Liveness,
-}
-
 /// What is set from outside.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -187,8 +167,8 @@ pub struct Config {
     pub dial: Duration,
     /// Datagrams sealed or opened under one key before a new handshake.
     pub rekey_after: u64,
-    /// Deliberately broken behaviour; `None` outside mutant runs.
-    pub danger: Option<Danger>,
+    /// What a mutant does wrong.
+    pub danger: Mutant,
 }
 
 impl Config {
@@ -200,7 +180,7 @@ impl Config {
             silence: Duration::from_millis(1_500),
             dial: Duration::from_millis(5_000),
             rekey_after: 1 << 32,
-            danger: None,
+            danger: Mutant::NONE,
         }
     }
 }

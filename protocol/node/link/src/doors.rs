@@ -1,4 +1,4 @@
-//! The doors: dials out, handshakes in, who gets a link and who makes room.
+//! Dials out and handshakes in: which peer gets a link, and which guest makes room for another.
 
 use crate::handshake::{Dial, HalfOpen, Hello, Progress, Proved, Stage};
 use crate::limits::{
@@ -7,7 +7,7 @@ use crate::limits::{
 use crate::links::Route;
 use crate::message::{Control, Cookie, Datagram, Part};
 use crate::peer::Peer;
-use crate::{Credentials, DownCause, Exchange, LinkError, Links, Output, Timer};
+use crate::{Credentials, DownCause, Exchange, LinkError, Links, Output};
 use bytes::Bytes;
 use folkmoot_base::limits::GUESTS_MAX;
 use folkmoot_base::{Entropy, Instant, Locator, NodeId, draw};
@@ -63,7 +63,7 @@ impl<C: Credentials> Links<C> {
         let datagrams = dial.send(now);
         let resend = dial.resend;
         self.transmit(to, datagrams);
-        self.note(resend, Timer::Handshake);
+        self.note(resend);
     }
 
     fn transmit(&mut self, to: Locator, datagrams: impl IntoIterator<Item = Bytes>) {
@@ -147,7 +147,7 @@ impl<C: Credentials> Links<C> {
         self.routes.insert(index, Route::HalfOpen);
         self.half.insert(index, half);
         self.transmit(from, reply);
-        self.note(now + HALF_OPEN_LIFE, Timer::Forget);
+        self.note(now + HALF_OPEN_LIFE);
         Ok(())
     }
 
@@ -247,11 +247,11 @@ impl<C: Credentials> Links<C> {
         let dial = self.dials.get_mut(&to).ok_or(LinkError::WireUnknown(from))?;
         let Stage::Finish(proved, _) = &mut dial.stage else { return Err(LinkError::WireUnknown(from)) };
         let mut plaintext = self.arena.buffer(bytes.len());
-        proved.session.seal.open(bytes, &mut plaintext).map_err(|_| LinkError::WireForged(from))?;
+        proved.association.seal.open(bytes, &mut plaintext).map_err(|_| LinkError::WireForged(from))?;
         let node = proved.claim.node;
         let dial = self.dials.remove(&to).ok_or(LinkError::WireUnknown(from))?;
         let Stage::Finish(mut proved, _) = dial.stage else { return Err(LinkError::WireUnknown(from)) };
-        proved.session.heard = now;
+        proved.association.heard = now;
         self.establish(now, from, *proved, true)?;
         Ok((node, plaintext.freeze()))
     }
@@ -264,15 +264,17 @@ impl<C: Credentials> Links<C> {
         proved: Proved,
         dialled: bool,
     ) -> Result<(), LinkError> {
-        let Proved { claim, certificate, session } = proved;
-        let (node, index) = (claim.node, session.index);
+        let Proved { claim, certificate, association } = proved;
+        let (node, index) = (claim.node, association.index);
         self.routes.remove(&index);
         let dialled_before = self.peers.get(&node).is_some_and(|peer| peer.dialled);
         let same = match self.peers.get(&node) {
             None if self.peers.len() >= LINKS_MAX => return Err(LinkError::PeerNoRoom(node)),
             None => false,
-            Some(peer) if peer.current.remote_static == session.remote_static => true,
-            Some(peer) if session.started < peer.current.started => return Err(LinkError::PeerStale(node)),
+            Some(peer) if peer.current.remote_static == association.remote_static => true,
+            Some(peer) if association.started < peer.current.started => {
+                return Err(LinkError::PeerStale(node));
+            }
             Some(_) => {
                 self.down(node, DownCause::Restarted);
                 false
@@ -283,13 +285,13 @@ impl<C: Credentials> Links<C> {
         if let Some(peer) = self.peers.get_mut(&node).filter(|_| same) {
             peer.heard = now;
             peer.dialled |= dialled;
-            if let Some(old) = peer.renew(session) {
+            if let Some(old) = peer.renew(association) {
                 self.routes.remove(&old);
             }
             self.new_certificate(node, claim.rostered, certificate);
         } else {
             let wanted = dialled || dialled_before;
-            let peer = Peer::new(now, at, certificate.clone(), wanted, session);
+            let peer = Peer::new(now, at, certificate.clone(), wanted, association);
             self.peers.insert(node, peer);
             self.guests_grew |= !wanted;
             self.trace(format!("link to {node} at {at} is up"));
@@ -299,7 +301,7 @@ impl<C: Credentials> Links<C> {
             self.control_out(now, node, &Control::Ping(now.0));
         }
         let silence = self.config.silence;
-        self.note(now + silence / 8, Timer::Liveness);
+        self.note(now + silence / 8);
         Ok(())
     }
 

@@ -92,18 +92,3 @@ pub enum LinkError {
     #[error("own credentials or cryptography failed")]
     LocalCrypto,
 }
-
-impl LinkError {
-    /// Whose doing it is, if that is proved. Forgery and silence prove nothing.
-    pub fn culprit(&self) -> Option<NodeId> {
-        match self {
-            Self::PeerOutOfTurn { peer, .. } | Self::PeerOther { peer, .. } => Some(*peer),
-            Self::PeerTooMuch(peer)
-            | Self::PeerMalformed(peer)
-            | Self::PeerForeignCertificate(peer)
-            | Self::PeerStale(peer)
-            | Self::PeerNoRoom(peer) => Some(*peer),
-            _ => None,
-        }
-    }
-}

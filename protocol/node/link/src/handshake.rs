@@ -9,19 +9,21 @@
 //!  Finish           ------------->            certificate and signature, encrypted; link up
 //!                   <------------- Data(Ping) link up
 //! ```
-//! With ML-KEM-768 the first Hello is an empty one, and a Refusal answers Hellos of the other form. The dialler repeats what is not answered, with back-off; the answerer repeats its answer. No session changes before the
-//! peer's identity is proved, and the newer of two proved ones holds.
+//! With ML-KEM-768 the first Hello is an empty one, and a Refusal answers Hellos of the other form.
+//! The dialler repeats what is not answered, with back-off; the answerer repeats its answer. An
+//! association changes only once the peer's identity is proved, and the newer of two proved ones
+//! holds.
 
 use crate::assembly::Assembly;
 use crate::limits::{COOKIES_ANSWERED, PART_BYTES, RESEND_FIRST, RESEND_MAX};
 use crate::message::{Cookie, Datagram, Part, Proof};
 use crate::noise::{Handshake, Refused, Static};
-use crate::peer::Session;
+use crate::peer::Association;
 use crate::seal::{NoSeal, PairSeal};
 use crate::{Claim, Credentials, Exchange, LinkError};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Blob, Danger, GroupId, Instant, Locator, NodeId, Secret, codec};
+use folkmoot_base::{Blob, Danger, GroupId, Instant, Locator, Mutant, NodeId, Secret, codec};
 
 const LABEL: &[u8] = b"folkmoot link v1";
 
@@ -40,15 +42,15 @@ pub(crate) struct Own<'a, C> {
     pub(crate) certificate: &'a Bytes,
     pub(crate) own: &'a Static,
     pub(crate) seals_max: u64,
-    pub(crate) danger: Option<Danger>,
+    pub(crate) danger: Mutant,
 }
 
-/// An identity proved by a handshake, and the session that goes with it.
+/// An identity proved by a handshake, and the association that goes with it.
 #[derive(Debug)]
 pub(crate) struct Proved {
     pub(crate) claim: Claim,
     pub(crate) certificate: Bytes,
-    pub(crate) session: Session,
+    pub(crate) association: Association,
 }
 
 /// A Hello from a place that may answer.
@@ -207,7 +209,7 @@ impl Dial {
             .into_iter()
             .map(|part| Datagram::Finish(part).encode())
             .collect();
-        let session = Session {
+        let association = Association {
             index: self.index,
             remote: proof.index,
             low: node < claim.node,
@@ -217,7 +219,7 @@ impl Dial {
             seal: own.seal(handshake)?,
         };
         self.wait = RESEND_FIRST;
-        let proved = Proved { claim, certificate: proof.certificate.0, session };
+        let proved = Proved { claim, certificate: proof.certificate.0, association };
         self.stage = Stage::Finish(Box::new(proved), datagrams);
         Ok(())
     }
@@ -299,7 +301,7 @@ impl HalfOpen {
         if claim.node == node {
             return Err(LinkError::LocalSelf(from));
         }
-        let session = Session {
+        let association = Association {
             index: self.index,
             remote: proof.index,
             low: claim.node < node,
@@ -308,7 +310,7 @@ impl HalfOpen {
             heard: now,
             seal: own.seal(&mut self.handshake)?,
         };
-        Ok(Some(Proved { claim, certificate: proof.certificate.0, session }))
+        Ok(Some(Proved { claim, certificate: proof.certificate.0, association }))
     }
 
     /// A message that did not open may have spent the cipher's state: make it again from the seed.
@@ -339,7 +341,7 @@ fn gather(assembly: &mut Option<Assembly>, part: &Part) -> Option<Option<Bytes>>
 impl<C: Credentials> Own<'_, C> {
     fn seal(&self, handshake: &mut Handshake) -> Result<Box<dyn crate::FrameSeal>, LinkError> {
         let (seal, open) = handshake.split().ok_or(LinkError::LocalCrypto)?;
-        if self.danger == Some(Danger::LinkPlain) {
+        if self.danger.is(Danger::LinkPlain) {
             return Ok(Box::new(NoSeal::default()));
         }
         let seal = PairSeal::new(&seal, &open, self.seals_max).ok_or(LinkError::LocalCrypto)?;

@@ -6,7 +6,7 @@
 //! ```text
 //!   stack:   Dial  Send  Standing ...          Up  Frame  Down ...
 //!              |     |      |                   ^    ^      ^
-//!           [ Links:  dials, half-open handshakes, peers (sessions, guests, fragments) ]
+//!           [ Links:  dials, half-open handshakes, peers (associations, guests, fragments) ]
 //!              |                                ^
 //!              v Transmit                       | Datagram
 //!                          transport
@@ -31,7 +31,7 @@ mod peer;
 mod seal;
 mod traffic;
 
-pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output, Timer};
+pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output};
 pub use credentials::{Claim, Credentials, IdentityCredentials};
 pub use error::LinkError;
 pub use links::Links;

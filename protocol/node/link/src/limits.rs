@@ -12,13 +12,13 @@ pub const DIALS_MAX: usize = 256;
 /// Most half-open handshakes; the oldest makes room if it is older than [`HALF_OPEN_STAY`], else the newcomer is refused.
 pub const HALF_OPEN_MAX: usize = 64;
 /// How long a half-open handshake is safe from eviction.
-pub const HALF_OPEN_STAY: Duration = Duration::from_millis(500);
+pub(crate) const HALF_OPEN_STAY: Duration = Duration::from_millis(500);
 /// How long a half-open handshake is kept.
-pub const HALF_OPEN_LIFE: Duration = Duration::from_millis(5_000);
+pub(crate) const HALF_OPEN_LIFE: Duration = Duration::from_millis(5_000);
 /// Handshakes answered at once, and per second after that; the rest are not answered.
-pub const HANDSHAKES_BURST: u64 = 128;
+pub(crate) const HANDSHAKES_BURST: u64 = 128;
 /// See [`HANDSHAKES_BURST`].
-pub const HANDSHAKES_PER_SECOND: u64 = 100;
+pub(crate) const HANDSHAKES_PER_SECOND: u64 = 100;
 /// How long a guest is safe from eviction: past it, the guest that stayed longest makes room; before it, the newest.
 pub const GUEST_STAY: Duration = Duration::from_secs(10);
 /// Longest certificate that a link carries, in bytes.
@@ -30,29 +30,29 @@ pub const GUEST_ADMISSION_BURST: u64 = 64 * 1024;
 /// See [`GUEST_ADMISSION_BURST`].
 pub const GUEST_ADMISSION_PER_SECOND: u64 = 16 * 1024;
 /// Bytes of transcript frames that a guest may send at once, and per second after that.
-pub const GUEST_TRANSCRIPT_BURST: u64 = 256 * 1024;
+pub(crate) const GUEST_TRANSCRIPT_BURST: u64 = 256 * 1024;
 /// See [`GUEST_TRANSCRIPT_BURST`].
-pub const GUEST_TRANSCRIPT_PER_SECOND: u64 = 64 * 1024;
+pub(crate) const GUEST_TRANSCRIPT_PER_SECOND: u64 = 64 * 1024;
 /// What the smallest frame of a guest counts for, in bytes.
-pub const GUEST_FRAME_COST: u64 = 256;
+pub(crate) const GUEST_FRAME_COST: u64 = 256;
 /// Most frames of one member that are being put together; the oldest makes room.
 pub const ASSEMBLIES_MAX: usize = 16;
 /// Most frames of one guest that are being put together; the oldest makes room.
-pub const GUEST_ASSEMBLIES_MAX: usize = 2;
+pub(crate) const GUEST_ASSEMBLIES_MAX: usize = 2;
 /// How long an incomplete frame is kept.
-pub const ASSEMBLY_LIFE: Duration = Duration::from_millis(2_000);
+pub(crate) const ASSEMBLY_LIFE: Duration = Duration::from_millis(2_000);
 /// Width of the replay window, in datagrams.
-pub const REPLAY_WINDOW: u64 = 1_024;
+pub(crate) const REPLAY_WINDOW: u64 = 1_024;
 /// How long a cookie's key is the newest one; a cookie is good for one to two such times.
 pub const COOKIE_LIFE: Duration = Duration::from_secs(10);
 /// Cookies of others that a dial answers at once; after that its timer answers.
 pub const COOKIES_ANSWERED: u8 = 3;
 /// First wait before a handshake message is sent again; doubled each time up to [`RESEND_MAX`].
-pub const RESEND_FIRST: Duration = Duration::from_millis(200);
+pub(crate) const RESEND_FIRST: Duration = Duration::from_millis(200);
 /// See [`RESEND_FIRST`].
-pub const RESEND_MAX: Duration = Duration::from_millis(1_600);
+pub(crate) const RESEND_MAX: Duration = Duration::from_millis(1_600);
 /// Least time between two answers to repeated handshake messages.
-pub const REPEAT_MIN: Duration = Duration::from_millis(50);
+pub(crate) const REPEAT_MIN: Duration = Duration::from_millis(50);
 
 /// Bytes of one part of a handshake message.
 pub(crate) const PART_BYTES: usize = DATAGRAM_BYTES_MAX - crate::message::PART_HEADER_BYTES;

@@ -8,7 +8,7 @@ use crate::limits::{HALF_OPEN_LIFE, HANDSHAKES_BURST, HANDSHAKES_PER_SECOND};
 use crate::message::{Control, Datagram};
 use crate::noise::Static;
 use crate::peer::Peer;
-use crate::{Channel, Config, Counters, Credentials, DownCause, Exchange, Input, LinkError, Output, Timer};
+use crate::{Channel, Config, Counters, Credentials, DownCause, Exchange, Input, LinkError, Output};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Entropy, Instant, Locator, NodeId, digest, draw};
@@ -40,7 +40,7 @@ pub struct Links<C> {
     pub(crate) arena: Arena,
     pub(crate) counters: Counters,
     pub(crate) guests_grew: bool,
-    wake: Option<(Instant, Timer)>,
+    wake: Option<Instant>,
 }
 
 impl<C: Credentials> Links<C> {
@@ -81,7 +81,6 @@ impl<C: Credentials> Links<C> {
             }
             Input::Dial { at, node } => self.dial(now, at, node, false, entropy),
             Input::Hangup { node } => self.hang_up(now, node, DownCause::HungUp),
-            Input::Send { to, channel, frame } => self.send(now, to, channel, &[&frame]),
             Input::Standing { node, member } => {
                 self.standing(node, member);
                 Ok(())
@@ -110,7 +109,7 @@ impl<C: Credentials> Links<C> {
     }
 
     /// When to hand in [`Input::Timeout`], if nothing else happens first. May be earlier than needed, never later.
-    pub fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+    pub fn poll_timeout(&self) -> Option<Instant> {
         self.wake
     }
 
@@ -198,7 +197,7 @@ impl<C: Credentials> Links<C> {
         peer.tell = again;
         let message = Control::Certificate(self.certificate.clone().into());
         self.control_out(now, node, &message);
-        self.note(again, Timer::Handshake);
+        self.note(again);
     }
 
     pub(crate) fn hang_up(&mut self, now: Instant, node: NodeId, cause: DownCause) -> Result<(), LinkError> {
@@ -247,14 +246,14 @@ impl<C: Credentials> Links<C> {
     }
 
     /// Wakes up at `at` or before.
-    pub(crate) fn note(&mut self, at: Instant, timer: Timer) {
-        if self.wake.is_none_or(|(wake, _)| at < wake) {
-            self.wake = Some((at, timer));
+    pub(crate) fn note(&mut self, at: Instant) {
+        if self.wake.is_none_or(|wake| at < wake) {
+            self.wake = Some(at);
         }
     }
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        if self.wake.is_none_or(|(at, _)| at > now) {
+        if self.wake.is_none_or(|at| at > now) {
             return;
         }
         self.redial(now);
@@ -282,7 +281,7 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// Silence, pings, forgotten fragments, retired sessions, new keys: what time does to one peer.
+    /// Silence, pings, forgotten fragments, retired associations, new keys: what time does to one peer.
     fn watch(&mut self, now: Instant, node: NodeId, entropy: &mut dyn Entropy) {
         let silence = self.config.silence;
         let Some(peer) = self.peers.get_mut(&node) else { return };
@@ -312,18 +311,13 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    fn next_wake(&self) -> Option<(Instant, Timer)> {
+    fn next_wake(&self) -> Option<Instant> {
         let silence = self.config.silence;
-        let dials = self.dials.values().map(|dial| (dial.resend, Timer::Handshake));
-        let half = self.half.values().map(|half| (half.started + HALF_OPEN_LIFE, Timer::Forget));
+        let dials = self.dials.values().map(|dial| dial.resend);
+        let half = self.half.values().map(|half| half.started + HALF_OPEN_LIFE);
         let peers = self.peers.values().flat_map(|peer| {
             let life = peer.ping_at(silence).min(peer.heard + silence);
-            [
-                Some((life, Timer::Liveness)),
-                peer.assemblies.deadline().map(|at| (at, Timer::Forget)),
-                peer.rekey.map(|at| (at, Timer::Handshake)),
-                peer.untold.map(|_| (peer.tell, Timer::Handshake)),
-            ]
+            [Some(life), peer.assemblies.deadline(), peer.rekey, peer.untold.map(|_| peer.tell)]
         });
         dials.chain(half).chain(peers.flatten()).min()
     }

@@ -80,7 +80,7 @@ pub enum Datagram {
     Reply(Part),
     /// A part of Noise message 3.
     Finish(Part),
-    /// Sealed frames; opened by the session, from the whole datagram.
+    /// Sealed frames; opened by the association, from the whole datagram.
     Data {
         /// The receiver's index.
         to: u32,

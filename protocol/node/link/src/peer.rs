@@ -1,4 +1,4 @@
-//! One peer: its sessions, its standing, what waits for the next datagram to it.
+//! One peer: its security associations, its standing, and what waits for the next datagram to it.
 
 use crate::assembly::Assemblies;
 use crate::bucket::Bucket;
@@ -12,9 +12,9 @@ use core::time::Duration;
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
 use folkmoot_base::{Digest, Instant, Locator};
 
-/// The keys and indices that one handshake left.
+/// A security association: the keys and indices that one handshake left.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct Association {
     /// Ours: datagrams to us name it.
     pub(crate) index: u32,
     /// The peer's.
@@ -42,8 +42,8 @@ pub(crate) struct Peer {
     pub(crate) heard: Instant,
     pub(crate) sent: Instant,
     /// The one to send under, and at most one more that still opens what comes.
-    pub(crate) current: Session,
-    pub(crate) other: Option<Session>,
+    pub(crate) current: Association,
+    pub(crate) other: Option<Association>,
     /// When to dial for new keys.
     pub(crate) rekey: Option<Instant>,
     /// Digest of our certificate until the peer says that it has it.
@@ -65,7 +65,7 @@ impl Peer {
         at: Locator,
         certificate: Bytes,
         dialled: bool,
-        session: Session,
+        association: Association,
     ) -> Self {
         Self {
             at,
@@ -75,7 +75,7 @@ impl Peer {
             up: now,
             heard: now,
             sent: now,
-            current: session,
+            current: association,
             other: None,
             rekey: None,
             untold: None,
@@ -107,23 +107,23 @@ impl Peer {
         true
     }
 
-    /// The session with our index `index`.
-    pub(crate) fn session(&mut self, index: u32) -> Option<&mut Session> {
+    /// The association with our index `index`.
+    pub(crate) fn association(&mut self, index: u32) -> Option<&mut Association> {
         if self.current.index == index {
             return Some(&mut self.current);
         }
-        self.other.as_mut().filter(|session| session.index == index)
+        self.other.as_mut().filter(|association| association.index == index)
     }
 
-    /// Sends under `session` from now on; the index of the session that made room, if one did.
-    pub(crate) fn renew(&mut self, session: Session) -> Option<u32> {
-        let dropped = self.other.take().map(|session| session.index);
-        self.other = Some(core::mem::replace(&mut self.current, session));
+    /// Sends under `association` from now on; the index of the association that made room, if one did.
+    pub(crate) fn renew(&mut self, association: Association) -> Option<u32> {
+        let dropped = self.other.take().map(|association| association.index);
+        self.other = Some(core::mem::replace(&mut self.current, association));
         self.rekey = None;
         dropped
     }
 
-    /// Both sides dialled at once: once the peer is heard on the session that the lower node dialled, send there (LINK-07).
+    /// Both sides dialled at once: once the peer is heard on the association that the lower node dialled, send there (LINK-07).
     pub(crate) fn settle(&mut self, heard_on: u32) {
         let low = self.other.as_ref().is_some_and(|other| other.index == heard_on && other.low);
         if low && !self.current.low {
@@ -131,14 +131,14 @@ impl Peer {
         }
     }
 
-    /// Drops the session that is silent while the other is not; its index (LINK-08).
+    /// Drops the association that is silent while the other is not; its index (LINK-08).
     pub(crate) fn retire(&mut self, now: Instant, silence: Duration) -> Option<u32> {
         let other = self.other.as_ref()?;
         if now.since(self.current.heard) >= silence && now.since(other.heard) < silence {
             self.swap();
         }
         let silent = self.other.as_ref().is_some_and(|other| now.since(other.heard) >= silence);
-        if silent { self.other.take().map(|session| session.index) } else { None }
+        if silent { self.other.take().map(|association| association.index) } else { None }
     }
 
     fn swap(&mut self) {
@@ -155,6 +155,8 @@ impl Peer {
     }
 
     pub(crate) fn indices(&self) -> impl Iterator<Item = u32> + use<> {
-        [Some(self.current.index), self.other.as_ref().map(|session| session.index)].into_iter().flatten()
+        [Some(self.current.index), self.other.as_ref().map(|association| association.index)]
+            .into_iter()
+            .flatten()
     }
 }

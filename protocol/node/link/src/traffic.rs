@@ -9,7 +9,7 @@ use crate::message::{
     next_piece, put_fragment, put_frame, well_formed,
 };
 use crate::peer::Peer;
-use crate::{Channel, Credentials, DownCause, LinkError, Links, OpenError, Output, Timer};
+use crate::{Channel, Credentials, DownCause, LinkError, Links, OpenError, Output};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX};
 use folkmoot_base::{Instant, Locator, NodeId, digest};
@@ -84,11 +84,11 @@ impl<C: Credentials> Links<C> {
     pub(crate) fn flush(&mut self, node: NodeId) {
         let Some(peer) = self.peers.get_mut(&node) else { return };
         let Some(mut packet) = peer.packet.take() else { return };
-        let session = &mut peer.current;
-        for (to, from) in packet.iter_mut().skip(2).zip(session.remote.to_be_bytes()) {
+        let association = &mut peer.current;
+        for (to, from) in packet.iter_mut().skip(2).zip(association.remote.to_be_bytes()) {
             *to = from;
         }
-        let sealed = session.seal.seal(&mut packet);
+        let sealed = association.seal.seal(&mut packet);
         let to = peer.at;
         match sealed {
             Ok(counter) => {
@@ -107,11 +107,11 @@ impl<C: Credentials> Links<C> {
         if let Some(peer) = self.peers.get_mut(&node).filter(|peer| peer.rekey.is_none()) {
             let at = peer.sent.max(peer.heard);
             peer.rekey = Some(at);
-            self.note(at, Timer::Handshake);
+            self.note(at);
         }
     }
 
-    /// Sealed data: finds the session by its index, whatever the address (LINK-11).
+    /// Sealed data: finds the association by its index, whatever the address (LINK-11).
     pub(crate) fn data(
         &mut self,
         now: Instant,
@@ -142,13 +142,14 @@ impl<C: Credentials> Links<C> {
         bytes: &Bytes,
     ) -> Result<Bytes, LinkError> {
         let peer = self.peers.get_mut(&node).ok_or(LinkError::WireUnknown(from))?;
-        let session = peer.session(index).ok_or(LinkError::WireUnknown(from))?;
+        let association = peer.association(index).ok_or(LinkError::WireUnknown(from))?;
         let mut plaintext = self.arena.buffer(bytes.len());
-        let (counter, newest) = session.seal.open(bytes, &mut plaintext).map_err(|error| match error {
-            OpenError::Forged => LinkError::WireForged(from),
-            OpenError::Replayed => LinkError::WireReplayed(from),
-        })?;
-        session.heard = now;
+        let (counter, newest) =
+            association.seal.open(bytes, &mut plaintext).map_err(|error| match error {
+                OpenError::Forged => LinkError::WireForged(from),
+                OpenError::Replayed => LinkError::WireReplayed(from),
+            })?;
+        association.heard = now;
         peer.heard = now;
         if newest {
             peer.at = from;
@@ -210,7 +211,7 @@ impl<C: Credentials> Links<C> {
             .insert(now, lane, place, bytes, most)
             .map_err(|_| LinkError::PeerMalformed(node))?;
         self.counters.fragments_lost = self.counters.fragments_lost.saturating_add(lost);
-        self.note(now + crate::limits::ASSEMBLY_LIFE, Timer::Forget);
+        self.note(now + crate::limits::ASSEMBLY_LIFE);
         Ok(whole)
     }
 

@@ -1,17 +1,19 @@
-//! One ring's token at this node: what a visit does, when the token is held, repeated, hurried, or lost.
+//! The token of one ring at this node: what a visit does, and when the token waits, is repeated,
+//! hurried or lost.
 //!
 //! ```text
 //! token comes -> safe line -> requested packets -> first new packets -> token goes -> the other new packets
 //! ```
-//! The token goes before most of the data (accelerated ring, Babay and Amir), so a member asks only for packets up to the
-//! number that its own previous visit ended with: whatever is younger may still be on its way.
+//! The token goes before most of the data (accelerated ring, Babay and Amir). A member therefore
+//! asks only for packets up to the number with which its own previous visit ended: younger ones may
+//! still be on their way.
 
 use crate::config::{
     ACCELERATED_PACKETS, Config, GAP_PACKETS_MAX, LEADING_PACKETS, REQUESTS_MAX, STORE_PACKETS_MAX,
 };
 use crate::error::RingError;
 use crate::message::{Control, Data, Head, Hurry, Last, NOBODY, Token, neighbours, visiting_order};
-use crate::output::{Output, Timer};
+use crate::output::Output;
 use crate::store::Stored;
 use crate::stream::Stream;
 use bytes::Bytes;
@@ -39,7 +41,7 @@ struct Passed {
 
 /// The token, kept because the ring is idle.
 #[derive(Debug)]
-struct Held {
+struct IdleToken {
     token: Token,
     until: Instant,
 }
@@ -68,8 +70,8 @@ pub(crate) struct Circuit {
     passed_seq: u64,
     last: Visit,
     passed: Option<Passed>,
-    held: Option<Held>,
-    hold_span: Duration,
+    idle: Option<IdleToken>,
+    idle_span: Duration,
     hurried: bool,
     hurry_at: Option<Instant>,
     loss_at: Instant,
@@ -101,8 +103,8 @@ impl Circuit {
             token_seq: 0,
             last: Visit::default(),
             passed: None,
-            held: None,
-            hold_span: config.timing.idle_hold,
+            idle: None,
+            idle_span: config.timing.idle_hold,
             hurried: false,
             hurry_at: None,
             loss_at: now + config.timing.token_loss,
@@ -114,8 +116,8 @@ impl Circuit {
         self.others.is_empty()
     }
 
-    pub(crate) fn holds(&self) -> bool {
-        self.held.is_some()
+    pub(crate) fn is_idle(&self) -> bool {
+        self.idle.is_some()
     }
 
     fn represents(&self) -> bool {
@@ -325,11 +327,11 @@ impl Circuit {
         let turns = self.others.len().saturating_add(1).saturating_mul(2);
         let idle = usize::from(token.quiet) >= turns;
         if !idle {
-            self.hold_span = config.timing.idle_hold;
+            self.idle_span = config.timing.idle_hold;
         }
         if self.represents() && idle && !self.hurried {
-            self.held = Some(Held { token, until: now + self.hold_span });
-            self.hold_span = (self.hold_span.saturating_mul(2)).min(config.timing.idle_hold_max);
+            self.idle = Some(IdleToken { token, until: now + self.idle_span });
+            self.idle_span = (self.idle_span.saturating_mul(2)).min(config.timing.idle_hold_max);
             return;
         }
         self.hurried = false;
@@ -353,10 +355,10 @@ impl Circuit {
         config: &Config,
         out: &mut VecDeque<Output>,
     ) {
-        let Some(held) = self.held.take() else { return };
+        let Some(idle) = self.idle.take() else { return };
         self.hurried = true;
         self.loss_at = now + config.timing.token_loss;
-        self.serve(now, held.token, source, config, out);
+        self.serve(now, idle.token, source, config, out);
     }
 
     /// Somebody has something to send: do not hold the token, now or on its next visit.
@@ -407,10 +409,10 @@ impl Circuit {
         if self.is_alone() {
             return Ok(());
         }
-        if self.held.as_ref().is_some_and(|held| held.until <= now) {
+        if self.idle.as_ref().is_some_and(|idle| idle.until <= now) {
             self.release(now, source, config, out);
         }
-        if self.held.is_none() && self.loss_at <= now {
+        if self.idle.is_none() && self.loss_at <= now {
             return Err(Lost::Token);
         }
         if self.stuck.is_some_and(|stuck| stuck.since + config.timing.stall <= now) {
@@ -427,18 +429,14 @@ impl Circuit {
         Ok(())
     }
 
-    pub(crate) fn poll_timeout(&self, stall: Duration) -> Option<(Instant, Timer)> {
+    pub(crate) fn poll_timeout(&self, stall: Duration) -> Option<Instant> {
         if self.is_alone() {
             return None;
         }
-        let first = match &self.held {
-            Some(held) => (held.until, Timer::IdleHold),
-            None => (self.loss_at, Timer::TokenLoss),
-        };
-        let repeat = self.passed.as_ref().map(|passed| (passed.at, Timer::TokenRepeat));
-        let hurry = self.hurry_at.map(|at| (at, Timer::Hurry));
-        let stuck = self.stuck.map(|stuck| (stuck.since + stall, Timer::TokenLoss));
-        [Some(first), repeat, hurry, stuck].into_iter().flatten().min()
+        let first = self.idle.as_ref().map_or(self.loss_at, |idle| idle.until);
+        let repeat = self.passed.as_ref().map(|passed| passed.at);
+        let stuck = self.stuck.map(|stuck| stuck.since + stall);
+        [Some(first), repeat, self.hurry_at, stuck].into_iter().flatten().min()
     }
 }
 

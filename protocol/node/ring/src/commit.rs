@@ -1,14 +1,15 @@
-//! Commit: the next configuration is made known to its members, and what each brings is collected.
+//! Commit: the members of the next configuration learn of it, and each says what it brings.
 //!
 //! ```text
-//! representative --COMMIT 1: entries--> member --> ... --> representative --COMMIT 2: all entries--> ... --> representative
+//! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
-//! In the first rotation each member adds its entry; with the second it begins to recover. Repeated until the next stage is
-//! seen; ends in a gather when it is not seen in time, or when a member gathers.
+//! In the first rotation each member adds its old ring. With the second it begins to recover. A
+//! COMMIT is repeated until the next stage shows. If it does not show in time, or if a member
+//! gathers, a gather begins.
 
 use crate::context::{Context, Step};
-use crate::message::{CommitToken, Control, Entry, Join, Last, neighbours};
-use crate::output::{Cause, Output, Timer};
+use crate::message::{CommitToken, Control, Join, Last, OldRing, neighbours};
+use crate::output::{Cause, Output};
 use crate::stream::Stream;
 use bytes::Bytes;
 use folkmoot_base::{Instant, NodeId};
@@ -38,15 +39,15 @@ impl Repeat {
         }
     }
 
-    pub(crate) fn poll_timeout(&self) -> (Instant, Timer) {
-        (self.at, Timer::CommitRepeat)
+    pub(crate) fn poll_timeout(&self) -> Instant {
+        self.at
     }
 }
 
 /// What this node brings along.
-pub(crate) fn entry(old: Option<&Stream>) -> Entry {
-    old.map_or_else(Entry::default, |old| Entry {
-        old: Some(old.id),
+pub(crate) fn old_ring(old: Option<&Stream>) -> OldRing {
+    old.map_or_else(OldRing::default, |old| OldRing {
+        id: Some(old.id),
         aru: old.store.aru(),
         high: old.store.high(),
         delivered: old.delivered,
@@ -62,13 +63,13 @@ pub(crate) struct Commit {
     /// Given up in the gather before.
     pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
-    mine: Entry,
+    mine: OldRing,
     repeat: Repeat,
     deadline: Instant,
 }
 
 impl Commit {
-    /// Adds this node's entry to `token` and passes it on.
+    /// Adds this node's old ring to `token` and passes it on.
     pub(crate) fn new(
         now: Instant,
         mut token: CommitToken,
@@ -77,8 +78,8 @@ impl Commit {
         ctx: &mut Context,
     ) -> Self {
         ctx.attempt(token.id.ring_seq);
-        let mine = entry(old.as_ref());
-        token.entries.push(mine);
+        let mine = old_ring(old.as_ref());
+        token.old_rings.push(mine);
         let repeat = Repeat::start(now, &token, ctx);
         Self { old, given_up, token, mine, repeat, deadline: now + ctx.config.timing.commit }
     }
@@ -94,8 +95,8 @@ impl Commit {
             return if newer { Step::Commit(Box::new(token)) } else { Step::Stay };
         }
         let unchanged =
-            token.members == self.token.members && token.entry(&ctx.config.me) == Some(&self.mine);
-        let complete = token.entries.len() == token.members.len();
+            token.members == self.token.members && token.old_ring(&ctx.config.me) == Some(&self.mine);
+        let complete = token.old_rings.len() == token.members.len();
         let wanted = if self.represents(ctx) { 1 } else { 2 };
         if unchanged && complete && token.rotation == wanted && before(&token, ctx) == Some(from) {
             return Step::Recover(Box::new(token));
@@ -130,8 +131,8 @@ impl Commit {
         Step::Stay
     }
 
-    pub(crate) fn poll_timeout(&self) -> Option<(Instant, Timer)> {
-        Some((self.deadline, Timer::Commit).min(self.repeat.poll_timeout()))
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        Some(self.deadline.min(self.repeat.poll_timeout()))
     }
 }
 

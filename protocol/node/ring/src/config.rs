@@ -2,26 +2,26 @@
 
 use core::time::Duration;
 use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX};
-use folkmoot_base::{Danger, NodeId};
+use folkmoot_base::{Mutant, NodeId};
 
 /// Packets that all members together may send in one rotation of the token.
 pub const WINDOW_PACKETS: u32 = 400;
 /// Packets that one member may send on one visit of the token.
-pub const VISIT_PACKETS: u32 = 100;
+pub(crate) const VISIT_PACKETS: u32 = 100;
 /// How far the highest number may run ahead of what all are known to hold; a slow member stops the numbering here.
-pub const GAP_PACKETS_MAX: u64 = 1_200;
+pub(crate) const GAP_PACKETS_MAX: u64 = 1_200;
 /// Packets of one configuration that a node keeps at most.
 pub const STORE_PACKETS_MAX: u64 = 4_096;
 /// Requests for retransmission that a token carries at most.
 pub const REQUESTS_MAX: usize = 64;
 /// Packets that follow the token instead of preceding it, at most (accelerated ring).
-pub const ACCELERATED_PACKETS: usize = 40;
+pub(crate) const ACCELERATED_PACKETS: usize = 40;
 /// Packets that always precede the token, so that at small load the data is there before the token.
-pub const LEADING_PACKETS: usize = 8;
+pub(crate) const LEADING_PACKETS: usize = 8;
 /// The highest ring number taken from a peer: far above what a ring can reach, far below where counting ends.
-pub const RING_SEQ_MAX: u64 = 1 << 56;
+pub(crate) const RING_SEQ_MAX: u64 = 1 << 56;
 /// The highest packet number taken from a peer; a ring would need centuries to reach it.
-pub const PACKET_SEQ_MAX: u64 = 1 << 50;
+pub(crate) const PACKET_SEQ_MAX: u64 = 1 << 50;
 
 const _: () = assert!(GAP_PACKETS_MAX * 3 + WINDOW_PACKETS as u64 <= STORE_PACKETS_MAX);
 const _: () = assert!(VISIT_PACKETS <= WINDOW_PACKETS);
@@ -96,13 +96,19 @@ pub struct Config {
     pub window: u32,
     /// Packets that this node sends on one visit at most.
     pub visit: u32,
-    /// Broken on purpose; `None` outside of mutant tests.
-    pub danger: Option<Danger>,
+    /// What a mutant does wrong.
+    pub danger: Mutant,
 }
 
 impl Config {
     /// The usual configuration of node `me`.
     pub fn new(me: NodeId) -> Self {
-        Self { me, timing: Timing::default(), window: WINDOW_PACKETS, visit: VISIT_PACKETS, danger: None }
+        Self {
+            me,
+            timing: Timing::default(),
+            window: WINDOW_PACKETS,
+            visit: VISIT_PACKETS,
+            danger: Mutant::NONE,
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! What all states of one node share.
 
+use crate::candidates::Candidates;
 use crate::config::Config;
 use crate::hearing::Report;
 use crate::merging::Merging;
 use crate::message::{CommitToken, Control, Join, Last};
 use crate::output::{Cause, Change, Output, Phase};
-use crate::peers::Peers;
 use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
 use crate::suspects::Suspects;
 use crate::{STORE_KEY_RING_SEQ, STORE_TABLE};
@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, VecDeque};
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) config: Config,
-    pub(crate) peers: Peers,
+    pub(crate) candidates: Candidates,
     pub(crate) queue: Queue,
     pub(crate) out: VecDeque<Output>,
     /// The highest ring number known; on disk before anything shows it.
@@ -44,7 +44,7 @@ impl Context {
     pub(crate) fn new(config: Config, ring_seq: u64) -> Self {
         Self {
             config,
-            peers: Peers::default(),
+            candidates: Candidates::default(),
             queue: Queue::default(),
             out: VecDeque::new(),
             ring_seq,
@@ -66,7 +66,7 @@ impl Context {
     pub(crate) fn learn(&mut self, ring_seq: u64) {
         if ring_seq > self.ring_seq {
             self.ring_seq = ring_seq;
-            if self.config.danger == Some(Danger::RingForgetsNumber) {
+            if self.config.danger.is(Danger::RingForgetsNumber) {
                 return;
             }
             let value = Bytes::copy_from_slice(&ring_seq.to_be_bytes());
@@ -85,39 +85,38 @@ impl Context {
         self.said = None;
     }
 
-    /// JOIN to everybody eligible. `word` is whom we hear, whom we want, and whether we are bound to them.
-    pub(crate) fn say_to_all(&mut self, word: Word<'_>, current: Option<ConfigurationId>) {
-        self.told = word.0.to_vec();
-        let frame = self.join(word, current);
-        for to in self.peers.eligible() {
+    /// JOIN to everybody eligible.
+    pub(crate) fn say_to_all(&mut self, report: &Report, current: Option<ConfigurationId>) {
+        self.told.clone_from(&report.hears);
+        let frame = self.join(report, current);
+        for to in self.candidates.eligible() {
             self.out.push_back(Output::Send { to: *to, frame: frame.clone() });
         }
     }
 
-    /// JOIN to those who are eligible and not among whom we are bound to.
-    pub(crate) fn say_to_outsiders(&mut self, word: Word<'_>, current: Option<ConfigurationId>) {
-        let frame = self.join(word, current);
-        for to in self.peers.eligible().filter(|to| word.1.binary_search(to).is_err()) {
+    /// JOIN to those who are eligible and with whom this node does not want to be.
+    pub(crate) fn say_to_outsiders(&mut self, report: &Report, current: Option<ConfigurationId>) {
+        let frame = self.join(report, current);
+        for to in self.candidates.eligible().filter(|to| !report.wants(to)) {
             self.out.push_back(Output::Send { to: *to, frame: frame.clone() });
         }
     }
 
     /// JOIN to one node.
-    pub(crate) fn say(&mut self, to: NodeId, word: Word<'_>, current: Option<ConfigurationId>) {
-        let frame = self.join(word, current);
+    pub(crate) fn say(&mut self, to: NodeId, report: &Report, current: Option<ConfigurationId>) {
+        let frame = self.join(report, current);
         self.out.push_back(Output::Send { to, frame });
     }
 
-    fn join(&mut self, (hears, wants, bound): Word<'_>, current: Option<ConfigurationId>) -> Bytes {
-        let word = Report { hears: hears.to_vec(), wants: wants.to_vec(), bound };
-        if self.said.as_ref() != Some(&word) {
+    fn join(&mut self, report: &Report, current: Option<ConfigurationId>) -> Bytes {
+        if self.said.as_ref() != Some(report) {
             self.join_number = self.join_number.saturating_add(1);
-            self.said = Some(word.clone());
+            self.said = Some(report.clone());
         }
         let join = Join {
-            hears: word.hears,
-            wants: word.wants,
-            bound: bound.into(),
+            hears: report.hears.clone(),
+            wants: report.wants.clone(),
+            bound: report.bound.into(),
             number: self.join_number,
             ring_seq: self.ring_seq,
             current,
@@ -128,7 +127,7 @@ impl Context {
 
     /// Whom we hear, nobody given up.
     pub(crate) fn hears(&self, now: Instant) -> Vec<NodeId> {
-        self.peers.hears(now, self.config.me, &BTreeSet::new())
+        self.candidates.hears(now, self.config.me, &BTreeSet::new())
     }
 
     /// RING-18: a node outside asks for us, or does not hear us though we hear it: it is told that we are bound to `members`.
@@ -143,8 +142,8 @@ impl Context {
         let me = self.config.me;
         let hears = self.hears(now);
         let deaf = !join.hears(&me) && hears.binary_search(&to).is_ok();
-        if (join.asks_for(&me) || deaf) && self.peers.may_answer(now, &to) {
-            self.say(to, (&hears, members, true), current);
+        if (join.asks_for(&me) || deaf) && self.candidates.may_answer(now, &to) {
+            self.say(to, &Report { hears, wants: members.to_vec(), bound: true }, current);
         }
     }
 
@@ -163,9 +162,6 @@ impl Context {
     }
 }
 
-/// Whom a node hears, whom it wants, and whether it is bound to them.
-pub(crate) type Word<'a> = (&'a [NodeId], &'a [NodeId], bool);
-
 /// What a state asks for after an input.
 #[derive(Debug)]
 pub(crate) enum Step {
@@ -177,7 +173,7 @@ pub(crate) enum Step {
     Propose(Vec<NodeId>),
     /// Take part in this attempt.
     Commit(Box<CommitToken>),
-    /// All entries are known.
+    /// All old rings are known.
     Recover(Box<CommitToken>),
     /// Everything is recovered.
     Install,

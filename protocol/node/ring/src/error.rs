@@ -32,16 +32,6 @@ pub enum RingError {
     },
 }
 
-impl RingError {
-    /// Whose doing it is, if anybody's.
-    pub fn culprit(&self) -> Option<NodeId> {
-        match self {
-            Self::PeerMalformed { peer, .. } | Self::PeerIllegal { peer, .. } => Some(*peer),
-            Self::PeerIneligible { .. } => None,
-        }
-    }
-}
-
 /// Why a message was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

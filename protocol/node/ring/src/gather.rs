@@ -1,21 +1,25 @@
-//! Gather: agree with those who hear one another on who is in the next configuration.
+//! Gather: the nodes that hear one another agree on the members of the next configuration.
 //!
-//! Entered with a [`Cause`] from any state; left for Commit when all whom this node wants want exactly the same.
+//! Every state may enter it, with a [`Cause`]. It is left for Commit when all nodes that this node
+//! wants, want exactly the same nodes.
 //!
 //! ```text
 //! Operational --token late, member lost, larger set, JOIN--> Gather --all JOINs agree--> Commit --> Recover
 //!                                      again ^--------------'  silent: given up; not one clique: choice
 //! ```
-//! Sends JOIN to every eligible node; hears JOIN, COMMIT and late packets of the old configuration. Messages wait in the
-//! queue. Wants all whom it hears, and if not all of them hear one another, after a little patience, the best set of those who do
-//! (hearing.rs). Ends because who is given up stays given up for this gather, and a node alone forms a ring alone.
-//! Source: Amir et al., "The Totem Single-Ring Ordering and Membership Protocol", ACM TOCS 13(4), 1995, membership.
+//! The node sends JOIN to every eligible node. It hears JOIN, COMMIT and late packets of the old
+//! configuration. Messages wait in the queue. The node wants all nodes that it hears. If not all of
+//! them hear one another, it waits a little and then wants the best set of nodes that do
+//! (hearing.rs). A gather ends: a node that is given up stays so until the next gather, and a node
+//! that is alone forms a ring alone.
+//! Source: Amir et al., "The Totem Single-Ring Ordering and Membership Protocol", ACM TOCS 13(4),
+//! 1995, membership.
 //! Departures: docs/protocol/ring.md, docs/decisions/0009-cliques.md.
 
 use crate::context::{Context, Step};
-use crate::hearing::choice;
+use crate::hearing::{Report, choice};
 use crate::message::{CommitToken, Data, Join, Last, neighbours};
-use crate::output::{Cause, Timer};
+use crate::output::Cause;
 use crate::stream::Stream;
 use core::time::Duration;
 use folkmoot_base::{Instant, NodeId};
@@ -54,7 +58,7 @@ impl Gather {
     pub(crate) fn new(now: Instant, ctx: &mut Context, old: Option<Stream>) -> Self {
         let timing = ctx.config.timing;
         let given_up = core::mem::take(&mut ctx.blamed);
-        let hears = ctx.peers.hears(now, ctx.config.me, &given_up);
+        let hears = ctx.candidates.hears(now, ctx.config.me, &given_up);
         let mut gather = Self {
             old,
             given_up,
@@ -77,12 +81,17 @@ impl Gather {
         gather
     }
 
+    /// What the JOINs of this gather say.
+    fn report(&self) -> Report {
+        Report { hears: self.hears.clone(), wants: self.wants.clone(), bound: false }
+    }
+
     /// JOIN to all who are eligible: to those who were given up too, so that they know.
     fn send(&mut self, now: Instant, ctx: &mut Context) {
         self.sent_at = now;
         self.join_at = now + ctx.config.timing.join_repeat;
         let current = self.old.as_ref().map(|old| old.id);
-        ctx.say_to_all((&self.hears, &self.wants, false), current);
+        ctx.say_to_all(&self.report(), current);
     }
 
     /// JOIN to all, soon.
@@ -96,7 +105,7 @@ impl Gather {
 
     fn answer(&self, to: NodeId, ctx: &mut Context) {
         let current = self.old.as_ref().map(|old| old.id);
-        ctx.say(to, (&self.hears, &self.wants, false), current);
+        ctx.say(to, &self.report(), current);
     }
 
     /// A JOIN; its sender is eligible, and what it says is kept. `news`: it says something new.
@@ -115,7 +124,7 @@ impl Gather {
         }
         let step = self.review(now, news || first, ctx);
         let deaf = !join.hears(&ctx.config.me) && self.hears.contains(&from);
-        if matches!(step, Step::Stay) && deaf && ctx.peers.may_answer(now, &from) {
+        if matches!(step, Step::Stay) && deaf && ctx.candidates.may_answer(now, &from) {
             self.answer(from, ctx);
         }
         step
@@ -123,13 +132,13 @@ impl Gather {
 
     /// Something may have changed: whom we hear, what others say, what time it is.
     fn review(&mut self, now: Instant, news: bool, ctx: &mut Context) -> Step {
-        let hears = ctx.peers.hears(now, ctx.config.me, &self.given_up);
+        let hears = ctx.candidates.hears(now, ctx.config.me, &self.given_up);
         let changed = hears != self.hears;
         self.hears = hears;
         self.decide(now, news || changed, ctx);
         let me = ctx.config.me;
         let wants = if self.decided {
-            choice(&me, &self.hears, |node| ctx.peers.report(node))
+            choice(&me, &self.hears, |node| ctx.candidates.report(node))
         } else {
             self.hears.clone()
         };
@@ -146,7 +155,8 @@ impl Gather {
     /// Sets the time of the choice: none while somebody has not been heard, or while all say the same.
     fn decide(&mut self, now: Instant, news: bool, ctx: &Context) {
         let others = || self.hears.iter().filter(|node| **node != ctx.config.me);
-        let same = |node: &NodeId| ctx.peers.report(node).is_some_and(|report| report.hears == self.hears);
+        let same =
+            |node: &NodeId| ctx.candidates.report(node).is_some_and(|report| report.hears == self.hears);
         if others().any(|node| !self.heard.contains_key(node)) || others().all(same) {
             self.decide_at = None;
         } else if news || self.decide_at.is_none() {
@@ -160,7 +170,7 @@ impl Gather {
     fn consensus(&mut self, now: Instant, ctx: &mut Context) -> Step {
         let me = ctx.config.me;
         let agrees = |node: &NodeId| {
-            let said = ctx.peers.report(node).filter(|_| self.heard.contains_key(node));
+            let said = ctx.candidates.report(node).filter(|_| self.heard.contains_key(node));
             *node == me || said.is_some_and(|said| said.wants == self.wants)
         };
         if !self.wants.iter().all(agrees) {
@@ -244,20 +254,20 @@ impl Gather {
             || if self.decided { &self.wants } else { &self.hears }.iter().filter(|node| **node != me);
         let silent = |node: &&NodeId| self.heard.get(node).is_none_or(|at| now.since(*at) >= consensus);
         let mut out: Vec<NodeId> = awaited().filter(silent).copied().collect();
-        out.iter().for_each(|node| ctx.peers.unheard(node));
+        out.iter().for_each(|node| ctx.candidates.unheard(node));
         if out.is_empty() && self.waited >= 2 {
-            let agrees = |node: &NodeId| ctx.peers.report(node).is_some_and(|said| said.wants == self.wants);
+            let agrees =
+                |node: &NodeId| ctx.candidates.report(node).is_some_and(|said| said.wants == self.wants);
             out = self.wants.iter().filter(|node| **node != me && !agrees(node)).copied().collect();
         }
         self.given_up.extend(out);
     }
 
-    pub(crate) fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let alone = self.hears.len() <= 1 && self.given_up.is_empty();
-        let first = if alone { (self.alone_at, Timer::Alone) } else { (self.consensus_at, Timer::Consensus) };
-        let commit = self.commit_at.map(|at| (at, Timer::Commit));
-        let decide = self.decide_at.filter(|_| !self.decided).map(|at| (at, Timer::Consensus));
-        [Some(first), Some((self.join_at, Timer::Join)), commit, decide].into_iter().flatten().min()
+        let first = if alone { self.alone_at } else { self.consensus_at };
+        let decide = self.decide_at.filter(|_| !self.decided);
+        [Some(first), Some(self.join_at), self.commit_at, decide].into_iter().flatten().min()
     }
 }
 
@@ -267,7 +277,7 @@ pub(crate) fn is_turn(token: &CommitToken, from: NodeId, ctx: &Context) -> bool 
     let place = order.iter().position(|node| *node == ctx.config.me);
     let before = neighbours(&order, &ctx.config.me).map(|(before, _)| before);
     token.rotation == 1
-        && place.is_some_and(|place| place > 0 && token.entries.len() == place)
+        && place.is_some_and(|place| place > 0 && token.old_rings.len() == place)
         && before == Some(from)
         && token.id.ring_seq > ctx.attempted
 }

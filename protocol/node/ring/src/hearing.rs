@@ -1,9 +1,11 @@
-//! Who hears whom, and who should be together because of it.
+//! Which nodes hear one another, and which of them should form a ring together.
 //!
-//! Every node says whom it hears (JOIN). Two hear one another if each says so. A ring is a set of nodes of which every two
-//! hear one another: where reachability is not transitive, there are several such sets, and all must pick the same ones.
-//! The order that decides is the same everywhere: the larger set, then the one with the smaller ids. So the best set of all is
-//! the best of each of its members; who learns that others are better off without it looks for the best of what is left.
+//! Every node says in its JOIN which nodes it hears. Two nodes hear one another if each says so. A
+//! ring is a set of nodes in which every two hear one another. If reachability is not transitive,
+//! there are several such sets, and all nodes must pick the same ones. One order decides
+//! everywhere: the larger set comes first; of two sets of one size, the one with the smaller ids.
+//! So the best set of all is the best for each of its members. A node that learns that others are
+//! better off without it looks for the best set of the remaining nodes.
 //! Rules RING-14 to RING-20 of docs/protocol/ring.md.
 
 use crate::message::Join;
@@ -28,7 +30,7 @@ impl Report {
         Self { hears: join.hears.clone(), wants: join.wants.clone(), bound: join.bound == 1 }
     }
 
-    fn wants(&self, node: &NodeId) -> bool {
+    pub(crate) fn wants(&self, node: &NodeId) -> bool {
         self.wants.binary_search(node).is_ok()
     }
 

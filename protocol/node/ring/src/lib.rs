@@ -17,6 +17,7 @@
 //! on: delivery, order or uniqueness of frames, or clocks. Does not defend against members that lie about the order.
 //! Rules and messages: docs/protocol/ring.md.
 
+mod candidates;
 mod circuit;
 mod commit;
 mod config;
@@ -28,7 +29,6 @@ mod merging;
 pub mod message;
 mod operational;
 mod output;
-mod peers;
 mod queue;
 mod recover;
 mod store;
@@ -37,7 +37,7 @@ mod suspects;
 
 pub use config::*;
 pub use error::{RingError, StoredError, SubmitError};
-pub use output::{Cause, Change, Delivery, Output, Phase, Status, Timer};
+pub use output::{Cause, Change, Delivery, Output, Phase, Status};
 
 use bytes::Bytes;
 use commit::Commit;
@@ -162,7 +162,7 @@ impl Ring {
         frame: Bytes,
         entropy: &mut dyn Entropy,
     ) -> Result<(), RingError> {
-        if !self.ctx.peers.is_eligible(&from) {
+        if !self.ctx.candidates.is_eligible(&from) {
             return Err(RingError::PeerIneligible { peer: from }); // RING-03
         }
         let frame = Frame::decode(frame).map_err(|source| RingError::PeerMalformed { peer: from, source })?;
@@ -238,12 +238,12 @@ impl Ring {
         if let Some(rule) = join.broken_rule(&from) {
             return Err(RingError::PeerIllegal { peer: from, rule });
         }
-        let known = ctx.peers.join_number(&from);
+        let known = ctx.candidates.join_number(&from);
         let member = self.state.as_ref().is_some_and(|state| state.has(&from));
         if join.number < known || (join.number == known && member) {
             return Ok(()); // RING-13; or older than the attempt or ring.
         }
-        let news = ctx.peers.heard_join(now, &from, join);
+        let news = ctx.candidates.heard_join(now, &from, join);
         let step = match self.state.as_mut() {
             Some(State::Operational(state)) => state.join(now, from, join, news, ctx),
             Some(State::Commit(state)) => state.join(now, from, join, ctx),
@@ -283,7 +283,7 @@ impl Ring {
     /// Whether `node` may take part: its link is up, it is rostered and its transcript equals ours.
     pub fn peer(&mut self, now: Instant, node: NodeId, eligible: bool) {
         let timing = self.ctx.config.timing;
-        if node == self.ctx.config.me || !self.ctx.peers.set(now, node, eligible, &timing) {
+        if node == self.ctx.config.me || !self.ctx.candidates.set(now, node, eligible, &timing) {
             return;
         }
         let lost = match self.state.as_mut() {
@@ -328,8 +328,8 @@ impl Ring {
         self.ctx.out.pop_front()
     }
 
-    /// When to call [`Self::timeout`], if nothing else happens first, and what for.
-    pub fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+    /// When to call [`Self::timeout`], if nothing else happens first.
+    pub fn poll_timeout(&self) -> Option<Instant> {
         match self.state.as_ref()? {
             State::Operational(state) => state.poll_timeout(&self.ctx),
             State::Gather(state) => state.poll_timeout(),
@@ -347,7 +347,7 @@ impl Ring {
             configuration: installed.map(|stream| stream.id),
             members: installed.map(|stream| stream.members.to_vec()).unwrap_or_default(),
             queued_bytes: self.ctx.queue.bytes(),
-            set_aside: self.ctx.peers.set_aside(),
+            set_aside: self.ctx.candidates.set_aside(),
             refused_frames: self.ctx.refused,
             retransmitted_packets: self.ctx.retransmitted.saturating_add(running),
         }
@@ -419,14 +419,14 @@ impl Ring {
         let ring_seq = self.ctx.ring_seq.saturating_add(1);
         let id = ConfigurationId { ring_seq, representative: self.ctx.config.me, nonce: draw(entropy) };
         let alone = members.len() <= 1;
-        let token = CommitToken { id, members, entries: Vec::new(), rotation: 1 };
+        let token = CommitToken { id, members, old_rings: Vec::new(), rotation: 1 };
         if !alone {
             self.commit(now, token);
             return;
         }
         self.ctx.attempt(ring_seq);
-        let entry = commit::entry(self.state.as_ref().and_then(State::installed));
-        self.recover(now, CommitToken { entries: vec![entry], ..token }, entropy);
+        let old_ring = commit::old_ring(self.state.as_ref().and_then(State::installed));
+        self.recover(now, CommitToken { old_rings: vec![old_ring], ..token }, entropy);
     }
 
     fn commit(&mut self, now: Instant, token: CommitToken) {
@@ -474,7 +474,7 @@ impl Ring {
         let given_up = state.given_up.clone();
         let before = state.old.as_ref().map(|old| old.members.to_vec()).unwrap_or_default();
         let (circuit, formed_by) = state.install(&mut self.ctx);
-        self.ctx.peers.formed(now, &formed_by.members, &given_up, &timing, entropy);
+        self.ctx.candidates.formed(now, &formed_by.members, &given_up, &timing, entropy);
         self.ctx.merging.formed(now, &before, &formed_by.members);
         self.ctx.trace(Phase::Operational, Cause::Recovered);
         let operational = Operational::begin(now, circuit, formed_by, token, &mut self.ctx);

@@ -1,7 +1,9 @@
-//! When a ring that stands is left for a larger set (RING-17), and how often that may be tried in vain (RING-19).
+//! When a ring that stands is left for a larger set (RING-17), and how often that may be tried in
+//! vain (RING-19).
 //!
-//! A set that takes in whole rings is formed at once. One that splits a ring waits, since the links that are still missing
-//! may be on their way. A gather that was begun for more and ended with no more holds the next one off, for longer each time.
+//! A set that takes in whole rings is formed at once. A set that splits a ring waits, since the
+//! links that are still missing may be on their way. If a gather began for more nodes and ended
+//! without any, the next one waits longer each time.
 
 use crate::context::Context;
 use crate::hearing::choice;
@@ -53,7 +55,7 @@ impl Merging {
 
 /// Who is outside of the ring of `members` and should be in one with us, now. `asked`: somebody who gathers asks for us.
 pub(crate) fn newcomer(now: Instant, members: &[NodeId], asked: bool, ctx: &mut Context) -> Option<NodeId> {
-    let set = choice(&ctx.config.me, &ctx.hears(now), |node| ctx.peers.report(node));
+    let set = choice(&ctx.config.me, &ctx.hears(now), |node| ctx.candidates.report(node));
     if set.len() <= members.len() {
         ctx.merging.in_sight = None;
         return None;
@@ -63,7 +65,7 @@ pub(crate) fn newcomer(now: Instant, members: &[NodeId], asked: bool, ctx: &mut 
     }
     let first = set.iter().find(|node| members.binary_search(node).is_err()).copied();
     let covers = |ring: &[NodeId]| ring.iter().all(|node| set.binary_search(node).is_ok());
-    let bound = |node: &NodeId| ctx.peers.report(node).filter(|report| report.bound);
+    let bound = |node: &NodeId| ctx.candidates.report(node).filter(|report| report.bound);
     let whole = covers(members) && set.iter().filter_map(bound).all(|report| covers(&report.wants));
     if whole || asked {
         return first;

@@ -78,7 +78,7 @@ pub struct Join {
 /// In [`Last::late`]: nothing came any more.
 pub const LATE: u8 = 1;
 /// In [`Last::late`]: the token came, but nothing new reached everybody.
-pub const STALLED: u8 = 2;
+pub(crate) const STALLED: u8 = 2;
 
 /// How far a ring or attempt came at one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -103,16 +103,16 @@ pub struct CommitToken {
     /// Its members, sorted.
     pub members: Vec<NodeId>,
     /// What the members bring, in the order of the visits ([`visiting_order`]); complete from the second rotation on.
-    pub entries: Vec<Entry>,
-    /// 1: collecting entries. 2: all are known.
+    pub old_rings: Vec<OldRing>,
+    /// 1: collecting old rings. 2: all are known.
     pub rotation: u8,
 }
 
 /// What a member brings along from its previous configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-pub struct Entry {
+pub struct OldRing {
     /// Which one; none if it has just started.
-    pub old: Option<ConfigurationId>,
+    pub id: Option<ConfigurationId>,
     /// It has all packets up to here.
     pub aru: u64,
     /// The highest it has.
@@ -257,12 +257,12 @@ impl Join {
     }
 
     /// Whether it asks for `node`: its sender gathers, and wants `node` with it.
-    pub fn asks_for(&self, node: &NodeId) -> bool {
+    pub(crate) fn asks_for(&self, node: &NodeId) -> bool {
         self.bound == 0 && self.wants.binary_search(node).is_ok()
     }
 
     /// RING-04, RING-10: whether `node` can have said this: it is in both sets, and wants nobody whom it does not hear.
-    pub fn broken_rule(&self, node: &NodeId) -> Option<&'static str> {
+    pub(crate) fn broken_rule(&self, node: &NodeId) -> Option<&'static str> {
         let own = self.hears(node) && self.wants.binary_search(node).is_ok();
         if !own {
             return Some("RING-04");
@@ -281,7 +281,7 @@ impl Join {
 
 /// In which order a ring visits its members, the representative first: ascending or descending, as the nonce says. So the
 /// neighbours of a member change from attempt to attempt, and whose pass it is that fails again and again becomes plain.
-pub fn visiting_order(members: &[NodeId], ring: &RingNonce) -> Vec<NodeId> {
+pub(crate) fn visiting_order(members: &[NodeId], ring: &RingNonce) -> Vec<NodeId> {
     let mut order = members.to_vec();
     if ring.first().is_some_and(|byte| byte & 1 == 1) {
         order.reverse();
@@ -300,34 +300,34 @@ pub fn neighbours(order: &[NodeId], me: &NodeId) -> Option<(NodeId, NodeId)> {
 }
 
 impl CommitToken {
-    /// The members in the order of the entries.
+    /// The members in the order of the old rings.
     pub fn order(&self) -> Vec<NodeId> {
         visiting_order(&self.members, &self.id.nonce)
     }
 
-    /// The entry of `node`, if it has one yet.
-    pub fn entry(&self, node: &NodeId) -> Option<&Entry> {
-        self.entries.get(self.order().iter().position(|member| member == node)?)
+    /// The old ring of `node`, if it has one yet.
+    pub fn old_ring(&self, node: &NodeId) -> Option<&OldRing> {
+        self.old_rings.get(self.order().iter().position(|member| member == node)?)
     }
 
     fn is_legal(&self) -> bool {
-        let complete = self.entries.len() == self.members.len();
+        let complete = self.old_rings.len() == self.members.len();
         is_sorted_set(&self.members)
             && self.members.first() == Some(&self.id.representative)
             && self.id.ring_seq <= RING_SEQ_MAX
             && matches!(self.rotation, 1 | 2)
-            && !self.entries.is_empty()
-            && self.entries.len() <= self.members.len()
+            && !self.old_rings.is_empty()
+            && self.old_rings.len() <= self.members.len()
             && (complete || self.rotation == 1)
-            && self.entries.iter().all(Entry::is_legal)
+            && self.old_rings.iter().all(OldRing::is_legal)
     }
 }
 
-impl Entry {
+impl OldRing {
     fn is_legal(&self) -> bool {
         let ordered = self.safe <= self.delivered && self.delivered <= self.aru && self.aru <= self.high;
         let small = self.high <= PACKET_SEQ_MAX && self.high.saturating_sub(self.safe) <= STORE_PACKETS_MAX;
-        ordered && small && (self.old.is_some() || *self == Self::default())
+        ordered && small && (self.id.is_some() || *self == Self::default())
     }
 }
 

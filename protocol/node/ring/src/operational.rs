@@ -1,15 +1,17 @@
 //! Operational: the token goes round, messages are numbered and delivered.
 //!
-//! Left for Gather when the token is lost, packets do not reach everybody, a member is lost or gathers, or a larger set of
-//! nodes hears one another (merging.rs). Tells those who are eligible but outside whom this node hears, so that they know.
+//! The ring goes to Gather when the token is lost, when packets do not reach everybody, when a
+//! member is lost or gathers, or when a larger set of nodes hears one another (merging.rs). This
+//! node also tells eligible nodes outside the ring which nodes it hears.
 
 use crate::circuit::{Circuit, Lost};
 use crate::config::PACKET_SEQ_MAX;
 use crate::context::{Context, Step};
 use crate::error::RingError;
+use crate::hearing::Report;
 use crate::merging::newcomer;
 use crate::message::{CommitToken, Data, Head, Hurry, Join, Token};
-use crate::output::{Cause, Timer};
+use crate::output::Cause;
 use crate::recover::is_stale;
 use crate::store::Stored;
 use folkmoot_base::{Danger, Instant, NodeId};
@@ -77,7 +79,7 @@ impl Operational {
     pub(crate) fn submitted(&mut self, now: Instant, ctx: &mut Context) {
         if self.circuit.is_alone() {
             self.send_alone(ctx);
-        } else if self.circuit.holds() {
+        } else if self.circuit.is_idle() {
             self.circuit.release(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
             self.circuit.stream.deliver_ready(&mut ctx.out);
             ctx.watch_queue();
@@ -104,14 +106,14 @@ impl Operational {
     }
 
     pub(crate) fn data(&mut self, from: NodeId, data: Data, ctx: &mut Context) -> Result<(), RingError> {
-        let again = ctx.config.danger.is_some().then(|| data.clone());
+        let twice = ctx.config.danger.is(Danger::RingDuplicates);
+        let early = ctx.config.danger.is(Danger::RingNoOrder);
+        let again = (twice || early).then(|| data.clone());
         let stored = self.circuit.data(from, data)?;
-        if let Some(data) = again {
-            let twice = ctx.config.danger == Some(Danger::RingDuplicates) && stored == Stored::Known;
-            let early = ctx.config.danger == Some(Danger::RingNoOrder) && stored == Stored::New;
-            if twice || early {
-                self.circuit.stream.emit(&data, false, &mut ctx.out);
-            }
+        if let Some(data) = again
+            && (twice && stored == Stored::Known || early && stored == Stored::New)
+        {
+            self.circuit.stream.emit(&data, false, &mut ctx.out);
         }
         if stored == Stored::New {
             self.circuit.stream.deliver_ready(&mut ctx.out);
@@ -177,19 +179,19 @@ impl Operational {
         if hears != ctx.told {
             self.repeats = REPEATS;
         }
-        let outsiders = ctx.peers.has_outsiders(members);
-        let word = (&*hears, &**members, true);
+        let outsiders = ctx.candidates.has_outsiders(members);
+        let report = Report { hears, wants: members.to_vec(), bound: true };
         if self.repeats > 0 {
-            ctx.say_to_all(word, Some(self.circuit.stream.id));
+            ctx.say_to_all(&report, Some(self.circuit.stream.id));
         } else if outsiders {
-            ctx.say_to_outsiders(word, Some(self.circuit.stream.id));
+            ctx.say_to_outsiders(&report, Some(self.circuit.stream.id));
         }
         let again = self.repeats > 0 || outsiders;
         self.repeats = self.repeats.saturating_sub(1);
         let found = newcomer(now, members, false, ctx);
         let timing = &ctx.config.timing;
         let repeat = again.then(|| now + timing.report_repeat);
-        let wakes = [repeat, ctx.peers.next_return(now), ctx.merging.wake(now, timing.split_delay)];
+        let wakes = [repeat, ctx.candidates.next_return(now), ctx.merging.wake(now, timing.split_delay)];
         self.look_at = wakes.into_iter().flatten().min();
         found.map_or(Step::Stay, |node| Step::Gather(Cause::PeerArrived(node)))
     }
@@ -212,8 +214,7 @@ impl Operational {
         Step::Stay
     }
 
-    pub(crate) fn poll_timeout(&self, ctx: &Context) -> Option<(Instant, Timer)> {
-        let look = self.look_at.map(|at| (at, Timer::Merge));
-        [self.circuit.poll_timeout(ctx.config.timing.stall), look].into_iter().flatten().min()
+    pub(crate) fn poll_timeout(&self, ctx: &Context) -> Option<Instant> {
+        [self.circuit.poll_timeout(ctx.config.timing.stall), self.look_at].into_iter().flatten().min()
     }
 }

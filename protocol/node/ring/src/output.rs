@@ -163,31 +163,6 @@ impl fmt::Display for Change {
     }
 }
 
-/// Which wake-up [`crate::Ring::poll_timeout`] names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Timer {
-    /// The token is overdue.
-    TokenLoss,
-    /// Pass the last token on once more.
-    TokenRepeat,
-    /// The idle token has been held long enough.
-    IdleHold,
-    /// Ask the representative once more for the token.
-    Hurry,
-    /// Send JOIN once more.
-    Join,
-    /// Give up the silent, or choose among those who do not all hear one another.
-    Consensus,
-    /// Form a ring alone.
-    Alone,
-    /// The commit token is overdue.
-    Commit,
-    /// Send the commit token once more.
-    CommitRepeat,
-    /// Tell those outside of us, and look for a larger set.
-    Merge,
-}
-
 /// How the ring stands, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {

@@ -1,22 +1,26 @@
-//! Recover: the survivors of each old configuration exchange its packets on the new ring, then all install at once.
+//! Recover: the survivors of each old configuration exchange its packets on the new ring, then all
+//! install at once.
 //!
-//! Every member sends, as packets of the new ring, what of its old ring somebody may lack, and then END. A packet is
-//! processed in its order, so who has all ENDs has everything. The new configuration is installed at the visit of the token
-//! at which the last END is *safe*: then all have everything, and every other member finds the same at its next visit,
-//! before anything it says can make a message of the new configuration safe.
+//! Every member sends, as packets of the new ring, those packets of its old ring that somebody may
+//! lack, and then END. A packet is processed in its order, so a member that has all ENDs has
+//! everything. The new configuration is installed at the visit of the token at which the last END
+//! is *safe*. All members then have everything. Every other member finds the same at its next
+//! visit, before anything that it says can make a message of the new configuration safe.
 //!
-//! **One line** (O2): up to the highest number that any survivor has delivered or knows to be safe, messages belong to the old
-//! regular configuration; if nobody was lost, all do. The line follows from the commit token alone, so it is the same for all.
+//! **One line** (O2): messages up to the highest number that any survivor has delivered, or knows
+//! to be safe, belong to the old regular configuration. If nobody was lost, all messages do. The
+//! line follows from the commit token alone, so it is the same for all.
 //!
-//! **Obligations** (Moser et al. 1994): whoever has all ENDs must count on another member having installed, and delivered what
-//! its survivors sent even beyond a hole. From then on it must deliver the same, whatever becomes of this attempt.
+//! **Obligations** (Moser et al. 1994): a member that has all ENDs must expect that another member
+//! has installed the configuration, and has delivered what its survivors sent even beyond a hole.
+//! From then on it must deliver the same, whatever becomes of this attempt.
 
 use crate::circuit::{Circuit, Lost, Source};
 use crate::commit::{Repeat, last};
 use crate::context::{Context, Step};
 use crate::error::RingError;
-use crate::message::{Class, CommitToken, Data, Entry, Head, Join, Last, Token};
-use crate::output::{Cause, Output, Timer};
+use crate::message::{Class, CommitToken, Data, Head, Join, Last, OldRing, Token};
+use crate::output::{Cause, Output};
 use crate::stream::{Stream, bit};
 use bytes::BufMut;
 use core::time::Duration;
@@ -45,16 +49,17 @@ pub(crate) struct Plan {
 
 impl Plan {
     fn new(old: Option<&Stream>, token: &CommitToken, me: NodeId) -> Self {
-        let mut brought: Vec<(NodeId, Entry)> = token
+        let mut brought: Vec<(NodeId, OldRing)> = token
             .order()
             .iter()
-            .zip(&token.entries)
-            .filter(|(node, entry)| **node == me || old.is_some_and(|old| entry.old == Some(old.id)))
-            .map(|(node, entry)| (*node, *entry))
+            .zip(&token.old_rings)
+            .filter(|(node, old_ring)| **node == me || old.is_some_and(|old| old_ring.id == Some(old.id)))
+            .map(|(node, old_ring)| (*node, *old_ring))
             .collect();
         brought.sort_by_key(|(node, _)| *node);
-        let line = brought.iter().map(|(_, entry)| entry.delivered.max(entry.safe)).max().unwrap_or(0);
-        let obligations = brought.iter().fold(0, |set, (_, entry)| set | entry.obligations);
+        let line =
+            brought.iter().map(|(_, old_ring)| old_ring.delivered.max(old_ring.safe)).max().unwrap_or(0);
+        let obligations = brought.iter().fold(0, |set, (_, old_ring)| set | old_ring.obligations);
         Self {
             survivors: brought.iter().map(|(node, _)| *node).collect(),
             line,
@@ -70,13 +75,13 @@ impl Plan {
 
 /// Which old packets this node sends: what all lack up to the furthest contiguous holder comes from one of those holders, what
 /// is beyond from everybody who has it and has not heard it.
-fn share(old: &Stream, brought: &[(NodeId, Entry)], me: NodeId) -> VecDeque<u64> {
+fn share(old: &Stream, brought: &[(NodeId, OldRing)], me: NodeId) -> VecDeque<u64> {
     if brought.len() <= 1 {
         return VecDeque::new();
     }
-    let low = brought.iter().map(|(_, entry)| entry.aru).min().unwrap_or(0);
-    let full = brought.iter().map(|(_, entry)| entry.aru).max().unwrap_or(0);
-    let holder = brought.iter().find(|(_, entry)| entry.aru == full).map(|(node, _)| *node);
+    let low = brought.iter().map(|(_, old_ring)| old_ring.aru).min().unwrap_or(0);
+    let full = brought.iter().map(|(_, old_ring)| old_ring.aru).max().unwrap_or(0);
+    let holder = brought.iter().find(|(_, old_ring)| old_ring.aru == full).map(|(node, _)| *node);
     let first = if holder == Some(me) { low } else { full };
     let messages = |seq: &u64| {
         old.store.get(*seq).is_some_and(|packet| matches!(packet.class, Class::Agreed | Class::Safe))
@@ -147,7 +152,7 @@ struct Stage {
 }
 
 impl Recover {
-    /// All entries are known: passes them on (second rotation) and begins.
+    /// All old rings are known: passes them on (second rotation) and begins.
     pub(crate) fn new(
         now: Instant,
         mut token: CommitToken,
@@ -213,7 +218,7 @@ impl Recover {
 
     /// All ENDs are here, and all members are known to have them.
     fn is_complete(&self, ctx: &Context) -> bool {
-        if ctx.config.danger == Some(Danger::RingSkipRecovery) {
+        if ctx.config.danger.is(Danger::RingSkipRecovery) {
             return true;
         }
         self.has_all_ends() && self.circuit.stream.safe >= self.plan.last_end
@@ -324,10 +329,10 @@ impl Recover {
         Step::Stay
     }
 
-    pub(crate) fn poll_timeout(&self, ctx: &Context) -> Option<(Instant, Timer)> {
+    pub(crate) fn poll_timeout(&self, ctx: &Context) -> Option<Instant> {
         let stall = ctx.config.timing.stall;
         let repeat = self.repeat.as_ref().map(Repeat::poll_timeout);
-        let stuck = (!self.circuit.is_alone()).then_some((self.since + stall, Timer::TokenLoss));
+        let stuck = (!self.circuit.is_alone()).then_some(self.since + stall);
         [self.circuit.poll_timeout(stall), repeat, stuck].into_iter().flatten().min()
     }
 
@@ -339,10 +344,12 @@ impl Recover {
         if let Some(mut old) = self.old {
             before = old.members.to_vec();
             let whole = self.plan.survivors.len() == old.members.len();
-            let line = match ctx.config.danger {
-                Some(Danger::RingOwnLine) => old.delivered.max(old.safe),
-                _ if whole => self.plan.line.max(old.store.aru()),
-                _ => self.plan.line,
+            let line = if ctx.config.danger.is(Danger::RingOwnLine) {
+                old.delivered.max(old.safe)
+            } else if whole {
+                self.plan.line.max(old.store.aru())
+            } else {
+                self.plan.line
             };
             old.obligations |= self.plan.obligations;
             let obligations = old.obligations;
@@ -352,12 +359,12 @@ impl Recover {
         let joined = members.iter().filter(|node| before.is_empty() || !came(node)).copied().collect();
         let left = before.iter().filter(|node| !came(node)).copied().collect();
         let mut shown = members;
-        if ctx.config.danger == Some(Danger::RingForeignMember) && shown.len() > 1 {
+        if ctx.config.danger.is(Danger::RingForeignMember) && shown.len() > 1 {
             shown.retain(|node| *node == ctx.config.me || *node == id.representative);
         }
         ctx.out.push_back(Output::Regular { id, members: shown, joined, left });
         ctx.queue.restart();
-        if ctx.config.danger == Some(Danger::RingDropsOwn) {
+        if ctx.config.danger.is(Danger::RingDropsOwn) {
             ctx.queue.clear();
         }
         (self.circuit, self.token)
@@ -366,7 +373,7 @@ impl Recover {
 
 /// Whether a JOIN was sent before the ring of `token` formed.
 pub(crate) fn is_stale(from: NodeId, join: &Join, token: &CommitToken) -> bool {
-    let Some(entry) = token.entry(&from) else { return true };
-    let brought = entry.old;
+    let Some(old_ring) = token.old_ring(&from) else { return true };
+    let brought = old_ring.id;
     join.ring_seq < token.id.ring_seq && join.current == brought
 }

@@ -5,7 +5,7 @@ use crate::output::{Delivery, Output};
 use crate::store::Store;
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
-use folkmoot_base::{ConfigurationId, Danger, NodeId, Service};
+use folkmoot_base::{ConfigurationId, Danger, Mutant, NodeId, Service};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -34,11 +34,11 @@ pub(crate) struct Stream {
     pub(crate) obligations: u64,
     partials: Vec<Option<Partial>>,
     mine: u8,
-    danger: Option<Danger>,
+    danger: Mutant,
 }
 
 impl Stream {
-    pub(crate) fn new(id: ConfigurationId, members: Arc<[NodeId]>, mine: u8, danger: Option<Danger>) -> Self {
+    pub(crate) fn new(id: ConfigurationId, members: Arc<[NodeId]>, mine: u8, danger: Mutant) -> Self {
         let partials = members.iter().map(|_| None).collect();
         Self {
             id,
@@ -67,7 +67,7 @@ impl Stream {
         let seq = self.delivered.saturating_add(1);
         let packet = self.store.get(seq)?;
         let unsafe_yet = packet.class == Class::Safe && seq > self.safe;
-        if unsafe_yet && self.danger != Some(Danger::RingSafeAsAgreed) {
+        if unsafe_yet && !self.danger.is(Danger::RingSafeAsAgreed) {
             return None;
         }
         if !messages_too && matches!(packet.class, Class::Agreed | Class::Safe) {
@@ -81,7 +81,7 @@ impl Stream {
     /// Delivers every message whose turn it is, and forgets what nobody needs any more.
     pub(crate) fn deliver_ready(&mut self, out: &mut VecDeque<Output>) {
         while let Some(packet) = self.next_ready(true) {
-            if self.danger != Some(Danger::RingNoOrder) || packet.sender == self.mine {
+            if !self.danger.is(Danger::RingNoOrder) || packet.sender == self.mine {
                 self.emit(&packet, false, out);
             }
         }

@@ -1,14 +1,16 @@
-//! Who spoils attempt after attempt, though it answers otherwise.
+//! Finds the node that spoils attempt after attempt although it answers otherwise.
 //!
-//! Every pass of a commit token or token has two ends. When an attempt ends because nothing came any more, the JOINs tell
-//! which pass was the last, and both its ends get a strike: which of them is to blame, nobody can know. But the neighbours
-//! change with the attempt's nonce, so the strikes of the one who is to blame outrun those of the others. With
-//! [`STRIKES`] and more than anybody else it is given up in this gather, and so set aside. Two alone cannot tell; after twice
-//! as many strikes they part.
+//! Every pass of a commit token or token has two ends. When an attempt ends because nothing came
+//! any more, the JOINs tell which pass was the last, and both its ends get a strike: nobody can
+//! know which of them is to blame. But the neighbours change with the attempt's nonce, so the
+//! strikes of the node to blame outrun those of the others. A node with [`STRIKES`] strikes, and
+//! more than any other, is given up in this gather, and so set aside. Two nodes alone cannot tell;
+//! they part after twice as many strikes.
 //!
-//! When an attempt or ring ends because nothing new reached everybody though the token went round, the JOINs tell how far each
-//! came. Those who lack the first missing packet cannot hear, or those who have it cannot be heard: the fewer of the two are
-//! given up at once (of two as many, those who lack it).
+//! An attempt or ring may also end because nothing new reached everybody although the token went
+//! round. The JOINs then tell how far each node came. Either those that lack the first missing
+//! packet cannot hear, or those that have it cannot be heard. The fewer of the two are given up at
+//! once; if they are as many, those that lack it.
 
 use crate::message::{Last, RingNonce, STALLED};
 use folkmoot_base::NodeId;

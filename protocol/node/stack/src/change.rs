@@ -1,7 +1,8 @@
-//! Who takes part: links that come and go, configurations, and entries of the transcript as they find their place.
+//! What changes who takes part: links that come and go, configurations, and entries of the
+//! transcript in their order.
 
 use crate::credentials::own;
-use crate::{Node, Peer, RingEvent};
+use crate::{Node, PeerInfo, RingEvent};
 use base::{Cause, ConfigurationId, Entropy, Instant, Locator, MemberId, NodeId};
 use bytes::Bytes;
 use folkmoot_attach::ToMember;
@@ -14,7 +15,7 @@ impl Node {
     pub(crate) fn link_up(&mut self, now: Instant, node: NodeId, at: Locator, entropy: &mut dyn Entropy) {
         let (rostered, known) = (self.is_rostered(&node), self.has_standing(&node));
         self.no_longer_refused(at, node);
-        self.peers.insert(node, Peer { at, heads: None, shown: BTreeSet::new(), eligible: false });
+        self.peers.insert(node, PeerInfo { at, heads: None, shown: BTreeSet::new(), eligible: false });
         self.link_input(now, Input::Standing { node, member: known }, entropy);
         self.send_heads(now, node);
         self.reached(now, node, at, known);
@@ -33,8 +34,7 @@ impl Node {
 
     /// Whether the own roster has this node (and the mutant that lets guests in).
     pub(crate) fn is_rostered(&self, node: &NodeId) -> bool {
-        self.transcript.roster().is_rostered(node)
-            || self.config.danger == Some(base::Danger::NodeServesGuests)
+        self.transcript.roster().is_rostered(node) || self.config.danger.is(base::Danger::NodeServesGuests)
     }
 
     /// Whether this node speaks for the group's authority, by the own transcript's charter.
@@ -140,7 +140,7 @@ impl Node {
             return self.link_input(now, Input::Certificate(certificate), entropy);
         }
         let Some(at) = self.locator(&node) else { return };
-        let member = member || self.config.danger == Some(base::Danger::NodeServesGuests);
+        let member = member || self.config.danger.is(base::Danger::NodeServesGuests);
         let known = member || self.is_authority(&node);
         self.link_input(now, Input::Standing { node, member: known }, entropy);
         if known {

@@ -1,12 +1,15 @@
-//! Ends of terms that are still to come. An Expire names a time, and its author chooses it: whoever names one far ahead ends every
-//! term in the group by itself. So nobody takes an entry whose time its own clock has not reached; it is fetched again when it has.
+//! Entries that end a term before the own clock says so. An Expire names a time, and its author
+//! chooses it. An author that names a time far ahead would end every term in the group by itself.
+//! So a node takes no entry whose time its own clock has not reached, and fetches it again when the
+//! clock has.
 //!
 //! ```text
 //! author's clock - 60 s > end of the term, time named = end of the term + 1 s      what an honest member writes (admission)
 //! own clock + 60 s     >= time named                                               what a node takes (NODE-10)
 //! end of the term + 1 day >= time named                                            what a node takes that has no clock
 //! ```
-//! Whether an entry stands is no matter of clocks (DECISIONS T7): this is when it is taken, and all take it in the end.
+//! No clock decides whether an entry stands (DECISIONS T7). A clock only decides when a node takes
+//! it, and in the end all nodes do.
 
 use crate::Node;
 use base::{Instant, UnixTime};

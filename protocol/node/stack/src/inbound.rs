@@ -5,7 +5,7 @@ use base::{Entropy, Instant, MemberId, NodeId, digest};
 use bytes::Bytes;
 use folkmoot_attach::{GroundOutput, ToMember};
 use folkmoot_base as base;
-use folkmoot_group::{self as group, Refusal, Word};
+use folkmoot_group as group;
 use folkmoot_link::{self as link, Channel};
 use folkmoot_ring::{self as ring, Delivery};
 
@@ -91,37 +91,12 @@ impl Node {
     pub(crate) fn hear_group(&mut self, now: Instant, output: group::Output, entropy: &mut dyn Entropy) {
         match output {
             group::Output::Submit { service, bytes } => self.submit(now, service, bytes),
-            group::Output::Member { to, word } => self.say(to, word),
+            group::Output::Member { to, indication } => {
+                self.out.push_back(GroundOutput::To(to, ToMember::Group(indication)));
+            }
             group::Output::Entry(entry) => self.take_entry(now, &entry, entropy),
             group::Output::Reconcile { behind } => self.reconcile(&behind),
             group::Output::Trace(text) => self.trace("group", text),
         }
-    }
-
-    fn say(&mut self, to: MemberId, word: Word) {
-        let word = match word {
-            Word::Notice { group, view, members, removed, cause } => {
-                ToMember::Notice { group, view, members, removed, cause }
-            }
-            Word::Transitional { group, lost } => ToMember::Transitional { group, lost },
-            Word::Deliver { group, sender, service, payload } => {
-                ToMember::Deliver { group, sender, service, payload }
-            }
-            Word::Removed { group, cause } => ToMember::Removed { group, cause },
-            Word::Refused { group, refusal } => {
-                ToMember::Refused { group, reason: in_words(refusal).to_owned() }
-            }
-        };
-        self.out.push_back(GroundOutput::To(to, word));
-    }
-}
-
-fn in_words(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::NotRostered => "the roster does not have this member: ask for admission first",
-        Refusal::GroupFull => "the group has as many members as a group may have",
-        Refusal::TooManyGroups => "the ring carries as many groups as it may",
-        Refusal::SetAside => "the others complained of silence: the member may come back a little later",
-        Refusal::Busy => "too many changes at once: try again",
     }
 }

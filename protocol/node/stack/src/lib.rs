@@ -15,7 +15,7 @@
 mod change;
 mod credentials;
 mod early;
-mod echo;
+
 mod error;
 mod guest;
 mod inbound;
@@ -24,6 +24,7 @@ mod outbound;
 mod patience;
 mod reach;
 mod refusals;
+mod replay;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -36,7 +37,7 @@ pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal};
 
 use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
 use base::{
-    ConfigurationId, Danger, Digest, Entropy, Instant, Locator, NodeId, Persist, Service, StoreKey, UnixTime,
+    ConfigurationId, Digest, Entropy, Instant, Locator, Mutant, NodeId, Persist, Service, StoreKey, UnixTime,
 };
 use bytes::Bytes;
 use core::time::Duration;
@@ -44,7 +45,7 @@ use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_group::Group;
 use folkmoot_identity::Identity;
-use folkmoot_identity::transcript::{self, Transcript};
+use folkmoot_identity::transcript::Transcript;
 use folkmoot_link::{IdentityCredentials, LinkError, Links};
 use folkmoot_ring::Ring;
 use patience::Patience;
@@ -72,8 +73,8 @@ pub struct Config {
     pub lookup: Duration,
     /// Keep [`RingEvent`]s for [`Node::take_events`].
     pub observe: bool,
-    /// Deliberately broken behaviour; `None` outside mutant runs.
-    pub danger: Option<Danger>,
+    /// What a mutant does wrong.
+    pub danger: Mutant,
 }
 
 impl Config {
@@ -89,7 +90,7 @@ impl Config {
             settle: patience::SETTLE_DEADLINE,
             lookup: Duration::from_millis(500),
             observe: false,
-            danger: None,
+            danger: Mutant::NONE,
         }
     }
 }
@@ -137,7 +138,7 @@ pub enum RingEvent {
 
 /// What a node knows of a peer whose link is up.
 #[derive(Debug, Clone)]
-struct Peer {
+struct PeerInfo {
     at: Locator,
     heads: Option<Vec<base::EntryId>>,
     /// Tips of the entries that it sent while we were behind it.
@@ -158,7 +159,7 @@ pub struct Node {
     links: Links<IdentityCredentials>,
     ring: Ring,
     group: Group,
-    peers: BTreeMap<NodeId, Peer>,
+    peers: BTreeMap<NodeId, PeerInfo>,
     reach: Reach,
     refusals: BTreeMap<Locator, Refusal>,
     members: Vec<NodeId>,
@@ -167,7 +168,7 @@ pub struct Node {
     announce: bool,
     patience: Patience,
     wall: early::Wall,
-    aside: Option<echo::Aside>,
+    aside: Option<replay::Aside>,
     refused: u64,
     events: Vec<RingEvent>,
     out: VecDeque<GroundOutput>,
@@ -184,7 +185,7 @@ impl Node {
         now: Instant,
         entropy: &mut dyn Entropy,
     ) -> Result<Self, NodeError> {
-        let mut transcript = load_transcript(&config.charter, stored)?;
+        let mut transcript = Transcript::genesis(&config.charter)?.restore(stored)?;
         transcript.endanger(config.danger);
         let me = config.identity.node();
         let ring_seq = stored.iter().find(|(key, _)| {
@@ -304,15 +305,6 @@ impl Node {
     }
 }
 
-/// The transcript from the store, or the one that the charter begins.
-fn load_transcript(charter: &Bytes, stored: &[(StoreKey, Bytes)]) -> Result<Transcript, NodeError> {
-    let entries =
-        stored.iter().filter(|(key, _)| key.table == transcript::TABLE).map(|(_, value)| value.clone());
-    let founded = Transcript::genesis(charter)?;
-    let genesis = founded.get(&founded.genesis_id()).cloned();
-    Ok(Transcript::load(entries.chain(genesis))?)
-}
-
 impl Ground for Node {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
         self.hear_member(now, message, entropy);
@@ -336,14 +328,14 @@ impl Ground for Node {
     }
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        if self.links.poll_timeout().is_some_and(|(at, _)| at <= now) {
+        if self.links.poll_timeout().is_some_and(|at| at <= now) {
             let done = self.links.handle(now, folkmoot_link::Input::Timeout, entropy);
             if let Err(error) = done {
                 self.refuse("link", &error);
             }
             self.settle(now, entropy);
         }
-        if self.ring.poll_timeout().is_some_and(|(at, _)| at <= now) {
+        if self.ring.poll_timeout().is_some_and(|at| at <= now) {
             self.ring.timeout(now, entropy);
             self.settle(now, entropy);
         }
@@ -359,8 +351,9 @@ impl Ground for Node {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let link = self.links.poll_timeout().map(|(at, _)| at);
-        let ring = self.ring.poll_timeout().map(|(at, _)| at);
-        [link, ring, Some(self.reach.next())].into_iter().flatten().min()
+        [self.links.poll_timeout(), self.ring.poll_timeout(), Some(self.reach.next())]
+            .into_iter()
+            .flatten()
+            .min()
     }
 }

@@ -1,5 +1,6 @@
-//! No node stops the others by silence in one step (DECISIONS K4): one that keeps the ring going but does not say what the
-//! group layer waits for is left out of the next configuration, and may come back after a while.
+//! No node stops the others by silence in one step (DECISIONS K4). A node may keep the ring going
+//! and still not say what the group layer waits for. It is left out of the next configuration, and
+//! may come back after a while.
 
 use crate::Node;
 use base::limits::STEP_DEADLINE;

@@ -1,7 +1,7 @@
 //! Where others are: locators kept, exchanged among members, and dialled while their nodes are absent (DECISIONS D2, D3).
 
 use crate::message::{LOCATORS_MAX, Sync};
-use crate::{Config, Node, Peer, Place};
+use crate::{Config, Node, PeerInfo, Place};
 use base::{Blob, Entropy, Instant, Locator, NodeId, Persist, StoreKey, draw};
 use bytes::Bytes;
 use core::time::Duration;
@@ -117,7 +117,7 @@ impl Node {
     /// Peers whose transcripts the ring does not keep equal to ours: not eligible, or on another ring.
     fn elsewhere(&self) -> Vec<NodeId> {
         let here = self.ring.status().members;
-        let elsewhere = |(node, peer): &(&NodeId, &Peer)| {
+        let elsewhere = |(node, peer): &(&NodeId, &PeerInfo)| {
             (!peer.eligible || !here.contains(node)) && !self.may_rest(node, peer)
         };
         self.peers.iter().filter(elsewhere).map(|(node, _)| *node).collect()
@@ -125,7 +125,7 @@ impl Node {
 
     /// Whether members and authority, who are never on one ring, need say nothing now: both transcripts are equal as far as is
     /// known, and it is not the turn in which even then they ask.
-    fn may_rest(&self, node: &NodeId, peer: &Peer) -> bool {
+    fn may_rest(&self, node: &NodeId, peer: &PeerInfo) -> bool {
         let heads = self.transcript.heads();
         let even = peer.heads.as_ref().is_some_and(|theirs| theirs.iter().eq(heads.iter()));
         let apart = self.is_authority(node) || self.is_authority(&self.me);

@@ -1,5 +1,6 @@
-//! Who says that it links by the other form (X25519 alone, or ML-KEM-768 as well): told to people, acted on by nobody. Such a
-//! word is in no way proved, so it never changes what is dialled, nor how.
+//! Peers that say that they link by the other form (X25519 alone, or ML-KEM-768 as well). People
+//! are told; no node acts on it. Such a word is in no way proved, so it never changes what is
+//! dialled, nor how.
 
 use crate::Node;
 use base::{Instant, Locator, NodeId};

@@ -1,6 +1,7 @@
-//! Transcripts kept in step: heads are exchanged at link up and at every change, and what is missing is fetched, before a
-//! peer may take part in a gather (DECISIONS T1). What is learned here is not appended here: it goes through the ring, so
-//! that the transcripts of one configuration change at one place in the order.
+//! Transcripts kept in step. Two nodes exchange heads when their link comes up and at every change,
+//! and fetch what they lack, before either takes the other for a peer that may gather (DECISIONS
+//! T1). What a node learns here it does not append here. It goes through the ring, so that the
+//! transcripts of one configuration change at one place in the order.
 
 use crate::message::{ENTRIES_BATCH_BYTES, HAVE_MAX, HEADS_MAX, Sync};
 use crate::{Node, Place};
@@ -77,7 +78,7 @@ impl Node {
     /// for once more.
     pub(crate) fn fetch_what_was_not_taken(&mut self, now: Instant) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
-        let not_taken = |peer: &crate::Peer| {
+        let not_taken = |peer: &crate::PeerInfo| {
             let unknown = peer.heads.as_ref().map(|heads| known.unknown(heads)).unwrap_or_default();
             !unknown.is_empty() && unknown.iter().all(|head| peer.shown.contains(head))
         };
@@ -112,7 +113,7 @@ impl Node {
 
     /// Verifies each entry, and orders those that are new.
     fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
-        if self.is_guest(&from) && self.is_echo(entries) {
+        if self.is_guest(&from) && self.is_replay(entries) {
             self.refuse("transcript", &format!("NODE-11 {from}: nothing new, by who has left"));
         } else if let Err(error) = self.stage_all(entries) {
             return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));

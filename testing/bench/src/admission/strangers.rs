@@ -261,7 +261,7 @@ impl Stranger {
             self.drain(now, false);
             heard = true;
         }
-        if self.links.poll_timeout().is_some_and(|(at, _)| at <= now) {
+        if self.links.poll_timeout().is_some_and(|at| at <= now) {
             self.links.handle(now, Input::Timeout, entropy).map_err(Failure::bug)?;
             self.drain(now, false);
         }

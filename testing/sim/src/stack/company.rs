@@ -90,14 +90,14 @@ impl Cast for Company {
         let mut config =
             folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.seat));
         config.observe = true;
-        config.danger = entrance.danger;
+        config.danger = entrance.danger.into();
         config.seeds = match entrance.role {
             Role::Founder => (0..entrance.seat).map(locator).collect(),
             Role::Stranger { contact } => vec![locator(contact)],
         };
         let node = Node::new(config, &stored, Instant(0), entropy).map_err(|error| error.to_string())?;
         let mut config = folkmoot_member::Config::new(identity, self.charter.clone());
-        config.danger = entrance.danger;
+        config.danger = entrance.danger.into();
         config.danger_keeps_keys = true;
         let member = Member::new(config, &stored).map_err(|error| error.to_string())?;
         let tap = Tap::new(node, entrance, Rc::clone(&self.names));

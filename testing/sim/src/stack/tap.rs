@@ -15,7 +15,7 @@ use bytes::Bytes;
 use folkmoot_admission::OpenMessage;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
 use folkmoot_base::codec;
-use folkmoot_base::{Digest, Entropy, Instant, Locator, MemberId, NodeId, UnixTime, ViewId};
+use folkmoot_base::{Digest, Entropy, Indication, Instant, Locator, MemberId, NodeId, UnixTime, ViewId};
 use folkmoot_identity::{Decision, Verdict, Vote};
 use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
@@ -116,9 +116,11 @@ impl Tap {
     /// Looks at what the node hands up; a crooked node changes it.
     fn look_up(&mut self, word: ToMember) {
         match word {
-            ToMember::Deliver { group, sender, service, payload } if self.crooked.is_some() => {
+            ToMember::Group(Indication::Deliver { group, sender, service, payload })
+                if self.crooked.is_some() =>
+            {
                 for payload in self.bend(payload) {
-                    let word = ToMember::Deliver { group, sender, service, payload };
+                    let word = ToMember::Group(Indication::Deliver { group, sender, service, payload });
                     self.out.push_back(GroundOutput::Member(word));
                 }
             }
@@ -249,10 +251,10 @@ impl Upper for Desk {
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
-        if let ToMember::Notice { members, removed, .. } = &message {
+        if let ToMember::Group(Indication::Notice { members, removed, .. }) = &message {
             self.look_at_notice(members, removed);
         }
-        if let ToMember::Deliver { sender, payload, .. } = &message {
+        if let ToMember::Group(Indication::Deliver { sender, payload, .. }) = &message {
             self.look_up(sender, payload);
         }
         let entry = matches!(message, ToMember::Entry(_));

@@ -118,7 +118,7 @@ impl World {
             self.all[one].disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let listed = (0..self.all.len()).map(member).collect();
         match Replicas::load(member(one), listed, &stored) {
-            Ok(machine) => self.all[one].machine = Some(machine.with_danger(self.danger)),
+            Ok(machine) => self.all[one].machine = Some(machine.with_danger(self.danger.into())),
             Err(error) => self.catch("disk", format!("{one}: {error}")),
         }
     }

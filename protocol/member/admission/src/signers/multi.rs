@@ -61,7 +61,7 @@ impl Admission {
 
     /// The mutant whose machines sign what nobody there approved.
     fn signs_unasked(&self) -> bool {
-        self.config.danger == Some(Danger::AdmissionSignsUnasked)
+        self.config.danger.is(Danger::AdmissionSignsUnasked)
     }
 
     /// Of those ready, no more than the charter asks for.

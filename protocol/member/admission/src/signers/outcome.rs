@@ -107,14 +107,14 @@ impl Admission {
 
     /// The share-epoch that certificates name; the mutant's is none.
     pub(super) fn epoch_of(&self, now: Digest) -> Digest {
-        if self.config.danger == Some(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
+        if self.config.danger.is(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
     }
 
     /// Certificates of requests that are closed, or of a sharing that is over, are not kept.
     pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let epoch = roster.sharing().map(|now| now.facts.epoch);
-        let lax = self.config.danger == Some(Danger::AdmissionNoShareEpoch);
+        let lax = self.config.danger.is(Danger::AdmissionNoShareEpoch);
         let central = roster.charter().mode() == Mode::Centralised;
         let stands = |gmc: &Gmc| match central {
             // Votes and multisignatures have no epoch; where they no longer suffice, the entry will not stand, and the guest asks anew.

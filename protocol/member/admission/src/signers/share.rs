@@ -93,7 +93,7 @@ impl Admission {
         let plain = Secret::new(codec::encode(&stored));
         let waits = stored.state == WAITING;
         wipe(&mut stored);
-        if waits && self.config.danger == Some(Danger::AdmissionForgetsShare) {
+        if waits && self.config.danger.is(Danger::AdmissionForgetsShare) {
             return;
         }
         match store::seal_share(call.identity, name, &plain, entropy) {
@@ -119,7 +119,7 @@ impl Admission {
         self.signers.wanted = None;
         let next = self.signers.shares.waiting.remove(&name);
         let old = self.signers.shares.current.take();
-        let keeps = self.config.danger == Some(Danger::AdmissionKeepsOldShares);
+        let keeps = self.config.danger.is(Danger::AdmissionKeepsOldShares);
         for (name, waiting) in core::mem::take(&mut self.signers.shares.waiting) {
             drop(waiting);
             self.out.push_back(Output::Persist(store::delete_share(&name)));

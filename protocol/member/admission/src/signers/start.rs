@@ -366,7 +366,7 @@ impl Admission {
 
     /// Sessions that stand still are over; as their coordinator we remember who kept us waiting. A start that does not come back is over too.
     fn drop_idle_sessions(&mut self, call: &Call<'_>) {
-        if self.config.danger == Some(Danger::AdmissionTablesStay) {
+        if self.config.danger.is(Danger::AdmissionTablesStay) {
             let late = |session: &&mut SigningSession| call.now.since(session.moved) >= PATIENCE;
             self.signers.sessions.values_mut().filter(late).for_each(|session| session.moved = call.now);
             return;

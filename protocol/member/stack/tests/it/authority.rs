@@ -5,7 +5,7 @@ use crate::common::people::{Dice, NOW, PEOPLE, id};
 use attach::{Absence, Presence, ToMember, ToNode, Upper, UpperOutput};
 use bytes::Bytes;
 use folkmoot_attach as attach;
-use folkmoot_base::{Digest, GroupName, Instant, Locator, MemberId, NodeId, Service, StoreKey};
+use folkmoot_base::{Digest, GroupName, Indication, Instant, Locator, MemberId, NodeId, Service, StoreKey};
 use folkmoot_identity::{Central, CharterDraft, Founder, Scheme, SignedCharter};
 use folkmoot_member::{Command, Config, DealerState, Event, Member, MemberError, Office};
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +130,11 @@ impl World {
             }
             ToNode::Send { member, group, payload, .. } if from == ANNA => {
                 let service = Service::Agreed;
-                say(self, ANNA, ToMember::Deliver { group, sender: member, service, payload });
+                say(
+                    self,
+                    ANNA,
+                    ToMember::Group(Indication::Deliver { group, sender: member, service, payload }),
+                );
             }
             _ => {}
         }

@@ -5,7 +5,7 @@
 use crate::common::people::{Dice, NOW, PEOPLE, decide, expulsion, id};
 use bytes::Bytes;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
-use folkmoot_base::{GroupName, Instant, StoreKey, UnixTime};
+use folkmoot_base::{GroupName, Indication, Instant, StoreKey, UnixTime};
 use folkmoot_identity::{CharterDraft, Founder, Identity, Scheme, SignedCharter, Transcript};
 use folkmoot_member::{Config, Member};
 use std::collections::BTreeMap;
@@ -94,7 +94,12 @@ impl Town {
                     };
                 }
                 UpperOutput::Node(ToNode::Send { member, group, service, payload }) => {
-                    self.all(&ToMember::Deliver { group, sender: member, service, payload });
+                    self.all(&ToMember::Group(Indication::Deliver {
+                        group,
+                        sender: member,
+                        service,
+                        payload,
+                    }));
                 }
                 UpperOutput::Node(ToNode::Entry(entry)) => self.enter(&entry),
                 _ => {}

@@ -2,9 +2,11 @@
 
 use bytes::Bytes;
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
-use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId, Service, ViewId, digest};
+use folkmoot_base::{
+    ConfigurationId, GroupId, Indication, JoinRefusal, MemberId, Mutant, NodeId, Service, ViewId, digest,
+};
 use folkmoot_group::message::{self, Control, GroupState, Heads, Joined, Stamp, State};
-use folkmoot_group::{Config, Group, GroupError, MEMBERSHIPS_MAX, Output, Refusal, Word};
+use folkmoot_group::{Config, Group, GroupError, MEMBERSHIPS_MAX, Output};
 
 const ME: NodeId = NodeId([1; 32]);
 const OTHER: NodeId = NodeId([2; 32]);
@@ -31,7 +33,7 @@ struct Fed {
 impl Fed {
     /// A node that has `members` attached, in a configuration with another one.
     fn new(members: &[MemberId]) -> Self {
-        let mut group = Group::new(Config { me: ME, danger: None });
+        let mut group = Group::new(Config { me: ME, danger: Mutant::NONE });
         for member in members {
             group.attach(*member).unwrap();
         }
@@ -45,7 +47,7 @@ impl Fed {
         fed.state(ME, Vec::new());
         fed.state(OTHER, Vec::new());
         assert!(fed.group.is_settled());
-        fed.words();
+        fed.indications();
         fed
     }
 
@@ -67,20 +69,20 @@ impl Fed {
         self.control(from, Control::Join { member, group }).unwrap();
     }
 
-    fn words(&mut self) -> Vec<Word> {
-        let word = |output: Output| match output {
-            Output::Member { word, .. } => Some(word),
+    fn indications(&mut self) -> Vec<Indication> {
+        let indication = |output: Output| match output {
+            Output::Member { indication, .. } => Some(indication),
             _ => None,
         };
-        std::iter::from_fn(|| self.group.poll_output()).filter_map(word).collect()
+        std::iter::from_fn(|| self.group.poll_output()).filter_map(indication).collect()
     }
 
-    fn refusals(&mut self) -> Vec<Refusal> {
-        let refusal = |word: Word| match word {
-            Word::Refused { refusal, .. } => Some(refusal),
+    fn refusals(&mut self) -> Vec<JoinRefusal> {
+        let refusal = |indication: Indication| match indication {
+            Indication::Refused { refusal, .. } => Some(refusal),
             _ => None,
         };
-        self.words().into_iter().filter_map(refusal).collect()
+        self.indications().into_iter().filter_map(refusal).collect()
     }
 }
 
@@ -89,7 +91,7 @@ fn grp_06_a_member_lives_on_one_node() {
     let mut fed = Fed::open(&[member(1)]);
     fed.join(OTHER, member(1), GROUP);
     fed.join(ME, member(1), GROUP);
-    assert_eq!(fed.refusals(), [Refusal::Busy]);
+    assert_eq!(fed.refusals(), [JoinRefusal::Busy]);
     // Where two States claim it, the first node in order has it.
     let stamp = Stamp { ring_seq: 0, order: 0 };
     let claim = || {
@@ -99,7 +101,7 @@ fn grp_06_a_member_lives_on_one_node() {
     let mut fed = Fed::new(&[member(1)]);
     fed.state(OTHER, claim());
     fed.state(ME, claim());
-    assert!(matches!(fed.words()[..], [Word::Notice { .. }]));
+    assert!(matches!(fed.indications()[..], [Indication::Notice { .. }]));
     let from_other = message::encode_data(OTHER, &GROUP, member(1), b"mine?");
     assert!(matches!(fed.bytes(OTHER, from_other), Err(GroupError::PeerSpokeForAnother { .. })));
 }
@@ -111,7 +113,7 @@ fn grp_07_a_group_has_bounded_members() {
         fed.join(OTHER, member(number), GROUP);
     }
     fed.join(ME, member(0), GROUP);
-    assert_eq!(fed.refusals(), [Refusal::GroupFull]);
+    assert_eq!(fed.refusals(), [JoinRefusal::GroupFull]);
     assert_eq!(fed.group.members(GROUP).len(), MEMBERS_MAX);
 }
 
@@ -122,7 +124,7 @@ fn grp_07_a_ring_has_bounded_groups() {
         fed.join(OTHER, member(1), group_id(number));
     }
     fed.join(ME, member(0), GROUP);
-    assert_eq!(fed.refusals(), [Refusal::TooManyGroups]);
+    assert_eq!(fed.refusals(), [JoinRefusal::TooManyGroups]);
     fed.join(ME, member(0), group_id(3));
     assert_eq!(fed.group.members(group_id(3)).len(), 2);
 }
@@ -158,17 +160,17 @@ fn grp_08_who_was_set_aside_may_not_join_for_32_places() {
     let mut fed = Fed::open(&[member(1)]);
     fed.join(ME, member(1), GROUP);
     fed.join(OTHER, member(2), GROUP);
-    let Some(Word::Notice { view, .. }) = fed.words().pop() else { panic!("no notice") };
+    let Some(Indication::Notice { view, .. }) = fed.indications().pop() else { panic!("no notice") };
     let complaint = Control::Complain { member: member(2), view, suspect: member(1) };
     fed.control(OTHER, complaint.clone()).unwrap();
-    assert!(fed.words().iter().any(|word| matches!(word, Word::Removed { .. })));
+    assert!(fed.indications().iter().any(|indication| matches!(indication, Indication::Removed { .. })));
     for _ in 0..31 {
         fed.join(ME, member(1), GROUP);
     }
-    assert_eq!(fed.refusals(), [Refusal::SetAside; 31]);
+    assert_eq!(fed.refusals(), [JoinRefusal::SetAside; 31]);
     assert!(fed.control(OTHER, complaint).is_err(), "the view is not of this suspect any more");
     fed.join(ME, member(1), GROUP);
-    assert!(matches!(fed.words()[..], [Word::Notice { .. }]));
+    assert!(matches!(fed.indications()[..], [Indication::Notice { .. }]));
 }
 
 #[test]
@@ -179,7 +181,7 @@ fn grp_11_the_other_side_is_heard_after_the_merge() {
         vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
     };
     // A first configuration of our own, so that there is a member here to hear.
-    let mut group = Group::new(Config { me: ME, danger: None });
+    let mut group = Group::new(Config { me: ME, danger: Mutant::NONE });
     group.attach(member(1)).unwrap();
     let first = ConfigurationId { ring_seq: 0, ..ID };
     group.regular(first, &[ME], &all);
@@ -188,17 +190,17 @@ fn grp_11_the_other_side_is_heard_after_the_merge() {
     group.transitional(&[ME]);
     group.regular(ID, &[ME, OTHER], &all);
     let mut fed = Fed { group, place: 0 };
-    fed.words();
+    fed.indications();
     fed.state(OTHER, of(2));
     let early = message::encode_data(OTHER, &GROUP, member(2), b"early");
     let forged = message::encode_data(OTHER, &GROUP, member(3), b"forged");
     assert_eq!((fed.bytes(OTHER, early), fed.bytes(OTHER, forged)), (Ok(()), Ok(())));
-    assert_eq!(fed.words(), []);
+    assert_eq!(fed.indications(), []);
     fed.state(ME, of(1));
-    let words = fed.words();
-    let heard = |word: &Word| matches!(word, Word::Deliver { sender, .. } if *sender == member(2));
-    assert_eq!(words.len(), 2);
-    assert!(matches!(words[0], Word::Notice { .. }) && heard(&words[1]));
+    let indications = fed.indications();
+    let heard = |indication: &Indication| matches!(indication, Indication::Deliver { sender, .. } if *sender == member(2));
+    assert_eq!(indications.len(), 2);
+    assert!(matches!(indications[0], Indication::Notice { .. }) && heard(&indications[1]));
 }
 
 #[test]

@@ -249,7 +249,7 @@ fn link_15_an_idle_link_stays_up_and_a_silent_one_goes_down_in_time() {
     net.run(config().silence + Duration::from_millis(1));
     assert!(net.parties[0].heard.contains(&down(2, DownCause::Silent)));
     assert!(net.parties[1].heard.contains(&down(1, DownCause::Silent)));
-    assert_eq!(net.parties[0].links.poll_timeout().map(|_| ()), None);
+    assert_eq!(net.parties[0].links.poll_timeout(), None);
     net.loss = 0;
     net.dial(1, 0);
     net.run_ms(50);
@@ -257,7 +257,7 @@ fn link_15_an_idle_link_stays_up_and_a_silent_one_goes_down_in_time() {
 }
 
 #[test]
-fn link_08_a_peer_that_lost_its_session_is_found_again() {
+fn link_08_a_peer_that_lost_its_association_is_found_again() {
     // Node 1 hears node 2; node 2 hears nothing, gives up, and dials anew once the way is free.
     for cut in [(0, 1), (1, 0)] {
         let mut net = Net::pair();

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use folkmoot_base::limits::{FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{ConfigurationId, DecodeError, NodeId};
 use folkmoot_ring::message::{
-    Class, CommitToken, Control, Entry, Frame, Head, Hurry, Join, NOBODY, PACKET_BYTES_MAX, Token, put_piece,
+    Class, CommitToken, Control, Frame, Head, Hurry, Join, NOBODY, OldRing, PACKET_BYTES_MAX, Token,
+    put_piece,
 };
 use proptest::prelude::*;
 
@@ -16,13 +17,13 @@ fn nodes(n: usize) -> Vec<NodeId> {
     (0..n).map(|i| NodeId([i as u8; 32])).collect()
 }
 
-fn entry(seed: u64) -> Entry {
+fn old_ring(seed: u64) -> OldRing {
     if seed.is_multiple_of(3) {
-        return Entry::default();
+        return OldRing::default();
     }
     let safe = seed % 100;
-    Entry {
-        old: Some(id(seed, NodeId([1; 32]))),
+    OldRing {
+        id: Some(id(seed, NodeId([1; 32]))),
         safe,
         delivered: safe + 1,
         aru: safe + 2,
@@ -40,8 +41,8 @@ fn controls() -> impl Strategy<Value = Control> {
     });
     let commit = (1..=NODES_MAX, any::<u32>(), any::<u64>()).prop_map(|(n, seq, seed)| {
         let members = nodes(n);
-        let entries = (0..n as u64).map(|i| entry(seed.wrapping_add(i))).collect();
-        Control::Commit(CommitToken { id: id(seq.into(), members[0]), members, entries, rotation: 2 })
+        let old_rings = (0..n as u64).map(|i| old_ring(seed.wrapping_add(i))).collect();
+        Control::Commit(CommitToken { id: id(seq.into(), members[0]), members, old_rings, rotation: 2 })
     });
     let token = (0..1_000_u64, 0..100_u64, 0..64_u64).prop_map(|(aru, more, asked)| {
         let seq = aru + more;

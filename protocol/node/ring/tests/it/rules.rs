@@ -8,7 +8,7 @@ use core::time::Duration;
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
 use folkmoot_base::{ConfigurationId, Instant, NodeId, Service};
 use folkmoot_ring::message::{
-    Class, CommitToken, Control, Entry, Frame, Head, Join, NOBODY, PACKET_BYTES_MAX, Token, put_piece,
+    Class, CommitToken, Control, Frame, Head, Join, NOBODY, OldRing, PACKET_BYTES_MAX, Token, put_piece,
 };
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
 
@@ -66,16 +66,16 @@ impl Pair {
         pair
     }
 
-    fn commit(&self, entries: Vec<Entry>, rotation: u8) -> CommitToken {
+    fn commit(&self, old_rings: Vec<OldRing>, rotation: u8) -> CommitToken {
         let id = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
-        CommitToken { id, members: vec![node(PEER), node(ME)], entries, rotation }
+        CommitToken { id, members: vec![node(PEER), node(ME)], old_rings, rotation }
     }
 
-    /// Recovering; the peer brought `entry`.
-    fn recovering(entry: Entry) -> Self {
+    /// Recovering; the peer brought `old ring`.
+    fn recovering(old_ring: OldRing) -> Self {
         let mut pair = Self::agreed();
-        let mine = pair.committed(entry);
-        let second = pair.commit(vec![entry, mine], 2);
+        let mine = pair.committed(old_ring);
+        let second = pair.commit(vec![old_ring, mine], 2);
         pair.id = second.id;
         pair.takes(Control::Commit(second));
         assert_eq!(pair.ring.status().phase, Phase::Recover);
@@ -83,8 +83,8 @@ impl Pair {
     }
 
     /// Takes the first COMMIT; gives what this node brings.
-    fn committed(&mut self, entry: Entry) -> Entry {
-        let first = self.commit(vec![entry], 1);
+    fn committed(&mut self, old_ring: OldRing) -> OldRing {
+        let first = self.commit(vec![old_ring], 1);
         self.takes_quietly(Control::Commit(first));
         assert_eq!(self.ring.status().phase, Phase::Commit);
         let sent = self.outputs().into_iter().find_map(|output| match output {
@@ -94,12 +94,12 @@ impl Pair {
             },
             _ => None,
         });
-        *sent.unwrap().entry(&node(ME)).unwrap()
+        *sent.unwrap().old_ring(&node(ME)).unwrap()
     }
 
     /// In a configuration with the peer; `recovered` is what the peer sent of an old ring. Gives what was delivered on the way.
-    fn installed(entry: Entry, recovered: Option<Bytes>) -> (Self, Vec<Bytes>) {
-        let mut pair = Self::recovering(entry);
+    fn installed(old_ring: OldRing, recovered: Option<Bytes>) -> (Self, Vec<Bytes>) {
+        let mut pair = Self::recovering(old_ring);
         if let Some(old) = recovered {
             let mut frame = pair.head().begin(Class::Recovered, old.len());
             frame.extend_from_slice(&old);
@@ -116,7 +116,7 @@ impl Pair {
     }
 
     fn together() -> Self {
-        Self::installed(Entry::default(), None).0
+        Self::installed(OldRing::default(), None).0
     }
 
     /// The header of the peer's next packet.
@@ -242,25 +242,26 @@ fn ring_08_tokens_take_nothing_back_and_stay_within_the_store() {
 #[test]
 fn ring_09_only_the_agreed_set_is_committed_at_our_turn_and_with_our_entry() {
     let mut pair = Pair::agreed();
-    let good = pair.commit(vec![Entry::default()], 1);
+    let good = pair.commit(vec![OldRing::default()], 1);
     let three = vec![node(PEER), node(ME), node(OUTSIDER)];
     let early = ConfigurationId { ring_seq: 1, ..good.id };
     for bad in [
         CommitToken { members: three, ..good.clone() },
         CommitToken { id: early, ..good.clone() },
-        CommitToken { entries: vec![Entry::default(); 2], ..good.clone() },
-        CommitToken { entries: vec![Entry::default(); 2], rotation: 2, ..good },
+        CommitToken { old_rings: vec![OldRing::default(); 2], ..good.clone() },
+        CommitToken { old_rings: vec![OldRing::default(); 2], rotation: 2, ..good },
     ] {
         pair.ignores(Control::Commit(bad));
     }
-    let mine = pair.committed(Entry::default());
-    assert!(mine.old.is_some());
-    let altered = Entry { obligations: mine.obligations ^ 2, ..mine };
-    for (entries, rotation) in [(vec![Entry::default(), altered], 2), (vec![Entry::default(), mine], 1)] {
-        let bad = pair.commit(entries, rotation);
+    let mine = pair.committed(OldRing::default());
+    assert!(mine.id.is_some());
+    let altered = OldRing { obligations: mine.obligations ^ 2, ..mine };
+    for (old_rings, rotation) in [(vec![OldRing::default(), altered], 2), (vec![OldRing::default(), mine], 1)]
+    {
+        let bad = pair.commit(old_rings, rotation);
         pair.ignores(Control::Commit(bad));
     }
-    let good = pair.commit(vec![Entry::default(), mine], 2);
+    let good = pair.commit(vec![OldRing::default(), mine], 2);
     pair.takes(Control::Commit(good));
     assert_eq!(pair.ring.status().phase, Phase::Recover);
 }
@@ -271,11 +272,11 @@ fn ring_11_recovered_packets_count_from_survivors_only() {
     let old = Pair::alone().id;
     let head = Head { seq: 1, sender: 0, ring: old.nonce };
     let packet = data(head, &[(b"old", true, true)]);
-    let survivor = Entry { old: Some(old), aru: 1, high: 1, ..Entry::default() };
-    let stranger = Entry { old: Some(ConfigurationId { nonce: [9; 16], ..old }), ..survivor };
-    for (entry, counts) in [(survivor, true), (stranger, false), (Entry::default(), false)] {
-        let (_, delivered) = Pair::installed(entry, Some(packet.clone()));
-        assert_eq!(delivered.iter().any(|payload| payload == "old"), counts, "{entry:?}");
+    let survivor = OldRing { id: Some(old), aru: 1, high: 1, ..OldRing::default() };
+    let stranger = OldRing { id: Some(ConfigurationId { nonce: [9; 16], ..old }), ..survivor };
+    for (old_ring, counts) in [(survivor, true), (stranger, false), (OldRing::default(), false)] {
+        let (_, delivered) = Pair::installed(old_ring, Some(packet.clone()));
+        assert_eq!(delivered.iter().any(|payload| payload == "old"), counts, "{old_ring:?}");
     }
 }
 

@@ -111,8 +111,8 @@ pub struct Real {
 
 impl Real {
     pub fn new(me: Who, off: Set, seed: u64, danger: Option<Danger>) -> Self {
-        let below = folkmoot_flush::Config { me: id(me), group: GROUP, danger };
-        let above = Config { danger, ..Config::default() };
+        let below = folkmoot_flush::Config { me: id(me), group: GROUP, danger: danger.into() };
+        let above = Config { danger: danger.into(), ..Config::default() };
         let keying = Keying::new(id(me), GROUP, above, None).unwrap();
         Self { me, flush: Flush::new(below, heads(off)), keying, off, entropy: Seeded(seed) }
     }

@@ -7,9 +7,8 @@ pub mod check;
 
 use bus::{Bus, Call, GROUP, Upper};
 use bytes::Bytes;
-use folkmoot_base::{Danger, Digest, Instant, MemberId, Service, ViewId, digest};
+use folkmoot_base::{Danger, Digest, Indication, Instant, MemberId, Service, ViewId, digest};
 use folkmoot_flush::{Config, Flush, Output, View};
-use folkmoot_group::Word;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -57,7 +56,7 @@ impl Member {
     pub fn join(&mut self) {
         self.wants = true;
         if self.flush.is_none() {
-            let config = Config { me: self.me, group: GROUP, danger: self.danger };
+            let config = Config { me: self.me, group: GROUP, danger: self.danger.into() };
             self.flush = Some(Flush::new(config, self.heads));
             self.lives.push(Vec::new());
         }
@@ -132,7 +131,6 @@ impl Member {
                 Output::TransitionalSignal => self.note(Event::Signal),
                 Output::Deliver { view, sender, payload, .. } => self.note(Event::Got(view, sender, payload)),
                 Output::View(view) => self.note(Event::View(view)),
-                Output::Left { .. } => self.note(Event::Left),
                 Output::Complain { view, suspects } => {
                     self.note(Event::Complaint(suspects.clone()));
                     self.calls.extend(suspects.into_iter().map(|suspect| Call::Complain(view, suspect)));
@@ -144,24 +142,25 @@ impl Member {
 }
 
 impl Upper for Member {
-    fn word(&mut self, now: Instant, word: Word) {
+    fn indication(&mut self, now: Instant, indication: Indication) {
         let Some(flush) = &mut self.flush else { return };
-        match word {
-            Word::Notice { view, members, removed, cause, .. } => {
+        match indication {
+            Indication::Notice { view, members, removed, cause, .. } => {
                 flush.notice(now, view, members, &removed, cause).unwrap();
             }
-            Word::Transitional { lost, .. } => flush.transitional(&lost),
+            Indication::Transitional { lost, .. } => flush.transitional(&lost),
             // Frames of other views are refused; the checks see what is delivered.
-            Word::Deliver { sender, service, payload, .. } => _ = flush.frame(now, sender, service, &payload),
-            Word::Removed { cause, .. } => {
-                flush.left(cause);
-                self.drain(now);
+            Indication::Deliver { sender, service, payload, .. } => {
+                _ = flush.frame(now, sender, service, &payload)
+            }
+            Indication::Removed { .. } => {
+                self.note(Event::Left);
                 self.flush = None;
                 if self.wants {
                     self.join();
                 }
             }
-            Word::Refused { .. } => {}
+            Indication::Refused { .. } => {}
         }
         self.drain(now);
     }

@@ -104,7 +104,7 @@ mod oracles;
 type Checked = Result<(), String>;
 
 fn fresh(number: usize, stored: Option<Vec<u8>>, danger: Option<Danger>) -> Node {
-    let config = Config { danger, ..Config::default() };
+    let config = Config { danger: danger.into(), ..Config::default() };
     let keying = Keying::new(member(number), GROUP, config, stored.as_deref()).unwrap();
     Node {
         alive: true,

@@ -95,7 +95,7 @@ impl Table {
     }
 
     pub fn of_group(group: GroupId, n: usize, danger: Option<Danger>) -> Self {
-        let config = Config { danger, ..Config::default() };
+        let config = Config { danger: danger.into(), ..Config::default() };
         Self {
             keyings: (0..n).map(|k| Keying::new(member(k), group, config.clone(), None).unwrap()).collect(),
             group,

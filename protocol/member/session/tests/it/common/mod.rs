@@ -22,7 +22,7 @@ pub fn key(byte: u8) -> Secret<[u8; 32]> {
 }
 
 pub fn config(danger: Option<Danger>) -> Config {
-    Config { seals_per_epoch_max: 1 << 20, held_bytes_max: 4_096, danger }
+    Config { seals_per_epoch_max: 1 << 20, held_bytes_max: 4_096, danger: danger.into() }
 }
 
 /// Sessions of members 1 to `n`, no epoch open.

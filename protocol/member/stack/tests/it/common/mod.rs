@@ -6,7 +6,9 @@ mod seen;
 
 use bytes::Bytes;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
-use folkmoot_base::{Cause, ConfigurationId, Danger, GroupId, Instant, MemberId, NodeId, Service, ViewId};
+use folkmoot_base::{
+    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, MemberId, NodeId, Service, ViewId,
+};
 use folkmoot_identity::{Change, Decision, Minority, Transcript};
 use folkmoot_member::{Command, Config, Event, Member};
 use people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id};
@@ -54,7 +56,7 @@ pub struct Moot {
 impl Moot {
     /// `founders` of them found the group; all have a member; all founders join.
     pub fn new(seats: usize, founders: usize, minority: Minority, danger: Option<Danger>) -> Self {
-        Self::with(seats, founders, minority, |config| config.danger = danger)
+        Self::with(seats, founders, minority, |config| config.danger = danger.into())
     }
 
     /// With another set-up of every member.
@@ -172,7 +174,12 @@ impl Moot {
             ToNode::Send { service, payload, .. } => {
                 let circle = self.sides[at].circle.clone();
                 if circle.contains(&number) {
-                    let word = ToMember::Deliver { group: self.group, sender: id(number), service, payload };
+                    let word = ToMember::Group(Indication::Deliver {
+                        group: self.group,
+                        sender: id(number),
+                        service,
+                        payload,
+                    });
                     self.tell(&circle, &word);
                 }
             }
@@ -200,7 +207,7 @@ impl Moot {
         }
         let was = side.circle.remove(&number);
         if was {
-            let word = ToMember::Removed { group: self.group, cause: Cause::Leave };
+            let word = ToMember::Group(Indication::Removed { group: self.group, cause: Cause::Leave });
             self.tell(&BTreeSet::from([number]), &word);
         }
         was
@@ -219,7 +226,10 @@ impl Moot {
         if let Change::Removed { member, cause, .. } = appended.change {
             let gone = (0..self.chairs.len()).find(|number| id(*number) == member).unwrap();
             if self.sides[at].circle.remove(&gone) {
-                self.tell(&BTreeSet::from([gone]), &ToMember::Removed { group: self.group, cause });
+                self.tell(
+                    &BTreeSet::from([gone]),
+                    &ToMember::Group(Indication::Removed { group: self.group, cause }),
+                );
                 if self.sides[at].open {
                     self.notice(at, cause);
                 }
@@ -240,7 +250,10 @@ impl Moot {
         let mut members: Vec<MemberId> = side.circle.iter().map(|number| id(*number)).collect();
         members.sort_unstable();
         let circle = side.circle.clone();
-        self.tell(&circle, &ToMember::Notice { group: self.group, view, members, removed, cause });
+        self.tell(
+            &circle,
+            &ToMember::Group(Indication::Notice { group: self.group, view, members, removed, cause }),
+        );
     }
 
     /// Orders an entry by a vote of these on the side of the first of them.
@@ -353,7 +366,7 @@ impl Moot {
         let circle: BTreeSet<usize> = side.circle.intersection(chairs).copied().collect();
         let lost: Vec<MemberId> = side.circle.difference(chairs).map(|number| id(*number)).collect();
         if !lost.is_empty() {
-            self.tell(&circle, &ToMember::Transitional { group: self.group, lost });
+            self.tell(&circle, &ToMember::Group(Indication::Transitional { group: self.group, lost }));
         }
         let waiting = side.waiting.iter().copied().filter(|(number, _)| chairs.contains(number)).collect();
         Side { chairs: chairs.clone(), circle, waiting, open: false, ..side.clone() }

@@ -7,9 +7,9 @@
 
 use bytes::Bytes;
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, EntryId, GroupId, Instant, MemberId, NodeId, Service, ViewId,
+    Cause, ConfigurationId, Danger, EntryId, GroupId, Indication, Instant, MemberId, NodeId, Service, ViewId,
 };
-use folkmoot_group::{Config, Group, Output, Word};
+use folkmoot_group::{Config, Group, Output};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a member asks of its node.
@@ -22,7 +22,7 @@ pub enum Call {
 
 /// The member above a node.
 pub trait Upper {
-    fn word(&mut self, now: Instant, word: Word);
+    fn indication(&mut self, now: Instant, indication: Indication);
     fn heads(&mut self, now: Instant, heads: &BTreeSet<Bytes>);
     fn calls(&mut self) -> Vec<Call>;
 }
@@ -82,7 +82,7 @@ impl<U: Upper> Bus<U> {
     /// `count` nodes, all in one configuration, with an attached member each.
     pub fn new(count: usize, danger: Option<Danger>, mut upper: impl FnMut(usize) -> U) -> Self {
         let host = |index: usize| {
-            let mut group = Group::new(Config { me: node(index), danger });
+            let mut group = Group::new(Config { me: node(index), danger: danger.into() });
             group.attach(member(index)).unwrap();
             group.heads(Vec::new(), Vec::new());
             let upper = upper(index);
@@ -131,9 +131,9 @@ impl<U: Upper> Bus<U> {
         let (now, host) = (self.now, &mut self.hosts[index]);
         match output {
             Output::Submit { service, bytes } => host.queue.push_back((service, bytes)),
-            Output::Member { to, word } => {
+            Output::Member { to, indication } => {
                 assert_eq!(to, member(index));
-                host.upper.word(now, word);
+                host.upper.indication(now, indication);
             }
             Output::Entry(entry) => self.append(index, entry),
             Output::Reconcile { behind } => {

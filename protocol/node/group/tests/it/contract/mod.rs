@@ -4,22 +4,25 @@ mod schedules;
 
 use crate::bus::{Bus, Call, GROUP, Upper, entry, member, node, removal};
 use bytes::Bytes;
-use folkmoot_base::{Cause, ConfigurationId, Danger, GroupId, Instant, MemberId, NodeId, Service, ViewId};
+use folkmoot_base::{
+    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, JoinRefusal, MemberId, Mutant, NodeId,
+    Service, ViewId,
+};
 use folkmoot_group::message::{self, Control, GroupState, Heads, Joined, Stamp, State};
-use folkmoot_group::{Config, Group, GroupError, Output, Refusal, Word};
+use folkmoot_group::{Config, Group, GroupError, Output};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A member that writes down what it hears.
 #[derive(Default)]
 struct Scribe {
-    words: Vec<Word>,
+    indications: Vec<Indication>,
     calls: Vec<Call>,
 }
 
 impl Upper for Scribe {
-    fn word(&mut self, _: Instant, word: Word) {
-        self.words.push(word);
+    fn indication(&mut self, _: Instant, indication: Indication) {
+        self.indications.push(indication);
     }
 
     fn heads(&mut self, _: Instant, _: &BTreeSet<Bytes>) {}
@@ -31,13 +34,13 @@ impl Upper for Scribe {
 
 impl Scribe {
     fn notices(&self) -> Vec<(ViewId, Vec<MemberId>, Vec<MemberId>, Cause)> {
-        let notice = |word: &Word| match word {
-            Word::Notice { view, members, removed, cause, .. } => {
+        let notice = |indication: &Indication| match indication {
+            Indication::Notice { view, members, removed, cause, .. } => {
                 Some((*view, members.clone(), removed.clone(), *cause))
             }
             _ => None,
         };
-        self.words.iter().filter_map(notice).collect()
+        self.indications.iter().filter_map(notice).collect()
     }
 
     fn newest(&self) -> (ViewId, Vec<MemberId>, Vec<MemberId>, Cause) {
@@ -45,11 +48,11 @@ impl Scribe {
     }
 
     fn heard(&self) -> Vec<Bytes> {
-        let payload = |word: &Word| match word {
-            Word::Deliver { payload, .. } => Some(payload.clone()),
+        let payload = |indication: &Indication| match indication {
+            Indication::Deliver { payload, .. } => Some(payload.clone()),
             _ => None,
         };
-        self.words.iter().filter_map(payload).collect()
+        self.indications.iter().filter_map(payload).collect()
     }
 }
 
@@ -90,17 +93,20 @@ fn a_leave_names_who_left() {
     bus.settle();
     let (_, now, removed, cause) = bus.hosts[0].upper.newest();
     assert_eq!((now, removed, cause), (members(&[0, 2]), members(&[1]), Cause::Leave));
-    assert_eq!(bus.hosts[1].upper.words.last(), Some(&Word::Removed { group: GROUP, cause: Cause::Leave }));
+    assert_eq!(
+        bus.hosts[1].upper.indications.last(),
+        Some(&Indication::Removed { group: GROUP, cause: Cause::Leave })
+    );
 }
 
 #[test]
 fn grp_02_a_detach_takes_the_member_out_and_silences_it_at_once() {
     let mut bus = joined(3);
-    let heard = bus.hosts[1].upper.words.len();
+    let heard = bus.hosts[1].upper.indications.len();
     bus.hosts[1].group.detach(member(1)).unwrap();
     bus.hosts[1].group.attach(member(1)).unwrap();
     bus.settle();
-    assert_eq!(bus.hosts[1].upper.words.len(), heard);
+    assert_eq!(bus.hosts[1].upper.indications.len(), heard);
     assert_eq!(bus.hosts[0].upper.newest().3, Cause::Detach);
     bus.hosts[1].upper.calls.push(Call::Join);
     bus.settle();
@@ -112,7 +118,12 @@ fn a_split_signals_then_notices_and_a_merge_names_those_who_were_gone() {
     let mut bus = joined(3);
     bus.reconfigure(&[0, 0, 1], 0);
     bus.settle();
-    assert!(bus.hosts[0].upper.words.contains(&Word::Transitional { group: GROUP, lost: members(&[2]) }));
+    assert!(
+        bus.hosts[0]
+            .upper
+            .indications
+            .contains(&Indication::Transitional { group: GROUP, lost: members(&[2]) })
+    );
     let (_, now, removed, cause) = bus.hosts[0].upper.newest();
     assert_eq!((now, removed, cause), (members(&[0, 1]), members(&[2]), Cause::Network));
     assert_eq!(bus.hosts[2].upper.newest().1, members(&[2]));
@@ -125,10 +136,10 @@ fn a_split_signals_then_notices_and_a_merge_names_those_who_were_gone() {
 #[test]
 fn grp_09_a_configuration_that_changes_nothing_gives_no_notice() {
     let mut bus = joined(3);
-    let before: Vec<usize> = bus.hosts.iter().map(|host| host.upper.words.len()).collect();
+    let before: Vec<usize> = bus.hosts.iter().map(|host| host.upper.indications.len()).collect();
     bus.reconfigure(&[0, 0, 0], 0);
     bus.settle();
-    let after: Vec<usize> = bus.hosts.iter().map(|host| host.upper.words.len()).collect();
+    let after: Vec<usize> = bus.hosts.iter().map(|host| host.upper.indications.len()).collect();
     assert_eq!(before, after);
 }
 
@@ -172,8 +183,8 @@ fn grp_05_joins_of_the_unrostered_are_refused_by_every_node() {
         bus.hosts[index].upper.calls.push(Call::Join);
     }
     bus.settle();
-    let refused = Word::Refused { group: GROUP, refusal: Refusal::NotRostered };
-    assert_eq!(bus.hosts[2].upper.words, [refused]);
+    let refused = Indication::Refused { group: GROUP, refusal: JoinRefusal::NotRostered };
+    assert_eq!(bus.hosts[2].upper.indications, [refused]);
     assert_eq!(bus.hosts[0].group.members(GROUP), members(&[0, 1]));
 }
 
@@ -187,8 +198,8 @@ fn grp_05_an_expulsion_during_a_split_holds_after_the_merge() {
     bus.reconfigure(&[0, 0, 0, 0], 0);
     bus.settle();
     assert_eq!(bus.hosts[0].upper.newest().1, members(&[0, 1, 2]));
-    let removed = Word::Removed { group: GROUP, cause: Cause::Expelled };
-    assert_eq!(bus.hosts[3].upper.words.iter().filter(|word| **word == removed).count(), 1);
+    let removed = Indication::Removed { group: GROUP, cause: Cause::Expelled };
+    assert_eq!(bus.hosts[3].upper.indications.iter().filter(|indication| **indication == removed).count(), 1);
     assert!(bus.hosts.iter().all(|host| host.group.members(GROUP) == members(&[0, 1, 2])));
 }
 
@@ -221,8 +232,8 @@ fn grp_12_more_than_half_of_the_view_set_a_silent_member_aside() {
     assert_eq!((now, removed, cause), (members(&[0, 1, 2]), members(&[3]), Cause::Complaint));
     bus.hosts[3].upper.calls.push(Call::Join);
     bus.settle();
-    let refused = Word::Refused { group: GROUP, refusal: Refusal::SetAside };
-    assert_eq!(bus.hosts[3].upper.words.last(), Some(&refused));
+    let refused = Indication::Refused { group: GROUP, refusal: JoinRefusal::SetAside };
+    assert_eq!(bus.hosts[3].upper.indications.last(), Some(&refused));
     for _ in 0..32 {
         bus.hosts[0].upper.calls.push(Call::Send(Service::Agreed, Bytes::new()));
     }
@@ -304,7 +315,7 @@ fn a_refresh_is_a_notice_with_the_same_members() {
 }
 
 #[test]
-fn changes_during_a_gather_become_one_notice() {
+fn changes_during_a_state_exchange_become_one_notice() {
     let mut bus = joined(3);
     let before = bus.hosts[0].upper.notices().len();
     bus.reconfigure(&[0, 0, 0], 0);
@@ -333,7 +344,7 @@ fn the_mutant_keeps_the_lost() {
 const ID: ConfigurationId = ConfigurationId { ring_seq: 1, representative: NodeId([1; 32]), nonce: [0; 16] };
 
 fn fed(state: State) -> (Group, Result<(), GroupError>) {
-    let mut group = Group::new(Config { me: node(0), danger: None });
+    let mut group = Group::new(Config { me: node(0), danger: Mutant::NONE });
     let all = |_: MemberId| true;
     group.regular(ID, &[node(0), node(1)], &all);
     let bytes = message::encode(&Control::State(state));
@@ -373,7 +384,7 @@ fn grp_03_states_have_bounds() {
 
 #[test]
 fn grp_01_what_is_no_message_is_refused() {
-    let mut group = Group::new(Config { me: node(0), danger: None });
+    let mut group = Group::new(Config { me: node(0), danger: Mutant::NONE });
     let all = |_: MemberId| true;
     group.regular(ID, &[node(0)], &all);
     for bytes in [&b""[..], b"\x09", b"\x01\x63", b"\xD1short"] {
@@ -406,7 +417,8 @@ fn a_payload_is_a_slice_of_what_the_ring_delivered() {
     let range = frame.as_ptr_range();
     let host = &mut bus.hosts[0];
     host.group.deliver(id, 900, node(0), Service::Safe, frame.clone(), &|_: MemberId| true).unwrap();
-    let Some(Output::Member { word: Word::Deliver { payload, service, .. }, .. }) = host.group.poll_output()
+    let Some(Output::Member { indication: Indication::Deliver { payload, service, .. }, .. }) =
+        host.group.poll_output()
     else {
         panic!("no delivery");
     };

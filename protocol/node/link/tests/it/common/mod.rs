@@ -179,8 +179,12 @@ impl Net {
         let now = self.now;
         let party = &mut self.parties[index];
         let result = party.links.handle(now, input, &mut party.dice);
+        self.after(index, result)
+    }
+
+    fn after(&mut self, index: usize, result: Result<(), LinkError>) -> Result<(), LinkError> {
         if let Err(error) = &result {
-            party.errors.push(error.clone());
+            self.parties[index].errors.push(error.clone());
         }
         self.drain(index);
         result
@@ -234,7 +238,7 @@ impl Net {
                 .parties
                 .iter()
                 .enumerate()
-                .filter_map(|(i, party)| party.links.poll_timeout().map(|(at, _)| (at, i)))
+                .filter_map(|(i, party)| party.links.poll_timeout().map(|at| (at, i)))
                 .min();
             let wire_first = match (wire, timer) {
                 (Some((due, _)), Some((at, _))) => due <= at,
@@ -269,7 +273,8 @@ impl Net {
     }
 
     pub fn send(&mut self, from: usize, to: NodeId, channel: Channel, frame: &[u8]) -> Result<(), LinkError> {
-        self.input(from, Input::Send { to, channel, frame: Bytes::copy_from_slice(frame) })
+        let result = self.parties[from].links.send(self.now, to, channel, &[frame]);
+        self.after(from, result)
     }
 
     /// Two nodes with a link.

@@ -163,7 +163,7 @@ impl World {
         let life = self.nodes[i].life + 1;
         let seq = stored_ring_seq(self.nodes[i].disk.as_deref()).unwrap();
         let mut config = Config::new(node(i));
-        config.danger = self.danger;
+        config.danger = self.danger.into();
         self.processes.push(Process { node: i, life, born: self.now, ..Process::default() });
         let process = self.processes.len() - 1;
         let ring = Ring::new(config, seq, Instant(self.now));
@@ -407,7 +407,7 @@ impl World {
         loop {
             let timer = (0..self.nodes.len())
                 .filter_map(|i| {
-                    let (at, _) = self.nodes[i].ring.as_ref()?.poll_timeout()?;
+                    let at = self.nodes[i].ring.as_ref()?.poll_timeout()?;
                     Some((at.0.max(self.now), i))
                 })
                 .min();

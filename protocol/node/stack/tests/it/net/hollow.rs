@@ -106,10 +106,10 @@ impl Ground for Hollow {
     fn clock(&mut self, _: Instant, _: UnixTime, _: &mut dyn Entropy) {}
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        if self.links.poll_timeout().is_some_and(|(at, _)| at <= now) {
+        if self.links.poll_timeout().is_some_and(|at| at <= now) {
             let _ = self.links.handle(now, Input::Timeout, entropy);
         }
-        if self.ring.poll_timeout().is_some_and(|(at, _)| at <= now) {
+        if self.ring.poll_timeout().is_some_and(|at| at <= now) {
             self.ring.timeout(now, entropy);
         }
         if self.next_dial <= now {
@@ -126,9 +126,10 @@ impl Ground for Hollow {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let link = self.links.poll_timeout().map(|(at, _)| at);
-        let ring = self.ring.poll_timeout().map(|(at, _)| at);
-        [link, ring, Some(self.next_dial)].into_iter().flatten().min()
+        [self.links.poll_timeout(), self.ring.poll_timeout(), Some(self.next_dial)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 }
 

@@ -5,7 +5,9 @@ pub mod hollow;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
-use folkmoot_base::{Entropy, GroupId, GroupName, Instant, Locator, MemberId, NodeId, UnixTime, digest};
+use folkmoot_base::{
+    Entropy, GroupId, GroupName, Indication, Instant, Locator, MemberId, NodeId, UnixTime, digest,
+};
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, Gmc, GmcBody, Grounds, GroupKey,
     Identity, SignedCharter, SigningKey, Transcript, Verdict, Vote, VoteContent,
@@ -246,7 +248,7 @@ impl Net {
                         self.queue.insert((at, self.count), (who, to, bytes));
                     }
                 }
-                GroundOutput::To(to, ToMember::Notice { members, .. }) => {
+                GroundOutput::To(to, ToMember::Group(Indication::Notice { members, .. })) => {
                     seat.notice = members.iter().map(place).collect();
                     seat.told.insert(to, seat.notice.clone());
                 }

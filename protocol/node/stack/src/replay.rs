@@ -1,9 +1,12 @@
-//! What former members write over the past in which they were members. There is no end of it, so a guest's word alone does not bring it
-//! into the order; but what says something new may stand on it: then it comes along.
+//! Replays: entries in which former members repeat what is known, over the past in which they were
+//! members. A former member can write any number of them, so the word of a guest alone does not
+//! bring them into the order. But an entry that says something new may stand on them, and then they
+//! come along.
 //!
 //! ```text
-//! batch of a guest --> tried beside the transcript --> something new among it?  yes: all of it is ordered, and what was kept beside
-//!                                                                               no:  kept beside, at most 256 entries, for the next batch
+//! batch of a guest --> tried beside the transcript --> something new among it?
+//!     yes: all of it is ordered, and with it what was kept beside
+//!     no:  it is kept beside, at most 256 entries, for the next batch
 //! ```
 
 use crate::Node;
@@ -33,7 +36,7 @@ impl Node {
 
     /// `NODE-11`: whether these entries, of which some are not here, say nothing new, all of them, and are by former members. What does not stand
     /// is for [`Self::stage`] to name.
-    pub(crate) fn is_echo(&mut self, entries: &[Blob]) -> bool {
+    pub(crate) fn is_replay(&mut self, entries: &[Blob]) -> bool {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let base = known.heads_digest();
         let aside = self.aside.take().filter(|aside| aside.base == base);
@@ -47,7 +50,7 @@ impl Node {
             let appended = aside.transcript.append(&entry.0).ok().filter(|appended| appended.new);
             if let Some(appended) = appended {
                 aside.kept.push(entry.0.clone());
-                news |= !appended.echo;
+                news |= !appended.replay;
             }
         }
         let more = aside.kept.len() > before;

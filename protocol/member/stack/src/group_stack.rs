@@ -1,7 +1,7 @@
-//! One group as this member has it: the three machines of the upper floor, and what it waits for.
+//! One group at this member: flush, keying and session joined, and what it waits for.
 
 use crate::credentials::Who;
-use base::{Cipher, Danger, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Service, ViewId};
+use base::{Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Service, ViewId};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
@@ -33,8 +33,8 @@ pub(crate) struct Manner {
     pub(crate) content: Content,
 }
 
-/// One group.
-pub(crate) struct Seat {
+/// Flush, keying and session of one group, joined.
+pub(crate) struct GroupStack {
     pub(crate) flush: Flush,
     pub(crate) keying: Keying,
     pub(crate) session: Session,
@@ -56,18 +56,18 @@ pub(crate) struct Seat {
     pub(crate) ask_at: Instant,
 }
 
-/// What a seat is made of.
+/// What a group's stack is made of.
 pub(crate) struct Parts<'a> {
     pub(crate) me: MemberId,
     pub(crate) group: GroupId,
     pub(crate) heads: Digest,
     pub(crate) stored_instance: Option<&'a [u8]>,
     pub(crate) step_deadline: Duration,
-    pub(crate) danger: Option<Danger>,
+    pub(crate) danger: Mutant,
     pub(crate) seals_per_epoch_max: u64,
 }
 
-impl Seat {
+impl GroupStack {
     pub(crate) fn new(parts: &Parts<'_>, now: Instant) -> Result<Self, KeyingError> {
         let &Parts { me, group, heads, danger, .. } = parts;
         let keys = keying::Config { step_deadline: parts.step_deadline, danger };

@@ -1,9 +1,12 @@
-//! Who may take part, what they said of whom they hear, and who is set aside for how long.
+//! The nodes that may take part in a ring: what each said of the nodes that it hears, and how long
+//! it is set aside.
 //!
-//! A node is heard when a JOIN of it has come since it became eligible. Who keeps silent in a gather, or spoils it, is set
-//! aside: for a while we do not count on it, whatever it says. The back-off doubles each time, and ends when the link to it
-//! comes anew or once it has shared configurations with us for some time. A link that goes down again and again is a
-//! back-off too: else a node at the edge of reach would take all others through one configuration after the other.
+//! A node counts as heard when a JOIN of it has come since it became eligible. A node that keeps
+//! silent in a gather, or spoils it, is set aside: for a while this node does not count on it,
+//! whatever it says. The back-off doubles each time. It ends when the link to the node comes up
+//! anew, or once the node has shared configurations with us for some time. A link that goes down
+//! again and again also causes a back-off. Without it, a node at the edge of reach would take all
+//! others through one configuration after another.
 
 use crate::config::Timing;
 use crate::hearing::Report;
@@ -29,7 +32,7 @@ const UNSTEADY_MAX: Duration = Duration::from_secs(8);
 const ANSWER_GAP: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Clone, Default)]
-struct Peer {
+struct Candidate {
     /// What it said last; none since it fell silent, or became eligible.
     report: Option<Report>,
     /// The last number heard in a JOIN of its present life.
@@ -58,12 +61,12 @@ struct Parting {
 
 /// The eligible nodes.
 #[derive(Debug, Default)]
-pub(crate) struct Peers {
-    eligible: BTreeMap<NodeId, Peer>,
+pub(crate) struct Candidates {
+    eligible: BTreeMap<NodeId, Candidate>,
     partings: BTreeMap<NodeId, Parting>,
 }
 
-impl Peers {
+impl Candidates {
     /// Says whether anything changed.
     pub(crate) fn set(&mut self, now: Instant, node: NodeId, eligible: bool, timing: &Timing) -> bool {
         if !eligible {
@@ -73,18 +76,18 @@ impl Peers {
             return false;
         }
         let until = self.partings.get(&node).map_or(now, |parting| now + unsteady(parting.count, timing));
-        self.eligible.insert(node, Peer { until, ..Peer::default() });
+        self.eligible.insert(node, Candidate { until, ..Candidate::default() });
         true
     }
 
     fn lose(&mut self, now: Instant, node: NodeId) -> bool {
-        let Some(peer) = self.eligible.remove(&node) else { return false };
-        let Some(joined_at) = peer.joined_at else { return true };
+        let Some(candidate) = self.eligible.remove(&node) else { return false };
+        let Some(joined_at) = candidate.joined_at else { return true };
         self.partings.retain(|_, parting| now.since(parting.at) < STEADY);
         let before = self.partings.get(&node).map_or(0, |parting| parting.count);
         let count = if now.since(joined_at) < STEADY { before.saturating_add(1) } else { 1 };
         if self.partings.len() < PARTINGS_MAX || before > 0 {
-            self.partings.insert(node, Parting { at: now, count, join_number: peer.join_number });
+            self.partings.insert(node, Parting { at: now, count, join_number: candidate.join_number });
         }
         true
     }
@@ -99,10 +102,9 @@ impl Peers {
 
     /// RING-14: whom `me` hears, sorted, itself among them: no more than a ring holds, and nobody in `without`.
     pub(crate) fn hears(&self, now: Instant, me: NodeId, without: &BTreeSet<NodeId>) -> Vec<NodeId> {
-        let heard = self
-            .eligible
-            .iter()
-            .filter(|(node, peer)| peer.report.is_some() && peer.until <= now && !without.contains(node));
+        let heard = self.eligible.iter().filter(|(node, candidate)| {
+            candidate.report.is_some() && candidate.until <= now && !without.contains(node)
+        });
         let others = heard.map(|(node, _)| *node).take(NODES_MAX.saturating_sub(1));
         let hears: BTreeSet<NodeId> = others.chain([me]).collect();
         hears.into_iter().collect()
@@ -114,39 +116,39 @@ impl Peers {
 
     /// Keeps what a JOIN of `node` says; whether that is new.
     pub(crate) fn heard_join(&mut self, now: Instant, node: &NodeId, join: &Join) -> bool {
-        let Some(peer) = self.eligible.get_mut(node) else { return false };
+        let Some(candidate) = self.eligible.get_mut(node) else { return false };
         let reborn = |parting: &Parting| join.current.is_none() && join.number <= parting.join_number;
-        if peer.join_number == 0 && self.partings.get(node).is_some_and(reborn) {
-            peer.until = now; // Another process: its link was not unsteady.
+        if candidate.join_number == 0 && self.partings.get(node).is_some_and(reborn) {
+            candidate.until = now; // Another process: its link was not unsteady.
             self.partings.remove(node);
         }
-        peer.join_number = peer.join_number.max(join.number);
+        candidate.join_number = candidate.join_number.max(join.number);
         let report = Some(Report::of(join));
-        let news = peer.report != report;
-        peer.report = report;
+        let news = candidate.report != report;
+        candidate.report = report;
         news
     }
 
     /// Whether a JOIN of `node` may be answered now: two answers to one another must not become a storm.
     pub(crate) fn may_answer(&mut self, now: Instant, node: &NodeId) -> bool {
-        let Some(peer) = self.eligible.get_mut(node) else { return false };
-        let may = peer.answered.is_none_or(|at| now.since(at) >= ANSWER_GAP);
+        let Some(candidate) = self.eligible.get_mut(node) else { return false };
+        let may = candidate.answered.is_none_or(|at| now.since(at) >= ANSWER_GAP);
         if may {
-            peer.answered = Some(now);
+            candidate.answered = Some(now);
         }
         may
     }
 
     /// It is silent: what it said before counts no more.
     pub(crate) fn unheard(&mut self, node: &NodeId) {
-        if let Some(peer) = self.eligible.get_mut(node) {
-            peer.report = None;
+        if let Some(candidate) = self.eligible.get_mut(node) {
+            candidate.report = None;
         }
     }
 
     /// The last number heard in a JOIN of `node`.
     pub(crate) fn join_number(&self, node: &NodeId) -> u64 {
-        self.eligible.get(node).map_or(0, |peer| peer.join_number)
+        self.eligible.get(node).map_or(0, |candidate| candidate.join_number)
     }
 
     /// A configuration is formed: who is in it starts fresh, who was given up on the way to it is set aside.
@@ -158,26 +160,26 @@ impl Peers {
         timing: &Timing,
         entropy: &mut dyn Entropy,
     ) {
-        for (node, peer) in &mut self.eligible {
+        for (node, candidate) in &mut self.eligible {
             if members.binary_search(node).is_ok() {
-                peer.until = now;
-                peer.joined_at = Some(peer.joined_at.unwrap_or(now));
+                candidate.until = now;
+                candidate.joined_at = Some(candidate.joined_at.unwrap_or(now));
                 continue;
             }
-            let joined = peer.joined_at.take().map(|at| now.since(at));
-            if joined.is_some_and(|span| span > peer.span.saturating_mul(TOGETHER_SPANS)) {
-                peer.set_aside = 0;
+            let joined = candidate.joined_at.take().map(|at| now.since(at));
+            if joined.is_some_and(|span| span > candidate.span.saturating_mul(TOGETHER_SPANS)) {
+                candidate.set_aside = 0;
             }
             if !given_up.contains(node) {
                 continue;
             }
-            peer.set_aside = peer.set_aside.saturating_add(1);
-            let doubled = timing.set_aside.saturating_mul(1 << peer.set_aside.saturating_sub(1).min(16));
+            candidate.set_aside = candidate.set_aside.saturating_add(1);
+            let doubled = timing.set_aside.saturating_mul(1 << candidate.set_aside.saturating_sub(1).min(16));
             let span = doubled.min(timing.set_aside_max);
             let [roll] = draw::<1>(entropy);
             let span = span.saturating_mul(192_u32.saturating_add(u32::from(roll) / 2)) / 256;
-            peer.span = span;
-            peer.until = now + span;
+            candidate.span = span;
+            candidate.until = now + span;
         }
     }
 
@@ -188,12 +190,15 @@ impl Peers {
 
     /// When the next of those who are set aside counts again.
     pub(crate) fn next_return(&self, now: Instant) -> Option<Instant> {
-        self.eligible.values().map(|peer| peer.until).filter(|until| *until > now).min()
+        self.eligible.values().map(|candidate| candidate.until).filter(|until| *until > now).min()
     }
 
     pub(crate) fn set_aside(&self) -> Vec<(NodeId, Instant)> {
-        let aside = self.eligible.iter().filter(|(_, peer)| peer.set_aside > 0 && peer.joined_at.is_none());
-        aside.map(|(node, peer)| (*node, peer.until)).collect()
+        let aside = self
+            .eligible
+            .iter()
+            .filter(|(_, candidate)| candidate.set_aside > 0 && candidate.joined_at.is_none());
+        aside.map(|(node, candidate)| (*node, candidate.until)).collect()
     }
 }
 

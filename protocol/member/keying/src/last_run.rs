@@ -1,11 +1,12 @@
-//! What a member holds from its last run, and what it tells the others of it.
+//! What a member keeps of its last run, and what it tells the others of it.
 //!
 //! ```text
-//!  1 | run 32 | rank u32 | module's name ...        goes with the member's word that it has flushed; nothing: holds nothing
+//!  1 | run 32 | rank u32 | module's name ...        goes with FLUSH_OK; empty: the member keeps nothing
 //! ```
-//! Whoever is to be in a view says before it what it holds; so all know alike, when the view is there, from which run the
-//! next one starts, and who comes new to it. Nobody infers it from the kind of change. Bytes that say nothing sensible say
-//! that their sender holds nothing, which is always possible.
+//! Every member of a coming view says before it what it keeps. So when the view is there, all know
+//! from which run the next one starts, and which members come new to it. Nobody infers this from
+//! the kind of change. Bytes that make no sense mean that their sender keeps nothing, which is
+//! always possible.
 
 use crate::agreement::{Kept, ModuleName, Origin};
 use crate::base::{Digest, MemberId};
@@ -15,13 +16,13 @@ use std::collections::BTreeSet;
 const VERSION: u8 = 1;
 
 /// The state of the last run that was confirmed.
-pub(crate) struct Held {
+pub(crate) struct LastRun {
     /// The run: its key epoch's public name.
     pub(crate) run: Digest,
     pub(crate) kept: Kept,
 }
 
-impl Held {
+impl LastRun {
     /// What goes with the word.
     pub(crate) fn brings(&self) -> Bytes {
         let head = [VERSION].into_iter().chain(self.run).chain(self.kept.rank().to_be_bytes());

@@ -1,48 +1,52 @@
-//! A new configuration: every node says who lives on it and which transcript it has; when all have spoken and all
-//! transcripts are equal, the tables are merged, at one place in the order.
+//! The state exchange of a new configuration: every node says which members live on it and which
+//! transcript it has. When all nodes have spoken and all transcripts are equal, the tables are
+//! merged, at one place in the order.
 //!
 //! ```text
-//! Idle --regular--> Gather --last State or Heads, all equal--> Open
-//!                     ^  ^                                       |
-//!             regular |  '------------- Split <-- transitional --'   (from Gather too)
+//! Idle --regular--> Exchange --last State or Heads, all equal--> Open
+//!                     ^  ^                                         |
+//!             regular |  '-------------- Split <-- transitional ---'   (from Exchange too)
 //!                     '----------------------'
 //! ```
-//! A node is the authority on its own members, so a merge needs nothing of what the tables were before. Changes ordered
-//! meanwhile are kept and become part of the merge: one notice for each group, not one for each change.
+//! A node is the authority on its own members, so a merge needs nothing of the earlier tables.
+//! Changes that are ordered meanwhile are kept and become part of the merge: each group gets one
+//! notice, not one for each change.
 //! Source: Spread's GROUPS state transfer. Departures: docs/protocol/group.md.
 
 use crate::circle::Circle;
 use crate::message::{Control, GroupState, Heads, Noticed, STOOD_MAX, Stamp, State, encode};
 use crate::ordered::{Change, What};
-use crate::{Configuration, Group, GroupError, LANDMARKS_MAX, MEMBERSHIPS_MAX, Output, Phase, Roster, Word};
+use crate::{Configuration, Group, GroupError, LANDMARKS_MAX, MEMBERSHIPS_MAX, Output, Phase, Roster};
 use bytes::Bytes;
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
-use folkmoot_base::{Cause, ConfigurationId, Danger, EntryId, GroupId, MemberId, NodeId, Service, ViewId};
+use folkmoot_base::{
+    Cause, ConfigurationId, Danger, EntryId, GroupId, Indication, MemberId, NodeId, Service, ViewId,
+};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most changes kept while tables are merged; beyond it they are dropped, and a later State makes leaves good.
 pub(crate) const CHANGES_MAX: usize = 65_536;
 /// Most messages of members not yet merged that are kept until the merge.
-const HELD_MAX: usize = 1_024;
+const DEFERRED_MAX: usize = 1_024;
 /// Most bytes of them.
-const HELD_BYTES_MAX: usize = 1024 * 1024;
+const DEFERRED_BYTES_MAX: usize = 1024 * 1024;
 /// Most heads that a node may show.
 const HEADS_MAX: usize = 1_024;
 
 /// What is collected while a configuration's tables are merged.
 #[derive(Debug, Default)]
-pub(crate) struct Gather {
+pub(crate) struct StateExchange {
     states: BTreeMap<NodeId, Vec<GroupState>>,
     heads: BTreeMap<NodeId, Heads>,
     /// Heads for which we were asked to provide.
     provided: BTreeSet<EntryId>,
-    held: VecDeque<Held>,
-    held_bytes: usize,
+    deferred: VecDeque<Deferred>,
+    deferred_bytes: usize,
 }
 
 /// A message whose sender's node has not come with us.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct Deferred {
     pub(crate) node: NodeId,
     pub(crate) group: GroupId,
     pub(crate) sender: MemberId,
@@ -50,14 +54,14 @@ pub(crate) struct Held {
     pub(crate) payload: Bytes,
 }
 
-impl Gather {
+impl StateExchange {
     /// GRP-11: keeps a message until the merge, if there is room.
-    pub(crate) fn hold(&mut self, held: Held) -> bool {
-        let bytes = self.held_bytes.saturating_add(held.payload.len());
-        let room = self.held.len() < HELD_MAX && bytes <= HELD_BYTES_MAX;
+    pub(crate) fn defer(&mut self, data: Deferred) -> bool {
+        let bytes = self.deferred_bytes.saturating_add(data.payload.len());
+        let room = self.deferred.len() < DEFERRED_MAX && bytes <= DEFERRED_BYTES_MAX;
         if room {
-            self.held_bytes = bytes;
-            self.held.push_back(held);
+            self.deferred_bytes = bytes;
+            self.deferred.push_back(data);
         }
         room
     }
@@ -81,7 +85,7 @@ impl Group {
         for circle in self.circles.values_mut() {
             circle.close_departing();
         }
-        self.phase = Phase::Gather(Gather::default());
+        self.phase = Phase::Exchange(StateExchange::default());
         let state = State { configuration: id, heads: self.heads.clone(), groups: self.own_groups() };
         self.stated = self.heads.clone();
         self.stating = true;
@@ -119,7 +123,7 @@ impl Group {
 
     /// Marks the members of all nodes but `nodes` as lost, and tells the local members.
     pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) {
-        if self.config.danger == Some(Danger::GroupKeepsLost) {
+        if self.config.danger.is(Danger::GroupKeepsLost) {
             return;
         }
         for (group, circle) in &mut self.circles {
@@ -128,8 +132,8 @@ impl Group {
                 continue;
             }
             for to in circle.local().iter().filter(|member| self.audience.hears(member)) {
-                let word = Word::Transitional { group: *group, lost: lost.clone() };
-                self.out.push_back(Output::Member { to: *to, word });
+                let indication = Indication::Transitional { group: *group, lost: lost.clone() };
+                self.out.push_back(Output::Member { to: *to, indication });
             }
         }
     }
@@ -145,23 +149,23 @@ impl Group {
             return Ok(());
         }
         check_state(peer, &state)?;
-        let Phase::Gather(gather) = &mut self.phase else {
+        let Phase::Exchange(exchange) = &mut self.phase else {
             return if matches!(self.phase, Phase::Split) {
                 Ok(())
             } else {
                 Err(GroupError::PeerOutOfTurn(peer))
             };
         };
-        if gather.states.contains_key(&peer) {
+        if exchange.states.contains_key(&peer) {
             return Err(GroupError::PeerOutOfTurn(peer));
         }
-        gather.states.insert(peer, state.groups);
-        gather.heads.insert(peer, state.heads);
+        exchange.states.insert(peer, state.groups);
+        exchange.heads.insert(peer, state.heads);
         self.after_heads(peer, roster);
         Ok(())
     }
 
-    /// A node's heads changed while we gather.
+    /// A node's heads changed while we exchange.
     pub(crate) fn heads_came(
         &mut self,
         peer: NodeId,
@@ -173,27 +177,27 @@ impl Group {
             return Ok(());
         }
         check_heads(peer, &heads)?;
-        let Phase::Gather(gather) = &mut self.phase else { return Ok(()) };
-        if !gather.states.contains_key(&peer) {
+        let Phase::Exchange(exchange) = &mut self.phase else { return Ok(()) };
+        if !exchange.states.contains_key(&peer) {
             return Err(GroupError::PeerOutOfTurn(peer));
         }
-        gather.heads.insert(peer, heads);
+        exchange.heads.insert(peer, heads);
         self.after_heads(peer, roster);
         Ok(())
     }
 
     /// The other nodes of the configuration that have not spoken; if all have, those whose transcripts differ from ours.
     pub(crate) fn awaited_nodes(&self) -> Vec<NodeId> {
-        let (Phase::Gather(gather), Some(configuration)) = (&self.phase, &self.configuration) else {
+        let (Phase::Exchange(exchange), Some(configuration)) = (&self.phase, &self.configuration) else {
             return Vec::new();
         };
         let others = || configuration.nodes.iter().copied().filter(|node| *node != self.config.me);
-        let silent: Vec<NodeId> = others().filter(|node| !gather.states.contains_key(node)).collect();
+        let silent: Vec<NodeId> = others().filter(|node| !exchange.states.contains_key(node)).collect();
         if !silent.is_empty() {
             return silent;
         }
         others()
-            .filter(|node| gather.heads.get(node).is_none_or(|heads| heads.heads != self.heads.heads))
+            .filter(|node| exchange.heads.get(node).is_none_or(|heads| heads.heads != self.heads.heads))
             .collect()
     }
 
@@ -206,11 +210,11 @@ impl Group {
             self.stating = false;
         }
         let nodes = self.configuration.as_ref().map_or(0, |configuration| configuration.nodes.len());
-        let Phase::Gather(gather) = &self.phase else { return };
-        if gather.states.len() < nodes {
+        let Phase::Exchange(exchange) = &self.phase else { return };
+        if exchange.states.len() < nodes {
             return self.restate();
         }
-        let mut all = gather.heads.values().map(|heads| &heads.heads);
+        let mut all = exchange.heads.values().map(|heads| &heads.heads);
         let first = all.next();
         if all.all(|heads| Some(heads) == first) {
             return self.merge(roster);
@@ -222,7 +226,8 @@ impl Group {
     /// Says our heads again, if they changed and no earlier word of ours is still on its way.
     pub(crate) fn restate(&mut self) {
         let Some(configuration) = &self.configuration else { return };
-        if !matches!(self.phase, Phase::Gather(_)) || self.stating || self.stated.heads == self.heads.heads {
+        if !matches!(self.phase, Phase::Exchange(_)) || self.stating || self.stated.heads == self.heads.heads
+        {
             return;
         }
         let message = Control::Heads { configuration: configuration.id, heads: self.heads.clone() };
@@ -234,16 +239,16 @@ impl Group {
     /// GRP-10: for each head that somebody does not list, the first node that lists it provides.
     fn provide(&mut self) {
         let me = self.config.me;
-        let Phase::Gather(gather) = &mut self.phase else { return };
+        let Phase::Exchange(exchange) = &mut self.phase else { return };
         let mut behind: BTreeSet<Vec<EntryId>> = BTreeSet::new();
-        let own = gather.heads.get(&me).map_or_else(Vec::new, |heads| heads.heads.clone());
+        let own = exchange.heads.get(&me).map_or_else(Vec::new, |heads| heads.heads.clone());
         for head in own {
             let first =
-                gather.heads.iter().find(|(_, heads)| heads.heads.contains(&head)).map(|(node, _)| *node);
-            if first != Some(me) || !gather.provided.insert(head) {
+                exchange.heads.iter().find(|(_, heads)| heads.heads.contains(&head)).map(|(node, _)| *node);
+            if first != Some(me) || !exchange.provided.insert(head) {
                 continue;
             }
-            let lacking = gather.heads.values().filter(|heads| !heads.heads.contains(&head));
+            let lacking = exchange.heads.values().filter(|heads| !heads.heads.contains(&head));
             behind.extend(lacking.map(|heads| [heads.heads.as_slice(), heads.landmarks.as_slice()].concat()));
         }
         if !behind.is_empty() {
@@ -253,13 +258,13 @@ impl Group {
 
     /// The tables of all nodes, and the changes ordered meanwhile, become the table of this configuration.
     fn merge(&mut self, roster: &dyn Roster) {
-        let Phase::Gather(gather) = std::mem::replace(&mut self.phase, Phase::Open) else { return };
-        let before = self.local_seats();
-        let agreed = self.unite(&gather.states);
+        let Phase::Exchange(exchange) = std::mem::replace(&mut self.phase, Phase::Open) else { return };
+        let before = self.local_memberships();
+        let agreed = self.unite(&exchange.states);
         for (member, group) in before {
             let still = self.circles.get(&group).is_some_and(|circle| circle.local().contains(&member));
             if !still {
-                self.say(member, Word::Removed { group, cause: Cause::Network });
+                self.indicate(member, Indication::Removed { group, cause: Cause::Network });
             }
         }
         let mut refreshed = BTreeSet::new();
@@ -272,16 +277,16 @@ impl Group {
         self.sift(roster);
         self.notify_changed(&agreed, &refreshed);
         self.trace(format!("tables merged: {} groups", self.circles.len()));
-        for held in gather.held {
-            self.hand_out(held.node, held.group, held.sender, held.service, &held.payload);
+        for data in exchange.deferred {
+            self.hand_out(&data);
         }
     }
 
-    fn local_seats(&self) -> Vec<(MemberId, GroupId)> {
-        let seats = |(group, circle): (&GroupId, &Circle)| {
+    fn local_memberships(&self) -> Vec<(MemberId, GroupId)> {
+        let memberships = |(group, circle): (&GroupId, &Circle)| {
             circle.local().iter().map(|member| (*member, *group)).collect::<Vec<_>>()
         };
-        self.circles.iter().flat_map(seats).collect()
+        self.circles.iter().flat_map(memberships).collect()
     }
 
     /// Replaces the tables by the union of the States; where two nodes claim a member, the first node has it.
@@ -289,7 +294,7 @@ impl Group {
         let me = self.config.me;
         let kept = self.kept_lost();
         for circle in self.circles.values_mut() {
-            circle.clear_seats();
+            circle.clear();
         }
         let mut agreed: BTreeMap<GroupId, Agreed> = BTreeMap::new();
         for (node, groups) in states {
@@ -301,7 +306,7 @@ impl Group {
                 }
                 let circle = self.circles.entry(state.group).or_default();
                 for joined in &state.members {
-                    if circle.seat(&joined.member).is_none() {
+                    if circle.membership(&joined.member).is_none() {
                         circle.add(joined.member, *node, joined.stamp, me);
                         circle.came(&joined.member, &state.stood);
                     }
@@ -317,23 +322,25 @@ impl Group {
         agreed
     }
 
-    /// The mutant's seats of lost nodes.
+    /// The memberships of lost nodes, which the mutant keeps.
     fn kept_lost(&self) -> Vec<(GroupId, MemberId, NodeId, Stamp)> {
         let Some(configuration) = &self.configuration else { return Vec::new() };
-        if self.config.danger != Some(Danger::GroupKeepsLost) {
+        if !self.config.danger.is(Danger::GroupKeepsLost) {
             return Vec::new();
         }
-        let seats = self.circles.iter().flat_map(|(group, circle)| {
-            circle.seats().map(|(member, seat)| (*group, *member, seat.node, seat.stamp))
+        let memberships = self.circles.iter().flat_map(|(group, circle)| {
+            circle
+                .memberships()
+                .map(|(member, membership)| (*group, *member, membership.node, membership.stamp))
         });
-        seats.filter(|(_, _, node, _)| !configuration.nodes.contains(node)).collect()
+        memberships.filter(|(_, _, node, _)| !configuration.nodes.contains(node)).collect()
     }
 
     fn recount(&mut self) {
         self.memberships.clear();
         for circle in self.circles.values() {
-            for (_, seat) in circle.seats() {
-                let count = self.memberships.entry(seat.node).or_default();
+            for (_, membership) in circle.memberships() {
+                let count = self.memberships.entry(membership.node).or_default();
                 *count = count.saturating_add(1);
             }
         }
@@ -345,7 +352,7 @@ impl Group {
         let full = self.circles.iter().filter(|(_, circle)| !circle.is_empty());
         for (index, (group, circle)) in full.enumerate() {
             let mut kept = 0_usize;
-            for (member, _) in circle.seats() {
+            for (member, _) in circle.memberships() {
                 if !roster.holds(*member) {
                     out.push((*member, *group, Cause::Expelled));
                 } else if index >= GROUPS_MAX || kept >= MEMBERS_MAX {
@@ -356,7 +363,7 @@ impl Group {
             }
         }
         for (member, group, cause) in out {
-            self.unseat(member, group, cause);
+            self.take_out(member, group, cause);
         }
     }
 

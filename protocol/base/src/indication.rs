@@ -1,0 +1,77 @@
+//! What the group layer of a node indicates to a member: the stair carries it from the one to the
+//! other.
+
+use crate::{Cause, GroupId, MemberId, Service, ViewId};
+use bytes::Bytes;
+
+/// What a member hears of one of its groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Indication {
+    /// The members of the group are changing. One for each change, in ring order.
+    Notice {
+        /// Which group.
+        group: GroupId,
+        /// The id that the view will have.
+        view: ViewId,
+        /// All members once it is installed, sorted: in the same order everywhere.
+        members: Vec<MemberId>,
+        /// Members of the notice before who did not stay all the way since. Some are gone; others are gone and back,
+        /// and then in `members` too.
+        removed: Vec<MemberId>,
+        /// Why.
+        cause: Cause,
+    },
+    /// From here on, promises of the old configuration hold only among those who are not lost. A notice follows in the
+    /// next configuration.
+    Transitional {
+        /// Which group.
+        group: GroupId,
+        /// Members whose nodes did not come along.
+        lost: Vec<MemberId>,
+    },
+    /// An ordered message to the group.
+    Deliver {
+        /// Which group.
+        group: GroupId,
+        /// Who sent it, by the word of its node.
+        sender: MemberId,
+        /// Ordered how.
+        service: Service,
+        /// What: a slice of what the ring delivered.
+        payload: Bytes,
+    },
+    /// This member is no longer in the group: it left, or was removed. It gets no more notices.
+    Removed {
+        /// Which group.
+        group: GroupId,
+        /// Why.
+        cause: Cause,
+    },
+    /// This member's join was refused, by every node alike.
+    Refused {
+        /// Which group.
+        group: GroupId,
+        /// Why.
+        refusal: JoinRefusal,
+    },
+}
+
+/// Why a join was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum JoinRefusal {
+    /// The roster does not have the member.
+    #[error("the roster does not have this member: ask for admission first")]
+    NotRostered,
+    /// The group has as many members as a group may have.
+    #[error("the group has as many members as a group may have")]
+    GroupFull,
+    /// The ring has as many groups as a ring may have.
+    #[error("the ring carries as many groups as it may")]
+    TooManyGroups,
+    /// Complaints set the member aside; it may come back a little later.
+    #[error("the others complained of silence: the member may come back a little later")]
+    SetAside,
+    /// Too many changes at once; try again.
+    #[error("too many changes at once: try again")]
+    Busy,
+}
