@@ -2,7 +2,6 @@
 //! Method: as in signers.rs; what the simulator of sessions found, each in its smallest form.
 
 use crate::common::{Bus, vote};
-use crate::common::{Bus, vote};
 use bytes::Bytes;
 use folkmoot_admission::{Command, OpenMessage, SignerBody};
 use folkmoot_base::{MemberId, StoreKey, codec};

@@ -19,6 +19,7 @@ mod authority_replicas;
 mod authority_shoup;
 mod authority_split;
 mod codec;
+mod common;
 mod contract;
 mod crowd;
 mod csr;

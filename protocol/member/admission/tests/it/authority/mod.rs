@@ -20,7 +20,7 @@ fn plain() -> Town {
 }
 
 fn nothing_issued(town: &Town) {
-    let told = |desk: &town::Desk| {
+    let told = |desk: &crate::common::town::Desk| {
         desk.told.iter().any(|(_, word)| matches!(word, AuthorityMessage::Granted { .. }))
     };
     assert!(!town.desks.iter().any(told));
