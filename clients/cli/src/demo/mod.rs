@@ -13,7 +13,6 @@
 //!
 //! Nothing but the dispatcher in lib.rs uses the demo.
 //!
-//!
 //! Nothing is simulated: the children are this program's own `member`, told what to do through their control sockets.
 
 mod cast;

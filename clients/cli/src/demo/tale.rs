@@ -54,6 +54,9 @@ impl Tale {
     pub(crate) fn close(&self) -> bool {
         let failed = self.checks.iter().filter(|(_, _, ok, _)| !ok).count();
         let sound = failed == 0 && !self.checks.is_empty();
+        if sound {
+            self.progress.step();
+        }
         let seconds = self.begun.elapsed().as_secs_f64();
         if self.json {
             self.emit(json!({
