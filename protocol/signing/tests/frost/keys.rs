@@ -241,8 +241,8 @@ fn fro_01_rounds_out_of_turn_end_a_run() {
 fn refuses_rounds_out_of_turn<D: core::fmt::Debug>(mut run: Box<dyn Run<Done = D>>) {
     use folkmoot_signing::{Fault, Incoming, Next};
     let local = |end: Result<Next<D>, Fault>| end.unwrap_err().kind == FaultKind::LocalRound;
-    assert!(local(run.hear(Heard::default(), &mut Seed(1))), "before it began");
+    assert!(local(run.hear(Incoming::default(), &mut Seed(1))), "before it began");
     let Next::Say(_) = run.start(&mut Seed(2)) else { panic!("nobody is done at once") };
-    assert!(local(run.hear(Heard::default(), &mut Seed(3))), "nobody was heard");
-    assert!(local(run.hear(Heard::default(), &mut Seed(4))), "over");
+    assert!(local(run.hear(Incoming::default(), &mut Seed(3))), "nobody was heard");
+    assert!(local(run.hear(Incoming::default(), &mut Seed(4))), "over");
 }
