@@ -10,8 +10,8 @@
 //!                                       |
 //!                     a folkmoot group of their own, and the table "log" of its state folder
 //! ```
-//! The process that runs it is a member's: the same engine, store and stacks (`folkmoot-runtime`), whose door is the authority's side where
-//! the charter names its identity and an office is kept.
+//! A member's process runs it, with the same engine, store and stacks (`folkmoot-runtime`). Its door is the authority's side if the charter
+//! names its identity and the folder keeps an office.
 
 mod error;
 mod office;

@@ -1,5 +1,5 @@
-//! The certificate of a group's key: X.509v3, a CA, signed by that key itself. Whoever trusts it can verify every certificate
-//! that the group issues with a standard tool.
+//! The certificate of a group's key: X.509v3, a CA, signed by that key itself. Anyone who trusts it can verify every
+//! certificate that the group issues with a standard tool.
 //!
 //! ```text
 //! TBSCertificate  v3, serial (16 bytes), the algorithm of the group's key, issuer = subject = {CN = the group's name}, validity, SPKI,

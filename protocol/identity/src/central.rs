@@ -1,5 +1,5 @@
-//! The authority of a group (GAUTH): a key outside the group that signs its certificates, and may deal the shares of its key, where the charter
-//! says `mode = "centralised"`. The members vote as always; the authority signs what they voted for.
+//! The authority of a group (GAUTH), if the charter says `mode = "centralised"`: a key outside the group that signs its certificates and
+//! may deal the shares of the group's key. The members vote as always; the authority signs what they voted for.
 //!
 //! ```toml
 //! mode = "centralised"

@@ -1,5 +1,5 @@
 //! A certification request (CSR, PKCS#10, RFC 2986), as `openssl req -new` makes one: a key's own signature over its name, by which
-//! its holder is known to have it. It names no group and no term: those a member proposes for it ([`crate::Request::by_csr`]).
+//! its holder is known to have it. It names no group and no term: a member proposes those for it ([`crate::Request::by_csr`]).
 //!
 //! ```text
 //! CertificationRequest ::= SEQUENCE {
@@ -9,8 +9,8 @@
 //! ```
 //! So one CSR makes one nonce and one serial number, whoever proposes for it and when; that is how it is known again.
 //!
-//! Attributes are wishes. What the certificate will not have cannot be granted, and is not passed over: an extensionRequest is taken
-//! only if each of its extensions is, to the byte of its value, one that every member's certificate has.
+//! Attributes are wishes. A wish that the certificate will not fulfil is refused, not passed over: an extensionRequest is taken only if
+//! every member's certificate has each of its extensions, with the same value to the byte.
 
 use crate::envelope::{self, BASIC_CONSTRAINTS, KEY_USAGE, check_name, key_identifier, serial_of};
 use crate::{CertificateError, Serial};

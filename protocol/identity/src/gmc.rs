@@ -1,5 +1,5 @@
-//! The group membership certificate: X.509v3. Self-signed by its holder, with the votes inside that are its authority, or one
-//! multisignature of the voters in their place; or, where the charter's scheme gives the group a key of its own, signed by that.
+//! The group membership certificate: X.509v3. Its holder signs it, with the votes inside that are its authority, or with one
+//! multisignature of the voters in their place. If the charter's scheme gives the group a key of its own, that key signs it.
 //!
 //! The extension that says so is [`crate::Membership`].
 //!

@@ -4,7 +4,7 @@
 //! CMS   stranger → contact → everyone    for one who comes itself
 //!       content = "folkmoot request v1" ‖ 00 ‖ TBSCertificate proposed (serial, term, key, nonce; votes empty)
 //!       SignedData(content attached, stranger's identity certificate, one SignerInfo)
-//! CSR   member → everyone                for one who has but OpenSSL: a member proposes for it
+//! CSR   member → everyone                for one who has only OpenSSL: a member proposes for it
 //!       SEQUENCE { CertificationRequest, TBSCertificate proposed: name and key of the CSR, nonce and serial number from it }
 //!
 //! digest = SHA-256(content), in both: what votes sign, and what the finished certificate lets everyone compute again

@@ -1,13 +1,13 @@
-//! Which certificates of a group's key hold no more: an X.509 revocation list (RFC 5280, section 5, v2), signed by that key. Whoever
-//! trusts the key's certificate can check membership with a standard tool, the expelled left out.
+//! Which certificates of a group's key no longer hold: an X.509 revocation list (RFC 5280, section 5, v2), signed by that key. Anyone
+//! who trusts the key's certificate can check with a standard tool who is a member and was not expelled.
 //!
 //! ```text
 //! TBSCertList  v2, the algorithm of the group's key, issuer = {CN = the group's name}, thisUpdate, nextUpdate = the end of the key's
 //!              certificate, revokedCertificates (by serial; absent if none): serial (16 bytes), revocationDate = thisUpdate
 //!              crlExtensions: authorityKeyIdentifier (first 20 bytes of the SHA-256 of the SPKI), cRLNumber
 //! ```
-//! What it says follows from the roster and one time alone, so that hands who are asked to sign it can make it themselves. A
-//! transcript does not say when somebody was expelled; what is known is that it was by thisUpdate, and this is what stands there.
+//! What it says follows from the roster and one time alone, so signers that are asked to sign it can make it themselves. A transcript
+//! does not say when somebody was expelled, only that it was by thisUpdate; so that is the date in the list.
 
 use crate::authority::AuthorityCertificate;
 use crate::envelope::{self, AuthorityKeyDer, Serial, common_name, extension, time};

@@ -6,7 +6,7 @@
 //! 2 of operators and 1 of security              "and" binds closer than "or"
 //! 1 of owners or (3 of all and 1 of security)   "all" is every voter, in whatever role
 //! ```
-//! More yes never makes a rule fail that held. Who has two roles counts in both. Bounds: [`RULE_BYTES_MAX`], [`PARTS_MAX`]
+//! Another yes never makes a rule fail that held. A member with two roles counts in both. Bounds: [`RULE_BYTES_MAX`], [`PARTS_MAX`]
 //! parts, [`DEPTH_MAX`] brackets in one another.
 
 use folkmoot_base::MemberId;

@@ -4,8 +4,9 @@
 //! Record --> Propose --ordered--> each: its place in the log --> disk --> Kept --all of the view--> HandBack, in the log's order
 //! View   --> State, of each --> the log of the newest epoch stands --Records--> all have it on disk --> Kept --> goes on
 //! ```
-//! Promise: a record is handed back anywhere only in a view with a quorum of the founders, once every replica in it has said that its
-//! disk has it. So whoever goes on later has it too; no request has two records handed back, and all replicas hand back in one order.
+//! Promise: a replica hands a record back only in a view with a quorum of the founders, once every replica in that view has said that its
+//! disk has the record. So every replica that goes on later has it too, no request has two records handed back, and all replicas hand back
+//! in one order.
 //! Condition: a replica's disk keeps what it said it has.
 //! Bounds: [`WANTS_MAX`] records of the own authority wait, [`UNDERWAY_MAX`] are on their way, [`LOG_MAX`] are in a log, which stays in
 //! memory; one batch of [`BATCH_BYTES_MAX`] bytes at a time goes to those who lack records.

@@ -5,8 +5,8 @@
 //! authority --Granted--> member --Open::Granted--> all: the contact tells its guest
 //! voters in a session --Deal--> authority --Dealt--> coordinator --SignerBody::Dealt--> all (signers/)
 //! ```
-//! Promise: nothing waits for the authority but admissions, first shares, and new shares where it keeps the secret. What is handed in is
-//! handed in again, to each of its nodes in turn, until it is answered.
+//! Promise: only admissions, first shares, and new shares of which the authority keeps the secret wait for it. A member hands in a request
+//! again, to each of the authority's nodes in turn, until one answers.
 
 use crate::at_authority::Asked;
 use crate::authority::{AuthorityMessage, HEARD, Heartbeat, SignedReady, WireGrounds};

@@ -1,5 +1,5 @@
-//! The sponsor's part: a member hands in the CSR of one who is not here, and brings what comes of it. It does the same for itself, when its own
-//! certificate is to be renewed.
+//! The sponsor's part: a member hands in the CSR of somebody who is not here, and enters the admission that comes of it. A member does the
+//! same for itself when it renews its own certificate.
 //!
 //! ```text
 //! holder              sponsor                         voters
@@ -8,7 +8,7 @@
 //!   |                    |==Signer: Certify=============>|  the group's key signs: it coordinates, as a contact does for its guest
 //!   |<--certificate------|====Entry(Admit), ordered=====>|  and enters it itself: no guest is there to hand it back
 //! ```
-//! Whoever hands the same CSR in while it is open, at any member, makes that member a sponsor too.
+//! If the same CSR is handed in at another member while it is open, that member becomes a sponsor too.
 
 use crate::desk::{Admission, Call};
 use crate::message::{OpenMessage, Reason};

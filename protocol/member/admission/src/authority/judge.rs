@@ -1,4 +1,4 @@
-//! What an authority would sign: judged by its own transcript and clock, exactly as the transcript will judge the entry.
+//! What an authority would sign. It judges by its own transcript and clock, exactly as the transcript will judge the entry.
 
 use super::message::WireGrounds;
 use super::office::Office;

@@ -1,4 +1,4 @@
-//! Shares that the charter's authority deals, and what the group's key signs where the authority signs the certificate.
+//! Shares that the charter's authority deals, and what the group's key signs if the authority signs the certificate.
 
 use super::message::{Purpose, SignerBody};
 use super::share::in_use;

@@ -1,4 +1,4 @@
-//! Where the charter's scheme is `asm`: those who said yes to a request make one signature of it. No share and no key of the group;
+//! If the charter's scheme is `asm`, those who said yes to a request make one signature of it. There is no share and no key of the group:
 //! as many take part as the charter asks for, of those whose own vote is a yes.
 
 use super::message::Purpose;

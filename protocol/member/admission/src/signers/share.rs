@@ -1,4 +1,4 @@
-//! This member's shares: the one in use, and those that a run has given it and no decision has taken into use yet.
+//! How this member keeps its shares: the one in use, and those that a run gave it and no decision has taken into use yet.
 
 use super::state::Waiting;
 use crate::Output;

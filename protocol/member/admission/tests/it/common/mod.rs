@@ -1,6 +1,6 @@
 //! A perfect ordered bus with several members and strangers on it.
 
-pub(crate) mod table;
+pub(crate) mod signing;
 pub(crate) mod town;
 
 use bytes::Bytes;

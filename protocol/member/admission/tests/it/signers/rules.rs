@@ -1,4 +1,4 @@
-//! What is said at a table and by whom, rule by rule.
+//! What is said at a session and by whom, rule by rule.
 
 use super::*;
 
