@@ -16,13 +16,13 @@ impl<G: PrimeGroup> Run<G> {
             return Ok(Vec::new());
         }
         let share = self.share.clone().ok_or(AgreementError::LocalNotReady)?;
-        let after = self.after(self.at).ok_or(AgreementError::LocalNotReady)?.clone();
+        let after = *self.after(self.at).ok_or(AgreementError::LocalNotReady)?;
         let right = Zeroizing::new(self.raise(&after, &share));
         self.right = Some(right.clone());
         if !self.speaks() {
             return Ok(Vec::new());
         }
-        let before = self.before(self.at).ok_or(AgreementError::LocalNotReady)?.clone();
+        let before = *self.before(self.at).ok_or(AgreementError::LocalNotReady)?;
         let left = Zeroizing::new(self.raise(&before, &share));
         let link = G::add(&right, &Zeroizing::new(G::negate(&left)));
         Ok(vec![send(LINK, G::encode(&link))])

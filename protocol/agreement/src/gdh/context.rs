@@ -126,7 +126,7 @@ impl<G: PrimeGroup> Context<G> {
         }
         let mut partials: BTreeMap<_, _> = others.iter().copied().zip(values).collect();
         let mine = if from == self.me { self.partials.get(&self.me) } else { partials.get(&self.me) };
-        let mine = mine.ok_or(AgreementError::PeerWrongList)?.clone();
+        let mine = *mine.ok_or(AgreementError::PeerWrongList)?;
         let share = self.share.clone().ok_or(AgreementError::LocalNotReady)?;
         self.key = Some(Zeroizing::new(self.raise(&mine, &share)));
         partials.insert(self.me, mine);
@@ -176,7 +176,7 @@ impl<G: PrimeGroup> Context<G> {
         let (_, others) = members.split_last().ok_or(AgreementError::LocalMembers)?;
         let mut values = Vec::with_capacity(others.len());
         for member in others {
-            values.push(self.partials.get(member).ok_or(AgreementError::LocalNotReady)?.clone());
+            values.push(*self.partials.get(member).ok_or(AgreementError::LocalNotReady)?);
         }
         Ok(self.token(Kind::KeyUpdate, members, &values))
     }

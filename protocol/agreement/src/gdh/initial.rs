@@ -46,11 +46,11 @@ impl<G: PrimeGroup> Context<G> {
         let answer = if last {
             self.token(Kind::KeyUpdate, members, &raised)
         } else {
-            raised.push(cardinal.clone());
+            raised.push(*cardinal);
             raised.push(self.raise(cardinal, &share));
             self.token(Kind::Upflow, members, &raised)
         };
-        self.partials.insert(self.me, cardinal.clone());
+        self.partials.insert(self.me, *cardinal);
         self.pending = Some(Pending::new(members.to_vec()));
         self.share = Some(share);
         Ok(answer)
@@ -82,7 +82,7 @@ impl<G: PrimeGroup> Context<G> {
         let value = self.raise(&G::generator(), &share);
         self.share = Some(share);
         let mut pending = Pending::new(members.to_vec());
-        pending.passed = Some((G::generator(), value.clone()));
+        pending.passed = Some((G::generator(), value));
         self.pending = Some(pending);
         Ok(value)
     }

@@ -23,12 +23,12 @@ impl<G: PrimeGroup> Context<G> {
         let mut members = self.members.clone();
         members.push(joiner);
         distinct(&members)?;
-        let mine = self.partials.get(&self.me).ok_or(AgreementError::LocalNotReady)?.clone();
+        let mine = *self.partials.get(&self.me).ok_or(AgreementError::LocalNotReady)?;
         self.renew(entropy)?;
         let share = self.share.clone().ok_or(AgreementError::LocalNotReady)?;
         let mut values = Vec::with_capacity(members.len());
         for member in &self.members {
-            values.push(self.partials.get(member).ok_or(AgreementError::LocalNotReady)?.clone());
+            values.push(*self.partials.get(member).ok_or(AgreementError::LocalNotReady)?);
         }
         values.push(self.raise(&mine, &share));
         Ok(self.token(Kind::NewMember, &members, &values))
@@ -55,7 +55,7 @@ impl<G: PrimeGroup> Context<G> {
         self.adopt_epoch(token);
         let share = Zeroizing::new(G::draw(entropy));
         let raised: Vec<_> = before.iter().map(|value| self.raise(value, &share)).collect();
-        self.partials.insert(self.me, last.clone());
+        self.partials.insert(self.me, *last);
         self.share = Some(share);
         self.pending = Some(Pending::new(members.to_vec()));
         Ok(self.token(Kind::KeyUpdate, members, &raised))

@@ -22,12 +22,12 @@ impl<G: PrimeGroup> Context<G> {
             return Err(AgreementError::LocalNotController);
         }
         let members = self.merged(newcomers)?;
-        let mine = self.partials.get(&self.me).ok_or(AgreementError::LocalNotReady)?.clone();
+        let mine = *self.partials.get(&self.me).ok_or(AgreementError::LocalNotReady)?;
         let share = Zeroizing::new(G::draw(entropy));
         let value = self.raise(&mine, &share);
         self.share = Some(share);
         let mut pending = Pending::new(members.clone());
-        pending.passed = Some((mine, value.clone()));
+        pending.passed = Some((mine, value));
         self.pending = Some(pending);
         Ok(self.token(Kind::MassJoin, &members, &[value]))
     }
@@ -70,11 +70,11 @@ impl<G: PrimeGroup> Context<G> {
         let share = Zeroizing::new(G::draw(entropy));
         let mut pending = Pending::new(members.to_vec());
         let answer = if place.saturating_add(1) == members.len() {
-            self.partials.insert(self.me, value.clone());
+            self.partials.insert(self.me, value);
             self.token(Kind::MergeBroadcast, members, &[value])
         } else {
             let raised = self.raise(&value, &share);
-            pending.passed = Some((value, raised.clone()));
+            pending.passed = Some((value, raised));
             self.token(Kind::MassJoin, members, &[raised])
         };
         self.share = Some(share);
@@ -95,7 +95,7 @@ impl<G: PrimeGroup> Context<G> {
             return Err(AgreementError::PeerNotController);
         }
         let value = one::<G>(token)?;
-        let known = pending.passed.as_ref().filter(|(_, sent)| *sent == value).map(|(got, _)| got.clone());
+        let known = pending.passed.as_ref().filter(|(_, sent)| *sent == value).map(|(got, _)| *got);
         let share = self.share.clone().ok_or(AgreementError::LocalNotReady)?;
         let without = known.unwrap_or_else(|| {
             let inverse = Zeroizing::new(invert::<G>(&share));

@@ -65,7 +65,7 @@ impl Form for Str {
             let mut keys = Vec::new();
             let mut node = parts.first();
             while let Some((pair, (left, _))) = node.and_then(|pair| Some((pair, pair.halves()?))) {
-                keys.extend(pair.blinded.clone());
+                keys.extend(pair.blinded);
                 node = Some(left);
             }
             values.extend(keys.into_iter().rev());

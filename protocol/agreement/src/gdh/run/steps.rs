@@ -91,7 +91,7 @@ impl<G: PrimeGroup> Run<G> {
             let answer = self.context.join(controller, &token, &members, entropy)?;
             steps.push(send(KEY_LIST, &answer));
         } else {
-            self.context.note_partial(self.order.member(self.last)?, without.clone());
+            self.context.note_partial(self.order.member(self.last)?, *without);
         }
         self.before = partials.iter().map(G::encode).enumerate().collect();
         self.seen = Seen::All;

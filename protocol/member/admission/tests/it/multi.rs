@@ -1,7 +1,7 @@
 //! Groups whose voters sign certificates together, each with its own key: who said yes signs, as many as it takes, and is named.
 //! Method: real machines and transcripts on a perfect ordered bus.
 
-use crate::common::session::Liar;
+use crate::common::signing::Liar;
 use crate::common::{Bus, NOW, person, vote};
 use folkmoot_admission::{
     AdmissionError, Command, Event, Input, OpenMessage, Phase, Purpose, SIGNER_LABEL, SignerBody,

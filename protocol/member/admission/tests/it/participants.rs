@@ -1,7 +1,7 @@
 //! A coordinator that gives seats as no charter has it: nobody sits down.
 //! Method: real machines on a perfect ordered bus; one of them says what its machine would not.
 
-use crate::common::session::{Liar, Runs, call, say, say_as};
+use crate::common::signing::{Liar, Runs, call, say, say_as};
 use crate::common::{Bus, vote};
 use folkmoot_admission::{
     AdmissionError, Command, Event, Input, OpenMessage, Purpose, SignerBody, SignerMessage,

@@ -4,7 +4,7 @@
 mod rules;
 mod sharings;
 
-use crate::common::session::{Liar, Runs, call, say};
+use crate::common::signing::{Liar, Runs, call, say};
 use crate::common::{Bus, person, vote};
 use bytes::Bytes;
 use folkmoot_admission::{
