@@ -1,7 +1,8 @@
 //! Runs the fuzz targets of testing/fuzz, and says of each how it went in one line.
 //!
-//! All targets at ten minutes each are hours of work, so runs are recorded one by one in docs/evidence/fuzz.tsv with the
-//! commit that they ran at: who is interrupted goes on with `--resume`.
+//! All targets at ten minutes each are hours of work, so runs are recorded one by one in
+//! docs/evidence/fuzz.tsv with the commit that they ran at: who is interrupted goes on with
+//! `--resume`.
 
 use crate::record::{RECORD, Ran, Record};
 use crate::run::{capture, root, run};
@@ -27,7 +28,8 @@ pub(crate) struct Plan {
     pub(crate) resume: bool,
 }
 
-/// Runs each target for the plan's seconds. Needs a nightly toolchain; installs cargo-fuzz where it is missing.
+/// Runs each target for the plan's seconds. Needs a nightly toolchain; installs cargo-fuzz where it
+/// is missing.
 pub(crate) fn fuzz(plan: &Plan) -> Result<(), String> {
     if !capture("cargo fuzz --version").is_ok_and(|(success, _)| success) {
         run("cargo install cargo-fuzz --locked --quiet")?;

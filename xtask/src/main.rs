@@ -1,6 +1,6 @@
-//! Chores in Rust: `cargo xtask verify` checks everything and writes nothing, `fix` repairs what can be repaired,
-//! `tidy` checks the house, `release` runs the full numbers and writes their log, `fuzz` runs the fuzz targets,
-//! `picture` draws the demo for the README.
+//! Chores in Rust: `cargo xtask verify` checks everything and writes nothing, `fix` repairs what
+//! can be repaired, `tidy` checks the house, `release` runs the full numbers and writes their log,
+//! `fuzz` runs the fuzz targets, `picture` draws the demo for the README.
 
 mod fuzz;
 mod picture;

@@ -3,8 +3,8 @@
 //! ```text
 //! plain output -> shortened lines -> coloured words -> SVG
 //! ```
-//! The colours are the ones that the demo uses on a terminal. Only lines are left out, each gap is marked with an
-//! ellipsis, and the text comes from the run.
+//! The colours are the ones that the demo uses on a terminal. Only lines are left out, each gap is
+//! marked with an ellipsis, and the text comes from the run.
 
 use crate::run::{capture_apart, root};
 use std::fmt::Write;
@@ -16,7 +16,8 @@ const COLUMNS: usize = 100;
 /// What stands for text that was left out.
 const ELLIPSIS: &str = "…";
 
-/// Sizes in pixels: text, the width of a column, a line, the gap above a chapter, the margin, the title bar.
+/// Sizes in pixels: text, the width of a column, a line, the gap above a chapter, the margin, the
+/// title bar.
 const FONT: f32 = 13.0;
 const COLUMN: f32 = 7.85;
 const LINE: f32 = 18.0;

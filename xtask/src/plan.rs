@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// One step: its name, about how many seconds it takes on a machine that never ran it, and what it does.
+/// One step: its name, about how many seconds it takes on a machine that never ran it, and what it
+/// does.
 pub(crate) struct Step {
     name: &'static str,
     seconds: u64,
@@ -34,8 +35,8 @@ impl Plan {
         Self { title, steps, took: recall() }
     }
 
-    /// Runs the steps, says on `out` where it is, and keeps what each took for the next time. Stops at the first step that
-    /// fails, unless told to go on and list all failures.
+    /// Runs the steps, says on `out` where it is, and keeps what each took for the next time. Stops
+    /// at the first step that fails, unless told to go on and list all failures.
     pub(crate) fn run(self, keep_going: bool, out: &mut dyn Write) -> Result<(), String> {
         let (outcome, took) = self.play(keep_going, out).map_err(|error| error.to_string())?;
         remember(&took);

@@ -1,4 +1,5 @@
-//! The full numbers of the issues. The log names commit, seeds, counts and durations, and is committed as evidence.
+//! The full numbers of the issues. The log names commit, seeds, counts and durations, and is
+//! committed as evidence.
 
 use crate::run::{capture, capture_apart, root};
 use std::fmt::Write as _;
@@ -81,16 +82,16 @@ const ISSUE_4: &[u32] = &[4];
 /// In which voters sign together.
 const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
 
-/// Every scheme with an authority and without, fixed and following the size, in real processes; authority and voters killed at many
-/// moments; the story of each.
+/// Every scheme with an authority and without, fixed and following the size, in real processes;
+/// authority and voters killed at many moments; the story of each.
 fn signatures() -> Vec<String> {
     let mut all = vec![
         "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test it matrix:: -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test it authority:: -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=40 cargo test -p folkmoot-cli --test it replicas:: -- --nocapture".to_owned(),
     ];
-    // The tables; joins of the usual case, by the members alone and through an authority; by votes and by size, seldom where a join takes seconds;
-    // joins in a flood.
+    // The tables; joins of the usual case, by the members alone and through an authority; by votes
+    // and by size, seldom where a join takes seconds; joins in a flood.
     let usual = "joins --times 30 --votes 0 --sizes 2 --series 1";
     let series = "joins --times 0 --votes 10 --members 20 --sizes 10,20,30,40,50";
     let parts = [
@@ -112,8 +113,9 @@ fn signatures() -> Vec<String> {
     all
 }
 
-/// Every module in schedules, hybrid forms, votes on modules and ciphers; the model; known keys; what it all costs. The module
-/// that a charter gets for so few members is in the line without a name.
+/// Every module in schedules, hybrid forms, votes on modules and ciphers; the model; known keys;
+/// what it all costs. The module that a charter gets for so few members is in the line without a
+/// name.
 fn key_agreement(schedules: u32) -> Vec<String> {
     let model = "cargo run --release -p folkmoot-model -- --changes 3";
     let simulated = MODULES
@@ -137,7 +139,8 @@ fn key_agreement(schedules: u32) -> Vec<String> {
     simulated.chain(hybrid).chain([charter]).chain(modelled).chain(tests).chain(costs).collect()
 }
 
-/// The last lines, but for what cargo says of its building, and tests of where they are: that names folders of this machine.
+/// The last lines, but for what cargo says of its building, and tests of where they are: that names
+/// folders of this machine.
 fn last_lines(text: &str, count: usize) -> String {
     const CARGO: [&str; 6] = ["Compiling", "Finished", "Running", "Downloaded", "Downloading", "Updating"];
     let is_cargo =

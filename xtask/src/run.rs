@@ -18,7 +18,8 @@ pub(crate) fn run(line: &str) -> Result<Duration, String> {
     if status.success() { Ok(start.elapsed()) } else { Err(format!("`{line}` failed: {status}")) }
 }
 
-/// Runs a command line in the root and returns what it printed on both streams, whether or not it succeeded.
+/// Runs a command line in the root and returns what it printed on both streams, whether or not it
+/// succeeded.
 pub(crate) fn capture(line: &str) -> Result<(bool, String), String> {
     let output = command(line)?.output().map_err(|error| format!("{line}: {error}"))?;
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();

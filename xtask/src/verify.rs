@@ -64,7 +64,8 @@ fn cheap() -> Vec<Step> {
     ]
 }
 
-/// A program of the build of the tests, wherever cargo was told to put that: this program lies beside it.
+/// A program of the build of the tests, wherever cargo was told to put that: this program lies
+/// beside it.
 fn built(program: &str) -> String {
     let here = std::env::current_exe().unwrap_or_default();
     let target = here.ancestors().nth(1).map_or_else(|| root().join("target/debug"), Path::to_path_buf);
@@ -75,7 +76,8 @@ fn simulate(options: &str) -> Result<(), String> {
     run(&format!("{} --seed 1 {options}", built("folkmoot-sim"))).map(drop)
 }
 
-/// Every state of three members and three changes; with a rule off, the deadlock that the rule is for.
+/// Every state of three members and three changes; with a rule off, the deadlock that the rule is
+/// for.
 fn model(options: &str) -> Result<(), String> {
     run(&format!("{} --changes 3 {options}", built("folkmoot-model"))).map(drop)
 }
@@ -88,7 +90,8 @@ fn schemes() -> Result<(), String> {
     Ok(())
 }
 
-/// Schedules for each module that the default does not choose, and with votes on modules and ciphers.
+/// Schedules for each module that the default does not choose, and with votes on modules and
+/// ciphers.
 fn modules() -> Result<(), String> {
     for module in crate::release::MODULES {
         simulate(&format!("--keying {module} --schedules 300"))?;
@@ -96,8 +99,9 @@ fn modules() -> Result<(), String> {
     simulate("--aim charter --schedules 60")
 }
 
-/// Licences, sources and duplicates by cargo-deny, where it is installed. They change with Cargo.lock alone, and to build the
-/// program takes minutes: `cargo xtask release` installs and runs it.
+/// Licences, sources and duplicates by cargo-deny, where it is installed. They change with
+/// Cargo.lock alone, and to build the program takes minutes: `cargo xtask release` installs and
+/// runs it.
 fn dependencies() -> Result<(), String> {
     if capture("cargo deny --version").is_ok_and(|(success, _)| success) {
         return run("cargo deny check bans licenses sources").map(drop);

@@ -198,7 +198,8 @@ async fn is_inside(orders: &mut Control) -> Result<bool, Failure> {
     Ok(orders.ask(&Request::View).await?.get("view").is_some_and(Value::is_string))
 }
 
-/// Whether these are the members of a view with others: who was admitted may have one of its own before.
+/// Whether these are the members of a view with others: who was admitted may have one of its own
+/// before.
 fn is_shared(members: Option<&Value>) -> bool {
     members.and_then(Value::as_array).is_some_and(|members| members.len() > 1)
 }
@@ -224,7 +225,8 @@ fn hear(event: &Value, asks: bool, json: bool) -> Result<(), Failure> {
     }
     let text = |field: &str| event.get(field).and_then(Value::as_str).unwrap_or_default();
     match text("event") {
-        // "refused" only means that something is still to come, votes for one: the member goes on asking.
+        // "refused" only means that something is still to come, votes for one: the member goes on
+        // asking.
         "denied" if asks => Err(denied(text("reason"))),
         "removed" if matches!(text("cause"), "expelled" | "expired") => {
             Err(Failure::new(Exit::NotInGroup, format!("out of the group: {}", text("cause"))))

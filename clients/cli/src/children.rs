@@ -368,7 +368,8 @@ pub struct Shared {
     pub(crate) epoch: String,
 }
 
-/// Waits until exactly `members` share one view with one key, other than `old`, and that key is at work.
+/// Waits until exactly `members` share one view with one key, other than `old`, and that key is at
+/// work.
 ///
 /// # Errors
 /// They do not within `limit`, or one of them is gone.

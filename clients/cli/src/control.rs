@@ -1,13 +1,15 @@
-//! The control socket: how commands talk to the member that runs on a folder. JSON, one value a line.
+//! The control socket: how commands talk to the member that runs on a folder. JSON, one value a
+//! line.
 //!
 //! ```text
 //! command -> member   {"op":"status"}                       one of [`Request`]
 //! member -> command   {"ok":{...}}  or  {"error":"...","exit":"refused"}
 //!                     after {"op":"subscribe"}: {"ok":null}, then one event a line until either side closes
 //! ```
-//! The socket lies in the state folder (mode 0700), so who may read the key may speak here, and nobody else. At most
-//! [`CLIENTS_MAX`] are served at once, each line has at most [`LINE_BYTES_MAX`] bytes; who breaks either is cut off.
-//! A subscriber that falls [`EVENTS_BEHIND_MAX`] events behind is told how many it has missed, and goes on.
+//! The socket lies in the state folder (mode 0700), so who may read the key may speak here, and
+//! nobody else. At most [`CLIENTS_MAX`] are served at once, each line has at most
+//! [`LINE_BYTES_MAX`] bytes; who breaks either is cut off. A subscriber that falls
+//! [`EVENTS_BEHIND_MAX`] events behind is told how many it has missed, and goes on.
 
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
@@ -45,10 +47,11 @@ pub(crate) enum Request {
     Renew,
     /// Ask for admission for the holder of this CSR (PEM).
     Csr { csr: String },
-    /// The certificate that was granted to a member (hexadecimal) under this serial number, if it was.
+    /// The certificate that was granted to a member (hexadecimal) under this serial number, if it
+    /// was.
     Certificate { member: String, serial: String },
-    /// Propose to expel. Here and below: with `force`, whatever can no longer be done then; with `weigh`, propose nothing, and
-    /// say what speaks against it.
+    /// Propose to expel. Here and below: with `force`, whatever can no longer be done then; with
+    /// `weigh`, propose nothing, and say what speaks against it.
     Expel {
         member: String,
         #[serde(default)]
@@ -84,8 +87,8 @@ pub(crate) enum Request {
         #[serde(default)]
         sign: bool,
     },
-    /// A message that was heard, as a file that proves it: the one with this number, or the newest signed one. Of one that is
-    /// not signed, if so asked, the bare record.
+    /// A message that was heard, as a file that proves it: the one with this number, or the newest
+    /// signed one. Of one that is not signed, if so asked, the bare record.
     Proof {
         number: Option<u64>,
         #[serde(default)]
@@ -103,10 +106,11 @@ pub(crate) enum Request {
     Stop,
     /// Begin a new delivery log.
     Mark,
-    /// The delivery log: how many, their digest; latency of those that came between two wall-clock times, in
-    /// microseconds since 1970.
+    /// The delivery log: how many, their digest; latency of those that came between two wall-clock
+    /// times, in microseconds since 1970.
     Journal { from: u64, to: u64 },
-    /// Send `count` messages, or as many as go in `seconds`, of which at most `window` are not yet back.
+    /// Send `count` messages, or as many as go in `seconds`, of which at most `window` are not yet
+    /// back.
     Burst { count: u64, bytes: u32, service: Ordering, seconds: f64, window: u32 },
     /// Faults of the transport.
     Fault(Faulty),
@@ -118,7 +122,8 @@ pub(crate) enum Request {
     IgnoreChanges,
     /// Hand the member these sealed payloads as if they had just been delivered.
     Feed { payloads: Vec<Sealed> },
-    /// Try every key that the member ever held on these sealed payloads; they may have been sealed for these views.
+    /// Try every key that the member ever held on these sealed payloads; they may have been sealed
+    /// for these views.
     Attempt { payloads: Vec<Sealed>, views: Vec<Candidate> },
 }
 
@@ -133,7 +138,8 @@ pub(crate) struct Faulty {
     pub(crate) heal: bool,
 }
 
-/// A view that a sealed payload may be for: its id in hexadecimal, as `view` answers it, and its members.
+/// A view that a sealed payload may be for: its id in hexadecimal, as `view` answers it, and its
+/// members.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Candidate {
     pub(crate) id: String,

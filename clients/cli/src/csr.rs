@@ -1,4 +1,5 @@
-//! `folkmoot csr`: admission for one who has but OpenSSL, through the member that runs on the folder.
+//! `folkmoot csr`: admission for one who has but OpenSSL, through the member that runs on the
+//! folder.
 
 use crate::args::CsrCommand;
 use crate::control::{Control, Request};
@@ -54,7 +55,8 @@ async fn submit(
     hand_over(&pem, Some(out), json)
 }
 
-/// Asks for the certificate until it is there, the request is closed without one, or the time is up.
+/// Asks for the certificate until it is there, the request is closed without one, or the time is
+/// up.
 async fn wait(control: &mut Control, csr: &Csr, seconds: u64, quiet: bool) -> Result<String, Failure> {
     let progress = Progress::wait("waiting for the certificate", quiet || seconds == 0);
     progress.during(granted(control, csr, seconds)).await

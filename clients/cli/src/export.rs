@@ -1,4 +1,5 @@
-//! `folkmoot export`: everything signed that carries the group, as files that OpenSSL reads (docs/protocol/identity.md).
+//! `folkmoot export`: everything signed that carries the group, as files that OpenSSL reads
+//! (docs/protocol/identity.md).
 //!
 //! ```text
 //! DIR/charter.cms                       the founding rules, signed by the founders
@@ -71,7 +72,8 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     Ok(())
 }
 
-/// The transcript in the folder, and the revocation list if one is kept. Nobody else may have it open meanwhile.
+/// The transcript in the folder, and the revocation list if one is kept. Nobody else may have it
+/// open meanwhile.
 fn read(folder: &StateFolder) -> Result<(Transcript, Option<Bytes>), Failure> {
     if !folder.store_path().exists() {
         let hint = format!("no member has run on {} yet: nothing to export", folder.path().display());

@@ -41,7 +41,8 @@ pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<()
     Ok(())
 }
 
-/// Makes an identity in the folder, of a fresh key or of the one in this file; one that is there is not overwritten.
+/// Makes an identity in the folder, of a fresh key or of the one in this file; one that is there is
+/// not overwritten.
 pub(crate) fn make_identity(path: &Path, name: &str, key: Option<&PathBuf>) -> Result<(), Failure> {
     let made = make(name, key)?;
     let key = made.key_pem().map_err(Failure::bug)?;

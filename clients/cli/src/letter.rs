@@ -1,4 +1,5 @@
-//! Letters: `folkmoot write` as one who is no member of the group; `folkmoot letters` and `folkmoot answer` as one who is.
+//! Letters: `folkmoot write` as one who is no member of the group; `folkmoot letters` and `folkmoot
+//! answer` as one who is.
 
 use crate::args::{Answer, Write};
 use crate::commands::standard_input;
@@ -12,7 +13,8 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A folder for as long as a letter is under way: a stranger needs a charter and a store beside its identity.
+/// A folder for as long as a letter is under way: a stranger needs a charter and a store beside its
+/// identity.
 struct Desk(PathBuf);
 
 impl Drop for Desk {
@@ -70,7 +72,8 @@ fn named(name: &str) -> Result<GroupName, Failure> {
     GroupName::new(name).map_err(|error| Failure::new(Exit::Usage, format!("{name:?}: {error}")))
 }
 
-/// The identity and the charter, side by side: the identity by its name alone, so that there is no second copy of a key.
+/// The identity and the charter, side by side: the identity by its name alone, so that there is no
+/// second copy of a key.
 fn prepare(folder: &Path, desk: &Path, charter: &Path) -> Result<(), Failure> {
     let (identity, beside) = (StateFolder::at(folder), StateFolder::open(desk)?);
     for (file, link) in

@@ -15,7 +15,8 @@
 //! calls it too, since it runs members of its own, and it shows its numbers in the same way. The
 //! public modules are public for `folkmoot-bench` alone.
 //!
-//! Data goes to the standard output, everything else to the standard error; docs/cli.md has every command and exit code.
+//! Data goes to the standard output, everything else to the standard error; docs/cli.md has every
+//! command and exit code.
 
 mod args;
 mod authority;

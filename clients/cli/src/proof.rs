@@ -1,5 +1,6 @@
-//! Proofs of who said what: `folkmoot proof` takes one from the running member, `folkmoot verify FILE --charter CHARTER`
-//! judges it offline, with nothing but the charter, or with the group's transcript too.
+//! Proofs of who said what: `folkmoot proof` takes one from the running member, `folkmoot verify
+//! FILE --charter CHARTER` judges it offline, with nothing but the charter, or with the group's
+//! transcript too.
 
 use crate::args::{Proof, Verify};
 use crate::control::{Control, Request};
@@ -85,7 +86,8 @@ pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), F
     Ok(())
 }
 
-/// The name of the group in which it was said, if that is not the charter's own: as told, or one that the charter names.
+/// The name of the group in which it was said, if that is not the charter's own: as told, or one
+/// that the charter names.
 fn said_in(
     message: &SignedMessage,
     charter: &Charter,

@@ -1,4 +1,5 @@
-//! What people see: colours if wanted, tables, short ids. Data goes to the standard output, the rest elsewhere.
+//! What people see: colours if wanted, tables, short ids. Data goes to the standard output, the
+//! rest elsewhere.
 
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
@@ -59,8 +60,8 @@ pub fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     heading.into_iter().chain(lines.map(str::to_owned)).collect::<Vec<_>>().join("\n")
 }
 
-/// Text from others, made harmless for a terminal: control characters (escape sequences, line ends) are replaced, and
-/// so are the marks that turn the direction of writing.
+/// Text from others, made harmless for a terminal: control characters (escape sequences, line ends)
+/// are replaced, and so are the marks that turn the direction of writing.
 pub(crate) fn harmless(text: &str) -> String {
     let hides =
         |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
@@ -77,7 +78,8 @@ pub fn short(hex: &str) -> &str {
     hex.get(..8).unwrap_or(hex)
 }
 
-/// Seconds since 1970 as `2026-11-21T04:53:47Z`. Days to a date: Howard Hinnant, chrono-compatible low-level date algorithms.
+/// Seconds since 1970 as `2026-11-21T04:53:47Z`. Days to a date: Howard Hinnant, chrono-compatible
+/// low-level date algorithms.
 pub(crate) fn utc(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, day) = (days / 146_097, days % 146_097);

@@ -14,7 +14,8 @@ pub fn parse<Words: Parser>(words: impl IntoIterator<Item = OsString>) -> Result
     Words::try_parse_from(&words).map_err(|error| misread(&error, &words))
 }
 
-/// A command line that says nothing sensible, or asks for help. Programs hear of errors as data here, too.
+/// A command line that says nothing sensible, or asks for help. Programs hear of errors as data
+/// here, too.
 fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
     let text = error.to_string();
     if error.use_stderr() && words.iter().any(|word| word == "--json") {

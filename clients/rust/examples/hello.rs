@@ -1,4 +1,5 @@
-//! Say hello to a group, then print who comes, who goes and what is said: `cargo run --example hello -- STATE`
+//! Say hello to a group, then print who comes, who goes and what is said: `cargo run --example
+//! hello -- STATE`
 use folkmoot::{Event, Folkmoot, Service};
 
 #[tokio::main]

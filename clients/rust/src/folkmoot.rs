@@ -75,7 +75,8 @@ impl Folkmoot {
         self.running.next().await
     }
 
-    /// Joins the charter's group, now or as soon as the member is admitted and finds others. [`Event::View`] says when.
+    /// Joins the charter's group, now or as soon as the member is admitted and finds others.
+    /// [`Event::View`] says when.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -101,8 +102,9 @@ impl Folkmoot {
         Session { handle: self.running.handle.clone(), group, signed: false }
     }
 
-    /// Asks the group for admission, as a stranger, through whichever contacts answer. Events tell how it goes:
-    /// [`Event::Refused`] while votes are missing, then [`Event::Admitted`], or [`Event::Denied`] if the voters say no.
+    /// Asks the group for admission, as a stranger, through whichever contacts answer. Events tell
+    /// how it goes: [`Event::Refused`] while votes are missing, then [`Event::Admitted`], or
+    /// [`Event::Denied`] if the voters say no.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -118,9 +120,10 @@ impl Folkmoot {
         self.command(Command::Vote { subject, approve }).await
     }
 
-    /// Asks for admission for the holder of a CSR (PKCS#10, DER or PEM, as `openssl req -new` makes it), who is not here. Once the
-    /// voters and the group's key have signed, the member enters the admission. Its refusal is an event: among others where the
-    /// charter has certificates signed by their holders.
+    /// Asks for admission for the holder of a CSR (PKCS#10, DER or PEM, as `openssl req -new` makes
+    /// it), who is not here. Once the voters and the group's key have signed, the member enters the
+    /// admission. Its refusal is an event: among others where the charter has certificates signed
+    /// by their holders.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -128,7 +131,8 @@ impl Folkmoot {
         self.command(Command::SubmitCsr { csr: csr.into() }).await
     }
 
-    /// Asks for a new certificate for this member itself, from now on for as long as the charter allows. Voted on as an admission is.
+    /// Asks for a new certificate for this member itself, from now on for as long as the charter
+    /// allows. Voted on as an admission is.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -172,8 +176,8 @@ impl Folkmoot {
         self.command(command).await
     }
 
-    /// Proposes what `command` says, to expel, to change the charter or who votes, even if those who stay can then no longer
-    /// admit, remove or decide; and votes for it.
+    /// Proposes what `command` says, to expel, to change the charter or who votes, even if those
+    /// who stay can then no longer admit, remove or decide; and votes for it.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -181,10 +185,11 @@ impl Folkmoot {
         self.command(Command::Forced(Box::new(command))).await
     }
 
-    /// Writes to a group as one who is no member of it: the charter's own ([`Self::group`]) or one named under it. Private
-    /// to the members, signed by this identity; asked again until it is delivered, and answers are asked for as long as this
-    /// is open. Events tell: [`Event::LetterStands`], [`Event::Answer`]; [`Event::SendFailed`] for a text that is not 1 to
-    /// 8,192 bytes. The charter must say `letters = true`.
+    /// Writes to a group as one who is no member of it: the charter's own ([`Self::group`]) or one
+    /// named under it. Private to the members, signed by this identity; asked again until it is
+    /// delivered, and answers are asked for as long as this is open. Events tell:
+    /// [`Event::LetterStands`], [`Event::Answer`]; [`Event::SendFailed`] for a text that is not 1
+    /// to 8,192 bytes. The charter must say `letters = true`.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -192,8 +197,9 @@ impl Folkmoot {
         self.command(Command::Write { group, text: text.into() }).await
     }
 
-    /// Answers a stranger's letter ([`Event::Letter`]), before all members: 1 to 8,192 bytes, at most 8 answers to a letter,
-    /// signed by this member. [`Event::Answered`] says when it has its place; [`Event::SendFailed`] why not.
+    /// Answers a stranger's letter ([`Event::Letter`]), before all members: 1 to 8,192 bytes, at
+    /// most 8 answers to a letter, signed by this member. [`Event::Answered`] says when it has its
+    /// place; [`Event::SendFailed`] why not.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -217,8 +223,8 @@ impl Folkmoot {
         self.running.handle.look(|machine, now, _| machine.upper.member.status(now)).await
     }
 
-    /// How the group's authority stands, if this process speaks for it: the charter names its identity, and its folder has the office
-    /// (`folkmoot authority new`).
+    /// How the group's authority stands, if this process speaks for it: the charter names its
+    /// identity, and its folder has the office (`folkmoot authority new`).
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -226,8 +232,8 @@ impl Folkmoot {
         self.running.handle.look(|machine, _, _| machine.upper.member.authority()).await
     }
 
-    /// Hands an authority with replicas a record that has its place in the log that they share, in the log's order. Returns when all that
-    /// it brought about is on disk.
+    /// Hands an authority with replicas a record that has its place in the log that they share, in
+    /// the log's order. Returns when all that it brought about is on disk.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -235,7 +241,8 @@ impl Folkmoot {
         self.command(Command::Logged(record.into())).await
     }
 
-    /// Who says that it links by the other form than this charter's `hybrid_links`, and so is not linked to. Not proved.
+    /// Who says that it links by the other form than this charter's `hybrid_links`, and so is not
+    /// linked to. Not proved.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -259,11 +266,13 @@ impl Folkmoot {
         self.running.handle.look(|machine, _, _| machine.upper.member.proposals()).await
     }
 
-    /// A signed message ([`Event::Message`]) as a file that proves to anyone who said it, in which group and view: CMS, DER,
-    /// the text and the sender's certificate inside. `folkmoot verify` checks it, and OpenSSL checks its signature.
+    /// A signed message ([`Event::Message`]) as a file that proves to anyone who said it, in which
+    /// group and view: CMS, DER, the text and the sender's certificate inside. `folkmoot verify`
+    /// checks it, and OpenSSL checks its signature.
     ///
     /// # Errors
-    /// [`Error::NotSigned`]; [`Error::LocalProof`] for another event, or one that was changed; [`Error::Stopped`].
+    /// [`Error::NotSigned`]; [`Error::LocalProof`] for another event, or one that was changed;
+    /// [`Error::Stopped`].
     pub async fn proof(&self, message: &Event) -> Result<Vec<u8>, Error> {
         let Event::Message { sender, view, service, payload, origin, .. } = message else {
             return Err(Error::LocalProof("the event is no message".into()));
@@ -278,8 +287,8 @@ impl Folkmoot {
         Ok(proven.der().to_vec())
     }
 
-    /// Stops the member and waits until its disk has everything. Others see it fall silent; use [`Session::leave`]
-    /// before, to part at once.
+    /// Stops the member and waits until its disk has everything. Others see it fall silent; use
+    /// [`Session::leave`] before, to part at once.
     ///
     /// # Errors
     /// Why it could not go on to the end.
@@ -287,7 +296,8 @@ impl Folkmoot {
         self.running.stop().await
     }
 
-    /// The fault switch of the transport: cut, delay, drop, lose what is long, for demonstrations and tests.
+    /// The fault switch of the transport: cut, delay, drop, lose what is long, for demonstrations
+    /// and tests.
     pub fn faults(&self) -> Faults {
         self.faults.clone()
     }

@@ -1,12 +1,14 @@
-//! Secure peer groups in a few lines: open a state folder, join the group, send, hear everything in one order.
+//! Secure peer groups in a few lines: open a state folder, join the group, send, hear everything in
+//! one order.
 //!
 //! ```text
 //!   Folkmoot::open(folder) ──> Folkmoot ── next().await ──> Event     one reader
 //!                                 └─ join().await ──> Session         many senders: clone it
 //!                                                       send, try_send, queue; signed()
 //! ```
-//! The folder holds an identity (`folkmoot identity new NAME`) and a signed charter; see the README. The member runs as a
-//! task of the current tokio runtime and stops when [`Folkmoot`] and all its [`Session`]s are gone.
+//! The folder holds an identity (`folkmoot identity new NAME`) and a signed charter; see the
+//! README. The member runs as a task of the current tokio runtime and stops when [`Folkmoot`] and
+//! all its [`Session`]s are gone.
 //!
 //! ```no_run
 //! use folkmoot::{Event, Folkmoot, Service};

@@ -24,8 +24,9 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where other members may be found, besides the places that the folder remembers.
     pub seeds: Vec<Locator>,
-    /// Of an authority's process: whether it has replicas. What it issues then comes out as [`Event::Log`](crate::Event::Log), and is
-    /// told once it comes back by [`Folkmoot::logged`](crate::Folkmoot::logged).
+    /// Of an authority's process: whether it has replicas. What it issues then comes out as
+    /// [`Event::Log`](crate::Event::Log), and is told once it comes back by
+    /// [`Folkmoot::logged`](crate::Folkmoot::logged).
     pub replicated: bool,
     /// How far the wall clock is set forward: for tests.
     #[doc(hidden)]

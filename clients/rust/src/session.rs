@@ -19,8 +19,9 @@ impl Session {
         self.group
     }
 
-    /// This session, but what is sent through it carries the member's signature: every receiver can prove to others, with
-    /// [`crate::Folkmoot::proof`], who said it, and the sender cannot deny it. Costs a signature and 64 bytes a message.
+    /// This session, but what is sent through it carries the member's signature: every receiver can
+    /// prove to others, with [`crate::Folkmoot::proof`], who said it, and the sender cannot deny
+    /// it. Costs a signature and 64 bytes a message.
     ///
     /// ```no_run
     /// # async fn example(session: folkmoot::Session) -> Result<(), folkmoot::Error> {
@@ -33,14 +34,15 @@ impl Session {
         Self { signed: true, ..self.clone() }
     }
 
-    /// Sends one message of up to 16 MiB: waits while there is no key, returns once it is sealed and on its way.
+    /// Sends one message of up to 16 MiB: waits while there is no key, returns once it is sealed
+    /// and on its way.
     ///
-    /// Messages of one task go out in the order of its calls. `Agreed` gives all members one order; with `Safe`, a
-    /// message that comes back in a regular view is known to be held by all of it.
+    /// Messages of one task go out in the order of its calls. `Agreed` gives all members one order;
+    /// with `Safe`, a message that comes back in a regular view is known to be held by all of it.
     ///
     /// # Errors
-    /// [`Error::NotInGroup`] if the member is removed or leaves meanwhile; [`Error::SendRefused`] for a message that
-    /// is too long; [`Error::Stopped`].
+    /// [`Error::NotInGroup`] if the member is removed or leaves meanwhile; [`Error::SendRefused`]
+    /// for a message that is too long; [`Error::Stopped`].
     pub async fn send(&self, service: Service, payload: impl Into<Bytes>) -> Result<(), Error> {
         self.handle.send(self.message(service, payload.into())?).await
     }
@@ -53,8 +55,9 @@ impl Session {
         self.handle.try_send(self.message(service, payload.into())?).await
     }
 
-    /// Puts one message into the queue, waiting only while the queue is full: for senders that want throughput. It is
-    /// sealed when its turn comes, and dropped if the member is out of the group by then.
+    /// Puts one message into the queue, waiting only while the queue is full: for senders that want
+    /// throughput. It is sealed when its turn comes, and dropped if the member is out of the group
+    /// by then.
     ///
     /// # Errors
     /// [`Error::SendRefused`] for a message that is too long; [`Error::Stopped`].

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthorityError {
-    /// The folder has an office: it is never overwritten, since nobody could sign for its group any more.
+    /// The folder has an office: it is never overwritten, since nobody could sign for its group any
+    /// more.
     #[error("{path} holds the office of an authority already; choose another folder with --state")]
     LocalExists {
         /// Which folder.

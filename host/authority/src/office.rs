@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 /// Longest file that [`take_over`] reads.
 const FILE_BYTES_MAX: u64 = 16 * 1024;
 
-/// Draws an office for the group of this name and keeps it in the folder, which holds an identity and no office. Of Shoup's RSA it takes
-/// minutes: run it where it may block.
+/// Draws an office for the group of this name and keeps it in the folder, which holds an identity
+/// and no office. Of Shoup's RSA it takes minutes: run it where it may block.
 ///
 /// # Errors
 /// [`AuthorityError`].
@@ -33,7 +33,8 @@ pub fn found(
     keep(folder, &office)
 }
 
-/// Keeps an office in the folder, which holds an identity and no office, and writes what the founders need of it.
+/// Keeps an office in the folder, which holds an identity and no office, and writes what the
+/// founders need of it.
 ///
 /// # Errors
 /// [`AuthorityError`].
@@ -54,8 +55,8 @@ fn publish(folder: &StateFolder, identity: &Identity, office: &Office) -> Result
     Ok(public)
 }
 
-/// What founders need of the office in the folder. A stop may have come between the office and this file, and whoever fills a folder from a
-/// safe may have left it out: it is written anew then.
+/// What founders need of the office in the folder. A stop may have come between the office and this
+/// file, and whoever fills a folder from a safe may have left it out: it is written anew then.
 ///
 /// # Errors
 /// [`AuthorityError`].
@@ -87,7 +88,8 @@ fn load(identity: &Identity, store: &Store, folder: &StateFolder) -> Result<Opti
         .map_err(|error| AuthorityError::LocalFile { path: folder.store_path(), detail: detail(&error) })
 }
 
-/// Writes the office to a new file that its owner alone may read: for [`take_over`] on another machine. Who has the file is the authority.
+/// Writes the office to a new file that its owner alone may read: for [`take_over`] on another
+/// machine. Who has the file is the authority.
 ///
 /// # Errors
 /// [`AuthorityError`]; a file that is there is not overwritten.
@@ -102,7 +104,8 @@ pub fn hand_over(folder: &StateFolder, to: &Path) -> Result<(), AuthorityError> 
     write.map_err(|error| file(to, &error))
 }
 
-/// Keeps the office of the file in this folder, which holds an identity of its own and no office. The file stays: remove it.
+/// Keeps the office of the file in this folder, which holds an identity of its own and no office.
+/// The file stays: remove it.
 ///
 /// # Errors
 /// [`AuthorityError`].

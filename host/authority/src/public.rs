@@ -1,5 +1,5 @@
-//! What others may know of an authority: the certificate of its key, and who speaks with it. Two PEM blocks in one file, in this order; an
-//! `openssl x509` that reads it shows the first.
+//! What others may know of an authority: the certificate of its key, and who speaks with it. Two
+//! PEM blocks in one file, in this order; an `openssl x509` that reads it shows the first.
 
 use crate::AuthorityError;
 use crate::office::file;

@@ -1,4 +1,5 @@
-//! What was issued, as a folder's disk has it: a replica's log in its order, or what an authority keeps for itself.
+//! What was issued, as a folder's disk has it: a replica's log in its order, or what an authority
+//! keeps for itself.
 
 use crate::AuthorityError;
 use crate::replicas::{LOG_TABLE, Log};
@@ -12,17 +13,20 @@ use std::collections::BTreeMap;
 /// A certificate that was issued, or is about to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Where it stands in the log, from 1 on; none in an authority's own folder, which has no order.
+    /// Where it stands in the log, from 1 on; none in an authority's own folder, which has no
+    /// order.
     pub place: Option<u64>,
     /// For which request.
     pub request: Digest,
     /// The certificate (X.509, DER).
     pub der: Bytes,
-    /// Whether it is known to stand for good. One that is not was told to nobody, and another log may have another in its place.
+    /// Whether it is known to stand for good. One that is not was told to nobody, and another log
+    /// may have another in its place.
     pub stands: bool,
 }
 
-/// Everything in a folder on which nobody runs: in the log's order if it is a replica's, else in that of the requests' digests.
+/// Everything in a folder on which nobody runs: in the log's order if it is a replica's, else in
+/// that of the requests' digests.
 ///
 /// # Errors
 /// [`AuthorityError`]; [`AuthorityError::LocalFile`] if the log is damaged.
@@ -45,15 +49,17 @@ pub fn records(folder: &StateFolder) -> Result<Vec<Record>, AuthorityError> {
     Ok(all)
 }
 
-/// Puts the log of another replica, on whose folder (or a copy of it) nobody runs, into this one, whose replica knows no log: its owner says that
-/// this log is the log, where too few are left who know it. How many records it has.
+/// Puts the log of another replica, on whose folder (or a copy of it) nobody runs, into this one,
+/// whose replica knows no log: its owner says that this log is the log, where too few are left who
+/// know it. How many records it has.
 ///
-/// With it goes the ring's number, by which views are in order: else the one that took the log would begin again from views before those
-/// in which the others had it, and its log would count for the older one (AUTH-15).
+/// With it goes the ring's number, by which views are in order: else the one that took the log
+/// would begin again from views before those in which the others had it, and its log would count
+/// for the older one (AUTH-15).
 ///
 /// # Errors
-/// [`AuthorityError::LocalKnows`], [`AuthorityError::LocalNoLog`], [`AuthorityError::LocalOtherGroup`]; [`AuthorityError::LocalFile`] if a log
-/// is damaged.
+/// [`AuthorityError::LocalKnows`], [`AuthorityError::LocalNoLog`],
+/// [`AuthorityError::LocalOtherGroup`]; [`AuthorityError::LocalFile`] if a log is damaged.
 pub fn take_log(folder: &StateFolder, from: &StateFolder) -> Result<u64, AuthorityError> {
     folder.read_key()?;
     let no_log = || AuthorityError::LocalNoLog { path: from.path().to_owned() };
@@ -110,7 +116,8 @@ fn damaged(folder: &StateFolder, detail: String) -> AuthorityError {
     AuthorityError::LocalFile { path: folder.store_path(), detail }
 }
 
-/// What an authority has issued, as records for the log, by the disk of a folder on which it runs: another connection to its store.
+/// What an authority has issued, as records for the log, by the disk of a folder on which it runs:
+/// another connection to its store.
 ///
 /// # Errors
 /// [`AuthorityError`].

@@ -5,12 +5,14 @@
 //!  datagrams ------+--> Embedded -------+--> transport  2. then everything to transmit, one batch
 //!  timer, clock ---+    (both floors)   +--> events     3. then everything to tell
 //! ```
-//! A turn takes what has come (a batch of datagrams, some sends, or one of the rest), lets the machine say all it has to
-//! say, and acts on it in that order. Committing early what came late is harmless; transmitting early would not be (O4).
+//! A turn takes what has come (a batch of datagrams, some sends, or one of the rest), lets the
+//! machine say all it has to say, and acts on it in that order. Committing early what came late is
+//! harmless; transmitting early would not be (O4).
 //!
-//! Bounds: [`SENDS_WAITING_MAX`] messages and [`ORDERS_WAITING_MAX`] orders wait, then callers wait;
-//! [`EVENTS_WAITING_MAX`] events or [`EVENT_BYTES_WAITING_MAX`] bytes wait for the application, then the engine ends
-//! with [`RuntimeError::LocalSlowReader`], so that one slow program cannot hold up a ring.
+//! Bounds: [`SENDS_WAITING_MAX`] messages and [`ORDERS_WAITING_MAX`] orders wait, then callers
+//! wait; [`EVENTS_WAITING_MAX`] events or [`EVENT_BYTES_WAITING_MAX`] bytes wait for the
+//! application, then the engine ends with [`RuntimeError::LocalSlowReader`], so that one slow
+//! program cannot hold up a ring.
 
 use crate::{Clock, OsEntropy, RuntimeError, Wire, Writer};
 use bytes::Bytes;
@@ -187,7 +189,8 @@ impl<G: Ground, U: UpperFloor, W: Wire> Engine<G, U, W> {
         let deadline = self.machine.poll_timeout().map(|at| self.clock.when(at));
         let timer = async {
             match deadline {
-                // A timer wakes by the millisecond; what is due already does not wait for the next, but for what the sockets have.
+                // A timer wakes by the millisecond; what is due already does not wait for the next,
+                // but for what the sockets have.
                 Some(at) if at <= tokio::time::Instant::now() => tokio::task::yield_now().await,
                 Some(at) => tokio::time::sleep_until(at).await,
                 None => std::future::pending().await,
@@ -210,7 +213,8 @@ impl<G: Ground, U: UpperFloor, W: Wire> Engine<G, U, W> {
         inbox: &mut Vec<(Locator, Bytes)>,
     ) -> Result<(), RuntimeError> {
         if let Err(error) = result {
-            // A datagram socket reports other people's troubles too: go on, unless it says nothing else any more.
+            // A datagram socket reports other people's troubles too: go on, unless it says nothing
+            // else any more.
             self.turn.wire_errors += 1;
             tracing::debug!(%error, "transport");
             if self.turn.wire_errors > WIRE_ERRORS_MAX {
@@ -307,7 +311,8 @@ impl<G: Ground, U: UpperFloor, W: Wire> Engine<G, U, W> {
                     self.turn.told.push_front(event);
                     break;
                 }
-                // The application has dropped its end: events have no reader, and that is its choice.
+                // The application has dropped its end: events have no reader, and that is its
+                // choice.
                 Err(mpsc::error::TrySendError::Closed(_)) => self.turn.told_bytes = 0,
             }
         }

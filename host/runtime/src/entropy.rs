@@ -20,7 +20,8 @@ impl OsEntropy {
 
 impl Entropy for OsEntropy {
     fn fill(&mut self, out: &mut [u8]) {
-        // Without randomness there is nothing safe to go on with. A system that answered once does not stop answering.
+        // Without randomness there is nothing safe to go on with. A system that answered once does
+        // not stop answering.
         if getrandom::fill(out).is_err() {
             std::process::abort();
         }

@@ -18,7 +18,8 @@ pub enum StoreError {
         /// What is wrong with it.
         detail: String,
     },
-    /// The same of an authority's folder, or its replica's: what it told since a backup was made, it would tell otherwise.
+    /// The same of an authority's folder, or its replica's: what it told since a backup was made,
+    /// it would tell otherwise.
     #[error(
         "the store {path} is damaged ({detail}). Never restore this folder from a backup: what was issued since then could be issued a \
          second time. Keep a copy of it, and set it up anew as one that was lost (docs/cli.md, \"Replicas of an authority\")"
@@ -64,7 +65,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// As it is told of a folder that is never restored from a backup: an authority's, and its replica's.
+    /// As it is told of a folder that is never restored from a backup: an authority's, and its
+    /// replica's.
     #[must_use]
     pub fn never_restored(self) -> Self {
         match self {
@@ -161,7 +163,8 @@ pub enum RuntimeError {
     /// The stacks did not start from what the folder holds.
     #[error("the member cannot start: {0}")]
     LocalStart(String),
-    /// The application did not take its events; by Spread's custom, it is let go rather than the ring held up.
+    /// The application did not take its events; by Spread's custom, it is let go rather than the
+    /// ring held up.
     #[error("the application left {0} events untaken; take them faster")]
     LocalSlowReader(usize),
     /// There is no key now, or the queue is full: `try_send` does not wait.

@@ -1,4 +1,5 @@
-//! What the application holds: a handle to order and ask, and the end of the queue on which events come.
+//! What the application holds: a handle to order and ask, and the end of the queue on which events
+//! come.
 
 use crate::engine::{
     EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Outgoing, SENDS_WAITING_MAX, Sending, Turn,
@@ -9,7 +10,8 @@ use folkmoot_base::Instant;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// Orders and questions for one running member. Cheap to clone; the member stops when the last one is gone.
+/// Orders and questions for one running member. Cheap to clone; the member stops when the last one
+/// is gone.
 #[derive(Debug)]
 pub struct Handle<G: Ground, U: UpperFloor> {
     orders: mpsc::Sender<Order<G, U>>,
@@ -34,7 +36,8 @@ pub struct Running<G: Ground, U: UpperFloor> {
 /// Starts the engine as a task of the current tokio runtime.
 ///
 /// # Errors
-/// [`RuntimeError::LocalStart`] without randomness, [`RuntimeError::Store`] without a thread for the store.
+/// [`RuntimeError::LocalStart`] without randomness, [`RuntimeError::Store`] without a thread for
+/// the store.
 pub fn start<G, U, W>(
     machine: Embedded<G, U>,
     wire: W,
@@ -89,8 +92,9 @@ impl<G: Ground, U: UpperFloor> Running<G, U> {
 }
 
 impl<G: Ground, U: UpperFloor> Handle<G, U> {
-    /// Hands the member a command, and returns when all that it brought about at once is on disk: a vote whose command
-    /// has returned is not lost by a crash (DECISIONS O4). Waits while [`ORDERS_WAITING_MAX`] are waiting.
+    /// Hands the member a command, and returns when all that it brought about at once is on disk: a
+    /// vote whose command has returned is not lost by a crash (DECISIONS O4). Waits while
+    /// [`ORDERS_WAITING_MAX`] are waiting.
     ///
     /// # Errors
     /// [`RuntimeError::Stopped`]; then it may or may not have been obeyed.
@@ -120,8 +124,9 @@ impl<G: Ground, U: UpperFloor> Handle<G, U> {
     /// Sends one message: waits for a key and for room, returns when it is sealed (DECISIONS K5).
     ///
     /// # Errors
-    /// [`RuntimeError::NotInGroup`] when the member is out of the group, [`RuntimeError::SendRefused`] when the member
-    /// does not take the message, [`RuntimeError::Stopped`].
+    /// [`RuntimeError::NotInGroup`] when the member is out of the group,
+    /// [`RuntimeError::SendRefused`] when the member does not take the message,
+    /// [`RuntimeError::Stopped`].
     pub async fn send(&self, message: Sending) -> Result<(), RuntimeError> {
         let (done, answer) = oneshot::channel();
         let message = Outgoing { message, done: Some(done) };
@@ -129,7 +134,8 @@ impl<G: Ground, U: UpperFloor> Handle<G, U> {
         answer.await.map_err(|_| RuntimeError::Stopped)?
     }
 
-    /// Queues one message: waits for room only. It goes out when there is a key, or is dropped if the member leaves.
+    /// Queues one message: waits for room only. It goes out when there is a key, or is dropped if
+    /// the member leaves.
     ///
     /// # Errors
     /// [`RuntimeError::Stopped`].
@@ -141,7 +147,8 @@ impl<G: Ground, U: UpperFloor> Handle<G, U> {
     /// Sends one message if it can go now.
     ///
     /// # Errors
-    /// [`RuntimeError::NoEpoch`] while there is no key or while other messages wait, and as [`Self::send`].
+    /// [`RuntimeError::NoEpoch`] while there is no key or while other messages wait, and as
+    /// [`Self::send`].
     pub async fn try_send(&self, message: Sending) -> Result<(), RuntimeError> {
         let (done, answer) = oneshot::channel();
         let message = Outgoing { message, done: Some(done) };

@@ -1,14 +1,15 @@
-//! Runs one member on one node: one tokio task drives the shipped stacks with the system's clock, randomness, disk and
-//! sockets.
+//! Runs one member on one node: one tokio task drives the shipped stacks with the system's clock,
+//! randomness, disk and sockets.
 //!
 //! ```text
 //!   application  --Handle-->  engine (one task)  --Wire-->  transport
 //!                <-Running--        |
 //!                                 Writer (one thread)  -->  STATE/member.sqlite
 //! ```
-//! Promise: what a layer asks to keep is on disk before anything that relies on it leaves this process, in one
-//! transaction for each turn; every queue has a bound and says what happens when it is full; a damaged folder gives an
-//! error that names the file and what to do, never a panic; two processes never run on one folder.
+//! Promise: what a layer asks to keep is on disk before anything that relies on it leaves this
+//! process, in one transaction for each turn; every queue has a bound and says what happens when it
+//! is full; a damaged folder gives an error that names the file and what to do, never a panic; two
+//! processes never run on one folder.
 
 mod clock;
 mod engine;

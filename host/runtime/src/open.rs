@@ -32,12 +32,14 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where others of the group may be found, besides the places remembered from before.
     pub seeds: Vec<Locator>,
-    /// Of an authority's process: whether it has replicas, so that what it issues waits for the log that they share.
+    /// Of an authority's process: whether it has replicas, so that what it issues waits for the log
+    /// that they share.
     pub replicated: bool,
     /// How far the wall clock is set forward: for tests.
     #[doc(hidden)]
     pub clock_ahead: Duration,
-    /// Whether the member keeps every key it ever had, to show what they are good for once it is expelled.
+    /// Whether the member keeps every key it ever had, to show what they are good for once it is
+    /// expelled.
     #[doc(hidden)]
     pub danger_keep_keys: bool,
 }
@@ -69,7 +71,8 @@ pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
     open_with(options, |member| member).await
 }
 
-/// As [`open`], with what `wrap` makes of the member in its place: tests wrap it in one that leaves out a step.
+/// As [`open`], with what `wrap` makes of the member in its place: tests wrap it in one that leaves
+/// out a step.
 ///
 /// # Errors
 /// As [`open`].
@@ -143,9 +146,10 @@ impl Prepared {
     }
 }
 
-/// Opens a folder, up to where it starts: for benches and tests, which put floors of their own around the shipped ones. Its
-/// member is the host of `others` on the same node: they share its socket, its links and its store, and must be on the
-/// roster; admission at the door is the host's alone. The ring waits as `timing` says.
+/// Opens a folder, up to where it starts: for benches and tests, which put floors of their own
+/// around the shipped ones. Its member is the host of `others` on the same node: they share its
+/// socket, its links and its store, and must be on the roster; admission at the door is the host's
+/// alone. The ring waits as `timing` says.
 ///
 /// # Errors
 /// As [`open`].

@@ -17,7 +17,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// Longest file that is read from a state folder, the store aside: a charter with many founders fits.
+/// Longest file that is read from a state folder, the store aside: a charter with many founders
+/// fits.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A state folder, not locked: for reading and for making identities.
@@ -26,7 +27,8 @@ pub struct StateFolder {
     path: PathBuf,
 }
 
-/// The right to run on a state folder; given back when dropped or when the process ends, however it ends.
+/// The right to run on a state folder; given back when dropped or when the process ends, however it
+/// ends.
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "held, not used: closing the file gives the lock back")] File);
 
@@ -114,7 +116,8 @@ impl StateFolder {
         // Nobody else makes one here meanwhile.
         let _lock = self.lock()?;
         absent()?;
-        // The key last: a stop in between leaves no identity, and the next one made here replaces the certificate.
+        // The key last: a stop in between leaves no identity, and the next one made here replaces
+        // the certificate.
         write_whole(&self.certificate_path(), certificate_pem.as_bytes())?;
         let draft = self.path.join("identity.key.new");
         let write = || {
@@ -200,7 +203,8 @@ fn read(path: &Path) -> Result<Vec<u8>, StateError> {
     Ok(out)
 }
 
-/// Writes a file so that a crash leaves either what was there or all of it, and returns when the disk has it.
+/// Writes a file so that a crash leaves either what was there or all of it, and returns when the
+/// disk has it.
 ///
 /// # Errors
 /// [`StateError::LocalFile`].

@@ -1,12 +1,15 @@
-//! What must survive, in one SQLite file: keys and values in named tables, each row with a checksum.
+//! What must survive, in one SQLite file: keys and values in named tables, each row with a
+//! checksum.
 //!
 //! ```text
 //! engine --commit(batch)--> writer thread: BEGIN, all rows, COMMIT (WAL, synchronous=FULL) --done--> engine
 //! ```
-//! A batch is one transaction: after a crash either all of it is there or nothing. [`Writer::commit`] returns only when
-//! the disk has it, so whatever relies on it may go out afterwards (DECISIONS O4).
+//! A batch is one transaction: after a crash either all of it is there or nothing.
+//! [`Writer::commit`] returns only when the disk has it, so whatever relies on it may go out
+//! afterwards (DECISIONS O4).
 //!
-//! What is deleted is overwritten; of the tables with secrets it leaves the log of writes too, with the same commit.
+//! What is deleted is overwritten; of the tables with secrets it leaves the log of writes too, with
+//! the same commit.
 
 use crate::StoreError;
 use bytes::Bytes;
@@ -56,8 +59,9 @@ impl Store {
     /// Opens the store in `path`, or makes it; checks format and integrity.
     ///
     /// # Errors
-    /// [`StoreError::LocalCorrupt`] for a damaged, truncated or foreign file, [`StoreError::LocalFormat`] for a newer
-    /// one, [`StoreError::LocalDisk`] when the disk refuses. The file is left as it was.
+    /// [`StoreError::LocalCorrupt`] for a damaged, truncated or foreign file,
+    /// [`StoreError::LocalFormat`] for a newer one, [`StoreError::LocalDisk`] when the disk
+    /// refuses. The file is left as it was.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if !path.exists() {
             make(path)?;
@@ -133,8 +137,8 @@ impl Store {
         Ok(())
     }
 
-    /// Brings the log of writes home and empties it, if it may have what is to be gone. Whoever looks at the store meanwhile holds that up: then
-    /// it is done at the next commit.
+    /// Brings the log of writes home and empties it, if it may have what is to be gone. Whoever
+    /// looks at the store meanwhile holds that up: then it is done at the next commit.
     fn clean(&mut self) {
         if !self.unclean {
             return;
@@ -206,7 +210,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Moves `store` to its thread. Dropping the writer ends the thread and closes the store: then it is one file again.
+    /// Moves `store` to its thread. Dropping the writer ends the thread and closes the store: then
+    /// it is one file again.
     ///
     /// # Errors
     /// [`StoreError::LocalDisk`] when the system gives no thread.
@@ -257,7 +262,8 @@ fn connect(path: &Path, more: OpenFlags) -> Result<Connection, StoreError> {
     open().map_err(|error: rusqlite::Error| classify(path, &error))
 }
 
-/// Makes an empty store under another name and moves it to its place, so that a crash leaves either none or a whole one.
+/// Makes an empty store under another name and moves it to its place, so that a crash leaves either
+/// none or a whole one.
 fn make(path: &Path) -> Result<(), StoreError> {
     let disk =
         |error: std::io::Error| StoreError::LocalDisk { path: path.to_owned(), detail: error.to_string() };
@@ -294,8 +300,8 @@ fn checksum(table: &str, key: &[u8], value: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// The one `'static` copy of a table's name. A name not known today is kept for the life of the process, at most
-/// [`TABLES_MAX`] of them.
+/// The one `'static` copy of a table's name. A name not known today is kept for the life of the
+/// process, at most [`TABLES_MAX`] of them.
 fn name(names: &mut Vec<&'static str>, table: String) -> Option<&'static str> {
     if let Some(known) = names.iter().find(|known| **known == table) {
         return Some(known);

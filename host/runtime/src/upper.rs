@@ -1,4 +1,5 @@
-//! The shipped member stack as the engine's upper floor, with a tap for demonstrations between it and the node.
+//! The shipped member stack as the engine's upper floor, with a tap for demonstrations between it
+//! and the node.
 
 use crate::engine::{Note, Sending, UpperFloor};
 use crate::stacks::{Command, Event, Member};
@@ -36,7 +37,8 @@ pub struct Attempts {
     pub tries: u64,
 }
 
-/// The member, and what a demonstration does at its door: keep sealed payloads, or turn away the news of its removal.
+/// The member, and what a demonstration does at its door: keep sealed payloads, or turn away the
+/// news of its removal.
 pub struct MemberFloor {
     /// The member stack.
     pub member: Member,
@@ -57,8 +59,8 @@ impl MemberFloor {
         Self { member, tap: None, withhold: false, deaf: false }
     }
 
-    /// Keeps the sealed payloads that reach the member from now on, at most [`TAPPED_MAX`]; with `withhold`, instead of
-    /// handing them to it.
+    /// Keeps the sealed payloads that reach the member from now on, at most [`TAPPED_MAX`]; with
+    /// `withhold`, instead of handing them to it.
     pub fn tap(&mut self, withhold: bool) {
         self.tap = Some(VecDeque::new());
         self.withhold = withhold;
@@ -70,16 +72,17 @@ impl MemberFloor {
         self.tap.take().map(Vec::from).unwrap_or_default()
     }
 
-    /// From now on the member hears payloads only, no word of any change: it keeps every key that it has. Demonstrations
-    /// use it to show that a member that clings to its keys opens nothing that was sealed after its removal.
+    /// From now on the member hears payloads only, no word of any change: it keeps every key that
+    /// it has. Demonstrations use it to show that a member that clings to its keys opens nothing
+    /// that was sealed after its removal.
     pub fn danger_ignore_changes(&mut self) {
         self.deaf = true;
     }
 }
 
 impl MemberFloor {
-    /// Tries every key that the member ever held on `payloads`, wherever a sealed message is in them; `candidates` are
-    /// views and members that they may have been sealed for.
+    /// Tries every key that the member ever held on `payloads`, wherever a sealed message is in
+    /// them; `candidates` are views and members that they may have been sealed for.
     pub fn danger_attempt(&self, payloads: &[Tapped], candidates: &[(ViewId, Vec<MemberId>)]) -> Attempts {
         let mut all = Attempts { keys: self.member.spoils().len(), ..Attempts::default() };
         for one in payloads.iter().filter_map(|one| self.member.danger_attempt(&one.payload, candidates)) {
@@ -144,7 +147,8 @@ impl Upper for MemberFloor {
     }
 }
 
-/// Several members in one engine: what waits for a key ([`crate::Handle::send`]) is the host's; the others send by command.
+/// Several members in one engine: what waits for a key ([`crate::Handle::send`]) is the host's; the
+/// others send by command.
 impl<U: UpperFloor> UpperFloor for Attached<U> {
     fn can_send(&self, group: &GroupId) -> bool {
         self.host().can_send(group)

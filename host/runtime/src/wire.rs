@@ -6,9 +6,11 @@ use folkmoot_transport::Transport;
 use std::future::Future;
 use std::io;
 
-/// A transport, as the engine sees it. Unreliable and unordered by nature: a lost datagram is no error.
+/// A transport, as the engine sees it. Unreliable and unordered by nature: a lost datagram is no
+/// error.
 pub trait Wire: Send + 'static {
-    /// Waits for datagrams and appends at least one, with who sent it. Dropped halfway, it loses nothing.
+    /// Waits for datagrams and appends at least one, with who sent it. Dropped halfway, it loses
+    /// nothing.
     ///
     /// # Errors
     /// What the system said; the engine goes on unless nothing else comes any more.

@@ -1,4 +1,5 @@
-//! Faults on demand, for demos and tests: cut, drop, delay, lose what is long. Off, they cost one relaxed load.
+//! Faults on demand, for demos and tests: cut, drop, delay, lose what is long. Off, they cost one
+//! relaxed load.
 
 use crate::DELAYED_MAX;
 use bytes::Bytes;
@@ -30,7 +31,8 @@ struct Now {
 }
 
 impl Faults {
-    /// From now on nothing goes to or comes from exactly these locators; an empty set lets all through.
+    /// From now on nothing goes to or comes from exactly these locators; an empty set lets all
+    /// through.
     pub fn cut(&self, locators: impl IntoIterator<Item = Locator>) {
         let cut = locators.into_iter().collect();
         self.set(|now| now.cut = cut);
@@ -46,7 +48,8 @@ impl Faults {
         self.set(|now| now.delay = delay);
     }
 
-    /// Datagrams of more bytes are lost, both ways: a path that drops what is long and says nothing.
+    /// Datagrams of more bytes are lost, both ways: a path that drops what is long and says
+    /// nothing.
     pub fn longest(&self, bytes: usize) {
         self.set(|now| now.longest = Some(bytes));
     }

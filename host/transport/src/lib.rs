@@ -4,9 +4,10 @@
 //!   runtime --send(batch)--> Transport --> socket or hub --> ... --> Transport --recv(batch)--> runtime
 //!                                |  Faults: cut, drop, delay (demos and tests)  |
 //! ```
-//! One face for all: [`Transport::recv`] waits for at least one datagram and hands over all that are there;
-//! [`Transport::send`] never waits, and drops (and counts) what does not fit. Semantics are those of the paper's transport
-//! abstraction (Ferreira, Grothoff, Ruth 2003, §2): whole messages, unreliable, unordered; everything else is the link's.
+//! One face for all: [`Transport::recv`] waits for at least one datagram and hands over all that
+//! are there; [`Transport::send`] never waits, and drops (and counts) what does not fit. Semantics
+//! are those of the paper's transport abstraction (Ferreira, Grothoff, Ruth 2003, §2): whole
+//! messages, unreliable, unordered; everything else is the link's.
 
 mod faults;
 mod memory;
@@ -101,8 +102,8 @@ impl Transport {
         self.counters
     }
 
-    /// Waits until at least one datagram is there, then appends all that are, up to [`BATCH_MAX`] or a little more. Safe to
-    /// cancel: nothing is taken before it is appended.
+    /// Waits until at least one datagram is there, then appends all that are, up to [`BATCH_MAX`]
+    /// or a little more. Safe to cancel: nothing is taken before it is appended.
     ///
     /// # Errors
     /// The socket is gone; what a single peer provokes is no error.

@@ -1,7 +1,8 @@
-//! UDP: datagrams received many at a time (recvmmsg, GRO), sent many at a time (GSO) where the system can.
+//! UDP: datagrams received many at a time (recvmmsg, GRO), sent many at a time (GSO) where the
+//! system can.
 //!
-//! A turn's datagrams are a multicast in turn to each peer; they are sent peer by peer, since only neighbours to one address
-//! share a call. What goes to one peer keeps its order.
+//! A turn's datagrams are a multicast in turn to each peer; they are sent peer by peer, since only
+//! neighbours to one address share a call. What goes to one peer keeps its order.
 
 use crate::{BATCH_MAX, Counters, as_u64};
 use bytes::Bytes;
@@ -24,7 +25,8 @@ pub(crate) struct Socket {
     socket: UdpSocket,
     state: UdpSocketState,
     local: SocketAddr,
-    /// Where the system writes; copied out once, since what is received is opened at once and elsewhere.
+    /// Where the system writes; copied out once, since what is received is opened at once and
+    /// elsewhere.
     room: Vec<u8>,
     /// Equal-sized datagrams to one address, one after another.
     train: Vec<u8>,
@@ -129,7 +131,8 @@ impl Socket {
         }
     }
 
-    /// Sends equal-sized datagrams in one call; whether that is settled (sent, or dropped for lack of room).
+    /// Sends equal-sized datagrams in one call; whether that is settled (sent, or dropped for lack
+    /// of room).
     fn send_train(
         &mut self,
         address: SocketAddr,
@@ -171,7 +174,8 @@ fn transmit(destination: SocketAddr, contents: &[u8], segment_size: Option<usize
     Transmit { destination, ecn: None, contents, segment_size, src_ip: None }
 }
 
-/// How many datagrams from the front of `batch` can go as one: one address, one size but for a shorter last.
+/// How many datagrams from the front of `batch` can go as one: one address, one size but for a
+/// shorter last.
 fn train_length(batch: &[(Locator, Bytes)], most: usize) -> usize {
     let Some((to, first)) = batch.first() else { return 0 };
     let mut bytes = 0_usize;

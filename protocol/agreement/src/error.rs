@@ -7,7 +7,8 @@ pub enum AgreementError {
     /// The bytes do not decode as what this step carries.
     #[error("the step's bytes are malformed")]
     PeerMalformed,
-    /// A value that is no element of the group: out of range, off the curve, wrong subgroup, not the one encoding.
+    /// A value that is no element of the group: out of range, off the curve, wrong subgroup, not
+    /// the one encoding.
     #[error("a value is no element of the group")]
     PeerNotInGroup,
     /// The identity, which would fix the key.
@@ -44,7 +45,8 @@ pub enum AgreementError {
     /// The list leaves a partial key as it was: whoever had it still has the key.
     #[error("the list does not renew a value")]
     PeerNotRenewed,
-    /// Provable to whoever has the old key: the value is not what the old key gives at this position.
+    /// Provable to whoever has the old key: the value is not what the old key gives at this
+    /// position.
     #[error("the value is not the one that the old key gives")]
     PeerNotLent,
     /// What the member opened is not what it sent.

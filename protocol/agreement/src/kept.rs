@@ -7,8 +7,8 @@ use core::fmt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a finished run leaves: the state that a later change starts from. Secrets in it erase themselves when the last
-/// holder lets go.
+/// What a finished run leaves: the state that a later change starts from. Secrets in it erase
+/// themselves when the last holder lets go.
 #[derive(Clone)]
 pub struct Kept {
     module: ModuleName,
@@ -20,7 +20,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Wraps a module's own state. `ranks` are those of all members; `None` if `me` is not among them.
+    /// Wraps a module's own state. `ranks` are those of all members; `None` if `me` is not among
+    /// them.
     pub(crate) fn new(
         module: ModuleName,
         me: MemberId,
@@ -51,9 +52,9 @@ impl Kept {
         self.module
     }
 
-    /// This member's place in the run's own order, which the module made up (for GDH: by age). Told to the others
-    /// as [`crate::Origin::rank`]. A module may say more in the same number, as long as ranks sort by place
-    /// (Dutta–Barua: the size of the run).
+    /// This member's place in the run's own order, which the module made up (for GDH: by age). Told
+    /// to the others as [`crate::Origin::rank`]. A module may say more in the same number, as long
+    /// as ranks sort by place (Dutta–Barua: the size of the run).
     pub fn rank(&self) -> u32 {
         self.rank_of(&self.me).unwrap_or_default()
     }

@@ -7,9 +7,11 @@
 //!                        └─────> [Step::Done(secret)]            the same secret at every member, known to nobody else
 //!             keep ──> Kept, for the next run
 //! ```
-//! A [`Module`] is one run for one [`Plan`]: its members, and what each brings from an earlier run ([`Kept`]). It signs nothing, judges no view and knows no time: keying does.
-//! Modules: [`gdh`] (Cliques GDH), [`bd`] (Burmester–Desmedt), [`dutta_barua`], [`ckd`] (one makes the key for all),
-//! [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists), `mls` (RFC 9420, behind the feature of that name).
+//! A [`Module`] is one run for one [`Plan`]: its members, and what each brings from an earlier run
+//! ([`Kept`]). It signs nothing, judges no view and knows no time: keying does. Modules: [`gdh`]
+//! (Cliques GDH), [`bd`] (Burmester–Desmedt), [`dutta_barua`], [`ckd`] (one makes the key for all),
+//! [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists), `mls` (RFC 9420, behind the
+//! feature of that name).
 
 pub mod bd;
 mod circle;

@@ -17,7 +17,8 @@ pub enum Step {
         /// The step's bytes.
         body: Vec<u8>,
     },
-    /// This member has the secret; the others have it, or will when they deliver what this member has delivered.
+    /// This member has the secret; the others have it, or will when they deliver what this member
+    /// has delivered.
     Done(Secret<Vec<u8>>),
 }
 
@@ -30,7 +31,8 @@ pub struct Stage {
     pub deciding: bool,
 }
 
-/// One run of one module at one member. Every member, the sender too, gives every step to `receive` in the one order.
+/// One run of one module at one member. Every member, the sender too, gives every step to `receive`
+/// in the one order.
 pub trait Module: Send {
     /// The name in charters and under signatures.
     fn name(&self) -> ModuleName;
@@ -50,7 +52,8 @@ pub trait Module: Send {
         entropy: &mut dyn Entropy,
     ) -> Result<Vec<Step>, AgreementError>;
 
-    /// Places of the members whose step all wait for now. Equal at all members that delivered the same steps.
+    /// Places of the members whose step all wait for now. Equal at all members that delivered the
+    /// same steps.
     fn awaited(&self) -> Vec<usize>;
 
     /// Where the run stands.
@@ -59,7 +62,8 @@ pub trait Module: Send {
     /// What the run has cost this member so far.
     fn count(&self) -> Count;
 
-    /// After [`Step::Done`]: what a later run starts from. Before that, or for a module that keeps nothing, `None`.
+    /// After [`Step::Done`]: what a later run starts from. Before that, or for a module that keeps
+    /// nothing, `None`.
     fn keep(&self) -> Option<Kept>;
 }
 
@@ -72,13 +76,14 @@ pub struct Count {
     pub inversions: u64,
 }
 
-/// Makes a run of `module` for the members of `plan`. `kept` is what this member's origin in the plan stands for; what
-/// it was made of stays as it was, so that a run that comes to nothing costs nothing.
+/// Makes a run of `module` for the members of `plan`. `kept` is what this member's origin in the
+/// plan stands for; what it was made of stays as it was, so that a run that comes to nothing costs
+/// nothing.
 ///
 /// # Errors
-/// [`AgreementError::LocalKept`] if the plan says that this member brings something and `kept` is not it;
-/// [`AgreementError::PeerOrigin`] if what the plan says of another cannot be; [`AgreementError::LocalNotBuilt`] if this build
-/// lacks the module.
+/// [`AgreementError::LocalKept`] if the plan says that this member brings something and `kept` is
+/// not it; [`AgreementError::PeerOrigin`] if what the plan says of another cannot be;
+/// [`AgreementError::LocalNotBuilt`] if this build lacks the module.
 pub fn begin(
     module: ModuleName,
     plan: &Plan,

@@ -1,8 +1,9 @@
 //! Who takes part in a run, and what each brings along from an earlier one.
 //!
-//! Everything here is equal at all members before the run starts: it comes from the view and from what each member said of
-//! itself, in the one order, before the view was installed. So all know the same [`Plan::base`] and the same awaited members,
-//! and nobody has to guess what kind of change it was.
+//! Everything here is equal at all members before the run starts: it comes from the view and from
+//! what each member said of itself, in the one order, before the view was installed. So all know
+//! the same [`Plan::base`] and the same awaited members, and nobody has to guess what kind of
+//! change it was.
 
 use crate::AgreementError;
 use crate::base::{Digest, MemberId};
@@ -39,7 +40,8 @@ impl Plan {
     /// A run in which each member brings what its origin says; `None` brings nothing.
     ///
     /// # Errors
-    /// [`AgreementError::LocalMembers`] as [`Self::new`], and if there is not one origin for each member.
+    /// [`AgreementError::LocalMembers`] as [`Self::new`], and if there is not one origin for each
+    /// member.
     pub fn with_origins(
         members: &[MemberId],
         me: usize,
@@ -84,8 +86,9 @@ impl Plan {
         self.origins.get(place).copied().flatten()
     }
 
-    /// Places by what they bring: those of one earlier run together, in that run's order; everybody else alone. The base
-    /// first, which is the largest, of equals the one with the lowest place; the others behind it by the same rule.
+    /// Places by what they bring: those of one earlier run together, in that run's order; everybody
+    /// else alone. The base first, which is the largest, of equals the one with the lowest place;
+    /// the others behind it by the same rule.
     pub fn sides(&self) -> &[Vec<usize>] {
         &self.sides
     }
@@ -104,8 +107,8 @@ impl Plan {
         (0..self.members.len()).filter(|place| !base.contains(place)).collect()
     }
 
-    /// AGR-60: on this member's own side, each claims the rank that it had. `held_by` reads the state that this member
-    /// brings: who had that rank.
+    /// AGR-60: on this member's own side, each claims the rank that it had. `held_by` reads the
+    /// state that this member brings: who had that rank.
     pub(crate) fn check_ranks(
         &self,
         held_by: impl Fn(u32) -> Option<MemberId>,
@@ -150,7 +153,8 @@ fn sides(origins: &[Option<Origin>]) -> Vec<Vec<usize>> {
     sides.into_iter().map(|(_, side)| side).collect()
 }
 
-/// The members of a run by age: the base in the order of its run, then the newcomers by place. A member's rank is its position here.
+/// The members of a run by age: the base in the order of its run, then the newcomers by place. A
+/// member's rank is its position here.
 pub(crate) struct ByAge {
     /// By rank: who.
     pub(crate) members: Vec<MemberId>,

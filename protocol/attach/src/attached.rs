@@ -17,7 +17,8 @@ use bytes::Bytes;
 use folkmoot_base::{Entropy, Instant, MemberId, Persist, StoreKey, UnixTime, store};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Where members who are not the host keep what they persist. Key: member ‖ length of the table's name ‖ name ‖ key.
+/// Where members who are not the host keep what they persist. Key: member ‖ length of the table's
+/// name ‖ name ‖ key.
 pub const TABLE: &str = "attached";
 
 /// Members of one node.
@@ -150,8 +151,9 @@ fn kept_apart(member: &MemberId, persist: Persist) -> Persist {
     Persist { key: StoreKey { table: TABLE, key }, value }
 }
 
-/// What `member` finds of its own in a store that it shares: not the host's, who has the tables themselves. The transcript
-/// is its node's. Pairs of tables that this release does not know are left where they are.
+/// What `member` finds of its own in a store that it shares: not the host's, who has the tables
+/// themselves. The transcript is its node's. Pairs of tables that this release does not know are
+/// left where they are.
 pub fn stored_for(member: &MemberId, stored: &[(StoreKey, Bytes)]) -> Vec<(StoreKey, Bytes)> {
     let own = |(place, value): &(StoreKey, Bytes)| {
         let rest = place.key.strip_prefix(member.0.as_slice()).filter(|_| place.table == TABLE)?;

@@ -80,7 +80,8 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
         }
     }
 
-    /// Carries words up and down until both are quiet. Ends because each word is answered by fewer, or by bytes outward.
+    /// Carries words up and down until both are quiet. Ends because each word is answered by fewer,
+    /// or by bytes outward.
     fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         loop {
             let mut quiet = true;

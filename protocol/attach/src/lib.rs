@@ -1,5 +1,5 @@
-//! The stair between the floors: what a member and its node say to each other, and the queue that carries it when both
-//! live in one process.
+//! The stair between the floors: what a member and its node say to each other, and the queue that
+//! carries it when both live in one process.
 //!
 //! ```text
 //!        application
@@ -10,8 +10,8 @@
 //!  datagram |   ^ datagram
 //!        transport
 //! ```
-//! [`Embedded`] joins one of each: the runtime and the simulator both drive it, so the wiring they run is the same.
-//! [`Attached`] is several upper floors as one: several members on one node.
+//! [`Embedded`] joins one of each: the runtime and the simulator both drive it, so the wiring they
+//! run is the same. [`Attached`] is several upper floors as one: several members on one node.
 
 mod attached;
 mod embedded;
@@ -55,7 +55,8 @@ pub enum UpperOutput<E> {
     Trace(Trace),
 }
 
-/// A node stack: link, ring and group behind one face. After each call, outputs are polled until `None`, then the timeout.
+/// A node stack: link, ring and group behind one face. After each call, outputs are polled until
+/// `None`, then the timeout.
 pub trait Ground {
     /// A member speaks.
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy);

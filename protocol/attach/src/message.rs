@@ -42,7 +42,8 @@ pub enum ToNode {
         /// What; opaque here.
         payload: Bytes,
     },
-    /// Order a complaint: `suspect` is silent in `view` (the newest notice's id). By K4, enough of them remove it.
+    /// Order a complaint: `suspect` is silent in `view` (the newest notice's id). By K4, enough of
+    /// them remove it.
     Complain {
         /// Who complains.
         member: MemberId,
@@ -78,7 +79,8 @@ pub enum ToNode {
 pub enum ToMember {
     /// Of one of its groups.
     Group(Indication),
-    /// A transcript entry took its place: at start, by catch-up, or in ring order. Verified by the node; verify it too.
+    /// A transcript entry took its place: at start, by catch-up, or in ring order. Verified by the
+    /// node; verify it too.
     Entry(Bytes),
     /// An admission frame came over a link from a guest, or from our contact when we are the guest.
     Guest {
@@ -101,7 +103,8 @@ pub enum ToMember {
         /// The peer.
         node: NodeId,
     },
-    /// The node joined or formed a configuration with these nodes; groups can be joined from now on.
+    /// The node joined or formed a configuration with these nodes; groups can be joined from now
+    /// on.
     Configuration {
         /// The nodes.
         nodes: Vec<NodeId>,

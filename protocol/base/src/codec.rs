@@ -1,7 +1,9 @@
-//! Control messages on the wire: the TLS presentation language (crate `tls_codec`), one encoding per value.
+//! Control messages on the wire: the TLS presentation language (crate `tls_codec`), one encoding
+//! per value.
 //!
-//! A message type derives `TlsSize`, `TlsSerialize` and `TlsDeserializeBytes`; [`encode`] puts the version byte in front,
-//! [`decode`] refuses unknown versions, leftover bytes, and any input that is not the one encoding of what it says.
+//! A message type derives `TlsSize`, `TlsSerialize` and `TlsDeserializeBytes`; [`encode`] puts the
+//! version byte in front, [`decode`] refuses unknown versions, leftover bytes, and any input that
+//! is not the one encoding of what it says.
 
 use bytes::Bytes;
 use std::io::Write;
@@ -68,7 +70,8 @@ pub fn decode<T: DeserializeBytes + Serialize + Size>(input: &[u8]) -> Result<T,
 
 /// Declares enumerations whose values are one byte each on the wire.
 ///
-/// Every variant states its byte. The crate that calls this depends on `tls_codec` as well: the derived code names it.
+/// Every variant states its byte. The crate that calls this depends on `tls_codec` as well: the
+/// derived code names it.
 #[macro_export]
 macro_rules! codec_enum {
     ($($(#[$about:meta])* $seen:vis enum $name:ident { $($variants:tt)* })+) => {$(
@@ -83,7 +86,8 @@ pub use codec_enum;
 
 /// Bytes of any length to 16 MiB inside a message: a four-byte length, then the bytes.
 ///
-/// `tls_codec`'s own byte vectors assert on short input in debug builds, or read byte by byte; this one does neither.
+/// `tls_codec`'s own byte vectors assert on short input in debug builds, or read byte by byte; this
+/// one does neither.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Blob(pub Bytes);
 

@@ -62,7 +62,8 @@ impl<D> Default for Mutant<D> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Danger {
-    /// Ring: each node uses its own delivery line in recovery (breaks failure atomicity and rule H; O2).
+    /// Ring: each node uses its own delivery line in recovery (breaks failure atomicity and rule H;
+    /// O2).
     RingOwnLine,
     /// Ring: SAFE messages are delivered as soon as they are in order.
     RingSafeAsAgreed,
@@ -96,7 +97,8 @@ pub enum Danger {
     KeyingNoConfirm,
     /// Keying: the controller keeps its old share and the old key when somebody leaves.
     KeyingReusesKey,
-    /// Keying: a key is put into use although the roster has lost somebody of its view since the run began (KEY-12).
+    /// Keying: a key is put into use although the roster has lost somebody of its view since the
+    /// run began (KEY-12).
     KeyingKeepsExpelled,
     /// Session: goes on sealing under the old epoch after a removal (K3 off).
     SessionSealsAfterRemoval,
@@ -126,9 +128,11 @@ pub enum Danger {
     SessionLogsPlaintext,
     /// Admission: a vote is not kept on disk before it is sent.
     AdmissionForgetsVote,
-    /// Admission: a voter approves every decision that it wants in one ballot, and carries out all that find a quorum there.
+    /// Admission: a voter approves every decision that it wants in one ballot, and carries out all
+    /// that find a quorum there.
     AdmissionVotesTwice,
-    /// Admission and transcript: certificates of the group's key name no share-epoch that there is, and are taken all the same.
+    /// Admission and transcript: certificates of the group's key name no share-epoch that there is,
+    /// and are taken all the same.
     AdmissionNoShareEpoch,
     /// Admission: shares that are over stay on disk.
     AdmissionKeepsOldShares,

@@ -92,13 +92,13 @@ digest_id!(
     NodeId, "node"
 );
 digest_id!(
-    /// One admitted party: SHA-256 of its public key's SPKI (DER). A program that embeds everything has one key in both
-    /// seats, hence equal bytes; see [`MemberId::node`].
+    /// One admitted party: SHA-256 of its public key's SPKI (DER). A program that embeds everything
+    /// has one key in both seats, hence equal bytes; see [`MemberId::node`].
     MemberId, "member"
 );
 digest_id!(
-    /// A group: SHA-256("folkmoot group v1" ‖ charter bytes), or of (label ‖ ring's GroupId ‖ name) for a group without a
-    /// charter of its own (DECISIONS N1).
+    /// A group: SHA-256("folkmoot group v1" ‖ charter bytes), or of (label ‖ ring's GroupId ‖ name)
+    /// for a group without a charter of its own (DECISIONS N1).
     GroupId, "group"
 );
 digest_id!(

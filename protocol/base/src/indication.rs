@@ -15,14 +15,14 @@ pub enum Indication {
         view: ViewId,
         /// All members once it is installed, sorted: in the same order everywhere.
         members: Vec<MemberId>,
-        /// Members of the notice before who did not stay all the way since. Some are gone; others are gone and back,
-        /// and then in `members` too.
+        /// Members of the notice before who did not stay all the way since. Some are gone; others
+        /// are gone and back, and then in `members` too.
         removed: Vec<MemberId>,
         /// Why.
         cause: Cause,
     },
-    /// From here on, promises of the old configuration hold only among those who are not lost. A notice follows in the
-    /// next configuration.
+    /// From here on, promises of the old configuration hold only among those who are not lost. A
+    /// notice follows in the next configuration.
     Transitional {
         /// Which group.
         group: GroupId,

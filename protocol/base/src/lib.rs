@@ -1,8 +1,9 @@
-//! The nouns that two layers say: identifiers, views, services, time, entropy, secrets, bytes on the wire, limits.
+//! The nouns that two layers say: identifiers, views, services, time, entropy, secrets, bytes on
+//! the wire, limits.
 //!
-//! Everything here is plain data. Nothing reads a clock, opens a socket, starts a thread or draws from the operating
-//! system: time and randomness are arguments ([`Instant`], [`UnixTime`], [`Entropy`]), bytes to keep are an output
-//! ([`Persist`]).
+//! Everything here is plain data. Nothing reads a clock, opens a socket, starts a thread or draws
+//! from the operating system: time and randomness are arguments ([`Instant`], [`UnixTime`],
+//! [`Entropy`]), bytes to keep are an output ([`Persist`]).
 
 pub mod codec;
 pub mod danger;

@@ -12,11 +12,13 @@ pub const GROUPS_MAX: usize = 10_000;
 pub const GROUP_NAME_BYTES_MAX: usize = 255;
 /// Longest application message, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Largest datagram that a link hands to a transport, in bytes: Ethernet's 1,500 less IPv6 and UDP headers.
+/// Largest datagram that a link hands to a transport, in bytes: Ethernet's 1,500 less IPv6 and UDP
+/// headers.
 pub const DATAGRAM_BYTES_MAX: usize = 1_452;
 /// Largest frame that fits one datagram once a link has sealed it, in bytes.
 pub const FRAME_BYTES_MAX: usize = 1_400;
-/// Largest frame that a link takes, splitting it into fragments, in bytes (a JOIN or commit token of 64 nodes fits).
+/// Largest frame that a link takes, splitting it into fragments, in bytes (a JOIN or commit token
+/// of 64 nodes fits).
 pub const LONG_FRAME_BYTES_MAX: usize = 64 * 1024;
 /// Most bytes of application messages that wait in a node for the token.
 pub const SEND_QUEUE_BYTES_MAX: usize = 2 * (MESSAGE_BYTES_MAX + 1024 * 1024);

@@ -68,7 +68,8 @@ impl<K: Kem> OpeningKey<K> {
     }
 }
 
-/// Seals `plain` to the public key `to` under `info`, which both sides know. `None` if that is no key. Draws 64 bytes at most.
+/// Seals `plain` to the public key `to` under `info`, which both sides know. `None` if that is no
+/// key. Draws 64 bytes at most.
 pub fn seal<K: Kem>(to: &[u8], info: &[u8], plain: &[u8], entropy: &mut dyn Entropy) -> Option<Sealed> {
     let to = K::PublicKey::from_bytes(to).ok()?;
     let mode = OpModeS::<K>::Base;

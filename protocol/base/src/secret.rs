@@ -3,7 +3,8 @@
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A secret. Its `Debug` prints no content; it is erased when dropped; equality takes constant time.
+/// A secret. Its `Debug` prints no content; it is erased when dropped; equality takes constant
+/// time.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Secret<T: Zeroize>(T);
 

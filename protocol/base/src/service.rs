@@ -3,7 +3,8 @@
 use crate::codec::codec_enum;
 
 codec_enum! {
-    /// What a sender asks of the delivery of one message; each level promises all that the levels below it do.
+    /// What a sender asks of the delivery of one message; each level promises all that the levels
+    /// below it do.
     pub enum Service {
         /// May be lost, in any order.
         Unreliable = 1,

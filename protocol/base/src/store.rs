@@ -8,14 +8,15 @@ pub const TABLES: &[&str] = &["ring", "transcript", "vote", "request", "keying",
 /// A key in the store: a table and a key inside it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreKey {
-    /// The table; one owner layer each: "ring", "transcript", "vote", "request", "keying", "locator" ([`TABLES`]);
-    /// and "attached", where several members share a disk.
+    /// The table; one owner layer each: "ring", "transcript", "vote", "request", "keying",
+    /// "locator" ([`TABLES`]); and "attached", where several members share a disk.
     pub table: &'static str,
     /// The key inside the table, at most 64 bytes (128 in "attached").
     pub key: Bytes,
 }
 
-/// An output: write `value` under `key` (`None`: delete) and commit, before any later output takes effect.
+/// An output: write `value` under `key` (`None`: delete) and commit, before any later output takes
+/// effect.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Persist {
     /// Where.

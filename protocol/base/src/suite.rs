@@ -1,4 +1,5 @@
-//! What a charter can name of cryptography: modules that agree on keys, and ciphers that seal under them.
+//! What a charter can name of cryptography: modules that agree on keys, and ciphers that seal under
+//! them.
 
 /// The modules of key agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,14 +41,15 @@ impl ModuleName {
         Self::MlsHybrid,
     ];
 
-    /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight, then TGDH. Both are
-    /// contributory.
+    /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight,
+    /// then TGDH. Both are contributory.
     pub fn by_size(members: usize) -> Self {
         if members > GDH_MEMBERS_MAX { Self::Tgdh } else { Self::Gdh }
     }
 
-    /// Whether every member has a share of its own in every key. Not so where one makes the key, nor in a Dutta–Barua join,
-    /// where most of the old members only listen; a charter takes these by name.
+    /// Whether every member has a share of its own in every key. Not so where one makes the key,
+    /// nor in a Dutta–Barua join, where most of the old members only listen; a charter takes these
+    /// by name.
     pub fn contributory(self) -> bool {
         match self {
             Self::Gdh | Self::Bd | Self::Tgdh | Self::Str => true,
@@ -55,7 +57,8 @@ impl ModuleName {
         }
     }
 
-    /// The same with ML-KEM-768 in every exchange between two; `None` for a module that has no such form.
+    /// The same with ML-KEM-768 in every exchange between two; `None` for a module that has no such
+    /// form.
     pub fn hybrid(self) -> Option<Self> {
         match self {
             Self::Ckd | Self::CkdHybrid => Some(Self::CkdHybrid),
@@ -120,7 +123,8 @@ impl Keying {
         }
     }
 
-    /// The same with ML-KEM-768 in every exchange between two; `None` where a module that it may choose has no such form.
+    /// The same with ML-KEM-768 in every exchange between two; `None` where a module that it may
+    /// choose has no such form.
     pub fn hybrid(self) -> Option<Self> {
         match self {
             Self::BySize => None,
@@ -136,7 +140,8 @@ impl Keying {
         }
     }
 
-    /// Reads what [`Self::as_str`] writes of what a charter can name: no hybrid form, which has a field of its own.
+    /// Reads what [`Self::as_str`] writes of what a charter can name: no hybrid form, which has a
+    /// field of its own.
     pub fn from_name(name: &str) -> Option<Self> {
         if name == Self::BY_SIZE {
             return Some(Self::BySize);
@@ -145,7 +150,8 @@ impl Keying {
     }
 }
 
-/// The ciphers that seal messages: authenticated, with associated data, keys of 32 and nonces of 12 bytes.
+/// The ciphers that seal messages: authenticated, with associated data, keys of 32 and nonces of 12
+/// bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Cipher {
     /// AES-256-GCM: the fastest where the processor helps.

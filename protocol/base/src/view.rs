@@ -12,11 +12,13 @@ pub struct ConfigurationId {
     pub ring_seq: u64,
     /// The node that made the commit token.
     pub representative: NodeId,
-    /// Drawn by the representative, so that an id restored from an old disk still is not one seen before.
+    /// Drawn by the representative, so that an id restored from an old disk still is not one seen
+    /// before.
     pub nonce: [u8; 16],
 }
 
-/// Names a view of one group: the ring's configuration, and the number of the message in it that caused the view.
+/// Names a view of one group: the ring's configuration, and the number of the message in it that
+/// caused the view.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
 )]

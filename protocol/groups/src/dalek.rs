@@ -7,8 +7,8 @@ use curve25519_dalek::traits::{Identity as _, VartimeMultiscalarMul as _};
 use curve25519_dalek::{EdwardsPoint, RistrettoPoint, Scalar, constants};
 use zeroize::Zeroize as _;
 
-/// The subgroup of prime order of edwards25519 (RFC 8032). Decoding refuses points outside it, and points that are written in another way
-/// than the shortest.
+/// The subgroup of prime order of edwards25519 (RFC 8032). Decoding refuses points outside it, and
+/// points that are written in another way than the shortest.
 #[derive(Debug, Clone, Copy)]
 pub struct Edwards;
 

@@ -5,8 +5,8 @@
 //! Edwards     Ed25519 signatures: the subgroup of prime order     elements of 32 bytes
 //! Ristretto   key agreement, and signatures that we alone read    elements of 32 bytes
 //! ```
-//! Decoding takes one encoding of a value and no other. Whatever may be secret goes through operations in constant time;
-//! only [`PrimeGroup::raise_many`] may take variable time.
+//! Decoding takes one encoding of a value and no other. Whatever may be secret goes through
+//! operations in constant time; only [`PrimeGroup::raise_many`] may take variable time.
 
 mod dalek;
 mod p256;
@@ -56,13 +56,13 @@ pub trait PrimeGroup: Clone + Copy + Send + Sync + core::fmt::Debug + 'static {
     }
     /// A number from 64 uniformly random bytes (a wide hash).
     fn from_wide(bytes: &[u8; 64]) -> Self::Scalar;
-    /// Where the polynomials of shared secrets are evaluated for `member`: SHA-512 of its id under a label, never zero.
-    /// Nobody chooses its own.
+    /// Where the polynomials of shared secrets are evaluated for `member`: SHA-512 of its id under
+    /// a label, never zero. Nobody chooses its own.
     fn place(member: &MemberId) -> Self::Scalar {
         hashed::<Self>(&[b"folkmoot share place v1", &[0], Self::NAME, &[0], &member.0])
     }
-    /// A fixed map from elements to numbers, one for each label: SHA-512 over label and encoding, reduced. The result is
-    /// off uniform by less than 2^-250, and never zero.
+    /// A fixed map from elements to numbers, one for each label: SHA-512 over label and encoding,
+    /// reduced. The result is off uniform by less than 2^-250, and never zero.
     fn to_scalar(label: &[u8], element: &Self::Element) -> Self::Scalar {
         let mut encoded = Self::encode(element);
         let scalar = hashed::<Self>(&[label, &encoded]);
@@ -95,10 +95,11 @@ pub trait PrimeGroup: Clone + Copy + Send + Sync + core::fmt::Debug + 'static {
     fn identity() -> Self::Element;
     /// The one encoding, [`Self::ELEMENT_BYTES`] long.
     fn encode(element: &Self::Element) -> Vec<u8>;
-    /// The element that `bytes` encodes, if it is one of the group of prime order. The identity is decoded too, where the
-    /// group has an encoding of it.
+    /// The element that `bytes` encodes, if it is one of the group of prime order. The identity is
+    /// decoded too, where the group has an encoding of it.
     fn decode_any(bytes: &[u8]) -> Option<Self::Element>;
-    /// The element that `bytes` encodes; not the identity, nor one outside the group of prime order.
+    /// The element that `bytes` encodes; not the identity, nor one outside the group of prime
+    /// order.
     fn decode(bytes: &[u8]) -> Option<Self::Element> {
         Self::decode_any(bytes).filter(|element| *element != Self::identity())
     }

@@ -90,7 +90,8 @@ impl PrimeGroup for P256 {
     /// The identity is not decoded: its encoding has another length.
     fn decode_any(bytes: &[u8]) -> Option<ProjectivePoint> {
         let bytes: [u8; 33] = bytes.try_into().ok()?;
-        // The library reads SEC1's compact form (tag 05) too, which would be a second encoding of each element.
+        // The library reads SEC1's compact form (tag 05) too, which would be a second encoding of
+        // each element.
         if !matches!(bytes, [2 | 3, ..]) {
             return None;
         }

@@ -1,5 +1,5 @@
-//! The certificate of a group's key: X.509v3, a CA, signed by that key itself. Anyone who trusts it can verify every
-//! certificate that the group issues with a standard tool.
+//! The certificate of a group's key: X.509v3, a CA, signed by that key itself. Anyone who trusts it
+//! can verify every certificate that the group issues with a standard tool.
 //!
 //! ```text
 //! TBSCertificate  v3, serial (16 bytes), the algorithm of the group's key, issuer = subject = {CN = the group's name}, validity, SPKI,
@@ -41,7 +41,8 @@ pub struct AuthorityBody {
 }
 
 impl AuthorityBody {
-    /// For the group of this name and key, from `not_before` for a hundred years. The common name is the group's, cut to 64 bytes.
+    /// For the group of this name and key, from `not_before` for a hundred years. The common name
+    /// is the group's, cut to 64 bytes.
     pub fn new(name: &str, key: GroupKey, not_before: UnixTime, entropy: &mut dyn Entropy) -> Self {
         let not_after = UnixTime(not_before.0.saturating_add(YEARS * 365 * 86_400));
         Self { serial: draw_serial(entropy), name: common(name), key, not_before, not_after }

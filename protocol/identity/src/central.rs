@@ -1,5 +1,6 @@
-//! The authority of a group (GAUTH), if the charter says `mode = "centralised"`: a key outside the group that signs its certificates and
-//! may deal the shares of the group's key. The members vote as always; the authority signs what they voted for.
+//! The authority of a group (GAUTH), if the charter says `mode = "centralised"`: a key outside the
+//! group that signs its certificates and may deal the shares of the group's key. The members vote
+//! as always; the authority signs what they voted for.
 //!
 //! ```toml
 //! mode = "centralised"
@@ -8,7 +9,8 @@
 //! nodes = ["c783…"]                    # key ids of those who speak with it: its replicas
 //! dealer = "keeps"                     # or "setup-only"; where the scheme has shares, and nowhere else
 //! ```
-//! Source: Saxena, Tsudik, Yi (2003), sections 2 and 4, GAUTH. What a combination lacks is said by [`refusal`].
+//! Source: Saxena, Tsudik, Yi (2003), sections 2 and 4, GAUTH. What a combination lacks is said by
+//! [`refusal`].
 
 use crate::charter_value::{unhex, value};
 use crate::policy::{Below, Policies, Policy, key};
@@ -25,7 +27,8 @@ pub const AUTHORITY_NODES_MAX: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dealer {
-    /// Keeps it, sealed, and deals anew when holders leave, voters come or the threshold moves. It can sign for the group.
+    /// Keeps it, sealed, and deals anew when holders leave, voters come or the threshold moves. It
+    /// can sign for the group.
     Keeps,
     /// Erases it once it is dealt.
     SetupOnly,
@@ -46,7 +49,8 @@ impl Dealer {
     }
 }
 
-/// Who signs the certificates of a group with `mode = "centralised"`. The same in every version of the charter: no vote changes it.
+/// Who signs the certificates of a group with `mode = "centralised"`. The same in every version of
+/// the charter: no vote changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Central {
     /// The certificate of the key that signs.
@@ -94,8 +98,8 @@ impl Central {
     }
 }
 
-/// `ID-48`, `ID-66`: why a group cannot be run so; `follows`: its threshold follows its size. The docs' table of schemes and modes is made of this
-/// (docs/protocol/identity.md).
+/// `ID-48`, `ID-66`: why a group cannot be run so; `follows`: its threshold follows its size. The
+/// docs' table of schemes and modes is made of this (docs/protocol/identity.md).
 pub fn refusal(
     scheme: Scheme,
     mode: Mode,
@@ -139,8 +143,9 @@ pub(crate) fn check_policies(
     if scheme == Scheme::Asm && (alone || policies.policy == Policy::List) {
         return Err(("policy", "it admits without signers: with asm somebody has to sign"));
     }
-    // A multisignature counts of keys alone whose holders have shown that they know the secret. Where an authority signs, what showed it is the
-    // request that voters looked at: whom nobody voted for could sign in a voter's name, by a key made from the voter's.
+    // A multisignature counts of keys alone whose holders have shown that they know the secret.
+    // Where an authority signs, what showed it is the request that voters looked at: whom nobody
+    // voted for could sign in a voter's name, by a key made from the voter's.
     if scheme == Scheme::Asm && policies.below == Below::Authority {
         return Err((
             "below_threshold",

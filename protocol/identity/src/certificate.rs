@@ -10,7 +10,8 @@ use folkmoot_signing::VerifyingKey;
 /// Longest identity certificate, in bytes of DER.
 pub const CERTIFICATE_BYTES_MAX: usize = 1024;
 
-/// A verified identity certificate: in its one form, signed by its own key. Its term is judged by [`Self::check_term`].
+/// A verified identity certificate: in its one form, signed by its own key. Its term is judged by
+/// [`Self::check_term`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityCertificate {
     der: Bytes,
@@ -99,7 +100,8 @@ impl IdentityCertificate {
     }
 }
 
-/// The PEM bundle of these certificates: the `-CAfile` under which OpenSSL verifies what they signed.
+/// The PEM bundle of these certificates: the `-CAfile` under which OpenSSL verifies what they
+/// signed.
 pub fn identities_pem<'a>(certificates: impl IntoIterator<Item = &'a IdentityCertificate>) -> String {
     certificates.into_iter().map(IdentityCertificate::to_pem).collect()
 }

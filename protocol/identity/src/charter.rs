@@ -1,4 +1,5 @@
-//! The charter: a group's founding rules, as TOML. The exact bytes are kept; their digest names the group (N1).
+//! The charter: a group's founding rules, as TOML. The exact bytes are kept; their digest names the
+//! group (N1).
 //!
 //! ```toml
 //! version = 1
@@ -37,7 +38,8 @@
 //! keying = "mls"
 //! cipher = "chacha20-poly1305"
 //! ```
-//! Later versions (T8) are the founding text and the changes made since: the GroupId stays, [`Charter::digest`] moves on.
+//! Later versions (T8) are the founding text and the changes made since: the GroupId stays,
+//! [`Charter::digest`] moves on.
 
 use crate::CharterError;
 use crate::central::{Central, Dealer, check_policies};
@@ -115,10 +117,11 @@ impl Charter {
         })
     }
 
-    /// The charter after a vote set `field` to `word`. Fields: threshold, policy, list, decider, admit, remove, roles.NAME,
-    /// objections, request_days, below_threshold, keying, cipher, hybrid, contributory,
-    /// minority, minority_may_admit, letters, certificate_days, request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms,
-    /// refresh_ms}, groups.NAME.{keying, cipher}.
+    /// The charter after a vote set `field` to `word`. Fields: threshold, policy, list, decider,
+    /// admit, remove, roles.NAME, objections, request_days, below_threshold, keying, cipher,
+    /// hybrid, contributory, minority, minority_may_admit, letters, certificate_days,
+    /// request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms, refresh_ms},
+    /// groups.NAME.{keying, cipher}.
     ///
     /// # Errors
     /// [`CharterError::PeerChange`].
@@ -157,7 +160,8 @@ impl Charter {
         self.group
     }
 
-    /// Names this version: the founding text and every change since, in order. What votes and certificates cover.
+    /// Names this version: the founding text and every change since, in order. What votes and
+    /// certificates cover.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -197,12 +201,14 @@ impl Charter {
         Central::mode(self.central())
     }
 
-    /// The authority that signs certificates, where the mode is centralised. The same in every version.
+    /// The authority that signs certificates, where the mode is centralised. The same in every
+    /// version.
     pub fn central(&self) -> Option<&Central> {
         self.central.as_deref()
     }
 
-    /// Whether shares of the group's key are never made again after the first: only a dealer could, and it has erased the secret.
+    /// Whether shares of the group's key are never made again after the first: only a dealer could,
+    /// and it has erased the secret.
     pub fn is_dealt_once(&self) -> bool {
         let dealer = self.central().and_then(|central| central.dealer);
         self.scheme.needs_dealer() && dealer == Some(Dealer::SetupOnly)
@@ -243,8 +249,8 @@ impl Charter {
         self.rules.groups.names()
     }
 
-    /// Whether the agreement also runs ML-KEM-768: in CKD's pairs, in MLS's encapsulations. Of links
-    /// [`Self::hybrid_links`] says it.
+    /// Whether the agreement also runs ML-KEM-768: in CKD's pairs, in MLS's encapsulations. Of
+    /// links [`Self::hybrid_links`] says it.
     pub fn hybrid(&self) -> bool {
         self.rules.hybrid
     }
@@ -284,7 +290,8 @@ impl Charter {
         self.rules.certificate_days
     }
 
-    /// How long a request stays open, and votes on it count, unless [`Policies::request_days`] says it.
+    /// How long a request stays open, and votes on it count, unless [`Policies::request_days`] says
+    /// it.
     pub fn request_hours(&self) -> u32 {
         self.rules.request_hours
     }

@@ -1,4 +1,5 @@
-//! ID-37: what a charter says of the groups that are named under it, where that is not what it says of its own.
+//! ID-37: what a charter says of the groups that are named under it, where that is not what it says
+//! of its own.
 
 use folkmoot_base::{Cipher, GroupId, GroupName, Keying};
 use serde::Deserialize;

@@ -87,8 +87,9 @@ impl Text {
         Ok(text)
     }
 
-    /// `ID-48`, `ID-66`, `ID-67`: a scheme that this release runs, with what it needs. A signature of the group does not say whose
-    /// hands made it, so with such a scheme no rule can ask who they were; a multisignature is somebody's, so nobody comes in by a list.
+    /// `ID-48`, `ID-66`, `ID-67`: a scheme that this release runs, with what it needs. A signature
+    /// of the group does not say whose hands made it, so with such a scheme no rule can ask who
+    /// they were; a multisignature is somebody's, so nobody comes in by a list.
     pub(crate) fn scheme(&self, rules: &Rules, central: Option<&Central>) -> Result<Scheme, CharterError> {
         let scheme = Scheme::from_name(&self.scheme).ok_or(value("scheme", SCHEMES))?;
         let (mode, dealer) = (Central::mode(central), central.and_then(|central| central.dealer));

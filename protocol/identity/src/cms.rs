@@ -8,9 +8,10 @@
 //!     signerInfos   SET OF v1, issuerAndSerial, sha256,
 //!                          signedAttrs {content-type = id-data, message-digest}, ecdsa-with-SHA256, signature
 //! ```
-//! [`open`] takes apart what came, assembles the message anew from content, certificates and signatures, and compares byte
-//! for byte (no signature need be checked to refuse what differs); then it verifies each certificate, and each signature
-//! over attributes that it made itself. What no signature covers, the comparison does.
+//! [`open`] takes apart what came, assembles the message anew from content, certificates and
+//! signatures, and compares byte for byte (no signature need be checked to refuse what differs);
+//! then it verifies each certificate, and each signature over attributes that it made itself. What
+//! no signature covers, the comparison does.
 
 use crate::{CmsError, IdentityCertificate};
 use ::cms::cert::{CertificateChoices, IssuerAndSerialNumber};
@@ -97,8 +98,8 @@ pub(crate) fn assemble_by(
     encode(content, core::iter::once((certificate, signature))).map_err(|_| CmsError::LocalEncode)
 }
 
-/// Takes a message of at most `bytes_max` bytes and one signer apart; verifies its form, and neither certificate (DER) nor
-/// signature, which are the caller's to judge.
+/// Takes a message of at most `bytes_max` bytes and one signer apart; verifies its form, and
+/// neither certificate (DER) nor signature, which are the caller's to judge.
 pub(crate) fn single(der: &[u8], bytes_max: usize) -> Result<(Vec<u8>, Vec<u8>, Signature), CmsError> {
     let (content, parts) = take_apart(der, bytes_max, 1)?;
     let (certificate, signature) = parts.into_iter().next().ok_or(CmsError::WireSigners)?;
@@ -154,7 +155,8 @@ fn content_of(signed: &SignedData) -> Result<Vec<u8>, CmsError> {
     Ok(content.into_bytes().into())
 }
 
-/// Pairs certificates (DER, not looked at yet) with signatures by issuer and serial number, one to one.
+/// Pairs certificates (DER, not looked at yet) with signatures by issuer and serial number, one to
+/// one.
 fn signers_of(signed: &SignedData, signers_max: usize) -> Result<Parts, CmsError> {
     let certificates = signed.certificates.as_ref().ok_or(CmsError::WireSigners)?;
     let count = signed.signer_infos.0.len();

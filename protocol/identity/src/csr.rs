@@ -1,5 +1,6 @@
-//! A certification request (CSR, PKCS#10, RFC 2986), as `openssl req -new` makes one: a key's own signature over its name, by which
-//! its holder is known to have it. It names no group and no term: a member proposes those for it ([`crate::Request::by_csr`]).
+//! A certification request (CSR, PKCS#10, RFC 2986), as `openssl req -new` makes one: a key's own
+//! signature over its name, by which its holder is known to have it. It names no group and no term:
+//! a member proposes those for it ([`crate::Request::by_csr`]).
 //!
 //! ```text
 //! CertificationRequest ::= SEQUENCE {
@@ -7,10 +8,12 @@
 //!   ecdsa-with-SHA256, BIT STRING }
 //! nonce ‖ serial number = SHA-256("folkmoot csr v1" ‖ 00 ‖ CSR), 16 bytes each, the serial number brought into its range
 //! ```
-//! So one CSR makes one nonce and one serial number, whoever proposes for it and when; that is how it is known again.
+//! So one CSR makes one nonce and one serial number, whoever proposes for it and when; that is how
+//! it is known again.
 //!
-//! Attributes are wishes. A wish that the certificate will not fulfil is refused, not passed over: an extensionRequest is taken only if
-//! every member's certificate has each of its extensions, with the same value to the byte.
+//! Attributes are wishes. A wish that the certificate will not fulfil is refused, not passed over:
+//! an extensionRequest is taken only if every member's certificate has each of its extensions, with
+//! the same value to the byte.
 
 use crate::envelope::{self, BASIC_CONSTRAINTS, KEY_USAGE, check_name, key_identifier, serial_of};
 use crate::{CertificateError, Serial};
@@ -85,8 +88,9 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// Reads what other software wrote, DER or PEM. Of an ECDSA signature there are two that say the same, and most software makes
-    /// either: the lower is put in, so that what comes out has one form ([`Self::from_der`]) and one nonce.
+    /// Reads what other software wrote, DER or PEM. Of an ECDSA signature there are two that say
+    /// the same, and most software makes either: the lower is put in, so that what comes out has
+    /// one form ([`Self::from_der`]) and one nonce.
     ///
     /// # Errors
     /// [`CsrError`].
@@ -103,7 +107,8 @@ impl Csr {
         };
         let mut request = parse(&der)?;
         let signature = request.signature.as_bytes().ok_or(CsrError::WireMalformed)?;
-        // Of a foreign key kind the signature is none of ours; that the key is wrong is what shall be said.
+        // Of a foreign key kind the signature is none of ours; that the key is wrong is what shall
+        // be said.
         let _ = key_of(&request.info)?;
         algorithm_of(&request)?;
         let low = Signature::from_foreign_der(signature).map_err(CsrError::WireSignature)?;
@@ -296,7 +301,8 @@ pub(crate) fn join(csr: &Csr, proposed: &[u8]) -> Result<Vec<u8>, CertificateErr
         .map_err(|_| CertificateError::LocalValue("does not encode"))
 }
 
-/// Takes the two apart: DER of each, neither judged. None if it is no such pair; a CMS message is not, it begins with an identifier.
+/// Takes the two apart: DER of each, neither judged. None if it is no such pair; a CMS message is
+/// not, it begins with an identifier.
 pub(crate) fn part(der: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let pair = Pair::from_der(der).ok().filter(|pair| der::Tagged::tag(&pair.csr) == der::Tag::Sequence)?;
     Some((pair.csr.to_der().ok()?, pair.proposed.to_der().ok()?))

@@ -48,8 +48,8 @@ pub struct CharterDraft {
 }
 
 impl CharterDraft {
-    /// A draft with a fresh nonce and defaults: the module by size, minorities continue and admit, certificates hold a year,
-    /// requests three days.
+    /// A draft with a fresh nonce and defaults: the module by size, minorities continue and admit,
+    /// certificates hold a year, requests three days.
     pub fn new(name: GroupName, threshold: u32, founders: Vec<Founder>, entropy: &mut dyn Entropy) -> Self {
         Self {
             name,
@@ -96,7 +96,8 @@ impl CharterDraft {
         }
         line("keying", quote(self.keying.as_str()));
         line("cipher", quote(self.cipher.as_str()));
-        // Left out where it is false: older releases do not know the word, and refuse what they do not know.
+        // Left out where it is false: older releases do not know the word, and refuse what they do
+        // not know.
         if self.hybrid {
             line("hybrid", self.hybrid.to_string());
         }

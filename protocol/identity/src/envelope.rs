@@ -1,4 +1,5 @@
-//! The X.509v3 envelope of every certificate of a member: self-signed or issued by a group's key, of a P-256 key, one DER form.
+//! The X.509v3 envelope of every certificate of a member: self-signed or issued by a group's key,
+//! of a P-256 key, one DER form.
 //!
 //! ```text
 //! TBSCertificate  v3, serial (16 bytes), ecdsa-with-SHA256, issuer = subject = {CN = name}, validity, SPKI,
@@ -7,7 +8,8 @@
 //! issued          the algorithm of the group's key, issuer = {CN = the group's name}, and before the membership
 //!                 authorityKeyIdentifier (first 20 bytes of the SHA-256 of the group key's SPKI)
 //! ```
-//! [`open`] reads the values out, builds the envelope anew from them, and takes only the bytes that come out.
+//! [`open`] reads the values out, builds the envelope anew from them, and takes only the bytes that
+//! come out.
 
 use crate::CertificateError;
 use crate::issuer::{Issuer, algorithm, key_kind};
@@ -33,7 +35,8 @@ const TIME_MAX: u64 = 253_402_300_799;
 pub(crate) const BASIC_CONSTRAINTS: &[u8] = &[0x30, 0x00];
 pub(crate) const KEY_USAGE: &[u8] = &[0x03, 0x02, 0x06, 0xc0];
 
-/// A serial number: 16 bytes, the first between 0x40 and 0x7f, so that it is one DER INTEGER of 16 bytes.
+/// A serial number: 16 bytes, the first between 0x40 and 0x7f, so that it is one DER INTEGER of 16
+/// bytes.
 pub type Serial = [u8; 16];
 
 /// Draws a serial number.
@@ -171,8 +174,8 @@ impl Envelope {
     }
 }
 
-/// Reads a certificate of at most `bytes_max` bytes, in its one form. One that is not issued by a group is signed by its own
-/// key; of one that is, the signature comes back unverified.
+/// Reads a certificate of at most `bytes_max` bytes, in its one form. One that is not issued by a
+/// group is signed by its own key; of one that is, the signature comes back unverified.
 pub(crate) fn open(der: &[u8], bytes_max: usize) -> Result<(Envelope, Vec<u8>), CertificateError> {
     if der.len() > bytes_max {
         return Err(CertificateError::WireTooLong(der.len()));

@@ -1,5 +1,6 @@
-//! Why a certificate, charter, vote or request was refused. `Wire…`: the bytes are not one. `Peer…`: they are one, and whoever
-//! signed it says something that does not stand. `Local…`: our caller asked for what cannot be.
+//! Why a certificate, charter, vote or request was refused. `Wire…`: the bytes are not one.
+//! `Peer…`: they are one, and whoever signed it says something that does not stand. `Local…`: our
+//! caller asked for what cannot be.
 
 use folkmoot_base::{DecodeError, MemberId, UnixTime};
 use folkmoot_signing::SigningError;
@@ -41,7 +42,8 @@ pub enum CertificateError {
     /// It was issued by the group's key, where votes or another key are asked for.
     #[error("issued by a key that is not the group's here")]
     PeerGroupKey,
-    /// It stands on votes, on a multisignature or on a key, where the charter's scheme asks for another of these.
+    /// It stands on votes, on a multisignature or on a key, where the charter's scheme asks for
+    /// another of these.
     #[error("its authority is of another kind than the charter's scheme asks for")]
     PeerAuthority,
     /// The multisignature in it is not its signers' on this certificate.
@@ -64,7 +66,8 @@ pub enum CertificateError {
     /// The charter admits by its list, and that does not have the holder.
     #[error("the holder is not on the charter's list")]
     PeerNotListed,
-    /// `TRN-59` It does not name the expulsions of its holder as they are: what was granted before one admits nobody after it.
+    /// `TRN-59` It does not name the expulsions of its holder as they are: what was granted before
+    /// one admits nobody after it.
     #[error(
         "TRN-59: of a time before its holder {0} was expelled, or after an expulsion that is not known here"
     )]

@@ -1,9 +1,11 @@
-//! The group membership certificate: X.509v3. Its holder signs it, with the votes inside that are its authority, or with one
-//! multisignature of the voters in their place. If the charter's scheme gives the group a key of its own, that key signs it.
+//! The group membership certificate: X.509v3. Its holder signs it, with the votes inside that are
+//! its authority, or with one multisignature of the voters in their place. If the charter's scheme
+//! gives the group a key of its own, that key signs it.
 //!
 //! The extension that says so is [`crate::Membership`].
 //!
-//! What is voted on is the request digest: SHA-256("folkmoot request v1" ‖ 00 ‖ TBSCertificate with `votes` empty).
+//! What is voted on is the request digest: SHA-256("folkmoot request v1" ‖ 00 ‖ TBSCertificate with
+//! `votes` empty).
 
 mod body;
 
@@ -24,7 +26,8 @@ use std::collections::BTreeSet;
 /// Longest membership certificate, in bytes of DER: it must fit an entry of the transcript.
 pub const GMC_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
 
-/// A membership certificate in its one form, signed by its holder. Its authority is judged by [`Self::check_authority`].
+/// A membership certificate in its one form, signed by its holder. Its authority is judged by
+/// [`Self::check_authority`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gmc {
     der: Bytes,
@@ -35,10 +38,12 @@ pub struct Gmc {
 }
 
 impl Gmc {
-    /// Composes the certificate from the proposed body and the votes (sorted here), signed by its holder.
+    /// Composes the certificate from the proposed body and the votes (sorted here), signed by its
+    /// holder.
     ///
     /// # Errors
-    /// [`CertificateError::LocalNotHolder`]; [`CertificateError::LocalValue`] for a voter twice or too many votes.
+    /// [`CertificateError::LocalNotHolder`]; [`CertificateError::LocalValue`] for a voter twice or
+    /// too many votes.
     pub fn compose(
         body: &GmcBody,
         votes: &[VoteProof],
@@ -51,7 +56,8 @@ impl Gmc {
         Self::issue(body, identity)
     }
 
-    /// Composes the certificate from the proposed body and the multisignature of the voters, signed by its holder.
+    /// Composes the certificate from the proposed body and the multisignature of the voters, signed
+    /// by its holder.
     ///
     /// # Errors
     /// [`CertificateError::LocalNotHolder`]; [`CertificateError::LocalValue`] if it is too long.
@@ -66,10 +72,12 @@ impl Gmc {
         Self::issue(body, identity)
     }
 
-    /// The certificate with the signature that the group's key, or its authority's, made over [`GmcBody::issued_tbs`].
+    /// The certificate with the signature that the group's key, or its authority's, made over
+    /// [`GmcBody::issued_tbs`].
     ///
     /// # Errors
-    /// [`CertificateError::PeerSignature`] if it is not; [`CertificateError::LocalValue`] if the body is not to be issued.
+    /// [`CertificateError::PeerSignature`] if it is not; [`CertificateError::LocalValue`] if the
+    /// body is not to be issued.
     pub fn issue_by_group(
         body: &GmcBody,
         key: &GroupKey,
@@ -140,17 +148,20 @@ impl Gmc {
     /// Whether the group's key has signed the request that this certificate grants.
     ///
     /// # Errors
-    /// [`CertificateError::PeerAuthority`] without such a signature, [`CertificateError::PeerSignature`].
+    /// [`CertificateError::PeerAuthority`] without such a signature,
+    /// [`CertificateError::PeerSignature`].
     pub fn check_combined(&self, key: &GroupKey) -> Result<(), CertificateError> {
         let combined = self.combined().ok_or(CertificateError::PeerAuthority)?;
         let message = self.body.combined_message(&combined.epoch)?;
         key.verify_raw(&message, &combined.signature).map_err(|_| CertificateError::PeerSignature)
     }
 
-    /// Whether the certificate stands under `charter` (as changed so far): it fits the charter, and carries the votes that
-    /// the charter asks for, each by one of `voters`, or their multisignature where that is the charter's scheme; for a founder, that the charter names its key. No clock: expiry of
-    /// votes and term are judged by whoever orders the admission (T7). No quorum: where the charter forbids a minority to
-    /// admit, that takes the electorate, which is the transcript's (`TRN-17`); the charter names only who founded.
+    /// Whether the certificate stands under `charter` (as changed so far): it fits the charter, and
+    /// carries the votes that the charter asks for, each by one of `voters`, or their
+    /// multisignature where that is the charter's scheme; for a founder, that the charter names its
+    /// key. No clock: expiry of votes and term are judged by whoever orders the admission (T7). No
+    /// quorum: where the charter forbids a minority to admit, that takes the electorate, which is
+    /// the transcript's (`TRN-17`); the charter names only who founded.
     ///
     /// # Errors
     /// [`CertificateError`], `Peer…`.
@@ -163,8 +174,9 @@ impl Gmc {
         self.check_authority_of(charter, need, voters)
     }
 
-    /// The same, where so many votes are needed: fewer than the threshold, if there are fewer voters and the charter has it
-    /// reset then. Only who knows the voters can say (`Roster::threshold`).
+    /// The same, where so many votes are needed: fewer than the threshold, if there are fewer
+    /// voters and the charter has it reset then. Only who knows the voters can say
+    /// (`Roster::threshold`).
     ///
     /// # Errors
     /// [`CertificateError`], `Peer…`.
@@ -245,7 +257,8 @@ impl Gmc {
         self.body.membership.multi.as_ref()
     }
 
-    /// Who approved, by vote or multisignature, and until when that counts; empty for a founder, and where the group's key has signed.
+    /// Who approved, by vote or multisignature, and until when that counts; empty for a founder,
+    /// and where the group's key has signed.
     pub fn approvals(&self) -> Vec<(MemberId, UnixTime)> {
         let votes = self.votes().iter().map(|vote| (vote.voter, vote.expires));
         let multi = self.multi().into_iter();

@@ -69,7 +69,8 @@ impl Identity {
     /// Reads what [`Self::key_pem`] and [`IdentityCertificate::to_pem`] write.
     ///
     /// # Errors
-    /// [`CertificateError::LocalPem`], [`CertificateError::LocalNotHolder`], or what the certificate breaks.
+    /// [`CertificateError::LocalPem`], [`CertificateError::LocalNotHolder`], or what the
+    /// certificate breaks.
     pub fn from_pem(key_pem: &str, certificate_pem: &str) -> Result<Self, CertificateError> {
         let (label, der) =
             der::pem::decode_vec(key_pem.as_bytes()).map_err(|_| CertificateError::LocalPem("key"))?;

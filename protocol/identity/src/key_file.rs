@@ -15,10 +15,12 @@ const PKCS8: &str = "PRIVATE KEY";
 const SEC1: &str = "EC PRIVATE KEY";
 
 impl Identity {
-    /// Makes an identity of a key that other software drew: PEM, PKCS#8 or SEC 1, P-256 with its curve named, not encrypted.
+    /// Makes an identity of a key that other software drew: PEM, PKCS#8 or SEC 1, P-256 with its
+    /// curve named, not encrypted.
     ///
     /// # Errors
-    /// [`CertificateError::LocalPem`] says what is wrong with the file; [`CertificateError::LocalValue`] what with name or term.
+    /// [`CertificateError::LocalPem`] says what is wrong with the file;
+    /// [`CertificateError::LocalValue`] what with name or term.
     pub fn import(
         key_pem: &str,
         name: &str,
@@ -38,7 +40,8 @@ fn read_key(pem: &str) -> Result<SigningKey, CertificateError> {
     if pem.contains("ENCRYPTED") {
         return Err(refuse("the key is encrypted: decrypt it first, with openssl pkey -in FILE -out FILE"));
     }
-    // What comes before the key may be the curve's name alone; a second key there would be one that nobody means.
+    // What comes before the key may be the curve's name alone; a second key there would be one that
+    // nobody means.
     let begin = [PKCS8, SEC1].iter().find_map(|label| pem.find(&format!("-----BEGIN {label}-----")));
     let (before, key) =
         begin.and_then(|at| pem.split_at_checked(at)).ok_or(refuse("no private key in it"))?;

@@ -9,8 +9,9 @@
 //!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
 //!    |  the group's key signs --> RevocationList               "these were expelled", where there is such a key
 //! ```
-//! Promise: whatever a decoder here returns is in its one DER form and every signature in it verified; any changed, missing
-//! or added byte gives a typed error. OpenSSL reads and verifies all of it (docs/protocol/identity.md has the commands).
+//! Promise: whatever a decoder here returns is in its one DER form and every signature in it
+//! verified; any changed, missing or added byte gives a typed error. OpenSSL reads and verifies all
+//! of it (docs/protocol/identity.md has the commands).
 
 mod authority;
 mod central;

@@ -13,7 +13,8 @@
 //!   removals [4] EXPLICIT OCTET STRING (32) OPTIONAL } -- of a holder who was expelled before: Roster::removals_of
 //! Combined ::= SEQUENCE { epoch OCTET STRING (32), signature OCTET STRING }
 //! ```
-//! None of votes, issued, multi and combined: a founder, on the charter's word (N1). Never two of them.
+//! None of votes, issued, multi and combined: a founder, on the charter's word (N1). Never two of
+//! them.
 
 use crate::{Multi, VoteProof};
 use der::asn1::OctetString;
@@ -43,8 +44,8 @@ pub struct Membership {
     pub charter: Digest,
     /// Drawn by the holder.
     pub nonce: [u8; 16],
-    /// The votes, sorted by voter, each once; `None` for a founder, and where the group's key or a multisignature
-    /// stands for them.
+    /// The votes, sorted by voter, each once; `None` for a founder, and where the group's key or a
+    /// multisignature stands for them.
     pub votes: Option<Vec<VoteProof>>,
     /// Where the group's key signs: under which sharing of it (its share-epoch, DECISIONS N3).
     pub issued: Option<Digest>,
@@ -52,8 +53,9 @@ pub struct Membership {
     pub multi: Option<Multi>,
     /// Where the group's key signs what an authority then certifies: that signature.
     pub combined: Option<Combined>,
-    /// Of a holder who was expelled before: by which decisions, as [`crate::Roster::removals_of`] says it. What was granted before
-    /// an expulsion says less, and so admits nobody after it (`TRN-59`).
+    /// Of a holder who was expelled before: by which decisions, as [`crate::Roster::removals_of`]
+    /// says it. What was granted before an expulsion says less, and so admits nobody after it
+    /// (`TRN-59`).
     pub removals: Option<Digest>,
 }
 

@@ -1,11 +1,13 @@
-//! A message of a group that its sender signed, and the file that proves it to a third party. Receiver → anyone.
+//! A message of a group that its sender signed, and the file that proves it to a third party.
+//! Receiver → anyone.
 //!
 //! ```text
 //! content = "folkmoot message v1" ‖ 00 ‖ version byte ‖ Stamp (view, epoch, sender, number, service) ‖ the text, to the end
 //! CMS     = SignedData(content attached, sender's certificate: founder's identity or GMC, one SignerInfo)
 //! in the group: the signature alone travels, sealed with the text; the rest follows from where and how it came
 //! ```
-//! The stamp tells this message from every other of its sender, so a signature fits one message of one view of one group.
+//! The stamp tells this message from every other of its sender, so a signature fits one message of
+//! one view of one group.
 
 use crate::gmc::GMC_BYTES_MAX;
 use crate::{CertificateError, Charter, CmsError, Gmc, IdentityCertificate, Transcript, cms};
@@ -19,7 +21,8 @@ use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 const DOMAIN: &[u8] = b"folkmoot message v1\0";
 /// Version, view, epoch, sender, number, service: one length.
 const STAMP_BYTES: usize = 1 + 96 + 8 + 32 + 8 + 1;
-/// Longest signed message, in bytes of DER: the longest text, the longest certificate, and what holds them together.
+/// Longest signed message, in bytes of DER: the longest text, the longest certificate, and what
+/// holds them together.
 pub const SIGNED_MESSAGE_BYTES_MAX: usize = MESSAGE_BYTES_MAX + GMC_BYTES_MAX + 4 * 1024;
 
 /// Why a signed message was refused.
@@ -55,7 +58,8 @@ pub enum MessageError {
     PeerNotMember(MemberId),
 }
 
-/// What tells one message from every other: where it was sent, by whom, as which of its messages, ordered how.
+/// What tells one message from every other: where it was sent, by whom, as which of its messages,
+/// ordered how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Stamp {
     /// In which view of which group.
@@ -71,7 +75,8 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Signs `text` (0 to 16 MiB) under this stamp. The caller's key is the sender's. Deterministic (RFC 6979).
+    /// Signs `text` (0 to 16 MiB) under this stamp. The caller's key is the sender's. Deterministic
+    /// (RFC 6979).
     pub fn sign(&self, key: &SigningKey, text: &[u8]) -> Signature {
         cms::sign_digest(key, &digest(&[&self.head(), text]))
     }
@@ -88,7 +93,8 @@ impl Stamp {
             .map_err(|_| MessageError::PeerSignature(self.sender))
     }
 
-    /// What a signature covers, as bytes: label, stamp, text. Without a signature it is a record that proves nothing.
+    /// What a signature covers, as bytes: label, stamp, text. Without a signature it is a record
+    /// that proves nothing.
     pub fn record(&self, text: &[u8]) -> Vec<u8> {
         let mut out = self.head();
         out.extend_from_slice(text);
@@ -168,7 +174,8 @@ impl SignerCertificate {
     }
 }
 
-/// A message that its sender signed, as a file that stands alone: text, stamp, certificate, signature, each verified.
+/// A message that its sender signed, as a file that stands alone: text, stamp, certificate,
+/// signature, each verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedMessage {
     stamp: Stamp,
@@ -181,7 +188,8 @@ impl SignedMessage {
     /// Puts a message together from its parts, as they were received.
     ///
     /// # Errors
-    /// [`MessageError::PeerNotSender`], [`MessageError::PeerSignature`]: they do not belong together.
+    /// [`MessageError::PeerNotSender`], [`MessageError::PeerSignature`]: they do not belong
+    /// together.
     pub fn assemble(
         stamp: Stamp,
         text: Bytes,
@@ -193,8 +201,9 @@ impl SignedMessage {
         Ok(Self { stamp, text, certificate, der })
     }
 
-    /// Reads a signed message and verifies all that needs no charter: its one form, the certificate's own signature, the
-    /// signature over content and attributes that are made anew, signer = sender.
+    /// Reads a signed message and verifies all that needs no charter: its one form, the
+    /// certificate's own signature, the signature over content and attributes that are made anew,
+    /// signer = sender.
     ///
     /// # Errors
     /// [`MessageError`].
@@ -207,13 +216,15 @@ impl SignedMessage {
         Ok(Self { stamp, text, certificate, der: der.to_vec() })
     }
 
-    /// Whether the sender is a member by `charter` as founded and what the file itself holds: a founder, or admitted by
-    /// enough of the founders under the charter's first version. Of a group that has changed its charter or its voters
-    /// since, the transcript is needed: [`Self::check_transcript`]. `named`: the group under the charter's in which it was
-    /// said; none for the charter's own. Says nothing on whether the member was expelled later.
+    /// Whether the sender is a member by `charter` as founded and what the file itself holds: a
+    /// founder, or admitted by enough of the founders under the charter's first version. Of a group
+    /// that has changed its charter or its voters since, the transcript is needed:
+    /// [`Self::check_transcript`]. `named`: the group under the charter's in which it was said;
+    /// none for the charter's own. Says nothing on whether the member was expelled later.
     ///
     /// # Errors
-    /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`], [`MessageError::Certificate`].
+    /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`],
+    /// [`MessageError::Certificate`].
     pub fn check_charter(&self, charter: &Charter, named: Option<&GroupName>) -> Result<(), MessageError> {
         self.check_group(charter.group(), named)?;
         let key = |member: &MemberId| charter.founder(member).map(|founder| &founder.key);
@@ -269,7 +280,8 @@ impl SignedMessage {
 }
 
 impl Transcript {
-    /// The certificate by which `member` is, or was, a member: what it shows when it signs. None for whom the group never had.
+    /// The certificate by which `member` is, or was, a member: what it shows when it signs. None
+    /// for whom the group never had.
     pub fn certificate_of(&self, member: &MemberId) -> Option<SignerCertificate> {
         let roster = self.roster();
         let admission = roster.member(member).or_else(|| roster.former(member).map(|(last, _)| last))?;

@@ -1,4 +1,5 @@
-//! One word of several voters on one motion: a multisignature, in place of their votes, where the charter's scheme is `asm`.
+//! One word of several voters on one motion: a multisignature, in place of their votes, where the
+//! charter's scheme is `asm`.
 //!
 //! ```text
 //! Multi ::= SEQUENCE { expires INTEGER, signature OCTET STRING }      in the membership extension
@@ -16,7 +17,8 @@ use folkmoot_signing::{Fault, FaultKind, P256, RunId, VerifyingKey};
 /// The domain label of multisignatures on motions.
 pub const MULTI_LABEL: &[u8] = b"folkmoot multi v1";
 
-/// The approval of several voters, as certificates carry it: enough, with motion and keys, to verify again.
+/// The approval of several voters, as certificates carry it: enough, with motion and keys, to
+/// verify again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Multi {
     expires: UnixTime,
@@ -24,7 +26,8 @@ pub struct Multi {
 }
 
 impl Multi {
-    /// Reads what [`Self::signature`] gives: 68 bytes and 32 for each signer, of whom there are 1 to 256.
+    /// Reads what [`Self::signature`] gives: 68 bytes and 32 for each signer, of whom there are 1
+    /// to 256.
     ///
     /// # Errors
     /// [`CertificateError::WireProfile`] for any other bytes.
@@ -51,9 +54,10 @@ impl Multi {
         self.signature.signers()
     }
 
-    /// Checks that every signer approved `motion` with this expiry. `keys` knows the keys of those whose word counts, from a roster:
-    /// that their holders have them, the charter's signatures and the certificates in it have shown. Who checks by keys that it was
-    /// only told learns that the pieces fit.
+    /// Checks that every signer approved `motion` with this expiry. `keys` knows the keys of those
+    /// whose word counts, from a roster: that their holders have them, the charter's signatures and
+    /// the certificates in it have shown. Who checks by keys that it was only told learns that the
+    /// pieces fit.
     ///
     /// # Errors
     /// [`CertificateError::PeerNotVoter`], [`CertificateError::PeerMulti`].
@@ -73,11 +77,12 @@ impl Multi {
             .map_err(|_| CertificateError::PeerMulti)
     }
 
-    /// `identity` as a hand in the run in which the holders of `keys`, from a roster and its own among them, approve `motion`. The run
-    /// comes to the bytes that [`Self::new`] reads.
+    /// `identity` as a hand in the run in which the holders of `keys`, from a roster and its own
+    /// among them, approve `motion`. The run comes to the bytes that [`Self::new`] reads.
     ///
     /// # Errors
-    /// [`FaultKind::LocalSigners`] if the hands are too few, too many, one twice, or without `identity`.
+    /// [`FaultKind::LocalSigners`] if the hands are too few, too many, one twice, or without
+    /// `identity`.
     pub fn hand(
         run: RunId,
         identity: &Identity,

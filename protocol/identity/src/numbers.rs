@@ -1,6 +1,7 @@
 //! What a transcript comes to, in numbers.
 
-/// How many of what a transcript holds. What two members wrote down at once, or both sides of a split, counts once.
+/// How many of what a transcript holds. What two members wrote down at once, or both sides of a
+/// split, counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Numbers {
     /// Entries, the first included.

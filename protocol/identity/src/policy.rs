@@ -1,4 +1,5 @@
-//! How a group admits and removes: the policies of its charter, and the one place where votes are judged by them.
+//! How a group admits and removes: the policies of its charter, and the one place where votes are
+//! judged by them.
 //!
 //! ```text
 //! policy = "threshold"   so many votes, and what the rule asks for        (the default)
@@ -6,8 +7,8 @@
 //! policy = "founder"     the yes of one founder, the decider
 //! policy = "authority"   the word of the charter's authority, without votes
 //! ```
-//! Source: Saxena, Tsudik, Yi (2003), section 2: access list, external authority, founder, peers. What is asked of removals here
-//! comes on top of the quorum (DECISIONS T4), never instead of it.
+//! Source: Saxena, Tsudik, Yi (2003), section 2: access list, external authority, founder, peers.
+//! What is asked of removals here comes on top of the quorum (DECISIONS T4), never instead of it.
 
 use crate::rule::is_role;
 use crate::{CertificateError, Roles, Rule};
@@ -114,7 +115,8 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// Whether the votes of `yes` let `holder` in, where so many are needed by the threshold. Nothing on quorums.
+    /// Whether the votes of `yes` let `holder` in, where so many are needed by the threshold.
+    /// Nothing on quorums.
     ///
     /// # Errors
     /// [`CertificateError`]: too few, not by the rule, not the decider, not on the list.
@@ -143,8 +145,8 @@ impl Policies {
         }
     }
 
-    /// Whether the votes of `yes` satisfy what is asked of removals besides threshold and quorum; else the rule, with what
-    /// there is.
+    /// Whether the votes of `yes` satisfy what is asked of removals besides threshold and quorum;
+    /// else the rule, with what there is.
     ///
     /// # Errors
     /// The rule and what it has.
@@ -155,7 +157,8 @@ impl Policies {
         }
     }
 
-    /// What these voters could never do, were all of them to agree: the rules that they do not satisfy.
+    /// What these voters could never do, were all of them to agree: the rules that they do not
+    /// satisfy.
     pub(crate) fn out_of_reach(&self, voters: &BTreeSet<MemberId>) -> Vec<Lack> {
         let admit = match self.policy {
             Policy::List | Policy::Authority => Ok(()),

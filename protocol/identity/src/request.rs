@@ -1,4 +1,5 @@
-//! A request: a stranger's signed wish to be certified so. It has two forms, which one decoder tells apart.
+//! A request: a stranger's signed wish to be certified so. It has two forms, which one decoder
+//! tells apart.
 //!
 //! ```text
 //! CMS   stranger → contact → everyone    for one who comes itself
@@ -40,7 +41,8 @@ impl Request {
         Ok(Self { body, csr: None, digest: digest(&[&content]), der })
     }
 
-    /// Asks for `body` ([`GmcBody::propose_csr`]) for the holder of `csr`, who has signed nothing else.
+    /// Asks for `body` ([`GmcBody::propose_csr`]) for the holder of `csr`, who has signed nothing
+    /// else.
     ///
     /// # Errors
     /// [`RequestError::PeerProposal`] if the body is not for this CSR; what else the body breaks.
@@ -51,8 +53,8 @@ impl Request {
         Ok(Self { body, csr: Some(csr), digest: digest(&[REQUEST_DOMAIN, &proposed]), der })
     }
 
-    /// Reads and verifies a request of either form: envelope, signature, body in its one form, signer = holder. Whether the charter
-    /// lets the group vote on it: [`GmcBody::check_charter`].
+    /// Reads and verifies a request of either form: envelope, signature, body in its one form,
+    /// signer = holder. Whether the charter lets the group vote on it: [`GmcBody::check_charter`].
     ///
     /// # Errors
     /// [`RequestError`].
@@ -118,7 +120,8 @@ fn votes_are_empty(body: &GmcBody) -> bool {
     body.membership.votes.as_ref().is_some_and(Vec::is_empty)
 }
 
-/// `ID-58`, `ID-59`: name, key, nonce and serial number are the CSR's; nothing stands for votes yet.
+/// `ID-58`, `ID-59`: name, key, nonce and serial number are the CSR's; nothing stands for votes
+/// yet.
 fn check_proposal(csr: &Csr, body: &GmcBody) -> Result<(), RequestError> {
     let wrong = [
         (body.key != *csr.key(), "another key"),

@@ -1,13 +1,15 @@
-//! Which certificates of a group's key no longer hold: an X.509 revocation list (RFC 5280, section 5, v2), signed by that key. Anyone
-//! who trusts the key's certificate can check with a standard tool who is a member and was not expelled.
+//! Which certificates of a group's key no longer hold: an X.509 revocation list (RFC 5280, section
+//! 5, v2), signed by that key. Anyone who trusts the key's certificate can check with a standard
+//! tool who is a member and was not expelled.
 //!
 //! ```text
 //! TBSCertList  v2, the algorithm of the group's key, issuer = {CN = the group's name}, thisUpdate, nextUpdate = the end of the key's
 //!              certificate, revokedCertificates (by serial; absent if none): serial (16 bytes), revocationDate = thisUpdate
 //!              crlExtensions: authorityKeyIdentifier (first 20 bytes of the SHA-256 of the SPKI), cRLNumber
 //! ```
-//! What it says follows from the roster and one time alone, so signers that are asked to sign it can make it themselves. A transcript
-//! does not say when somebody was expelled, only that it was by thisUpdate; so that is the date in the list.
+//! What it says follows from the roster and one time alone, so signers that are asked to sign it
+//! can make it themselves. A transcript does not say when somebody was expelled, only that it was
+//! by thisUpdate; so that is the date in the list.
 
 use crate::authority::AuthorityCertificate;
 use crate::envelope::{self, AuthorityKeyDer, Serial, common_name, extension, time};
@@ -66,10 +68,12 @@ pub struct RevocationBody {
 }
 
 impl RevocationBody {
-    /// A list by the key with this certificate. `number` orders lists: of two, the higher one says more.
+    /// A list by the key with this certificate. `number` orders lists: of two, the higher one says
+    /// more.
     ///
     /// # Errors
-    /// [`RevocationError::LocalValue`]: more than [`REVOKED_MAX`] serials, one out of range, or a time past the certificate's end.
+    /// [`RevocationError::LocalValue`]: more than [`REVOKED_MAX`] serials, one out of range, or a
+    /// time past the certificate's end.
     pub fn new(
         authority: AuthorityCertificate,
         this_update: UnixTime,
@@ -81,9 +85,9 @@ impl RevocationBody {
         Ok(body)
     }
 
-    /// What the roster says at `this_update`: every certificate of the group's key whose holder was expelled, those that have run
-    /// out by then left off; the number is how many there ever were. `None` where the group has no key, or nobody whom it had
-    /// certified was expelled.
+    /// What the roster says at `this_update`: every certificate of the group's key whose holder was
+    /// expelled, those that have run out by then left off; the number is how many there ever were.
+    /// `None` where the group has no key, or nobody whom it had certified was expelled.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -188,7 +192,8 @@ impl RevocationBody {
         ])
     }
 
-    /// What it says beyond what the key's certificate does; whether it says the rest in the same words, its encoding shows.
+    /// What it says beyond what the key's certificate does; whether it says the rest in the same
+    /// words, its encoding shows.
     fn read(tbs: &TbsCertList, authority: &AuthorityCertificate) -> Result<Self, RevocationError> {
         let refuse = RevocationError::WireForm;
         let number = tbs.crl_extensions.iter().flatten();
@@ -225,7 +230,8 @@ impl RevocationList {
         Self::from_der(&der, &body.authority)
     }
 
-    /// Reads and verifies a list of the key with this certificate: one parse, one encoding, one signature check.
+    /// Reads and verifies a list of the key with this certificate: one parse, one encoding, one
+    /// signature check.
     ///
     /// # Errors
     /// [`RevocationError`], `Wire…` and `PeerSignature`.
@@ -261,7 +267,8 @@ impl RevocationList {
         &self.body
     }
 
-    /// Whether it takes the place of `other`: a higher number, or the same and made later; of two signatures on one body the greater.
+    /// Whether it takes the place of `other`: a higher number, or the same and made later; of two
+    /// signatures on one body the greater.
     pub fn supersedes(&self, other: &Self) -> bool {
         let rank = |list: &Self| (list.body.number, list.body.this_update, list.der.clone());
         rank(self) > rank(other)

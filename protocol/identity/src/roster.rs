@@ -4,8 +4,9 @@
 //! set of entries --> admissions - endings = members
 //!                --> decisions, serial by serial = electorate, charter as changed so far
 //! ```
-//! Every effect is a set union or a minimum, so any order in which parents come before their children gives the same
-//! roster, and the union of two sides of a split is the roster of the union of their entries.
+//! Every effect is a set union or a minimum, so any order in which parents come before their
+//! children gives the same roster, and the union of two sides of a split is the roster of the union
+//! of their entries.
 
 mod removals;
 mod votes;
@@ -30,7 +31,8 @@ pub struct Admission {
     pub name: String,
     /// The member's public key.
     pub key: VerifyingKey,
-    /// When its certificate ends; `UnixTime(u64::MAX)` for a founder, whose admission does not run out.
+    /// When its certificate ends; `UnixTime(u64::MAX)` for a founder, whose admission does not run
+    /// out.
     pub not_after: UnixTime,
     /// The certificate (GMC, DER); none for a founder, who stands in the charter.
     pub certificate: Option<Bytes>,
@@ -72,8 +74,8 @@ pub struct Electorate {
 }
 
 impl Electorate {
-    /// Whether `yes` (distinct members) are a quorum: more than half of the voters, or exactly half including the first
-    /// listed. Any two quorums share a voter.
+    /// Whether `yes` (distinct members) are a quorum: more than half of the voters, or exactly half
+    /// including the first listed. Any two quorums share a voter.
     pub fn is_quorum(&self, yes: &BTreeSet<MemberId>) -> bool {
         let count = self.voters.iter().filter(|voter| yes.contains(voter)).count();
         let twice = count.saturating_mul(2);
@@ -98,8 +100,8 @@ pub struct SharedKey {
     pub facts: SharingFacts,
     /// Its public part, as decided.
     pub public: Bytes,
-    /// The certificate of the key (X.509, DER), signed by the key itself: what a standard verifier trusts. Empty where an authority
-    /// signs certificates.
+    /// The certificate of the key (X.509, DER), signed by the key itself: what a standard verifier
+    /// trusts. Empty where an authority signs certificates.
     pub authority: Bytes,
 }
 
@@ -111,7 +113,8 @@ pub struct Roster {
     admissions: BTreeMap<(MemberId, EntryId), Arc<Admission>>,
     endings: BTreeMap<(MemberId, EntryId), Ending>,
     live: BTreeMap<MemberId, BTreeSet<EntryId>>,
-    /// The decisions that removed each member, and the first by name of the entries that carry each out.
+    /// The decisions that removed each member, and the first by name of the entries that carry each
+    /// out.
     removals: BTreeMap<MemberId, BTreeMap<Removal, EntryId>>,
     /// The ends of admissions that ran out, and the entries that say so.
     expiries: BTreeMap<MemberId, BTreeSet<(UnixTime, EntryId)>>,
@@ -205,7 +208,8 @@ impl Roster {
         ended.max_by_key(|(admission, _)| (admission.not_after, admission.entry))
     }
 
-    /// The key of one who is or was a member. A member id is a digest of its key, so there is one for each.
+    /// The key of one who is or was a member. A member id is a digest of its key, so there is one
+    /// for each.
     pub fn key_of(&self, member: &MemberId) -> Option<&VerifyingKey> {
         let first = self.admissions.range((*member, EntryId([0; 32]))..).next();
         first.filter(|((who, _), _)| who == member).map(|(_, admission)| &admission.key)
@@ -259,7 +263,8 @@ impl Roster {
         self.electorate.voters.iter().filter(|voter| self.is_member(voter)).copied().collect()
     }
 
-    /// The certificate of who signs certificates: the charter's authority, or the group's own key once it has one.
+    /// The certificate of who signs certificates: the charter's authority, or the group's own key
+    /// once it has one.
     ///
     /// # Errors
     /// [`CertificateError`] if the transcript took one that is none: our bug.
@@ -281,8 +286,8 @@ impl Roster {
         &self.charter
     }
 
-    /// Whether the charter was in the version with this digest before, and is not now. A version that was counted out because two
-    /// decisions of one serial stand is none.
+    /// Whether the charter was in the version with this digest before, and is not now. A version
+    /// that was counted out because two decisions of one serial stand is none.
     pub fn had_charter(&self, digest: &Digest) -> bool {
         let mut charter = (*self.founding).clone();
         let effects = self.decisions.values().flat_map(BTreeMap::values);
@@ -296,7 +301,8 @@ impl Roster {
         charter.digest() == *digest && self.charter.digest() != *digest
     }
 
-    /// The serial of the last decision on the list of those who need no votes; none if it is as founded.
+    /// The serial of the last decision on the list of those who need no votes; none if it is as
+    /// founded.
     fn listed_at(&self) -> Option<u64> {
         let changes = |effect: &Effect| matches!(effect, Effect::Charter { field, .. } if field == "list");
         let listed = self.decisions.iter().rev().find(|(_, decided)| decided.values().any(changes));
@@ -313,24 +319,27 @@ impl Roster {
         &self.founders
     }
 
-    /// How the members share the group's key now; none before the first sharing, nor where the scheme has no such key.
+    /// How the members share the group's key now; none before the first sharing, nor where the
+    /// scheme has no such key.
     pub fn sharing(&self) -> Option<&Arc<SharedKey>> {
         self.sharing.as_ref()
     }
 
-    /// Those who hold shares of the group's key and have no vote any more: once they are as many as the threshold, they could sign
-    /// without the members (`TRN-53`).
+    /// Those who hold shares of the group's key and have no vote any more: once they are as many as
+    /// the threshold, they could sign without the members (`TRN-53`).
     pub fn leavers_with_shares(&self) -> Vec<MemberId> {
         let holders = self.sharing.iter().flat_map(|sharing| &sharing.facts.holders);
         holders.filter(|holder| !self.may_vote(holder)).copied().collect()
     }
 
-    /// The certificates of the group's key whose holders were expelled: serial number, and the certificate's end. Grows only.
+    /// The certificates of the group's key whose holders were expelled: serial number, and the
+    /// certificate's end. Grows only.
     pub fn revoked(&self) -> &BTreeMap<Serial, UnixTime> {
         &self.revoked
     }
 
-    /// Whether the group's key, or its authority, has admitted by a certificate of this serial number.
+    /// Whether the group's key, or its authority, has admitted by a certificate of this serial
+    /// number.
     pub fn has_issued(&self, serial: &Serial) -> bool {
         self.issued.contains(serial)
     }
@@ -399,7 +408,8 @@ impl Roster {
         self.revoke(&(member, admission));
     }
 
-    /// Notes the certificate of an admission that ended by expulsion. Of two with one serial number the later end counts.
+    /// Notes the certificate of an admission that ended by expulsion. Of two with one serial number
+    /// the later end counts.
     fn revoke(&mut self, key: &(MemberId, EntryId)) {
         let Some(Ending::Expelled { .. }) = self.endings.get(key) else { return };
         let Some(admission) = self.admissions.get(key) else { return };
@@ -408,8 +418,8 @@ impl Roster {
         *end = admission.not_after.max(*end);
     }
 
-    /// Takes a decision. Normally the next; a second one at an old serial makes all be counted anew, so that the outcome
-    /// does not depend on which came first.
+    /// Takes a decision. Normally the next; a second one at an old serial makes all be counted
+    /// anew, so that the outcome does not depend on which came first.
     pub(crate) fn decide(&mut self, serial: u64, digest: Digest, effect: Effect, entry: EntryId) {
         if let Effect::Remove(member) = &effect {
             self.remove(*member, (serial, digest), entry);

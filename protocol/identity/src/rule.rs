@@ -6,8 +6,8 @@
 //! 2 of operators and 1 of security              "and" binds closer than "or"
 //! 1 of owners or (3 of all and 1 of security)   "all" is every voter, in whatever role
 //! ```
-//! Another yes never makes a rule fail that held. A member with two roles counts in both. Bounds: [`RULE_BYTES_MAX`], [`PARTS_MAX`]
-//! parts, [`DEPTH_MAX`] brackets in one another.
+//! Another yes never makes a rule fail that held. A member with two roles counts in both. Bounds:
+//! [`RULE_BYTES_MAX`], [`PARTS_MAX`] parts, [`DEPTH_MAX`] brackets in one another.
 
 use folkmoot_base::MemberId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +50,8 @@ enum Node {
     Or(Vec<Node>),
 }
 
-/// Whether this can be the name of a role: a lower-case letter, then such letters, digits and hyphens; no word of a rule.
+/// Whether this can be the name of a role: a lower-case letter, then such letters, digits and
+/// hyphens; no word of a rule.
 pub(crate) fn is_role(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     name.starts_with(|c: char| c.is_ascii_lowercase())

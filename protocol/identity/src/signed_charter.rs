@@ -1,11 +1,13 @@
-//! The signed charter: CMS SignedData over the exact TOML bytes, one signature for each founder. Founders → everyone.
+//! The signed charter: CMS SignedData over the exact TOML bytes, one signature for each founder.
+//! Founders → everyone.
 
 use crate::{Charter, CharterError, CmsError, FOUNDERS_MAX, Founder, Identity, IdentityCertificate, cms};
 use folkmoot_base::MemberId;
 use folkmoot_signing::Signature;
 use std::collections::BTreeMap;
 
-/// A charter with some or all of its founders' signatures, each verified; complete if [`Self::verify`] says so.
+/// A charter with some or all of its founders' signatures, each verified; complete if
+/// [`Self::verify`] says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedCharter {
     charter: Charter,
@@ -17,7 +19,8 @@ impl SignedCharter {
     /// Signs `toml` as each of `founders` (one at least).
     ///
     /// # Errors
-    /// What the charter breaks; [`CharterError::PeerNotFounder`] for a signer whom it does not name.
+    /// What the charter breaks; [`CharterError::PeerNotFounder`] for a signer whom it does not
+    /// name.
     pub fn sign(toml: &str, founders: &[&Identity]) -> Result<Self, CharterError> {
         let charter = Charter::from_toml(toml)?;
         let mut signed = Self { charter, signers: BTreeMap::new(), der: Vec::new() };

@@ -1,11 +1,13 @@
-//! How many votes a decision takes: a number, or a share of the group's size that follows it in steps.
+//! How many votes a decision takes: a number, or a share of the group's size that follows it in
+//! steps.
 //!
 //! ```text
 //! t = max(1, ceil(ratio x size))     size: members when the threshold was last updated, part of the charter
 //! an update is due   <=>  | members now - size | > window
 //! ```
-//! Source: Saxena, Tsudik, Yi (2003), sections 2 and 7: fixed and dynamic thresholds, the window mechanism. An update is a
-//! change of the charter by vote (docs/decisions/0019-thresholds-that-follow.md), so that the threshold is a function of the
+//! Source: Saxena, Tsudik, Yi (2003), sections 2 and 7: fixed and dynamic thresholds, the window
+//! mechanism. An update is a change of the charter by vote
+//! (docs/decisions/0019-thresholds-that-follow.md), so that the threshold is a function of the
 //! entries in the past, the same for all who judge.
 
 use crate::charter_value::{THRESHOLD_MAX, number};
@@ -54,8 +56,8 @@ impl Threshold {
         (old.abs_diff(size) > window).then_some(Self::Ratio { percent, size, window })
     }
 
-    /// Whether a group of `members` may go from `self` to `next`: a share is of the size that the group has, give or take the
-    /// window, and an update of the size alone is due.
+    /// Whether a group of `members` may go from `self` to `next`: a share is of the size that the
+    /// group has, give or take the window, and an update of the size alone is due.
     pub fn may_become(self, next: Self, members: usize) -> bool {
         let Self::Ratio { percent, size, window } = next else { return true };
         let near = u32::try_from(members).is_ok_and(|members| members.abs_diff(size) <= window);

@@ -24,7 +24,8 @@ const DOMAIN: &[u8] = b"folkmoot vote v1\0";
 pub enum VoteKind {
     /// Admit the stranger of a request; the subject is the request's digest.
     Admit = 1,
-    /// Remove a member; the subject covers the member and the entry that admitted it (T5): founders share one.
+    /// Remove a member; the subject covers the member and the entry that admitted it (T5): founders
+    /// share one.
     Remove = 2,
     /// Change a field of the charter; the subject is [`crate::change_digest`].
     ChangeCharter = 3,
@@ -57,7 +58,8 @@ pub struct Slot {
     pub ballot: u32,
 }
 
-/// What is voted on: the same for every voter. Made by [`Motion::admit`] or [`crate::Decision::motion`].
+/// What is voted on: the same for every voter. Made by [`Motion::admit`] or
+/// [`crate::Decision::motion`].
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
 )]
@@ -95,8 +97,9 @@ pub struct VoteContent {
     pub motion: Motion,
     /// Yes or no.
     pub verdict: Verdict,
-    /// Until when a vote for an admission may be counted (the entry judges, T7). Of a vote on a decision: how long its voter meant it to be
-    /// asked about; it counts until its serial has passed.
+    /// Until when a vote for an admission may be counted (the entry judges, T7). Of a vote on a
+    /// decision: how long its voter meant it to be asked about; it counts until its serial has
+    /// passed.
     pub expires: UnixTime,
 }
 
@@ -147,7 +150,8 @@ impl Vote {
         Ok(Self { content, voter, signature, der })
     }
 
-    /// Reads and verifies a vote: envelope, certificate, signature, content. Says nothing on whether the voter has a vote.
+    /// Reads and verifies a vote: envelope, certificate, signature, content. Says nothing on
+    /// whether the voter has a vote.
     ///
     /// # Errors
     /// [`VoteError`].
@@ -158,7 +162,8 @@ impl Vote {
         Ok(Self { content, voter, signature, der: der.to_vec() })
     }
 
-    /// The vote that a proof was taken from, byte for byte: the rest follows from its motion and voter.
+    /// The vote that a proof was taken from, byte for byte: the rest follows from its motion and
+    /// voter.
     ///
     /// # Errors
     /// [`VoteError::PeerSignature`] if the proof is of another motion or voter.
@@ -199,7 +204,8 @@ impl Vote {
     }
 }
 
-/// One vote, approving but in an entry that refuses, as certificates and entries carry it: enough with the motion to verify again.
+/// One vote, approving but in an entry that refuses, as certificates and entries carry it: enough
+/// with the motion to verify again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct VoteProof {
     /// Who voted.

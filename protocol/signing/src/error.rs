@@ -1,10 +1,12 @@
 //! Why a key or a signature was refused.
 
-/// Why a key or a signature was refused. Nobody is named: whose it was is for the layer that read it to say.
+/// Why a key or a signature was refused. Nobody is named: whose it was is for the layer that read
+/// it to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SigningError {
-    /// The bytes are not the SPKI of a key of the kind asked for, in its one form, or the key is none: a point off the curve.
+    /// The bytes are not the SPKI of a key of the kind asked for, in its one form, or the key is
+    /// none: a point off the curve.
     #[error("not the SPKI of a public key of this kind")]
     WireKey,
     /// The bytes are not a signature: wrong length, not strict DER, zero or too large numbers.
@@ -19,20 +21,23 @@ pub enum SigningError {
     /// The bytes are not a PKCS#8 private key of the kind asked for. Fix the file.
     #[error("not a PKCS#8 private key of this kind")]
     LocalKey,
-    /// The bytes are not a sharing: another form, an element outside the group, or holders and threshold out of their limits.
+    /// The bytes are not a sharing: another form, an element outside the group, or holders and
+    /// threshold out of their limits.
     #[error("not a sharing")]
     WireSharing,
     /// The bytes are not a share: another form, or a number out of range.
     #[error("not a share")]
     WireShare,
-    /// The share is not what the sharing says that its holder has: another share-epoch's, or damaged.
+    /// The share is not what the sharing says that its holder has: another share-epoch's, or
+    /// damaged.
     #[error("share does not belong to this sharing")]
     LocalShare,
-    /// The share is not its holder's in this sharing, or not what the sharing says that its holder has: who dealt it lied, or sent an
-    /// old one.
+    /// The share is not its holder's in this sharing, or not what the sharing says that its holder
+    /// has: who dealt it lied, or sent an old one.
     #[error("a share that is not this holder's in this sharing")]
     PeerShare,
-    /// The bytes are not the secret that a dealer of this scheme keeps, in its one form. Fix the store.
+    /// The bytes are not the secret that a dealer of this scheme keeps, in its one form. Fix the
+    /// store.
     #[error("not the secret of a dealer of this scheme")]
     LocalSecret,
 }

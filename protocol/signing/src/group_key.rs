@@ -7,7 +7,8 @@ use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_ASN1, ED25519, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, VerificationAlgorithm,
 };
 
-/// What everything before the key's bits looks like in the one SPKI form of each kind (RFC 5480, 8410).
+/// What everything before the key's bits looks like in the one SPKI form of each kind (RFC 5480,
+/// 8410).
 const P256_HEAD: [u8; 26] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86,
     0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
@@ -52,7 +53,8 @@ impl GroupKey {
     /// Reads an SPKI (DER).
     ///
     /// # Errors
-    /// [`SigningError::WireKey`] for anything but P-256 (uncompressed), Ed25519, or RSA of 2,048 bits and more.
+    /// [`SigningError::WireKey`] for anything but P-256 (uncompressed), Ed25519, or RSA of 2,048
+    /// bits and more.
     pub fn from_spki_der(spki: &[u8]) -> Result<Self, SigningError> {
         let kind = kind(spki).ok_or(SigningError::WireKey)?;
         let bits = match kind {

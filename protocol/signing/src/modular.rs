@@ -1,7 +1,8 @@
 //! Numbers modulo a large odd number, over `crypto-bigint`: what threshold RSA counts with.
 //!
-//! Exponents that are secret go through [`pow`], in constant time for their precision; public ones through [`pow_public`]. What is
-//! kept of a secret is erased when dropped; what the library holds meanwhile is freed, not erased.
+//! Exponents that are secret go through [`pow`], in constant time for their precision; public ones
+//! through [`pow_public`]. What is kept of a secret is erased when dropped; what the library holds
+//! meanwhile is freed, not erased.
 
 use crate::base::{Entropy, Secret};
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
@@ -58,7 +59,8 @@ impl Modulus {
         BoxedMontyForm::one(&self.0)
     }
 
-    /// The residue that these bytes encode: big endian, [`Self::bytes`] of them, below the modulus, not zero.
+    /// The residue that these bytes encode: big endian, [`Self::bytes`] of them, below the modulus,
+    /// not zero.
     pub fn decode(&self, bytes: &[u8]) -> Option<Residue> {
         Some(self.residue(&self.decode_number(bytes)?))
     }
@@ -95,7 +97,8 @@ pub fn invert_public(residue: &Residue) -> Option<Residue> {
     residue.invert_vartime().into()
 }
 
-/// The number that these bytes are, big endian, of this precision in bits. None if they are more than it holds.
+/// The number that these bytes are, big endian, of this precision in bits. None if they are more
+/// than it holds.
 pub fn decode(bytes: &[u8], precision: u32) -> Option<BoxedUint> {
     BoxedUint::from_be_slice(bytes, precision).ok()
 }
@@ -108,7 +111,8 @@ pub fn encode(number: &BoxedUint, length: usize) -> Vec<u8> {
     out
 }
 
-/// A random number below `bound`, 2^-128 from uniform, of the precision of `bound`; its time depends on that precision alone.
+/// A random number below `bound`, 2^-128 from uniform, of the precision of `bound`; its time
+/// depends on that precision alone.
 pub fn draw_below(bound: &NonZero<BoxedUint>, entropy: &mut dyn Entropy) -> BoxedUint {
     let precision = bound.as_ref().bits_precision().saturating_add(128);
     let bytes = usize::try_from(precision.div_ceil(8)).unwrap_or(usize::MAX);
@@ -121,7 +125,8 @@ pub fn draw_below(bound: &NonZero<BoxedUint>, entropy: &mut dyn Entropy) -> Boxe
     number
 }
 
-/// A polynomial over the numbers modulo `modulus` (which may be secret), its constant term first. Erased when dropped.
+/// A polynomial over the numbers modulo `modulus` (which may be secret), its constant term first.
+/// Erased when dropped.
 pub struct RingPolynomial<'a> {
     modulus: &'a NonZero<BoxedUint>,
     terms: Vec<Secret<BoxedUint>>,

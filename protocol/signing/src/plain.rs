@@ -1,11 +1,12 @@
 //! Plain signatures: ECDSA on P-256 with SHA-256, deterministic (RFC 6979), low s.
 //!
-//! Labelled form (all of our own messages): the hash covers `label ‖ 0x00 ‖ message`; labels hold no zero byte, so no two
-//! labels can make the same input. Raw form (X.509 and CMS, whose formats fix the bytes): the hash covers the message.
-//! No raw input begins like a labelled one: X.509 and CMS sign a DER SEQUENCE (0x30) or SET (0x31), labels begin with a
-//! letter.
+//! Labelled form (all of our own messages): the hash covers `label ‖ 0x00 ‖ message`; labels hold
+//! no zero byte, so no two labels can make the same input. Raw form (X.509 and CMS, whose formats
+//! fix the bytes): the hash covers the message. No raw input begins like a labelled one: X.509 and
+//! CMS sign a DER SEQUENCE (0x30) or SET (0x31), labels begin with a letter.
 //!
-//! Signing runs on `p256`, whose nonces follow from key and message; verifying on `aws-lc-rs`, which is three times faster.
+//! Signing runs on `p256`, whose nonces follow from key and message; verifying on `aws-lc-rs`,
+//! which is three times faster.
 
 use crate::SigningError;
 use crate::verifying::{Kind, Verifying, head, labelled};
@@ -35,7 +36,8 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// Draws a key: the first 32 bytes of `entropy` that are a scalar in range (almost always the first).
+    /// Draws a key: the first 32 bytes of `entropy` that are a scalar in range (almost always the
+    /// first).
     pub fn generate(entropy: &mut dyn Entropy) -> Self {
         loop {
             let mut seed = [0_u8; 32];
@@ -57,7 +59,8 @@ impl SigningKey {
         Self::with_public(secret.into())
     }
 
-    /// Reads a key from the older form, SEC 1 `ECPrivateKey` in DER (RFC 5915), that names its curve.
+    /// Reads a key from the older form, SEC 1 `ECPrivateKey` in DER (RFC 5915), that names its
+    /// curve.
     ///
     /// # Errors
     /// [`SigningError::LocalKey`] if it is none, or not for P-256.
@@ -81,8 +84,8 @@ impl SigningKey {
         &self.public
     }
 
-    /// Signs `message` under `label`, which begins with "folkmoot" and names purpose and version (DECISIONS N4: `message`
-    /// covers the GroupId). Deterministic; low s.
+    /// Signs `message` under `label`, which begins with "folkmoot" and names purpose and version
+    /// (DECISIONS N4: `message` covers the GroupId). Deterministic; low s.
     pub fn sign(&self, label: &'static [u8], message: &[u8]) -> Signature {
         self.sign_raw(&labelled(label, message))
     }
@@ -98,7 +101,8 @@ impl SigningKey {
         Signature(signature.normalize_s())
     }
 
-    /// The secret number, for the other signatures that a key makes ([`crate::asm`]); erased when dropped.
+    /// The secret number, for the other signatures that a key makes ([`crate::asm`]); erased when
+    /// dropped.
     pub(crate) fn scalar(&self) -> Secret<p256::Scalar> {
         Secret::new(**self.secret.as_nonzero_scalar())
     }
@@ -158,7 +162,8 @@ impl VerifyingKey {
     /// [`Self::verify`] for the 64 bytes that stand in our own messages.
     ///
     /// # Errors
-    /// [`SigningError::WireSignature`], [`SigningError::WireHighS`], [`SigningError::PeerSignature`].
+    /// [`SigningError::WireSignature`], [`SigningError::WireHighS`],
+    /// [`SigningError::PeerSignature`].
     pub fn verify_fixed(
         &self,
         label: &'static [u8],
@@ -196,8 +201,9 @@ impl Signature {
         Ok(signature)
     }
 
-    /// Reads strict DER of a signature that other software made, which may have either s; the lower is taken. Each verifies where the
-    /// other does, so nothing is lost, and one signature has one form again.
+    /// Reads strict DER of a signature that other software made, which may have either s; the lower
+    /// is taken. Each verifies where the other does, so nothing is lost, and one signature has one
+    /// form again.
     ///
     /// # Errors
     /// [`SigningError::WireSignature`].

@@ -1,8 +1,11 @@
-//! Plain signatures: Ed25519 (RFC 8032), deterministic. Labelled and raw form are those of [`crate::plain`].
+//! Plain signatures: Ed25519 (RFC 8032), deterministic. Labelled and raw form are those of
+//! [`crate::plain`].
 //!
-//! Verifiers of Ed25519 differ over points outside the subgroup of prime order, points written in more than one way, and numbers past
-//! the order (Chalkias, Garillot, Nikolaenko, SSR 2020). None of these is taken here: a key is a point of the subgroup in its one form, s is
-//! below the order, and R is compared as bytes. So one message has one signature of a key, and all members judge it alike.
+//! Verifiers of Ed25519 differ over points outside the subgroup of prime order, points written in
+//! more than one way, and numbers past the order (Chalkias, Garillot, Nikolaenko, SSR 2020). None
+//! of these is taken here: a key is a point of the subgroup in its one form, s is below the order,
+//! and R is compared as bytes. So one message has one signature of a key, and all members judge it
+//! alike.
 //!
 //! Not for CMS: OpenSSL 3.0 makes no SignerInfo of it.
 
@@ -38,7 +41,8 @@ impl SigningKey {
         }
     }
 
-    /// Reads a key from PKCS#8 DER, in the 48 bytes that `openssl genpkey -algorithm ed25519` writes.
+    /// Reads a key from PKCS#8 DER, in the 48 bytes that `openssl genpkey -algorithm ed25519`
+    /// writes.
     ///
     /// # Errors
     /// [`SigningError::LocalKey`] for anything else.
@@ -57,7 +61,8 @@ impl SigningKey {
         &self.public
     }
 
-    /// Signs `message` under `label`, which begins with "folkmoot" and names purpose and version. Deterministic.
+    /// Signs `message` under `label`, which begins with "folkmoot" and names purpose and version.
+    /// Deterministic.
     pub fn sign(&self, label: &'static [u8], message: &[u8]) -> Signature {
         self.sign_raw(&labelled(label, message))
     }

@@ -1,8 +1,10 @@
-//! Plain signatures: RSA with SHA-256, PKCS#1 v1.5 (RFC 8017), public exponent 65537, moduli of 2048 and 3072 bits; 1024 for verifying
-//! what is old, and named so. Deterministic. Labelled and raw form are those of [`crate::plain`].
+//! Plain signatures: RSA with SHA-256, PKCS#1 v1.5 (RFC 8017), public exponent 65537, moduli of
+//! 2048 and 3072 bits; 1024 for verifying what is old, and named so. Deterministic. Labelled and
+//! raw form are those of [`crate::plain`].
 //!
-//! Keys come from outside, as PKCS#8: the library draws RSA keys from randomness of its own only, and a run of ours is a seed (DECISIONS P1).
-//! What it draws besides, to blind the private operation, shows in no output.
+//! Keys come from outside, as PKCS#8: the library draws RSA keys from randomness of its own only,
+//! and a run of ours is a seed (DECISIONS P1). What it draws besides, to blind the private
+//! operation, shows in no output.
 
 use crate::SigningError;
 use crate::rsa_spki::{SPKI_1024, SPKI_2048, SPKI_3072, SpkiForm};
@@ -19,7 +21,8 @@ use folkmoot_base::Secret;
 /// The length of a modulus, and so of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
-    /// 1024 bits: within reach of who can spend much. For verifying what was signed long ago, never for anything new.
+    /// 1024 bits: within reach of who can spend much. For verifying what was signed long ago, never
+    /// for anything new.
     Historical1024,
     /// 2048 bits.
     Rsa2048,
@@ -52,7 +55,8 @@ impl Size {
     }
 }
 
-/// A private key of 2048 or 3072 bits. Erased when dropped; its `Debug` shows whose it is and nothing else.
+/// A private key of 2048 or 3072 bits. Erased when dropped; its `Debug` shows whose it is and
+/// nothing else.
 pub struct SigningKey {
     pair: KeyPair,
     public: VerifyingKey,
@@ -83,10 +87,12 @@ impl SigningKey {
         &self.public
     }
 
-    /// Signs `message` under `label`, which begins with "folkmoot" and names purpose and version. Deterministic.
+    /// Signs `message` under `label`, which begins with "folkmoot" and names purpose and version.
+    /// Deterministic.
     ///
     /// # Errors
-    /// [`SigningError::LocalKey`] if the private operation went wrong: the library checks each result before it leaves.
+    /// [`SigningError::LocalKey`] if the private operation went wrong: the library checks each
+    /// result before it leaves.
     pub fn sign(&self, label: &'static [u8], message: &[u8]) -> Result<Signature, SigningError> {
         self.sign_raw(&labelled(label, message))
     }
@@ -125,7 +131,8 @@ impl Kind for Rsa {
 pub type VerifyingKey = Verifying<Rsa>;
 
 impl VerifyingKey {
-    /// Reads an SPKI of 2048 or 3072 bits: rsaEncryption with NULL, shortest lengths, exponent 65537; no other form.
+    /// Reads an SPKI of 2048 or 3072 bits: rsaEncryption with NULL, shortest lengths, exponent
+    /// 65537; no other form.
     ///
     /// # Errors
     /// [`SigningError::WireKey`].

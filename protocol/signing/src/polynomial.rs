@@ -38,7 +38,8 @@ impl<G: PrimeGroup> Drop for Polynomial<G> {
     }
 }
 
-/// λ of `hand` among `hands` for the value at `place`: ∏ (place − x_k) / (x_hand − x_k). None if two participants share a place.
+/// λ of `hand` among `hands` for the value at `place`: ∏ (place − x_k) / (x_hand − x_k). None if
+/// two participants share a place.
 pub(crate) fn lagrange<G: PrimeGroup>(
     hand: &MemberId,
     hands: &[MemberId],
@@ -55,7 +56,8 @@ pub(crate) fn lagrange<G: PrimeGroup>(
     G::inverse(below).map(|below| G::times(above, below))
 }
 
-/// The value at `place` of the least polynomial through `values`. None if two participants share a place.
+/// The value at `place` of the least polynomial through `values`. None if two participants share a
+/// place.
 pub(crate) fn interpolate<G: PrimeGroup>(
     values: &[(MemberId, G::Scalar)],
     place: G::Scalar,

@@ -1,7 +1,8 @@
-//! RSA keys whose private half nobody holds: the public half, its one SPKI form, and what of a message is raised to a power.
+//! RSA keys whose private half nobody holds: the public half, its one SPKI form, and what of a
+//! message is raised to a power.
 //!
-//! Signatures are PKCS#1 v1.5 with SHA-256 (RFC 8017, section 8.2), so that every verifier of certificates reads them. `aws-lc-rs`
-//! verifies; the private operation is [`crate::shoup`]'s.
+//! Signatures are PKCS#1 v1.5 with SHA-256 (RFC 8017, section 8.2), so that every verifier of
+//! certificates reads them. `aws-lc-rs` verifies; the private operation is [`crate::shoup`]'s.
 
 use crate::base::codec;
 use crate::danger::ForStudy;
@@ -63,7 +64,8 @@ impl ModulusSize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RsaError {
-    /// The bytes are not the SPKI of an RSA key of 2048 or 3072 bits with exponent 65537, or not its one form.
+    /// The bytes are not the SPKI of an RSA key of 2048 or 3072 bits with exponent 65537, or not
+    /// its one form.
     #[error("not the SPKI of an RSA key of 2048 or 3072 bits with exponent 65537")]
     WireKey,
     /// The signature is not this key's over this message.
@@ -91,7 +93,8 @@ impl RsaPublicKey {
         Ok(Self { size, modulus, parsed, spki })
     }
 
-    /// Reads the SPKI (RFC 3279, section 2.3.1) of a key of 2048 or 3072 bits with exponent 65537; no other form.
+    /// Reads the SPKI (RFC 3279, section 2.3.1) of a key of 2048 or 3072 bits with exponent 65537;
+    /// no other form.
     ///
     /// # Errors
     /// [`RsaError::WireKey`].
@@ -135,7 +138,8 @@ impl RsaPublicKey {
     }
 }
 
-/// EMSA-PKCS1-v1_5 of the SHA-256 of `message` (RFC 8017, section 9.2), as a number. None if the modulus is too short for it.
+/// EMSA-PKCS1-v1_5 of the SHA-256 of `message` (RFC 8017, section 9.2), as a number. None if the
+/// modulus is too short for it.
 pub fn representative(modulus: &Modulus, message: &[u8]) -> Option<Residue> {
     let hash = Sha256::digest(message);
     let filling =

@@ -1,9 +1,11 @@
 //! The seam between whoever carries messages and every scheme that takes several participants.
 //!
-//! A run goes in rounds. In each, every participant says something to all (in one order, the same bytes to everybody) and may say
-//! something to single participants, privately; who has heard the whole round goes to the next. A run knows no network, no time and no
-//! signature of a sender: its caller authenticates and orders what is said to all, seals what is said to one, and gives a run up
-//! when a participant stays silent. Whatever `hear` refuses is the end of the run; the caller may begin another without the culprits.
+//! A run goes in rounds. In each, every participant says something to all (in one order, the same
+//! bytes to everybody) and may say something to single participants, privately; who has heard the
+//! whole round goes to the next. A run knows no network, no time and no signature of a sender: its
+//! caller authenticates and orders what is said to all, seals what is said to one, and gives a run
+//! up when a participant stays silent. Whatever `hear` refuses is the end of the run; the caller
+//! may begin another without the culprits.
 
 use crate::base::{Digest, Entropy, MemberId, Secret};
 use std::collections::BTreeMap;
@@ -20,7 +22,8 @@ pub struct Outgoing {
     pub to_each: BTreeMap<MemberId, Secret<Vec<u8>>>,
 }
 
-/// What a participant heard in one round: one entry of each participant that had to speak, its own messages to all included.
+/// What a participant heard in one round: one entry of each participant that had to speak, its own
+/// messages to all included.
 #[derive(Debug, Default)]
 pub struct Incoming {
     /// Said to all.
@@ -46,19 +49,22 @@ pub trait Run: Send {
     /// Begins. Call once, first.
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done>;
 
-    /// The participants whose messages the present round takes, in order. Equal at all participants.
+    /// The participants whose messages the present round takes, in order. Equal at all
+    /// participants.
     fn awaited(&self) -> Vec<MemberId>;
 
-    /// Takes a whole round: messages to all of exactly the awaited participants, and what they said to this one.
+    /// Takes a whole round: messages to all of exactly the awaited participants, and what they said
+    /// to this one.
     ///
     /// # Errors
-    /// [`Fault`]: the run is over. Where the scheme can tell, it names the culprits, the same ones at every honest participant unless the
-    /// kind says otherwise.
+    /// [`Fault`]: the run is over. Where the scheme can tell, it names the culprits, the same ones
+    /// at every honest participant unless the kind says otherwise.
     fn hear(&mut self, heard: Incoming, entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault>;
 }
 
-/// What names one run: it is covered by every proof and challenge of the run, so that nothing said in one counts in another. The
-/// caller makes it of the group, the key epoch or share-epoch and what the run is for.
+/// What names one run: it is covered by every proof and challenge of the run, so that nothing said
+/// in one counts in another. The caller makes it of the group, the key epoch or share-epoch and
+/// what the run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunId(pub Digest);
 
@@ -96,7 +102,8 @@ pub enum FaultKind {
     /// Words that are not in the one form that the round takes.
     #[error("malformed words")]
     PeerMalformed,
-    /// Messages to all of one who was not awaited, or none of one who was: the caller's mistake, no participant's.
+    /// Messages to all of one who was not awaited, or none of one who was: the caller's mistake, no
+    /// participant's.
     #[error("a round with words missing or too many")]
     LocalRound,
     /// A sharing whose private messages do not fit its commitments.
@@ -140,7 +147,8 @@ pub enum FaultKind {
     Again,
 }
 
-/// Checks that a round has messages of exactly those awaited, each in its limits, and private messages of nobody else (SCH-01).
+/// Checks that a round has messages of exactly those awaited, each in its limits, and private
+/// messages of nobody else (SCH-01).
 pub(crate) fn whole_round(heard: &Incoming, awaited: &[MemberId]) -> Result<(), Fault> {
     let whole = heard.to_all.len() == awaited.len()
         && awaited.iter().all(|hand| heard.to_all.contains_key(hand))

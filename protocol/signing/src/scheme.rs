@@ -24,13 +24,17 @@ impl Mode {
 pub enum Scheme {
     /// As many signatures as the threshold, side by side ([`crate::plain`]).
     Plain,
-    /// Threshold RSA over Z_N as published (Kong et al. 2001), for study: it leaks the key and cannot say who lied.
+    /// Threshold RSA over Z_N as published (Kong et al. 2001), for study: it leaks the key and
+    /// cannot say who lied.
     TsRsa,
-    /// Shoup's threshold RSA (2000): an ordinary RSA signature, shares that are proven; needs a dealer.
+    /// Shoup's threshold RSA (2000): an ordinary RSA signature, shares that are proven; needs a
+    /// dealer.
     Shoup,
-    /// Threshold DSA over P-256 (Gennaro, Jarecki, Krawczyk, Rabin 1996): an ordinary ECDSA signature, no dealer.
+    /// Threshold DSA over P-256 (Gennaro, Jarecki, Krawczyk, Rabin 1996): an ordinary ECDSA
+    /// signature, no dealer.
     TsDsa,
-    /// Accountable subgroup multisignatures (Micali, Ohta, Reyzin 2001), in three rounds and with proofs of possession.
+    /// Accountable subgroup multisignatures (Micali, Ohta, Reyzin 2001), in three rounds and with
+    /// proofs of possession.
     Asm,
     /// FROST (RFC 9591) over Ed25519: an ordinary Ed25519 signature, no dealer.
     Frost,
@@ -57,8 +61,9 @@ impl Scheme {
         Self::ALL.iter().copied().find(|scheme| scheme.name() == name)
     }
 
-    /// How many must sign where `threshold` shares determine the secret: product shares lie on polynomials of twice the degree, so
-    /// threshold DSA takes 2t − 1 (Gennaro et al. 1996); everything else t.
+    /// How many must sign where `threshold` shares determine the secret: product shares lie on
+    /// polynomials of twice the degree, so threshold DSA takes 2t − 1 (Gennaro et al. 1996);
+    /// everything else t.
     pub fn signers(self, threshold: usize) -> usize {
         match self {
             Self::TsDsa => threshold.saturating_mul(2).saturating_sub(1),
@@ -76,8 +81,9 @@ impl Scheme {
         matches!(self, Self::TsRsa | Self::Shoup)
     }
 
-    /// Whether a participant's step takes many milliseconds, longer than a message takes to everybody. Anyone who drives
-    /// such runs lets out what was said before the next step; otherwise the participants work one after the other.
+    /// Whether a participant's step takes many milliseconds, longer than a message takes to
+    /// everybody. Anyone who drives such runs lets out what was said before the next step;
+    /// otherwise the participants work one after the other.
     pub fn takes_long(self) -> bool {
         matches!(self, Self::TsRsa | Self::Shoup | Self::TsDsa)
     }

@@ -1,4 +1,5 @@
-//! The schemes in which members hold shares of one key, behind one door: whoever drives them need not know which is which.
+//! The schemes in which members hold shares of one key, behind one door: whoever drives them need
+//! not know which is which.
 //!
 //! ```text
 //! found     participants, threshold               --> a sharing, and each participant's share
@@ -28,7 +29,8 @@ pub enum Outcome {
         /// The share, encoded.
         share: Option<Secret<Vec<u8>>>,
     },
-    /// A signature as X.509 has it, or an encoded multisignature ([`crate::asm::hand`]). It is not verified: its taker does.
+    /// A signature as X.509 has it, or an encoded multisignature ([`crate::asm::hand`]). It is not
+    /// verified: its taker does.
     Signature(Vec<u8>),
 }
 
@@ -76,8 +78,8 @@ pub fn facts(scheme: Scheme, public: &[u8]) -> Result<SharingFacts, SigningError
 /// The first sharing of a key that nobody knows, among `hands`.
 ///
 /// # Errors
-/// [`FaultKind::LocalSigners`] for participants that make none; [`FaultKind::LocalDealer`] where a dealer must make it ([`deal`]),
-/// [`FaultKind::LocalScheme`] where there is none to make.
+/// [`FaultKind::LocalSigners`] for participants that make none; [`FaultKind::LocalDealer`] where a
+/// dealer must make it ([`deal`]), [`FaultKind::LocalScheme`] where there is none to make.
 pub fn found(
     scheme: Scheme,
     run: RunId,
@@ -93,10 +95,12 @@ pub fn found(
     }
 }
 
-/// New shares of the same key. `sharing` is the present public part, and our share of it if we give.
+/// New shares of the same key. `sharing` is the present public part, and our share of it if we
+/// give.
 ///
 /// # Errors
-/// [`FaultKind::LocalSigners`], [`FaultKind::LocalShare`]; [`FaultKind::LocalDealer`], [`FaultKind::LocalScheme`] as [`found`].
+/// [`FaultKind::LocalSigners`], [`FaultKind::LocalShare`]; [`FaultKind::LocalDealer`],
+/// [`FaultKind::LocalScheme`] as [`found`].
 pub fn reshare(
     scheme: Scheme,
     run: RunId,
@@ -128,8 +132,8 @@ pub fn reshare(
 /// A signature over raw bytes by `hands`, exactly as many as the scheme takes.
 ///
 /// # Errors
-/// [`FaultKind::LocalSigners`], [`FaultKind::LocalShare`]; [`FaultKind::LocalScheme`] for a scheme that does not sign with shares, and for
-/// TS-RSA, which is for study only.
+/// [`FaultKind::LocalSigners`], [`FaultKind::LocalShare`]; [`FaultKind::LocalScheme`] for a scheme
+/// that does not sign with shares, and for TS-RSA, which is for study only.
 pub fn sign(
     scheme: Scheme,
     run: RunId,

@@ -1,8 +1,9 @@
-//! Keying alone: the machines of all members in one thread, each message to all at once, no flush, no ring, no disk. What they
-//! work beyond the module and the signatures is keying's own.
+//! Keying alone: the machines of all members in one thread, each message to all at once, no flush,
+//! no ring, no disk. What they work beyond the module and the signatures is keying's own.
 //!
-//! Groups are founded without signatures, since only the change is measured: in it every message is signed with P-256 and
-//! verified by every member but its sender, as in the real stack, and the time for that is taken at each call.
+//! Groups are founded without signatures, since only the change is measured: in it every message is
+//! signed with P-256 and verified by every member but its sender, as in the real stack, and the
+//! time for that is taken at each call.
 
 use crate::counts::{Event, controller};
 use crate::meter::thread_worked;
@@ -158,7 +159,8 @@ impl Table {
         all
     }
 
-    /// These end the view that they are in, and agree on a key for the next. How long signatures took.
+    /// These end the view that they are in, and agree on a key for the next. How long signatures
+    /// took.
     fn settle(&mut self, members: &[MemberId]) -> Result<Duration, Failure> {
         let spent = Cell::new(Duration::ZERO);
         let old: Vec<MemberId> = members.iter().copied().filter(|one| self.is_secure(one)).collect();

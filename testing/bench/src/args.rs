@@ -20,15 +20,20 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
-    /// Messages a second and latency of the ordered, sealed path; each member in its own process on loopback.
+    /// Messages a second and latency of the ordered, sealed path; each member in its own process on
+    /// loopback.
     Ring(BenchRing),
-    /// What a change of members costs with each module of key agreement, in the real stack on loopback or counted.
+    /// What a change of members costs with each module of key agreement, in the real stack on
+    /// loopback or counted.
     Keying(BenchKeying),
-    /// Bytes and time of a handshake between two nodes, by X25519 alone and with ML-KEM-768 as well.
+    /// Bytes and time of a handshake between two nodes, by X25519 alone and with ML-KEM-768 as
+    /// well.
     Links(BenchLinks),
-    /// What signing by each scheme costs, one hand and several, and what a join costs; members on nodes of their own on loopback.
+    /// What signing by each scheme costs, one hand and several, and what a join costs; members on
+    /// nodes of their own on loopback.
     Admission(BenchAdmission),
-    /// Measure nothing: draw the chart of what earlier runs of `keying` or `admission` printed with --json.
+    /// Measure nothing: draw the chart of what earlier runs of `keying` or `admission` printed with
+    /// --json.
     Chart(BenchChart),
 }
 
@@ -82,7 +87,8 @@ pub(crate) struct BenchAdmission {
     /// These schemes only; may be given more than once.
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     pub(crate) scheme: Vec<Scheme>,
-    /// Who signs certificates: the members alone, or an authority as well; unless given, the members where the scheme lets them.
+    /// Who signs certificates: the members alone, or an authority as well; unless given, the
+    /// members where the scheme lets them.
     #[arg(long, value_name = "MODE", value_parser = mode)]
     pub(crate) mode: Option<Mode>,
     /// Draw the time of a join against votes and members: an SVG.

@@ -1,8 +1,10 @@
-//! `folkmoot bench keying --counts`: what each module's runs cost, counted: messages, bytes, rounds, exponentiations; and how
-//! long all members of a run worked, one after the other (processor time): for ratios between rows of one table.
+//! `folkmoot bench keying --counts`: what each module's runs cost, counted: messages, bytes,
+//! rounds, exponentiations; and how long all members of a run worked, one after the other
+//! (processor time): for ratios between rows of one table.
 //!
-//! The shipped modules run among members in this process, without a network, every step to all in one order. The formulas
-//! are in docs/protocol/agreement*.md; the tests of `protocol/agreement` hold the counts to them for every role.
+//! The shipped modules run among members in this process, without a network, every step to all in
+//! one order. The formulas are in docs/protocol/agreement*.md; the tests of `protocol/agreement`
+//! hold the counts to them for every role.
 
 use crate::args::BenchKeying;
 use crate::meter::thread_worked;
@@ -51,7 +53,8 @@ pub(crate) fn times(size: usize) -> usize {
 /// What a member holds of its last run.
 type Holdings = BTreeMap<MemberId, (Origin, Kept)>;
 
-/// A message on its way: who says it, in which round, after how many exponentiations one after the other.
+/// A message on its way: who says it, in which round, after how many exponentiations one after the
+/// other.
 struct Said {
     from: usize,
     step: u8,
@@ -68,7 +71,8 @@ pub(crate) struct Cost {
     pub(crate) rounds: u64,
     /// What all members worked, one after the other.
     pub(crate) micros: u64,
-    /// Exponentiations of all, of whoever had the most, and on the longest way from the first step to the last key.
+    /// Exponentiations of all, of whoever had the most, and on the longest way from the first step
+    /// to the last key.
     pub(crate) all: u64,
     most: u64,
     pub(crate) serial: u64,

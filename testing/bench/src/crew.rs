@@ -1,7 +1,8 @@
-//! A group of real members in this process, on UDP over loopback: what `folkmoot bench keying` measures.
+//! A group of real members in this process, on UDP over loopback: what `folkmoot bench keying`
+//! measures.
 //!
-//! As on a large group's machines, each node carries several members, evenly: folders, stores, sockets and links are the
-//! nodes', everything above is each member's own.
+//! As on a large group's machines, each node carries several members, evenly: folders, stores,
+//! sockets and links are the nodes', everything above is each member's own.
 
 use crate::meter::{Metered, Meters, Work};
 use crate::people::{People, Rules};
@@ -25,7 +26,8 @@ pub(crate) const NODES: usize = 16;
 const QUIET: Duration = Duration::from_millis(30);
 /// Most sightings that wait to be looked at.
 const SEEN_MAX: usize = 8_192;
-/// So many members share two processors without a node falling silent for as long as a ring waits usually.
+/// So many members share two processors without a node falling silent for as long as a ring waits
+/// usually.
 const EASY: f64 = 48.0;
 
 type Ground = Metered<Node>;
@@ -67,14 +69,15 @@ pub(crate) struct Crew {
     workshop: Workshop,
 }
 
-/// Longest wait for one change: work grows with the square of the size at most, and processors are few.
+/// Longest wait for one change: work grows with the square of the size at most, and processors are
+/// few.
 fn limit(size: usize) -> Duration {
     Duration::from_secs(60)
         + Duration::from_millis(2_500).saturating_mul(u32::try_from(size).unwrap_or(u32::MAX))
 }
 
-/// How much longer than usual a ring waits: a node works through what others' members say to its own before it hands on the
-/// token, and all nodes share the processors.
+/// How much longer than usual a ring waits: a node works through what others' members say to its
+/// own before it hands on the token, and all nodes share the processors.
 fn slowness(size: usize) -> f64 {
     (size as f64 / EASY).powi(2).max(1.0)
 }
@@ -92,7 +95,8 @@ pub(crate) fn timing(size: usize) -> Timing {
     }
 }
 
-/// Which node each of `size` members lives on: spread evenly, and evenly over the two halves of the nodes.
+/// Which node each of `size` members lives on: spread evenly, and evenly over the two halves of the
+/// nodes.
 fn spread(size: usize, nodes: usize) -> Vec<usize> {
     let half = nodes.div_ceil(2);
     let order: Vec<usize> =
@@ -164,7 +168,8 @@ impl Crew {
         self.expect(members.iter().map(|member| (*member, members.clone())).collect()).await
     }
 
-    /// Until each has seen a view of exactly those that it is to see. Views of both sides may come mixed.
+    /// Until each has seen a view of exactly those that it is to see. Views of both sides may come
+    /// mixed.
     async fn expect(&mut self, mut wanted: BTreeMap<MemberId, BTreeSet<MemberId>>) -> Result<(), Failure> {
         while !wanted.is_empty() {
             let missing = wanted.len();
@@ -188,7 +193,8 @@ impl Crew {
         next.ok_or_else(|| Failure::new(Exit::Unreachable, "a node has stopped"))
     }
 
-    /// Lets what was begun come to its end, and forgets what was seen of it. The next change has its whole time.
+    /// Lets what was begun come to its end, and forgets what was seen of it. The next change has
+    /// its whole time.
     async fn quiet(&mut self) {
         tokio::time::sleep(QUIET).await;
         while self.seen.try_recv().is_ok() {}
@@ -279,7 +285,8 @@ impl Crew {
         Ok(epochs)
     }
 
-    /// The nodes are cut into two halves, whose members have views of their own; from the end of the cut to one view.
+    /// The nodes are cut into two halves, whose members have views of their own; from the end of
+    /// the cut to one view.
     pub(crate) async fn merge(&mut self) -> Result<Spent, Failure> {
         self.quiet().await;
         let (left, right) = self.places.split_at(self.places.len().div_ceil(2));
@@ -331,7 +338,8 @@ impl Began {
     }
 }
 
-/// A node with its members: the folder of the first of them, with the whole transcript on its disk; its event loop runs.
+/// A node with its members: the folder of the first of them, with the whole transcript on its disk;
+/// its event loop runs.
 fn hire(
     path: &std::path::Path,
     people: &People,

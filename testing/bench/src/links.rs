@@ -1,8 +1,9 @@
-//! `folkmoot bench links`: what a handshake between two nodes costs, by X25519 alone and with ML-KEM-768 as well, in one run.
+//! `folkmoot bench links`: what a handshake between two nodes costs, by X25519 alone and with
+//! ML-KEM-768 as well, in one run.
 //!
-//! Two machines of the link layer in this process, real identities, no network: datagrams and bytes both ways until the link
-//! is up at both ends, and how long both worked, one after the other. The forms take turns, so that what else the machine
-//! does falls on both.
+//! Two machines of the link layer in this process, real identities, no network: datagrams and bytes
+//! both ways until the link is up at both ends, and how long both worked, one after the other. The
+//! forms take turns, so that what else the machine does falls on both.
 
 use crate::args::BenchLinks;
 use bytes::Bytes;
@@ -71,7 +72,8 @@ fn for_people(medians: &[(&str, Cost)]) -> String {
     table(&["EXCHANGE", "DATAGRAMS", "BYTES", "MS BOTH"], &medians.iter().map(row).collect::<Vec<_>>())
 }
 
-/// Of each number its own: signatures in DER differ by a byte or two from one handshake to the next.
+/// Of each number its own: signatures in DER differ by a byte or two from one handshake to the
+/// next.
 fn median(costs: Vec<Cost>) -> Cost {
     fn middle<T: Ord + Copy + Default>(costs: &[Cost], of: impl Fn(&Cost) -> T) -> T {
         let mut all: Vec<T> = costs.iter().map(of).collect();
@@ -93,7 +95,8 @@ struct End {
     up: bool,
 }
 
-/// From the dial until both ends are up; drawing what a process draws once, at its start, is not counted.
+/// From the dial until both ends are up; drawing what a process draws once, at its start, is not
+/// counted.
 fn shake(exchange: Exchange, people: &[Identity; 2], entropy: &mut OsEntropy) -> Result<Cost, Failure> {
     let now = Instant(1_000_000);
     let mut end = |place: u32, who: &Identity| {
@@ -145,9 +148,11 @@ mod tests {
         let people =
             ["a", "b"].map(|name| Identity::new(name, &mut entropy, now, UnixTime(now.0 + 1_000)).unwrap());
         let [classical, hybrid] = FORMS.map(|(_, exchange)| shake(exchange, &people, &mut entropy).unwrap());
-        // Hello, Retry, Hello, Reply, Finish, Ping; the Reply comes in two parts where it holds a ciphertext.
+        // Hello, Retry, Hello, Reply, Finish, Ping; the Reply comes in two parts where it holds a
+        // ciphertext.
         assert_eq!((classical.datagrams, hybrid.datagrams), (6, 7));
-        // Key 1,184; ciphertext 1,088 and its tag 16; another part's header 8; and the empty Hello lacks 32.
+        // Key 1,184; ciphertext 1,088 and its tag 16; another part's header 8; and the empty Hello
+        // lacks 32.
         let more = i128::from(hybrid.bytes) - i128::from(classical.bytes);
         assert!((2_264 - 8..=2_264 + 8).contains(&more), "{more}");
     }

@@ -1,8 +1,10 @@
-//! `folkmoot bench keying`: what a change of members costs in the real stack, over the ring, on loopback.
+//! `folkmoot bench keying`: what a change of members costs in the real stack, over the ring, on
+//! loopback.
 //!
-//! All nodes run in this process, each with its own folder, store, socket and links, and carry the members between them; so
-//! the processor time is that of all members together, and wall time is longer than on machines of their own. Ratios between
-//! rows of one run are what counts. How the processor time is split: split.rs.
+//! All nodes run in this process, each with its own folder, store, socket and links, and carry the
+//! members between them; so the processor time is that of all members together, and wall time is
+//! longer than on machines of their own. Ratios between rows of one run are what counts. How the
+//! processor time is split: split.rs.
 
 use crate::alone::Table;
 use crate::args::BenchKeying;
@@ -48,7 +50,8 @@ struct Row {
     counted: Cost,
 }
 
-/// Prints the table, and draws the chart if one is asked for. What was measured before a failure is shown all the same.
+/// Prints the table, and draws the chart if one is asked for. What was measured before a failure is
+/// shown all the same.
 pub(crate) async fn live(options: &BenchKeying, json: bool) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let done = measure_all(options, &mut rows).await;
@@ -138,7 +141,8 @@ struct Outside {
 }
 
 impl Outside {
-    /// Keying alone and the modules alone in turn, so that what disturbs the processor disturbs both; each part's median.
+    /// Keying alone and the modules alone in turn, so that what disturbs the processor disturbs
+    /// both; each part's median.
     fn measure(&mut self, module: ModuleName, event: Event, size: usize) -> Result<(Apart, Cost), Failure> {
         let (mut costs, mut signatures, mut keying) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..times(size) {
@@ -180,8 +184,8 @@ fn row(
     }
 }
 
-/// One event: how long it took, and what all members worked. Who leaves comes back by the join that is measured next; the
-/// controller by one that is not.
+/// One event: how long it took, and what all members worked. Who leaves comes back by the join that
+/// is measured next; the controller by one that is not.
 async fn one(crew: &mut Crew, module: ModuleName, event: Event) -> Result<Spent, Failure> {
     if !matches!(event, Event::Join) {
         crew.by_rank().await?;

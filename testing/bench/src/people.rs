@@ -1,5 +1,6 @@
-//! Who is in a measured group: founders as many as a charter takes, and everybody else admitted by the first of them, one
-//! entry of the transcript each, made by identity's own functions and verified by every node as always.
+//! Who is in a measured group: founders as many as a charter takes, and everybody else admitted by
+//! the first of them, one entry of the transcript each, made by identity's own functions and
+//! verified by every node as always.
 
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Bytes, GroupName, UnixTime};
@@ -18,7 +19,8 @@ pub(crate) const FOUNDERS_MAX: usize = 32;
 /// The group's name.
 pub(crate) const GROUP: &str = "bench";
 const DAY_SECONDS: u64 = 86_400;
-/// So long may a step take: nobody is to be complained of because a processor serves hundreds of members.
+/// So long may a step take: nobody is to be complained of because a processor serves hundreds of
+/// members.
 const STEP_MS: u32 = 3_600_000;
 
 /// What a group is founded on.
@@ -41,8 +43,8 @@ pub(crate) struct People {
 }
 
 impl People {
-    /// `size` members of a group by these rules, whose links may be silent for so long. More than [`FOUNDERS_MAX`] where one
-    /// vote admits, and the scheme is plain.
+    /// `size` members of a group by these rules, whose links may be silent for so long. More than
+    /// [`FOUNDERS_MAX`] where one vote admits, and the scheme is plain.
     pub(crate) fn new(rules: &Rules, size: usize, silence: Duration) -> Result<Self, Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         let now = wall_clock().0;

@@ -59,8 +59,9 @@ impl Pace {
         Ok(Self { agreed: median(agreed), safe: median(safe) })
     }
 
-    /// The rounds of docs/PROTOCOL.md: the order itself and the flush (a refresh has a REFRESH and no flush), the module's
-    /// rounds of which the last is safe, the confirmations. Who is left alone has a key at once.
+    /// The rounds of docs/PROTOCOL.md: the order itself and the flush (a refresh has a REFRESH and
+    /// no flush), the module's rounds of which the last is safe, the confirmations. Who is left
+    /// alone has a key at once.
     pub(crate) fn of(self, event: Event, rounds: u64) -> Duration {
         let before: u64 = if matches!(event, Event::Refresh) { 1 } else { 2 };
         let agreed = before.saturating_add(rounds.saturating_sub(1));

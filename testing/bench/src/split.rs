@@ -35,8 +35,8 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Of what was measured in the stack and what was measured apart: where noise makes parts larger than the whole that they
-    /// are of, they are that whole, the larger parts first.
+    /// Of what was measured in the stack and what was measured apart: where noise makes parts
+    /// larger than the whole that they are of, they are that whole, the larger parts first.
     pub(crate) fn new(work: Work, apart: Apart) -> Self {
         let upper = work.upper.min(work.cpu);
         let ring = work.ground.min(work.cpu - upper);

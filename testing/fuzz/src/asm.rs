@@ -1,4 +1,5 @@
-//! Multisignatures: what is stored or sent, and a run in which the third of three hands says what the input says.
+//! Multisignatures: what is stored or sent, and a run in which the third of three hands says what
+//! the input says.
 
 use crate::script::{Dice, script, steps};
 use folkmoot_base::MemberId;
@@ -31,7 +32,8 @@ fn key_of(member: &MemberId) -> Option<ProvenKey<Ristretto>> {
     held().iter().map(|(_, proven)| *proven).find(|proven| proven.member() == *member)
 }
 
-/// Secret keys, announcements and multisignatures: one form each, and nothing verifies but what was made.
+/// Secret keys, announcements and multisignatures: one form each, and nothing verifies but what was
+/// made.
 pub fn asm_forms(data: &[u8]) {
     if let Ok(secret) = SecretKey::<Ristretto>::decode(data) {
         assert_eq!(secret.encode().expose().as_slice(), data);
@@ -51,7 +53,8 @@ pub fn asm_forms(data: &[u8]) {
 
 type End = Result<MultiSignature<Ristretto>, Fault>;
 
-/// Three hands; in each round the third says what `lie` makes of its own words. What the first two come to.
+/// Three hands; in each round the third says what `lie` makes of its own words. What the first two
+/// come to.
 fn play(mut lie: impl FnMut(Vec<u8>) -> Vec<u8>) -> [Option<End>; 2] {
     let signers = Signers::new(held().iter().map(|(_, proven)| *proven).collect()).expect("three members");
     let run = RunId([7; 32]);
@@ -94,7 +97,8 @@ fn signed() -> &'static [u8] {
     })
 }
 
-/// A run with a liar: the honest hands come to one end, which is a good signature or the liar's name.
+/// A run with a liar: the honest hands come to one end, which is a good signature or the liar's
+/// name.
 pub fn asm_words(data: &[u8]) {
     let mut steps = steps(data);
     let ends = play(|own| match steps.next() {

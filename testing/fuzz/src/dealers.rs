@@ -1,4 +1,5 @@
-//! A dealer at the one door: its secret as it is stored, and what it sends, for each scheme whose members hold shares of one key.
+//! A dealer at the one door: its secret as it is stored, and what it sends, for each scheme whose
+//! members hold shares of one key.
 //!
 //! ```text
 //! input of a check = scheme u8, length u16 of the public part, public part, share
@@ -65,8 +66,8 @@ pub fn dealer_secret(data: &[u8]) {
     }
 }
 
-/// Signing: what a holder is sent. In the true sharing no share but its own passes; what passes in another one is of a sharing that
-/// names it.
+/// Signing: what a holder is sent. In the true sharing no share but its own passes; what passes in
+/// another one is of a sharing that names it.
 pub fn dealer_share(data: &[u8]) {
     let me = world().members()[0];
     let mut words = steps(data);

@@ -61,7 +61,8 @@ impl Desk {
     }
 }
 
-/// Admission at a member: words of a guest, of another founder, of one who is no member; time; own votes.
+/// Admission at a member: words of a guest, of another founder, of one who is no member; time; own
+/// votes.
 pub fn admission_desk(data: &[u8]) {
     desk_after(data);
 }

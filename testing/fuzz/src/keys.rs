@@ -72,7 +72,8 @@ impl Flushing {
     }
 }
 
-/// Flush: frames of the other member, of one outside the view, of oneself; notices, losses, answers.
+/// Flush: frames of the other member, of one outside the view, of oneself; notices, losses,
+/// answers.
 pub fn flush_machine(data: &[u8]) {
     let mut flushing = Flushing::steady();
     for (op, body) in steps(data) {
@@ -217,8 +218,8 @@ pub fn keying_machine(data: &[u8]) {
     let _ = Keying::new(member(1), GROUP, KeyingConfig::default(), Some(data));
 }
 
-/// Seeds: envelopes of two honest members over two views, the second from what they hold of the first, with a refresh; and
-/// what each was given.
+/// Seeds: envelopes of two honest members over two views, the second from what they hold of the
+/// first, with a refresh; and what each was given.
 pub(crate) fn keying_seeds() -> [Vec<Vec<u8>>; 2] {
     let mut both = [Keyed::new(1), Keyed::new(2)];
     let mut given: [Vec<(u8, Vec<u8>)>; 2] = Default::default();
@@ -278,7 +279,8 @@ fn genuine() -> Vec<Bytes> {
     WORDS.iter().map(|word| other.seal(word).expect("an open epoch")).collect()
 }
 
-/// Session: sealed messages of the other member, its own, a stranger's; a second epoch. Only what was sealed opens, once.
+/// Session: sealed messages of the other member, its own, a stranger's; a second epoch. Only what
+/// was sealed opens, once.
 pub fn session_machine(data: &[u8]) {
     let mut session = session(1);
     let mut waiting = genuine();

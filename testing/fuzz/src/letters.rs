@@ -45,7 +45,8 @@ pub fn letters_word(data: &[u8]) {
     canonical::<MemberWord>(data);
 }
 
-/// The first founder's desk. What it sends to the group comes back to it; what it says to guests is kept.
+/// The first founder's desk. What it sends to the group comes back to it; what it says to guests is
+/// kept.
 struct Keeping {
     now: Instant,
     desk: Desk,

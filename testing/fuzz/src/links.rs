@@ -130,14 +130,16 @@ fn honest(exchange: Exchange) -> Pair<IdentityCredentials, IdentityCredentials> 
     Pair::new(exchange, credentials(0), credentials(1))
 }
 
-/// A node that nobody has spoken to, and that dials one of the places: datagrams from several places, and time.
+/// A node that nobody has spoken to, and that dials one of the places: datagrams from several
+/// places, and time.
 pub fn link_stranger(data: &[u8]) {
     FORMS.into_iter().for_each(|exchange| stranger(exchange, data));
 }
 
 fn stranger(exchange: Exchange, data: &[u8]) {
     let mut pair = honest(exchange);
-    // Other draws than in the run that the seeds are from: else its Finish would be a genuine one here.
+    // Other draws than in the run that the seeds are from: else its Finish would be a genuine one
+    // here.
     let _: [u8; 64] = draw(&mut pair.dice);
     pair.tell_b(Input::Dial { at: ELSEWHERE, node: None });
     for (op, body) in steps(data) {
@@ -153,7 +155,8 @@ fn stranger(exchange: Exchange, data: &[u8]) {
     assert!(pair.b.peers().next().is_none());
 }
 
-/// A link that is up, and somebody on the wire: what is heard was said, as often at most, and unchanged.
+/// A link that is up, and somebody on the wire: what is heard was said, as often at most, and
+/// unchanged.
 pub fn link_wire(data: &[u8]) {
     FORMS.into_iter().for_each(|exchange| wire(exchange, data));
 }
@@ -241,8 +244,9 @@ impl Credentials for Liar {
     }
 }
 
-/// A handshake with a liar: the first step is its certificate; a second one, if any, stands in place of its signature; a
-/// third one is the certificate that it shows later. Nobody comes up but the liar itself, under its own key.
+/// A handshake with a liar: the first step is its certificate; a second one, if any, stands in
+/// place of its signature; a third one is the certificate that it shows later. Nobody comes up but
+/// the liar itself, under its own key.
 pub fn link_liar(data: &[u8]) {
     FORMS.into_iter().for_each(|exchange| liar(exchange, data));
 }
@@ -269,7 +273,8 @@ pub(crate) fn wire_seeds() -> [Vec<Vec<u8>>; 3] {
     let [hybrid_stranger, _, hybrid_datagrams] = seeds_of(Exchange::Hybrid);
     stranger.extend(hybrid_stranger);
     datagrams.extend(hybrid_datagrams);
-    // What somebody at the place dialled may say of the Hello that it got: the first word of b, whose index is always the same.
+    // What somebody at the place dialled may say of the Hello that it got: the first word of b,
+    // whose index is always the same.
     let mut pair = honest(Exchange::Hybrid);
     let mut refusals = Vec::new();
     let _: [u8; 64] = draw(&mut pair.dice);

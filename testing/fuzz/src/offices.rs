@@ -122,7 +122,8 @@ impl Desk {
     }
 }
 
-/// Admission at an authority: words of members and of a stranger, records of the log, time, a person's word.
+/// Admission at an authority: words of members and of a stranger, records of the log, time, a
+/// person's word.
 pub fn authority_desk(data: &[u8]) {
     desk_after(data);
 }
@@ -159,7 +160,8 @@ fn desk_after(data: &[u8]) -> Desk {
     desk
 }
 
-/// Seeds: words and a record; an office; a grant that is logged, one that is refused, one that is handed in again.
+/// Seeds: words and a record; an office; a grant that is logged, one that is refused, one that is
+/// handed in again.
 pub(crate) fn authority_seeds() -> [Vec<Vec<u8>>; 3] {
     let (transcript, alice) = (founded(), &world().founders[0]);
     let beat = Heartbeat::sign(&transcript.group(), alice, NOW, 3);

@@ -1,4 +1,5 @@
-//! Ring and group: frames of a peer that may say anything, at a node that gathers, at one that is on a ring, and in order.
+//! Ring and group: frames of a peer that may say anything, at a node that gathers, at one that is
+//! on a ring, and in order.
 
 use crate::frames::{configuration, member, node};
 use crate::script::{Dice, number, owned, script, steps};
@@ -9,7 +10,8 @@ use folkmoot_group::{Config as GroupConfig, Group, Output as GroupOutput};
 use folkmoot_ring::{Config, Output, Phase, Ring};
 use std::collections::VecDeque;
 
-/// More outputs than this at once, and a peer could flood the caller: a ring keeps 4,096 packets at most.
+/// More outputs than this at once, and a peer could flood the caller: a ring keeps 4,096 packets at
+/// most.
 const OUTPUTS_MAX: usize = 20_000;
 
 /// Two nodes; what the peer says is kept.
@@ -106,7 +108,8 @@ impl Rings {
     }
 }
 
-/// Ring: a node that gathers, a peer that may take part, frames of that peer and of a stranger, time.
+/// Ring: a node that gathers, a peer that may take part, frames of that peer and of a stranger,
+/// time.
 pub fn ring_gathering(data: &[u8]) {
     gathered(data);
 }
@@ -202,7 +205,8 @@ fn holds(member: folkmoot_base::MemberId) -> bool {
     [1, 2, 3].iter().any(|number| self::member(*number) == member)
 }
 
-/// Group: messages of a node in the configuration, of the node itself, of one outside; new configurations between.
+/// Group: messages of a node in the configuration, of the node itself, of one outside; new
+/// configurations between.
 pub fn group_ordered(data: &[u8]) {
     ordered_after(data);
 }

@@ -16,7 +16,8 @@ pub fn certificate_der(data: &[u8]) {
     assert_eq!(IdentityCertificate::from_pem(&certificate.to_pem()), Ok(certificate));
 }
 
-/// Identity: PEM of a certificate, and of a key (the key first, then a zero byte, then the certificate).
+/// Identity: PEM of a certificate, and of a key (the key first, then a zero byte, then the
+/// certificate).
 pub fn identity_pem(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(certificate) = IdentityCertificate::from_pem(text) {
@@ -152,7 +153,8 @@ pub fn entry(data: &[u8]) {
     }
 }
 
-/// Transcript: entries appended one after another. What is refused changes nothing; what is taken loads again.
+/// Transcript: entries appended one after another. What is refused changes nothing; what is taken
+/// loads again.
 pub fn transcript(data: &[u8]) {
     let mut transcript = world().transcript.clone();
     for (_, bytes) in steps(data) {
@@ -171,8 +173,8 @@ pub fn transcript(data: &[u8]) {
     let _ = Transcript::load(steps(data).map(|(_, bytes)| owned(bytes)));
 }
 
-/// Transcript: a file of it. What decodes has one form; what stands is what its writer would write; and no more is kept of
-/// what does not than came before it.
+/// Transcript: a file of it. What decodes has one form; what stands is what its writer would write;
+/// and no more is kept of what does not than came before it.
 pub fn transcript_file(data: &[u8]) {
     if let Ok((group, entries)) = Transcript::entries_of(data) {
         assert_eq!(Transcript::file_of(group, &entries), data);

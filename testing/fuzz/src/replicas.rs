@@ -25,7 +25,8 @@ pub fn replica_message(data: &[u8]) {
     }
 }
 
-/// The first of three, with its disk. What it says comes back to it at once; what it writes is written.
+/// The first of three, with its disk. What it says comes back to it at once; what it writes is
+/// written.
 struct Replica {
     machine: Replicas,
     disk: BTreeMap<StoreKey, Bytes>,
@@ -78,7 +79,8 @@ impl Replica {
     }
 }
 
-/// A replica: words of the second and the third in the view that it is in, views, records of its own, the disk, the signal.
+/// A replica: words of the second and the third in the view that it is in, views, records of its
+/// own, the disk, the signal.
 pub fn replica_machine(data: &[u8]) {
     replica_after(data);
 }
@@ -113,7 +115,8 @@ fn record(request: Digest) -> Bytes {
     codec::encode(&LogRecord { request, der: Blob(Bytes::from_static(b"certificate")) }).into()
 }
 
-/// Seeds: each message; a replica that begins with both others, logs a record, and takes over another of the third.
+/// Seeds: each message; a replica that begins with both others, logs a record, and takes over
+/// another of the third.
 pub(crate) fn replica_seeds() -> [Vec<Vec<u8>>; 2] {
     let state = |number, epoch: Option<u64>, length, tip| {
         let epoch = epoch.map(view);

@@ -1,4 +1,5 @@
-//! Bytes as a sequence of steps, so that one input can drive a machine: `op u8, length u16, bytes`, one after another.
+//! Bytes as a sequence of steps, so that one input can drive a machine: `op u8, length u16, bytes`,
+//! one after another.
 
 use bytes::Bytes;
 use folkmoot_base::Entropy;

@@ -65,7 +65,8 @@ fn shoup_words(place: usize) -> Vec<u8> {
     }
 }
 
-/// Shoup's run: the bytes are what the other of two hands says. The result verifies, or the other alone is named.
+/// Shoup's run: the bytes are what the other of two hands says. The result verifies, or the other
+/// alone is named.
 pub fn shoup_run(data: &[u8]) {
     static OWN: OnceLock<Vec<u8>> = OnceLock::new();
     let members = world().members();
@@ -120,7 +121,8 @@ fn listen<D>(run: &mut dyn Run<Done = D>, data: &[u8]) -> Option<Result<D, Fault
     None
 }
 
-/// TS-RSA: the words of others to a signer, to a newcomer, to a holder in a resharing. No panic, and no end without one.
+/// TS-RSA: the words of others to a signer, to a newcomer, to a holder in a resharing. No panic,
+/// and no end without one.
 pub fn ts_rsa_run(data: &[u8]) {
     let (sharing, shares) = toy();
     let all = PLACES.map(toy_member);

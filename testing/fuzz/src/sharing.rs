@@ -1,9 +1,11 @@
-//! Signing: what is stored and told of a sharing, and whole runs in which one hand says what the input says.
+//! Signing: what is stored and told of a sharing, and whole runs in which one hand says what the
+//! input says.
 //!
 //! ```text
 //! input of a run = run u8 (joint, redistribute, enrol, threshold ECDSA, FROST), liar u8, then steps: round | 8 if to each alone
 //! ```
-//! Whatever it says: all others come to the same end, and if that is a fault, the liar alone is named.
+//! Whatever it says: all others come to the same end, and if that is a fault, the liar alone is
+//! named.
 
 use crate::frames::member;
 use crate::script::{Dice, script, steps};
@@ -204,7 +206,8 @@ pub fn sharing_run(data: &[u8]) {
         }
     });
     let honest: Vec<_> = ends.iter().filter(|(hand, _)| **hand != liar).map(|(_, end)| end).collect();
-    // Who heard the liar's word is told of it; if the liar stops speaking because its own run ended, its caller gives the run up.
+    // Who heard the liar's word is told of it; if the liar stops speaking because its own run
+    // ended, its caller gives the run up.
     assert!(honest.iter().all(|end| *end == honest[0]), "one end at all: {honest:?}");
     for fault in honest.iter().filter_map(|end| end.as_ref().err()) {
         assert!(fault.culprits == [liar] || fault.culprits.is_empty(), "nobody else is named: {fault:?}");

@@ -1,5 +1,5 @@
-//! The stacks: a node with a peer that has a real link and says anything, a member whose node says anything, and both
-//! floors together as a program embeds them.
+//! The stacks: a node with a peer that has a real link and says anything, a member whose node says
+//! anything, and both floors together as a program embeds them.
 
 use crate::script::{Dice, number, owned, script, steps};
 use crate::world::{NOW, world};
@@ -61,7 +61,8 @@ impl Linked {
         linked
     }
 
-    /// Carries datagrams until there are none. The peer's machine hears, and answers nothing by itself.
+    /// Carries datagrams until there are none. The peer's machine hears, and answers nothing by
+    /// itself.
     fn carry(&mut self) {
         for _ in 0..64 {
             let mut quiet = true;
@@ -114,7 +115,8 @@ impl Linked {
     }
 }
 
-/// Node: frames of a founder whose link is up (first byte even) or of a guest (odd), on each channel; time.
+/// Node: frames of a founder whose link is up (first byte even) or of a guest (odd), on each
+/// channel; time.
 pub fn node_peer(data: &[u8]) {
     linked_after(data);
 }
@@ -211,7 +213,8 @@ impl Upstairs {
         }
     }
 
-    /// A notice that follows the one before, with the founders named by the bits of `who`; always oneself.
+    /// A notice that follows the one before, with the founders named by the bits of `who`; always
+    /// oneself.
     fn notice(&mut self, who: u8) {
         self.order += 1;
         let group = world().group();
@@ -232,7 +235,8 @@ impl Upstairs {
     }
 }
 
-/// Member: payloads of another founder, of a stranger, of itself; entries, guests, notices, losses, time, own wishes.
+/// Member: payloads of another founder, of a stranger, of itself; entries, guests, notices, losses,
+/// time, own wishes.
 pub fn member_words(data: &[u8]) {
     let mut upstairs = Upstairs::new();
     let group = world().group();
@@ -360,7 +364,8 @@ impl Seat {
     }
 }
 
-/// Both floors: datagrams from anywhere, time, own messages. Nobody has a key here, so nothing is heard but oneself.
+/// Both floors: datagrams from anywhere, time, own messages. Nobody has a key here, so nothing is
+/// heard but oneself.
 pub fn embedded_stranger(data: &[u8]) {
     let mut seat = Seat::new(0);
     for (op, body) in steps(data) {
@@ -388,8 +393,8 @@ pub fn embedded_stranger(data: &[u8]) {
     assert_eq!(nobody, None, "a link without a key");
 }
 
-/// Two founders with all floors, and somebody on the wire between them: honest play, and datagrams cut, changed,
-/// repeated, invented. Whatever is heard was said.
+/// Two founders with all floors, and somebody on the wire between them: honest play, and datagrams
+/// cut, changed, repeated, invented. Whatever is heard was said.
 pub fn embedded_pair(data: &[u8]) {
     let mut seats = [Seat::new(0), Seat::new(1)];
     seats[0].take(Input::Command(Command::Dial(AWAY)));

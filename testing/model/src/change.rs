@@ -1,8 +1,9 @@
 //! Changes of membership, at every place of the order.
 //!
-//! A cut, or a crash, puts the ring's signal somewhere into the rest of the order: not before what somebody has read. What
-//! comes after the signal is what the survivors recover: their own messages, and those of the lost that somebody has
-//! delivered as safe. Notices do not come between the signal and the merge of the tables; one notice follows for all.
+//! A cut, or a crash, puts the ring's signal somewhere into the rest of the order: not before what
+//! somebody has read. What comes after the signal is what the survivors recover: their own
+//! messages, and those of the lost that somebody has delivered as safe. Notices do not come between
+//! the signal and the merge of the tables; one notice follows for all.
 
 use crate::member::Entry;
 use crate::names::{Set, Who, everybody};
@@ -52,8 +53,8 @@ impl World {
         }
     }
 
-    /// How many entries may come after a signal among `members`: none that one of them has read, none of an earlier
-    /// configuration.
+    /// How many entries may come after a signal among `members`: none that one of them has read,
+    /// none of an earlier configuration.
     fn room_after(&self, members: Set) -> u8 {
         let players = || members.iter().filter_map(|who| self.player(who));
         let room = |queue: &[Entry]| queue.iter().rev().take_while(|entry| **entry != Entry::Fence).count();
@@ -158,7 +159,8 @@ impl World {
         before.filter(|entry| matches!(entry, Entry::Step { safe: true, kept: false, .. })).copied().collect()
     }
 
-    /// These go on without the lost: the signal before the last `after` entries, and no more of the lost than must be.
+    /// These go on without the lost: the signal before the last `after` entries, and no more of the
+    /// lost than must be.
     fn split(&mut self, members: Set, lost: Set, after: u8) {
         self.rename(members, members.iter().next().unwrap_or(0));
         for who in members.iter() {
@@ -179,7 +181,8 @@ impl World {
         }
     }
 
-    /// Two sides meet: entries that one of them lacks are ordered there, then one notice is due for both.
+    /// Two sides meet: entries that one of them lacks are ordered there, then one notice is due for
+    /// both.
     fn merge(&mut self, one: Who, two: Who) {
         let members = self.on_side(one).or(self.on_side(two));
         let known: Set =

@@ -9,7 +9,8 @@ use crate::world::World;
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// Nothing can happen any more but a change, and somebody is not secure in one view with all on its side.
+    /// Nothing can happen any more but a change, and somebody is not secure in one view with all on
+    /// its side.
     Deadlock,
     /// Of those who moved on together, some installed the view before and some did not.
     SomeInstalled,

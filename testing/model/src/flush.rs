@@ -1,12 +1,13 @@
-//! The flush layer of one member, as `protocol/member/flush/src` has it: words, collapse, and the signal. FLUSH_RECV guards
-//! nothing there, and is left out.
+//! The flush layer of one member, as `protocol/member/flush/src` has it: words, collapse, and the
+//! signal. FLUSH_RECV guards nothing there, and is left out.
 
 use crate::keying::View;
 use crate::names::{Set, Trio, ViewNumber, Who};
 use crate::rules::Rules;
 use crate::run::Origin;
 
-/// What a member says with its word: which entries took somebody off its roster (its heads), and what it holds.
+/// What a member says with its word: which entries took somebody off its roster (its heads), and
+/// what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Word {
     /// The heads.

@@ -24,7 +24,8 @@ enum Machine {
     Cascading { owes: bool },
     /// PT to KC.
     Running { run: Run, held: bool },
-    /// PT to KC after the signal: nothing counts any more. Where it stood is told for comparison with the real machine.
+    /// PT to KC after the signal: nothing counts any more. Where it stood is told for comparison
+    /// with the real machine.
     Spent { confirming: bool },
     /// S.
     Secure { asked: bool },

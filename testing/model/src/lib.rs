@@ -1,5 +1,5 @@
-//! The keying machine and the flush layer as built, for three members, explored exhaustively: changes of membership at
-//! every point, each member reading the one order at its own speed.
+//! The keying machine and the flush layer as built, for three members, explored exhaustively:
+//! changes of membership at every point, each member reading the one order at its own speed.
 //!
 //! ```text
 //! World ── Player A ── Member { Flush, Keying } ── what it has still to read of the order
@@ -8,8 +8,9 @@
 //!   └── act(Read | Answer | Announce | a change) ──> the next state, what the member did, and what is wrong with it
 //! explore: breadth first, every state once; the first fault has the shortest trace
 //! ```
-//! What is covered, what is left out, and the numbers: docs/protocol/keying.md, "The model". `tests/it/conformance.rs` drives the
-//! real flush and keying in lockstep with this model. Pure: no clock, no randomness, no input but the rules and the scope.
+//! What is covered, what is left out, and the numbers: docs/protocol/keying.md, "The model".
+//! `tests/it/conformance.rs` drives the real flush and keying in lockstep with this model. Pure: no
+//! clock, no randomness, no input but the rules and the scope.
 
 mod change;
 mod check;

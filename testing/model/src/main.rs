@@ -5,7 +5,8 @@ use folkmoot_model::{NAMES, Orders, Report, Rules, Scope, beginnings, explore, s
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Explores every state of three members with a few changes of membership: keying and flush as built, or with a rule off.
+/// Explores every state of three members with a few changes of membership: keying and flush as
+/// built, or with a rule off.
 #[derive(Debug, Parser)]
 #[command(name = "folkmoot-model", version, about)]
 struct Arguments {
@@ -96,7 +97,8 @@ fn walk(rules: &Rules, scope: &Scope, orders: Orders, start: Instant) -> Report 
     if report.found.is_none() { report } else { explore(&roots, rules, scope) }
 }
 
-/// Three changes of every kind lead to everything that there is a name for: a search that sees less is not what it was.
+/// Three changes of every kind lead to everything that there is a name for: a search that sees less
+/// is not what it was.
 #[allow(clippy::print_stderr, reason = "why it fails")]
 fn sees_all(report: &Report) -> bool {
     let unseen: Vec<_> = NAMES.iter().filter(|name| !report.marks.contains(**name)).collect();

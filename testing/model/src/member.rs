@@ -1,4 +1,5 @@
-//! One member: flush below, keying above, as the member stack joins them; and what it has read of its roster.
+//! One member: flush below, keying above, as the member stack joins them; and what it has read of
+//! its roster.
 
 use crate::flush::{Below, Flush, Word};
 use crate::keying::{Keying, Said, Standing};
@@ -9,7 +10,8 @@ use crate::run::{Kind, Origin};
 /// What is in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Entry {
-    /// The group layer's notice of a change. `removed`: who did not stay all the way, for this reader.
+    /// The group layer's notice of a change. `removed`: who did not stay all the way, for this
+    /// reader.
     Notice {
         /// The view to come.
         view: ViewNumber,
@@ -117,7 +119,8 @@ pub struct Member {
     pub keying: Keying,
     /// Whom its roster has lost.
     off: Set,
-    /// Of the installed view: whose confirmation was delivered, and (rank 7) whether the key list was.
+    /// Of the installed view: whose confirmation was delivered, and (rank 7) whether the key list
+    /// was.
     heard: Set,
 }
 
@@ -161,8 +164,8 @@ impl Member {
         self.hear(said, rules, told);
     }
 
-    /// Whether reading `entry` may be silent, if nothing comes of it. Not a notice or a signal; not a safe step that counts
-    /// for nothing here, since that others will have it may count for them.
+    /// Whether reading `entry` may be silent, if nothing comes of it. Not a notice or a signal; not
+    /// a safe step that counts for nothing here, since that others will have it may count for them.
     pub fn may_read_at_once(&self, entry: &Entry) -> bool {
         match entry {
             Entry::Notice { .. } | Entry::Signal { .. } => false,

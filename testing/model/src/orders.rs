@@ -1,5 +1,6 @@
-//! Which orders of steps a walk need not go through: when no change is left, a step that nobody else can tell is taken first,
-//! and nothing else is tried in that state. Why that loses nothing: docs/decisions/0012-own-search.md.
+//! Which orders of steps a walk need not go through: when no change is left, a step that nobody
+//! else can tell is taken first, and nothing else is tried in that state. Why that loses nothing:
+//! docs/decisions/0012-own-search.md.
 
 use crate::member::Effect;
 use crate::rules::Rules;
@@ -17,7 +18,8 @@ pub enum Orders {
 impl World {
     /// The step of `actions`, which are all that are possible, that may be taken before all others.
     pub(crate) fn own_step(&self, actions: &[Action], rules: &Rules) -> Option<Action> {
-        // A change puts the ring's signal behind what was read: before it, what has been read can be told.
+        // A change puts the ring's signal behind what was read: before it, what has been read can
+        // be told.
         if self.changes > 0 || rules.early_requests {
             return None;
         }
@@ -37,7 +39,8 @@ fn actor(action: Action) -> Option<u8> {
     }
 }
 
-/// Whether others can tell, or a promise is judged by when it was: who has gone on is compared with who installed.
+/// Whether others can tell, or a promise is judged by when it was: who has gone on is compared with
+/// who installed.
 fn is_told(effect: &Effect) -> bool {
     matches!(effect, Effect::Word { .. } | Effect::Step { .. } | Effect::Installed { .. })
 }

@@ -7,17 +7,19 @@ pub struct Rules {
     pub rule_h: bool,
     /// The flush is held in KL and KC too (as `Danger::KeyingFlushInKeyList` when off).
     pub key_list_holds: bool,
-    /// K1: the transitional signal at the place of a notice that removes somebody (as `Danger::FlushNoSignal` when off).
+    /// K1: the transitional signal at the place of a notice that removes somebody (as
+    /// `Danger::FlushNoSignal` when off).
     pub k1: bool,
     /// What decides is sent safe (as `Danger::KeyingKeyListAgreed` when off).
     pub safe_list: bool,
     /// A view waits for every confirmation (as `Danger::KeyingNoConfirm` when off).
     pub confirmation: bool,
-    /// A substrate weaker than ours: flush may ask before the member has come to the notice's place in the order, each
-    /// member at a time of its own. The machine must stand that too.
+    /// A substrate weaker than ours: flush may ask before the member has come to the notice's place
+    /// in the order, each member at a time of its own. The machine must stand that too.
     pub early_requests: bool,
-    /// Every read is a step of its own. Off: a read that nobody else can tell is done at once, and a member cut off alone
-    /// comes to rest at once (docs/protocol/keying.md, "The model", says why that loses nothing).
+    /// Every read is a step of its own. Off: a read that nobody else can tell is done at once, and
+    /// a member cut off alone comes to rest at once (docs/protocol/keying.md, "The model", says why
+    /// that loses nothing).
     pub every_read: bool,
 }
 

@@ -1,5 +1,6 @@
-//! The messages of one run: GDH's pattern, as `protocol/agreement/src/gdh/run` has it, without the numbers. Who owes which
-//! step in which order; what each brings decides which of the four patterns it is.
+//! The messages of one run: GDH's pattern, as `protocol/agreement/src/gdh/run` has it, without the
+//! numbers. Who owes which step in which order; what each brings decides which of the four patterns
+//! it is.
 
 use crate::names::{Set, Trio, ViewNumber, Who, everybody};
 
@@ -121,7 +122,8 @@ pub(crate) enum Took {
 }
 
 impl Run {
-    /// A run for `members`, each bringing what it said; and what `me` sends first. A run of one is done.
+    /// A run for `members`, each bringing what it said; and what `me` sends first. A run of one is
+    /// done.
     pub(crate) fn begin(me: Who, members: Set, brought: &Trio<Origin>) -> (Self, Option<Kind>) {
         let (order, base) = plan(members, brought);
         let newcomers = order.length.saturating_sub(base);
@@ -247,8 +249,8 @@ impl Run {
     }
 }
 
-/// The run's order, and how many of it are the base: the largest side that holds one run, of equals the one with the lowest
-/// member; the others behind it by place.
+/// The run's order, and how many of it are the base: the largest side that holds one run, of equals
+/// the one with the lowest member; the others behind it by place.
 fn plan(members: Set, brought: &Trio<Origin>) -> (Order, u8) {
     let origin = |who: Who| brought.get(who).copied().flatten();
     let side = |run: ViewNumber| -> Set {

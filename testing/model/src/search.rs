@@ -1,4 +1,5 @@
-//! Breadth first over all states; the first fault found has the shortest trace. Keeps the graph, to show that it has no circle.
+//! Breadth first over all states; the first fault found has the shortest trace. Keeps the graph, to
+//! show that it has no circle.
 
 use crate::check::Fault;
 use crate::fingerprint::{Numbered, fingerprint};
@@ -41,7 +42,8 @@ pub fn explore(roots: &[World], rules: &Rules, scope: &Scope) -> Report {
     search(roots, rules, scope, None)
 }
 
-/// Explores up to the first fault of this kind; a way that ends in another fault is not followed further.
+/// Explores up to the first fault of this kind; a way that ends in another fault is not followed
+/// further.
 pub fn seek(roots: &[World], rules: &Rules, scope: &Scope, wanted: Fault) -> Report {
     search(roots, rules, scope, Some(wanted))
 }
@@ -128,8 +130,9 @@ impl Search {
         self.wanted.is_none_or(|wanted| wanted == fault)
     }
 
-    /// Whether no state can come back: then every way ends, and it ends well, since no end is a deadlock. All steps are
-    /// taken away from behind those states that nothing leads to, until none is left.
+    /// Whether no state can come back: then every way ends, and it ends well, since no end is a
+    /// deadlock. All steps are taken away from behind those states that nothing leads to, until
+    /// none is left.
     fn ends_always(&self) -> bool {
         let mut incoming = vec![0_u32; self.known.len()];
         for target in &self.targets {

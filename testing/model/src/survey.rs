@@ -1,5 +1,7 @@
-//! Depth first over all states, in a fraction of the memory that breadth first takes. Of a state only its fingerprint is kept; whole are only those on the way from the beginning to where the walk stands. So it comes to a state
-//! again that is on that way if, and only if, some state can come back: no graph is kept to see that every way ends.
+//! Depth first over all states, in a fraction of the memory that breadth first takes. Of a state
+//! only its fingerprint is kept; whole are only those on the way from the beginning to where the
+//! walk stands. So it comes to a state again that is on that way if, and only if, some state can
+//! come back: no graph is kept to see that every way ends.
 
 use crate::check::Fault;
 use crate::fingerprint::{Known, fingerprint};
@@ -32,9 +34,10 @@ struct Walk<'a> {
     marks: Marks,
 }
 
-/// Walks through everything that can follow from `roots`, in these orders, up to the first fault. The way to a fault is one way, seldom the
-/// shortest: [`crate::explore`] finds that. `Report::depth` is the longest way walked. `progress` hears the number of states
-/// whenever there is a new one.
+/// Walks through everything that can follow from `roots`, in these orders, up to the first fault.
+/// The way to a fault is one way, seldom the shortest: [`crate::explore`] finds that.
+/// `Report::depth` is the longest way walked. `progress` hears the number of states whenever there
+/// is a new one.
 pub fn survey(
     roots: &[World],
     (rules, scope): (&Rules, &Scope),

@@ -1,7 +1,9 @@
-//! The world: members, each with what it has not read yet of the one order; what may happen next; and what then follows.
+//! The world: members, each with what it has not read yet of the one order; what may happen next;
+//! and what then follows.
 //!
-//! A message is in the order from the moment it is sent. That loses nothing: a member whose message is ordered late is one
-//! that reads late. Who is connected has the same rest of the order before it; a cut gives each side its own rest.
+//! A message is in the order from the moment it is sent. That loses nothing: a member whose message
+//! is ordered late is one that reads late. Who is connected has the same rest of the order before
+//! it; a cut gives each side its own rest.
 
 use crate::check::{Fact, Fault};
 use crate::member::{Effect, Entry, Member};
@@ -17,7 +19,8 @@ pub struct Player {
     pub queue: Vec<Entry>,
     /// With whom it is connected: the lowest of them.
     pub side: Who,
-    /// A notice is due on its side, and these are removed by it. Until then changes make no notices of their own.
+    /// A notice is due on its side, and these are removed by it. Until then changes make no notices
+    /// of their own.
     pub owed: Option<Set>,
 }
 
@@ -305,7 +308,8 @@ impl World {
         }
     }
 
-    /// Forgets what nobody can come back to, so that states that differ in nothing that matters are one.
+    /// Forgets what nobody can come back to, so that states that differ in nothing that matters are
+    /// one.
     fn forget(&mut self) {
         let next = self.next;
         let mut oldest = next;

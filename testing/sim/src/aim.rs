@@ -1,4 +1,5 @@
-//! Schedules that aim: steps put in front of a drawn schedule, for moments so narrow that chance seldom meets them.
+//! Schedules that aim: steps put in front of a drawn schedule, for moments so narrow that chance
+//! seldom meets them.
 
 use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule, Step, When};
@@ -16,13 +17,16 @@ pub enum Aim {
     Anywhere,
     /// The network splits while the confirmations of a key are on their way.
     Confirmation,
-    /// The network splits when an expulsion is handed over, and all send when its entry has its place.
+    /// The network splits when an expulsion is handed over, and all send when its entry has its
+    /// place.
     Expulsion,
-    /// Expulsions, often two together, in the middle of whatever goes on; others leave, join, crash and come apart.
+    /// Expulsions, often two together, in the middle of whatever goes on; others leave, join, crash
+    /// and come apart.
     Roster,
     /// One ordeal after the other: cuts that last, rosters that differ.
     Ordeal,
-    /// Somebody joins while the key of another's join is being agreed: a change that takes nobody away, so no signal comes.
+    /// Somebody joins while the key of another's join is being agreed: a change that takes nobody
+    /// away, so no signal comes.
     Cascade,
     /// Votes for other modules and ciphers in the middle of whatever goes on.
     Charter,
@@ -86,7 +90,8 @@ fn split(rng: &mut Rng) -> Step {
     Step::Split(u8::try_from(rng.range(1, 127)).unwrap_or(1))
 }
 
-/// Together, a change, an agreement, and a cut in its last round that lasts until the ring has broken.
+/// Together, a change, an agreement, and a cut in its last round that lasts until the ring has
+/// broken.
 fn confirmation(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
     let hook = Hook { layer: "keying", word: "confirmation" };
     vec![
@@ -108,7 +113,8 @@ fn cascade(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
     steps
 }
 
-/// The first makes room for modules that are not contributory; then one after the other, while members come and go and talk.
+/// The first makes room for modules that are not contributory; then one after the other, while
+/// members come and go and talk.
 fn charter(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
     let what = if round == 1 { 0 } else { u8::try_from(rng.range(1, 10)).unwrap_or(1) };
     let mut steps = vec![(middle(rng), Step::Change { by: seat(rng), what })];

@@ -49,11 +49,12 @@ pub(crate) struct Arguments {
     /// Play all schedules with this broken at every seat (a name of `folkmoot_base::Danger`).
     #[arg(long, value_name = "NAME", value_parser = danger)]
     pub(crate) danger: Option<folkmoot_base::Danger>,
-    /// Play or replay with steps put in front that aim at narrow moments: confirmation, expulsion, roster, ordeal,
-    /// cascade or charter.
+    /// Play or replay with steps put in front that aim at narrow moments: confirmation, expulsion,
+    /// roster, ordeal, cascade or charter.
     #[arg(long, value_name = "MOMENT", value_parser = aim, conflicts_with = "mutants")]
     pub(crate) aim: Option<Aim>,
-    /// What agrees on keys: by-size (which is gdh for so few), gdh, tgdh, str, bd, ckd, dutta-barua or mls.
+    /// What agrees on keys: by-size (which is gdh for so few), gdh, tgdh, str, bd, ckd, dutta-barua
+    /// or mls.
     #[arg(long, value_name = "MODULE", value_parser = keying, conflicts_with = "mutants")]
     pub(crate) keying: Option<Keying>,
     /// How the charter has votes become a signature: plain, asm, ts-dsa or frost.

@@ -1,4 +1,5 @@
-//! The simulator: the shipped stacks on a virtual network, clock and disk, and one checker for each promise.
+//! The simulator: the shipped stacks on a virtual network, clock and disk, and one checker for each
+//! promise.
 //!
 //! ```text
 //! seed --> Schedule --> Player --steps--> World { net, disks, clock, attacker } --> Record --> checkers
@@ -6,8 +7,8 @@
 //!                                     Input v | Output
 //!                                         Machine (one per life of a seat: Embedded { Node, Member })
 //! ```
-//! A run is a seed: the same seed gives the same record, byte for byte. README.md tells how to use it and what each
-//! part promises.
+//! A run is a seed: the same seed gives the same record, byte for byte. README.md tells how to use
+//! it and what each part promises.
 
 pub mod aim;
 pub mod check;

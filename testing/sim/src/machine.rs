@@ -1,4 +1,5 @@
-//! The seam between the world and what is played in it: one machine per life of a seat, and the cast that makes them.
+//! The seam between the world and what is played in it: one machine per life of a seat, and the
+//! cast that makes them.
 //!
 //! The shipped stacks sit behind this in `stack`; unit tests of the world put small toys there.
 
@@ -82,7 +83,8 @@ pub enum Command {
     Crooked(Option<Crooked>),
 }
 
-/// Stands for the proposal to make a change of the charter, where others are named by the seat to be expelled.
+/// Stands for the proposal to make a change of the charter, where others are named by the seat to
+/// be expelled.
 pub fn motion(change: u8) -> Seat {
     change.saturating_add(MOTIONS)
 }
@@ -109,7 +111,8 @@ pub enum Input {
     Timeout,
 }
 
-/// What the machine tells: the application's events, and what the observer sees at the stair and at the ring.
+/// What the machine tells: the application's events, and what the observer sees at the stair and at
+/// the ring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
     /// An application message.
@@ -172,9 +175,11 @@ pub struct Picture {
     pub roster: BTreeSet<Seat>,
     /// Seats that it knows to be removed.
     pub removed: BTreeSet<Seat>,
-    /// Control steps that it holds, by name: what it acknowledged must be among them after a restart.
+    /// Control steps that it holds, by name: what it acknowledged must be among them after a
+    /// restart.
     pub holds: BTreeSet<String>,
-    /// Votes that it could give, but has not given as far as it knows, by name: none that it acknowledged may be among them.
+    /// Votes that it could give, but has not given as far as it knows, by name: none that it
+    /// acknowledged may be among them.
     pub lacks: BTreeSet<String>,
     /// Seats whose nodes are on its node's ring.
     pub ring: BTreeSet<Seat>,
@@ -198,13 +203,15 @@ pub struct Signing {
     pub shared: bool,
     /// Microseconds for which one of them has stood still.
     pub still: u64,
-    /// Whether other shares must be made, by threshold or leavers; who votes and has none wants them besides.
+    /// Whether other shares must be made, by threshold or leavers; who votes and has none wants
+    /// them besides.
     pub wants: bool,
     /// Those who decide, in order.
     pub electorate: Vec<Seat>,
     /// Of these, those who are members.
     pub voters: BTreeSet<Seat>,
-    /// Who approves each decision in the ballot that is voted in now, closed ones, too, as far as this machine knows.
+    /// Who approves each decision in the ballot that is voted in now, closed ones, too, as far as
+    /// this machine knows.
     pub approvals: Vec<BTreeSet<Seat>>,
     /// How many votes it takes.
     pub threshold: usize,
@@ -296,7 +303,8 @@ pub trait Cast {
         entropy: &mut dyn Entropy,
     ) -> Result<Box<dyn Machine>, String>;
 
-    /// Whether `spoils` open `payload`, which was sealed in `view`. The view is no secret: it is told.
+    /// Whether `spoils` open `payload`, which was sealed in `view`. The view is no secret: it is
+    /// told.
     fn opens(&self, spoils: &Spoils, payload: &Bytes, view: Option<&Shown>) -> bool;
 }
 

@@ -1,4 +1,5 @@
-//! Mutants: for each checker a layer that is broken on purpose, and that it must catch, or it is no checker.
+//! Mutants: for each checker a layer that is broken on purpose, and that it must catch, or it is no
+//! checker.
 
 use crate::aim::Aim;
 use crate::check::{ALL, LIVENESS};
@@ -16,7 +17,8 @@ pub struct Mutant {
     pub danger: Danger,
     /// At one seat only (its number modulo the seats), or at all.
     pub at: Option<u8>,
-    /// With a node that was broken into, since the promise is kept by two layers and one of them still stands.
+    /// With a node that was broken into, since the promise is kept by two layers and one of them
+    /// still stands.
     pub crooked: Option<Crooked>,
     /// Only in calm schedules.
     pub calm: bool,

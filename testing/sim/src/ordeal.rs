@@ -1,5 +1,5 @@
-//! Ordeals: cuts that last, and rosters that differ while rings form, each followed by a look at whether everybody has found
-//! peace though the cuts are still there ([`crate::peace`]).
+//! Ordeals: cuts that last, and rosters that differ while rings form, each followed by a look at
+//! whether everybody has found peace though the cuts are still there ([`crate::peace`]).
 //!
 //! Drawn from a generator of their own, so that the rest of a schedule stays as its seed draws it.
 
@@ -43,7 +43,8 @@ pub fn draw(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     steps
 }
 
-/// Pairs that do not reach each other, one way or both: never all, so that what is left is not a clean split.
+/// Pairs that do not reach each other, one way or both: never all, so that what is left is not a
+/// clean split.
 fn cuts(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     let pairs = usize::from(schedule.seats) * (usize::from(schedule.seats) - 1) / 2;
     let mut steps = vec![(When::After(0), Step::Heal), (When::After(rng.range(0, 2_000_000)), Step::Rest(0))];
@@ -55,7 +56,8 @@ fn cuts(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     steps
 }
 
-/// Somebody is admitted or expelled where not all can hear of it, and the others hear in the middle of a gather.
+/// Somebody is admitted or expelled where not all can hear of it, and the others hear in the middle
+/// of a gather.
 fn rosters(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     let (who, by) = (seat(schedule, rng), seat(schedule, rng));
     let newcomer = schedule.founders

@@ -1,10 +1,11 @@
-//! What members say to each other in a run: blocks that name their message, so that a checker knows every piece of a
-//! plaintext when it meets one where none may be.
+//! What members say to each other in a run: blocks that name their message, so that a checker knows
+//! every piece of a plaintext when it meets one where none may be.
 //!
 //! ```text
 //! block of 32 bytes:  marker 12 | seat 1 | life 2 | number 4 | service 1 | size 4 | index 4 | check 4
 //! ```
-//! A message is `size` bytes of blocks 0, 1, 2, …; the last one may be cut. The shortest message is one block.
+//! A message is `size` bytes of blocks 0, 1, 2, …; the last one may be cut. The shortest message is
+//! one block.
 
 use crate::record::MessageId;
 use bytes::Bytes;

@@ -1,9 +1,11 @@
 //! Peace: what must be so though some cannot reach others, and not only once everybody can.
 //!
-//! Whoever is alive and admitted is in a view whose members all reach one another, both ways, hold one key, and agree on the
-//! view; what they sent has come back to them. No more apart than need be: two views of founders who all reach one another
-//! would be one, and founders who reach one another have one roster (a stranger may not have heard yet where somebody is).
-//! Source: Survey §7, property 8.1, for components that need not be disjoint; docs/protocol/ring.md, RING-14 to RING-17.
+//! Whoever is alive and admitted is in a view whose members all reach one another, both ways, hold
+//! one key, and agree on the view; what they sent has come back to them. No more apart than need
+//! be: two views of founders who all reach one another would be one, and founders who reach one
+//! another have one roster (a stranger may not have heard yet where somebody is). Source: Survey
+//! §7, property 8.1, for components that need not be disjoint; docs/protocol/ring.md, RING-14 to
+//! RING-17.
 
 use crate::play::standings;
 use crate::record::{Seat, Standing};
@@ -43,7 +45,8 @@ fn judge(
     Ok(views)
 }
 
-/// Whether the view of `seat` is one of living members who reach one another and see the same, and nothing of its own is due.
+/// Whether the view of `seat` is one of living members who reach one another and see the same, and
+/// nothing of its own is due.
 fn settled(
     seat: Seat,
     one: &Standing,
@@ -68,7 +71,8 @@ fn settled(
     Ok(())
 }
 
-/// Two founders who reach each other: one roster, and one view if the nodes of both could be on one ring.
+/// Two founders who reach each other: one roster, and one view if the nodes of both could be on one
+/// ring.
 fn near(
     a: Seat,
     one: &Standing,

@@ -1,5 +1,5 @@
-//! The player: maps each step of a schedule to whoever fits at that moment, then stops the faults and lets the world
-//! come to rest.
+//! The player: maps each step of a schedule to whoever fits at that moment, then stops the faults
+//! and lets the world come to rest.
 
 use crate::machine::{Cast, Command, Role, electorate, motion};
 use crate::net::{CALM, Weather};
@@ -22,8 +22,8 @@ const REST_MICROS: u64 = 300_000;
 const ENDURE_MICROS: u64 = 60_000_000;
 /// How long peace must hold.
 const PEACE_MICROS: u64 = 5_000_000;
-/// Virtual time in which the machines of voters who sign together must have done what is due, in microseconds: a request may wait
-/// for 60 s until it is said again.
+/// Virtual time in which the machines of voters who sign together must have done what is due, in
+/// microseconds: a request may wait for 60 s until it is said again.
 const SIGNING_MICROS: u64 = 180_000_000;
 /// How long nothing must be due.
 const SIGNING_REST_MICROS: u64 = 6_000_000;
@@ -315,7 +315,8 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Plays on until there has been peace for a while, with the cuts as they are; notes what is missing if that does not come.
+    /// Plays on until there has been peace for a while, with the cuts as they are; notes what is
+    /// missing if that does not come.
     fn endure(&mut self) {
         self.quieten();
         let limit = self.world.now.saturating_add(ENDURE_MICROS);
@@ -356,7 +357,8 @@ impl<'a> Player<'a> {
         self.tell_the_lonely();
     }
 
-    /// A stranger whose only contact stays dead is told where somebody else is: nobody can find what nobody alive knows.
+    /// A stranger whose only contact stays dead is told where somebody else is: nobody can find
+    /// what nobody alive knows.
     fn tell_the_lonely(&mut self) {
         let living = self.world.living();
         let role_of = |seat: &Seat| self.world.chair(*seat).and_then(|chair| chair.role);
@@ -379,8 +381,8 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Plays on until all who should be are in one view under one key with nothing left to deliver, then lets each send
-    /// one safe message more, which all must get.
+    /// Plays on until all who should be are in one view under one key with nothing left to deliver,
+    /// then lets each send one safe message more, which all must get.
     fn settle(&mut self) {
         let limit = self.world.now.saturating_add(SETTLE_MICROS);
         if !self.rest(limit) {
@@ -395,8 +397,8 @@ impl<'a> Player<'a> {
         self.world.record.settled = self.rest(limit);
     }
 
-    /// Where voters sign together: plays on until nothing is left for their machines to do, and notes what is. Until when the world
-    /// may come to rest then.
+    /// Where voters sign together: plays on until nothing is left for their machines to do, and
+    /// notes what is. Until when the world may come to rest then.
     fn finish_signing(&mut self, limit: u64) -> u64 {
         if self.schedule.scheme == Scheme::Plain {
             return limit;
@@ -479,7 +481,8 @@ pub fn standings(world: &World) -> Vec<Standing> {
     out
 }
 
-/// Whether all who are expected are in one view of exactly them, under one key and one roster, with nothing pending.
+/// Whether all who are expected are in one view of exactly them, under one key and one roster, with
+/// nothing pending.
 pub fn at_rest(standings: &[Standing]) -> bool {
     let expected: BTreeSet<Seat> =
         standings.iter().filter(|one| one.expected).map(|one| one.process.seat).collect();

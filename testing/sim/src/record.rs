@@ -1,14 +1,17 @@
-//! What happened in a run, as checkers read it: one typed entry per event, in the one order of the world.
+//! What happened in a run, as checkers read it: one typed entry per event, in the one order of the
+//! world.
 //!
-//! A [`Process`] is one life of one seat: a crash ends it, a restart begins the next. Checkers never see wire bytes or
-//! machine state; whatever must be judged about those (leaks, disturbances, reuse) is judged where it happens and
-//! recorded as an entry too, so that every checker is a function of a [`Record`] and can be tested on a written one.
+//! A [`Process`] is one life of one seat: a crash ends it, a restart begins the next. Checkers
+//! never see wire bytes or machine state; whatever must be judged about those (leaks, disturbances,
+//! reuse) is judged where it happens and recorded as an entry too, so that every checker is a
+//! function of a [`Record`] and can be tested on a written one.
 
 use folkmoot_base::{ConfigurationId, Service, ViewId};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// How long a message or a configuration may be under way once nothing fails any more, in microseconds.
+/// How long a message or a configuration may be under way once nothing fails any more, in
+/// microseconds.
 pub const PATIENCE: u64 = 10_000_000;
 
 /// A place at the table: the party with this index.
@@ -71,7 +74,8 @@ pub struct Shown {
 pub enum RingEvent {
     /// A regular configuration with these nodes.
     Regular(ConfigurationId, BTreeSet<Seat>),
-    /// The transitional configuration between `from` and `to`: those of `from` who go on to `to` together.
+    /// The transitional configuration between `from` and `to`: those of `from` who go on to `to`
+    /// together.
     Transitional {
         /// The regular configuration that ends.
         from: ConfigurationId,
@@ -93,8 +97,8 @@ pub enum RingEvent {
     },
 }
 
-/// Names a message at the ring by its sender and a digest of its bytes. Two sends of the same bytes have one name; their
-/// places in the order tell them apart.
+/// Names a message at the ring by its sender and a digest of its bytes. Two sends of the same bytes
+/// have one name; their places in the order tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RingMessage {
     /// The sending node.
@@ -103,7 +107,8 @@ pub struct RingMessage {
     pub digest: [u8; 16],
 }
 
-/// What a transcript says, where the charter's scheme is not plain. Decisions, sharings and requests by short names.
+/// What a transcript says, where the charter's scheme is not plain. Decisions, sharings and
+/// requests by short names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Minute {
     /// The voters decided.
@@ -199,7 +204,8 @@ pub enum What {
     Ring(RingEvent),
     /// A control step that the process acknowledged (and so must survive), by name.
     Acknowledged(String),
-    /// A control step that the process was found without, though it acknowledged it in an earlier life on this disk.
+    /// A control step that the process was found without, though it acknowledged it in an earlier
+    /// life on this disk.
     Forgot(String),
     /// A number that must be used once: kind, and value.
     Used(&'static str, Vec<u8>),
@@ -213,7 +219,8 @@ pub enum What {
     Leaked(Leak),
     /// What its transcript has new.
     Minute(Minute),
-    /// The sharing in use and the shares on its disk, when either changed, after all writes of a batch took effect.
+    /// The sharing in use and the shares on its disk, when either changed, after all writes of a
+    /// batch took effect.
     Shares {
         /// By its transcript.
         in_use: Option<String>,
@@ -253,13 +260,15 @@ pub struct Entry {
 pub struct Standing {
     /// Whose.
     pub process: Process,
-    /// Whether it should be in the one view: alive, admitted, not expelled, not left of its own will.
+    /// Whether it should be in the one view: alive, admitted, not expelled, not left of its own
+    /// will.
     pub expected: bool,
     /// Its view and the name of its key.
     pub view: Option<Shown>,
     /// Its roster.
     pub roster: BTreeSet<Seat>,
-    /// Seats whose nodes are on its node's ring; more than the view's members where somebody has not joined.
+    /// Seats whose nodes are on its node's ring; more than the view's members where somebody has
+    /// not joined.
     pub ring: BTreeSet<Seat>,
     /// What it waits for, in plain words.
     pub activity: String,
@@ -312,7 +321,8 @@ impl Record {
         at.saturating_add(PATIENCE) < self.counts.micros
     }
 
-    /// Whether the world came to rest with this seat in it: what it waits for now will not come any more.
+    /// Whether the world came to rest with this seat in it: what it waits for now will not come any
+    /// more.
     pub fn rests(&self, seat: Seat) -> bool {
         // Who is not expected in the one view may still be busy: nobody waited for it.
         let expected = |one: &Standing| one.expected || one.process.seat != seat;

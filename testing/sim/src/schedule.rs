@@ -1,7 +1,9 @@
-//! A schedule is drawn from a seed and knows nothing of the run: who takes part, what weather, which steps, when.
+//! A schedule is drawn from a seed and knows nothing of the run: who takes part, what weather,
+//! which steps, when.
 //!
-//! Seats in steps are numbers that the player maps to whoever fits at that moment (`who` modulo the living, say), so
-//! that any list of steps can be played, cut short, or thinned out, and still means something.
+//! Seats in steps are numbers that the player maps to whoever fits at that moment (`who` modulo the
+//! living, say), so that any list of steps can be played, cut short, or thinned out, and still
+//! means something.
 
 use crate::machine::{Crooked, MUTES, Mute};
 use crate::net::{CALM, Weather};
@@ -20,8 +22,8 @@ pub const STEPS_MAX: u64 = 200;
 pub enum When {
     /// After this many microseconds.
     After(u64),
-    /// This many microseconds after the next trace line of a layer that holds a word, from any seat; after
-    /// [`HOOK_PATIENCE`] if none comes.
+    /// This many microseconds after the next trace line of a layer that holds a word, from any
+    /// seat; after [`HOOK_PATIENCE`] if none comes.
     On(Hook, u64),
 }
 
@@ -122,7 +124,8 @@ pub enum Step {
     Cut(u8, u8),
     /// Both directions between two seats are cut.
     Part(u8, u8),
-    /// Everything but cuts stops, and everybody must find peace while the cuts last ([`crate::peace`]).
+    /// Everything but cuts stops, and everybody must find peace while the cuts last
+    /// ([`crate::peace`]).
     Endure,
     /// Other weather for a while.
     Burst(Weather, u64),
@@ -151,7 +154,8 @@ pub enum Step {
         /// Which.
         what: u8,
     },
-    /// A member proposes who votes from now on, of those whom it knows as members; all will say yes.
+    /// A member proposes who votes from now on, of those whom it knows as members; all will say
+    /// yes.
     Electorate {
         /// Who proposes.
         by: u8,
@@ -208,7 +212,8 @@ pub struct Schedule {
     pub weather: Weather,
     /// A seat whose node is crooked throughout, and how (only in runs that ask for one).
     pub crooked: Option<(u8, Crooked)>,
-    /// Whether nothing is broken by it: nobody crashes, is cut off, muted or delayed, and the weather is fair.
+    /// Whether nothing is broken by it: nobody crashes, is cut off, muted or delayed, and the
+    /// weather is fair.
     pub calm: bool,
     /// What happens.
     pub steps: Vec<(When, Step)>,
@@ -230,7 +235,8 @@ pub const CHANGES: [(&str, &str); 13] = [
     ("threshold", "2"),
     ("threshold", "3"),
 ];
-/// How many of them an aim draws; those after it are for groups whose voters sign together ([`crate::signing`]).
+/// How many of them an aim draws; those after it are for groups whose voters sign together
+/// ([`crate::signing`]).
 pub const CHANGES_DRAWN: usize = 10;
 
 impl Schedule {
@@ -290,7 +296,8 @@ fn small(rng: &mut Rng, below: u8) -> u8 {
     u8::try_from(rng.range(0, u64::from(below.max(1)))).unwrap_or(0)
 }
 
-/// Mostly short, sometimes up to [`STEPS_MAX`]: many short schedules find more per second than few long ones.
+/// Mostly short, sometimes up to [`STEPS_MAX`]: many short schedules find more per second than few
+/// long ones.
 fn draw_length(rng: &mut Rng) -> u64 {
     match rng.weighted(&[50, 35, 12, 3]) {
         0 => rng.range(1, 13),
@@ -322,7 +329,8 @@ fn draw_when(rng: &mut Rng) -> When {
     }
 }
 
-/// Weights of the kinds of steps: each schedule has its own taste, so that unlikely combinations come together.
+/// Weights of the kinds of steps: each schedule has its own taste, so that unlikely combinations
+/// come together.
 fn draw_focus(rng: &mut Rng) -> [u32; 20] {
     let mut weights = [24, 5, 5, 6, 7, 9, 2, 6, 2, 9, 4, 5, 3, 3, 4, 6, 2, 2, 0, 6];
     for weight in &mut weights {

@@ -1,8 +1,9 @@
-//! Groups whose voters sign together: a charter with that scheme, and events that start signing sessions, each perhaps with a fault in
-//! the middle of one.
+//! Groups whose voters sign together: a charter with that scheme, and events that start signing
+//! sessions, each perhaps with a fault in the middle of one.
 //!
-//! Drawn from a generator of their own: what a seed draws for groups with plain votes stays as it is. The drawn schedule goes on
-//! after these events, cut to [`REST_STEPS`], since shared keys cost more than votes.
+//! Drawn from a generator of their own: what a seed draws for groups with plain votes stays as it
+//! is. The drawn schedule goes on after these events, cut to [`REST_STEPS`], since shared keys cost
+//! more than votes.
 
 use crate::machine::Mute;
 use crate::rng::Rng;
@@ -36,7 +37,8 @@ const MIDDLES: [Hook; 14] = [
     Hook { layer: "admission", word: "entry of a decision handed over" },
 ];
 
-/// Gives a schedule a charter of this scheme, and events for its signing sessions after its first step. Plain: leaves it as it is.
+/// Gives a schedule a charter of this scheme, and events for its signing sessions after its first
+/// step. Plain: leaves it as it is.
 pub fn take(schedule: &mut Schedule, scheme: Scheme) {
     if scheme == Scheme::Plain {
         return;

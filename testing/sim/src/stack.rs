@@ -1,4 +1,5 @@
-//! The shipped stacks behind the seam: one `Embedded { Node, Member }` for each life, with a tap on the stair.
+//! The shipped stacks behind the seam: one `Embedded { Node, Member }` for each life, with a tap on
+//! the stair.
 
 mod actor;
 mod company;

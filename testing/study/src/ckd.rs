@@ -1,4 +1,5 @@
-//! Centralised key distribution as published, in exponents (ICDCS 2000). For its counts: groups run [`folkmoot_agreement::ckd::Run`].
+//! Centralised key distribution as published, in exponents (ICDCS 2000). For its counts: groups run
+//! [`folkmoot_agreement::ckd::Run`].
 //!
 //! ```text
 //! 1  M_1 → M_i   g^r_1                        r_1 chosen once
@@ -11,7 +12,8 @@ use folkmoot_base::{Entropy, MemberId, Secret};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
-/// One member: its long-term pair, its `r` chosen once, and what it shares with controller or members.
+/// One member: its long-term pair, its `r` chosen once, and what it shares with controller or
+/// members.
 pub struct Context<G: PrimeGroup> {
     long_term: Zeroizing<G::Scalar>,
     public: G::Element,
@@ -23,7 +25,8 @@ pub struct Context<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Context<G> {
-    /// A member with a fresh long-term pair and a fresh `r`. Two exponentiations, before anything happens.
+    /// A member with a fresh long-term pair and a fresh `r`. Two exponentiations, before anything
+    /// happens.
     pub fn new(entropy: &mut dyn Entropy) -> Self {
         let (long_term, once) = (Zeroizing::new(G::draw(entropy)), Zeroizing::new(G::draw(entropy)));
         let public = G::raise_generator(&long_term);
@@ -42,10 +45,12 @@ impl<G: PrimeGroup> Context<G> {
         G::encode(&self.offer)
     }
 
-    /// Message 2, of a member to the controller, whose long-term key is `public`. Three exponentiations.
+    /// Message 2, of a member to the controller, whose long-term key is `public`. Three
+    /// exponentiations.
     ///
     /// # Errors
-    /// [`AgreementError::PeerMalformed`], [`AgreementError::PeerNotInGroup`], [`AgreementError::PeerIdentity`].
+    /// [`AgreementError::PeerMalformed`], [`AgreementError::PeerNotInGroup`],
+    /// [`AgreementError::PeerIdentity`].
     pub fn answer(
         &mut self,
         controller: MemberId,
@@ -85,7 +90,8 @@ impl<G: PrimeGroup> Context<G> {
         self.pairs.remove(member);
     }
 
-    /// Message 3, of the controller to everybody it has paired with. One exponentiation for the key and one for each.
+    /// Message 3, of the controller to everybody it has paired with. One exponentiation for the key
+    /// and one for each.
     pub fn distribute(&mut self, entropy: &mut dyn Entropy) -> BTreeMap<MemberId, Vec<u8>> {
         let secret = Zeroizing::new(G::draw(entropy));
         let key = Zeroizing::new(self.raise(&G::generator(), &secret));

@@ -1,7 +1,8 @@
-//! Files that import one another: a circle of more than three is a knot that nobody can read in parts.
+//! Files that import one another: a circle of more than three is a knot that nobody can read in
+//! parts.
 //!
-//! A module may use what the modules around it define: `lib.rs` has the Input and Output of its crate. So an import from a
-//! module that contains the importing one does not count.
+//! A module may use what the modules around it define: `lib.rs` has the Input and Output of its
+//! crate. So an import from a module that contains the importing one does not count.
 
 use super::parsed::{Parsed, by_crate};
 use std::collections::{BTreeMap, BTreeSet};

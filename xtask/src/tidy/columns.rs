@@ -1,11 +1,13 @@
-//! Documents are read in a terminal and in a diff: their lines have at most 100 columns (docs/STYLE.md).
+//! Documents are read in a terminal and in a diff: their lines have at most 100 columns
+//! (docs/STYLE.md).
 
 use super::Source;
 
 /// Most columns of a line of prose.
 const COLUMNS_MAX: usize = 100;
 
-/// Lists lines of pages and of doc comments that are too long. Tables, code and links that stand alone cannot be wrapped.
+/// Lists lines of pages and of doc comments that are too long. Tables, code and links that stand
+/// alone cannot be wrapped.
 pub(super) fn check(rust: &[Source], pages: &[Source]) -> Vec<String> {
     let in_code = rust.iter().flat_map(|source| long(source, doc_comment));
     let in_pages = pages.iter().flat_map(|source| long(source, prose));

@@ -4,7 +4,8 @@ use super::Source;
 
 /// Lists the manifests that turn the feature on for others than their tests.
 ///
-/// A manifest turns it on with a string, `"danger"` or `"folkmoot-base/danger"`; base itself only declares the bare word.
+/// A manifest turns it on with a string, `"danger"` or `"folkmoot-base/danger"`; base itself only
+/// declares the bare word.
 pub(super) fn check(manifests: &[Source]) -> Vec<String> {
     manifests
         .iter()

@@ -1,4 +1,5 @@
-//! Who may depend on whom (docs/ARCHITECTURE.md): the graph of packages is what the house says it is.
+//! Who may depend on whom (docs/ARCHITECTURE.md): the graph of packages is what the house says it
+//! is.
 
 use super::Source;
 
@@ -80,7 +81,8 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-study",
         ],
     ),
-    // Admission and signing for what it reads of votes and sharings on the stair and in transcripts.
+    // Admission and signing for what it reads of votes and sharings on the stair and in
+    // transcripts.
     (
         "folkmoot-sim",
         &[

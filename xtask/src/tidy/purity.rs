@@ -1,4 +1,5 @@
-//! Protocol crates are pure: no runtime, socket, clock, thread, hash map or other source of randomness (DECISIONS P1).
+//! Protocol crates are pure: no runtime, socket, clock, thread, hash map or other source of
+//! randomness (DECISIONS P1).
 
 use super::Source;
 

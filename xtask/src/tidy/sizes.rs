@@ -1,5 +1,5 @@
-//! Files of at most 500 lines, and functions of at most 70 outside tests, unless an exception with its reason is listed
-//! (DECISIONS C2).
+//! Files of at most 500 lines, and functions of at most 70 outside tests, unless an exception with
+//! its reason is listed (DECISIONS C2).
 
 use super::Source;
 

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Authority {
-    /// Make an authority in an empty folder: an identity, the key that signs certificates, and what a dealer deals.
+    /// Make an authority in an empty folder: an identity, the key that signs certificates, and what
+    /// a dealer deals.
     New {
         /// The group's name, as the charter will have it.
         #[arg(long, value_name = "NAME")]
@@ -24,14 +25,16 @@ pub(crate) enum Authority {
     },
     /// Show whose authority the folder holds, and its key id.
     Show,
-    /// Print what the founders need for the charter: the certificate of its key, and its identity certificate (PEM).
+    /// Print what the founders need for the charter: the certificate of its key, and its identity
+    /// certificate (PEM).
     Certificate,
     /// Write the office to a file for a replica. Who has that file is the authority.
     HandOver {
         /// A new file; only its owner may read it.
         file: PathBuf,
     },
-    /// Keep the office of such a file in a folder that has an identity of its own and no office. Remove the file then.
+    /// Keep the office of such a file in a folder that has an identity of its own and no office.
+    /// Remove the file then.
     TakeOver {
         /// What hand-over wrote; mode 600.
         file: PathBuf,
@@ -40,13 +43,15 @@ pub(crate) enum Authority {
     Run(AuthorityRun),
     /// How the authority that runs on the folder stands: who is here, what it issued, what waits.
     Status,
-    /// Put the log of another replica into the folder of one that is set up anew, where too few are left who know it.
+    /// Put the log of another replica into the folder of one that is set up anew, where too few are
+    /// left who know it.
     TakeLog {
         /// The other replica's folder, or a copy of it; nobody may run on it.
         #[arg(value_name = "FOLDER")]
         from: PathBuf,
     },
-    /// Print what was issued, from a folder on which nobody runs: a replica's (in the log's order), or the authority's own.
+    /// Print what was issued, from a folder on which nobody runs: a replica's (in the log's order),
+    /// or the authority's own.
     Log,
 }
 
@@ -100,13 +105,16 @@ impl From<AuthorityRun> for Run {
 /// Who signs certificates, in a new charter.
 #[derive(Debug, Args)]
 pub(crate) struct SeatArgs {
-    /// Who signs certificates: nobody but the voters (decentralised), or an authority as well (centralised).
+    /// Who signs certificates: nobody but the voters (decentralised), or an authority as well
+    /// (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
     pub(crate) mode: Mode,
-    /// With --mode centralised: what `folkmoot authority certificate` printed, or the authority's folder; once for each replica.
+    /// With --mode centralised: what `folkmoot authority certificate` printed, or the authority's
+    /// folder; once for each replica.
     #[arg(long = "authority", value_name = "FILE")]
     pub(crate) authorities: Vec<PathBuf>,
-    /// With a scheme that has shares: whether the authority keeps the secret to deal anew (keeps), or erases it once dealt (setup-only).
+    /// With a scheme that has shares: whether the authority keeps the secret to deal anew (keeps),
+    /// or erases it once dealt (setup-only).
     #[arg(long, value_name = "HOW", value_parser = dealer)]
     pub(crate) dealer: Option<Dealer>,
 }

@@ -20,8 +20,8 @@ pub(crate) mod run;
 /// Where help lists what every command takes.
 const EVERYWHERE: &str = "With every command";
 
-/// Secure peer groups: members vote who joins, share a key that changes with every change of members, and hear every
-/// message in one order. No server is trusted.
+/// Secure peer groups: members vote who joins, share a key that changes with every change of
+/// members, and hear every message in one order. No server is trusted.
 #[derive(Debug, Parser)]
 #[command(name = "folkmoot", version = crate::VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(
@@ -29,7 +29,8 @@ const EVERYWHERE: &str = "With every command";
                         vote, 6 timed out, 7 not in group, 70 our bug."
 )]
 pub(crate) struct Cli {
-    /// The member's folder: identity, charter, store [default: $XDG_STATE_HOME/folkmoot or ~/.local/state/folkmoot].
+    /// The member's folder: identity, charter, store [default: $XDG_STATE_HOME/folkmoot or
+    /// ~/.local/state/folkmoot].
     #[arg(long, global = true, env = "FOLKMOOT_STATE", value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) state: Option<PathBuf>,
     /// One JSON value a line on the standard output, for programs.
@@ -41,7 +42,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show the whole story on this machine: vote, join, key, order, crash, split, merge, expulsion.
+    /// Show the whole story on this machine: vote, join, key, order, crash, split, merge,
+    /// expulsion.
     Demo(Demo),
     /// Make or show the identity in the state folder.
     #[command(subcommand)]
@@ -63,19 +65,22 @@ pub(crate) enum Command {
     /// See what is to be voted on, and vote.
     #[command(subcommand)]
     Vote(Vote),
-    /// Ask for a new certificate for this member, before the present one ends. Voted on as an admission is.
+    /// Ask for a new certificate for this member, before the present one ends. Voted on as an
+    /// admission is.
     Renew,
     /// Ask for admission for one who has but OpenSSL, by its certification request (CSR).
     #[command(subcommand)]
     Csr(CsrCommand),
-    /// The group's authority, where its charter has one: a key outside the group that signs what the members vote for.
+    /// The group's authority, where its charter has one: a key outside the group that signs what
+    /// the members vote for.
     #[command(subcommand)]
     Authority(Authority),
     /// Propose to expel a member, and vote for it.
     Expel {
         /// Name, or first digits of the id.
         member: String,
-        /// Even if those who stay could then no longer admit, remove or decide by the charter; the voters see it.
+        /// Even if those who stay could then no longer admit, remove or decide by the charter; the
+        /// voters see it.
         #[arg(long)]
         force: bool,
     },
@@ -88,7 +93,8 @@ pub(crate) enum Command {
         #[arg(long)]
         force: bool,
     },
-    /// Write to a group as one who is no member of it, and wait for its answer. Both are private and signed.
+    /// Write to a group as one who is no member of it, and wait for its answer. Both are private
+    /// and signed.
     Write(Write),
     /// Letters that strangers wrote to the group, and who answered them.
     Letters,
@@ -103,11 +109,14 @@ pub(crate) enum Command {
         /// Name, first digits of the id, or the whole id.
         member: String,
     },
-    /// Save a message that the running member heard, with its sender's signature, as a file that proves it to anyone.
+    /// Save a message that the running member heard, with its sender's signature, as a file that
+    /// proves it to anyone.
     Proof(Proof),
-    /// Check a charter, a group's whole transcript, or the proof of a message, offline: form, signatures, rules.
+    /// Check a charter, a group's whole transcript, or the proof of a message, offline: form,
+    /// signatures, rules.
     Verify(Verify),
-    /// Write the transcript as a file, charter, certificates and votes as files that OpenSSL reads; while no member runs on the folder.
+    /// Write the transcript as a file, charter, certificates and votes as files that OpenSSL reads;
+    /// while no member runs on the folder.
     Export {
         /// A folder to write to; made if it is not there.
         to: PathBuf,
@@ -144,9 +153,11 @@ pub(crate) enum Identity {
         /// The name that others will see.
         name: String,
     },
-    /// Make an identity of a key that OpenSSL drew, with a self-signed certificate. A key is never overwritten.
+    /// Make an identity of a key that OpenSSL drew, with a self-signed certificate. A key is never
+    /// overwritten.
     Import {
-        /// A private key of P-256, PEM (PKCS#8 or SEC 1), not encrypted. It is copied; the file stays.
+        /// A private key of P-256, PEM (PKCS#8 or SEC 1), not encrypted. It is copied; the file
+        /// stays.
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
         /// The name that others will see; of a CSR that was granted, the same.
@@ -169,10 +180,13 @@ pub(crate) enum Charter {
         /// Votes that admit a stranger.
         #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
         votes: u32,
-        /// How the group signs certificates: plain (votes side by side), asm (voters make one signature), ts-dsa or frost (one key in shares), shoup-rsa (the same, dealt by an authority).
+        /// How the group signs certificates: plain (votes side by side), asm (voters make one
+        /// signature), ts-dsa or frost (one key in shares), shoup-rsa (the same, dealt by an
+        /// authority).
         #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
         scheme: Scheme,
-        /// What agrees on keys: by-size, gdh, tgdh, str, bd; or, not every member having a share, ckd, dutta-barua, mls.
+        /// What agrees on keys: by-size, gdh, tgdh, str, bd; or, not every member having a share,
+        /// ckd, dutta-barua, mls.
         #[arg(long, value_name = "MODULE", default_value = "by-size", value_parser = keying)]
         keying: Keying,
         /// What seals messages: aes-256-gcm or chacha20-poly1305.
@@ -195,7 +209,8 @@ pub(crate) enum Charter {
         #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,
     },
-    /// Sign a charter as one of its founders: first the text, then what the founder before has signed.
+    /// Sign a charter as one of its founders: first the text, then what the founder before has
+    /// signed.
     Sign {
         /// charter.toml, or a charter.cms that lacks signatures.
         file: PathBuf,
@@ -215,11 +230,14 @@ pub(crate) enum Charter {
     },
     /// Propose to change one rule of the group, and vote for it, through the running member.
     Change {
-        /// threshold, admit, remove, roles.NAME, policy, list, decider, objections, request_days, below_threshold, keying, cipher, hybrid, contributory, minority, minority_may_admit, letters, certificate_days, request_hours, timeouts.step_ms, ...
+        /// threshold, admit, remove, roles.NAME, policy, list, decider, objections, request_days,
+        /// below_threshold, keying, cipher, hybrid, contributory, minority, minority_may_admit,
+        /// letters, certificate_days, request_hours, timeouts.step_ms, ...
         field: String,
         /// As the charter writes it; of keys, names or ids with commas between; none takes it back.
         value: String,
-        /// Even if the voters could then no longer admit, remove or decide by the charter; they see it.
+        /// Even if the voters could then no longer admit, remove or decide by the charter; they see
+        /// it.
         #[arg(long)]
         force: bool,
     },
@@ -235,7 +253,8 @@ pub(crate) struct Join {
     /// Where to listen.
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
-    /// Once a member, vote by a program: for each request it is given one JSON object, and says approve, reject or wait.
+    /// Once a member, vote by a program: for each request it is given one JSON object, and says
+    /// approve, reject or wait.
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
 }
@@ -297,24 +316,27 @@ pub(crate) struct Proof {
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// A signed charter, or a message that `folkmoot proof` saved; the charter in the state folder if not given.
+    /// A signed charter, or a message that `folkmoot proof` saved; the charter in the state folder
+    /// if not given.
     pub(crate) file: Option<PathBuf>,
-    /// With a charter: the transcript of its group, as `folkmoot export` writes it. Every entry is judged, from the first on.
+    /// With a charter: the transcript of its group, as `folkmoot export` writes it. Every entry is
+    /// judged, from the first on.
     #[arg(value_name = "TRANSCRIPT", requires = "file", conflicts_with_all = ["charter", "group", "transcript"])]
     pub(crate) history: Option<PathBuf>,
-    /// With a transcript: a head known from elsewhere (a member's `folkmoot status`, an earlier `verify`), which must be in
-    /// it; may be given more than once. Without one nobody can see that the newest entries were left off.
+    /// With a transcript: a head known from elsewhere (a member's `folkmoot status`, an earlier
+    /// `verify`), which must be in it; may be given more than once. Without one nobody can see that
+    /// the newest entries were left off.
     #[arg(long = "head", value_name = "HEX", requires = "history", value_parser = head)]
     pub(crate) heads: Vec<EntryId>,
     /// For a message: the signed charter of its group; the one in the state folder if not given.
     #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) charter: Option<PathBuf>,
-    /// For a message that was said in a group named under the charter's own: its name. Not needed if the charter has rules
-    /// for it.
+    /// For a message that was said in a group named under the charter's own: its name. Not needed
+    /// if the charter has rules for it.
     #[arg(long, value_name = "NAME", requires = "file")]
     pub(crate) group: Option<String>,
-    /// For a message: the transcript that `folkmoot export` wrote; needed if the group has changed its charter or its
-    /// voters since it was founded, and to see whether the sender was expelled.
+    /// For a message: the transcript that `folkmoot export` wrote; needed if the group has changed
+    /// its charter or its voters since it was founded, and to see whether the sender was expelled.
     #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) transcript: Option<PathBuf>,
 }
@@ -332,7 +354,8 @@ pub(crate) struct Receive {
 /// What can be said to `folkmoot csr`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CsrCommand {
-    /// Hand in a CSR, as `openssl req -new` makes it, through the running member; then vote on it as on any request.
+    /// Hand in a CSR, as `openssl req -new` makes it, through the running member; then vote on it
+    /// as on any request.
     Submit {
         /// PEM or DER; of a P-256 key, its subject one common name.
         file: PathBuf,
@@ -362,13 +385,15 @@ pub(crate) enum Vote {
     List,
     /// Vote yes.
     Approve {
-        /// The stranger's name, or the proposal's words ("expel dora"), or first digits of the subject.
+        /// The stranger's name, or the proposal's words ("expel dora"), or first digits of the
+        /// subject.
         #[arg(required = true)]
         subject: Vec<String>,
     },
     /// Vote no.
     Reject {
-        /// The stranger's name, or the proposal's words ("expel dora"), or first digits of the subject.
+        /// The stranger's name, or the proposal's words ("expel dora"), or first digits of the
+        /// subject.
         #[arg(required = true)]
         subject: Vec<String>,
     },
@@ -385,7 +410,8 @@ pub(crate) struct Demo {
     /// How the group signs certificates: plain, asm, ts-dsa, frost.
     #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
     pub(crate) scheme: Scheme,
-    /// Who signs them: nobody but the members (decentralised), or an authority as well (centralised).
+    /// Who signs them: nobody but the members (decentralised), or an authority as well
+    /// (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
     pub(crate) mode: Mode,
 }

@@ -12,13 +12,16 @@ pub(crate) struct RuleArgs {
     /// With --ratio: by how much the group grows or shrinks before the number of votes follows.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, requires = "ratio")]
     pub(crate) window: u32,
-    /// If there are fewer voters than votes asked for: all of them suffice (reset), or the authority decides.
+    /// If there are fewer voters than votes asked for: all of them suffice (reset), or the
+    /// authority decides.
     #[arg(long, value_name = "HOW", value_parser = Below::from_word)]
     pub(crate) below_threshold: Option<Below>,
-    /// A role and its keys, as operators=anna/identity.pem,ben/identity.pem; files or key ids. May be given more than once.
+    /// A role and its keys, as operators=anna/identity.pem,ben/identity.pem; files or key ids. May
+    /// be given more than once.
     #[arg(long = "role", value_name = "NAME=KEYS")]
     pub(crate) roles: Vec<String>,
-    /// What votes for an admission satisfy besides their number, as "2 of operators and 1 of security".
+    /// What votes for an admission satisfy besides their number, as "2 of operators and 1 of
+    /// security".
     #[arg(long, value_name = "RULE")]
     pub(crate) admit: Option<String>,
     /// What votes for an expulsion satisfy besides.

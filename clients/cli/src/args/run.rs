@@ -16,7 +16,8 @@ pub(crate) struct Run {
     /// The signed charter; kept in the folder the first time.
     #[arg(long, value_name = "FILE")]
     pub(crate) charter: Option<PathBuf>,
-    /// Vote by a program: for each request it is given one JSON object, and says approve, reject or wait (docs/cli.md).
+    /// Vote by a program: for each request it is given one JSON object, and says approve, reject or
+    /// wait (docs/cli.md).
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
     /// Ask for admission at once.
@@ -45,7 +46,8 @@ pub(crate) struct Run {
 /// The replica of an authority: the authority's process runs it, too.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ReplicaArgs {
-    /// With several of one office: the state folder in the replicas' own group, whose log all share.
+    /// With several of one office: the state folder in the replicas' own group, whose log all
+    /// share.
     #[arg(long, value_name = "DIR")]
     pub(crate) replicas: Option<PathBuf>,
     /// The signed charter of the replicas' group; kept in that folder the first time.

@@ -1,4 +1,5 @@
-//! The chapters that a group with an authority has besides: it is killed, and members go on; a certificate runs out, and is renewed.
+//! The chapters that a group with an authority has besides: it is killed, and members go on; a
+//! certificate runs out, and is renewed.
 
 use super::cast::{Office, Story};
 use super::outside::{Failure, Request, Shared, shared, until};

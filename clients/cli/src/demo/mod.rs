@@ -1,4 +1,5 @@
-//! `folkmoot demo`: the whole story on this machine, each member a process of its own, over UDP on loopback.
+//! `folkmoot demo`: the whole story on this machine, each member a process of its own, over UDP on
+//! loopback.
 //!
 //! ```text
 //! found -> admit -> order -> crash -> split -> heal -> expel -> return      story.rs, one function each
@@ -13,7 +14,8 @@
 //!
 //! Nothing but the dispatcher in lib.rs uses the demo.
 //!
-//! Nothing is simulated: the children are this program's own `member`, told what to do through their control sockets.
+//! Nothing is simulated: the children are this program's own `member`, told what to do through
+//! their control sockets.
 
 mod cast;
 mod central;

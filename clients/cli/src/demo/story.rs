@@ -1,4 +1,5 @@
-//! The chapters of the demo. Anna, Ben and Cleo found the group; Dora comes, and is expelled; Cleo crashes, and returns.
+//! The chapters of the demo. Anna, Ben and Cleo found the group; Dora comes, and is expelled; Cleo
+//! crashes, and returns.
 
 use super::cast::Story;
 use super::outside::{
@@ -252,8 +253,8 @@ impl Story {
         Ok(two)
     }
 
-    /// The test of the test: sealed messages withheld from Dora while she is a member do open when they are fed to her
-    /// the way the later ones will be.
+    /// The test of the test: sealed messages withheld from Dora while she is a member do open when
+    /// they are fed to her the way the later ones will be.
     async fn withheld(&self, tale: &mut Tale) -> Result<Vec<Sealed>, Failure> {
         for member in [&self.anna, &self.ben, &self.dora] {
             member.mark().await?;
@@ -283,9 +284,10 @@ impl Story {
         Ok(())
     }
 
-    /// Hands Dora what the others seal after her removal, as if she had tapped every wire: to her process as it is, and to
-    /// every key she ever held, with the true header, view and members, so that only the key is missing. The same attempt
-    /// on what was sealed while she was a member shows that it would succeed if it could.
+    /// Hands Dora what the others seal after her removal, as if she had tapped every wire: to her
+    /// process as it is, and to every key she ever held, with the true header, view and members, so
+    /// that only the key is missing. The same attempt on what was sealed while she was a member
+    /// shows that it would succeed if it could.
     async fn try_old_keys(&self, tale: &mut Tale, mut old: Vec<Sealed>) -> Result<(), Failure> {
         for member in [&self.anna, &self.ben, &self.dora] {
             member.mark().await?;

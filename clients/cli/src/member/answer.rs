@@ -19,7 +19,8 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::Instant;
 
-/// Longest wait for room in the window of a burst: then the group has stalled, and the burst says so.
+/// Longest wait for room in the window of a burst: then the group has stalled, and the burst says
+/// so.
 const STALL: Duration = Duration::from_secs(30);
 
 impl Process {
@@ -117,7 +118,8 @@ impl Process {
         Ok(value)
     }
 
-    /// What the layers do not know of people: where this one listens, and that strangers share no ring with anybody.
+    /// What the layers do not know of people: where this one listens, and that strangers share no
+    /// ring with anybody.
     fn complete(&self, people: &mut Vec<Value>, status: &MemberStatus) {
         let inside = status.people.iter().any(|person| person.member == status.me);
         let me = status.me.hex();

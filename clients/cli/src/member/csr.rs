@@ -33,8 +33,9 @@ impl Process {
         }))
     }
 
-    /// The certificate of this serial number by which it is a member; and whether a request of its key is open, asked first: what is
-    /// closed by then has its certificate in the transcript, or never will.
+    /// The certificate of this serial number by which it is a member; and whether a request of its
+    /// key is open, asked first: what is closed by then has its certificate in the transcript, or
+    /// never will.
     pub(super) async fn certificate(&self, member: &str, serial: &str) -> Result<Value, Failure> {
         let member = MemberId::from_hex(member);
         let member = member.ok_or_else(|| Failure::new(Exit::Usage, "a member is 64 hexadecimal digits"))?;

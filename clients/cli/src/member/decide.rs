@@ -14,7 +14,8 @@ const CHANGE_END: &str = " in the charter";
 const LOOKS_MAX: usize = 300;
 
 impl Process {
-    /// A name alone is a request's: nobody shall vote for an expulsion by naming the one who is to go.
+    /// A name alone is a request's: nobody shall vote for an expulsion by naming the one who is to
+    /// go.
     pub(super) async fn vote(&mut self, text: &str, approve: bool) -> Result<Value, Failure> {
         let mut matters = self.matters().await?;
         if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
@@ -53,8 +54,8 @@ impl Process {
         Ok(requests.chain(proposals).collect::<Vec<_>>().into())
     }
 
-    /// The member refuses an order by an event, and that is here once the member can be looked at again. It is for whoever
-    /// gave the order, and nobody else.
+    /// The member refuses an order by an event, and that is here once the member can be looked at
+    /// again. It is for whoever gave the order, and nobody else.
     pub(super) async fn hear_refusal(&mut self) -> Result<(), Failure> {
         let mut refused = None;
         for _ in 0..LOOKS_MAX {

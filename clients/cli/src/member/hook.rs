@@ -6,9 +6,10 @@
 //!             3   reject         {"verdict": "approve" | "reject" | "wait", "reason": "..."}
 //!             4   wait
 //! ```
-//! Anything else (another code, a signal, other output, more than [`ANSWER_BYTES_MAX`] bytes, [`PATIENCE`] over) is a failure,
-//! and a failure is to wait: a program that breaks votes for nobody and against nobody. One runs at a time. Who waits is asked
-//! again when others have voted, and every [`AGAIN`]. Votes by it are votes as by the person.
+//! Anything else (another code, a signal, other output, more than [`ANSWER_BYTES_MAX`] bytes,
+//! [`PATIENCE`] over) is a failure, and a failure is to wait: a program that breaks votes for
+//! nobody and against nobody. One runs at a time. Who waits is asked again when others have voted,
+//! and every [`AGAIN`]. Votes by it are votes as by the person.
 
 use folkmoot::{Digest, Petition};
 use serde::Deserialize;
@@ -127,7 +128,8 @@ impl Hook {
         asked.is_some_and(|asked| asked.told.replace(word.clone()).as_ref() != Some(word))
     }
 
-    /// Which of these it is asked about next: who was not asked about first, then who was longest ago.
+    /// Which of these it is asked about next: who was not asked about first, then who was longest
+    /// ago.
     pub(super) fn choose<'a>(&mut self, open: &'a [Petition]) -> Option<&'a Petition> {
         self.asked.retain(|request, _| open.iter().any(|petition| petition.subject == *request));
         let due = |petition: &&Petition| match self.asked.get(&petition.subject) {

@@ -1,5 +1,5 @@
-//! The delivery log: what came, in which order, how fast. Two members with equal digests heard the same in one order (the
-//! digest runs over senders, lengths and checksums of contents).
+//! The delivery log: what came, in which order, how fast. Two members with equal digests heard the
+//! same in one order (the digest runs over senders, lengths and checksums of contents).
 
 use crate::control::micros;
 use folkmoot::{Digest, MemberId};
@@ -77,8 +77,8 @@ fn percentile(values: &[u32], percent: usize) -> Option<u32> {
     values.get(rank - 1).copied()
 }
 
-/// A checksum of the content, equal in all processes of one build: the log tells orders apart, it proves nothing to an
-/// enemy, and SHA-256 over every payload would cost more than the message.
+/// A checksum of the content, equal in all processes of one build: the log tells orders apart, it
+/// proves nothing to an enemy, and SHA-256 over every payload would cost more than the message.
 fn checksum(payload: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(payload);

@@ -1,4 +1,5 @@
-//! The newest messages, kept in memory so that a person who has read one may still ask for its proof. Nothing goes to disk.
+//! The newest messages, kept in memory so that a person who has read one may still ask for its
+//! proof. Nothing goes to disk.
 
 use folkmoot::Event;
 use std::collections::VecDeque;

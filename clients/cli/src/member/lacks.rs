@@ -1,5 +1,6 @@
-//! What the own disk has issued and the replicas' log has not: this authority ran without the log once, or all replicas lost theirs. It goes
-//! into the log like any other record; where the log has another certificate for the request, the process ends (ADM-81).
+//! What the own disk has issued and the replicas' log has not: this authority ran without the log
+//! once, or all replicas lost theirs. It goes into the log like any other record; where the log has
+//! another certificate for the request, the process ends (ADM-81).
 
 use crate::exit::Failure;
 use folkmoot::{Bytes, StateFolder};

@@ -1,4 +1,5 @@
-//! Strangers' letters as this process heard them, so that a person can see and answer them. Nothing goes to disk.
+//! Strangers' letters as this process heard them, so that a person can see and answer them. Nothing
+//! goes to disk.
 
 use super::find::Candidate;
 use crate::show::hex;

@@ -1,4 +1,5 @@
-//! What a person wants decided: names made into keys, rules into their one spelling, and what speaks against it.
+//! What a person wants decided: names made into keys, rules into their one spelling, and what
+//! speaks against it.
 
 use super::decide::on_roster;
 use super::find::{Candidate, find};
@@ -100,7 +101,8 @@ impl Process {
         }
     }
 
-    /// Names and ids, with commas between, as sorted whole ids. Whole ids may be of people who are no members.
+    /// Names and ids, with commas between, as sorted whole ids. Whole ids may be of people who are
+    /// no members.
     async fn keys(&self, text: &str) -> Result<String, Failure> {
         let members = self.members().await?;
         let mut ids = Vec::new();

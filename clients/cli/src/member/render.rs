@@ -176,7 +176,8 @@ fn office_text(event: &Value) -> String {
     format!("{issued} certificates issued; {here} of {members} members are here{dealer}{replicas}")
 }
 
-/// A word for a command line that means what has this name: a stranger's name goes into no shell unless it is plain.
+/// A word for a command line that means what has this name: a stranger's name goes into no shell
+/// unless it is plain.
 fn word<'a>(name: &'a str, subject: &'a str) -> &'a str {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.chars().all(plain) && !name.starts_with('-') { name } else { short(subject) }
@@ -330,8 +331,8 @@ pub(crate) fn refusal_json(refusal: &Refusal) -> Value {
     })
 }
 
-/// Adds a refusal to the reason why somebody is absent: of whoever is looked for there, or may be it; and of this member
-/// itself (`me`) as long as it is outside.
+/// Adds a refusal to the reason why somebody is absent: of whoever is looked for there, or may be
+/// it; and of this member itself (`me`) as long as it is outside.
 pub(crate) fn refused(person: &mut Value, me: &MemberId, refusal: &Refusal) {
     let text = |field: &str| person.get(field).and_then(Value::as_str).unwrap_or_default();
     let is = |id: &str| text("member") == id;

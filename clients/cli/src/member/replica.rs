@@ -1,4 +1,5 @@
-//! The replica beside an authority's process: what the authority wants logged goes there, what the log has comes back.
+//! The replica beside an authority's process: what the authority wants logged goes there, what the
+//! log has comes back.
 //!
 //! ```text
 //! authority's member --Event::Log--> Process --records--> driver (host/authority) <--UDP--> other replicas
@@ -128,7 +129,8 @@ impl Replica {
         self.names.get(member).cloned().unwrap_or_else(|| member.to_string())
     }
 
-    /// What the own disk has issued and the log has not goes into it, once the log is in sync and has been handed back.
+    /// What the own disk has issued and the log has not goes into it, once the log is in sync and
+    /// has been handed back.
     pub(super) async fn bring(&mut self) -> Result<(), Failure> {
         let status = self.status.borrow().clone();
         for record in self.lacks.next(&self.home, &status).await? {

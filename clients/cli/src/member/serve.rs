@@ -15,7 +15,8 @@ use tokio::task::JoinHandle;
 /// Where requests go, with the place for the answer.
 pub(crate) type Requests = mpsc::Sender<(Request, oneshot::Sender<Answer>)>;
 
-/// Opens the socket and serves it. The folder's lock is held, so a socket that is there already is a stale one.
+/// Opens the socket and serves it. The folder's lock is held, so a socket that is there already is
+/// a stale one.
 pub(crate) fn start(
     path: &Path,
     requests: Requests,
@@ -40,7 +41,8 @@ async fn accept(listener: UnixListener, requests: Requests, events: broadcast::S
             Ok((stream, _)) => {
                 let (requests, events) = (requests.clone(), events.clone());
                 tokio::spawn(async move {
-                    // A command that goes away, or speaks nonsense, ends its own connection and nothing else.
+                    // A command that goes away, or speaks nonsense, ends its own connection and
+                    // nothing else.
                     if let Err(error) = converse(stream, requests, events).await {
                         tracing::debug!(%error, "control");
                     }

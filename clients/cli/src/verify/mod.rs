@@ -1,4 +1,5 @@
-//! `folkmoot verify CHARTER TRANSCRIPT`: a group's whole history, judged offline by one who holds the charter and nothing else.
+//! `folkmoot verify CHARTER TRANSCRIPT`: a group's whole history, judged offline by one who holds
+//! the charter and nothing else.
 //!
 //! ```text
 //! charter.cms + transcript.moot --> Audit, entry by entry --> 0: who is in, the heads to note, numbers

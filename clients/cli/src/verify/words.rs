@@ -1,4 +1,5 @@
-//! What is wrong with a transcript, in words for people: names instead of ids, and whose fault it is.
+//! What is wrong with a transcript, in words for people: names instead of ids, and whose fault it
+//! is.
 
 use crate::exit::whole;
 use crate::show::{harmless, many, short};

@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A folder where commands are run as a person would: by relative names, on plain text unless asked otherwise.
+/// A folder where commands are run as a person would: by relative names, on plain text unless asked
+/// otherwise.
 struct Desk(Place);
 
 impl Desk {

@@ -1,5 +1,6 @@
-//! Several members on each node, on real sockets: three nodes of four members each agree on one key, hear one order, let
-//! members go and come, part when the ring is cut and meet again; and whoever is silent is set aside, not its neighbours.
+//! Several members on each node, on real sockets: three nodes of four members each agree on one
+//! key, hear one order, let members go and come, part when the ring is cut and meet again; and
+//! whoever is silent is set aside, not its neighbours.
 
 use folkmoot::tools::{
     Attached, Command, Entropy, Handle, Instant as Now, MemberFloor, Node, Note, Opened, OsEntropy, Sending,

@@ -1,5 +1,6 @@
-//! A group whose keys and links come from ML-KEM-768 as well, on real sockets: it forms, a stranger is admitted, all hear one
-//! another; whoever runs on a charter without it is refused, and both ends say why.
+//! A group whose keys and links come from ML-KEM-768 as well, on real sockets: it forms, a stranger
+//! is admitted, all hear one another; whoever runs on a charter without it is refused, and both
+//! ends say why.
 
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{

@@ -1,6 +1,6 @@
-//! Two groups on the same nodes, each with a module and a cipher of its own, on real sockets. One of them moves from GDH to
-//! MLS and from AES to ChaCha by vote while everybody talks in both: nothing is lost, and who is in one reads nothing of the
-//! other, with every key that it ever had.
+//! Two groups on the same nodes, each with a module and a cipher of its own, on real sockets. One
+//! of them moves from GDH to MLS and from AES to ChaCha by vote while everybody talks in both:
+//! nothing is lost, and who is in one reads nothing of the other, with every key that it ever had.
 
 use folkmoot::tools::{MemberFloor, OsEntropy, Tapped, wall_clock};
 use folkmoot::{
@@ -33,7 +33,8 @@ struct Person {
     heard: Arc<Mutex<Heard>>,
 }
 
-/// State folders of founders: the group is of GDH and AES; `log`, named under it, of TGDH and ChaCha.
+/// State folders of founders: the group is of GDH and AES; `log`, named under it, of TGDH and
+/// ChaCha.
 fn folders() -> Vec<PathBuf> {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("two-groups-{}", std::process::id()));
     let now = wall_clock();
@@ -128,7 +129,8 @@ async fn all_see(who: &[&Person], group: GroupId, members: usize, suite: (&str, 
     }
 }
 
-/// The first proposes, the next two agree; until it is in force for all, since a voter makes one decision at a time.
+/// The first proposes, the next two agree; until it is in force for all, since a voter makes one
+/// decision at a time.
 async fn change(people: &[Person], field: &str, value: &str) {
     let before = people[0].charter_version().await;
     people[0].moot.lock().await.change_charter(field, value).await.unwrap();

@@ -5,7 +5,8 @@
 //!                    <--logged---  |  <--messages, views--
 //!                                  '--> STATE/member.sqlite, table "log"
 //! ```
-//! One task. One write, one send and one hand-back are under way at a time, each in the machine's order; writes that wait go together.
+//! One task. One write, one send and one hand-back are under way at a time, each in the machine's
+//! order; writes that wait go together.
 
 use super::machine::{Input, Output, REPLICAS_MAX, Replicas};
 use super::status::Status;
@@ -31,7 +32,8 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// Most writes that go together.
 const ROWS_TOGETHER_MAX: usize = 1_024;
 
-/// What to run, and where: a folder of its own, with an identity and the replicas' charter, signed by all of its founders.
+/// What to run, and where: a folder of its own, with an identity and the replicas' charter, signed
+/// by all of its founders.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The state folder of this replica in the replicas' group; never the authority's own.
@@ -56,7 +58,8 @@ pub struct Ends {
 pub struct Logged {
     /// It.
     pub record: Bytes,
-    /// To be told when everything that it brought about is on the authority's disk; dropped if that cannot be.
+    /// To be told when everything that it brought about is on the authority's disk; dropped if that
+    /// cannot be.
     pub kept: oneshot::Sender<()>,
 }
 
@@ -96,7 +99,8 @@ impl From<StoreError> for DriverError {
     }
 }
 
-/// A replica at work. Dropped, it stops at once, as if it were killed; [`Self::stop`] lets it finish its writes.
+/// A replica at work. Dropped, it stops at once, as if it were killed; [`Self::stop`] lets it
+/// finish its writes.
 #[derive(Debug)]
 pub struct Running {
     status: watch::Receiver<Status>,
@@ -175,7 +179,8 @@ pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> 
     };
     let opened = folkmoot_runtime::open(options).await.map_err(RuntimeError::never_restored)?;
     let Opened { running, me, group, locator, lock, .. } = opened;
-    // Beside the member's own connection to the same file: SQLite lets one write at a time, and the other waits.
+    // Beside the member's own connection to the same file: SQLite lets one write at a time, and the
+    // other waits.
     let store = Store::open(&folder.store_path())?;
     let stored: Vec<_> = store.load()?.into_iter().filter(|(key, _)| key.table == LOG_TABLE).collect();
     let machine = Replicas::load(me, listed, &stored)?;
@@ -392,7 +397,8 @@ impl Work {
     }
 }
 
-/// Sends, and again if the member refuses: a message that is lost in its view holds the view up. In a later view it says nothing.
+/// Sends, and again if the member refuses: a message that is lost in its view holds the view up. In
+/// a later view it says nothing.
 async fn send(handle: MemberHandle, group: GroupId, payload: Bytes) -> Result<(), RuntimeError> {
     loop {
         let message = Sending { group, service: Service::Safe, payload: payload.clone(), signed: false };

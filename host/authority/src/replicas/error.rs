@@ -2,7 +2,8 @@
 
 use folkmoot_base::{DecodeError, MemberId};
 
-/// Why an input was refused. Nothing has changed then, but for [`Self::PeerDiverged`] and [`Self::PeerAhead`]: the replica stops.
+/// Why an input was refused. Nothing has changed then, but for [`Self::PeerDiverged`] and
+/// [`Self::PeerAhead`]: the replica stops.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplicasError {
@@ -18,7 +19,8 @@ pub enum ReplicasError {
     /// `AUTH-04` A record that is none.
     #[error("AUTH-04: {0} sent a record that is none")]
     PeerRecord(MemberId),
-    /// `AUTH-05` Two logs that must be one are not: a disk was changed or set back. Nothing is handed back any more.
+    /// `AUTH-05` Two logs that must be one are not: a disk was changed or set back. Nothing is
+    /// handed back any more.
     #[error(
         "AUTH-05: the log here and that of {0} differ where they must not: a disk was set back or changed. \
          Stop all replicas, and compare their logs before any of them runs again"

@@ -113,7 +113,8 @@ impl Log {
         Persist::put(LOG_TABLE, name(place), record)
     }
 
-    /// What stands at a place: if we have another there, it and all after it were never handed back anywhere.
+    /// What stands at a place: if we have another there, it and all after it were never handed back
+    /// anywhere.
     pub(super) fn put(&mut self, place: u64, request: Digest, record: Bytes, rows: &mut Vec<Persist>) {
         if self.record(place) == Some(&record) {
             return;

@@ -1,4 +1,5 @@
-//! The machine: what it holds, where each input goes, and how a record gets its place and comes back.
+//! The machine: what it holds, where each input goes, and how a record gets its place and comes
+//! back.
 
 use super::ReplicasError;
 use super::log::{LOG_MAX, Log};
@@ -8,14 +9,16 @@ use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId, Mutant, Persist, StoreKey, ViewId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Most records of the own authority that wait for a place; a newer one is refused, and its authority hands it in again.
+/// Most records of the own authority that wait for a place; a newer one is refused, and its
+/// authority hands it in again.
 pub const WANTS_MAX: usize = folkmoot_admission::LOGGING_MAX;
 /// Most replicas.
 pub const REPLICAS_MAX: usize = 7;
 /// Most records that have a place in a view and are not known to be on every disk of it.
 pub const UNDERWAY_MAX: u64 = 1_024;
 
-// What all replicas propose at once has room: none is dropped that its proposer does not propose again.
+// What all replicas propose at once has room: none is dropped that its proposer does not propose
+// again.
 const _: () = assert!((REPLICAS_MAX * WANTS_MAX) as u64 <= UNDERWAY_MAX);
 
 /// What happens to a replica.
@@ -61,7 +64,8 @@ pub enum Output {
     },
     /// Send this, safe, to the replicas' group, in the order of these outputs.
     Send(Bytes),
-    /// Hand this record to the authority, in the order of these outputs, and say when its disk has it.
+    /// Hand this record to the authority, in the order of these outputs, and say when its disk has
+    /// it.
     HandBack {
         /// Where it stands in the log.
         place: u64,
@@ -104,7 +108,8 @@ struct Ticket {
     kept: Option<(ViewId, u64)>,
 }
 
-/// One replica's part in the log. Driven like a layer: [`Self::handle`], then [`Self::poll_output`] until `None`. It needs no time.
+/// One replica's part in the log. Driven like a layer: [`Self::handle`], then [`Self::poll_output`]
+/// until `None`. It needs no time.
 #[derive(Debug)]
 pub struct Replicas {
     pub(super) me: MemberId,
@@ -124,8 +129,8 @@ pub struct Replicas {
 }
 
 impl Replicas {
-    /// The replica as its disk has it: hand in everything stored, other tables are passed over. `listed`: the founders of the replicas'
-    /// charter, in its order.
+    /// The replica as its disk has it: hand in everything stored, other tables are passed over.
+    /// `listed`: the founders of the replicas' charter, in its order.
     ///
     /// # Errors
     /// [`ReplicasError::LocalNotReplica`], [`ReplicasError::LocalCorrupt`].
@@ -141,7 +146,8 @@ impl Replicas {
         Ok(Self {
             me,
             listed,
-            // AUTH-16: all of it again, for the authority's own disk may be another than it was. What it has is nothing new to it.
+            // AUTH-16: all of it again, for the authority's own disk may be another than it was.
+            // What it has is nothing new to it.
             offered: 0,
             log,
             view: None,
@@ -164,7 +170,8 @@ impl Replicas {
     /// Takes one input.
     ///
     /// # Errors
-    /// [`ReplicasError`]. After [`ReplicasError::PeerDiverged`] and [`ReplicasError::PeerAhead`] nothing is said or handed back any more.
+    /// [`ReplicasError`]. After [`ReplicasError::PeerDiverged`] and [`ReplicasError::PeerAhead`]
+    /// nothing is said or handed back any more.
     pub fn handle(&mut self, input: Input) -> Result<(), ReplicasError> {
         if self.diverged.is_some() {
             return Ok(());
@@ -194,7 +201,8 @@ impl Replicas {
     fn record(&mut self, record: Bytes) -> Result<(), ReplicasError> {
         let request = request_of(&record)?;
         if let Some(place) = self.log.place(&request) {
-            // One that was handed back and is wanted again was lost on the way, or the authority's disk was set back.
+            // One that was handed back and is wanted again was lost on the way, or the authority's
+            // disk was set back.
             if place <= self.offered && self.is_in_sync() {
                 self.hand_back(place);
             }
@@ -226,7 +234,8 @@ impl Replicas {
         let message = Message::decode(payload).map_err(|error| ReplicasError::PeerMalformed(from, error))?;
         let here =
             |now: &&CurrentView| now.id == view && *message.view() == view && now.quorum && !now.losing;
-        // AUTH-06: what was said for another view says nothing in this one, nor what others of it may not have.
+        // AUTH-06: what was said for another view says nothing in this one, nor what others of it
+        // may not have.
         let Some(now) = self.view.as_ref().filter(here) else { return Ok(()) };
         if !now.present.contains(&from) {
             return Err(ReplicasError::PeerOutOfTurn(from, "it is not in the view"));

@@ -6,7 +6,8 @@
 //! Propose   one whose authority has a record to log
 //! Kept      each, when its disk has the log up to a place
 //! ```
-//! Each names its view: a word that was held while a key was agreed, and sealed in a later view, says nothing there.
+//! Each names its view: a word that was held while a key was agreed, and sealed in a later view,
+//! says nothing there.
 
 use super::ReplicasError;
 use folkmoot_admission::LogRecord;
@@ -66,7 +67,8 @@ pub enum Message {
 /// What a replica has on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Holding {
-    /// The ring's number in the view in which it first saw that all logs were in sync; none if never.
+    /// The ring's number in the view in which it first saw that all logs were in sync; none if
+    /// never.
     pub since: Option<u64>,
     /// The view in which its log was last in sync with the others'; none if never.
     pub epoch: Option<ViewId>,
@@ -106,7 +108,8 @@ impl Message {
     }
 }
 
-/// For which request a record is. Whether its certificate is one is for the authority's machine to say.
+/// For which request a record is. Whether its certificate is one is for the authority's machine to
+/// say.
 ///
 /// # Errors
 /// [`ReplicasError::LocalRecord`].

@@ -1,9 +1,11 @@
-//! State transfer, at the start of each view: every replica gets the same log before anything is handed back in it.
+//! State transfer, at the start of each view: every replica gets the same log before anything is
+//! handed back in it.
 //!
-//! The log of the newest epoch stands, and the longest of these; logs of one epoch are prefixes of one another. Whatever was handed back
-//! is in that log: all of the view in which it was handed back had it on disk, one of them is here, and every epoch since began with such
-//! a log. A replica whose log was never in sync, because it or its disk is new, knows nothing of what was handed back. The others know it
-//! if they are a quorum, or else all begin together (AUTH-14).
+//! The log of the newest epoch stands, and the longest of these; logs of one epoch are prefixes of
+//! one another. Whatever was handed back is in that log: all of the view in which it was handed
+//! back had it on disk, one of them is here, and every epoch since began with such a log. A replica
+//! whose log was never in sync, because it or its disk is new, knows nothing of what was handed
+//! back. The others know it if they are a quorum, or else all begin together (AUTH-14).
 
 use super::ReplicasError;
 use super::log::LOG_MAX;
@@ -20,7 +22,8 @@ impl Replicas {
         let present: Vec<MemberId> =
             self.listed.iter().filter(|one| members.contains(one)).copied().collect();
         let quorum = is_quorum(&self.listed, &present) || self.danger.is(Danger::MinorityToo);
-        // AUTH-17: the authority says again what still stands, and nothing that it has dropped meanwhile.
+        // AUTH-17: the authority says again what still stands, and nothing that it has dropped
+        // meanwhile.
         self.wants.clear();
         let before = self.view.take().filter(|_| self.danger.is(Danger::ProposesOnce));
         self.trace(format!("view {id}: {} of {} replicas", present.len(), self.listed.len()));
@@ -55,7 +58,8 @@ impl Replicas {
 
     pub(super) fn hear_state(&mut self, from: MemberId, has: Holding) -> Result<(), ReplicasError> {
         let refuse = |what| Err(ReplicasError::PeerOutOfTurn(from, what));
-        // A log that was never in sync has at most what stands for good, from a state transfer that broke off.
+        // A log that was never in sync has at most what stands for good, from a state transfer that
+        // broke off.
         let most = if has.epoch.is_none() { has.floor } else { LOG_MAX };
         let late = has.since.is_some() && has.epoch.is_none();
         if has.floor > has.length || has.length > most.min(LOG_MAX) || late {
@@ -89,7 +93,8 @@ impl Replicas {
         let best = view.states.iter().max_by_key(rank).map(|(member, has)| (*member, *has));
         let best = if danger.is(Danger::OwnLog) { Some((me, ours)) } else { best };
         let Some((source, has)) = best else { return Ok(()) };
-        // AUTH-15: by views it is told which log is the newer one. One that was in sync in a later view than this lost the ring's number.
+        // AUTH-15: by views it is told which log is the newer one. One that was in sync in a later
+        // view than this lost the ring's number.
         if has.epoch.is_some_and(|epoch| epoch >= view.id) {
             self.diverged = Some(source);
             return Err(ReplicasError::PeerAhead(source));

@@ -11,7 +11,8 @@ pub enum Standing {
     Out,
     /// In a view of too few: nothing is issued here.
     NoQuorum,
-    /// In a view of enough, of whom too few know what the log has: the others are new, or their disks are.
+    /// In a view of enough, of whom too few know what the log has: the others are new, or their
+    /// disks are.
     FewKnow {
         /// How many know. None: the first time, when all begin together.
         know: usize,

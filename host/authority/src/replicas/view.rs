@@ -71,8 +71,9 @@ impl CurrentView {
         all && matches!(self.step, Step::Keeping(base) if by_all >= base)
     }
 
-    /// AUTH-14: how many know the log, if these are too few. If any of them has once seen all in sync, then all had an epoch, and one that has
-    /// none has lost its disk. If none has, then nothing was handed back yet, and all begin together.
+    /// AUTH-14: how many know the log, if these are too few. If any of them has once seen all in
+    /// sync, then all had an epoch, and one that has none has lost its disk. If none has, then
+    /// nothing was handed back yet, and all begin together.
     pub(super) fn few_know(&self, listed: &[MemberId]) -> Option<usize> {
         if self.states.values().all(|has| has.since.is_none()) {
             return (self.present.len() < listed.len()).then_some(0);
@@ -82,7 +83,8 @@ impl CurrentView {
         (!is_quorum(listed, &know)).then_some(know.len())
     }
 
-    /// How far the state transfer has come: how many of those present have told their state; records that came, and all that come.
+    /// How far the state transfer has come: how many of those present have told their state;
+    /// records that came, and all that come.
     pub(super) fn progress(&self) -> (usize, Option<(u64, u64)>) {
         let filling = match &self.step {
             Step::Filling(filling) => Some((filling.next.saturating_sub(1), filling.has.length)),
@@ -92,7 +94,8 @@ impl CurrentView {
     }
 }
 
-/// More than half of the listed, or exactly half with the first of them: as the electorate's quorum, for the founders, for good.
+/// More than half of the listed, or exactly half with the first of them: as the electorate's
+/// quorum, for the founders, for good.
 pub(super) fn is_quorum(listed: &[MemberId], present: &[MemberId]) -> bool {
     let twice = present.len().saturating_mul(2);
     let first = listed.first().is_some_and(|first| present.contains(first));

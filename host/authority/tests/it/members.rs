@@ -1,4 +1,5 @@
-//! Replicas over real members of a group of their own, on UDP sockets in one process; authorities stand in: a map that is their disk.
+//! Replicas over real members of a group of their own, on UDP sockets in one process; authorities
+//! stand in: a map that is their disk.
 
 use bytes::Bytes;
 use folkmoot_admission::LogRecord;
@@ -208,7 +209,8 @@ async fn two_replicas_killed_at_odd_moments_issue_nothing_twice_and_lose_nothing
     all[0].until("both", |status| status.is_ready() && status.present.len() == 2).await;
     let mut told: Vec<(Digest, Bytes)> = Vec::new();
     for round in 0..10_u8 {
-        // Both are asked for the same, and each for one of its own; then one of them dies, a little later each time.
+        // Both are asked for the same, and each for one of its own; then one of them dies, a little
+        // later each time.
         for request in [[round; 32], [100 + round; 32]] {
             all[0].ask(request).await;
             all[1].ask(request).await;

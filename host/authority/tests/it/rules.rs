@@ -1,4 +1,5 @@
-//! Each rule of docs/protocol/authority-replicas.md on what a peer says, by its number: one machine, peers by hand.
+//! Each rule of docs/protocol/authority-replicas.md on what a peer says, by its number: one
+//! machine, peers by hand.
 
 use crate::world::{member, record};
 use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! Thousands of schedules: crashes at every point, splits, merges, restarts; and mutants, each of which its checker catches.
+//! Thousands of schedules: crashes at every point, splits, merges, restarts; and mutants, each of
+//! which its checker catches.
 
 use crate::world::World;
 use folkmoot_authority::replicas::Danger;
@@ -44,7 +45,8 @@ fn four_and_five_replicas_issue_nothing_twice_and_lose_nothing() {
     runs(5, 700);
 }
 
-/// Of two the first is lost for good, at a moment when the other has all that was handed back, and is set up anew with the other's log.
+/// Of two the first is lost for good, at a moment when the other has all that was handed back, and
+/// is set up anew with the other's log.
 #[test]
 fn two_replicas_of_which_one_took_the_others_log_issue_nothing_twice_and_lose_nothing() {
     let mut alone = 0;

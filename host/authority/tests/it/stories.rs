@@ -3,7 +3,8 @@
 use crate::world::{World, record};
 use folkmoot_authority::replicas::{BATCH_BYTES_MAX, Danger, Input, Standing};
 
-/// The first replica alone has a record on its disk; it parts, the other two log another one for the same request, and it comes back.
+/// The first replica alone has a record on its disk; it parts, the other two log another one for
+/// the same request, and it comes back.
 fn stale(seed: u64, danger: Option<Danger>) -> World {
     let mut world = World::new(seed, 3, danger);
     world.change(&[vec![0, 1, 2]]);
@@ -39,7 +40,8 @@ fn auth_10_a_record_that_was_never_handed_back_gives_way() {
     assert!(gave_way > 3 && gave_way == caught, "{gave_way} {caught}");
 }
 
-/// Two replicas log more than five batches; the third comes, and goes in the middle, and comes again.
+/// Two replicas log more than five batches; the third comes, and goes in the middle, and comes
+/// again.
 #[test]
 fn auth_12_who_lacks_much_goes_on_where_it_broke_off() {
     const RECORD: usize = 24 * 1024;
@@ -80,7 +82,8 @@ fn auth_12_who_lacks_much_goes_on_where_it_broke_off() {
     assert_eq!(world.all[2].issued.len(), count);
 }
 
-/// All begin together; afterwards those who know the log are the quorum, and one that is set up anew is filled by them and counts again.
+/// All begin together; afterwards those who know the log are the quorum, and one that is set up
+/// anew is filled by them and counts again.
 #[test]
 fn auth_14_who_knows_nothing_of_the_log_makes_no_quorum() {
     let mut world = World::new(5, 3, None);
@@ -100,7 +103,8 @@ fn auth_14_who_knows_nothing_of_the_log_makes_no_quorum() {
     world.ask(1, [2; 32]);
     world.settle();
     assert_eq!(world.handed_back(), 2, "two of three go on");
-    // One of these two is lost with its disk: the one that was away and the new one are two of three, and know nothing of the second record.
+    // One of these two is lost with its disk: the one that was away and the new one are two of
+    // three, and know nothing of the second record.
     world.crash(1);
     world.lose_disk(0);
     world.start(0);
@@ -149,7 +153,8 @@ fn of_two_the_first_cannot_be_replaced_by_an_empty_one() {
     assert!(world.caught.is_empty(), "{:?}", world.caught);
 }
 
-/// Of two the first is lost, takes the other's log, and goes on alone; then the other comes. With or without the ring's number.
+/// Of two the first is lost, takes the other's log, and goes on alone; then the other comes. With
+/// or without the ring's number.
 fn taken(ring: bool) -> World {
     let mut world = World::new(8, 2, None);
     for _ in 0..4 {

@@ -15,7 +15,8 @@ fn folder(name: &str) -> StateFolder {
     folder
 }
 
-/// A replica's folder with two records, whose views had numbers up to 3; it has seen rings up to `ring_seq`.
+/// A replica's folder with two records, whose views had numbers up to 3; it has seen rings up to
+/// `ring_seq`.
 fn knows(name: &str, ring_seq: Option<u64>) -> StateFolder {
     let mut world = World::new(1, 2, None);
     for _ in 0..3 {

@@ -243,7 +243,8 @@ fn one_process_at_a_time_and_no_key_overwritten_or_exposed() {
 #[test]
 fn an_identity_is_made_whole_or_not_at_all() {
     let state = StateFolder::open(&folder("identity")).unwrap();
-    // As a kill -9 in the middle of making one leaves it: a certificate without a key, and half a key under another name.
+    // As a kill -9 in the middle of making one leaves it: a certificate without a key, and half a
+    // key under another name.
     std::fs::write(state.certificate_path(), "of a key that was lost").unwrap();
     std::fs::write(state.path().join("identity.key.new"), "hal").unwrap();
     assert!(!state.has_identity());

@@ -1,4 +1,5 @@
-//! What every transport promises, run over each of them: whole datagrams, who sent them, nothing invented; faults on demand.
+//! What every transport promises, run over each of them: whole datagrams, who sent them, nothing
+//! invented; faults on demand.
 
 use bytes::Bytes;
 use folkmoot_base::Locator;

@@ -1,15 +1,17 @@
-//! Members on a circle, each with a share of its own and a link between its neighbours: what BD and Dutta–Barua have in common.
+//! Members on a circle, each with a share of its own and a link between its neighbours: what BD and
+//! Dutta–Barua have in common.
 //!
 //! ```text
 //!   every position ═SHARE X_i = g^x_i═> all      all in ─> every position ═LINK Y_i = (X_(i+1) / X_(i−1))^x_i═> all
 //!   K_i = X_(i+1)^x_i,  K_(j+1) = Y_(j+1) · K_j,  once round: key = K_1 · K_2 · … · K_n = g^(x_1·x_2 + … + x_n·x_1)
 //!   the links do not multiply to 1 ─> every position ═OPEN x_i═> all: who does not fit what it sent is named
 //! ```
-//! A position may be *lent*: its share is made from a key that several members have. One of them speaks there; the others
-//! listen, and compute the key as if they spoke.
-//! Departure: the circle check of both papers (once round from `K_i` must end at `X_(i−1)^x_i`) is the same as "all links
-//! multiply to 1", which everybody can compute, with the same verdict. It says that somebody lied, not who; so the shares,
-//! which no key will be made from, are opened. A lent share is not: if all others fit, it is the one that does not.
+//! A position may be *lent*: its share is made from a key that several members have. One of them
+//! speaks there; the others listen, and compute the key as if they spoke.
+//! Departure: the circle check of both papers (once round from `K_i` must end at `X_(i−1)^x_i`) is
+//! the same as "all links multiply to 1", which everybody can compute, with the same verdict. It
+//! says that somebody lied, not who; so the shares, which no key will be made from, are opened. A
+//! lent share is not: if all others fit, it is the one that does not.
 
 mod module;
 mod steps;
@@ -39,7 +41,8 @@ pub(crate) struct Seating<G: PrimeGroup> {
     pub(crate) lends: bool,
     /// The lent share, at those who have the key it is made from.
     pub(crate) lent: Option<Zeroizing<G::Scalar>>,
-    /// All members in the run's own order and who this one is, if what the run leaves is to be kept.
+    /// All members in the run's own order and who this one is, if what the run leaves is to be
+    /// kept.
     pub(crate) order: Option<(Vec<MemberId>, MemberId)>,
 }
 
@@ -119,7 +122,8 @@ impl<G: PrimeGroup> Run<G> {
         }
     }
 
-    /// Those who have not opened. Whoever speaks with a lent share cannot; it is the one who lied once all others have.
+    /// Those who have not opened. Whoever speaks with a lent share cannot; it is the one who lied
+    /// once all others have.
     fn not_opened(&self) -> Vec<usize> {
         let closed: Vec<_> = (0..self.size()).filter(|at| !self.opened.contains(at)).collect();
         let opening: Vec<_> = closed.iter().copied().filter(|at| !self.is_lent(*at)).collect();

@@ -57,7 +57,8 @@ impl<G: PrimeGroup> Run<G> {
         Ok(Vec::new())
     }
 
-    /// Whoever has the old key holds the speaker with the lent share to it. (That speaker itself need not.)
+    /// Whoever has the old key holds the speaker with the lent share to it. (That speaker itself
+    /// need not.)
     fn check_lent(&mut self, at: usize, of: &G::Element, value: &G::Element) -> Result<(), AgreementError> {
         let Some(lent) = self.seating.lent.clone() else { return Ok(()) };
         if at != LENT || (self.at == LENT && self.speaks()) {

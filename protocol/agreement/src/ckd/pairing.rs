@@ -1,4 +1,5 @@
-//! How the controller and one member come to a secret of their own: one offer to all, one answer from each.
+//! How the controller and one member come to a secret of their own: one offer to all, one answer
+//! from each.
 //!
 //! ```text
 //!            controller                     member
@@ -104,11 +105,13 @@ impl<G: PrimeGroup> Pairing for Curve<G> {
     }
 }
 
-/// X-Wing: ML-KEM-768 and X25519, combined so that the secret holds while either does. Randomness is given, so that a run is
-/// a seed (P1): 32 bytes for a key pair, 64 for a ciphertext. Exponentiations are counted of X25519 alone.
+/// X-Wing: ML-KEM-768 and X25519, combined so that the secret holds while either does. Randomness
+/// is given, so that a run is a seed (P1): 32 bytes for a key pair, 64 for a ciphertext.
+/// Exponentiations are counted of X25519 alone.
 ///
-/// Source: Connolly, Schwabe, Westerbaan, draft-connolly-cfrg-xwing-kem, by the crate x-wing. A value of small order in the
-/// X25519 half is taken, as there: who sends one is the other half of the pair, and knows the secret anyway.
+/// Source: Connolly, Schwabe, Westerbaan, draft-connolly-cfrg-xwing-kem, by the crate x-wing. A
+/// value of small order in the X25519 half is taken, as there: who sends one is the other half of
+/// the pair, and knows the secret anyway.
 #[derive(Debug, Clone, Copy)]
 pub struct XWing;
 
@@ -143,7 +146,8 @@ impl Pairing for XWing {
         (Zeroizing::new(shared.to_vec()), sealed.to_vec())
     }
 
-    /// AGR-23: every byte string of the right length is a ciphertext; an altered one gives another secret (FIPS 203, 6.3).
+    /// AGR-23: every byte string of the right length is a ciphertext; an altered one gives another
+    /// secret (FIPS 203, 6.3).
     fn read_answer(body: &[u8]) -> Result<Ciphertext, AgreementError> {
         let bytes: [u8; CIPHERTEXT_SIZE] = body.try_into().map_err(|_| AgreementError::PeerMalformed)?;
         Ok(Ciphertext::from(bytes))

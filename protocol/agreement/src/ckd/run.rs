@@ -26,7 +26,8 @@ pub(super) enum Seen {
     Done,
 }
 
-/// What a run leaves: who was in it, by age, and the pair keys by member. An ordinary member has one, under its own name.
+/// What a run leaves: who was in it, by age, and the pair keys by member. An ordinary member has
+/// one, under its own name.
 struct State {
     order: Vec<MemberId>,
     pairs: BTreeMap<MemberId, Key>,
@@ -57,7 +58,8 @@ impl<P: Pairing> Run<P> {
     pub fn new(plan: &Plan, kept: Option<&Kept>) -> Result<Self, AgreementError> {
         let base = plan.base();
         let order = ByAge::new(plan)?;
-        // Rank 0 of the run before was its controller; if it is still there, the base has its pair keys.
+        // Rank 0 of the run before was its controller; if it is still there, the base has its pair
+        // keys.
         let stays = base.first().and_then(|place| plan.origin(*place)).is_some_and(|origin| origin.rank == 0);
         let mut pairs = BTreeMap::new();
         if plan.origin(plan.me()).is_some() {

@@ -12,7 +12,8 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// Of the salt of KEYS, drawn for each: a key that seals never comes twice, not even if a run is begun again.
+/// Of the salt of KEYS, drawn for each: a key that seals never comes twice, not even if a run is
+/// begun again.
 pub(super) const SALT_BYTES: usize = 32;
 /// Of a key sealed to one member.
 pub(super) const SEALED_BYTES: usize = KEY_BYTES + 16;

@@ -51,7 +51,8 @@ impl<P: Pairing> Run<P> {
         if self.order.me == 0 { self.distribute(entropy) } else { Ok(Vec::new()) }
     }
 
-    /// The pair key of the controller and the member at `rank`, from what the two share and what they said for it.
+    /// The pair key of the controller and the member at `rank`, from what the two share and what
+    /// they said for it.
     fn pair_with(
         &mut self,
         rank: usize,

@@ -5,12 +5,13 @@
 //! Join       first, second, last of n ≥ 3 old members, then the joiners: SHARE, LINK.  x of the second = f(old key), so the
 //!            third to the last but one, who have the old key too, compute the new one without a word
 //! ```
-//! No Leave: whoever is to be excluded knows every `K` of the old circle, and one pair of neighbours that keeps its shares
-//! gives it the new one (Zhang et al.); so exclusion is a fresh KeyAgree. Instance numbers that never come again, also after a
-//! restart, are in what keying signs. A Join is not contributory: who listens adds nothing of its own to this key.
-//! Source: Dutta, Barua, "Provably secure constant round contributory group key agreement in dynamic setting", IEEE Trans.
-//! Inf. Theory 54(5), 2008; LCMsec (2023), which leaves Leave out too. Departures: those of [`crate::circle`]; f is a labelled
-//! hash; a refresh is a KeyAgree.
+//! No Leave: whoever is to be excluded knows every `K` of the old circle, and one pair of
+//! neighbours that keeps its shares gives it the new one (Zhang et al.); so exclusion is a fresh
+//! KeyAgree. Instance numbers that never come again, also after a restart, are in what keying
+//! signs. A Join is not contributory: who listens adds nothing of its own to this key. Source:
+//! Dutta, Barua, "Provably secure constant round contributory group key agreement in dynamic
+//! setting", IEEE Trans. Inf. Theory 54(5), 2008; LCMsec (2023), which leaves Leave out too.
+//! Departures: those of [`crate::circle`]; f is a labelled hash; a refresh is a KeyAgree.
 
 use crate::base::MemberId;
 use crate::circle::{LENT, Run, Seating};
@@ -28,8 +29,9 @@ pub(crate) struct State<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> State<G> {
-    /// With the rank of `me`. Those who were not in the run must see, too, whether anybody of it is missing: so the upper
-    /// half of a rank is the size of the run, and the lower half the place in its order.
+    /// With the rank of `me`. Those who were not in the run must see, too, whether anybody of it is
+    /// missing: so the upper half of a rank is the size of the run, and the lower half the place in
+    /// its order.
     pub(crate) fn kept(self, me: MemberId) -> Option<Kept> {
         let size = self.order.len();
         let ranked = |(place, member): (usize, &MemberId)| Some((*member, rank(size, place)?));
@@ -49,7 +51,8 @@ fn rank(size: usize, place: usize) -> Option<u32> {
     Some(u32::from(size) << 16 | u32::from(place))
 }
 
-/// A run for `plan`: a Join if somebody comes to a base of at least three that is still complete, else a KeyAgree.
+/// A run for `plan`: a Join if somebody comes to a base of at least three that is still complete,
+/// else a KeyAgree.
 ///
 /// # Errors
 /// [`AgreementError::LocalKept`] and [`AgreementError::PeerOrigin`], as [`crate::begin`].
@@ -75,7 +78,8 @@ pub fn run<G: PrimeGroup>(plan: &Plan, kept: Option<&Kept>) -> Result<Run<G>, Ag
     Run::new(ModuleName::DuttaBarua, seating)
 }
 
-/// Whether somebody comes to a base that lacks nobody. The same at all members, for it reads the plan only.
+/// Whether somebody comes to a base that lacks nobody. The same at all members, for it reads the
+/// plan only.
 fn joins(plan: &Plan) -> bool {
     let base = plan.base();
     let complete = base.iter().enumerate().all(|(place, member)| {

@@ -1,4 +1,5 @@
-//! One member's context: its share, the public list, the key; and the step that ends every operation.
+//! One member's context: its share, the public list, the key; and the step that ends every
+//! operation.
 
 use crate::base::{Blob, Entropy, MemberId, Secret};
 use crate::gdh::token::{Kind, Token};
@@ -104,8 +105,9 @@ impl<G: PrimeGroup> Context<G> {
         self.epoch
     }
 
-    /// The last step of every operation at every member (clq_update_ctx): takes the controller's list, computes the key.
-    /// One exponentiation. `members` is the list that the membership change demands.
+    /// The last step of every operation at every member (clq_update_ctx): takes the controller's
+    /// list, computes the key. One exponentiation. `members` is the list that the membership change
+    /// demands.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.
@@ -171,7 +173,8 @@ impl<G: PrimeGroup> Context<G> {
         Token { kind, epoch: self.epoch.saturating_add(1), members: members.to_vec(), values }
     }
 
-    /// The list that ends an operation: the partial keys of all of `members` but the last, which is this member.
+    /// The list that ends an operation: the partial keys of all of `members` but the last, which is
+    /// this member.
     pub(super) fn key_update(&self, members: &[MemberId]) -> Result<Token, AgreementError> {
         let (_, others) = members.split_last().ok_or(AgreementError::LocalMembers)?;
         let mut values = Vec::with_capacity(others.len());
@@ -185,7 +188,8 @@ impl<G: PrimeGroup> Context<G> {
         self.members.last() == Some(&self.me)
     }
 
-    /// Draws a fresh share in place of the old one and puts it into every partial key but this member's own.
+    /// Draws a fresh share in place of the old one and puts it into every partial key but this
+    /// member's own.
     pub(super) fn renew(&mut self, entropy: &mut dyn Entropy) -> Result<(), AgreementError> {
         let old = self.share.as_ref().ok_or(AgreementError::LocalNotReady)?;
         let fresh = Zeroizing::new(G::draw(entropy));

@@ -20,8 +20,8 @@ impl<G: PrimeGroup> Context<G> {
         Ok(self.token(Kind::Upflow, members, &[G::generator(), value]))
     }
 
-    /// IKA.1, every other member: raises what its predecessor sent, passes it on; the last broadcasts the list instead.
-    /// Member i: i exponentiations; the last: n − 1.
+    /// IKA.1, every other member: raises what its predecessor sent, passes it on; the last
+    /// broadcasts the list instead. Member i: i exponentiations; the last: n − 1.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.

@@ -7,11 +7,12 @@ use crate::{AgreementError, PrimeGroup};
 use zeroize::Zeroizing;
 
 impl<G: PrimeGroup> Context<G> {
-    /// The controller on JOIN (clq_proc_join): a fresh share in every partial key, and the key without the joiner.
-    /// With n counting the joiner: n − 1 exponentiations.
+    /// The controller on JOIN (clq_proc_join): a fresh share in every partial key, and the key
+    /// without the joiner. With n counting the joiner: n − 1 exponentiations.
     ///
     /// # Errors
-    /// [`AgreementError::LocalNotController`]; [`AgreementError::LocalMembers`] if `joiner` is in already.
+    /// [`AgreementError::LocalNotController`]; [`AgreementError::LocalMembers`] if `joiner` is in
+    /// already.
     pub fn process_join(
         &mut self,
         joiner: MemberId,
@@ -34,7 +35,8 @@ impl<G: PrimeGroup> Context<G> {
         Ok(self.token(Kind::NewMember, &members, &values))
     }
 
-    /// The joiner (clq_join): its share into every partial key. With n counting it: n − 1 exponentiations.
+    /// The joiner (clq_join): its share into every partial key. With n counting it: n − 1
+    /// exponentiations.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.
@@ -61,8 +63,8 @@ impl<G: PrimeGroup> Context<G> {
         Ok(self.token(Kind::KeyUpdate, members, &raised))
     }
 
-    /// Every other old member on NEW_MEMBER, which it sees because tokens are multicast: the joiner's partial key, so that
-    /// whoever is controller after it has left holds them all.
+    /// Every other old member on NEW_MEMBER, which it sees because tokens are multicast: the
+    /// joiner's partial key, so that whoever is controller after it has left holds them all.
     pub(super) fn note_partial(&mut self, joiner: MemberId, partial: G::Element) {
         self.partials.insert(joiner, partial);
     }

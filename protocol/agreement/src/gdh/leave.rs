@@ -7,11 +7,13 @@ use crate::{AgreementError, PrimeGroup};
 use zeroize::Zeroize as _;
 
 impl<G: PrimeGroup> Context<G> {
-    /// Every remaining member on LEAVE (clq_leave): forgets the leavers' partial keys. The last of the remaining is the
-    /// controller: it renews its share and gets the token. With n counting one leaver: n − 2 exponentiations there.
+    /// Every remaining member on LEAVE (clq_leave): forgets the leavers' partial keys. The last of
+    /// the remaining is the controller: it renews its share and gets the token. With n counting one
+    /// leaver: n − 2 exponentiations there.
     ///
     /// # Errors
-    /// [`AgreementError::LocalMembers`] if this member or nobody of the group is to leave, or somebody unknown.
+    /// [`AgreementError::LocalMembers`] if this member or nobody of the group is to leave, or
+    /// somebody unknown.
     pub fn leave(
         &mut self,
         leavers: &[MemberId],
@@ -26,7 +28,8 @@ impl<G: PrimeGroup> Context<G> {
         if self.is_controller() { self.refresh(entropy).map(Some) } else { Ok(None) }
     }
 
-    /// Forgets everybody who is not in `remaining`, and computes nothing (clq_leave, told only to remove).
+    /// Forgets everybody who is not in `remaining`, and computes nothing (clq_leave, told only to
+    /// remove).
     pub(super) fn remain(&mut self, remaining: &[MemberId]) {
         self.members.retain(|member| remaining.contains(member));
         for (member, partial) in &mut self.partials {

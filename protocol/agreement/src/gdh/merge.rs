@@ -8,8 +8,8 @@ use crate::{AgreementError, PrimeGroup};
 use zeroize::Zeroizing;
 
 impl<G: PrimeGroup> Context<G> {
-    /// The controller on MERGE (clq_update_key): the key under a fresh share, for the first newcomer. One exponentiation.
-    /// Names already in the group are passed over.
+    /// The controller on MERGE (clq_update_key): the key under a fresh share, for the first
+    /// newcomer. One exponentiation. Names already in the group are passed over.
     ///
     /// # Errors
     /// [`AgreementError::LocalNotController`]; [`AgreementError::LocalMembers`] if nobody is new.
@@ -51,8 +51,8 @@ impl<G: PrimeGroup> Context<G> {
         Ok(members)
     }
 
-    /// A newcomer on MASS_JOIN (clq_update_key): adds its share and passes on, one exponentiation; the last does not add it
-    /// and broadcasts what it got.
+    /// A newcomer on MASS_JOIN (clq_update_key): adds its share and passes on, one exponentiation;
+    /// the last does not add it and broadcasts what it got.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.
@@ -82,8 +82,9 @@ impl<G: PrimeGroup> Context<G> {
         Ok(answer)
     }
 
-    /// Every member but the last on MERGE_BROADCAST (clq_factor_out): takes its share out again. One exponentiation and one
-    /// inversion; nothing for the member before the last, which remembers what it got.
+    /// Every member but the last on MERGE_BROADCAST (clq_factor_out): takes its share out again.
+    /// One exponentiation and one inversion; nothing for the member before the last, which
+    /// remembers what it got.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.
@@ -106,7 +107,8 @@ impl<G: PrimeGroup> Context<G> {
         Ok(self.token(Kind::FactorOut, &members, &[without]))
     }
 
-    /// The last member on each FACTOR_OUT (clq_merge): raises it; when all are in, the list. One exponentiation each.
+    /// The last member on each FACTOR_OUT (clq_merge): raises it; when all are in, the list. One
+    /// exponentiation each.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.

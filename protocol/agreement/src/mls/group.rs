@@ -1,8 +1,9 @@
 //! The library, set up our way.
 //!
-//! Without its feature `std` it knows no clock and no hash map; without `by_ref_proposal`, `psk`, `private_message` and
-//! `external_client` it decodes neither proposals by reference, nor pre-shared keys, nor sealed messages. What a credential
-//! says is checked here and in `judge`: the library takes any name.
+//! Without its feature `std` it knows no clock and no hash map; without `by_ref_proposal`, `psk`,
+//! `private_message` and `external_client` it decodes neither proposals by reference, nor
+//! pre-shared keys, nor sealed messages. What a credential says is checked here and in `judge`: the
+//! library takes any name.
 
 use super::Suite;
 use super::provider::{Parts, Provider};
@@ -20,8 +21,8 @@ use mls_rs::mls_rules::{CommitOptions, DefaultMlsRules};
 use mls_rs::time::MlsTime;
 use mls_rs::{CipherSuiteProvider as _, Client, Extension, ExtensionList};
 
-/// Does not compile if something in the workspace turns on the library's `std`, and with it the system clock: then its error
-/// is an `Error`, and two implementations of `Clockless` fit.
+/// Does not compile if something in the workspace turns on the library's `std`, and with it the
+/// system clock: then its error is an `Error`, and two implementations of `Clockless` fit.
 const _: fn() = {
     trait Clockless<Which> {
         fn holds() {}
@@ -44,8 +45,8 @@ pub(super) type MlsClient = Client<Config>;
 
 /// What names the run in key packages and in the GroupContext; of the range for private use.
 const RUN: ExtensionType = ExtensionType::new(0xf0f1);
-/// How long a key package lives, in seconds from 0, which is the time of every run. A key package is fresh because it names
-/// the run and keying signs it there, not because a clock says so.
+/// How long a key package lives, in seconds from 0, which is the time of every run. A key package
+/// is fresh because it names the run and keying signs it there, not because a clock says so.
 pub(super) const LIFETIME: u64 = 3_600;
 
 /// The time of every run.
@@ -94,8 +95,8 @@ pub(super) fn found(client: &MlsClient, context: &Digest) -> Result<MlsGroup, Ml
     client.create_group(naming(context), ExtensionList::new(), Some(now()))
 }
 
-/// Every commit has a path: whoever left, and whoever learnt a key that is gone, is shut out. The tree goes in the open, so
-/// that all see which one the newcomers get. Nobody commits from outside.
+/// Every commit has a path: whoever left, and whoever learnt a key that is gone, is shut out. The
+/// tree goes in the open, so that all see which one the newcomers get. Nobody commits from outside.
 fn rules() -> DefaultMlsRules {
     DefaultMlsRules::new().with_commit_options(
         CommitOptions::new()

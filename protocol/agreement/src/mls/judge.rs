@@ -1,4 +1,5 @@
-//! What everybody checks of both steps, whoever they are meant for, and what only those in the group can.
+//! What everybody checks of both steps, whoever they are meant for, and what only those in the
+//! group can.
 
 use super::Suite;
 use super::group::{LIFETIME, MlsGroup, capabilities, named, naming, now};
@@ -40,8 +41,9 @@ pub(super) struct Opened {
 }
 
 impl Judge<'_> {
-    /// AGR-51 to AGR-53: a key package of `member`, for this run, with keys that nobody else has. `group` is any group of
-    /// this member's: it lends the library's own judgement, which looks at the key package alone.
+    /// AGR-51 to AGR-53: a key package of `member`, for this run, with keys that nobody else has.
+    /// `group` is any group of this member's: it lends the library's own judgement, which looks at
+    /// the key package alone.
     pub(super) fn package<'p>(
         &self,
         group: &mut MlsGroup,
@@ -107,7 +109,8 @@ impl Judge<'_> {
         Ok((group_id.to_vec(), epoch_id))
     }
 
-    /// It adds exactly the newcomers, in order; removes nobody who stays; names the run. Who is removed, the base knows.
+    /// It adds exactly the newcomers, in order; removes nobody who stays; names the run. Who is
+    /// removed, the base knows.
     fn proposals<'p>(
         &self,
         commit: &MlsMessage,
@@ -134,7 +137,8 @@ impl Judge<'_> {
         Ok(removed)
     }
 
-    /// A path from the committer's new leaf to the root, as long as it must be, of keys to which one can seal.
+    /// A path from the committer's new leaf to the root, as long as it must be, of keys to which
+    /// one can seal.
     fn path(&self, commit: &MlsMessage, bytes: &[u8]) -> Judged<()> {
         let leaf = commit.commit_path_leaf_node().ok_or(AgreementError::PeerInvalid)?;
         let committer = self.plan.members().get(self.layout.committer).ok_or(AgreementError::LocalMembers)?;
@@ -183,8 +187,9 @@ impl Judge<'_> {
         self.parts.kem_public_key_validate(key).map_err(|_| AgreementError::PeerNotInGroup)
     }
 
-    /// AGR-59: in the group after the commit are exactly the members, each at its leaf, the newcomers with the keys that they
-    /// sent; it names the run; and the newcomers were given the same tree.
+    /// AGR-59: in the group after the commit are exactly the members, each at its leaf, the
+    /// newcomers with the keys that they sent; it names the run; and the newcomers were given the
+    /// same tree.
     pub(super) fn settled<'p>(
         &self,
         group: &MlsGroup,

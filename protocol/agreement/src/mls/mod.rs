@@ -1,16 +1,19 @@
-//! MLS (RFC 9420): a tree of keys; whoever commits seals fresh secrets up its path, and everybody else opens one of them.
+//! MLS (RFC 9420): a tree of keys; whoever commits seals fresh secrets up its path, and everybody
+//! else opens one of them.
 //!
 //! ```text
 //!  newcomers ─ 1 KEY_PACKAGE each ─> all        committer ═ 2 COMMIT: commit ‖ Welcome ‖ tree (SAFE) ═> all
 //!                                                            │
 //!  in the group: follow the commit        newcomers: open the Welcome        the rest of the work is one export each
 //! ```
-//! The one order is the delivery service: one commit for each run, nothing by reference, no message of the application, no
-//! joining from outside. The base keeps its tree; leavers are removed, newcomers added and the path renewed in the one
-//! commit. Another side drops its tree and comes new. From nothing: place 0 founds a group of one and adds the others.
-//! Relies on: keying signs every step with its sender's place and the run. Does not rely on: a clock, or secrecy of a step.
+//! The one order is the delivery service: one commit for each run, nothing by reference, no message
+//! of the application, no joining from outside. The base keeps its tree; leavers are removed,
+//! newcomers added and the path renewed in the one commit. Another side drops its tree and comes
+//! new. From nothing: place 0 founds a group of one and adds the others. Relies on: keying signs
+//! every step with its sender's place and the run. Does not rely on: a clock, or secrecy of a step.
 //! Not contributory: the committer alone draws the secret of the run (DECISIONS K6).
-//! Source: Barnes et al., RFC 9420, 2023; by the library mls-rs. Departures: docs/protocol/agreement-mls.md.
+//! Source: Barnes et al., RFC 9420, 2023; by the library mls-rs. Departures:
+//! docs/protocol/agreement-mls.md.
 
 mod error;
 mod group;
@@ -36,7 +39,8 @@ use mls_rs::CipherSuite;
 pub enum Suite {
     /// MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519.
     Classical,
-    /// The same with X-Wing (ML-KEM-768 and X25519) in place of X25519; a number of the range for private use.
+    /// The same with X-Wing (ML-KEM-768 and X25519) in place of X25519; a number of the range for
+    /// private use.
     Hybrid,
 }
 
@@ -65,8 +69,8 @@ impl Suite {
         }
     }
 
-    /// The longest COMMIT of a run of so many, in bytes: for each an Add, a place in the Welcome, a leaf and a parent of the
-    /// tree, a sealed path secret.
+    /// The longest COMMIT of a run of so many, in bytes: for each an Add, a place in the Welcome, a
+    /// leaf and a parent of the tree, a sealed path secret.
     pub const fn commit_bytes_max(self, members: usize) -> usize {
         let each: usize = match self {
             Self::Classical => 1_024,

@@ -63,8 +63,9 @@ impl Run {
     /// A run for `plan`, for a member of the base from what it kept.
     ///
     /// # Errors
-    /// [`AgreementError::LocalKept`] if `kept` is not of this module and suite, or not at the leaf that the plan says;
-    /// [`AgreementError::PeerOrigin`] if another's origin in the plan cannot be.
+    /// [`AgreementError::LocalKept`] if `kept` is not of this module and suite, or not at the leaf
+    /// that the plan says; [`AgreementError::PeerOrigin`] if another's origin in the plan cannot
+    /// be.
     pub fn new(plan: &Plan, kept: Option<&Kept>, suite: Suite) -> Result<Self, AgreementError> {
         let standing = match plan.origin(plan.me()) {
             Some(_) => Some(standing(plan, kept, suite)?).filter(|_| plan.in_base()),
@@ -126,7 +127,8 @@ impl Run {
             return Ok(Vec::new());
         }
         self.seen = Seen::All;
-        // A committer that cannot commit is silent, and the others complain of it: the step that it answers was good.
+        // A committer that cannot commit is silent, and the others complain of it: the step that it
+        // answers was good.
         let mine = self.plan.me() == self.layout.committer;
         Ok(if mine { self.commit(entropy).into_iter().collect() } else { Vec::new() })
     }

@@ -1,11 +1,13 @@
-//! What the library draws from: a stream made of one draw of our entropy, there only while a call lasts.
+//! What the library draws from: a stream made of one draw of our entropy, there only while a call
+//! lasts.
 //!
 //! ```text
 //! Entropy ─ 32 bytes ─> seed ─ HMAC-SHA-256(seed, label ‖ 0, 1, 2, …) ─> key pairs, path secrets, encapsulations
 //! ```
-//! The library asks its provider for randomness in the depth of a call and hands nothing down to it; so the stream stands in
-//! a cell that the provider shares. Outside a call that was given entropy the cell is empty, and whoever draws gets an
-//! error: what must not draw, such as judging a step, is thereby known not to.
+//! The library asks its provider for randomness in the depth of a call and hands nothing down to
+//! it; so the stream stands in a cell that the provider shares. Outside a call that was given
+//! entropy the cell is empty, and whoever draws gets an error: what must not draw, such as judging
+//! a step, is thereby known not to.
 
 #![expect(
     clippy::disallowed_types,
@@ -18,8 +20,8 @@ use zeroize::Zeroize;
 
 const LABEL: &[u8] = b"folkmoot mls draw v1";
 
-/// The cell. Clones share it: a run, its groups, what it keeps, and the runs from that. Were two of them to call at once, one
-/// could find the cell dry and fail; no byte would go out twice.
+/// The cell. Clones share it: a run, its groups, what it keeps, and the runs from that. Were two of
+/// them to call at once, one could find the cell dry and fail; no byte would go out twice.
 #[derive(Clone, Default)]
 pub(super) struct Source(Arc<Mutex<Inner>>);
 
@@ -39,7 +41,8 @@ struct Stream {
 pub(super) struct Dry;
 
 impl Source {
-    /// Makes one call that may draw, if `entropy` is given. Returns what it gave and the scalar multiplications it cost.
+    /// Makes one call that may draw, if `entropy` is given. Returns what it gave and the scalar
+    /// multiplications it cost.
     pub(super) fn during<T>(&self, entropy: Option<&mut dyn Entropy>, call: impl FnOnce() -> T) -> (T, u64) {
         *self.hold() = Inner { stream: entropy.map(Stream::new), powers: 0 };
         let given = call();

@@ -15,7 +15,8 @@ const EXPORT_LABEL: &[u8] = b"folkmoot agreement v1";
 const SECRET_BYTES: usize = 32;
 
 impl Run {
-    /// Whoever comes new: keys, and a key package of them. Place 0 from nothing: a group of one. Draws once.
+    /// Whoever comes new: keys, and a key package of them. Place 0 from nothing: a group of one.
+    /// Draws once.
     pub(super) fn arrive(&mut self, entropy: &mut dyn Entropy) -> Result<Option<Step>, AgreementError> {
         let me = self.me()?;
         let founds = self.plan.me() == self.layout.committer;
@@ -70,7 +71,8 @@ impl Run {
         Ok(Step::Send { step: COMMIT, decides: true, body })
     }
 
-    /// The key package has served: whoever takes this member's memory later shall not open the Welcome with it.
+    /// The key package has served: whoever takes this member's memory later shall not open the
+    /// Welcome with it.
     pub(super) fn forget(&self) {
         if let (Membership::New { client, .. }, Some(package)) =
             (&self.membership, self.packages.get(&self.plan.me()))

@@ -5,8 +5,9 @@
 //! 2 COMMIT        version | MLSMessage (mls_public_message) | MLSMessage (mls_welcome) | ratchet_tree      each a Blob;
 //!                 the last two empty if nobody comes new
 //! ```
-//! Besides the library's decoders two readers of our own: [`Path`], because the library trusts the length of an update path
-//! and falls over a short one; [`count_nodes`], because a blank node of one byte takes hundreds in memory.
+//! Besides the library's decoders two readers of our own: [`Path`], because the library trusts the
+//! length of an update path and falls over a short one; [`count_nodes`], because a blank node of
+//! one byte takes hundreds in memory.
 
 use crate::AgreementError;
 use crate::base::Blob;
@@ -39,7 +40,8 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// Reads it from an MLSMessage with a commit in the open that has one (RFC 9420, 6, 6.2, 12.4, 7.6).
+    /// Reads it from an MLSMessage with a commit in the open that has one (RFC 9420, 6, 6.2, 12.4,
+    /// 7.6).
     pub(super) fn read(bytes: &[u8]) -> Result<Self, AgreementError> {
         Self::decode(bytes).map_err(|_| AgreementError::PeerMalformed)
     }

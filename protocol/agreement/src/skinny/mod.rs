@@ -1,4 +1,5 @@
-//! STR: a key tree that is a list. Joins cost the same however many there are; leaves cost what is above the leaver.
+//! STR: a key tree that is a list. Joins cost the same however many there are; leaves cost what is
+//! above the leaver.
 //!
 //! ```text
 //!        k4 ──> the secret        k1 = r1,  k_i = br_i^k_(i-1) = bk_(i-1)^r_i,  br = g^r, bk = g^k
@@ -9,10 +10,10 @@
 //!   /  \                                             and ═KEYS═> all
 //!  r1   r2                        REFRESH       the topmost takes a new share ═KEYS═> all
 //! ```
-//! Relies on: whoever carries the steps authenticates their senders. Does not rely on: secrecy of any step.
-//! Source: Steer, Strawczynski, Diffie, Wiener, "A secure audio teleconference system", CRYPTO 1988; Kim, Perrig, Tsudik,
-//! "Group key agreement efficient in communication", IEEE Trans. Computers 53(7), 2004. Departures:
-//! docs/protocol/agreement-str.md.
+//! Relies on: whoever carries the steps authenticates their senders. Does not rely on: secrecy of
+//! any step. Source: Steer, Strawczynski, Diffie, Wiener, "A secure audio teleconference system",
+//! CRYPTO 1988; Kim, Perrig, Tsudik, "Group key agreement efficient in communication", IEEE Trans.
+//! Computers 53(7), 2004. Departures: docs/protocol/agreement-str.md.
 
 use crate::tree::{self, Form, Node, Reader, write as elements};
 use crate::{AgreementError, ModuleName, Plan, PrimeGroup};
@@ -30,8 +31,8 @@ const BASE: usize = 0;
 impl Form for Str {
     const NAME: ModuleName = ModuleName::Str;
 
-    /// In the base, who is next below the lowest leaver, or the lowest if that left; ranks tell. Elsewhere, and where
-    /// nobody below the topmost left, the topmost.
+    /// In the base, who is next below the lowest leaver, or the lowest if that left; ranks tell.
+    /// Elsewhere, and where nobody below the topmost left, the topmost.
     fn speaker(plan: &Plan, side: usize) -> usize {
         let Some(places) = plan.sides().get(side) else { return 0 };
         let rank = |place: usize| plan.origin(place).map_or(0, |origin| origin.rank as usize);

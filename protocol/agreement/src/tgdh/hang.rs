@@ -2,14 +2,15 @@
 
 use crate::tree::{Kind, Node};
 
-/// Puts trees together: the highest first, of equals in the order given; each of the others hung into what there is.
+/// Puts trees together: the highest first, of equals in the order given; each of the others hung
+/// into what there is.
 pub(super) fn all<E: Clone + PartialEq>(mut trees: Vec<Node<E>>) -> Option<Node<E>> {
     trees.sort_by_key(|tree| usize::MAX.saturating_sub(tree.height()));
     trees.into_iter().reduce(into)
 }
 
-/// Hangs `tree` beside the shallowest node of `whole` where it does not make it higher, of equals the rightmost; else
-/// beside the root.
+/// Hangs `tree` beside the shallowest node of `whole` where it does not make it higher, of equals
+/// the rightmost; else beside the root.
 fn into<E: Clone + PartialEq>(mut whole: Node<E>, tree: Node<E>) -> Node<E> {
     let (height, mut tree) = (whole.height(), Some(tree));
     for depth in 1..height {
@@ -25,7 +26,8 @@ fn into<E: Clone + PartialEq>(mut whole: Node<E>, tree: Node<E>) -> Node<E> {
     }
 }
 
-/// Hangs `tree` beside the rightmost node `depth` below `node` that is at most `room` high, and forgets the keys above.
+/// Hangs `tree` beside the rightmost node `depth` below `node` that is at most `room` high, and
+/// forgets the keys above.
 fn beside<E: Clone + PartialEq>(
     node: &mut Node<E>,
     depth: usize,

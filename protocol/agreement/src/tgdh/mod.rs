@@ -10,9 +10,10 @@
 //! LEAVE, PARTITION   the leaver's sibling moves up; its rightmost takes a new share ═KEYS═> all
 //! REFRESH            the shallowest, of equals the rightmost, takes a new share ═KEYS═> all
 //! ```
-//! Relies on: whoever carries the steps authenticates their senders. Does not rely on: secrecy of any step.
-//! Source: Kim, Perrig, Tsudik, "Tree-based group key agreement", ACM TISSEC 7(1), 2004; Amir et al., "On the performance of
-//! group key agreement protocols", ACM TISSEC 7(3), 2004. Departures: docs/protocol/agreement-tgdh.md.
+//! Relies on: whoever carries the steps authenticates their senders. Does not rely on: secrecy of
+//! any step. Source: Kim, Perrig, Tsudik, "Tree-based group key agreement", ACM TISSEC 7(1), 2004;
+//! Amir et al., "On the performance of group key agreement protocols", ACM TISSEC 7(3), 2004.
+//! Departures: docs/protocol/agreement-tgdh.md.
 
 mod hang;
 #[cfg(test)]
@@ -38,7 +39,8 @@ impl Form for Tgdh {
         plan.sides().get(side).and_then(|side| side.last().copied()).unwrap_or_default()
     }
 
-    /// Of those whose subtrees moved up, or of all, the one nearest to the root; of equals the rightmost.
+    /// Of those whose subtrees moved up, or of all, the one nearest to the root; of equals the
+    /// rightmost.
     fn renewer<E: Clone + PartialEq>(tree: &Node<E>, moved: &[usize], speaker: usize) -> usize {
         let leaves = tree.leaves();
         let fits = |(_, (place, _)): &(usize, &(usize, usize))| moved.is_empty() || moved.contains(place);
@@ -55,7 +57,8 @@ impl Form for Tgdh {
         hang::all(parts)
     }
 
-    /// Of two trees, one may be hung over the other; of more, somebody has to tell the key of a pair.
+    /// Of two trees, one may be hung over the other; of more, somebody has to tell the key of a
+    /// pair.
     fn may_end(plan: &Plan) -> bool {
         plan.sides().len() == 2
     }

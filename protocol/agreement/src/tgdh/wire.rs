@@ -6,7 +6,8 @@
 //! | 1 | the two nodes before, as a pair | its blinded key |
 //! | 2 | the same | nothing: the blinded key is missing |
 //!
-//! Leaves are not named: the plan has them in order. So a tree of other members cannot be said at all.
+//! Leaves are not named: the plan has them in order. So a tree of other members cannot be said at
+//! all.
 
 use crate::tree::{Node, Reader, write as elements};
 use crate::{AgreementError, PrimeGroup};

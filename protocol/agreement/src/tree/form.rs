@@ -8,11 +8,13 @@ pub trait Form: Send + Sync + 'static {
     /// The module's name.
     const NAME: ModuleName;
 
-    /// Who tells the tree of the plan's side number `side`, with a new share: known to all from the plan alone.
+    /// Who tells the tree of the plan's side number `side`, with a new share: known to all from the
+    /// plan alone.
     fn speaker(plan: &Plan, side: usize) -> usize;
 
-    /// Who takes a new share where there is one side only, whose tree all know; `moved` are the rightmost places of what
-    /// moved up in place of leavers, `speaker` is who would tell it to others.
+    /// Who takes a new share where there is one side only, whose tree all know; `moved` are the
+    /// rightmost places of what moved up in place of leavers, `speaker` is who would tell it to
+    /// others.
     fn renewer<E: Clone + PartialEq>(tree: &Node<E>, moved: &[usize], speaker: usize) -> usize;
 
     /// What of a side's tree becomes part of the new one.

@@ -1,6 +1,7 @@
 //! What is public of a key tree: its shape, and the blinded keys that have been told.
 
-/// A node: a member's leaf, or two nodes under one. A blinded key that is known has known ones only below it.
+/// A node: a member's leaf, or two nodes under one. A blinded key that is known has known ones only
+/// below it.
 #[derive(Clone, PartialEq)]
 pub struct Node<E> {
     /// `g^K` of this node's key; the root's is never told.
@@ -129,8 +130,9 @@ impl<E: Clone + PartialEq> Node<E> {
         found
     }
 
-    /// Leaves those whom `stays` gives a place, under that place. Where one half of a pair is gone, the other moves up;
-    /// its rightmost place is put into `moved`. Keys above a loss are forgotten.
+    /// Leaves those whom `stays` gives a place, under that place. Where one half of a pair is gone,
+    /// the other moves up; its rightmost place is put into `moved`. Keys above a loss are
+    /// forgotten.
     pub(crate) fn prune(
         &self,
         stays: &dyn Fn(usize) -> Option<usize>,

@@ -1,4 +1,5 @@
-//! What a member brings: the tree of an earlier run less those who are gone, and its own keys in it.
+//! What a member brings: the tree of an earlier run less those who are gone, and its own keys in
+//! it.
 
 use crate::base::MemberId;
 use crate::tree::form::Form;
@@ -16,7 +17,8 @@ pub(crate) struct State<G: PrimeGroup> {
     pub(crate) keys: Vec<Zeroizing<G::Scalar>>,
 }
 
-/// This member's side as all members of it see it before the first step: the renewed share and what it touches forgotten.
+/// This member's side as all members of it see it before the first step: the renewed share and what
+/// it touches forgotten.
 pub(crate) struct Own<G: PrimeGroup> {
     /// The side's place among the plan's sides.
     pub(crate) side: usize,
@@ -62,7 +64,8 @@ impl<G: PrimeGroup> Own<G> {
         Ok(Self { side, forest, path, renewer, before, count })
     }
 
-    /// What the renewer of this side tells of it: the tree that its members see, and what it had to add.
+    /// What the renewer of this side tells of it: the tree that its members see, and what it had to
+    /// add.
     ///
     /// # Errors
     /// [`AgreementError::PeerWrongTree`], [`AgreementError::PeerNotRenewed`].
@@ -80,15 +83,17 @@ impl<G: PrimeGroup> Own<G> {
         if fits { Ok(()) } else { Err(AgreementError::PeerWrongTree) }
     }
 
-    /// Whether the renewer's share, if it is the first that is missing in `tree`, is another than before.
+    /// Whether the renewer's share, if it is the first that is missing in `tree`, is another than
+    /// before.
     pub(crate) fn is_renewed(&self, tree: &Node<G::Element>, told: &[G::Element]) -> bool {
         let leaf = tree.line(self.renewer).and_then(|line| line.first()?.blinded.cloned());
         leaf.is_some() || told.first() != self.before.as_ref()
     }
 }
 
-/// How many blinded keys the renewer of a side tells: as many as it can, less those that are void at once. Which these
-/// are can be told beforehand where every other side is one member, so that all know what its tree is going to be.
+/// How many blinded keys the renewer of a side tells: as many as it can, less those that are void
+/// at once. Which these are can be told beforehand where every other side is one member, so that
+/// all know what its tree is going to be.
 fn count<G: PrimeGroup, F: Form>(
     plan: &Plan,
     side: usize,
@@ -114,7 +119,8 @@ fn count<G: PrimeGroup, F: Form>(
     can.min(line.iter().take_while(|rung| rung.blinded.is_some()).count())
 }
 
-/// The kept state, if it is this module's and all who say that they come from that run had the ranks that they say.
+/// The kept state, if it is this module's and all who say that they come from that run had the
+/// ranks that they say.
 fn state<'a, G: PrimeGroup, F: Form>(
     plan: &Plan,
     kept: Option<&'a Kept>,

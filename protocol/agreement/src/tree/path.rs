@@ -9,7 +9,8 @@ use zeroize::Zeroizing;
 /// The keys that one member knows. They erase themselves.
 pub(crate) struct Path<G: PrimeGroup> {
     me: usize,
-    /// The share, then the keys above it as far as they stand, as exponents. The root's is not among them.
+    /// The share, then the keys above it as far as they stand, as exponents. The root's is not
+    /// among them.
     keys: Vec<Zeroizing<G::Scalar>>,
     root: Option<Zeroizing<G::Element>>,
     count: Count,
@@ -33,7 +34,8 @@ impl<G: PrimeGroup> Path<G> {
         self.keys = vec![Zeroizing::new(G::draw(entropy))];
     }
 
-    /// Drops the keys of this member's nodes in `tree` whose blinded keys no longer stand, and of what is not in it.
+    /// Drops the keys of this member's nodes in `tree` whose blinded keys no longer stand, and of
+    /// what is not in it.
     pub(crate) fn fit(&mut self, tree: &Node<G::Element>) {
         let line = tree.line(self.me).unwrap_or_default();
         let known = line.iter().take_while(|rung| rung.blinded.is_some()).count();
@@ -49,7 +51,8 @@ impl<G: PrimeGroup> Path<G> {
         }
     }
 
-    /// Computes the keys of the whole tree as far as the blinded keys beside the way are known, the root's too.
+    /// Computes the keys of the whole tree as far as the blinded keys beside the way are known, the
+    /// root's too.
     pub(crate) fn finish(&mut self, tree: &Node<G::Element>) {
         let line = tree.line(self.me).unwrap_or_default();
         self.advance(tree, line.len().saturating_sub(1));
@@ -75,7 +78,8 @@ impl<G: PrimeGroup> Path<G> {
         Zeroizing::new(G::raise(element, key))
     }
 
-    /// The lowest `count` missing blinded keys on the way up; `None` if not that many keys can be computed.
+    /// The lowest `count` missing blinded keys on the way up; `None` if not that many keys can be
+    /// computed.
     pub(crate) fn blind(&mut self, tree: &Node<G::Element>, count: usize) -> Option<Vec<G::Element>> {
         let line = tree.line(self.me)?;
         let known = line.iter().take_while(|rung| rung.blinded.is_some()).count();

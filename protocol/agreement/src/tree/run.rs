@@ -1,5 +1,5 @@
-//! One run of a tree module: sides tell their trees, then whoever can compute missing blinded keys tells them, round by
-//! round, until everybody can compute the root's key.
+//! One run of a tree module: sides tell their trees, then whoever can compute missing blinded keys
+//! tells them, round by round, until everybody can compute the root's key.
 //!
 //! ```text
 //!  several sides: TREE of every side ──> put together ─┐
@@ -44,8 +44,9 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
     /// A run for `plan`, from what this member kept of the run that the plan says it comes from.
     ///
     /// # Errors
-    /// [`AgreementError::LocalKept`] if `kept` is not what the plan says; [`AgreementError::PeerOrigin`] if another
-    /// member says that it comes from there, with a rank that was not its own.
+    /// [`AgreementError::LocalKept`] if `kept` is not what the plan says;
+    /// [`AgreementError::PeerOrigin`] if another member says that it comes from there, with a rank
+    /// that was not its own.
     pub fn new(plan: &Plan, kept: Option<&Kept>) -> Result<Self, AgreementError> {
         let own = Own::new::<F>(plan, kept)?;
         let sides = plan.sides().len();
@@ -57,7 +58,8 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         Ok(Self { plan: plan.clone(), speakers, own, seen, taken: BTreeSet::new(), form: PhantomData })
     }
 
-    /// AGR-31 and AGR-32, or AGR-41 and AGR-42: one tree a side, by its speaker, of its members; the side's own check it.
+    /// AGR-31 and AGR-32, or AGR-41 and AGR-42: one tree a side, by its speaker, of its members;
+    /// the side's own check it.
     fn tree(&mut self, from: usize, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
         let Seen::Trees(told) = &mut self.seen else { return Err(self.out_of_turn(from, TREE)) };
         let side = self.speakers.iter().position(|speaker| *speaker == from);
@@ -80,7 +82,8 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         Ok(self.proceed())
     }
 
-    /// AGR-33, AGR-43: as many keys as the sender's turn has. AGR-32, AGR-42: a share that is to be renewed is.
+    /// AGR-33, AGR-43: as many keys as the sender's turn has. AGR-32, AGR-42: a share that is to be
+    /// renewed is.
     fn keys(&mut self, from: usize, step: u8, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
         let refused = self.out_of_turn(from, step);
         let (tree, missing) = match &mut self.seen {
@@ -101,8 +104,8 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         Ok(self.proceed())
     }
 
-    /// In the round that has begun: sends what is this member's to send; else computes what can be computed, while others
-    /// do that.
+    /// In the round that has begun: sends what is this member's to send; else computes what can be
+    /// computed, while others do that.
     fn proceed(&mut self) -> Vec<Step> {
         let Seen::Keys { step, tree, missing, ends } = &self.seen else { return Vec::new() };
         if let Some(turn) = missing.get(&self.plan.me()) {
@@ -131,7 +134,8 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
 
     /// A step that is not awaited from there: taken before, not yet its turn, or never.
     fn out_of_turn(&self, from: usize, step: u8) -> AgreementError {
-        // A pair waits for another round only if both its halves did: each round doubles who is below.
+        // A pair waits for another round only if both its halves did: each round doubles who is
+        // below.
         let last = u32::from(TREE).saturating_add(self.plan.size().max(1).ilog2());
         if self.taken.contains(&(from, step)) {
             AgreementError::PeerRepeated { from, step }

@@ -1,11 +1,14 @@
-//! The one routine behind every change: which blinded keys are missing, and whose turn it is to tell them.
+//! The one routine behind every change: which blinded keys are missing, and whose turn it is to
+//! tell them.
 //!
-//! A pair can be computed once both blinded keys below it are known. The sponsor of such a pair is the rightmost leaf of
-//! its left half; it climbs on as long as the key beside its way is known. All see this in the tree alone.
+//! A pair can be computed once both blinded keys below it are known. The sponsor of such a pair is
+//! the rightmost leaf of its left half; it climbs on as long as the key beside its way is known.
+//! All see this in the tree alone.
 
 use crate::tree::node::{Kind, Node};
 
-/// Whose turn it is, and how many blinded keys it has to tell: the missing ones from its leaf upwards.
+/// Whose turn it is, and how many blinded keys it has to tell: the missing ones from its leaf
+/// upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) place: usize,
@@ -40,7 +43,8 @@ impl<E: Clone + PartialEq> Node<E> {
         Round { turns, ends }
     }
 
-    /// What the member at `place`, whose share is new, can tell of a tree that is going to be part of another.
+    /// What the member at `place`, whose share is new, can tell of a tree that is going to be part
+    /// of another.
     pub(crate) fn turn(&self, place: usize) -> Option<Turn> {
         let mut turns = Vec::new();
         self.gather(&mut turns);

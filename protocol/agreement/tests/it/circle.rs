@@ -68,7 +68,8 @@ fn the_published_vectors() {
     }
 }
 
-/// The circle (5, 390, 13, 17, 19): the second speaks with the hash of the old key 565, the third listens.
+/// The circle (5, 390, 13, 17, 19): the second speaks with the hash of the old key 565, the third
+/// listens.
 #[test]
 fn the_published_join() {
     let mut world = scripted(&keeping::<Toy>, &[&[5, 5], &[7], &[11], &[13, 13], &[17], &[19]]);
@@ -85,7 +86,8 @@ fn the_published_join() {
     assert_eq!(speakers, [1, 2, 6, 7]);
 }
 
-/// The key as Burmester and Desmedt write it: `z_(i−1)^(n·r_i) · X_i^(n−1) · X_(i+1)^(n−2) · … · X_(i−2)`.
+/// The key as Burmester and Desmedt write it: `z_(i−1)^(n·r_i) · X_i^(n−1) · X_(i+1)^(n−2) · … ·
+/// X_(i−2)`.
 #[test]
 fn the_key_is_the_product_that_the_paper_writes() {
     for n in 2..=12_u16 {
@@ -135,8 +137,9 @@ fn a_fresh_run_costs_three_exponentiations_and_two_messages_each() {
     }
 }
 
-/// A join costs what the joiners make of it, not what the group is: 2 (m + 3) messages. The second and the joiners pay three;
-/// the first and the last also check the second; who listens checks it and computes one.
+/// A join costs what the joiners make of it, not what the group is: 2 (m + 3) messages. The second
+/// and the joiners pay three; the first and the last also check the second; who listens checks it
+/// and computes one.
 #[test]
 fn a_join_costs_the_same_in_every_group() {
     for n in SIZES.filter(|n| (3..64).contains(n)) {
@@ -153,7 +156,8 @@ fn a_join_costs_the_same_in_every_group() {
     }
 }
 
-/// Everything else is a KeyAgree: refresh, any leave, a leave with a join, a join to two, a lost state.
+/// Everything else is a KeyAgree: refresh, any leave, a leave with a join, a join to two, a lost
+/// state.
 #[test]
 fn only_a_complete_group_of_three_takes_the_join() {
     for (before, after) in [
@@ -238,7 +242,8 @@ fn agr_11_the_links_of_two_are_the_identity() {
     assert_eq!(running.awaited(), BTreeSet::from([vec![1]]));
 }
 
-/// A wrong link of one, in all modules and at every place: no honest member takes the key, and all open but the liar is named.
+/// A wrong link of one, in all modules and at every place: no honest member takes the key, and all
+/// open but the liar is named.
 #[test]
 fn agr_12_links_that_do_not_multiply_to_one_give_no_key() {
     for make in [fresh::<Toy>, keeping::<Toy>] {
@@ -282,7 +287,8 @@ fn agr_13_an_opened_share_fits_what_was_sent() {
     assert_eq!(running.awaited(), BTreeSet::from([vec![0, 1, 2]]));
 }
 
-/// Whoever has the old key holds the second to it; the joiner cannot. The lent share is never opened.
+/// Whoever has the old key holds the second to it; the joiner cannot. The lent share is never
+/// opened.
 #[test]
 fn agr_14_the_second_speaks_with_what_the_old_key_gives() {
     let start = || {

@@ -34,7 +34,8 @@ fn paid(world: &World<'_>) -> Vec<(u16, u64)> {
     paid
 }
 
-/// §6.4's row CKD: rounds and messages 3 and m + 2, a leave 1. Exponentiations only where pairs are made.
+/// §6.4's row CKD: rounds and messages 3 and m + 2, a leave 1. Exponentiations only where pairs are
+/// made.
 #[test]
 fn runs_of_the_sealed_form_say_and_cost_what_the_docs_say() {
     for n in 2..=64_u16 {
@@ -159,7 +160,8 @@ fn a_pair_key_that_has_sealed_steps_on() {
     assert_eq!(refused, AgreementError::PeerNotOpening);
 }
 
-/// A run that comes to nothing and one begun again from the same state seal under different keys, though the pair is the same.
+/// A run that comes to nothing and one begun again from the same state seal under different keys,
+/// though the pair is the same.
 #[test]
 fn no_seal_is_used_twice() {
     let mut world = World::new(&make, 1);

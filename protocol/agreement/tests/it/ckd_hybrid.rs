@@ -1,4 +1,5 @@
-//! CKD with pair keys by X-Wing: the values that it takes, what altered ones come to, what it costs in bytes.
+//! CKD with pair keys by X-Wing: the values that it takes, what altered ones come to, what it costs
+//! in bytes.
 
 use crate::common::{Seeded, member};
 use folkmoot_agreement::{AgreementError, Module, ModuleName, Plan, Step, begin};
@@ -28,7 +29,8 @@ fn secret(steps: &[Step]) -> Vec<u8> {
     }
 }
 
-/// What a run among two comes to if each step is changed so on its way: the controller's and the member's end.
+/// What a run among two comes to if each step is changed so on its way: the controller's and the
+/// member's end.
 fn run(change: impl Fn(u8, &mut Vec<u8>)) -> [Result<Vec<u8>, AgreementError>; 2] {
     let [mut controller, mut other] = pair();
     let (mut one, mut two) = (Seeded(1), Seeded(2));
@@ -93,7 +95,8 @@ fn agr_23_keys_and_ciphertexts_of_x_wing_have_their_length_and_range() {
     assert_eq!(out_of_range, [Err(AgreementError::PeerNotInGroup), Err(AgreementError::PeerNotInGroup)]);
 }
 
-/// Both halves count: whichever byte of the ciphertext or of the key is another, the member does not open what is sealed for it.
+/// Both halves count: whichever byte of the ciphertext or of the key is another, the member does
+/// not open what is sealed for it.
 #[test]
 fn agr_23_an_altered_value_gives_another_pair_key() {
     for wrong in [OFFER, ANSWER] {

@@ -1,4 +1,5 @@
-//! Tokens round-trip; cut, lengthened and bit-flipped bytes give an error or another token, never a panic.
+//! Tokens round-trip; cut, lengthened and bit-flipped bytes give an error or another token, never a
+//! panic.
 
 use crate::common::{Seeded, member};
 use folkmoot_agreement::gdh::{Context, Run, Token};

@@ -1,4 +1,5 @@
-//! The promise: equal keys for whoever is in, none for whoever is not, and every wrong value refused by name.
+//! The promise: equal keys for whoever is in, none for whoever is not, and every wrong value
+//! refused by name.
 
 use crate::common::{Group, Seeded, Toy, member, share};
 use folkmoot_agreement::gdh::{Context, Kind, Run, Token};
@@ -12,7 +13,8 @@ use std::collections::{BTreeSet, VecDeque};
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Random scripts of join, leave, merge and refresh: equal keys, no key twice, leavers get nothing later.
+    /// Random scripts of join, leave, merge and refresh: equal keys, no key twice, leavers get
+    /// nothing later.
     #[test]
     fn scripts_give_equal_and_independent_keys(seed in any::<u64>(), steps in 1..14_usize) {
         let mut draw = Seeded(seed);
@@ -63,7 +65,8 @@ proptest! {
         }
     }
 
-    /// Every module on a real group: equal secrets for n to 32, whatever the seed; all see the same members awaited.
+    /// Every module on a real group: equal secrets for n to 32, whatever the seed; all see the same
+    /// members awaited.
     #[test]
     fn runs_give_equal_secrets(seed in any::<u64>(), n in 1..=32_usize) {
         let secrets = run_all(seed, n);
@@ -125,7 +128,8 @@ fn toy_initial(shares: &[u16]) -> Vec<u8> {
     Group::<Toy>::initial_merge_pattern(&names, &mut crate::common::Script(shares.to_vec())).keys_equal()
 }
 
-/// A leaver's old partial key and share give the old key, and nothing else does (toy vector: 718, not 449).
+/// A leaver's old partial key and share give the old key, and nothing else does (toy vector: 718,
+/// not 449).
 #[test]
 fn the_leavers_old_values_give_only_the_old_key() {
     let names: Vec<_> = (0..4).map(member).collect();

@@ -1,5 +1,6 @@
-//! What each role pays equals Tables 2 to 4 of the ICDCS 2000 paper less the long-term-key rows, for n = 2..=64.
-//! n includes the joining or the leaving member, as there. Formulas: docs/protocol/agreement.md.
+//! What each role pays equals Tables 2 to 4 of the ICDCS 2000 paper less the long-term-key rows,
+//! for n = 2..=64. n includes the joining or the leaving member, as there. Formulas:
+//! docs/protocol/agreement.md.
 
 use crate::common::{Group, Seeded, Toy, member};
 use folkmoot_agreement::gdh::Context;

@@ -1,7 +1,9 @@
-//! Why there is no Leave: a leaver gets the new key of one that is built by the paper, and not of ours.
+//! Why there is no Leave: a leaver gets the new key of one that is built by the paper, and not of
+//! ours.
 //!
-//! The attack (Zhang et al., the first): whoever took part has every `K_j` of the old circle. In a Leave only the neighbours of
-//! leavers draw new shares, so a pair that keeps its shares keeps its `K`; the new links, which are public, carry it round.
+//! The attack (Zhang et al., the first): whoever took part has every `K_j` of the old circle. In a
+//! Leave only the neighbours of leavers draw new shares, so a pair that keeps its shares keeps its
+//! `K`; the new links, which are public, carry it round.
 
 use crate::common::Seeded;
 use crate::world::World;
@@ -30,7 +32,8 @@ fn walk(from: usize, known: &Element, links: &[Element]) -> Vec<Element> {
     all
 }
 
-/// The attack: each old `K` in the place of each new one, carried round by the new links. All keys that come of it.
+/// The attack: each old `K` in the place of each new one, carried round by the new links. All keys
+/// that come of it.
 fn attack(old: &[Element], links: &[Element]) -> Vec<Vec<u8>> {
     let places = 0..links.len();
     let tried = old.iter().flat_map(|known| places.clone().map(move |place| walk(place, known, links)));
@@ -45,7 +48,8 @@ fn share(seed: u64) -> Scalar {
     Ristretto::draw(&mut Seeded(seed))
 }
 
-/// Leave as it is written: the neighbours of the one who leaves draw new shares, the circle closes over the gap.
+/// Leave as it is written: the neighbours of the one who leaves draw new shares, the circle closes
+/// over the gap.
 fn built_leave(shares: &[Scalar], leaver: usize) -> Vec<Scalar> {
     let n = shares.len();
     let mut remaining = shares.to_vec();

@@ -1,4 +1,5 @@
-//! GDH as runs: the published vectors, messages and exponentiations of every role, and what a leaver can do with what it knows.
+//! GDH as runs: the published vectors, messages and exponentiations of every role, and what a
+//! leaver can do with what it knows.
 
 use crate::common::{Script, Seeded, Toy, share};
 use crate::world::{Make, World};
@@ -36,7 +37,8 @@ fn complete(world: &mut World<'_>, members: &[u16]) {
     assert_eq!(world.complete(members, |_| true), Ok(()));
 }
 
-/// Shares 5, 7, 11; M4 joins with 17 (13 fresh); M2 leaves (19 fresh); M5, M6 come with 29, 31 (23 fresh).
+/// Shares 5, 7, 11; M4 joins with 17 (13 fresh); M2 leaves (19 fresh); M5, M6 come with 29, 31 (23
+/// fresh).
 #[test]
 fn the_published_vectors_as_runs() {
     let mut world = World::new(&make::<Toy>, 1);
@@ -75,7 +77,8 @@ fn paid(world: &World<'_>) -> Vec<(u16, u64)> {
     paid
 }
 
-/// One run from nothing of `before` members, then one with `after`, by age; what the second one cost.
+/// One run from nothing of `before` members, then one with `after`, by age; what the second one
+/// cost.
 fn second(make: Make<'_>, before: &[u16], after: &[u16]) -> (usize, Vec<(u16, u64)>) {
     let mut world = World::new(make, 5);
     complete(&mut world, before);
@@ -89,7 +92,8 @@ fn upto(n: u16) -> Vec<u16> {
 
 const SIZES: core::ops::RangeInclusive<u16> = 2..=64;
 
-/// §2.4's tables less the long-term rows, n with the one who comes or goes: controller and joiner n, others 1; then n − 1.
+/// §2.4's tables less the long-term rows, n with the one who comes or goes: controller and joiner
+/// n, others 1; then n − 1.
 #[test]
 fn joins_and_leaves_cost_what_the_tables_say() {
     for n in SIZES {
@@ -118,7 +122,8 @@ fn some(n: u16, three: [u16; 3]) -> Vec<u16> {
     if n <= 9 { three.to_vec() } else { vec![three[usize::from(n % 3)]] }
 }
 
-/// §6.4's row GDH: n before, m come by the merge, p leave. Serial: what one after the other must wait for.
+/// §6.4's row GDH: n before, m come by the merge, p leave. Serial: what one after the other must
+/// wait for.
 #[test]
 fn merges_and_partitions_cost_what_the_comparison_says() {
     for n in SIZES {
@@ -126,8 +131,9 @@ fn merges_and_partitions_cost_what_the_comparison_says() {
             let (messages, paid) = second(&merging, &upto(n), &upto(n + m));
             let (wide, many) = (u64::from(n), u64::from(m));
             assert_eq!(messages as u64, wide + 2 * many + 1, "{n} and {m}");
-            // Old members: factor out, key. The old controller and the newcomers: also a share of the chain. All but the
-            // member before the last, which remembers what its factor-out is: 2. The last: n + m − 1 raised, and the key.
+            // Old members: factor out, key. The old controller and the newcomers: also a share of
+            // the chain. All but the member before the last, which remembers what its factor-out
+            // is: 2. The last: n + m − 1 raised, and the key.
             let cost = |number: u16| match number {
                 last if last == n + m => wide + many,
                 old if old < n => 2,
@@ -135,7 +141,8 @@ fn merges_and_partitions_cost_what_the_comparison_says() {
                 _ => 3,
             };
             assert!(paid.iter().all(|(number, paid)| *paid == cost(*number)), "{n} and {m}: {paid:?}");
-            // Serial: the chain m, a factor-out 1, then the last alone: the list n + m − 1, the key 1.
+            // Serial: the chain m, a factor-out 1, then the last alone: the list n + m − 1, the key
+            // 1.
             let out = u64::from(n + m > 2);
             let serial = many + out + paid.last().unwrap().1;
             assert_eq!(serial, wide + 2 * many + out, "published: n + 2m + 1");
@@ -149,7 +156,8 @@ fn merges_and_partitions_cost_what_the_comparison_says() {
     }
 }
 
-/// The stack's way: one comes by JOIN, several by MERGE, and whoever leaves at the same time costs nothing more.
+/// The stack's way: one comes by JOIN, several by MERGE, and whoever leaves at the same time costs
+/// nothing more.
 #[test]
 fn a_change_of_both_kinds_is_one_run() {
     let steps = |before: &[u16], after: &[u16]| second(&make::<Ristretto>, before, after).0;
@@ -177,8 +185,9 @@ fn the_controller_is_the_newest_that_is_left() {
     }
 }
 
-/// Toy group: a leaver raises everything that was ever sent to its share, to the powers that undo and redo it, to what it can
-/// make of two shares if two leave together. Nothing of it is the new key.
+/// Toy group: a leaver raises everything that was ever sent to its share, to the powers that undo
+/// and redo it, to what it can make of two shares if two leave together. Nothing of it is the new
+/// key.
 #[test]
 fn leavers_cannot_compute_the_new_key_from_all_that_was_sent() {
     let mut world = World::new(&make::<Toy>, 3);

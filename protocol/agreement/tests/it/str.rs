@@ -42,7 +42,8 @@ fn the_published_vector() {
     assert_eq!(ran.secret, toy(&[784]), "k3");
 }
 
-/// Worked out by hand from the definition: 4 joins, 2 leaves, 5 and 6 come, who had a key of their own.
+/// Worked out by hand from the definition: 4 joins, 2 leaves, 5 and 6 come, who had a key of their
+/// own.
 #[test]
 fn a_join_a_leave_and_a_merge_by_hand() {
     let mut world = World::new(&make::<Toy>);
@@ -100,7 +101,8 @@ fn a_join_costs_the_same_at_every_size() {
     }
 }
 
-/// One message by who is at place p of the m that remain; what is above it is new. `from` is the lowest pair that changed.
+/// One message by who is at place p of the m that remain; what is above it is new. `from` is the
+/// lowest pair that changed.
 fn renewed(ran: &Ran, m: u64, p: u64) {
     let from = p.max(1);
     if m == 1 {
@@ -214,7 +216,8 @@ fn a_leave_and_a_merge_are_one_run() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// All who were not in a run, with all they drew before and after, every other secret and all that was sent.
+    /// All who were not in a run, with all they drew before and after, every other secret and all
+    /// that was sent.
     #[test]
     fn who_was_not_in_a_run_cannot_compute_its_secret(seed in any::<u64>()) {
         prop_assert_eq!(history(&make::<Wide>, elements, seed, 12), Ok(()));

@@ -60,7 +60,8 @@ fn the_published_vector() {
     assert_eq!(ran.secret, toy(&[784]));
 }
 
-/// Worked out by hand from the definition of the tree: 4 joins, 2 leaves, 5 and 6 come with their own tree.
+/// Worked out by hand from the definition of the tree: 4 joins, 2 leaves, 5 and 6 come with their
+/// own tree.
 #[test]
 fn a_join_a_leave_and_a_merge_by_hand() {
     let mut world = World::new(&make::<Toy>);
@@ -169,7 +170,8 @@ fn a_refresh_costs_what_a_leave_costs() {
     }
 }
 
-/// One message: the sponsor's new share, h keys, h − 1 of them told; the others, the keys that are above both.
+/// One message: the sponsor's new share, h keys, h − 1 of them told; the others, the keys that are
+/// above both.
 fn renewed(ran: &Ran, shape: &BTreeMap<u16, Vec<bool>>, sponsor: u16) {
     let h = depth(shape, sponsor);
     assert_eq!(ran.paid_by(sponsor), (2 * h).max(1), "the sponsor");
@@ -201,7 +203,8 @@ proptest! {
         prop_assert!(ran.paid.iter().all(|paid| *paid <= (2 * height).max(1)));
     }
 
-    /// k trees come together, some of which lost members: at most ⌈log2 k⌉ + 1 rounds if none did, and 2k messages.
+    /// k trees come together, some of which lost members: at most ⌈log2 k⌉ + 1 rounds if none did,
+    /// and 2k messages.
     #[test]
     fn a_merge_stays_within_what_is_published(seed in any::<u64>(), sides in 2..=5_u16) {
         let mut world = World::new(&make::<Wide>);
@@ -222,7 +225,8 @@ proptest! {
     }
 }
 
-/// Two trees of eight come together: nobody but the speakers computes more than the keys above both of them.
+/// Two trees of eight come together: nobody but the speakers computes more than the keys above both
+/// of them.
 #[test]
 fn sides_bring_their_trees() {
     let mut world = World::new(&make::<Wide>);
@@ -283,7 +287,8 @@ fn a_thousand_leaves_fit() {
     assert!(run.awaited().contains(&0) && run.awaited().len() > 450, "nearly every pair's left");
 }
 
-/// 1, 2, 3 hold a tree, 4 comes: the runs of 1 (of the tree) and of 4 (not), and what 3 says of the tree.
+/// 1, 2, 3 hold a tree, 4 comes: the runs of 1 (of the tree) and of 4 (not), and what 3 says of the
+/// tree.
 fn joining() -> (Box<dyn Module>, Box<dyn Module>, Vec<u8>) {
     let mut world = World::new(&make::<Toy>);
     three(&mut world);

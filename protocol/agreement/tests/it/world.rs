@@ -1,4 +1,5 @@
-//! Members, what each holds, and runs among them: every step is seen, every state is kept for those who will misuse it.
+//! Members, what each holds, and runs among them: every step is seen, every state is kept for those
+//! who will misuse it.
 
 use crate::common::{Seeded, member};
 use folkmoot_agreement::{AgreementError, Kept, Module, Origin, Plan, Step};
@@ -158,7 +159,8 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// A run to its end. Those who `adopt` take over what it leaves; a split in the last moment leaves the others behind.
+    /// A run to its end. Those who `adopt` take over what it leaves; a split in the last moment
+    /// leaves the others behind.
     pub fn complete(&mut self, members: &[u16], adopt: impl Fn(u16) -> bool) -> Verdict {
         let mut running = self.run(members, usize::MAX)?;
         self.finish(&mut running, adopt)?;

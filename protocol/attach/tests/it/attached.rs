@@ -1,4 +1,5 @@
-//! Several members on one node: each hears what is meant for it, and no two write to one place of the store.
+//! Several members on one node: each hears what is meant for it, and no two write to one place of
+//! the store.
 
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, ToNode, Upper, UpperOutput, stored_for};

@@ -1,4 +1,5 @@
-//! The promise of the groups: a field, a group of prime order over it, and one encoding of each value.
+//! The promise of the groups: a field, a group of prime order over it, and one encoding of each
+//! value.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 use folkmoot_base::{Entropy, MemberId, digest};

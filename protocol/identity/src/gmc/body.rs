@@ -1,4 +1,5 @@
-//! Everything of a certificate but the signature: what is proposed, voted on, and put on its grounds.
+//! Everything of a certificate but the signature: what is proposed, voted on, and put on its
+//! grounds.
 
 use crate::envelope::{Envelope, Serial, draw_serial};
 use crate::issuer::Issuer;
@@ -10,7 +11,8 @@ use folkmoot_signing::{GroupKey, VerifyingKey};
 /// First bytes of every request's content, and of what the request digest covers.
 pub(crate) const REQUEST_DOMAIN: &[u8] = b"folkmoot request v1\0";
 
-/// First bytes of what the group's key signs where an authority signs the certificate. No certificate begins so.
+/// First bytes of what the group's key signs where an authority signs the certificate. No
+/// certificate begins so.
 const COMBINED_DOMAIN: &[u8] = b"folkmoot combined v1\0";
 
 /// What a certificate stands on.
@@ -42,8 +44,8 @@ pub struct GmcBody {
 }
 
 impl GmcBody {
-    /// What `identity` proposes to the group of `charter`: votes empty, term from `not_before` for as long as the charter
-    /// allows.
+    /// What `identity` proposes to the group of `charter`: votes empty, term from `not_before` for
+    /// as long as the charter allows.
     pub fn propose(
         charter: &Charter,
         identity: &Identity,
@@ -56,7 +58,8 @@ impl GmcBody {
         Self::proposal(charter, holder, (serial, nonce), group_size, not_before)
     }
 
-    /// What a member proposes for the holder of `csr`: as [`Self::propose`], with the serial number and nonce of the CSR.
+    /// What a member proposes for the holder of `csr`: as [`Self::propose`], with the serial number
+    /// and nonce of the CSR.
     pub fn propose_csr(charter: &Charter, csr: &Csr, group_size: u32, not_before: UnixTime) -> Self {
         let holder = (csr.name().to_owned(), csr.key().clone());
         Self::proposal(charter, holder, (csr.serial(), csr.nonce()), group_size, not_before)
@@ -94,7 +97,8 @@ impl GmcBody {
         }
     }
 
-    /// The same for a holder of whom the roster says this ([`Roster::removals_of`]): whoever was expelled before names by what.
+    /// The same for a holder of whom the roster says this ([`Roster::removals_of`]): whoever was
+    /// expelled before names by what.
     #[must_use]
     pub fn after(mut self, removals: Option<Digest>) -> Self {
         self.membership.removals = removals;
@@ -134,7 +138,8 @@ impl GmcBody {
         Ok(Motion::admit(self.membership.group, self.membership.charter, self.request_digest()?))
     }
 
-    /// Whether the body is one that `charter` (as changed so far) lets the group vote on or found with (ID-13).
+    /// Whether the body is one that `charter` (as changed so far) lets the group vote on or found
+    /// with (ID-13).
     ///
     /// # Errors
     /// [`CertificateError::PeerCharter`], [`CertificateError::PeerNotFounder`].
@@ -170,7 +175,8 @@ impl GmcBody {
         Ok(())
     }
 
-    /// Whether it names every expulsion of its holder that this roster has, and no other (`TRN-59`).
+    /// Whether it names every expulsion of its holder that this roster has, and no other
+    /// (`TRN-59`).
     ///
     /// # Errors
     /// [`CertificateError::PeerRemovals`].
@@ -216,8 +222,8 @@ impl GmcBody {
         votes.or(multi).or_else(|| combined.as_ref().map(|combined| Grounds::Combined(combined.clone())))
     }
 
-    /// What hands sign by the group's key, under the sharing with this epoch, where an authority signs the certificate:
-    /// `"folkmoot combined v1" ‖ 00 ‖ GroupId ‖ epoch ‖ request digest`.
+    /// What hands sign by the group's key, under the sharing with this epoch, where an authority
+    /// signs the certificate: `"folkmoot combined v1" ‖ 00 ‖ GroupId ‖ epoch ‖ request digest`.
     ///
     /// # Errors
     /// As [`Self::proposed`].
@@ -225,8 +231,8 @@ impl GmcBody {
         Ok([COMBINED_DOMAIN, &self.membership.group.0, epoch, &self.request_digest()?].concat())
     }
 
-    /// The TBSCertificate that `key`, the group's or its authority's, is to sign; of a body made by [`Self::issued_under`] or
-    /// [`Self::on_grounds`].
+    /// The TBSCertificate that `key`, the group's or its authority's, is to sign; of a body made by
+    /// [`Self::issued_under`] or [`Self::on_grounds`].
     ///
     /// # Errors
     /// As [`Self::proposed`].

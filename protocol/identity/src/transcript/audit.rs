@@ -1,14 +1,16 @@
-//! A transcript file judged by an outsider who holds the charter and nothing else: offline, entry by entry.
+//! A transcript file judged by an outsider who holds the charter and nothing else: offline, entry
+//! by entry.
 //!
 //! ```text
 //! charter (CMS) --> Audit -- push(bytes of the file) ... --> finish(heads known) --> Transcript: who is in, heads
 //!                     '-- at the first thing that is wrong --> Flaw: which entry, which rule, whose fault
 //! ```
-//! Promises: what comes out begins with this charter, byte for byte; every entry stands by its own past; all parents are
-//! there; no entry twice, none out of order, nothing left over; all heads that the outsider knew are in it; no serial was
-//! decided twice. Does not promise: that it is the newest. Entries that nobody outside has heard of can be left off at the
-//! end, unless a head is known from elsewhere. Bounds: one entry is judged before the next is read, so a file that no members
-//! signed ends at its first entry; what stands is kept, as a member keeps it.
+//! Promises: what comes out begins with this charter, byte for byte; every entry stands by its own
+//! past; all parents are there; no entry twice, none out of order, nothing left over; all heads
+//! that the outsider knew are in it; no serial was decided twice. Does not promise: that it is the
+//! newest. Entries that nobody outside has heard of can be left off at the end, unless a head is
+//! known from elsewhere. Bounds: one entry is judged before the next is read, so a file that no
+//! members signed ends at its first entry; what stands is kept, as a member keeps it.
 
 use super::entry::{Body, Entry};
 use super::error::rule_of;
@@ -29,7 +31,8 @@ pub enum Wrong {
     /// It is no file of a transcript.
     #[error(transparent)]
     File(#[from] FileError),
-    /// An entry does not stand, or is of another group (`TRN-03`, also of the file as a whole), or is another beginning.
+    /// An entry does not stand, or is of another group (`TRN-03`, also of the file as a whole), or
+    /// is another beginning.
     #[error(transparent)]
     Entry(#[from] EntryError),
     /// `TRN-42` An entry came before.
@@ -87,8 +90,9 @@ pub struct Contradiction {
     pub serial: u64,
     /// The entries, one for each decision.
     pub entries: Vec<EntryId>,
-    /// Who voted for more than one of them in one ballot, which no honest voter does; if none did, who voted for more than
-    /// one in different ballots: one of these went on before the first ballot was dead.
+    /// Who voted for more than one of them in one ballot, which no honest voter does; if none did,
+    /// who voted for more than one in different ballots: one of these went on before the first
+    /// ballot was dead.
     pub voters: Vec<MemberId>,
     /// Whether `voters` voted in one ballot.
     pub one_ballot: bool,
@@ -154,7 +158,8 @@ impl Audit {
         }
     }
 
-    /// No more bytes come. `heads` are entries that must be there: heads that the outsider knows from elsewhere.
+    /// No more bytes come. `heads` are entries that must be there: heads that the outsider knows
+    /// from elsewhere.
     ///
     /// # Errors
     /// [`Flaw`]. After `TRN-44` and `TRN-45` the entries themselves stand.

@@ -61,7 +61,8 @@ impl Transcript {
         self.make(Body::Refuse { request, votes }, author)
     }
 
-    /// The same for a request by CSR: what is proposed for that CSR later is refused too. For one in CMS, [`Self::make_refusal`].
+    /// The same for a request by CSR: what is proposed for that CSR later is refused too. For one
+    /// in CMS, [`Self::make_refusal`].
     ///
     /// # Errors
     /// [`BuildError::Refused`] if it would not stand.
@@ -80,7 +81,8 @@ impl Transcript {
         self.make(Body::RefuseCsr { request, votes }, author)
     }
 
-    /// Whether this decision, given the votes, would stand now: what a voter should know before it votes.
+    /// Whether this decision, given the votes, would stand now: what a voter should know before it
+    /// votes.
     ///
     /// # Errors
     /// `TRN-25` to `TRN-29`.
@@ -88,7 +90,8 @@ impl Transcript {
         judge::sensible(decision, self.roster()).map(|_| ())
     }
 
-    /// Whether an entry that admits by this certificate (GMC, DER) would stand now, whichever member writes it.
+    /// Whether an entry that admits by this certificate (GMC, DER) would stand now, whichever
+    /// member writes it.
     ///
     /// # Errors
     /// `TRN-10` to `TRN-19`, `TRN-52` to `TRN-58`.

@@ -30,7 +30,8 @@ pub enum Decision {
         /// The voters in order; the first decides when exactly half agree.
         voters: Vec<MemberId>,
     },
-    /// The members hold shares of the group's key in this way from now on: its first sharing, or a new one of the same key.
+    /// The members hold shares of the group's key in this way from now on: its first sharing, or a
+    /// new one of the same key.
     #[tls_codec(discriminant = 5)]
     Sharing {
         /// The public part, as the charter's scheme encodes it.
@@ -38,8 +39,8 @@ pub enum Decision {
         /// The certificate of the group's key, signed by that key itself (X.509, DER).
         authority: Blob,
     },
-    /// One of these although it leaves voters who can no longer reach the threshold or satisfy a rule (`TRN-26`). The votes
-    /// cover the word.
+    /// One of these although it leaves voters who can no longer reach the threshold or satisfy a
+    /// rule (`TRN-26`). The votes cover the word.
     #[tls_codec(discriminant = 4)]
     Forced(Plain),
 }
@@ -114,7 +115,8 @@ impl Decision {
         }
     }
 
-    /// The digest that votes sign. A removal covers member and admission: founders share one admitting entry.
+    /// The digest that votes sign. A removal covers member and admission: founders share one
+    /// admitting entry.
     pub fn subject(&self) -> Digest {
         match self {
             Self::Remove { member, admission } => digest(&[b"folkmoot removal v1", &member.0, &admission.0]),

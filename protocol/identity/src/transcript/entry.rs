@@ -6,8 +6,9 @@
 //! EntryId   = SHA-256 of these bytes, all of them
 //! signature = ECDSA over "folkmoot entry v1" ‖ group ‖ these bytes without the signature
 //! ```
-//! Kinds: 1 Genesis, 2 Admit, 3 Expire, 4 Decide (1 Remove, 2 ChangeCharter, 3 Electorate; 4 Forced, one of them), 5 Refuse, 6 RefuseCsr. Genesis has no parents, no author and no
-//! signature of its own: its charter carries the founders' signatures.
+//! Kinds: 1 Genesis, 2 Admit, 3 Expire, 4 Decide (1 Remove, 2 ChangeCharter, 3 Electorate; 4
+//! Forced, one of them), 5 Refuse, 6 RefuseCsr. Genesis has no parents, no author and no signature
+//! of its own: its charter carries the founders' signatures.
 
 use super::{Decision, EntryError};
 use crate::{Slot, VoteProof};
@@ -72,7 +73,8 @@ pub enum Body {
         /// The rejecting votes, sorted by voter, each voter once.
         votes: Vec<VoteProof>,
     },
-    /// The same of a request by CSR: whatever certificate is proposed for that CSR later, it admits nobody.
+    /// The same of a request by CSR: whatever certificate is proposed for that CSR later, it admits
+    /// nobody.
     #[tls_codec(discriminant = 6)]
     RefuseCsr {
         /// The request, whole: what it is refused by follows from it.
@@ -98,7 +100,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The first entry of a group: a function of the signed charter alone, so equal at every founder.
+    /// The first entry of a group: a function of the signed charter alone, so equal at every
+    /// founder.
     pub fn genesis(group: GroupId, charter: &[u8]) -> Self {
         Self {
             group,

@@ -1,4 +1,5 @@
-//! Why an entry, or a whole transcript, was refused. Each reason is a rule of docs/protocol/transcript.md.
+//! Why an entry, or a whole transcript, was refused. Each reason is a rule of
+//! docs/protocol/transcript.md.
 
 use crate::{CertificateError, CharterError};
 use folkmoot_base::{DecodeError, EntryId, GroupId, MemberId, UnixTime, limits};
@@ -37,10 +38,12 @@ pub enum EntryError {
     /// `TRN-08` The transcript holds all the entries it may.
     #[error("TRN-08: the transcript is full ({} entries)", limits::ENTRIES_MAX)]
     LocalFull,
-    /// `TRN-10`, `TRN-11`, `TRN-12`, `TRN-52`, `TRN-55` The certificate does not stand: form, votes, or voters.
+    /// `TRN-10`, `TRN-11`, `TRN-12`, `TRN-52`, `TRN-55` The certificate does not stand: form,
+    /// votes, or voters.
     #[error("{}: certificate", certificate_rule(.0))]
     PeerCertificate(#[source] CertificateError),
-    /// `TRN-16` A founder's certificate, which carries no votes: founders are admitted by Genesis, and by votes after that.
+    /// `TRN-16` A founder's certificate, which carries no votes: founders are admitted by Genesis,
+    /// and by votes after that.
     #[error("TRN-16: the certificate of {0} carries no votes")]
     PeerNoVotes(MemberId),
     /// `TRN-13` The request has admitted its holder before; it takes new votes to come back.
@@ -52,16 +55,19 @@ pub enum EntryError {
     /// `TRN-15` A vote in the certificate had run out before the certificate began.
     #[error("TRN-15: the vote of {0} had run out")]
     PeerVoteEnded(MemberId),
-    /// `TRN-50`, `TRN-51` A sharing of the group's key that does not fit charter, electorate or key.
+    /// `TRN-50`, `TRN-51` A sharing of the group's key that does not fit charter, electorate or
+    /// key.
     #[error("TRN-50: the sharing does not stand: {0}")]
     PeerSharing(&'static str),
     /// `TRN-52` Signed under a sharing of the group's key that is not the present one.
     #[error("TRN-52: the certificate of {0} is of another sharing of the group's key")]
     PeerShareEpoch(MemberId),
-    /// `TRN-54` The group's key has issued another certificate under the same serial number: revoking one would revoke both.
+    /// `TRN-54` The group's key has issued another certificate under the same serial number:
+    /// revoking one would revoke both.
     #[error("TRN-54: the certificate of {0} has the serial number of another")]
     PeerSerialNumber(MemberId),
-    /// `TRN-53` So many have left with shares that together they could sign: new shares must be made first.
+    /// `TRN-53` So many have left with shares that together they could sign: new shares must be
+    /// made first.
     #[error(
         "TRN-53: {leavers} who left hold shares, {threshold} could sign: no certificate before the shares are renewed"
     )]
@@ -71,7 +77,8 @@ pub enum EntryError {
         /// How many shares sign.
         threshold: usize,
     },
-    /// `TRN-17` The charter forbids a minority to admit, and the voters in the certificate are no quorum.
+    /// `TRN-17` The charter forbids a minority to admit, and the voters in the certificate are no
+    /// quorum.
     #[error("TRN-17: {got} votes admit nobody here; a minority may not, at least {need} may")]
     PeerMinority {
         /// Votes that stand.
@@ -119,7 +126,8 @@ pub enum EntryError {
     /// `TRN-25` The admission named was not there or had ended.
     #[error("TRN-25: no such admission of {0} holds")]
     PeerTarget(MemberId),
-    /// `TRN-26` It would leave fewer voters than the charter's threshold: nothing could ever be decided again.
+    /// `TRN-26` It would leave fewer voters than the charter's threshold: nothing could ever be
+    /// decided again.
     #[error("TRN-26: would leave {voters} voters where the charter asks for {threshold} votes")]
     PeerDeadEnd {
         /// Voters left.
@@ -133,7 +141,8 @@ pub enum EntryError {
     /// `TRN-28` The voters listed are not 1 to `VOTERS_MAX` distinct members.
     #[error("TRN-28: the electorate is not 1 to {} distinct members", super::VOTERS_MAX)]
     PeerElectorate,
-    /// `TRN-26` It would leave voters who can no longer satisfy what the charter asks of admissions or removals.
+    /// `TRN-26` It would leave voters who can no longer satisfy what the charter asks of admissions
+    /// or removals.
     #[error("TRN-26: no votes of those who would stay could {what} any more, by the charter's rules")]
     PeerUnreachable {
         /// Admit or remove.
@@ -147,7 +156,8 @@ pub enum EntryError {
         /// Members.
         members: usize,
     },
-    /// `TRN-32` The votes do not refuse a request: the charter asks for more, or knows no objections.
+    /// `TRN-32` The votes do not refuse a request: the charter asks for more, or knows no
+    /// objections.
     #[error("TRN-32: {got} objections refuse nothing; {need} do, if the charter knows objections")]
     PeerObjections {
         /// Votes that stand.
@@ -174,7 +184,8 @@ impl EntryError {
         rule_of(self)
     }
 
-    /// Whether the entry's author signed what is wrong with it. Anybody who had the entry in hand can have caused the other errors.
+    /// Whether the entry's author signed what is wrong with it. Anybody who had the entry in hand
+    /// can have caused the other errors.
     pub fn is_authors(&self) -> bool {
         !matches!(
             self,

@@ -1,8 +1,10 @@
-//! The votes in a transcript, taken out as signed messages that stand alone: what a person hands to OpenSSL.
+//! The votes in a transcript, taken out as signed messages that stand alone: what a person hands to
+//! OpenSSL.
 //!
-//! A certificate or entry keeps of a vote what cannot be computed: voter, expiry, signature. The rest follows from its
-//! subject, so the voter's message comes out again byte for byte, if the voter's identity certificate is at hand. Founders'
-//! are in the charter; those of members admitted later are not in the transcript.
+//! A certificate or entry keeps of a vote what cannot be computed: voter, expiry, signature. The
+//! rest follows from its subject, so the voter's message comes out again byte for byte, if the
+//! voter's identity certificate is at hand. Founders' are in the charter; those of members admitted
+//! later are not in the transcript.
 
 use super::Transcript;
 use super::entry::{Body, Entry};
@@ -31,7 +33,8 @@ impl Transcript {
         SignedCharter::complete_from_der(&charter.0).ok()
     }
 
-    /// The evidence for every admission and decision, in order. `more` are identity certificates besides the founders'.
+    /// The evidence for every admission and decision, in order. `more` are identity certificates
+    /// besides the founders'.
     pub fn evidence(&self, more: &[IdentityCertificate]) -> Vec<Evidence> {
         let signed = self.signed_charter();
         let founders = signed.iter().flat_map(SignedCharter::certificates);
@@ -41,7 +44,8 @@ impl Transcript {
         self.entries().filter_map(|bytes| self.carries(bytes, &charters, &people)).collect()
     }
 
-    /// The digests of all versions of the charter: the founding one, and each after a change. Quorums make them one line.
+    /// The digests of all versions of the charter: the founding one, and each after a change.
+    /// Quorums make them one line.
     fn charters(&self) -> Vec<Digest> {
         let mut versions = vec![self.roster().founding_charter().clone()];
         for entry in self.entries().filter_map(|bytes| Entry::decode(bytes).ok()) {

@@ -4,8 +4,9 @@
 //! file  = "folkmoot transcript v1" ‖ 00 ‖ version byte ‖ GroupId 32 ‖ count u32 ‖ (length u32 ‖ entry)*     big endian
 //! order = by depth (steps from the first entry, on the longest way), then by EntryId
 //! ```
-//! Parents are less deep than their children, so they come first; and one set of entries makes one file, byte for byte,
-//! whoever writes it. The reader takes the file in pieces of any size and keeps no more than one entry and the last piece.
+//! Parents are less deep than their children, so they come first; and one set of entries makes one
+//! file, byte for byte, whoever writes it. The reader takes the file in pieces of any size and
+//! keeps no more than one entry and the last piece.
 
 use super::Transcript;
 use bytes::{Buf, Bytes, BytesMut};
@@ -62,7 +63,8 @@ pub struct FileReader {
 }
 
 impl FileReader {
-    /// Hands in the next bytes. Take all entries out ([`Self::next_entry`]) before more are handed in: that bounds memory.
+    /// Hands in the next bytes. Take all entries out ([`Self::next_entry`]) before more are handed
+    /// in: that bounds memory.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }

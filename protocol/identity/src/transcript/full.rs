@@ -1,4 +1,5 @@
-//! A transcript filled to the brim, which no test could do entry by entry: the graph takes unjudged ones here.
+//! A transcript filled to the brim, which no test could do entry by entry: the graph takes unjudged
+//! ones here.
 
 #![allow(clippy::unwrap_used)]
 

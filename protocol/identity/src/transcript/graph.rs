@@ -1,6 +1,8 @@
-//! The graph of entries: who names whom, which are heads, what is whose ancestor. Knows nothing of what entries say.
+//! The graph of entries: who names whom, which are heads, what is whose ancestor. Knows nothing of
+//! what entries say.
 //!
-//! Entries are kept in the order in which they were taken, which is topological: parents come before their children.
+//! Entries are kept in the order in which they were taken, which is topological: parents come
+//! before their children.
 
 use bytes::Bytes;
 use folkmoot_base::{EntryId, digest};
@@ -71,7 +73,8 @@ impl Graph {
         nodes.into_iter().map(|node| &node.bytes).collect()
     }
 
-    /// Where an entry stands in [`Self::placed`]: depth, then id. Parents are less deep than their children.
+    /// Where an entry stands in [`Self::placed`]: depth, then id. Parents are less deep than their
+    /// children.
     pub(super) fn place(&self, id: &EntryId) -> Option<(usize, EntryId)> {
         self.nodes.get(*self.ranks.get(id)?).map(|node| (node.depth, node.id))
     }
@@ -97,7 +100,8 @@ impl Graph {
         marks.chain(self.nodes.first()).map(|node| node.id).collect()
     }
 
-    /// For each entry by rank: whether it is one of `tips` or an ancestor of one. Unknown tips count for nothing.
+    /// For each entry by rank: whether it is one of `tips` or an ancestor of one. Unknown tips
+    /// count for nothing.
     pub(super) fn past_of(&self, tips: &[EntryId]) -> Vec<bool> {
         let mut in_past = vec![false; self.nodes.len()];
         for tip in tips.iter().filter_map(|tip| self.ranks.get(tip)) {
@@ -111,7 +115,8 @@ impl Graph {
         in_past
     }
 
-    /// The entries that `have` and its ancestors lack, in topological order, up to `bytes_max` bytes but at least one.
+    /// The entries that `have` and its ancestors lack, in topological order, up to `bytes_max`
+    /// bytes but at least one.
     pub(super) fn after(&self, have: &[EntryId], bytes_max: usize) -> Vec<Bytes> {
         if self.heads.iter().all(|head| have.contains(head)) {
             return Vec::new();

@@ -1,4 +1,5 @@
-//! Does an entry stand? Judged by the roster of its own past alone: no clock, no order of arrival (DECISIONS T7).
+//! Does an entry stand? Judged by the roster of its own past alone: no clock, no order of arrival
+//! (DECISIONS T7).
 
 use super::entry::{Body, DecisionVotes, Entry};
 use super::sharing::{combined, issued, sharing};
@@ -45,7 +46,8 @@ pub(super) enum Act {
     },
 }
 
-/// What a decision does to electorate and charter, and whom it removes, by the admission that it names.
+/// What a decision does to electorate and charter, and whom it removes, by the admission that it
+/// names.
 type Consequence = (Effect, Option<(MemberId, EntryId)>);
 
 impl Act {
@@ -77,7 +79,8 @@ impl Act {
     }
 }
 
-/// Judges one entry whose signature is verified; `past` is the roster of its ancestors, `lax` is the mutant of `TRN-52`.
+/// Judges one entry whose signature is verified; `past` is the roster of its ancestors, `lax` is
+/// the mutant of `TRN-52`.
 pub(super) fn judge(
     group: &GroupId,
     id: EntryId,
@@ -172,7 +175,8 @@ fn granted(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError
     }
 }
 
-/// `TRN-10` to `TRN-12`, `TRN-17`, `TRN-55`: as many approve as it takes, each a voter, by votes or one multisignature.
+/// `TRN-10` to `TRN-12`, `TRN-17`, `TRN-55`: as many approve as it takes, each a voter, by votes or
+/// one multisignature.
 fn voted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
     certificate
         .check_authority_of(past.charter(), past.threshold(), |voter| past.voter_key(voter))
@@ -252,8 +256,9 @@ fn count(
     }
 }
 
-/// What the decision does. A removal ends every admission of the member that does not have it in its own past (`TRN-59`): one who was admitted
-/// on both sides of a split is out after one vote, and no entry written afterwards over an older past brings anybody back.
+/// What the decision does. A removal ends every admission of the member that does not have it in
+/// its own past (`TRN-59`): one who was admitted on both sides of a split is out after one vote,
+/// and no entry written afterwards over an older past brings anybody back.
 fn consequence(decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
     match decision.plain() {
         Decision::Remove { member, admission } => {
@@ -289,8 +294,8 @@ fn consequence(decision: &Decision, past: &Roster) -> Result<Consequence, EntryE
     }
 }
 
-/// `TRN-26`: a group that could never decide, admit or remove again is not what anybody votes for, unless they say so. One that
-/// has no voter left is a mistake even then.
+/// `TRN-26`: a group that could never decide, admit or remove again is not what anybody votes for,
+/// unless they say so. One that has no voter left is a mistake even then.
 fn check_outcome(effect: &Effect, past: &Roster, forced: bool) -> Result<(), EntryError> {
     let (voters, charter) = past.outcome(effect).ok_or(EntryError::PeerElectorate)?;
     // A place in the electorate whose holder's term is over gives no vote.
@@ -312,7 +317,8 @@ fn check_outcome(effect: &Effect, past: &Roster, forced: bool) -> Result<(), Ent
     }
 }
 
-/// How many voters it takes, so that the group can go on: one, where the voters force it, or the charter resets the threshold.
+/// How many voters it takes, so that the group can go on: one, where the voters force it, or the
+/// charter resets the threshold.
 fn votes_asked(charter: &Charter, forced: bool) -> usize {
     let reset = forced || charter.policies().below == Below::Reset;
     let threshold = if reset { 1 } else { usize::try_from(charter.threshold()).unwrap_or(usize::MAX) };

@@ -1,4 +1,5 @@
-//! The transcript: every founding, admission, removal and decision of a group, as a graph of signed entries.
+//! The transcript: every founding, admission, removal and decision of a group, as a graph of signed
+//! entries.
 //!
 //! ```text
 //! Genesis <-- Admit <-- Decide ---.            while the group is split, each side has its head
@@ -6,11 +7,13 @@
 //!                   '-- Admit <-----+-- Admit  after the merge the next entry names both, and there is one again
 //!                                        ^ head
 //! ```
-//! Promises: an entry stands or falls by its own past, so all who hold the same entries have the same [`Roster`], whatever
-//! order they came in; nothing is taken that is not signed by a member and, where the charter asks for votes, by enough
-//! voters. Two decisions of one electorate serial cannot both find a quorum, so two sides of a split cannot expel each other.
-//! Ends and bounds: entries to [`limits::ENTRIES_MAX`], each to [`limits::ENTRY_BYTES_MAX`]; nothing is ever dropped.
-//! Relies on: voters who sign at most one decision for each serial and ballot. Does not rely on: clocks, order, delivery.
+//! Promises: an entry stands or falls by its own past, so all who hold the same entries have the
+//! same [`Roster`], whatever order they came in; nothing is taken that is not signed by a member
+//! and, where the charter asks for votes, by enough voters. Two decisions of one electorate serial
+//! cannot both find a quorum, so two sides of a split cannot expel each other. Ends and bounds:
+//! entries to [`limits::ENTRIES_MAX`], each to [`limits::ENTRY_BYTES_MAX`]; nothing is ever
+//! dropped. Relies on: voters who sign at most one decision for each serial and ballot. Does not
+//! rely on: clocks, order, delivery.
 
 mod audit;
 mod build;
@@ -54,8 +57,8 @@ const BRANCHES_MAX: usize = 8;
 /// What an entry changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing that anyone need act upon: known before, the end of one of several admissions, or an admission that an expulsion
-    /// had ended before it came (`TRN-59`).
+    /// Nothing that anyone need act upon: known before, the end of one of several admissions, or an
+    /// admission that an expulsion had ended before it came (`TRN-59`).
     Nothing,
     /// A member was admitted, or a member's term renewed.
     Admitted {
@@ -92,8 +95,9 @@ pub struct Appended {
     pub id: EntryId,
     /// Whether it is new here: then store it ([`Transcript::persist`]) and pass it on.
     pub new: bool,
-    /// Whether it says nothing that was not known, and is by somebody who was no member any more. One who has left can write any number of these,
-    /// over the past in which it was a member; they are wanted for what was written over them alone.
+    /// Whether it says nothing that was not known, and is by somebody who was no member any more.
+    /// One who has left can write any number of these, over the past in which it was a member; they
+    /// are wanted for what was written over them alone.
     pub replay: bool,
     /// What it changed.
     pub change: Change,
@@ -155,7 +159,8 @@ impl Transcript {
         self.danger.is(Danger::AdmissionNoShareEpoch)
     }
 
-    /// Reads a transcript back from what [`Self::persist`] stored, in any order, verifying everything again.
+    /// Reads a transcript back from what [`Self::persist`] stored, in any order, verifying
+    /// everything again.
     ///
     /// # Errors
     /// [`LoadError`] names the first entry that does not stand.
@@ -163,7 +168,8 @@ impl Transcript {
         load::load(entries)
     }
 
-    /// Reads back what a store holds of the transcript that this one, with its genesis alone, begins.
+    /// Reads back what a store holds of the transcript that this one, with its genesis alone,
+    /// begins.
     ///
     /// # Errors
     /// [`LoadError`] names the first entry that does not stand.
@@ -175,7 +181,8 @@ impl Transcript {
     /// Verifies an entry by its own past and takes it.
     ///
     /// # Errors
-    /// [`EntryError`]; the transcript is then as it was. [`EntryError::MissingParents`] is no refusal for good.
+    /// [`EntryError`]; the transcript is then as it was. [`EntryError::MissingParents`] is no
+    /// refusal for good.
     pub fn append(&mut self, bytes: &[u8]) -> Result<Appended, EntryError> {
         let id = Entry::id_of(bytes);
         if self.graph.contains(&id) {
@@ -224,7 +231,8 @@ impl Transcript {
         Ok(entry)
     }
 
-    /// Before any past is counted: of who never was a member, or has not signed, nothing is worth that.
+    /// Before any past is counted: of who never was a member, or has not signed, nothing is worth
+    /// that.
     fn check_signature(&self, entry: &Entry) -> Result<(), EntryError> {
         let key = self.roster.key_of(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
         key.verify_fixed(ENTRY_LABEL, &entry.signed_part(), &entry.signature)
@@ -343,18 +351,19 @@ impl Transcript {
         ids.iter().filter(|id| !self.graph.contains(id)).copied().collect()
     }
 
-    /// What one who has `have` and all their ancestors lacks: parents before children, at most `bytes_max` bytes but at least
-    /// one entry, if any.
+    /// What one who has `have` and all their ancestors lacks: parents before children, at most
+    /// `bytes_max` bytes but at least one entry, if any.
     ///
-    /// `have` are the asker's heads and, as after a split none of these may be known here, older entries ([`Self::landmarks`])
-    /// and whatever came in earlier batches: unknown ids count for nothing, so a batch may hold nothing new; the next one,
-    /// asked for with its ids added, goes on from there. An empty batch: all is there.
+    /// `have` are the asker's heads and, as after a split none of these may be known here, older
+    /// entries ([`Self::landmarks`]) and whatever came in earlier batches: unknown ids count for
+    /// nothing, so a batch may hold nothing new; the next one, asked for with its ids added, goes
+    /// on from there. An empty batch: all is there.
     pub fn entries_after(&self, have: &[EntryId], bytes_max: usize) -> Vec<Bytes> {
         self.graph.after(have, bytes_max)
     }
 
-    /// At most `most` entries at growing distances from the newest, the first entry last: two who share no head find by them
-    /// what they share.
+    /// At most `most` entries at growing distances from the newest, the first entry last: two who
+    /// share no head find by them what they share.
     pub fn landmarks(&self, most: usize) -> Vec<EntryId> {
         self.graph.landmarks(most)
     }

@@ -1,5 +1,6 @@
-//! The group's authority, as charter, certificate and transcript know it: which combinations of scheme and mode there are, and that no
-//! certificate stands without the authority's signature, nor by it alone.
+//! The group's authority, as charter, certificate and transcript know it: which combinations of
+//! scheme and mode there are, and that no certificate stands without the authority's signature, nor
+//! by it alone.
 //! Method: real keys and shares; certificates made by force where no authority would.
 
 use crate::common::{END, START, Seed, person};
@@ -197,7 +198,8 @@ fn id_67_policies_that_take_an_authority_need_one() {
     assert!(charter.with_change("policy", "authority").is_err());
 }
 
-/// With asm a key that nobody but an authority has seen would count in a multisignature, though nobody has shown that it knows its secret.
+/// With asm a key that nobody but an authority has seen would count in a multisignature, though
+/// nobody has shown that it knows its secret.
 #[test]
 fn id_67_with_asm_an_authority_never_decides_alone() {
     let below = |below| Policies { below, ..Policies::default() };
@@ -364,8 +366,9 @@ fn trn_57_a_sharing_comes_without_a_certificate_of_the_key() {
     assert_eq!(t.roster().issuer().unwrap().unwrap(), ca("moot", 7).1);
 }
 
-/// Two of four are the threshold, and a quorum with the first listed; threshold ECDSA signs by three. Were two to decide, the old shares would be
-/// erased for new ones that sign nothing, if the others never got theirs.
+/// Two of four are the threshold, and a quorum with the first listed; threshold ECDSA signs by
+/// three. Were two to decide, the old shares would be erased for new ones that sign nothing, if the
+/// others never got theirs.
 #[test]
 fn trn_24_a_sharing_is_decided_by_as_many_as_sign() {
     for (scheme, signers) in [(Scheme::TsDsa, 3), (Scheme::Frost, 2)] {

@@ -1,5 +1,6 @@
-//! Who is who: what is made here is read back equal; votes count only where they were given; certificates stand only under
-//! their charter and with enough votes; a charter is a charter only with every founder's signature.
+//! Who is who: what is made here is read back equal; votes count only where they were given;
+//! certificates stand only under their charter and with enough votes; a charter is a charter only
+//! with every founder's signature.
 
 use crate::common::{END, START, Seed, World, person};
 use folkmoot_base::UnixTime;

@@ -1,5 +1,5 @@
-//! Requests by CSR: one form, one nonce, one serial number for each CSR; the certificate proposed is for it and no other. What
-//! OpenSSL makes of CSRs and keys is in tests/it/openssl.rs.
+//! Requests by CSR: one form, one nonce, one serial number for each CSR; the certificate proposed
+//! is for it and no other. What OpenSSL makes of CSRs and keys is in tests/it/openssl.rs.
 
 use crate::common::{START, Seed, World};
 use folkmoot_base::UnixTime;
@@ -145,8 +145,9 @@ fn id_59_a_request_by_csr_proposes_for_its_name_and_key_and_holds_no_votes() {
     assert_eq!(Request::from_der(&long), Err(RequestError::Cms(CmsError::WireTooLong(5_000))));
 }
 
-/// The CSR is signed by its holder; what a member proposes is signed by nobody yet, so a change there may make another request. But
-/// it is another one, with a digest of its own, and in its one encoding.
+/// The CSR is signed by its holder; what a member proposes is signed by nobody yet, so a change
+/// there may make another request. But it is another one, with a digest of its own, and in its one
+/// encoding.
 #[test]
 fn id_59_every_changed_bit_is_refused_or_makes_another_request() {
     let request = asked();

@@ -1,5 +1,6 @@
-//! A group whose key was dealt: its certificate, a member's and its revocation list, signed by holders at the one door, each scheme's
-//! read and verified by OpenSSL as any authority's. Skips nothing: a machine without `openssl` fails these tests.
+//! A group whose key was dealt: its certificate, a member's and its revocation list, signed by
+//! holders at the one door, each scheme's read and verified by OpenSSL as any authority's. Skips
+//! nothing: a machine without `openssl` fails these tests.
 
 use crate::common::{START, Seed, World};
 use folkmoot_base::{MemberId, Secret, UnixTime};

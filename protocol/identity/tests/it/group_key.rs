@@ -1,4 +1,5 @@
-//! A group's own key: which charters have one, and the form of its certificate. An ordinary key stands for the shared one here.
+//! A group's own key: which charters have one, and the form of its certificate. An ordinary key
+//! stands for the shared one here.
 
 use crate::common::{END, START, Seed, World, person};
 use folkmoot_base::GroupName;
@@ -45,7 +46,8 @@ fn id_48_a_scheme_comes_with_what_it_needs() {
         Err(CharterError::PeerChange { .. })
     ));
     assert!(matches!(charter.with_change("policy", "list"), Err(CharterError::PeerChange { .. })));
-    // A multisignature says whose it is, so rules and minorities are as with votes; but somebody has to sign.
+    // A multisignature says whose it is, so rules and minorities are as with votes; but somebody
+    // has to sign.
     let mut asm = draft(Scheme::Asm, 5, 3);
     asm.minority_may_admit = false;
     let charter = Charter::from_toml(&asm.to_toml()).unwrap();

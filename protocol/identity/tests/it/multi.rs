@@ -1,4 +1,5 @@
-//! Certificates that stand on one multisignature of the voters: form, what it covers, and what the judge of entries makes of it.
+//! Certificates that stand on one multisignature of the voters: form, what it covers, and what the
+//! judge of entries makes of it.
 
 use crate::common::{END, START, Seed, person};
 use bytes::Bytes;

@@ -1,5 +1,5 @@
-//! OpenSSL is the judge: what we make, its command line reads and verifies (DECISIONS C3; commands in
-//! docs/protocol/identity.md). Skips nothing: a machine without `openssl` fails these tests.
+//! OpenSSL is the judge: what we make, its command line reads and verifies (DECISIONS C3; commands
+//! in docs/protocol/identity.md). Skips nothing: a machine without `openssl` fails these tests.
 
 use crate::common::{Seed, World};
 use folkmoot_identity::{
@@ -123,7 +123,8 @@ fn openssl_verifies_the_envelope_of_a_membership_certificate() {
     }
 }
 
-/// What an authority signs is verified with its own certificate alone, on whichever grounds it stands; and what it revokes is refused.
+/// What an authority signs is verified with its own certificate alone, on whichever grounds it
+/// stands; and what it revokes is refused.
 #[test]
 fn openssl_verifies_what_an_authority_signs() {
     let (world, folder) = (World::new(), Folder::new());

@@ -1,12 +1,14 @@
-//! An expulsion ends every admission that does not know of it, and what was granted before it admits nobody after it, whatever past
-//! an entry is written over, by whom, and in which order entries come. Method: real keys; entries that a liar signs over old parents.
+//! An expulsion ends every admission that does not know of it, and what was granted before it
+//! admits nobody after it, whatever past an entry is written over, by whom, and in which order
+//! entries come. Method: real keys; entries that a liar signs over old parents.
 
 use crate::history::*;
 use folkmoot_base::{Cause, EntryId, UnixTime};
 use folkmoot_identity::transcript::Body;
 use folkmoot_identity::{BuildError, CertificateError, Change, Ending, EntryError, Transcript};
 
-/// Three founders, who vote by two; the fourth is admitted, renewed, and expelled. Its two certificates, and where it was admitted.
+/// Three founders, who vote by two; the fourth is admitted, renewed, and expelled. Its two
+/// certificates, and where it was admitted.
 struct Expelled {
     transcript: Transcript,
     certificates: [Body; 2],

@@ -1,6 +1,7 @@
-//! One person under many names (Douceur, IPTPS 2002). Where members choose their ids, one key holder is counted as often as it likes,
-//! and takes the shares of others, or the secret itself; where an id is the digest of a key that a certificate vouches for, it does not.
-//! The weak builds live here alone.
+//! One person under many names (Douceur, IPTPS 2002). Where members choose their ids, one key
+//! holder is counted as often as it likes, and takes the shares of others, or the secret itself;
+//! where an id is the digest of a key that a certificate vouches for, it does not. The weak builds
+//! live here alone.
 
 use crate::common::{END, START, Seed, World, person};
 use folkmoot_base::{MemberId, digest};

@@ -1,11 +1,13 @@
-//! The stranger's part: ask, collect votes, make the certificate, wait for the transcript to say so.
+//! The stranger's part: ask, collect votes, make the certificate, wait for the transcript to say
+//! so.
 //!
 //! ```text
 //! Requesting --Standing--> CollectingVotes --Votes--> Certifying --transcript has us--> Admitted
 //!     ^----------------------- votes no longer stand --------'
 //! ```
-//! Speaks to one contact at a time, again and again at growing pauses, and to the next one when it falls silent or its link
-//! goes down. Request and certificate are persisted before they are sent, so a restart asks the same question.
+//! Speaks to one contact at a time, again and again at growing pauses, and to the next one when it
+//! falls silent or its link goes down. Request and certificate are persisted before they are sent,
+//! so a restart asks the same question.
 
 use crate::at_authority::speaks;
 use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey};
@@ -393,7 +395,8 @@ impl Applicant {
         self.take_approved(certificate, transcript, |voter| stands.get(voter).map(|(_, key)| key))
     }
 
-    /// The voters have signed together: checked by the keys that came with it, of which the digests are the signers' names.
+    /// The voters have signed together: checked by the keys that came with it, of which the digests
+    /// are the signers' names.
     fn certify_multi(
         &mut self,
         multi: &Multi,
@@ -410,8 +413,8 @@ impl Applicant {
         self.take_approved(certificate, transcript, |voter| keys.get(voter))
     }
 
-    /// Whether these voters have approved, and are enough, as far as the charter tells: how many there are is the transcript's to judge, and we may not
-    /// have it yet.
+    /// Whether these voters have approved, and are enough, as far as the charter tells: how many
+    /// there are is the transcript's to judge, and we may not have it yet.
     fn take_approved<'a>(
         &mut self,
         certificate: Gmc,
@@ -426,8 +429,8 @@ impl Applicant {
         Ok(())
     }
 
-    /// The group has signed, or its authority. That the group's key did is for the transcript to judge, which we may not have yet; the
-    /// authority's key is in the charter.
+    /// The group has signed, or its authority. That the group's key did is for the transcript to
+    /// judge, which we may not have yet; the authority's key is in the charter.
     fn take_issued(
         &mut self,
         from: NodeId,

@@ -1,4 +1,5 @@
-//! What a member knows of the charter's authority: which of its nodes are linked, what was handed in and what came back.
+//! What a member knows of the charter's authority: which of its nodes are linked, what was handed
+//! in and what came back.
 
 use crate::allowance::Tokens;
 use crate::message::Reason;

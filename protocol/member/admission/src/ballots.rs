@@ -4,11 +4,12 @@
 //! ballot 0   A: alice      B: bob      -: carol      neither can win without carol; carol can still make either win
 //!            A: alice      B: bob      C: carol      dead: no decision can find a quorum any more --> ballot 1
 //! ```
-//! A voter approves at most one decision in a ballot, and goes to the next only when the votes it holds prove the present one
-//! dead: no decision, heard of or not, could still find enough approvals there. By induction at most one decision of a serial
-//! is ever carried out (DECISIONS T4). A ballot split between decisions waits for the silent voter who could decide it; but a
-//! voter whose machine is there and wants what no person is asked for is not silent (`ADM-38`).
-//! A rejection spends nothing: it says that this voter will not approve this decision in this ballot.
+//! A voter approves at most one decision in a ballot, and goes to the next only when the votes it
+//! holds prove the present one dead: no decision, heard of or not, could still find enough
+//! approvals there. By induction at most one decision of a serial is ever carried out (DECISIONS
+//! T4). A ballot split between decisions waits for the silent voter who could decide it; but a
+//! voter whose machine is there and wants what no person is asked for is not silent (`ADM-38`). A
+//! rejection spends nothing: it says that this voter will not approve this decision in this ballot.
 
 use crate::message::OpenMessage;
 use crate::{AdmissionError, BALLOTS_MAX, MEMBER_PROPOSALS_MAX, PROPOSALS_MAX};
@@ -114,7 +115,8 @@ impl Ballots {
         self.approvals.values().chain(self.rejections.values()).any(|cast| cast.vote.der() == cms)
     }
 
-    /// `ADM-34`: takes a vote of this serial unless it contradicts an earlier one of the same voter. Whether it is new.
+    /// `ADM-34`: takes a vote of this serial unless it contradicts an earlier one of the same
+    /// voter. Whether it is new.
     pub(crate) fn count(
         &mut self,
         ballot: u32,
@@ -142,7 +144,8 @@ impl Ballots {
         }
     }
 
-    /// An own vote from disk: of an older serial than those held it is history, of a newer one it replaces them.
+    /// An own vote from disk: of an older serial than those held it is history, of a newer one it
+    /// replaces them.
     pub(crate) fn restore(&mut self, slot: Slot, decision: Decision, vote: Vote) {
         if slot.serial > self.serial {
             self.turn(slot.serial);
@@ -153,7 +156,8 @@ impl Ballots {
         }
     }
 
-    /// Goes on to another serial; returns the votes of the old one by this member, to be forgotten on disk.
+    /// Goes on to another serial; returns the votes of the old one by this member, to be forgotten
+    /// on disk.
     pub(crate) fn next(&mut self, serial: u64, me: &MemberId) -> Vec<(Digest, Slot, Verdict)> {
         let mine = self.casts(me).map(|(ballot, cast)| {
             (cast.digest, Slot { serial: self.serial, ballot }, cast.vote.content().verdict)
@@ -240,10 +244,11 @@ impl Ballots {
 
     /// What this member signs for next in this ballot, if anything.
     ///
-    /// The first ballot is free. In a later one, lest it split like the one before, all follow one order of preference: what no person
-    /// is asked for, then most approved in this ballot, then in all, then the smallest digest. A member votes for the first that can
-    /// still win and that its person wants, passes over those that its person rejects, and waits at one that its person has not judged,
-    /// but not where its machine wants something: [`Self::lost`].
+    /// The first ballot is free. In a later one, lest it split like the one before, all follow one
+    /// order of preference: what no person is asked for, then most approved in this ballot, then in
+    /// all, then the smallest digest. A member votes for the first that can still win and that its
+    /// person wants, passes over those that its person rejects, and waits at one that its person
+    /// has not judged, but not where its machine wants something: [`Self::lost`].
     pub(crate) fn choice(&self, ballot: u32, me: &MemberId, roster: &Roster) -> Option<Decision> {
         if self.approvals.contains_key(&(ballot, *me)) {
             return None;
@@ -264,9 +269,10 @@ impl Ballots {
         wanted.map(|proposal| proposal.decision.clone())
     }
 
-    /// `ADM-38`: what this member's machine wants and this ballot can give no more, because others approved what people proposed. It is
-    /// approved all the same: a voter whose person has judged none of that would keep the ballot open as long as that person is
-    /// silent, and once enough such voters are spent it is dead, and the next begins with what machines want.
+    /// `ADM-38`: what this member's machine wants and this ballot can give no more, because others
+    /// approved what people proposed. It is approved all the same: a voter whose person has judged
+    /// none of that would keep the ballot open as long as that person is silent, and once enough
+    /// such voters are spent it is dead, and the next begins with what machines want.
     fn lost(&self, ballot: u32, me: &MemberId, roster: &Roster) -> Option<&Proposal> {
         let lost = self.proposals.iter().find(|(digest, proposal)| {
             proposal.opinion == Some(true)
@@ -329,12 +335,14 @@ impl Ballots {
     }
 }
 
-/// Whether the voters' machines judge it, and no person is asked: nobody's hesitation may hold it up.
+/// Whether the voters' machines judge it, and no person is asked: nobody's hesitation may hold it
+/// up.
 fn asks_nobody(decision: &Decision, roster: &Roster) -> bool {
     matches!(decision, Decision::Sharing { .. }) || is_update(decision, roster)
 }
 
-/// Whether the decision does nothing but follow the group's size. Whether it is due is the transcript's to judge.
+/// Whether the decision does nothing but follow the group's size. Whether it is due is the
+/// transcript's to judge.
 pub(crate) fn is_update(decision: &Decision, roster: &Roster) -> bool {
     let Decision::ChangeCharter { field, value } = decision else { return false };
     let next = std::str::from_utf8(&value.0).ok().and_then(|word| Threshold::from_word(word).ok());

@@ -1,12 +1,14 @@
-//! A member's dealings with the charter's authority: heartbeats, requests handed in, certificates and shares that come back.
+//! A member's dealings with the charter's authority: heartbeats, requests handed in, certificates
+//! and shares that come back.
 //!
 //! ```text
 //! grounds ready --Grant--> authority   by the guest's contact at once, by others who reach the authority if it does not
 //! authority --Granted--> member --Open::Granted--> all: the contact tells its guest
 //! voters in a session --Deal--> authority --Dealt--> coordinator --SignerBody::Dealt--> all (signers/)
 //! ```
-//! Promise: only admissions, first shares, and new shares of which the authority keeps the secret wait for it. A member hands in a request
-//! again, to each of the authority's nodes in turn, until one answers.
+//! Promise: only admissions, first shares, and new shares of which the authority keeps the secret
+//! wait for it. A member hands in a request again, to each of the authority's nodes in turn, until
+//! one answers.
 
 use crate::at_authority::Asked;
 use crate::authority::{AuthorityMessage, HEARD, Heartbeat, SignedReady, WireGrounds};
@@ -23,7 +25,8 @@ use std::collections::BTreeMap;
 /// A request is handed in again after pauses that double so often: from 5 s to 40 s.
 const DOUBLINGS_MAX: u32 = 3;
 
-/// At which of the authority's nodes a request begins: at another for each, so that one that is of no use is not in everybody's way.
+/// At which of the authority's nodes a request begins: at another for each, so that one that is of
+/// no use is not in everybody's way.
 fn first_node(request: &Digest) -> u32 {
     request.first().copied().unwrap_or_default().into()
 }
@@ -69,11 +72,13 @@ impl Admission {
             let (digest, ours) = (open.request.digest(), open.is_ours(&self.guests));
             let wanted = !self.signers.issued.contains_key(&digest) && open.enough(roster).is_some();
             let grounds = self.grounds(roster, open);
-            // A session is coordinated for what is ours in any case, and for the rest if there are no grounds here and nobody else brings it.
+            // A session is coordinated for what is ours in any case, and for the rest if there are
+            // no grounds here and nobody else brings it.
             (wanted && (grounds.is_some() || !ours)).then_some((digest, (grounds, ours)))
         });
         let ready: BTreeMap<Digest, (Option<Grounds>, bool)> = ready.collect();
-        // What is not wanted any more is not due either: its time would stay in the past, and wake us without end.
+        // What is not wanted any more is not due either: its time would stay in the past, and wake
+        // us without end.
         self.central.asked.retain(|request, _| ready.contains_key(request));
         for (digest, (grounds, ours)) in ready {
             let first = if ours { call.now } else { call.now + PATIENCE + turn(roster, &me) };
@@ -95,13 +100,15 @@ impl Admission {
         }
     }
 
-    /// Whether we coordinate the session for this request: it is ours to bring, or we reach the authority and nobody else has brought it.
+    /// Whether we coordinate the session for this request: it is ours to bring, or we reach the
+    /// authority and nobody else has brought it.
     pub(crate) fn coordinates(&self, open: &Open) -> bool {
         let asked = self.central.asked.get(&open.request.digest());
         open.is_ours(&self.guests) || (self.central.is_linked() && asked.is_some_and(|asked| asked.bare))
     }
 
-    /// What the authority's certificate for this request would stand on, once the members have done their part.
+    /// What the authority's certificate for this request would stand on, once the members have done
+    /// their part.
     pub(crate) fn grounds(&self, roster: &Roster, open: &Open) -> Option<Grounds> {
         let votes = open.enough(roster)?;
         if roster.is_for_authority() {
@@ -166,8 +173,9 @@ impl Admission {
         }
     }
 
-    /// `ADM-82`: whether we see ourselves what the authority says. A refusal for good is the own transcript's or charter's to say; one that has
-    /// the guest begin anew is so too, or our clock's: else one node that lies, or has a wrong clock, turns guests away without end.
+    /// `ADM-82`: whether we see ourselves what the authority says. A refusal for good is the own
+    /// transcript's or charter's to say; one that has the guest begin anew is so too, or our
+    /// clock's: else one node that lies, or has a wrong clock, turns guests away without end.
     fn bears_out(&self, call: &Call<'_>, open: &Open, reason: Reason) -> bool {
         let (roster, body) = (call.transcript.roster(), open.request.body());
         match reason {
@@ -195,8 +203,8 @@ impl Admission {
         self.take_granted(call, &digest, der).map(|_| ())
     }
 
-    /// `ADM-57`: signed by the authority, for a request that is open here. Of two the first; unless it does not stand, and the other does.
-    /// Whether it was taken.
+    /// `ADM-57`: signed by the authority, for a request that is open here. Of two the first; unless
+    /// it does not stand, and the other does. Whether it was taken.
     fn take_granted(
         &mut self,
         call: &Call<'_>,
@@ -221,8 +229,8 @@ impl Admission {
         Ok(true)
     }
 
-    /// What another is to enter, or to tell its guest, and may have missed: told again with all else that is unfinished, by the voters and by
-    /// whoever reaches the authority.
+    /// What another is to enter, or to tell its guest, and may have missed: told again with all
+    /// else that is unfinished, by the voters and by whoever reaches the authority.
     pub(crate) fn granted_elsewhere(&self, call: &Call<'_>, open: &Open) -> Option<&Bytes> {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
         let ours = open.is_ours(&self.guests);
@@ -238,7 +246,8 @@ impl Admission {
         self.stands_with_authority(roster, open)
     }
 
-    /// How a request stands with the authority, if the members have done their part and it has not signed.
+    /// How a request stands with the authority, if the members have done their part and it has not
+    /// signed.
     pub(crate) fn stands_with_authority(&self, roster: &Roster, open: &Open) -> Option<Reason> {
         if roster.charter().mode() == Mode::Decentralised {
             return None;

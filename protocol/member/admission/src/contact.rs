@@ -1,4 +1,5 @@
-//! The contact's part: a guest at the door, its request, the votes it is given, the certificate it brings.
+//! The contact's part: a guest at the door, its request, the votes it is given, the certificate it
+//! brings.
 
 use crate::desk::{Admission, Call};
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
@@ -15,8 +16,8 @@ use folkmoot_identity::{
 };
 use std::collections::BTreeSet;
 
-/// How long a request that nobody has voted on keeps its place from a newer one of the same guest: each that is taken is on every
-/// member's disk before the ring goes on.
+/// How long a request that nobody has voted on keeps its place from a newer one of the same guest:
+/// each that is taken is on every member's disk before the ring goes on.
 pub(crate) const ANEW: Duration = Duration::from_secs(10);
 impl Admission {
     pub(crate) fn guest(
@@ -152,7 +153,8 @@ impl Admission {
         }
     }
 
-    /// The certificate that the guest made of the votes: if an entry with it stands, have it ordered.
+    /// The certificate that the guest made of the votes: if an entry with it stands, have it
+    /// ordered.
     fn guest_certificate(&mut self, call: &Call<'_>, from: NodeId, der: &[u8]) -> Result<(), AdmissionError> {
         let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         if certificate.node() != from {
@@ -283,7 +285,8 @@ impl Admission {
         }
     }
 
-    /// After a change of the charter, requests under the old one cannot be granted; nor those from before their holder's expulsion.
+    /// After a change of the charter, requests under the old one cannot be granted; nor those from
+    /// before their holder's expulsion.
     pub(crate) fn close_stale(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let charter = roster.charter().digest();
@@ -324,8 +327,9 @@ impl Admission {
     }
 }
 
-/// `ADM-54`: whether the guest is a member by the transcript, which it gets over the same link, for more than half of the term that it
-/// asks for: somebody admitted by CSR, or one that lost its store. A request that was used is refused for that.
+/// `ADM-54`: whether the guest is a member by the transcript, which it gets over the same link, for
+/// more than half of the term that it asks for: somebody admitted by CSR, or one that lost its
+/// store. A request that was used is refused for that.
 fn is_needless(roster: &Roster, request: &Request) -> bool {
     let Some(held) = roster.member(&request.member()) else { return false };
     let (from, to) = (request.body().not_before.0, request.body().not_after.0);
@@ -333,8 +337,8 @@ fn is_needless(roster: &Roster, request: &Request) -> bool {
     held.not_after.0 > middle && !roster.is_used(&request.digest())
 }
 
-/// `ADM-24`: when a request closes by itself, and the votes given here run out: by what its guest signed where the charter says
-/// so, else by its arrival.
+/// `ADM-24`: when a request closes by itself, and the votes given here run out: by what its guest
+/// signed where the charter says so, else by its arrival.
 pub(crate) fn end_of(request: &Request, arrived: UnixTime, charter: &Charter) -> UnixTime {
     let after = |time: UnixTime, seconds: u64| UnixTime(time.0.saturating_add(seconds));
     match charter.policies().request_days {

@@ -1,4 +1,5 @@
-//! Decisions of the voters: expulsion, a change of the charter, a new electorate. From proposal to entry.
+//! Decisions of the voters: expulsion, a change of the charter, a new electorate. From proposal to
+//! entry.
 
 use crate::ballots::{Carry, Proposal};
 use crate::desk::{Admission, Call};
@@ -39,7 +40,8 @@ impl Admission {
         Ok(())
     }
 
-    /// A person here votes. The vote itself is cast by [`Self::cast`] as soon as a ballot has room for it.
+    /// A person here votes. The vote itself is cast by [`Self::cast`] as soon as a ballot has room
+    /// for it.
     pub(crate) fn vote_proposal(
         &mut self,
         call: &Call<'_>,
@@ -90,7 +92,8 @@ impl Admission {
         Ok(())
     }
 
-    /// `ADM-33` to `ADM-35`. Our own vote comes back too: after a restart from an older disk it binds us again.
+    /// `ADM-33` to `ADM-35`. Our own vote comes back too: after a restart from an older disk it
+    /// binds us again.
     pub(crate) fn hear_decision_vote(
         &mut self,
         call: &Call<'_>,
@@ -142,7 +145,8 @@ impl Admission {
         Ok(())
     }
 
-    /// Signs what the person here wants and the present ballot has room for; in the next ballot when this one is dead.
+    /// Signs what the person here wants and the present ballot has room for; in the next ballot
+    /// when this one is dead.
     pub(crate) fn cast(&mut self, call: &Call<'_>) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         if !roster.may_vote(&me) || roster.electorate().serial != self.ballots.serial {
@@ -183,7 +187,8 @@ impl Admission {
         Ok(())
     }
 
-    /// Makes the entry once enough voters approved: the proposer at once, the others in turn should it not come.
+    /// Makes the entry once enough voters approved: the proposer at once, the others in turn should
+    /// it not come.
     pub(crate) fn carry_out(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         if roster.electorate().serial != self.ballots.serial {
@@ -224,7 +229,8 @@ impl Admission {
         TURN.saturating_mul(u32::try_from(place.unwrap_or_default()).unwrap_or(u32::MAX).saturating_add(1))
     }
 
-    /// After the transcript moved on: votes of the old serial are history; a removal that is still wanted is voted on again.
+    /// After the transcript moved on: votes of the old serial are history; a removal that is still
+    /// wanted is voted on again.
     pub(crate) fn follow_serial(&mut self, call: &Call<'_>) {
         let (old, new) = (self.ballots.serial, call.transcript.roster().electorate().serial);
         if new <= old {

@@ -161,7 +161,8 @@ impl Admission {
         }
     }
 
-    /// What follows from the state rather than from the input: votes that can be cast, decisions that can be carried out.
+    /// What follows from the state rather than from the input: votes that can be cast, decisions
+    /// that can be carried out.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.follow_serial(call);
         self.work_central(call);

@@ -1,4 +1,5 @@
-//! Why an admission message or command was refused. Each reason is a rule of docs/protocol/admission.md.
+//! Why an admission message or command was refused. Each reason is a rule of
+//! docs/protocol/admission.md.
 
 use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
 use folkmoot_identity::{
@@ -18,7 +19,8 @@ pub enum AdmissionError {
     /// `ADM-03` A guest brought another's request or certificate.
     #[error("ADM-03: guest {0} speaks for another")]
     PeerNotHolder(NodeId),
-    /// `ADM-04` The request is for another group, another version of the charter, or more than the charter allows.
+    /// `ADM-04` The request is for another group, another version of the charter, or more than the
+    /// charter allows.
     #[error("ADM-04: request does not fit the charter")]
     PeerCharter(#[source] CertificateError),
     /// `ADM-05` The term asked for has not begun or is over.
@@ -54,7 +56,8 @@ pub enum AdmissionError {
     /// `ADM-15`, `ADM-27` The vote has run out.
     #[error("ADM-15: the vote of {0} has run out")]
     PeerVoteEnded(MemberId),
-    /// `ADM-27` The vote outlasts the request, by the charter's `request_days`: no certificate could carry it.
+    /// `ADM-27` The vote outlasts the request, by the charter's `request_days`: no certificate
+    /// could carry it.
     #[error("ADM-27: the vote of {0} outlasts the request")]
     PeerVoteOutlasts(MemberId),
     /// `ADM-16` A second, different vote on one request. Only a yes replaces a no.
@@ -95,7 +98,8 @@ pub enum AdmissionError {
     /// `ADM-33` The vote is not on the decision that came with it.
     #[error("ADM-33: the vote of {0} is on another decision")]
     PeerVoteDecision(MemberId),
-    /// `ADM-34` Two decisions approved in one ballot, or one both approved and rejected: the first stands.
+    /// `ADM-34` Two decisions approved in one ballot, or one both approved and rejected: the first
+    /// stands.
     #[error("ADM-34: {0} voted twice in one ballot")]
     PeerTwoVotes(MemberId),
     /// `ADM-35` A vote of another electorate serial, or of a ballot far ahead.
@@ -155,7 +159,8 @@ pub enum AdmissionError {
     /// `ADM-41` to `ADM-46` A signer's message that is not its to say, or not now.
     #[error("ADM-41: a message of {0} in a signing session: {1}")]
     PeerSigner(MemberId, &'static str),
-    /// `ADM-57` A certificate said to be the authority's is of another request, or of a group without an authority.
+    /// `ADM-57` A certificate said to be the authority's is of another request, or of a group
+    /// without an authority.
     #[error(
         "ADM-57: a certificate that is not what it is said to be: of another request, or of a group without an authority"
     )]
@@ -172,7 +177,8 @@ pub enum AdmissionError {
     /// `ADM-61` A member handed in what is not of now.
     #[error("ADM-61: what {0} handed in: {1}")]
     PeerGrantTime(NodeId, &'static str),
-    /// `ADM-63` All places for requests that wait for the authority's person are taken: all, or this member's.
+    /// `ADM-63` All places for requests that wait for the authority's person are taken: all, or
+    /// this member's.
     #[error("ADM-63: too many requests wait for a person ({all} in all, {one} from {0})", all = crate::PETITIONS_MAX, one = crate::CONTACT_REQUESTS_MAX)]
     PeerPetitions(NodeId),
     /// `ADM-64` A heartbeat that counts for nothing.
@@ -190,13 +196,15 @@ pub enum AdmissionError {
     /// `ADM-62` A record of the log is none, or comes too late.
     #[error("ADM-62: a record of the authority's log: {0}")]
     LocalRecord(&'static str),
-    /// `ADM-80` Others speak for this authority too, and it is to run without the log that they share.
+    /// `ADM-80` Others speak for this authority too, and it is to run without the log that they
+    /// share.
     #[error(
         "ADM-80: the charter names {0} replicas of this authority: without a log that they share, two certificates could be issued for \
          one request. Run each with --replicas: folkmoot authority run CHARTER --replicas DIR (docs/cli.md, \"Replicas of an authority\")"
     )]
     LocalAlone(usize),
-    /// `ADM-81` The log has another certificate for a request than the own disk. Nothing is issued any more.
+    /// `ADM-81` The log has another certificate for a request than the own disk. Nothing is issued
+    /// any more.
     #[error(
         "ADM-81: the log has another certificate for a request than this authority's disk: it issued without the log once, or a disk was \
          set back or changed. Nothing more is issued here. Keep a copy of its folder, and set it up anew as one that was lost \

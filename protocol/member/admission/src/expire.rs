@@ -1,7 +1,7 @@
 //! Certificates that ran out: some member has to say so in the transcript, and one is enough.
 //!
-//! Each waits its turn after it noticed, by its place among the members, so that normally the first speaks alone; a second
-//! entry for the same end does no harm.
+//! Each waits its turn after it noticed, by its place among the members, so that normally the first
+//! speaks alone; a second entry for the same end does no harm.
 
 use crate::Output;
 use crate::desk::{Admission, Call};

@@ -45,9 +45,11 @@ pub enum Reason {
     Objected = 7,
     /// The charter admits by its list, and that does not have the guest.
     NotListed = 8,
-    /// It is granted as far as the members go; the charter's authority has not signed yet, or cannot be reached.
+    /// It is granted as far as the members go; the charter's authority has not signed yet, or
+    /// cannot be reached.
     AwaitingAuthority = 9,
-    /// As many as could sign have left with shares of the group's key: until there are new shares, nobody is admitted by it (`TRN-53`).
+    /// As many as could sign have left with shares of the group's key: until there are new shares,
+    /// nobody is admitted by it (`TRN-53`).
     SharesStale = 10,
 }
 
@@ -116,7 +118,8 @@ pub struct SignerKey {
     pub spki: Blob,
 }
 
-/// A vote and the key that made it: its digest is the voter's name, so the guest can check without a roster.
+/// A vote and the key that made it: its digest is the voter's name, so the guest can check without
+/// a roster.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct KeyedVote {
     /// The vote.
@@ -164,7 +167,8 @@ pub enum OpenMessage {
     /// The list of certificates that hold no more.
     #[tls_codec(discriminant = 6)]
     Revocations {
-        /// X.509 CRL, signed by the group's key or its authority's; empty: the sender has none, and asks.
+        /// X.509 CRL, signed by the group's key or its authority's; empty: the sender has none, and
+        /// asks.
         der: Blob,
     },
     /// A certificate that the charter's authority has signed.

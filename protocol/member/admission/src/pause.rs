@@ -39,7 +39,8 @@ impl Pause {
         now_due
     }
 
-    /// Sets the timer if there is anything to wait for: the pause and up to a quarter more, so that members spread.
+    /// Sets the timer if there is anything to wait for: the pause and up to a quarter more, so that
+    /// members spread.
     pub(crate) fn arrange(&mut self, now: Instant, busy: bool, config: &Config, entropy: &mut dyn Entropy) {
         if !busy {
             self.due = None;

@@ -1,4 +1,5 @@
-//! Open requests and the votes on them. One for each key; bounded; each closes at a time known from its arrival.
+//! Open requests and the votes on them. One for each key; bounded; each closes at a time known from
+//! its arrival.
 
 use crate::guests::Guests;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
@@ -43,8 +44,9 @@ impl Open {
         Self { request, motion, contact, came, expires, votes: BTreeMap::new(), sponsored, entered, failed }
     }
 
-    /// Whether what it waits for is ours to bring: its guest is at our door, its CSR was handed in here, or it is our own. A member's own
-    /// request is nobody else's, though its link from when it was a guest be up yet.
+    /// Whether what it waits for is ours to bring: its guest is at our door, its CSR was handed in
+    /// here, or it is our own. A member's own request is nobody else's, though its link from when
+    /// it was a guest be up yet.
     pub(crate) fn is_ours(&self, guests: &Guests) -> bool {
         let of_member = self.contact == self.request.member();
         self.sponsored || (!of_member && guests.is_linked(&self.request.member().node()))
@@ -69,7 +71,8 @@ impl Open {
         roster.admission_need(&self.approvers(roster))
     }
 
-    /// No more approving votes than admit, the first listed voter's first; `None` while they do not.
+    /// No more approving votes than admit, the first listed voter's first; `None` while they do
+    /// not.
     pub(crate) fn enough<'a>(&'a self, roster: &'a Roster) -> Option<Vec<&'a Vote>> {
         self.enough_of(roster, |_| true)
     }
@@ -111,7 +114,8 @@ impl Open {
         most.is_some_and(|most| self.objections(roster).len() >= most)
     }
 
-    /// What the charter's rule on admissions has of these votes, part by part; `None` if there is no rule.
+    /// What the charter's rule on admissions has of these votes, part by part; `None` if there is
+    /// no rule.
     pub(crate) fn tally(&self, roster: &Roster) -> Option<String> {
         let policies = roster.charter().policies();
         policies.admit.as_ref().map(|rule| rule.tally(&self.approvers(roster), &policies.roles))
@@ -160,8 +164,9 @@ impl Requests {
         self.open.get(self.by_member.get(member)?)
     }
 
-    /// `ADM-07`: whether there is room for one more, by this contact, of this key. Half of the places go to whoever comes; the
-    /// other half is shared out among the members, so that a flood at some doors leaves every other one open.
+    /// `ADM-07`: whether there is room for one more, by this contact, of this key. Half of the
+    /// places go to whoever comes; the other half is shared out among the members, so that a flood
+    /// at some doors leaves every other one open.
     pub(crate) fn room(
         &self,
         contact: &MemberId,

@@ -1,7 +1,8 @@
-//! Saying it again: own votes, own proposals, and requests held for them, until the matter is closed.
+//! Saying it again: own votes, own proposals, and requests held for them, until the matter is
+//! closed.
 //!
-//! Every message here may be heard twice without harm, so what is unfinished is simply sent again, at pauses that double,
-//! and at once after the membership changed. Nothing unfinished: no timer.
+//! Every message here may be heard twice without harm, so what is unfinished is simply sent again,
+//! at pauses that double, and at once after the membership changed. Nothing unfinished: no timer.
 
 use crate::Output;
 use crate::desk::{Admission, Call};

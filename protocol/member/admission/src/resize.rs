@@ -1,13 +1,16 @@
-//! A threshold that follows the group's size: its updates are proposed and approved by the members' programs, no person asked.
+//! A threshold that follows the group's size: its updates are proposed and approved by the members'
+//! programs, no person asked.
 //!
-//! The charter that everybody signed says when an update is due and to what, so there is nothing to judge; what counts is the
-//! quorum of voters that saw the size. Each voter waits its turn before it proposes, so that normally the first speaks alone.
+//! The charter that everybody signed says when an update is due and to what, so there is nothing to
+//! judge; what counts is the quorum of voters that saw the size. Each voter waits its turn before
+//! it proposes, so that normally the first speaks alone.
 
 use crate::ballots::is_update;
 use crate::desk::{Admission, Call};
 use folkmoot_base::UnixTime;
 
-/// Seconds between one voter's turn and the next one's, and until a proposal that closed is made again.
+/// Seconds between one voter's turn and the next one's, and until a proposal that closed is made
+/// again.
 const TURN_SECONDS: u64 = 2;
 /// Turns are counted to here, then all the rest speak together.
 const TURNS_MAX: u64 = 30;

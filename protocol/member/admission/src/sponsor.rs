@@ -1,5 +1,6 @@
-//! The sponsor's part: a member hands in the CSR of somebody who is not here, and enters the admission that comes of it. A member does the
-//! same for itself when it renews its own certificate.
+//! The sponsor's part: a member hands in the CSR of somebody who is not here, and enters the
+//! admission that comes of it. A member does the same for itself when it renews its own
+//! certificate.
 //!
 //! ```text
 //! holder              sponsor                         voters
@@ -8,7 +9,8 @@
 //!   |                    |==Signer: Certify=============>|  the group's key signs: it coordinates, as a contact does for its guest
 //!   |<--certificate------|====Entry(Admit), ordered=====>|  and enters it itself: no guest is there to hand it back
 //! ```
-//! If the same CSR is handed in at another member while it is open, that member becomes a sponsor too.
+//! If the same CSR is handed in at another member while it is open, that member becomes a sponsor
+//! too.
 
 use crate::desk::{Admission, Call};
 use crate::message::{OpenMessage, Reason};
@@ -18,7 +20,8 @@ use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
 use folkmoot_identity::{BuildError, Csr, EntryError, Gmc, GmcBody, Mode, Request, Roster, Scheme, Vote};
 
-/// `ADM-50`, `ADM-51`: a CSR can be granted in this group, and was neither granted nor refused for good before.
+/// `ADM-50`, `ADM-51`: a CSR can be granted in this group, and was neither granted nor refused for
+/// good before.
 pub(crate) fn check_csr(roster: &Roster, request: &Request) -> Result<(), AdmissionError> {
     let Some(csr) = request.csr() else { return Ok(()) };
     let member = csr.member();
@@ -75,7 +78,8 @@ impl Admission {
         }
     }
 
-    /// A person here asks for a new certificate for this member, from now on for as long as the charter allows.
+    /// A person here asks for a new certificate for this member, from now on for as long as the
+    /// charter allows.
     pub(crate) fn renew(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Result<(), AdmissionError> {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
@@ -94,7 +98,8 @@ impl Admission {
         Ok(())
     }
 
-    /// The certificate of a request that is ours to bring, once it is granted: as it was issued, or as we sign it ourselves for our renewal.
+    /// The certificate of a request that is ours to bring, once it is granted: as it was issued, or
+    /// as we sign it ourselves for our renewal.
     fn finished(&self, call: &Call<'_>, digest: &Digest) -> Option<Bytes> {
         let open = self.requests.get(digest).filter(|open| open.sponsored)?;
         if let Some(issued) = self.signers.issued.get(digest) {
@@ -139,8 +144,9 @@ impl Admission {
         }
     }
 
-    /// Where an authority signs, its certificate for a request is one for good: one that does not stand, nor a while later when entries on
-    /// their way have come, never will. Our own renewal is then asked for anew, as a guest asks; by a CSR nothing more can come.
+    /// Where an authority signs, its certificate for a request is one for good: one that does not
+    /// stand, nor a while later when entries on their way have come, never will. Our own renewal is
+    /// then asked for anew, as a guest asks; by a CSR nothing more can come.
     fn give_up(&mut self, call: &Call<'_>, digest: &Digest) {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
         let Some(open) = self.requests.get_mut(digest).filter(|_| central) else { return };

@@ -37,9 +37,11 @@ pub struct RequestStatus {
     pub roles: Vec<String>,
     /// The term asked for.
     pub term: (UnixTime, UnixTime),
-    /// Where the members have done their part, and the charter's authority has yet to sign: what it said last.
+    /// Where the members have done their part, and the charter's authority has yet to sign: what it
+    /// said last.
     pub waits: Option<Reason>,
-    /// The voters have granted it, and nobody can sign until they have new shares: as many as could have left with old ones.
+    /// The voters have granted it, and nobody can sign until they have new shares: as many as could
+    /// have left with old ones.
     pub stale: bool,
 }
 
@@ -79,7 +81,8 @@ pub struct SigningStatus {
     pub still: Duration,
     /// Whether this member has a share of the sharing in use.
     pub holds: bool,
-    /// Who approves each decision in the ballot that is voted in now, closed ones, too: an approval is spent all the same.
+    /// Who approves each decision in the ballot that is voted in now, closed ones, too: an approval
+    /// is spent all the same.
     pub approvals: Vec<BTreeSet<MemberId>>,
     /// Whose requests are open, and who is linked with this member.
     pub guests: Vec<MemberId>,
@@ -109,8 +112,8 @@ impl Admission {
         }
     }
 
-    /// The nodes of the charter's authority that are linked here, and when one of them last said anything; `None` where the charter has
-    /// no authority.
+    /// The nodes of the charter's authority that are linked here, and when one of them last said
+    /// anything; `None` where the charter has no authority.
     pub fn authority(&self, transcript: &Transcript) -> Option<(Vec<NodeId>, Option<Instant>)> {
         let central = transcript.roster().charter().mode() == Mode::Centralised;
         central.then(|| self.central.reached())

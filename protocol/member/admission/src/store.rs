@@ -121,7 +121,8 @@ pub(crate) fn put_revocations(list: &RevocationList) -> Persist {
     Persist::put(REVOKED_TABLE, Bytes::from_static(b"list"), list.der().clone())
 }
 
-/// Seals a share under a key that follows from the identity's, so that a copy of the store alone signs nothing.
+/// Seals a share under a key that follows from the identity's, so that a copy of the store alone
+/// signs nothing.
 pub(crate) fn seal_share(
     identity: &Identity,
     name: &Digest,

@@ -35,7 +35,8 @@ impl Admission {
         Ok(())
     }
 
-    /// A vote came. Our own comes too, after a restart from an older disk perhaps: it binds us as if we remembered.
+    /// A vote came. Our own comes too, after a restart from an older disk perhaps: it binds us as
+    /// if we remembered.
     pub(crate) fn hear_vote(&mut self, call: &Call<'_>, cms: &[u8]) -> Result<(), AdmissionError> {
         let known = self.requests.iter().flat_map(|open| open.votes.values()).any(|vote| vote.der() == cms);
         if known {
@@ -61,8 +62,8 @@ impl Admission {
         Ok(())
     }
 
-    /// `ADM-27`: a yes by which nobody could be admitted (`TRN-15`, `TRN-18`), or one that is as good as over, would be counted with the others,
-    /// and all of them refused for it.
+    /// `ADM-27`: a yes by which nobody could be admitted (`TRN-15`, `TRN-18`), or one that is as
+    /// good as over, would be counted with the others, and all of them refused for it.
     fn check_until(&self, call: &Call<'_>, open: &Open, vote: &Vote) -> Result<(), AdmissionError> {
         let (voter, until, body) = (vote.voter(), vote.content().expires, open.request.body());
         let now = self.clock.unwrap_or_default();
@@ -107,8 +108,9 @@ impl Admission {
         }
     }
 
-    /// `ADM-21`: so many object that the request is refused: once the transcript has it, nobody can be admitted by it. The
-    /// contact enters it at once, the others when they would speak again and it is still open.
+    /// `ADM-21`: so many object that the request is refused: once the transcript has it, nobody can
+    /// be admitted by it. The contact enters it at once, the others when they would speak again and
+    /// it is still open.
     pub(crate) fn refuse_for_good(&mut self, call: &Call<'_>, digest: &Digest) {
         let roster = call.transcript.roster();
         let Some(open) = self.requests.get(digest).filter(|open| open.is_objected(roster)) else { return };
@@ -119,7 +121,8 @@ impl Admission {
         }
     }
 
-    /// The votes on an open request as they stand alone (CMS, DER): what `openssl cms -verify` reads.
+    /// The votes on an open request as they stand alone (CMS, DER): what `openssl cms -verify`
+    /// reads.
     pub fn votes_on(&self, request: &Digest) -> Vec<Vote> {
         self.requests.get(request).map(|open| open.votes.values().cloned().collect()).unwrap_or_default()
     }

@@ -5,13 +5,14 @@ use folkmoot_base::limits::{MEMBERS_MAX, STEP_DEADLINE};
 use folkmoot_base::{Blob, Cause, Digest, Instant, MemberId, ViewId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long a FLUSH_OK may be missing before we complain, unless a step may take longer than usual. It is twice a step:
-/// a member may hold its flush because its key agreement waits on somebody (rule H), and must first have had the time to
-/// get rid of that one.
+/// How long a FLUSH_OK may be missing before we complain, unless a step may take longer than usual.
+/// It is twice a step: a member may hold its flush because its key agreement waits on somebody
+/// (rule H), and must first have had the time to get rid of that one.
 pub(crate) const FLUSH_DEADLINE: Duration = STEP_DEADLINE.saturating_mul(2);
 /// Longest back-off between complaints, in deadlines.
 const BACK_OFF_MAX: u32 = 8;
-/// Changes after which a FLUSH_OK for a view that nobody announced is forgotten, and most such views.
+/// Changes after which a FLUSH_OK for a view that nobody announced is forgotten, and most such
+/// views.
 pub(crate) const EARLY_VIEWS_MAX: usize = 200;
 
 /// What a member says with FLUSH_OK.
@@ -88,7 +89,8 @@ impl Pending {
         })
     }
 
-    /// FLU-06: those whose heads are not those of the most; of two as frequent, those of the smallest member count.
+    /// FLU-06: those whose heads are not those of the most; of two as frequent, those of the
+    /// smallest member count.
     fn minority(&self) -> Vec<MemberId> {
         let mut counts: Vec<(Digest, usize)> = Vec::new();
         for FlushOk { heads, .. } in self.flush_oks.values() {

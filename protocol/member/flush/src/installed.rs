@@ -14,7 +14,8 @@ pub(crate) struct Installed {
     pub(crate) members: BTreeSet<MemberId>,
     /// Came with us all the way since: neither lost nor removed.
     with_me: BTreeSet<MemberId>,
-    /// Not removed by a notice: what they sent in the view still counts (a lost one's until the next notice).
+    /// Not removed by a notice: what they sent in the view still counts (a lost one's until the
+    /// next notice).
     heard: BTreeSet<MemberId>,
     /// Said that they have it.
     received: BTreeSet<MemberId>,

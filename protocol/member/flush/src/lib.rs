@@ -73,7 +73,8 @@ pub struct Flush {
     installed: Option<Installed>,
     /// A notice came and its view, or one after it, is not installed yet.
     changing: bool,
-    /// The newest notice, unless somebody of it was lost since: then another one is certain to come.
+    /// The newest notice, unless somebody of it was lost since: then another one is certain to
+    /// come.
     pending: Option<Pending>,
     /// Why the view changes, all notices since the installed view taken together.
     cause: Option<Cause>,
@@ -81,7 +82,8 @@ pub struct Flush {
     early: Early,
     /// The layer above is asked and has not answered.
     asked: bool,
-    /// The layer above has answered, or there is no view yet: from now on we send FLUSH_OK by ourselves.
+    /// The layer above has answered, or there is no view yet: from now on we send FLUSH_OK by
+    /// ourselves.
     authorised: bool,
     /// What the layer above brings into the next view, from its flush on.
     brings: Blob,
@@ -114,7 +116,8 @@ impl Flush {
         }
     }
 
-    /// The same, where a step may take so long: each FLUSH_OK is waited for twice that, but never less than usual.
+    /// The same, where a step may take so long: each FLUSH_OK is waited for twice that, but never
+    /// less than usual.
     #[must_use]
     pub fn with_step_deadline(self, step: Duration) -> Self {
         Self { patience: step.saturating_mul(2).max(agree::FLUSH_DEADLINE), ..self }
@@ -168,7 +171,8 @@ impl Flush {
         if let Some(installed) = &mut self.installed {
             installed.lose(&lost);
         }
-        // FLU-08: a view of somebody lost is not agreed on any more; a notice without it is certain to come.
+        // FLU-08: a view of somebody lost is not agreed on any more; a notice without it is certain
+        // to come.
         if self.pending.as_ref().is_some_and(|pending| !pending.members.is_disjoint(&lost)) {
             self.pending = None;
         }
@@ -209,11 +213,13 @@ impl Flush {
         self.speak(now);
     }
 
-    /// The layer above sends no more in the installed view. `brings` goes with our FLUSH_OK to all, who find it in
-    /// [`View::brought`]: whatever becomes of the change, it is said again for each newer notice until a view is installed.
+    /// The layer above sends no more in the installed view. `brings` goes with our FLUSH_OK to all,
+    /// who find it in [`View::brought`]: whatever becomes of the change, it is said again for each
+    /// newer notice until a view is installed.
     ///
     /// # Errors
-    /// [`FlushError::LocalNotAsked`] without an open request, or a second time; [`FlushError::LocalTooLong`].
+    /// [`FlushError::LocalNotAsked`] without an open request, or a second time;
+    /// [`FlushError::LocalTooLong`].
     pub fn flush_ok(&mut self, now: Instant, brings: Bytes) -> Result<(), FlushError> {
         if !self.asked {
             return Err(FlushError::LocalNotAsked);
@@ -239,8 +245,9 @@ impl Flush {
         Ok(())
     }
 
-    /// The header of a message sent now, for a caller that builds the frame in place (header, then payload) and multicasts
-    /// it itself, before any other call to this layer and with the service returned.
+    /// The header of a message sent now, for a caller that builds the frame in place (header, then
+    /// payload) and multicasts it itself, before any other call to this layer and with the service
+    /// returned.
     ///
     /// # Errors
     /// [`FlushError::LocalNotAllowed`].

@@ -1,4 +1,5 @@
-//! What this layer multicasts to its group, always agreed or safe, so that everything of a group is in one order.
+//! What this layer multicasts to its group, always agreed or safe, so that everything of a group is
+//! in one order.
 //!
 //! | frame | from → to | means |
 //! |---|---|---|
@@ -48,7 +49,8 @@ pub enum Control {
         view: ViewId,
         /// Digest of the heads of the sender's transcript.
         heads: Digest,
-        /// What the sender's layer above brings into the view, up to [`BRINGS_BYTES_MAX`]; this layer does not look at it.
+        /// What the sender's layer above brings into the view, up to [`BRINGS_BYTES_MAX`]; this
+        /// layer does not look at it.
         brings: Blob,
     },
     /// I have installed this view.

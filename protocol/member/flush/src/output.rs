@@ -6,7 +6,8 @@ use folkmoot_base::{Cause, Digest, MemberId, Service, ViewId};
 /// What goes out. Order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// Multicast this frame to the group, after everything multicast before; it comes back through [`Flush::frame`].
+    /// Multicast this frame to the group, after everything multicast before; it comes back through
+    /// [`Flush::frame`].
     Multicast {
         /// Agreed or safe.
         service: Service,
@@ -15,7 +16,8 @@ pub enum Output {
     },
     /// The view will change: send what you must, then call [`Flush::flush_ok`] once.
     FlushRequest,
-    /// From here on, promises of the installed view hold only within the next transitional set. At most once in a view.
+    /// From here on, promises of the installed view hold only within the next transitional set. At
+    /// most once in a view.
     TransitionalSignal,
     /// A message sent in the installed view.
     Deliver {
@@ -48,13 +50,16 @@ pub struct View {
     pub id: ViewId,
     /// All members, sorted.
     pub members: Vec<MemberId>,
-    /// What each member's layer above brought along with its last FLUSH_OK, in the order of `members`.
+    /// What each member's layer above brought along with its last FLUSH_OK, in the order of
+    /// `members`.
     pub brought: Vec<Bytes>,
-    /// Those who came from my previous view with me, sorted; I am in it. Only I, if this is my first view.
+    /// Those who came from my previous view with me, sorted; I am in it. Only I, if this is my
+    /// first view.
     pub transitional_set: Vec<MemberId>,
     /// Members who did not come from my previous view with me: joined, or merged.
     pub arrived: Vec<MemberId>,
-    /// Members of my previous view who did not come with me (one who left and came back is in `arrived` too).
+    /// Members of my previous view who did not come with me (one who left and came back is in
+    /// `arrived` too).
     pub departed: Vec<MemberId>,
     /// Why; `Network` if changes of several causes were collapsed into one.
     pub cause: Cause,

@@ -25,11 +25,13 @@ impl Default for Config {
 
 /// Who signs and who is who: the member stack implements it over identity and the roster.
 pub trait Credentials {
-    /// Signs with this member's identity key: ECDSA P-256 over SHA-256, r ‖ s, deterministic (RFC 6979).
+    /// Signs with this member's identity key: ECDSA P-256 over SHA-256, r ‖ s, deterministic (RFC
+    /// 6979).
     fn sign(&self, message: &[u8]) -> [u8; 64];
     /// Whether `signature` over `message` is `member`'s. `false` also for somebody unknown.
     fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool;
-    /// SHA-256 of the member's certificate or admission entry; `None` if the roster does not have the member.
+    /// SHA-256 of the member's certificate or admission entry; `None` if the roster does not have
+    /// the member.
     fn certificate(&self, member: &MemberId) -> Option<Digest>;
     /// What the charter in force says of keys. Equal at all members at one place of the order.
     fn terms(&self) -> Terms;
@@ -79,7 +81,8 @@ pub enum Input {
     },
     /// The application's answer to [`Output::SecureFlushRequest`].
     SecureFlushOk,
-    /// Make a new key in this view. Answered by [`Output::Refreshed`], unless the view changes first.
+    /// Make a new key in this view. Answered by [`Output::Refreshed`], unless the view changes
+    /// first.
     Refresh,
     /// The time that `poll_timeout` named has come.
     Timeout,
@@ -100,7 +103,8 @@ pub enum Output {
         /// The message.
         bytes: Bytes,
     },
-    /// These members have not taken their step in time (or confirmed wrongly): order a complaint about each (K4).
+    /// These members have not taken their step in time (or confirmed wrongly): order a complaint
+    /// about each (K4).
     Complain {
         /// In which view.
         view: ViewId,

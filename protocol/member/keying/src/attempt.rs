@@ -61,7 +61,8 @@ pub(crate) enum Took {
     Complete,
 }
 
-/// What a view's attempts are bound to, taken down when the view comes: whatever the roster does later, the binding stays.
+/// What a view's attempts are bound to, taken down when the view comes: whatever the roster does
+/// later, the binding stays.
 pub(crate) struct Roll {
     pub(crate) view: View,
     /// The members with their certificates' digests.
@@ -86,7 +87,8 @@ impl Roll {
         off_roster(&self.view.members, credentials)
     }
 
-    /// KEY-14: the same view under the charter of this place in the order: what a refresh is bound to.
+    /// KEY-14: the same view under the charter of this place in the order: what a refresh is bound
+    /// to.
     pub(crate) fn renewed(&self, credentials: &dyn Credentials) -> Self {
         Self { view: self.view.clone(), certified: self.certified.clone(), terms: credentials.terms() }
     }
@@ -102,7 +104,8 @@ impl Roll {
         binding(&self.view.id, attempt, &self.certified, &self.view.brought, charter_version, names)
     }
 
-    /// Who takes part in attempt `number`, and what each brings: into a view what it said, into a refresh what all hold.
+    /// Who takes part in attempt `number`, and what each brings: into a view what it said, into a
+    /// refresh what all hold.
     fn plan(&self, core: &Core, number: u32, me: usize) -> Result<Plan, AgreementError> {
         let members = &self.view.members;
         let nothing = || vec![None; members.len()];
@@ -135,7 +138,8 @@ fn off_roster(members: &[MemberId], credentials: &dyn Credentials) -> Vec<Member
 }
 
 impl Attempt {
-    /// Begins attempt `number` for the view of `roll` and sends what is due. An attempt of one member is complete at once.
+    /// Begins attempt `number` for the view of `roll` and sends what is due. An attempt of one
+    /// member is complete at once.
     pub(crate) fn begin(
         core: &mut Core,
         roll: &Roll,
@@ -253,7 +257,8 @@ impl Attempt {
         }
     }
 
-    /// KEY-08: a confirmation proves the same key and the same transcript; a wrong one is complained of at once.
+    /// KEY-08: a confirmation proves the same key and the same transcript; a wrong one is
+    /// complained of at once.
     fn confirm(
         &mut self,
         core: &mut Core,
@@ -274,7 +279,8 @@ impl Attempt {
         Ok(())
     }
 
-    /// KEY-07: what the module refuses. Signed nonsense is complained of at once; a step out of turn changes nothing.
+    /// KEY-07: what the module refuses. Signed nonsense is complained of at once; a step out of
+    /// turn changes nothing.
     fn refuse(&mut self, core: &mut Core, sender: MemberId, source: AgreementError) -> KeyingError {
         let turn = matches!(
             source,

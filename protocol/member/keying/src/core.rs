@@ -30,7 +30,8 @@ pub(crate) struct Core {
     together: Option<Vec<MemberId>>,
     /// What the next run can start from.
     pub(crate) last_run: Option<LastRun>,
-    /// A run that started from it came to nothing by somebody's fault or silence: the next view starts from nothing.
+    /// A run that started from it came to nothing by somebody's fault or silence: the next view
+    /// starts from nothing.
     distrusted: bool,
     /// The last secure view's members and key, in the mutant that reuses it; else nothing.
     pub(crate) last: Option<(Vec<MemberId>, Epoch)>,
@@ -79,8 +80,8 @@ impl Core {
         Instance { counter: self.counter, nonce: draw(entropy) }
     }
 
-    /// Takes the next numbers for this machine: the disk has the last of them, and a restart goes on after it. So a run does
-    /// not wait for the disk, but once in so many.
+    /// Takes the next numbers for this machine: the disk has the last of them, and a restart goes
+    /// on after it. So a run does not wait for the disk, but once in so many.
     fn reserve(&mut self) {
         self.reserved = self.counter.saturating_add(RESERVED);
         let put = Persist::put("keying", self.group.0.to_vec(), encode_counter(self.reserved));
@@ -107,8 +108,8 @@ impl Core {
         self.distrusted = false;
     }
 
-    /// KEY-13: whoever says that it holds our last run has the place in it that it had. Else it is complained of, and the view
-    /// gets no key here.
+    /// KEY-13: whoever says that it holds our last run has the place in it that it had. Else it is
+    /// complained of, and the view gets no key here.
     pub(crate) fn believes(&mut self, view: &View, module: ModuleName) -> bool {
         let Some(last) = &self.last_run else { return true };
         let ours = |origin: &Option<Origin>| origin.filter(|origin| origin.run == last.run);
@@ -124,7 +125,8 @@ impl Core {
         false
     }
 
-    /// KEY-13: what somebody says it holds cannot be, by what all were told; all who see that complain.
+    /// KEY-13: what somebody says it holds cannot be, by what all were told; all who see that
+    /// complain.
     pub(crate) fn disbelieves(&mut self, view: &View, error: &KeyingError) {
         let KeyingError::LocalPlan(AgreementError::PeerOrigin { from }) = error else { return };
         if let Some(suspect) = view.members.get(*from).copied().filter(|suspect| *suspect != self.me) {

@@ -49,7 +49,8 @@ pub enum KeyingError {
     /// A message bears this member's name that this member did not send.
     #[error("somebody sent in this member's name")]
     WireImpostor,
-    /// The view does not contain this member, has doubles, is not sorted, or has members unknown to the roster.
+    /// The view does not contain this member, has doubles, is not sorted, or has members unknown to
+    /// the roster.
     #[error("the view does not fit this member and its roster")]
     LocalView,
     /// No run can be made for this view of what its members bring.

@@ -39,8 +39,9 @@ impl LastRun {
     }
 }
 
-/// What all of a view hold that a run of `module` can start from. A run of which two claim one place is nobody's: one of them
-/// lies, and only those of that run know which, so that it is not worth a quarrel. All see the same.
+/// What all of a view hold that a run of `module` can start from. A run of which two claim one
+/// place is nobody's: one of them lies, and only those of that run know which, so that it is not
+/// worth a quarrel. All see the same.
 pub(crate) fn origins(brought: &[Bytes], module: ModuleName) -> Vec<Option<Origin>> {
     let said: Vec<_> = brought.iter().map(|said| origin(said, module)).collect();
     let mut places = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! One key for each view: runs an agreement for every view that flush installs, starts anew on cascades, confirms the key
-//! at every member, and only then calls the view secure.
+//! One key for each view: runs an agreement for every view that flush installs, starts anew on
+//! cascades, confirms the key at every member, and only then calls the view secure.
 //!
 //! ```text
 //!            view                 secret                all confirmed
@@ -7,11 +7,12 @@
 //!     ^                │  (PT FT FO KL of GDH)     │                     │      │ refresh: a run beside it, same view
 //!     └────────────────┴── flush answered ─────────┴── flush_ok ─────────┘ <────┘
 //! ```
-//! Promise: members that install the same view hold the same key, bound to that view; no key serves two views; whoever
-//! moves on together installed the same; every wait on another ends in a step, a new view, or a complaint.
-//! Pure: `handle`, then [`Keying::poll_output`] until `None`, then [`Keying::poll_timeout`].
-//! Relies on: flush (one order for each view; who moves on together delivers the same before the signal; the signal at the
-//! place of every notice that removes a member). Does not rely on: the others' clocks, speed, or honesty about their keys.
+//! Promise: members that install the same view hold the same key, bound to that view; no key serves
+//! two views; whoever moves on together installed the same; every wait on another ends in a step, a
+//! new view, or a complaint. Pure: `handle`, then [`Keying::poll_output`] until `None`, then
+//! [`Keying::poll_timeout`]. Relies on: flush (one order for each view; who moves on together
+//! delivers the same before the signal; the signal at the place of every notice that removes a
+//! member). Does not rely on: the others' clocks, speed, or honesty about their keys.
 
 mod api;
 mod attempt;
@@ -57,8 +58,8 @@ pub struct Keying {
 }
 
 impl Keying {
-    /// A machine in state Cascading: it waits for its first view. `stored` is what the store holds in table "keying" under
-    /// the group's id, if anything.
+    /// A machine in state Cascading: it waits for its first view. `stored` is what the store holds
+    /// in table "keying" under the group's id, if anything.
     ///
     /// # Errors
     /// [`KeyingError::LocalStore`] if `stored` is not what this machine persisted.
@@ -72,8 +73,9 @@ impl Keying {
         Ok(Self { core, machine: Machine::Cascading(Cascading::start()), newest: None })
     }
 
-    /// Takes one input. A refused input leaves the state as it was, but for a view: it is installed below, gets no key here,
-    /// and its flush is answered. Signed nonsense is complained of all the same.
+    /// Takes one input. A refused input leaves the state as it was, but for a view: it is installed
+    /// below, gets no key here, and its flush is answered. Signed nonsense is complained of all the
+    /// same.
     ///
     /// # Errors
     /// [`KeyingError`]: `Peer…` names whose fault it is; count it and go on.
@@ -120,7 +122,8 @@ impl Keying {
         if !matches!(self.machine, Machine::Cascading(_)) || self.newest == Some(view.id) {
             return Err(KeyingError::LocalOutOfTurn("view"));
         }
-        // Flush has installed it, whatever becomes of it here: its flush will be asked for, and must be answered.
+        // Flush has installed it, whatever becomes of it here: its flush will be asked for, and
+        // must be answered.
         self.newest = Some(view.id);
         self.machine = Machine::Cascading(Cascading::keyless());
         check_view(&self.core, &view)?;
@@ -196,7 +199,8 @@ impl Keying {
         }
     }
 
-    /// This member's place in the order of the run whose key it holds: its age, where the module has ages. `None` without one.
+    /// This member's place in the order of the run whose key it holds: its age, where the module
+    /// has ages. `None` without one.
     pub fn rank(&self) -> Option<u32> {
         self.core.last_run.as_ref().map(|run| run.kept.rank())
     }

@@ -9,9 +9,9 @@
 //! | 200 CONFIRM | SAFE | every member, once it has the key | 32-byte MAC |
 //! | 201 REFRESH | AGREED | whoever wants a new key in this view | none |
 //!
-//! The signature covers ("folkmoot keying v1", binding, instance, place, step, body), where binding is SHA-256 over GroupId,
-//! ViewId, attempt, members, their certificates' digests and what they bring in order, charter version, module and cipher
-//! (DECISIONS N4).
+//! The signature covers ("folkmoot keying v1", binding, instance, place, step, body), where binding
+//! is SHA-256 over GroupId, ViewId, attempt, members, their certificates' digests and what they
+//! bring in order, charter version, module and cipher (DECISIONS N4).
 
 use crate::base::codec::{self, Serialize as _, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::base::limits::MEMBERS_MAX;
@@ -22,16 +22,16 @@ use bytes::Bytes;
 pub const CONFIRM: u8 = 200;
 /// REFRESH.
 pub const REFRESH: u8 = 201;
-/// The longest message: a hybrid MLS commit to which everybody in the largest group comes new. Each module holds its steps to
-/// less, the classical ones to a tenth.
+/// The longest message: a hybrid MLS commit to which everybody in the largest group comes new. Each
+/// module holds its steps to less, the classical ones to a tenth.
 pub const MESSAGE_BYTES_MAX: usize = MEMBERS_MAX * 10_240 + 8_192;
 
 const _: () = assert!(MESSAGE_BYTES_MAX < crate::base::limits::MESSAGE_BYTES_MAX);
 
 const LABEL: &[u8] = b"folkmoot keying v1";
 
-/// Names one member's part in one run: never used again. The counter is kept on disk; the random part keeps the name fresh
-/// even on a disk that was put back.
+/// Names one member's part in one run: never used again. The counter is kept on disk; the random
+/// part keeps the name fresh even on a disk that was put back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Instance {
     /// Grows with every run; persisted before it is used.

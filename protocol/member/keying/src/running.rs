@@ -107,8 +107,8 @@ impl Running {
         }
     }
 
-    /// KEY-12: a view whose members the roster does not have any more is not installed: all who go together see the entry
-    /// at one place before the last confirmation, or all see it later.
+    /// KEY-12: a view whose members the roster does not have any more is not installed: all who go
+    /// together see the entry at one place before the last confirmation, or all see it later.
     fn complete(self, core: &mut Core, credentials: &dyn Credentials) -> Machine {
         let off = self.roll.off_roster(credentials);
         if off.is_empty() || core.config.danger.is(Danger::KeyingKeepsExpelled) {

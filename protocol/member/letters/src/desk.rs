@@ -95,7 +95,8 @@ pub enum DeskOutput {
 /// What the application hears.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeskEvent {
-    /// A stranger wrote to the group; all members of the view hear it, in one order with everything else.
+    /// A stranger wrote to the group; all members of the view hear it, in one order with everything
+    /// else.
     Letter {
         /// To which group.
         group: GroupId,
@@ -430,8 +431,8 @@ fn open(front: &Front<'_>, from: NodeId, sealed: &Sealed) -> Result<Letter, Lett
     message::decode(&opened.ok_or(LettersError::PeerSealed(from))?)
 }
 
-/// LET-08: the certificate is its own holder's, the signature the holder's over this letter to this group; the holder is who
-/// brought it, where that is known.
+/// LET-08: the certificate is its own holder's, the signature the holder's over this letter to this
+/// group; the holder is who brought it, where that is known.
 fn verify(letter: &Letter, group: &GroupId, from: Option<NodeId>) -> Result<Read, LettersError> {
     message::check_text(&letter.body.text)?;
     if letter.body.view.group != *group {

@@ -10,11 +10,12 @@
 //!    |<- Answer, sealed to the writer's key
 //!    |-- Poll: what I have ------->|   every few seconds, by any contact: what was lost is sent again
 //! ```
-//! Promise: a letter is read by the members who hold the epoch's key and nobody else, all of them see the same one, and know
-//! by its signature which identity wrote it; an answer is read by the writer (and the members) alone, and a member signed it.
-//! The node between them sees that a guest writes, when, and how much.
-//! Relies on: session for the seed of an epoch's door key and for the way from the contact to all; the transcript for who is
-//! a member. Does not rely on: the links' being private, or delivering.
+//! Promise: a letter is read by the members who hold the epoch's key and nobody else, all of them
+//! see the same one, and know by its signature which identity wrote it; an answer is read by the
+//! writer (and the members) alone, and a member signed it. The node between them sees that a guest
+//! writes, when, and how much.
+//! Relies on: session for the seed of an epoch's door key and for the way from the contact to all;
+//! the transcript for who is a member. Does not rely on: the links' being private, or delivering.
 //!
 //! Both sides are here: [`Writer`] and [`Desk`].
 

@@ -1,6 +1,7 @@
 //! Bytes of the letters layer.
 //!
-//! Between writer and contact, over the guest's link, beside admission's (whose kinds are below 64):
+//! Between writer and contact, over the guest's link, beside admission's (whose kinds are below
+//! 64):
 //! ```text
 //! 65 Ask        group, nonce 16                                       writer -> contact
 //! 66 Door       view, epoch tag 8, key 1216, by, nonce 16, signature  contact -> writer
@@ -9,7 +10,8 @@
 //! 69 Poll       group, id of the letter, ids of the answers it has    writer -> contact
 //! 70 Answer     id of the letter, HPKE(answer)                        contact -> writer
 //! ```
-//! Between members, sealed by session: 1 Letter, 2 Answer, with the signatures that the writer and the answering member made.
+//! Between members, sealed by session: 1 Letter, 2 Answer, with the signatures that the writer and
+//! the answering member made.
 
 use crate::Sealed;
 use crate::base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};

@@ -1,4 +1,5 @@
-//! The writer's side: asks for the key, seals the letter to it, and goes on asking until it has the answers.
+//! The writer's side: asks for the key, seals the letter to it, and goes on asking until it has the
+//! answers.
 
 use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, codec, draw};
@@ -37,7 +38,8 @@ pub enum WriterOutput {
 /// What the application hears.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriterEvent {
-    /// How a letter stands, when that changes. After [`Standing::Closed`] and [`Standing::Refused`] it is given up.
+    /// How a letter stands, when that changes. After [`Standing::Closed`] and [`Standing::Refused`]
+    /// it is given up.
     Standing {
         /// Which.
         letter: Digest,

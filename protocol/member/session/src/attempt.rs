@@ -36,8 +36,9 @@ pub struct Attempt {
     pub tries: u64,
 }
 
-/// Tries every key of `kept`, derived under its own and every candidate view, for each sender's place, with the header as it
-/// is and each of these views in the additional data. Stops at the first that opens.
+/// Tries every key of `kept`, derived under its own and every candidate view, for each sender's
+/// place, with the header as it is and each of these views in the additional data. Stops at the
+/// first that opens.
 pub fn danger_attempt(kept: &[KeptKey], sealed: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Attempt {
     let mut attempt = Attempt::default();
     let Ok(header) = Header::decode(sealed) else { return attempt };

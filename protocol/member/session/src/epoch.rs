@@ -1,4 +1,5 @@
-//! One epoch: a key for each sender, derived from the group key; this member's counter; a window for each sender.
+//! One epoch: a key for each sender, derived from the group key; this member's counter; a window
+//! for each sender.
 //!
 //! ```text
 //!  group key ─ HKDF-SHA-256(salt "folkmoot session v1") ─┬─ "epoch tag" ‖ context          ─> 8 bytes
@@ -110,8 +111,8 @@ impl Epoch {
         Ok(out.freeze())
     }
 
-    /// Opens what `sender` sealed; in place if nobody else holds the bytes, else with the one copy. Only what is handed up is
-    /// marked as seen.
+    /// Opens what `sender` sealed; in place if nobody else holds the bytes, else with the one copy.
+    /// Only what is handed up is marked as seen.
     pub(crate) fn open(
         &mut self,
         (sender, service): (MemberId, Service),

@@ -33,10 +33,12 @@ pub enum OpenError {
     /// The number was seen before, or lies behind the window.
     #[error("{0} sent a number again")]
     PeerReplayed(MemberId),
-    /// What was sealed is neither a text nor a signature and a text. Only who holds the key can have made it.
+    /// What was sealed is neither a text nor a signature and a text. Only who holds the key can
+    /// have made it.
     #[error("{0} sealed what is no message")]
     PeerContent(MemberId),
-    /// It claims its sender's signature, and that does not verify. Only who holds the key can have made it.
+    /// It claims its sender's signature, and that does not verify. Only who holds the key can have
+    /// made it.
     #[error("{0} sent a message whose signature does not verify")]
     PeerSignature(MemberId),
     /// The epoch is over; its key is gone.

@@ -1,4 +1,5 @@
-//! One conversation: seals under the current epoch, opens under the current and the previous, holds while there is none.
+//! One conversation: seals under the current epoch, opens under the current and the previous, holds
+//! while there is none.
 //!
 //! ```text
 //!  plaintext ─ seal ─> header ‖ ciphertext ‖ tag ─ (ordered multicast) ─ open ─> plaintext
@@ -6,10 +7,12 @@
 //!
 //!  epochs:   current (seals, opens)  ──open_epoch──>  previous (opens)  ──close_previous──>  gone, erased
 //! ```
-//! Promise: no nonce twice under one key; nothing opens but what a member of the view sealed in it, once, under its own
-//! number; a signature in a message is its sender's over exactly this message; after [`Session::stop`] nothing is sealed
-//! until the next epoch. Each message costs one copy at most.
-//! Relies on: keying for a key that exactly the members hold. Does not rely on: order, or delivery once.
+//! Promise: no nonce twice under one key; nothing opens but what a member of the view sealed in it,
+//! once, under its own number; a signature in a message is its sender's over exactly this message;
+//! after [`Session::stop`] nothing is sealed until the next epoch. Each message costs one copy at
+//! most.
+//! Relies on: keying for a key that exactly the members hold. Does not rely on: order, or delivery
+//! once.
 
 mod attempt;
 mod epoch;
@@ -59,7 +62,8 @@ impl Default for Config {
     }
 }
 
-/// Whether the stamp's sender signed this text under this stamp: the answer of whoever knows the members' keys.
+/// Whether the stamp's sender signed this text under this stamp: the answer of whoever knows the
+/// members' keys.
 pub type Verify<'a> = &'a dyn Fn(&Stamp, &[u8], &Signature) -> bool;
 
 /// An opened message.
@@ -124,13 +128,14 @@ impl Session {
         }
     }
 
-    /// Opens an epoch: its key becomes the one to seal under, the epoch before it remains for opening until
-    /// [`Self::close_previous`]. Call with the view and members of keying's `SecureView` or `Refreshed`, key and cipher of its
-    /// epoch, then drain
+    /// Opens an epoch: its key becomes the one to seal under, the epoch before it remains for
+    /// opening until [`Self::close_previous`]. Call with the view and members of keying's
+    /// `SecureView` or `Refreshed`, key and cipher of its epoch, then drain
     /// [`Self::poll_received`], then [`Self::take_held`].
     ///
     /// # Errors
-    /// [`SessionError`]: the list does not fit, the view is of another group, or this epoch was opened before (SES-05).
+    /// [`SessionError`]: the list does not fit, the view is of another group, or this epoch was
+    /// opened before (SES-05).
     pub fn open_epoch(
         &mut self,
         view: ViewId,
@@ -157,12 +162,13 @@ impl Session {
 
     /// Seals one application message under the current epoch.
     ///
-    /// `plaintext` is 0 to [`MESSAGE_BYTES_MAX`] bytes. Returns header, ciphertext of the same length, 16-byte tag. Each
-    /// call uses one counter, never again in this epoch.
+    /// `plaintext` is 0 to [`MESSAGE_BYTES_MAX`] bytes. Returns header, ciphertext of the same
+    /// length, 16-byte tag. Each call uses one counter, never again in this epoch.
     ///
     /// # Errors
-    /// [`SealError::LocalTooLong`]; [`SealError::NoEpoch`] while there is no key or sealing is stopped: hand it to
-    /// [`Self::hold`]; [`SealError::EpochSpent`] after `seals_per_epoch_max` messages: hold it, and ask for a new key.
+    /// [`SealError::LocalTooLong`]; [`SealError::NoEpoch`] while there is no key or sealing is
+    /// stopped: hand it to [`Self::hold`]; [`SealError::EpochSpent`] after `seals_per_epoch_max`
+    /// messages: hold it, and ask for a new key.
     ///
     /// # Source
     /// docs/protocol/session.md, rules SES-01 to SES-08.
@@ -170,7 +176,8 @@ impl Session {
         self.sealing(plaintext)?.seal(plaintext, Content::Text, None)
     }
 
-    /// [`Self::seal`] for a word of the letters layer: whoever opens it hands it there, not to the application.
+    /// [`Self::seal`] for a word of the letters layer: whoever opens it hands it there, not to the
+    /// application.
     ///
     /// # Errors
     /// As [`Self::seal`].
@@ -186,8 +193,9 @@ impl Session {
         self.current.as_ref().filter(|_| !self.stopped).map(Epoch::letters)
     }
 
-    /// [`Self::seal`], with the sender's signature sealed in, 64 bytes more. `sign` is asked once to sign the plaintext under
-    /// the stamp that it is given ([`Stamp::sign`]); `service` is the one that the message will be delivered with.
+    /// [`Self::seal`], with the sender's signature sealed in, 64 bytes more. `sign` is asked once
+    /// to sign the plaintext under the stamp that it is given ([`Stamp::sign`]); `service` is the
+    /// one that the message will be delivered with.
     ///
     /// # Errors
     /// As [`Self::seal`].
@@ -241,7 +249,8 @@ impl Session {
         core::iter::from_fn(|| self.sends.pop()).map(|(_, message)| message).collect()
     }
 
-    /// Opens one sealed message that `sender` multicast with `service`, own ones too. A signature in it is put to `verify`.
+    /// Opens one sealed message that `sender` multicast with `service`, own ones too. A signature
+    /// in it is put to `verify`.
     ///
     /// # Errors
     /// [`OpenError`]; nothing changes but what it says.
@@ -267,7 +276,8 @@ impl Session {
         }
     }
 
-    /// The next message that was held for the epoch that is open now, with who sent it and how it was ordered.
+    /// The next message that was held for the epoch that is open now, with who sent it and how it
+    /// was ordered.
     pub fn poll_received(
         &mut self,
         verify: Verify<'_>,
@@ -286,7 +296,8 @@ impl Session {
         Some((sender, epoch.open(sender, header, sealed, verify)))
     }
 
-    /// Stops sealing at once (K3): a notice removed somebody. Opening goes on. Until the next [`Self::open_epoch`].
+    /// Stops sealing at once (K3): a notice removed somebody. Opening goes on. Until the next
+    /// [`Self::open_epoch`].
     pub fn stop(&mut self) {
         self.stopped = !self.config.danger.is(Danger::SessionSealsAfterRemoval);
     }

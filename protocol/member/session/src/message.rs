@@ -10,7 +10,8 @@
 //!           1 ‖ signature 64 ‖ text       signed by its sender: seen by those who open it, and nobody else
 //!           2 ‖ word                      of the letters layer, which signs what it has to say
 //! ```
-//! Big endian. Nonce: four zero bytes, then the counter. Additional data: the header, GroupId, ViewId.
+//! Big endian. Nonce: four zero bytes, then the counter. Additional data: the header, GroupId,
+//! ViewId.
 
 use crate::base::limits::MESSAGE_BYTES_MAX;
 use crate::error::OpenError;
@@ -43,7 +44,8 @@ pub enum Content {
     Letters,
 }
 
-/// Public name of an epoch on the wire, derived from its key: commits to the key, so that one key at most is ever tried.
+/// Public name of an epoch on the wire, derived from its key: commits to the key, so that one key
+/// at most is ever tried.
 pub(crate) type EpochTag = [u8; 8];
 
 /// What stands before the ciphertext.
@@ -82,7 +84,8 @@ impl Header {
     }
 }
 
-/// What a message came with besides its text, sender, view and service; with these, all that a signature covers.
+/// What a message came with besides its text, sender, view and service; with these, all that a
+/// signature covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
     /// The public tag of the key that sealed it.

@@ -23,7 +23,8 @@ pub struct Config {
     pub step_deadline: Duration,
     /// Messages after which a key epoch ends.
     pub seals_per_epoch_max: u64,
-    /// Of one who speaks for the authority: whether others do, too, with whom it shares a log ([`Event::Log`]).
+    /// Of one who speaks for the authority: whether others do, too, with whom it shares a log
+    /// ([`Event::Log`]).
     pub replicated: bool,
     /// What a mutant does wrong.
     pub danger: Mutant,
@@ -68,10 +69,12 @@ pub enum Command {
         service: Service,
         /// 0 to `MESSAGE_BYTES_MAX` bytes.
         payload: Bytes,
-        /// Whether it carries this member's signature: every receiver can then prove to others who said it.
+        /// Whether it carries this member's signature: every receiver can then prove to others who
+        /// said it.
         signed: bool,
     },
-    /// As a stranger: ask for admission through whichever contacts can be reached, until it is decided.
+    /// As a stranger: ask for admission through whichever contacts can be reached, until it is
+    /// decided.
     Apply,
     /// Vote on a request or a proposal.
     Vote {
@@ -104,7 +107,8 @@ pub enum Command {
         /// In order.
         voters: Vec<MemberId>,
     },
-    /// `Expel`, `ChangeCharter` or `Electorate`, even if those who stay can then no longer admit, remove or decide.
+    /// `Expel`, `ChangeCharter` or `Electorate`, even if those who stay can then no longer admit,
+    /// remove or decide.
     Forced(Box<Command>),
     /// Write to a group as one who is no member of it, until it is answered.
     Write {
@@ -156,9 +160,11 @@ pub struct Petition {
     pub roles: Vec<String>,
     /// The term asked for, from and to.
     pub term: (UnixTime, UnixTime),
-    /// The members have done their part, and the authority has yet to sign; why it does not, if it said so.
+    /// The members have done their part, and the authority has yet to sign; why it does not, if it
+    /// said so.
     pub waits: Option<Option<&'static str>>,
-    /// The voters have granted it, and nobody can sign until they have new shares: as many as could have left with old ones.
+    /// The voters have granted it, and nobody can sign until they have new shares: as many as could
+    /// have left with old ones.
     pub stale: bool,
 }
 
@@ -191,7 +197,8 @@ pub enum SendError {
     /// The message is longer than a message may be.
     #[error("{0} bytes are more than a message may have")]
     LocalTooLong(usize),
-    /// The view has no quorum of the electorate, and the charter lets such a side only read, or nothing.
+    /// The view has no quorum of the electorate, and the charter lets such a side only read, or
+    /// nothing.
     #[error("this side of the split is a minority, and the charter does not let a minority send")]
     LocalMinority,
     /// So much is held already while a key is being agreed.
@@ -227,7 +234,8 @@ pub enum Event {
     Message {
         /// To which group.
         group: GroupId,
-        /// From whom: by the word of its node, and by the sender's key, which all of the view can derive; see `origin`.
+        /// From whom: by the word of its node, and by the sender's key, which all of the view can
+        /// derive; see `origin`.
         sender: MemberId,
         /// In which secure view.
         view: ViewId,
@@ -235,10 +243,12 @@ pub enum Event {
         service: Service,
         /// What.
         payload: Bytes,
-        /// Which of its sender's messages it is, and the sender's signature, verified, if it gave one.
+        /// Which of its sender's messages it is, and the sender's signature, verified, if it gave
+        /// one.
         origin: Origin,
     },
-    /// A stranger wrote to the group. All members of the view hear it, in one order with its messages.
+    /// A stranger wrote to the group. All members of the view hear it, in one order with its
+    /// messages.
     Letter {
         /// To which group.
         group: GroupId,
@@ -310,7 +320,8 @@ pub enum Event {
         /// Votes needed.
         need: u32,
     },
-    /// We hold our certificate: what we asked for is granted. The group has it a moment later, in order: [`Self::Admitted`].
+    /// We hold our certificate: what we asked for is granted. The group has it a moment later, in
+    /// order: [`Self::Admitted`].
     Certified {
         /// It, X.509, DER.
         certificate: Bytes,
@@ -327,8 +338,8 @@ pub enum Event {
         /// Why, in plain words.
         reason: String,
     },
-    /// The voters said no to our request for admission: so many that the rest are too few. Only a voter who thinks again
-    /// can change that.
+    /// The voters said no to our request for admission: so many that the rest are too few. Only a
+    /// voter who thinks again can change that.
     Denied {
         /// Why, in plain words.
         reason: String,
@@ -362,11 +373,11 @@ pub enum Event {
         /// Who.
         node: NodeId,
     },
-    /// As the authority, with replicas: have this record ordered in the log that they share, and bring it back with
-    /// [`Command::Logged`]. May be said again.
+    /// As the authority, with replicas: have this record ordered in the log that they share, and
+    /// bring it back with [`Command::Logged`]. May be said again.
     Log(Bytes),
-    /// As the authority, with replicas: the log has another certificate for a request than our disk (`ADM-81`). Nothing is issued any more; end
-    /// the process.
+    /// As the authority, with replicas: the log has another certificate for a request than our disk
+    /// (`ADM-81`). Nothing is issued any more; end the process.
     LogConflict {
         /// What to do, in plain words.
         reason: String,

@@ -80,7 +80,8 @@ impl Member {
         }
     }
 
-    /// Out of the group: keys are erased, held messages are reported, and a group still wanted is asked for again.
+    /// Out of the group: keys are erased, held messages are reported, and a group still wanted is
+    /// asked for again.
     pub(crate) fn removed(&mut self, now: Instant, group: GroupId, cause: Cause) {
         let known = self.stacks.contains_key(&group);
         self.drop_stack(group);
@@ -288,7 +289,8 @@ impl Member {
         }
     }
 
-    /// MEM-05: a vote for another module or cipher takes effect with a new key, in the view that stands.
+    /// MEM-05: a vote for another module or cipher takes effect with a new key, in the view that
+    /// stands.
     pub(crate) fn follow_charter(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         let charter = self.transcript.roster().charter();
         if self.stacks.get(&group).is_some_and(|stack| stack.is_behind(charter)) {

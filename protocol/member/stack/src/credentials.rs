@@ -21,8 +21,8 @@ impl Who<'_> {
         self.transcript.roster().member(member).map(|admission| &admission.key)
     }
 
-    /// Whether the stamp's sender signed this. Who is off the roster since it was sent, has signed it all the same: that it
-    /// was sent in time is for flush and session to know.
+    /// Whether the stamp's sender signed this. Who is off the roster since it was sent, has signed
+    /// it all the same: that it was sent in time is for flush and session to know.
     pub(crate) fn signed(&self, stamp: &Stamp, text: &[u8], signature: &Signature) -> bool {
         let key = self.transcript.roster().key_of(&stamp.sender);
         key.is_some_and(|key| stamp.verify(key, text, signature).is_ok())

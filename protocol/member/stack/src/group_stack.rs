@@ -44,7 +44,8 @@ pub(crate) struct GroupStack {
     /// When the key in use was made, or another was last asked for because of its age.
     pub(crate) keyed_at: Instant,
     step_deadline: Duration,
-    /// What the charter lets this side do: `Continue` unless the installed view has no quorum of the electorate.
+    /// What the charter lets this side do: `Continue` unless the installed view has no quorum of
+    /// the electorate.
     pub(crate) minority: Minority,
     /// Members of the newest notice.
     pub(crate) noticed: Vec<MemberId>,
@@ -93,9 +94,10 @@ impl GroupStack {
         })
     }
 
-    /// What the roster now means for the installed view: MEM-03, nothing is sealed any more for who is off it (K3, at the
-    /// entry's place, since its notice may come later); MEM-04, what the charter lets these members do together: anything,
-    /// if a quorum of the electorate is among them.
+    /// What the roster now means for the installed view: MEM-03, nothing is sealed any more for who
+    /// is off it (K3, at the entry's place, since its notice may come later); MEM-04, what the
+    /// charter lets these members do together: anything, if a quorum of the electorate is among
+    /// them.
     pub(crate) fn follow(&mut self, roster: &Roster) {
         let Some(installed) = &self.installed else { return };
         if installed.members.iter().any(|member| !roster.is_member(member)) {
@@ -106,7 +108,8 @@ impl GroupStack {
         self.minority = if whole { Minority::Continue } else { roster.charter().minority() };
     }
 
-    /// MEM-05: whether the key in use was agreed on, or is used, in another way than the charter now says.
+    /// MEM-05: whether the key in use was agreed on, or is used, in another way than the charter
+    /// now says.
     pub(crate) fn is_behind(&self, charter: &Charter) -> bool {
         self.installed.as_ref().is_some_and(|installed| {
             let (keying, cipher) = charter.suite(&installed.view.group);
@@ -114,8 +117,8 @@ impl GroupStack {
         })
     }
 
-    /// MEM-06: when this member asks for another key because of the age of this one. The first of the view asks; each of the
-    /// others only if those before it did not.
+    /// MEM-06: when this member asks for another key because of the age of this one. The first of
+    /// the view asks; each of the others only if those before it did not.
     pub(crate) fn renew_at(&self, me: &MemberId, charter: &Charter) -> Option<Instant> {
         let installed = self.installed.as_ref()?;
         let place = installed.members.iter().position(|member| member == me)?;
@@ -136,8 +139,8 @@ impl GroupStack {
         self.session.can_seal() && self.flush.may_send() && self.keying.state() == keying::State::Secure
     }
 
-    /// Seals one message, signed with `key` if it is to be, and puts it behind its flush header: what goes to the node, and
-    /// with which service.
+    /// Seals one message, signed with `key` if it is to be, and puts it behind its flush header:
+    /// what goes to the node, and with which service.
     pub(crate) fn seal(
         &mut self,
         manner: Manner,
@@ -177,7 +180,8 @@ impl GroupStack {
         due
     }
 
-    /// When to wake. `able`: whether the node could order a join now; if not, asking waits for that.
+    /// When to wake. `able`: whether the node could order a join now; if not, asking waits for
+    /// that.
     pub(crate) fn poll_timeout(&self, able: bool, me: &MemberId, charter: &Charter) -> Option<Instant> {
         let ask = (able && !self.joined).then_some(self.ask_at);
         let renew = self.renew_at(me, charter);

@@ -103,7 +103,8 @@ impl Member {
         }
     }
 
-    /// What has become due: the machines' deadlines, joins to ask for again, requests and votes to send again.
+    /// What has become due: the machines' deadlines, joins to ask for again, requests and votes to
+    /// send again.
     pub(crate) fn wake(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
         for group in groups {

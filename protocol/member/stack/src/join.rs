@@ -80,8 +80,9 @@ impl Member {
         Ok(())
     }
 
-    /// Who was expelled has no use for its shares of the group's key, and whoever takes its disk shall have none. One whose
-    /// certificate ran out keeps them: it may be a holder again, and many may run out on one day.
+    /// Who was expelled has no use for its shares of the group's key, and whoever takes its disk
+    /// shall have none. One whose certificate ran out keeps them: it may be a holder again, and
+    /// many may run out on one day.
     fn erase_shares(&mut self) {
         if self.config.danger.is(base::Danger::AdmissionKeepsOldShares) {
             return;
@@ -117,7 +118,8 @@ impl Member {
 
     /// Asks for admission, from now until it is decided.
     fn apply(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        // Also while inside: our transcript may not know yet that our certificate ran out while we were away.
+        // Also while inside: our transcript may not know yet that our certificate ran out while we
+        // were away.
         self.wants_in = true;
         match &self.door {
             Door::Closed => {}
@@ -138,7 +140,8 @@ impl Member {
         }
     }
 
-    /// Who was told to ask, and learns that its certificate ran out, asks again. Who was expelled does not.
+    /// Who was told to ask, and learns that its certificate ran out, asks again. Who was expelled
+    /// does not.
     fn apply_if_ended(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let former = self.transcript.roster().former(&self.me);
         let expired = former.is_some_and(|(_, ending)| matches!(ending, Ending::Expired { .. }));
@@ -189,7 +192,8 @@ impl Member {
         }
     }
 
-    /// Tells the door how many are in the group's view, if that has changed: heartbeats to the authority say it.
+    /// Tells the door how many are in the group's view, if that has changed: heartbeats to the
+    /// authority say it.
     pub(crate) fn tell_present(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let installed = self.stacks.get(&self.home).and_then(|stack| stack.installed.as_ref());
         let present =
@@ -238,7 +242,8 @@ impl Member {
         }
     }
 
-    /// Keeps in memory what the store has of votes and requests: a member that is admitted anew begins from it.
+    /// Keeps in memory what the store has of votes and requests: a member that is admitted anew
+    /// begins from it.
     fn remember(&mut self, persist: &base::Persist) {
         self.stored.retain(|(key, _)| *key != persist.key);
         if let Some(value) = persist.value.as_ref().filter(|_| persist.key.table != OFFICE_TABLE) {
@@ -278,7 +283,8 @@ impl Member {
         self.ask_again(now);
     }
 
-    /// What an entry means for each group's stack, at its own place in the order. A notice comes with it, or a little later.
+    /// What an entry means for each group's stack, at its own place in the order. A notice comes
+    /// with it, or a little later.
     fn follow_roster(&mut self, now: Instant, change: &Change) {
         let (me, roster) = (self.me, self.transcript.roster());
         for stack in self.stacks.values_mut() {
@@ -294,7 +300,8 @@ impl Member {
             for (group, on_its_way) in stacks {
                 self.removed(now, group, cause);
                 if on_its_way {
-                    // Should we be admitted again before the join has its place, nobody would be there to answer for it.
+                    // Should we be admitted again before the join has its place, nobody would be
+                    // there to answer for it.
                     self.tell_node(ToNode::Leave { member: me, group });
                 }
             }

@@ -1,4 +1,5 @@
-//! The upper floor: flush, keying, session and admission joined, over whatever node the stair leads to.
+//! The upper floor: flush, keying, session and admission joined, over whatever node the stair leads
+//! to.
 //!
 //! ```text
 //!      Command |                                ^ Event
@@ -8,8 +9,8 @@
 //!     [ flush   ]  one picture for all                                                    change.rs
 //!       ToNode v                                ^ ToMember     (attach)
 //! ```
-//! A member holds the secrets and knows no address. It believes its node about order, and nobody about who is in: its
-//! transcript is its own, verified entry by entry. Each file is one journey.
+//! A member holds the secrets and knows no address. It believes its node about order, and nobody
+//! about who is in: its transcript is its own, verified entry by entry. Each file is one journey.
 
 mod api;
 mod broken;
@@ -84,8 +85,8 @@ impl Member {
         Self::with_transcript(config, transcript, stored)
     }
 
-    /// The same with a transcript that was verified in this process: members of one node need not each verify what the
-    /// store holds. What comes later, each verifies for itself.
+    /// The same with a transcript that was verified in this process: members of one node need not
+    /// each verify what the store holds. What comes later, each verifies for itself.
     ///
     /// # Errors
     /// [`MemberError`]: votes in the store do not stand.
@@ -160,8 +161,8 @@ impl Member {
         !self.congested && self.stacks.get(&group).is_some_and(GroupStack::can_send)
     }
 
-    /// A message as a file that proves to others who said it, from what came with it: docs/protocol/identity.md, "Signed
-    /// message".
+    /// A message as a file that proves to others who said it, from what came with it:
+    /// docs/protocol/identity.md, "Signed message".
     ///
     /// # Errors
     /// [`MessageError`]: the parts do not belong together, or the group never had such a member.
@@ -200,7 +201,8 @@ impl Member {
         self.out.push_back(UpperOutput::Trace(api::trace(layer, text)));
     }
 
-    /// Something was refused: said once for each power of two, so that a flood of garbage is no flood of lines.
+    /// Something was refused: said once for each power of two, so that a flood of garbage is no
+    /// flood of lines.
     fn refuse(&mut self, layer: &'static str, error: &dyn core::fmt::Display) {
         self.refused = self.refused.saturating_add(1);
         if self.refused.is_power_of_two() {

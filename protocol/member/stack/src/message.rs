@@ -34,7 +34,8 @@ pub(crate) enum Data {
 }
 
 impl Payload {
-    /// Reads a payload without copying it; `None` for a kind that this release does not know (rule MEM-01).
+    /// Reads a payload without copying it; `None` for a kind that this release does not know (rule
+    /// MEM-01).
     pub(crate) fn decode(bytes: &Bytes) -> Option<Self> {
         match *bytes.first()? {
             OPEN => Some(Self::Open(bytes.slice(1..))),
@@ -45,7 +46,8 @@ impl Payload {
 }
 
 impl Data {
-    /// Reads the data of a flush frame without copying it; `None` for an unknown kind (rule MEM-02).
+    /// Reads the data of a flush frame without copying it; `None` for an unknown kind (rule
+    /// MEM-02).
     pub(crate) fn decode(bytes: &Bytes) -> Option<Self> {
         match *bytes.first()? {
             KEYING => Some(Self::Keying(bytes.slice(1..))),
@@ -70,7 +72,8 @@ pub(crate) fn keying(message: &[u8]) -> Bytes {
     joined(&[&[KEYING], message])
 }
 
-/// A sealed message as a payload: header of its flush frame and sealed bytes, put together in one copy.
+/// A sealed message as a payload: header of its flush frame and sealed bytes, put together in one
+/// copy.
 pub(crate) fn sealed(flush_header: &[u8], sealed: &[u8]) -> Bytes {
     joined(&[&[FLUSH], flush_header, &[SEALED], sealed])
 }

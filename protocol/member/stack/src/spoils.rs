@@ -36,15 +36,16 @@ impl Spoils {
         self.0.iter().map(|kept| kept.key.expose())
     }
 
-    /// Tries every key on `sealed`, under its own view and every candidate's: nothing but the key can be missing.
+    /// Tries every key on `sealed`, under its own view and every candidate's: nothing but the key
+    /// can be missing.
     pub fn danger_attempt(&self, sealed: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Attempt {
         danger_attempt(&self.0, sealed, candidates)
     }
 }
 
 impl Member {
-    /// Tries every key this member ever held on the sealed message in `payload`, a payload as nodes order them; `None` if
-    /// there is none in it.
+    /// Tries every key this member ever held on the sealed message in `payload`, a payload as nodes
+    /// order them; `None` if there is none in it.
     #[doc(hidden)]
     pub fn danger_attempt(&self, payload: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Option<Attempt> {
         let Some(Payload::Flush(frame)) = Payload::decode(payload) else { return None };

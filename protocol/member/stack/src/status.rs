@@ -126,13 +126,15 @@ impl Member {
         }
     }
 
-    /// How its signing sessions stand, in which several members make one share or one signature together.
+    /// How its signing sessions stand, in which several members make one share or one signature
+    /// together.
     pub fn signing(&self, now: Instant) -> Option<SigningStatus> {
         let Door::Inside(admission) = &self.door else { return None };
         Some(admission.signing(now, &self.transcript))
     }
 
-    /// What guests said at the door so far, and what was refused of it; nothing unless we are a member.
+    /// What guests said at the door so far, and what was refused of it; nothing unless we are a
+    /// member.
     pub fn door_counters(&self) -> Counters {
         match &self.door {
             Door::Inside(admission) => admission.counters(),

@@ -18,7 +18,8 @@ pub(crate) struct Membership {
     pub(crate) stamp: Stamp,
     /// Serial of the first notice that lists it.
     since: u64,
-    /// The notices that its node stood by at the last merge: whom it waits for may still be those of one of them.
+    /// The notices that its node stood by at the last merge: whom it waits for may still be those
+    /// of one of them.
     stood: Vec<NoticeLabel>,
 }
 
@@ -103,7 +104,8 @@ impl Circle {
         }
     }
 
-    /// The latest notices that local members were told of, over merges too: what a State says of them.
+    /// The latest notices that local members were told of, over merges too: what a State says of
+    /// them.
     pub(crate) fn stood(&self) -> Vec<NoticeLabel> {
         self.stood.iter().copied().collect()
     }
@@ -134,13 +136,15 @@ impl Circle {
         was
     }
 
-    /// Whether `node` may speak for `member` here: it hosts it, or did until the transitional signal.
+    /// Whether `node` may speak for `member` here: it hosts it, or did until the transitional
+    /// signal.
     pub(crate) fn hosts(&self, node: NodeId, member: &MemberId) -> bool {
         self.memberships.get(member).is_some_and(|membership| membership.node == node)
             || self.departing.get(member) == Some(&node)
     }
 
-    /// Marks the members on nodes that are not in `nodes` as lost, and names them. With `heard`, they are heard on.
+    /// Marks the members on nodes that are not in `nodes` as lost, and names them. With `heard`,
+    /// they are heard on.
     pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) -> Vec<MemberId> {
         let gone: Vec<(MemberId, NodeId)> = self
             .memberships
@@ -200,7 +204,8 @@ impl Circle {
         digest(&[b"folkmoot group members v1", &bytes])
     }
 
-    /// Keeps `view` as the newest notice although it was not made here, or not now: nobody of it came or went.
+    /// Keeps `view` as the newest notice although it was not made here, or not now: nobody of it
+    /// came or went.
     pub(crate) fn keep_notice(&mut self, view: ViewId) {
         self.record(view, false);
     }
@@ -234,10 +239,12 @@ impl Circle {
         }
     }
 
-    /// Counts a complaint: `Some(true)` if it is the one that removes `suspect`, `None` if it does not count.
+    /// Counts a complaint: `Some(true)` if it is the one that removes `suspect`, `None` if it does
+    /// not count.
     ///
-    /// It counts among those of the view it names who are still in; of one from before the last merge, those are known by what
-    /// their nodes said then. Such a one counts in the newest notice, too: all who are in wait for it in the end.
+    /// It counts among those of the view it names who are still in; of one from before the last
+    /// merge, those are known by what their nodes said then. Such a one counts in the newest
+    /// notice, too: all who are in wait for it in the end.
     pub(crate) fn complaint(
         &mut self,
         complainer: MemberId,

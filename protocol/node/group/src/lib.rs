@@ -166,7 +166,8 @@ impl Group {
         Ok(())
     }
 
-    /// `member` is gone: it hears nothing more, and an ordered message takes it out of all its groups.
+    /// `member` is gone: it hears nothing more, and an ordered message takes it out of all its
+    /// groups.
     ///
     /// # Errors
     /// [`GroupError::LocalNotAttached`].
@@ -202,10 +203,12 @@ impl Group {
         Ok(())
     }
 
-    /// Orders `payload` to the members of `group`; services below agreed travel as they are asked for.
+    /// Orders `payload` to the members of `group`; services below agreed travel as they are asked
+    /// for.
     ///
     /// # Errors
-    /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`], [`GroupError::LocalTooLong`].
+    /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`],
+    /// [`GroupError::LocalTooLong`].
     pub fn send(
         &mut self,
         member: MemberId,
@@ -240,7 +243,8 @@ impl Group {
         Ok(())
     }
 
-    /// Orders a notice with cause `Refresh` for `group`: same members, new key. One node asks, not all.
+    /// Orders a notice with cause `Refresh` for `group`: same members, new key. One node asks, not
+    /// all.
     ///
     /// # Errors
     /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`].
@@ -250,7 +254,8 @@ impl Group {
         Ok(())
     }
 
-    /// Orders a transcript entry, verified by the caller; it comes back as [`Output::Entry`], here and everywhere.
+    /// Orders a transcript entry, verified by the caller; it comes back as [`Output::Entry`], here
+    /// and everywhere.
     ///
     /// # Errors
     /// [`GroupError::LocalTooLong`].
@@ -262,8 +267,9 @@ impl Group {
         Ok(())
     }
 
-    /// The transcript's heads are these now, and `landmarks` are some ancestors at growing distances (at most
-    /// [`LANDMARKS_MAX`] are used; none is allowed, and costs traffic only if transcripts differ). Call at the start, and after each entry.
+    /// The transcript's heads are these now, and `landmarks` are some ancestors at growing
+    /// distances (at most [`LANDMARKS_MAX`] are used; none is allowed, and costs traffic only if
+    /// transcripts differ). Call at the start, and after each entry.
     pub fn heads(&mut self, heads: Vec<EntryId>, landmarks: Vec<EntryId>) {
         let sorted = |ids: Vec<EntryId>| ids.into_iter().collect::<BTreeSet<_>>().into_iter();
         let landmarks = landmarks.into_iter().take(LANDMARKS_MAX).collect();
@@ -271,7 +277,8 @@ impl Group {
         self.restate();
     }
 
-    /// The roster lost these members with the entry just delivered: they leave all groups at that place, with that cause.
+    /// The roster lost these members with the entry just delivered: they leave all groups at that
+    /// place, with that cause.
     pub fn roster_changed(&mut self, removed: &[(MemberId, Cause)]) {
         let touched = self.strike(removed);
         match self.phase {
@@ -368,7 +375,8 @@ impl Group {
             Control::Complain { member, view, suspect } if matches!(self.phase, Phase::Open) => {
                 self.complaint(peer, member, view, suspect)
             }
-            // Who goes is decided by the merge; who is still silent after it is complained about again.
+            // Who goes is decided by the merge; who is still silent after it is complained about
+            // again.
             Control::Complain { .. } => Ok(()),
             Control::Entry { entry } => {
                 self.out.push_back(Output::Entry(entry.0));

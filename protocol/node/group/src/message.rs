@@ -99,7 +99,8 @@ pub struct Heads {
     pub landmarks: Vec<EntryId>,
 }
 
-/// What a node says of itself once in each configuration. A node is the authority on its own members.
+/// What a node says of itself once in each configuration. A node is the authority on its own
+/// members.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct State {
     /// For which configuration.
@@ -117,7 +118,8 @@ pub struct GroupState {
     pub group: GroupId,
     /// The newest notice, if nobody of it was lost since.
     pub noticed: Option<Noticed>,
-    /// The latest notices that its members were told of and may still stand in, oldest first: at most [`STOOD_MAX`].
+    /// The latest notices that its members were told of and may still stand in, oldest first: at
+    /// most [`STOOD_MAX`].
     pub stood: Vec<NoticeLabel>,
     /// The node's members in it; sorted.
     pub members: Vec<Joined>,
@@ -126,7 +128,8 @@ pub struct GroupState {
 /// Most notices that a node says its members may still stand in.
 pub(crate) const STOOD_MAX: usize = 8;
 
-/// Short name of a notice: the first bytes of a digest of its id. Two that are alike by chance only mix complaints.
+/// Short name of a notice: the first bytes of a digest of its id. Two that are alike by chance only
+/// mix complaints.
 pub type NoticeLabel = [u8; 8];
 
 /// The label of the notice with this id.

@@ -111,8 +111,8 @@ impl Group {
         }
     }
 
-    /// Takes `member` out of `group` and tells it, if it lives here; but for a detach: then nobody listens, or knows already.
-    /// `Some(group)` if it was in.
+    /// Takes `member` out of `group` and tells it, if it lives here; but for a detach: then nobody
+    /// listens, or knows already. `Some(group)` if it was in.
     pub(crate) fn take_out(&mut self, member: MemberId, group: GroupId, cause: Cause) -> Option<GroupId> {
         let circle = self.circles.get_mut(&group)?;
         let node = circle.membership(&member)?.node;

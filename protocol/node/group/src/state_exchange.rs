@@ -24,7 +24,8 @@ use folkmoot_base::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Most changes kept while tables are merged; beyond it they are dropped, and a later State makes leaves good.
+/// Most changes kept while tables are merged; beyond it they are dropped, and a later State makes
+/// leaves good.
 pub(crate) const CHANGES_MAX: usize = 65_536;
 /// Most messages of members not yet merged that are kept until the merge.
 const DEFERRED_MAX: usize = 1_024;
@@ -92,7 +93,8 @@ impl Group {
         self.submit(Service::Agreed, encode(&Control::State(state)));
     }
 
-    /// Changes ordered since the tables were last whole: our own take effect now, those of others come with their States.
+    /// Changes ordered since the tables were last whole: our own take effect now, those of others
+    /// come with their States.
     fn settle_own_changes(&mut self, roster: &dyn Roster) {
         for change in std::mem::take(&mut self.changes) {
             if change.node == self.config.me {
@@ -186,7 +188,8 @@ impl Group {
         Ok(())
     }
 
-    /// The other nodes of the configuration that have not spoken; if all have, those whose transcripts differ from ours.
+    /// The other nodes of the configuration that have not spoken; if all have, those whose
+    /// transcripts differ from ours.
     pub(crate) fn awaited_nodes(&self) -> Vec<NodeId> {
         let (Phase::Exchange(exchange), Some(configuration)) = (&self.phase, &self.configuration) else {
             return Vec::new();
@@ -256,7 +259,8 @@ impl Group {
         }
     }
 
-    /// The tables of all nodes, and the changes ordered meanwhile, become the table of this configuration.
+    /// The tables of all nodes, and the changes ordered meanwhile, become the table of this
+    /// configuration.
     fn merge(&mut self, roster: &dyn Roster) {
         let Phase::Exchange(exchange) = std::mem::replace(&mut self.phase, Phase::Open) else { return };
         let before = self.local_memberships();
@@ -289,7 +293,8 @@ impl Group {
         self.circles.iter().flat_map(memberships).collect()
     }
 
-    /// Replaces the tables by the union of the States; where two nodes claim a member, the first node has it.
+    /// Replaces the tables by the union of the States; where two nodes claim a member, the first
+    /// node has it.
     fn unite(&mut self, states: &BTreeMap<NodeId, Vec<GroupState>>) -> BTreeMap<GroupId, Agreed> {
         let me = self.config.me;
         let kept = self.kept_lost();
@@ -367,7 +372,8 @@ impl Group {
         }
     }
 
-    /// GRP-09: no notice only where all hosts of members name one notice, and it lists exactly the merged members.
+    /// GRP-09: no notice only where all hosts of members name one notice, and it lists exactly the
+    /// merged members.
     fn notify_changed(&mut self, agreed: &BTreeMap<GroupId, Agreed>, refreshed: &BTreeSet<GroupId>) {
         let mut changed = Vec::new();
         for (group, circle) in &mut self.circles {

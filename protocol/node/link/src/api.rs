@@ -4,8 +4,8 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{GroupId, Locator, Mutant, NodeId};
 
-/// What the keys of a link come from. The founding charter says which (ID-39), for every link of its ring alike: there is no
-/// choosing, and so nothing to be talked down from.
+/// What the keys of a link come from. The founding charter says which (ID-39), for every link of
+/// its ring alike: there is no choosing, and so nothing to be talked down from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[repr(u8)]
 pub enum Exchange {
@@ -44,7 +44,8 @@ pub enum Input {
         /// Its bytes.
         bytes: Bytes,
     },
-    /// Reach whoever is there. Gives up after `Config::dial` with [`Output::Unreached`]; dial again then.
+    /// Reach whoever is there. Gives up after `Config::dial` with [`Output::Unreached`]; dial again
+    /// then.
     Dial {
         /// Where.
         at: Locator,
@@ -56,7 +57,8 @@ pub enum Input {
         /// Whose.
         node: NodeId,
     },
-    /// The stack's verified roster has this node (or no longer has it). Until said, a peer is a guest.
+    /// The stack's verified roster has this node (or no longer has it). Until said, a peer is a
+    /// guest.
     Standing {
         /// Whose standing.
         node: NodeId,
@@ -97,7 +99,8 @@ pub enum Output {
         /// What.
         datagram: Bytes,
     },
-    /// A link is up: the peer proved its key. It is a guest until [`Input::Standing`] says otherwise.
+    /// A link is up: the peer proved its key. It is a guest until [`Input::Standing`] says
+    /// otherwise.
     Up {
         /// Who.
         node: NodeId,
@@ -124,8 +127,9 @@ pub enum Output {
         /// Why.
         cause: DownCause,
     },
-    /// Somebody at the place dialled says that it answers handshakes of the other form only. Anybody on the path may have
-    /// written that: a hint for people, said once for each dial, which goes on as it was.
+    /// Somebody at the place dialled says that it answers handshakes of the other form only.
+    /// Anybody on the path may have written that: a hint for people, said once for each dial, which
+    /// goes on as it was.
     Refused {
         /// Where.
         at: Locator,

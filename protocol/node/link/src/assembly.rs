@@ -20,7 +20,8 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// Room for `parts` of `chunk` bytes each; the last may be shorter. `None` if that is no legal number.
+    /// Room for `parts` of `chunk` bytes each; the last may be shorter. `None` if that is no legal
+    /// number.
     pub(crate) fn new(parts: u8, chunk: usize) -> Option<Self> {
         if parts == 0 || parts > 64 {
             return None;
@@ -62,7 +63,8 @@ pub(crate) struct Assemblies {
 }
 
 impl Assemblies {
-    /// Takes one fragment. Returns the whole frame once complete, and how many incomplete ones made room.
+    /// Takes one fragment. Returns the whole frame once complete, and how many incomplete ones made
+    /// room.
     pub(crate) fn insert(
         &mut self,
         now: Instant,

@@ -10,7 +10,8 @@ use folkmoot_signing::{Signature, VerifyingKey};
 pub struct Claim {
     /// SHA-256 of the certificate's SPKI.
     pub node: NodeId,
-    /// Whether it carries votes, that is, claims to be a member's. A claim only: the roster decides (DECISIONS T2).
+    /// Whether it carries votes, that is, claims to be a member's. A claim only: the roster decides
+    /// (DECISIONS T2).
     pub rostered: bool,
 }
 
@@ -20,9 +21,11 @@ pub trait Credentials {
     fn node(&self) -> NodeId;
     /// Signs `label` ‖ `message` with the identity key; `None` if the key does not work.
     fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<Vec<u8>>;
-    /// What `certificate` (DER) says of its holder; `None` unless it is well formed. No clock is asked.
+    /// What `certificate` (DER) says of its holder; `None` unless it is well formed. No clock is
+    /// asked.
     fn claim(&self, certificate: &[u8]) -> Option<Claim>;
-    /// Whether `signature` over `label` ‖ `message` was made by the key in `certificate`; its claim if so.
+    /// Whether `signature` over `label` ‖ `message` was made by the key in `certificate`; its claim
+    /// if so.
     fn verify(
         &self,
         certificate: &[u8],

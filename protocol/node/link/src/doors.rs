@@ -81,8 +81,8 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// LINK-21: a Hello of the other form is refused. LINK-02: without a good cookie a Hello gets one and leaves no trace.
-    /// LINK-04: with one, at a bounded rate, a half-open.
+    /// LINK-21: a Hello of the other form is refused. LINK-02: without a good cookie a Hello gets
+    /// one and leaves no trace. LINK-04: with one, at a bounded rate, a half-open.
     pub(crate) fn hello(
         &mut self,
         now: Instant,
@@ -172,8 +172,9 @@ impl<C: Credentials> Links<C> {
         Ok(())
     }
 
-    /// LINK-22: heard only from the place dialled, for a dial of ours that nobody answered yet. It is noted and told, once for
-    /// each dial, and the dial goes on: whoever can write datagrams could else end it, or talk it into less.
+    /// LINK-22: heard only from the place dialled, for a dial of ours that nobody answered yet. It
+    /// is noted and told, once for each dial, and the dial goes on: whoever can write datagrams
+    /// could else end it, or talk it into less.
     pub(crate) fn refusal(&mut self, from: Locator, to: u32, asks: Exchange) -> Result<(), LinkError> {
         let known = |dial: &&mut Dial| dial.at == from && matches!(dial.stage, Stage::Hello(..));
         let dial = self.dials.get_mut(&to).filter(known).filter(|_| asks != self.config.exchange);
@@ -314,8 +315,9 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// LINK-09: at most [`GUESTS_MAX`] guests that came by themselves. Past their safe stay, the longest-staying goes first;
-    /// else the newest. Checked before the next datagram, so that the stack can say first who of them is a member.
+    /// LINK-09: at most [`GUESTS_MAX`] guests that came by themselves. Past their safe stay, the
+    /// longest-staying goes first; else the newest. Checked before the next datagram, so that the
+    /// stack can say first who of them is a member.
     pub(crate) fn make_room(&mut self, now: Instant) {
         if !core::mem::take(&mut self.guests_grew) {
             return;

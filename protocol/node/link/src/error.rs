@@ -3,8 +3,9 @@
 use crate::{Channel, Exchange};
 use folkmoot_base::{DecodeError, Locator, NodeId};
 
-/// Why a link was refused or closed. The first word says whose doing it is, and so what to do: `Peer…` is proved against
-/// the node it names, `Wire…` may be anybody's forgery and blames nobody, `Local…` is our caller's or our own.
+/// Why a link was refused or closed. The first word says whose doing it is, and so what to do:
+/// `Peer…` is proved against the node it names, `Wire…` may be anybody's forgery and blames nobody,
+/// `Local…` is our caller's or our own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
@@ -59,7 +60,8 @@ pub enum LinkError {
     /// More handshakes come than are answered. Retry later.
     #[error("too many handshakes; the one from {0} is not answered")]
     WireBusy(Locator),
-    /// A Hello of the other form than the charter asks for. Answered by a Refusal and nothing else; nothing changes.
+    /// A Hello of the other form than the charter asks for. Answered by a Refusal and nothing else;
+    /// nothing changes.
     #[error("a handshake from {at} {}", match theirs {
         Exchange::Classical => "lacks ML-KEM-768, which the charter asks for",
         Exchange::Hybrid => "asks for ML-KEM-768, which the charter does not",

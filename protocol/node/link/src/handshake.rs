@@ -276,7 +276,8 @@ impl HalfOpen {
         Ok(Self { hello, index, started: now, repeated: now, seed, proof, handshake, reply, assembly: None })
     }
 
-    /// Takes a part of the Finish; the proved identity once it is whole. `WireForged` leaves the handshake as it was.
+    /// Takes a part of the Finish; the proved identity once it is whole. `WireForged` leaves the
+    /// handshake as it was.
     pub(crate) fn finish<C: Credentials>(
         &mut self,
         now: Instant,
@@ -356,7 +357,8 @@ impl<C: Credentials> Own<'_, C> {
         Ok(codec::encode(&Proof { index, certificate, signature: signature.into() }))
     }
 
-    /// LINK-05: the signature is by the certificate's key, over this very handshake, its static key and this ring.
+    /// LINK-05: the signature is by the certificate's key, over this very handshake, its static key
+    /// and this ring.
     fn check(
         &self,
         role: Role,

@@ -1,5 +1,6 @@
-//! ML-KEM-768 (FIPS 203) for Noise, by the crate ml-kem: key and encapsulation come from the handshake's seed, so that a run
-//! is a seed (DECISIONS P1), and so that an answerer can make its message again without keeping more than that.
+//! ML-KEM-768 (FIPS 203) for Noise, by the crate ml-kem: key and encapsulation come from the
+//! handshake's seed, so that a run is a seed (DECISIONS P1), and so that an answerer can make its
+//! message again without keeping more than that.
 
 use core::fmt;
 use folkmoot_base::{Secret, hmac_sha256};
@@ -14,7 +15,8 @@ pub(crate) const KEY_BYTES: usize = 1_184;
 pub(crate) const CIPHERTEXT_BYTES: usize = 1_088;
 const SECRET_BYTES: usize = 32;
 
-/// One side of one encapsulation: the dialler generates and decapsulates, the answerer encapsulates, once each.
+/// One side of one encapsulation: the dialler generates and decapsulates, the answerer
+/// encapsulates, once each.
 pub(crate) struct MlKem {
     seed: Secret<[u8; 32]>,
     /// Erases itself.
@@ -90,7 +92,8 @@ impl Kem for MlKem {
         Ok((secret?, put(ciphertext_out, &ciphertext)?))
     }
 
-    /// An altered ciphertext gives another secret, not an error (FIPS 203, 6.3): what is sealed next does not open.
+    /// An altered ciphertext gives another secret, not an error (FIPS 203, 6.3): what is sealed
+    /// next does not open.
     fn decapsulate(&self, ciphertext: &[u8], shared_secret_out: &mut [u8]) -> Result<usize, snow::Error> {
         let key = self.key.as_ref().ok_or(snow::Error::Kem)?;
         let ciphertext: &Ciphertext = ciphertext.try_into().map_err(|_| snow::Error::Kem)?;

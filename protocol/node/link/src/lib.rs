@@ -1,7 +1,8 @@
 //! One hop: authenticated, sealed links between this node and every peer it talks to.
 //!
-//! Promise: a [`Output::Frame`] says who sent it, unchanged, at most once, on a channel that this peer may use. Frames may
-//! be lost and reordered. Strangers cost no state before their address answers, and bounded state after.
+//! Promise: a [`Output::Frame`] says who sent it, unchanged, at most once, on a channel that this
+//! peer may use. Frames may be lost and reordered. Strangers cost no state before their address
+//! answers, and bounded state after.
 //!
 //! ```text
 //!   stack:   Dial  Send  Standing ...          Up  Frame  Down ...
@@ -11,7 +12,8 @@
 //!              v Transmit                       | Datagram
 //!                          transport
 //! ```
-//! Source: the Noise protocol framework, pattern XX, and its extension for hybrid forward secrecy; WireGuard's receiver indices, cookies and roaming; DECISIONS D1, O3.
+//! Source: the Noise protocol framework, pattern XX, and its extension for hybrid forward secrecy;
+//! WireGuard's receiver indices, cookies and roaming; DECISIONS D1, O3.
 
 mod api;
 mod arena;

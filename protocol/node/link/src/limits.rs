@@ -9,7 +9,8 @@ use folkmoot_base::limits::{
 pub const LINKS_MAX: usize = MEMBERS_MAX + GUESTS_MAX;
 /// Most dials at once; the caller is refused.
 pub const DIALS_MAX: usize = 256;
-/// Most half-open handshakes; the oldest makes room if it is older than [`HALF_OPEN_STAY`], else the newcomer is refused.
+/// Most half-open handshakes; the oldest makes room if it is older than [`HALF_OPEN_STAY`], else
+/// the newcomer is refused.
 pub const HALF_OPEN_MAX: usize = 64;
 /// How long a half-open handshake is safe from eviction.
 pub(crate) const HALF_OPEN_STAY: Duration = Duration::from_millis(500);
@@ -19,7 +20,8 @@ pub(crate) const HALF_OPEN_LIFE: Duration = Duration::from_millis(5_000);
 pub(crate) const HANDSHAKES_BURST: u64 = 128;
 /// See [`HANDSHAKES_BURST`].
 pub(crate) const HANDSHAKES_PER_SECOND: u64 = 100;
-/// How long a guest is safe from eviction: past it, the guest that stayed longest makes room; before it, the newest.
+/// How long a guest is safe from eviction: past it, the guest that stayed longest makes room;
+/// before it, the newest.
 pub const GUEST_STAY: Duration = Duration::from_secs(10);
 /// Longest certificate that a link carries, in bytes.
 pub const CERTIFICATE_BYTES_MAX: usize = ENTRY_BYTES_MAX;

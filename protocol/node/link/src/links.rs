@@ -108,7 +108,8 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// When to hand in [`Input::Timeout`], if nothing else happens first. May be earlier than needed, never later.
+    /// When to hand in [`Input::Timeout`], if nothing else happens first. May be earlier than
+    /// needed, never later.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.wake
     }
@@ -281,7 +282,8 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// Silence, pings, forgotten fragments, retired associations, new keys: what time does to one peer.
+    /// Silence, pings, forgotten fragments, retired associations, new keys: what time does to one
+    /// peer.
     fn watch(&mut self, now: Instant, node: NodeId, entropy: &mut dyn Entropy) {
         let silence = self.config.silence;
         let Some(peer) = self.peers.get_mut(&node) else { return };
@@ -322,8 +324,8 @@ impl<C: Credentials> Links<C> {
         dials.chain(half).chain(peers.flatten()).min()
     }
 
-    /// Sends a frame made of `parts`, one after another, on a link that is up. Small frames share a datagram, which is
-    /// sealed when it is full or when outputs have been polled to the end.
+    /// Sends a frame made of `parts`, one after another, on a link that is up. Small frames share a
+    /// datagram, which is sealed when it is full or when outputs have been polled to the end.
     ///
     /// # Errors
     /// [`LinkError::LocalNoLink`], [`LinkError::LocalToGuest`], [`LinkError::LocalTooLong`].

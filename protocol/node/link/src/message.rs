@@ -10,9 +10,10 @@
 //! | 6 Hybrid Hello | dialler → anybody | own index u32, cookie \[16\], Noise message 1 \[1216\], or nothing where there is no cookie yet |
 //! | 7 Refusal | answerer → dialler | receiver's index u32, what the sender asks for u8: 1 X25519 alone, 2 ML-KEM-768 as well; no state is kept |
 //!
-//! Noise messages 2 and 3 carry a [`Proof`]. Sealed frames are `channel u8, length u16, bytes`, one after another; the top
-//! bit of the channel says that the bytes are a fragment: `id u32, part u8, parts u8, bytes`. Channel 0 is [`Control`],
-//! between the two links themselves. All integers are big-endian.
+//! Noise messages 2 and 3 carry a [`Proof`]. Sealed frames are `channel u8, length u16, bytes`, one
+//! after another; the top bit of the channel says that the bytes are a fragment: `id u32, part u8,
+//! parts u8, bytes`. Channel 0 is [`Control`], between the two links themselves. All integers are
+//! big-endian.
 
 use crate::{Channel, Exchange};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -59,10 +60,12 @@ pub enum Datagram {
         from: u32,
         /// Zero, or what a Retry said.
         cookie: Cookie,
-        /// Noise message 1, 1,216 bytes; empty where there is no cookie yet, for then it would go unread.
+        /// Noise message 1, 1,216 bytes; empty where there is no cookie yet, for then it would go
+        /// unread.
         noise: Bytes,
     },
-    /// The Hello was of the other form, and this is the one that the sender answers. Anybody may have written it.
+    /// The Hello was of the other form, and this is the one that the sender answers. Anybody may
+    /// have written it.
     Refusal {
         /// The dialler's index.
         to: u32,
@@ -219,7 +222,8 @@ pub struct Proof {
     pub index: u32,
     /// The sender's certificate, DER.
     pub certificate: Blob,
-    /// By the certificate's key, over role, ring, handshake hash, own static key and both NodeIds as far as known.
+    /// By the certificate's key, over role, ring, handshake hash, own static key and both NodeIds
+    /// as far as known.
     pub signature: Blob,
 }
 
@@ -298,7 +302,8 @@ pub struct Piece {
     pub bytes: Bytes,
 }
 
-/// The form of one piece: its lane, its fragment place, and how many bytes of header and of body it has.
+/// The form of one piece: its lane, its fragment place, and how many bytes of header and of body it
+/// has.
 struct Form {
     lane: Lane,
     fragment: Option<(u32, u8, u8)>,

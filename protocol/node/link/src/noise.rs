@@ -1,9 +1,11 @@
-//! Noise XX on our own primitives: X25519 (curve25519-dalek), AES-256-GCM (aws-lc-rs), SHA-256 (sha2). Randomness comes
-//! from a seed that the caller drew, so that a run is a seed (DECISIONS P1, D1).
+//! Noise XX on our own primitives: X25519 (curve25519-dalek), AES-256-GCM (aws-lc-rs), SHA-256
+//! (sha2). Randomness comes from a seed that the caller drew, so that a run is a seed (DECISIONS
+//! P1, D1).
 //!
-//! The hybrid form is XXhfs, with ML-KEM-768 (`kem.rs`): message 1 brings the dialler's encapsulation key, message 2 the
-//! ciphertext, and its secret is mixed into the keys after that of the ephemeral X25519 keys, before anything is said of who
-//! is who. Source: Weatherley, Noise extension: hybrid forward secrecy (noise_hfs_spec), section 5.
+//! The hybrid form is XXhfs, with ML-KEM-768 (`kem.rs`): message 1 brings the dialler's
+//! encapsulation key, message 2 the ciphertext, and its secret is mixed into the keys after that of
+//! the ephemeral X25519 keys, before anything is said of who is who. Source: Weatherley, Noise
+//! extension: hybrid forward secrecy (noise_hfs_spec), section 5.
 
 use crate::Exchange;
 use crate::kem::{self, MlKem};
@@ -128,7 +130,8 @@ impl Handshake {
     }
 }
 
-/// The parameters by name: the library's list has no ML-KEM-768, and what it is asked for here is [`Resolver`]'s to give.
+/// The parameters by name: the library's list has no ML-KEM-768, and what it is asked for here is
+/// [`Resolver`]'s to give.
 fn hybrid_params() -> Result<NoiseParams, Refused> {
     Ok(NoiseParams::new(
         HYBRID_PATTERN.to_owned(),

@@ -94,7 +94,8 @@ impl Peer {
         !self.member && !self.dialled
     }
 
-    /// Puts a short frame into the datagram that is being filled, if there is one with room; whether it did.
+    /// Puts a short frame into the datagram that is being filled, if there is one with room;
+    /// whether it did.
     pub(crate) fn pack(&mut self, now: Instant, lane: Lane, parts: &[&[u8]]) -> bool {
         let Some(packet) = self.packet.as_mut().filter(|_| self.queued) else { return false };
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
@@ -115,7 +116,8 @@ impl Peer {
         self.other.as_mut().filter(|association| association.index == index)
     }
 
-    /// Sends under `association` from now on; the index of the association that made room, if one did.
+    /// Sends under `association` from now on; the index of the association that made room, if one
+    /// did.
     pub(crate) fn renew(&mut self, association: Association) -> Option<u32> {
         let dropped = self.other.take().map(|association| association.index);
         self.other = Some(core::mem::replace(&mut self.current, association));
@@ -123,7 +125,8 @@ impl Peer {
         dropped
     }
 
-    /// Both sides dialled at once: once the peer is heard on the association that the lower node dialled, send there (LINK-07).
+    /// Both sides dialled at once: once the peer is heard on the association that the lower node
+    /// dialled, send there (LINK-07).
     pub(crate) fn settle(&mut self, heard_on: u32) {
         let low = self.other.as_ref().is_some_and(|other| other.index == heard_on && other.low);
         if low && !self.current.low {
@@ -147,7 +150,8 @@ impl Peer {
         }
     }
 
-    /// When to ping: a third of the silence after the last word from here; sooner if the peer is quiet (LINK-15).
+    /// When to ping: a third of the silence after the last word from here; sooner if the peer is
+    /// quiet (LINK-15).
     pub(crate) fn ping_at(&self, silence: Duration) -> Instant {
         let idle = self.sent + silence / 3;
         let doubt = (self.heard + silence / 3).max(self.sent + silence / 8);

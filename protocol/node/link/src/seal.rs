@@ -1,7 +1,7 @@
 //! Sealing of datagrams: AES-256-GCM with explicit counters as nonces, and a replay window.
 //!
-//! [`FrameSeal`] is the interface that a ring key will fill (DECISIONS O3); [`PairSeal`] fills it with the two keys that a
-//! handshake leaves, one for each direction.
+//! [`FrameSeal`] is the interface that a ring key will fill (DECISIONS O3); [`PairSeal`] fills it
+//! with the two keys that a handshake leaves, one for each direction.
 
 use crate::limits::REPLAY_WINDOW;
 use crate::message::{DATA_HEADER_BYTES, TAG_BYTES};
@@ -27,13 +27,15 @@ pub struct Spent;
 
 /// Seals and opens whole datagrams, header in the clear and authenticated.
 pub trait FrameSeal: fmt::Debug + Send {
-    /// Fills in the counter of `datagram` (header, then plaintext), encrypts in place, appends the tag. Returns the counter.
+    /// Fills in the counter of `datagram` (header, then plaintext), encrypts in place, appends the
+    /// tag. Returns the counter.
     ///
     /// # Errors
     /// [`Spent`]; the datagram must be dropped.
     fn seal(&mut self, datagram: &mut BytesMut) -> Result<u64, Spent>;
 
-    /// Opens `datagram` into `plaintext`, which is empty. Returns the counter, and whether it is the highest so far.
+    /// Opens `datagram` into `plaintext`, which is empty. Returns the counter, and whether it is
+    /// the highest so far.
     ///
     /// # Errors
     /// [`OpenError`]; nothing changes then.
@@ -56,7 +58,8 @@ impl fmt::Debug for PairSeal {
 }
 
 impl PairSeal {
-    /// Seals under a key from `seal`, opens under one from `open`; `None` if the provider refuses keys. At most `most` seals.
+    /// Seals under a key from `seal`, opens under one from `open`; `None` if the provider refuses
+    /// keys. At most `most` seals.
     pub(crate) fn new(seal: &Secret<[u8; 32]>, open: &Secret<[u8; 32]>, most: u64) -> Option<Self> {
         Some(Self {
             seal: data_key(seal)?,

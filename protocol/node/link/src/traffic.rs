@@ -1,4 +1,5 @@
-//! The road: frames packed, sealed and sent; datagrams opened and taken apart. This is the hot path.
+//! The road: frames packed, sealed and sent; datagrams opened and taken apart. This is the hot
+//! path.
 
 use crate::limits::{
     ASSEMBLIES_MAX, FRAGMENT_BYTES, GUEST_ADMISSION_BYTES_MAX, GUEST_ASSEMBLIES_MAX, GUEST_FRAME_COST,
@@ -239,7 +240,8 @@ impl<C: Credentials> Links<C> {
     }
 }
 
-/// LINK-14: guests speak on two channels, at a bounded rate unless we dialled them, and to us alone.
+/// LINK-14: guests speak on two channels, at a bounded rate unless we dialled them, and to us
+/// alone.
 fn guest_may(now: Instant, node: NodeId, peer: &mut Peer, piece: &Piece) -> Result<(), LinkError> {
     let Lane::Channel(channel) = piece.lane else {
         let cost = u64::try_from(piece.bytes.len()).unwrap_or(u64::MAX);

@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Nodes of which it is remembered that they went.
 const PARTINGS_MAX: usize = 4 * NODES_MAX;
 
-/// Who has been together with us for so many of its last back-offs begins with the shortest back-off again.
+/// Who has been together with us for so many of its last back-offs begins with the shortest
+/// back-off again.
 const TOGETHER_SPANS: u32 = 4;
 
 /// Links that held for so long, or went so long ago, are not unsteady.
@@ -100,7 +101,8 @@ impl Candidates {
         self.eligible.keys()
     }
 
-    /// RING-14: whom `me` hears, sorted, itself among them: no more than a ring holds, and nobody in `without`.
+    /// RING-14: whom `me` hears, sorted, itself among them: no more than a ring holds, and nobody
+    /// in `without`.
     pub(crate) fn hears(&self, now: Instant, me: NodeId, without: &BTreeSet<NodeId>) -> Vec<NodeId> {
         let heard = self.eligible.iter().filter(|(node, candidate)| {
             candidate.report.is_some() && candidate.until <= now && !without.contains(node)
@@ -129,7 +131,8 @@ impl Candidates {
         news
     }
 
-    /// Whether a JOIN of `node` may be answered now: two answers to one another must not become a storm.
+    /// Whether a JOIN of `node` may be answered now: two answers to one another must not become a
+    /// storm.
     pub(crate) fn may_answer(&mut self, now: Instant, node: &NodeId) -> bool {
         let Some(candidate) = self.eligible.get_mut(node) else { return false };
         let may = candidate.answered.is_none_or(|at| now.since(at) >= ANSWER_GAP);
@@ -151,7 +154,8 @@ impl Candidates {
         self.eligible.get(node).map_or(0, |candidate| candidate.join_number)
     }
 
-    /// A configuration is formed: who is in it starts fresh, who was given up on the way to it is set aside.
+    /// A configuration is formed: who is in it starts fresh, who was given up on the way to it is
+    /// set aside.
     pub(crate) fn formed(
         &mut self,
         now: Instant,
@@ -202,7 +206,8 @@ impl Candidates {
     }
 }
 
-/// How long to wait for a node whose link went down `count` times in a row: the first time may happen to anybody.
+/// How long to wait for a node whose link went down `count` times in a row: the first time may
+/// happen to anybody.
 fn unsteady(count: u32, timing: &Timing) -> Duration {
     let Some(doublings) = count.checked_sub(2) else { return Duration::ZERO };
     timing.set_aside.saturating_mul(1 << doublings.min(16)).min(UNSTEADY_MAX)

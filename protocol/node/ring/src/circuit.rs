@@ -124,7 +124,8 @@ impl Circuit {
         self.mine == 0
     }
 
-    /// The last pass of the token from here, if there was one; all are later than those of the commit token.
+    /// The last pass of the token from here, if there was one; all are later than those of the
+    /// commit token.
     pub(crate) fn last_pass(&self, late: u8) -> Option<Last> {
         let rotations =
             u64::try_from(self.others.len()).unwrap_or(u64::MAX).saturating_add(1).saturating_mul(2);
@@ -207,7 +208,8 @@ impl Circuit {
         self.stream.safe = self.stream.safe.max(line);
     }
 
-    /// The rest of a visit: serves requests, numbers new packets, and passes the token on, or holds it if all is quiet.
+    /// The rest of a visit: serves requests, numbers new packets, and passes the token on, or holds
+    /// it if all is quiet.
     pub(crate) fn serve(
         &mut self,
         now: Instant,
@@ -250,8 +252,8 @@ impl Circuit {
         sent
     }
 
-    /// How many packets may be numbered now: window, visit, a fair share when there is more to send than the window, and
-    /// the gap to what all have.
+    /// How many packets may be numbered now: window, visit, a fair share when there is more to send
+    /// than the window, and the gap to what all have.
     fn allowance(token: &Token, again: u32, backlog: u32, config: &Config) -> u32 {
         let room = config.window.saturating_sub(token.sent);
         let total = u64::from(token.backlog).saturating_add(u64::from(backlog));
@@ -296,7 +298,8 @@ impl Circuit {
         }
     }
 
-    /// Asks for what is missing up to the number that the last visit ended with. Says whether anything is missing.
+    /// Asks for what is missing up to the number that the last visit ended with. Says whether
+    /// anything is missing.
     fn request(&self, token: &mut Token) -> bool {
         let mut asked = false;
         for seq in self.stream.store.gaps(self.last.seq) {
@@ -398,7 +401,8 @@ impl Circuit {
         now + config.timing.token_loss / 2 < self.loss_at
     }
 
-    /// Handles the timers that are due, but for the loss of the token or of all progress, which is `Err`.
+    /// Handles the timers that are due, but for the loss of the token or of all progress, which is
+    /// `Err`.
     pub(crate) fn timeout(
         &mut self,
         now: Instant,

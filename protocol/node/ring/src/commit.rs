@@ -88,7 +88,8 @@ impl Commit {
         self.token.id.representative == ctx.config.me
     }
 
-    /// COMMIT: the first rotation complete (representative), the second (the others), or a newer attempt's.
+    /// COMMIT: the first rotation complete (representative), the second (the others), or a newer
+    /// attempt's.
     pub(crate) fn commit(&mut self, from: NodeId, token: CommitToken, ctx: &Context) -> Step {
         if token.id != self.token.id {
             let newer = token.members == self.token.members && crate::gather::is_turn(&token, from, ctx);

@@ -8,7 +8,8 @@ use folkmoot_base::{Mutant, NodeId};
 pub const WINDOW_PACKETS: u32 = 400;
 /// Packets that one member may send on one visit of the token.
 pub(crate) const VISIT_PACKETS: u32 = 100;
-/// How far the highest number may run ahead of what all are known to hold; a slow member stops the numbering here.
+/// How far the highest number may run ahead of what all are known to hold; a slow member stops the
+/// numbering here.
 pub(crate) const GAP_PACKETS_MAX: u64 = 1_200;
 /// Packets of one configuration that a node keeps at most.
 pub const STORE_PACKETS_MAX: u64 = 4_096;
@@ -18,7 +19,8 @@ pub const REQUESTS_MAX: usize = 64;
 pub(crate) const ACCELERATED_PACKETS: usize = 40;
 /// Packets that always precede the token, so that at small load the data is there before the token.
 pub(crate) const LEADING_PACKETS: usize = 8;
-/// The highest ring number taken from a peer: far above what a ring can reach, far below where counting ends.
+/// The highest ring number taken from a peer: far above what a ring can reach, far below where
+/// counting ends.
 pub(crate) const RING_SEQ_MAX: u64 = 1 << 56;
 /// The highest packet number taken from a peer; a ring would need centuries to reach it.
 pub(crate) const PACKET_SEQ_MAX: u64 = 1 << 50;
@@ -33,7 +35,8 @@ const _: () = assert!(FRAME_BYTES_MAX >= 256);
 pub struct Timing {
     /// Without the token for this long, it counts as lost.
     pub token_loss: Duration,
-    /// First repetition of a token that was passed on without a sign of progress; doubles with each.
+    /// First repetition of a token that was passed on without a sign of progress; doubles with
+    /// each.
     pub token_repeat: Duration,
     /// How long the representative keeps the token of an idle ring at first.
     pub idle_hold: Duration,
@@ -55,7 +58,8 @@ pub struct Timing {
     pub report_repeat: Duration,
     /// How long a larger set must have been known before a ring is split for it.
     pub split_delay: Duration,
-    /// Without anything new at everybody for this long, though the token goes round, the ring or attempt is given up.
+    /// Without anything new at everybody for this long, though the token goes round, the ring or
+    /// attempt is given up.
     pub stall: Duration,
     /// First back-off of a node that was set aside; doubles each time.
     pub set_aside: Duration,

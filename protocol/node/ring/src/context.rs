@@ -130,7 +130,8 @@ impl Context {
         self.candidates.hears(now, self.config.me, &BTreeSet::new())
     }
 
-    /// RING-18: a node outside asks for us, or does not hear us though we hear it: it is told that we are bound to `members`.
+    /// RING-18: a node outside asks for us, or does not hear us though we hear it: it is told that
+    /// we are bound to `members`.
     pub(crate) fn answer_outsider(
         &mut self,
         now: Instant,

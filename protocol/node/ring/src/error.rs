@@ -23,8 +23,8 @@ pub enum RingError {
         /// Which rule of docs/protocol/ring.md.
         rule: &'static str,
     },
-    /// The frame comes from a node that may not take part now (RING-03). Counted; nobody is blamed: its link may be
-    /// younger than its frame.
+    /// The frame comes from a node that may not take part now (RING-03). Counted; nobody is blamed:
+    /// its link may be younger than its frame.
     #[error("{peer} may not take part in this ring")]
     PeerIneligible {
         /// Who.

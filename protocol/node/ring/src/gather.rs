@@ -152,7 +152,8 @@ impl Gather {
         self.consensus(now, ctx)
     }
 
-    /// Sets the time of the choice: none while somebody has not been heard, or while all say the same.
+    /// Sets the time of the choice: none while somebody has not been heard, or while all say the
+    /// same.
     fn decide(&mut self, now: Instant, news: bool, ctx: &Context) {
         let others = || self.hears.iter().filter(|node| **node != ctx.config.me);
         let same =
@@ -214,7 +215,8 @@ impl Gather {
         legal
     }
 
-    /// A node came or went: who came hears from us, who went changes what we say, at the next timeout, which is now.
+    /// A node came or went: who came hears from us, who went changes what we say, at the next
+    /// timeout, which is now.
     pub(crate) fn peer(&mut self, now: Instant, node: NodeId, eligible: bool, ctx: &mut Context) {
         if eligible {
             return self.answer(node, ctx);
@@ -241,7 +243,8 @@ impl Gather {
         self.review(now, false, ctx)
     }
 
-    /// The silent are given up; and after twice the time, if nobody is silent, those who do not agree.
+    /// The silent are given up; and after twice the time, if nobody is silent, those who do not
+    /// agree.
     fn give_up(&mut self, now: Instant, ctx: &mut Context) {
         let consensus = ctx.config.timing.consensus;
         self.consensus_at = now + consensus;

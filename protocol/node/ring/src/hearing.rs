@@ -11,7 +11,8 @@
 use crate::message::Join;
 use folkmoot_base::NodeId;
 
-/// Steps of one search at most. A ring of 64 of which few cannot hear one another needs some hundreds.
+/// Steps of one search at most. A ring of 64 of which few cannot hear one another needs some
+/// hundreds.
 const STEPS_MAX: u32 = 4_096;
 
 /// What a node said last of itself.
@@ -34,8 +35,8 @@ impl Report {
         self.wants.binary_search(node).is_ok()
     }
 
-    /// RING-16: whether its node is better off without us than in `set`: in a larger set, or in one as large that stands or
-    /// comes first. Who counts on us is not.
+    /// RING-16: whether its node is better off without us than in `set`: in a larger set, or in one
+    /// as large that stands or comes first. Who counts on us is not.
     fn declines(&self, set: &[NodeId], me: &NodeId) -> bool {
         let first = self.bound || self.wants.as_slice() < set;
         let larger = self.wants.len() > set.len();
@@ -43,8 +44,9 @@ impl Report {
     }
 }
 
-/// RING-15: the set that `me` wants: the best of all sets of nodes that hear one another, with `me` in it and nobody who is
-/// better off elsewhere. `hears` is sorted and at most 64 long; who has no report hears nobody.
+/// RING-15: the set that `me` wants: the best of all sets of nodes that hear one another, with `me`
+/// in it and nobody who is better off elsewhere. `hears` is sorted and at most 64 long; who has no
+/// report hears nobody.
 pub(crate) fn choice<'a>(
     me: &NodeId,
     hears: &[NodeId],
@@ -109,7 +111,8 @@ impl Graph {
     }
 }
 
-/// The largest set; among equals the first by ids, since small ids are tried first and only a larger set replaces a found one.
+/// The largest set; among equals the first by ids, since small ids are tried first and only a
+/// larger set replaces a found one.
 struct Search<'a> {
     edges: &'a [u64],
     best: u64,
@@ -136,7 +139,8 @@ impl Search<'_> {
         }
     }
 
-    /// Into how many groups of nodes that do not hear one another `candidates` fall: of each, a set has one at most.
+    /// Into how many groups of nodes that do not hear one another `candidates` fall: of each, a set
+    /// has one at most.
     fn bound(&self, mut candidates: u64) -> u32 {
         let mut groups: u32 = 0;
         while candidates != 0 {
@@ -221,7 +225,8 @@ mod tests {
         let set = |wants: &[u8], bound| Report { hears: nodes(&[1, 2, 3]), wants: nodes(wants), bound };
         let mut table = table(4, &[(0, 3), (2, 3)]);
         assert_eq!(wanted(&table, 2), nodes(&[0, 1, 2]));
-        // A smaller set is no reason to stay away, even if it stands; a larger one is, and one as large if it stands or comes first.
+        // A smaller set is no reason to stay away, even if it stands; a larger one is, and one as
+        // large if it stands or comes first.
         for (wants, bound, taken) in [
             (vec![1, 3], true, false),
             (vec![0, 1, 3], false, false),
@@ -231,7 +236,8 @@ mod tests {
         ] {
             table.insert(node(1), Report { hears: nodes(&[0, 1, 2, 3]), ..set(&wants, bound) });
             let without = wanted(&table, 2) == nodes(&[0, 2]);
-            // Sets as large as ours come first or not by their ids alone: 0, 1, 3 comes after 0, 1, 2.
+            // Sets as large as ours come first or not by their ids alone: 0, 1, 3 comes after 0, 1,
+            // 2.
             assert_eq!(without, taken, "{wants:?} {bound}");
         }
     }

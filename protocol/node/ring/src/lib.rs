@@ -1,8 +1,9 @@
 //! The ring: one order for all members, through loss, crashes, partitions and merges.
 //!
-//! Promises, to nodes that crash and networks that lose, repeat, reorder, delay, cut and heal: extended virtual synchrony
-//! (Moser, Amir, Melliar-Smith, Agarwal 1994), over Totem's single ring (Amir et al., ACM TOCS 13(4), 1995) with the token
-//! passed on before the data (Babay and Amir). What each message promises depends on its [`Service`]: agreed or safe.
+//! Promises, to nodes that crash and networks that lose, repeat, reorder, delay, cut and heal:
+//! extended virtual synchrony (Moser, Amir, Melliar-Smith, Agarwal 1994), over Totem's single ring
+//! (Amir et al., ACM TOCS 13(4), 1995) with the token passed on before the data (Babay and Amir).
+//! What each message promises depends on its [`Service`]: agreed or safe.
 //!
 //! ```text
 //!          submit                      Deliver, Transitional, Regular
@@ -13,9 +14,9 @@
 //!                ^                              ^                                      |
 //!                '------------------------------+--------------------------------------'
 //! ```
-//! Relies on: links that authenticate the sender and drop what an earlier process of a restarted node sent. Does not rely
-//! on: delivery, order or uniqueness of frames, or clocks. Does not defend against members that lie about the order.
-//! Rules and messages: docs/protocol/ring.md.
+//! Relies on: links that authenticate the sender and drop what an earlier process of a restarted
+//! node sent. Does not rely on: delivery, order or uniqueness of frames, or clocks. Does not defend
+//! against members that lie about the order. Rules and messages: docs/protocol/ring.md.
 
 mod candidates;
 mod circuit;
@@ -302,8 +303,9 @@ impl Ring {
         }
     }
 
-    /// Nobody can be eligible for now: a gather that has heard of nobody forms a ring alone at the next timeout, which is
-    /// now, in place of waiting for others. Does nothing in any other state, and holds for this gather only.
+    /// Nobody can be eligible for now: a gather that has heard of nobody forms a ring alone at the
+    /// next timeout, which is now, in place of waiting for others. Does nothing in any other state,
+    /// and holds for this gather only.
     pub fn expect_nobody(&mut self, now: Instant) {
         if let Some(State::Gather(state)) = self.state.as_mut() {
             state.expect_nobody(now);

@@ -53,7 +53,8 @@ impl Merging {
     }
 }
 
-/// Who is outside of the ring of `members` and should be in one with us, now. `asked`: somebody who gathers asks for us.
+/// Who is outside of the ring of `members` and should be in one with us, now. `asked`: somebody who
+/// gathers asks for us.
 pub(crate) fn newcomer(now: Instant, members: &[NodeId], asked: bool, ctx: &mut Context) -> Option<NodeId> {
     let set = choice(&ctx.config.me, &ctx.hears(now), |node| ctx.candidates.report(node));
     if set.len() <= members.len() {

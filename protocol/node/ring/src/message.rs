@@ -61,11 +61,13 @@ pub enum Control {
 pub struct Join {
     /// Whom the sender hears, sorted, the sender among them: no hearsay.
     pub hears: Vec<NodeId>,
-    /// With whom of them it wants to be, or is, in one configuration; sorted, the sender among them.
+    /// With whom of them it wants to be, or is, in one configuration; sorted, the sender among
+    /// them.
     pub wants: Vec<NodeId>,
     /// 1 if it is in a configuration of exactly these, or in an attempt at one; 0 while it gathers.
     pub bound: u8,
-    /// Grows in each life of the sender with each gather and each change of what it says, so that late ones are known as such.
+    /// Grows in each life of the sender with each gather and each change of what it says, so that
+    /// late ones are known as such.
     pub number: u64,
     /// The highest ring number that it knows.
     pub ring_seq: u64,
@@ -102,7 +104,8 @@ pub struct CommitToken {
     pub id: ConfigurationId,
     /// Its members, sorted.
     pub members: Vec<NodeId>,
-    /// What the members bring, in the order of the visits ([`visiting_order`]); complete from the second rotation on.
+    /// What the members bring, in the order of the visits ([`visiting_order`]); complete from the
+    /// second rotation on.
     pub old_rings: Vec<OldRing>,
     /// 1: collecting old rings. 2: all are known.
     pub rotation: u8,
@@ -214,7 +217,8 @@ pub enum Frame {
 }
 
 impl Frame {
-    /// Reads a frame; what comes out is legal as far as the frame alone can tell (RING-01, RING-02).
+    /// Reads a frame; what comes out is legal as far as the frame alone can tell (RING-01,
+    /// RING-02).
     ///
     /// # Errors
     /// [`DecodeError`].
@@ -261,7 +265,8 @@ impl Join {
         self.bound == 0 && self.wants.binary_search(node).is_ok()
     }
 
-    /// RING-04, RING-10: whether `node` can have said this: it is in both sets, and wants nobody whom it does not hear.
+    /// RING-04, RING-10: whether `node` can have said this: it is in both sets, and wants nobody
+    /// whom it does not hear.
     pub(crate) fn broken_rule(&self, node: &NodeId) -> Option<&'static str> {
         let own = self.hears(node) && self.wants.binary_search(node).is_ok();
         if !own {
@@ -279,8 +284,9 @@ impl Join {
     }
 }
 
-/// In which order a ring visits its members, the representative first: ascending or descending, as the nonce says. So the
-/// neighbours of a member change from attempt to attempt, and whose pass it is that fails again and again becomes plain.
+/// In which order a ring visits its members, the representative first: ascending or descending, as
+/// the nonce says. So the neighbours of a member change from attempt to attempt, and whose pass it
+/// is that fails again and again becomes plain.
 pub(crate) fn visiting_order(members: &[NodeId], ring: &RingNonce) -> Vec<NodeId> {
     let mut order = members.to_vec();
     if ring.first().is_some_and(|byte| byte & 1 == 1) {

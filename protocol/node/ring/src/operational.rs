@@ -172,7 +172,8 @@ impl Operational {
         self.circuit.stream.members.binary_search(node).is_ok()
     }
 
-    /// Tells whom we hear: all if that changed, and those outside again and again. Then looks for a larger set.
+    /// Tells whom we hear: all if that changed, and those outside again and again. Then looks for a
+    /// larger set.
     fn look(&mut self, now: Instant, ctx: &mut Context) -> Step {
         let members = &self.circuit.stream.members;
         let hears = ctx.hears(now);

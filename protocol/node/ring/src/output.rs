@@ -5,7 +5,8 @@ use core::fmt;
 use folkmoot_base::{ConfigurationId, NodeId, Persist, Service};
 use std::sync::Arc;
 
-/// What the ring hands out. Order counts: a `Persist` comes before the frame that shows what it keeps.
+/// What the ring hands out. Order counts: a `Persist` comes before the frame that shows what it
+/// keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Hand this frame to the link to `to`. A lost frame is repaired by the ring.
@@ -26,7 +27,8 @@ pub enum Output {
     Persist(Persist),
     /// A message, in its place in the order.
     Deliver(Delivery),
-    /// The transitional signal: from here to the next `Regular`, the promises of `from` hold among `survivors` only.
+    /// The transitional signal: from here to the next `Regular`, the promises of `from` hold among
+    /// `survivors` only.
     Transitional {
         /// The configuration that ends.
         from: ConfigurationId,
@@ -39,12 +41,14 @@ pub enum Output {
         id: ConfigurationId,
         /// Its members, sorted.
         members: Vec<NodeId>,
-        /// Those who were not in this node's previous configuration, or who did not come from it with this node.
+        /// Those who were not in this node's previous configuration, or who did not come from it
+        /// with this node.
         joined: Vec<NodeId>,
         /// Those of the previous configuration who did not come along.
         left: Vec<NodeId>,
     },
-    /// Whether `submit` should pause. The queue takes a little more either way; `SubmitError::LocalFull` is the wall.
+    /// Whether `submit` should pause. The queue takes a little more either way;
+    /// `SubmitError::LocalFull` is the wall.
     Congested(bool),
     /// A change of state, and why.
     Trace(Change),
@@ -53,9 +57,11 @@ pub enum Output {
 /// A message, delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// The configuration that numbered it; also for messages delivered after the transitional signal.
+    /// The configuration that numbered it; also for messages delivered after the transitional
+    /// signal.
     pub configuration: ConfigurationId,
-    /// Its place in that configuration: grows with each delivery (not by one), equal at all who deliver it.
+    /// Its place in that configuration: grows with each delivery (not by one), equal at all who
+    /// deliver it.
     pub order: u64,
     /// Who sent it.
     pub sender: NodeId,
@@ -109,7 +115,8 @@ pub enum Cause {
     CommitLost,
     /// The token did not come during recovery.
     RecoveryLost,
-    /// The token goes round, but nothing new has reached everybody, or the recovery has come no further, for too long.
+    /// The token goes round, but nothing new has reached everybody, or the recovery has come no
+    /// further, for too long.
     Stalled,
     /// The packets of the ring are numbered so high that a new ring must begin.
     NumbersSpent,

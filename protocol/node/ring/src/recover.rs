@@ -73,8 +73,8 @@ impl Plan {
     }
 }
 
-/// Which old packets this node sends: what all lack up to the furthest contiguous holder comes from one of those holders, what
-/// is beyond from everybody who has it and has not heard it.
+/// Which old packets this node sends: what all lack up to the furthest contiguous holder comes from
+/// one of those holders, what is beyond from everybody who has it and has not heard it.
 fn share(old: &Stream, brought: &[(NodeId, OldRing)], me: NodeId) -> VecDeque<u64> {
     if brought.len() <= 1 {
         return VecDeque::new();
@@ -236,7 +236,8 @@ impl Recover {
         Ok(())
     }
 
-    /// Processes the new ring's packets whose turn it is; messages of members that have already installed wait.
+    /// Processes the new ring's packets whose turn it is; messages of members that have already
+    /// installed wait.
     fn process(&mut self, now: Instant) {
         while let Some(packet) = self.circuit.stream.next_ready(false) {
             match packet.class {
@@ -336,7 +337,8 @@ impl Recover {
         [self.circuit.poll_timeout(stall), repeat, stuck].into_iter().flatten().min()
     }
 
-    /// Ends the old configuration and begins the new: all outputs of the step at once. The new ring goes on.
+    /// Ends the old configuration and begins the new: all outputs of the step at once. The new ring
+    /// goes on.
     pub(crate) fn install(self, ctx: &mut Context) -> (Circuit, CommitToken) {
         let id = self.token.id;
         let members = self.token.members.clone();

@@ -4,7 +4,8 @@ use crate::config::STORE_PACKETS_MAX;
 use crate::message::Data;
 use std::collections::VecDeque;
 
-/// A window of packets over consecutive numbers; no allocation once it has grown to the size the ring needs.
+/// A window of packets over consecutive numbers; no allocation once it has grown to the size the
+/// ring needs.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     /// All up to here are gone: every member has them.

@@ -30,7 +30,8 @@ pub(crate) struct Stream {
     pub(crate) delivered: u64,
     /// All members are known to have all packets up to here.
     pub(crate) safe: u64,
-    /// Members, by index, whose packets must be delivered even after a hole: somebody may have delivered them already.
+    /// Members, by index, whose packets must be delivered even after a hole: somebody may have
+    /// delivered them already.
     pub(crate) obligations: u64,
     partials: Vec<Option<Partial>>,
     mine: u8,

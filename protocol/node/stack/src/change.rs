@@ -43,13 +43,14 @@ impl Node {
         central.is_some_and(|central| central.speaks(&node.member()))
     }
 
-    /// NODE-08: whether its link carries what a member's does, and it is told where others are: it is rostered, or speaks for the
-    /// authority. Only the rostered take part in the ring.
+    /// NODE-08: whether its link carries what a member's does, and it is told where others are: it
+    /// is rostered, or speaks for the authority. Only the rostered take part in the ring.
     pub(crate) fn has_standing(&self, node: &NodeId) -> bool {
         self.is_rostered(node) || self.is_authority(node)
     }
 
-    /// Says to the ring who may take part: link up, rostered, and (to begin with) equal transcripts (DECISIONS T1).
+    /// Says to the ring who may take part: link up, rostered, and (to begin with) equal transcripts
+    /// (DECISIONS T1).
     pub(crate) fn judge(&mut self, now: Instant, node: NodeId) {
         let rostered = self.is_rostered(&node) && self.is_rostered(&self.me);
         let rostered = rostered && !self.patience.is_barred(now, &node);
@@ -89,7 +90,8 @@ impl Node {
         self.tell(ToMember::Configuration { nodes: members });
     }
 
-    /// An entry took its place in the order: append it, keep it, act on it, and only then hand it up.
+    /// An entry took its place in the order: append it, keep it, act on it, and only then hand it
+    /// up.
     pub(crate) fn take_entry(&mut self, now: Instant, entry: &Bytes, entropy: &mut dyn Entropy) {
         if self.is_early(entry) {
             // Fetched again from whoever has it, once its time has come.
@@ -101,7 +103,8 @@ impl Node {
             Err(error) => return self.refuse("transcript", &error),
         };
         if let Some(staged) = &mut self.staged {
-            // What is staged already holds it, or holds its parents: a refusal would have been this transcript's too.
+            // What is staged already holds it, or holds its parents: a refusal would have been this
+            // transcript's too.
             let _ = staged.append(entry);
         }
         self.drop_stage_if_even();

@@ -18,7 +18,8 @@ use folkmoot_identity::transcript::{Body, Entry};
 
 /// Seconds by which the time in an entry may be ahead of the own clock.
 const AHEAD_SECONDS: u64 = 60;
-/// Seconds after the end of a term that an entry may name where there is no clock: what is named later may never come.
+/// Seconds after the end of a term that an entry may name where there is no clock: what is named
+/// later may never come.
 const AFTER_SECONDS: u64 = 86_400;
 
 /// What the clock on the wall says, and when the first entry that waits for it is due.
@@ -29,7 +30,8 @@ pub(crate) struct Wall {
 }
 
 impl Node {
-    /// A clock from before the own identity was made is none: a machine without a battery says 1970 until somebody tells it better.
+    /// A clock from before the own identity was made is none: a machine without a battery says 1970
+    /// until somebody tells it better.
     pub(crate) fn hear_clock(&mut self, now: Instant, time: UnixTime) {
         let begun = self.config.identity.certificate().not_before();
         let believed = begun.0.saturating_sub(AHEAD_SECONDS) <= time.0;
@@ -40,7 +42,8 @@ impl Node {
         self.fetch_what_was_not_taken(now);
     }
 
-    /// `NODE-10`: whether this entry ends a term at a time that has not come by the own clock. It is then not taken, but it will be.
+    /// `NODE-10`: whether this entry ends a term at a time that has not come by the own clock. It
+    /// is then not taken, but it will be.
     pub(crate) fn is_early(&mut self, entry: &[u8]) -> bool {
         let Ok(entry) = Entry::decode(entry) else { return false };
         let Body::Expire { member, admission, time } = entry.body else { return false };

@@ -7,7 +7,8 @@ pub enum NodeError {
     /// The charter given does not stand.
     #[error("the charter does not stand: {0}. Ask a founder for charter.cms as all founders signed it")]
     LocalCharter(#[from] folkmoot_identity::EntryError),
-    /// The charter or an entry in the store does not stand: the store is damaged, or belongs to another group.
+    /// The charter or an entry in the store does not stand: the store is damaged, or belongs to
+    /// another group.
     #[error(
         "the stored transcript does not stand: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \
          again: the others have the transcript. An authority's folder, or its replica's, is set up anew as one that was lost, never restored"

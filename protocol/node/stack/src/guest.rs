@@ -1,4 +1,5 @@
-//! Strangers: admission frames over a guest's link, both ways. Few and small: the link sees to that.
+//! Strangers: admission frames over a guest's link, both ways. Few and small: the link sees to
+//! that.
 
 use crate::Node;
 use base::{Instant, NodeId};

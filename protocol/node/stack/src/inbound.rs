@@ -1,4 +1,5 @@
-//! Upwards: from the links to the ring, from the ring to the group layer, from there to the members.
+//! Upwards: from the links to the ring, from the ring to the group layer, from there to the
+//! members.
 
 use crate::{Node, RingEvent};
 use base::{Entropy, Instant, MemberId, NodeId, digest};

@@ -8,9 +8,10 @@
 //!            [ links ]   one hop each         ---- Up, Down -------->  reach.rs, sync.rs
 //!      datagram |   ^ datagram              guests: guest.rs
 //! ```
-//! A node moves and orders sealed bytes; it holds no group key. It believes nobody about who is in: it verifies every
-//! entry of the transcript itself, and takes a peer for a member's node only when its own roster says so.
-//! Each file is one journey; nothing here decides anything about order, views or keys.
+//! A node moves and orders sealed bytes; it holds no group key. It believes nobody about who is in:
+//! it verifies every entry of the transcript itself, and takes a peer for a member's node only when
+//! its own roster says so. Each file is one journey; nothing here decides anything about order,
+//! views or keys.
 
 mod change;
 mod credentials;
@@ -67,7 +68,8 @@ pub struct Config {
     pub timing: Timing,
     /// How long a link may be silent.
     pub silence: Duration,
-    /// How long the tables of a new configuration may take to merge; at least twice what members wait for a step.
+    /// How long the tables of a new configuration may take to merge; at least twice what members
+    /// wait for a step.
     pub settle: Duration,
     /// How often an absent, rostered node is dialled at first; doubles to eight times this.
     pub lookup: Duration,
@@ -143,8 +145,9 @@ struct PeerInfo {
     heads: Option<Vec<base::EntryId>>,
     /// Tips of the entries that it sent while we were behind it.
     shown: BTreeSet<base::EntryId>,
-    /// Said so to the ring. Stays until the link goes down or the roster drops the peer, so that an entry in flight does
-    /// not shake a ring that stands; the group layer's State exchange settles what differs.
+    /// Said so to the ring. Stays until the link goes down or the roster drops the peer, so that an
+    /// entry in flight does not shake a ring that stands; the group layer's State exchange settles
+    /// what differs.
     eligible: bool,
 }
 
@@ -228,7 +231,8 @@ impl Node {
             staged: None,
             config,
         };
-        // A stranger takes part with nobody until its roster has it, and what it hears of the transcript waits for its ring.
+        // A stranger takes part with nobody until its roster has it, and what it hears of the
+        // transcript waits for its ring.
         if !node.is_rostered(&node.me) {
             node.ring.expect_nobody(now);
         }
@@ -266,7 +270,8 @@ impl Node {
         core::mem::take(&mut self.events)
     }
 
-    /// Lets each layer say what it has to say, the lowest last, so that frames of one turn share datagrams.
+    /// Lets each layer say what it has to say, the lowest last, so that frames of one turn share
+    /// datagrams.
     fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         loop {
             if let Some(output) = self.group.poll_output() {
@@ -295,7 +300,8 @@ impl Node {
         self.out.push_back(GroundOutput::Trace(Trace { layer, text }));
     }
 
-    /// Something was refused: said once for each power of two, so that a flood of garbage is no flood of lines.
+    /// Something was refused: said once for each power of two, so that a flood of garbage is no
+    /// flood of lines.
     fn refuse(&mut self, layer: &'static str, error: &dyn core::fmt::Display) {
         self.refused = self.refused.saturating_add(1);
         if self.refused.is_power_of_two() {

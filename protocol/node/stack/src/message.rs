@@ -12,7 +12,8 @@ use base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use base::{Blob, EntryId, NodeId};
 use folkmoot_base as base;
 
-/// Most bytes of entries in one answer; the frame that holds them stays below `LONG_FRAME_BYTES_MAX`.
+/// Most bytes of entries in one answer; the frame that holds them stays below
+/// `LONG_FRAME_BYTES_MAX`.
 pub const ENTRIES_BATCH_BYTES: usize = 50 * 1024;
 /// Most heads in one message. A transcript with more is not synchronised until an entry joins them.
 pub const HEADS_MAX: usize = 256;

@@ -61,7 +61,8 @@ impl Node {
     }
 
     pub(crate) fn send_ring(&mut self, now: Instant, to: NodeId, frame: &Bytes) {
-        // A link that is down loses the frame, as a network would; the ring repairs it or sets the peer aside.
+        // A link that is down loses the frame, as a network would; the ring repairs it or sets the
+        // peer aside.
         let _ = self.links.send(now, to, Channel::Ring, &[frame]);
     }
 

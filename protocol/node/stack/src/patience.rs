@@ -9,9 +9,10 @@ use core::time::Duration;
 use folkmoot_base as base;
 use std::collections::BTreeMap;
 
-/// How long the tables of a new configuration may take to merge before those who are awaited are left out: longer than
-/// members wait for one another, so that a silent member is set aside before its node is.
-/// A charter that gives its members longer steps gives its nodes twice that ([`crate::Config::settle`]).
+/// How long the tables of a new configuration may take to merge before those who are awaited are
+/// left out: longer than members wait for one another, so that a silent member is set aside before
+/// its node is. A charter that gives its members longer steps gives its nodes twice that
+/// ([`crate::Config::settle`]).
 pub(crate) const SETTLE_DEADLINE: Duration = Duration::from_millis(2 * 3_000);
 /// The longest that a node is left out for one silence.
 const BARRED_MAX: Duration = Duration::from_secs(60);
@@ -63,7 +64,8 @@ impl Node {
                 self.patience.bar(now, *node, self.config.settle);
             }
         }
-        // Who behaved for as long as it had been left out is forgiven; who is awaited again has not behaved yet.
+        // Who behaved for as long as it had been left out is forgiven; who is awaited again has not
+        // behaved yet.
         let behaves =
             |node: &NodeId, barred: &Barred| now >= barred.until + barred.span && !awaited.contains(node);
         self.patience.barred.retain(|node, barred| !behaves(node, barred));

@@ -1,4 +1,5 @@
-//! Where others are: locators kept, exchanged among members, and dialled while their nodes are absent (DECISIONS D2, D3).
+//! Where others are: locators kept, exchanged among members, and dialled while their nodes are
+//! absent (DECISIONS D2, D3).
 
 use crate::message::{LOCATORS_MAX, Sync};
 use crate::{Config, Node, PeerInfo, Place};
@@ -16,8 +17,8 @@ const BACK_OFF_MAX: u32 = 8;
 
 /// How many look-ups pass between two questions to the others where absent nodes are.
 const SEEK_ROUNDS: u32 = 4;
-/// After an admission, what fraction of a look-up's time passes before that question: long enough for most to have heard by
-/// themselves, short enough that whoever can answer is still there.
+/// After an admission, what fraction of a look-up's time passes before that question: long enough
+/// for most to have heard by themselves, short enough that whoever can answer is still there.
 const SEEK_SOON: u32 = 4;
 
 /// Members and authority whose transcripts are equal say so again in each such look-up.
@@ -73,7 +74,8 @@ impl Reach {
         self.next
     }
 
-    /// Somebody is rostered who may have been told of before, when that was hearsay about a stranger: ask again soon.
+    /// Somebody is rostered who may have been told of before, when that was hearsay about a
+    /// stranger: ask again soon.
     pub(crate) fn seek_soon(&mut self, now: Instant) {
         self.round = 0;
         self.next = self.next.min(now + self.first / SEEK_SOON);
@@ -90,9 +92,10 @@ impl Reach {
 }
 
 impl Node {
-    /// Dials rostered nodes that are absent, each at its own pace, and the seeds that nobody answers at. Also says the heads
-    /// again to peers that are not on our ring, and asks them for theirs, in case a message was lost: the other side may be
-    /// content and silent, and where not all hear one another two rings may stand for long.
+    /// Dials rostered nodes that are absent, each at its own pace, and the seeds that nobody
+    /// answers at. Also says the heads again to peers that are not on our ring, and asks them for
+    /// theirs, in case a message was lost: the other side may be content and silent, and where not
+    /// all hear one another two rings may stand for long.
     pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let due: Vec<(NodeId, Locator)> = self.due(now);
         for (node, at) in due.into_iter().take(DIALS_MAX) {
@@ -114,7 +117,8 @@ impl Node {
         self.reach.next = now + self.reach.first + jitter;
     }
 
-    /// Peers whose transcripts the ring does not keep equal to ours: not eligible, or on another ring.
+    /// Peers whose transcripts the ring does not keep equal to ours: not eligible, or on another
+    /// ring.
     fn elsewhere(&self) -> Vec<NodeId> {
         let here = self.ring.status().members;
         let elsewhere = |(node, peer): &(&NodeId, &PeerInfo)| {
@@ -123,8 +127,9 @@ impl Node {
         self.peers.iter().filter(elsewhere).map(|(node, _)| *node).collect()
     }
 
-    /// Whether members and authority, who are never on one ring, need say nothing now: both transcripts are equal as far as is
-    /// known, and it is not the turn in which even then they ask.
+    /// Whether members and authority, who are never on one ring, need say nothing now: both
+    /// transcripts are equal as far as is known, and it is not the turn in which even then they
+    /// ask.
     fn may_rest(&self, node: &NodeId, peer: &PeerInfo) -> bool {
         let heads = self.transcript.heads();
         let even = peer.heads.as_ref().is_some_and(|theirs| theirs.iter().eq(heads.iter()));
@@ -160,8 +165,8 @@ impl Node {
         }
     }
 
-    /// Asks all members' nodes where the rostered nodes are that we have no link to: hearsay may have been lost, or have
-    /// come before the roster had its subject.
+    /// Asks all members' nodes where the rostered nodes are that we have no link to: hearsay may
+    /// have been lost, or have come before the roster had its subject.
     fn seek(&mut self, now: Instant) {
         let absent = |node: &NodeId| *node != self.me && !self.peers.contains_key(node);
         let roster = self.transcript.roster();
@@ -177,7 +182,8 @@ impl Node {
         }
     }
 
-    /// Answers with the places that we know, linked or not (NODE-06: to rostered peers and the authority's only).
+    /// Answers with the places that we know, linked or not (NODE-06: to rostered peers and the
+    /// authority's only).
     pub(crate) fn seek_came(&mut self, now: Instant, from: NodeId, nodes: &[NodeId]) {
         if !self.has_standing(&from) {
             return self.refuse("node", &format!("NODE-06 {from}: a guest asks for locators"));
@@ -231,9 +237,10 @@ impl Node {
         }
     }
 
-    /// Hearsay of where nodes are: believed for dialling only, and never over what we found ourselves while that answers.
-    /// A guest's word counts only where there is no other (NODE-04): the one contact that two newcomers had may be lost
-    /// before it told them of each other, and a stranger may be all that still knows both.
+    /// Hearsay of where nodes are: believed for dialling only, and never over what we found
+    /// ourselves while that answers. A guest's word counts only where there is no other (NODE-04):
+    /// the one contact that two newcomers had may be lost before it told them of each other, and a
+    /// stranger may be all that still knows both.
     pub(crate) fn locators_came(&mut self, now: Instant, from: NodeId, places: &[Place]) {
         let guest = !self.has_standing(&from);
         for place in places {
@@ -256,7 +263,8 @@ impl Node {
 }
 
 impl Node {
-    /// Whether hearsay of a node's place is worth a dial: it is known to the roster or the charter, absent, and not where we look for it with hope.
+    /// Whether hearsay of a node's place is worth a dial: it is known to the roster or the charter,
+    /// absent, and not where we look for it with hope.
     fn is_news(&self, node: &NodeId, at: Locator) -> bool {
         let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != at && wanted.back_off > 1);
         self.is_absent(node) && self.reach.places.get(node).is_none_or(hopeless)
@@ -273,8 +281,8 @@ impl Node {
     }
 }
 
-/// As many of these as one message holds, others each time: not every member has a node of its own, and those who have
-/// none must not hide those who have.
+/// As many of these as one message holds, others each time: not every member has a node of its own,
+/// and those who have none must not hide those who have.
 fn in_turn(mut absent: Vec<NodeId>, turn: u32) -> Vec<NodeId> {
     let pages = absent.len().div_ceil(LOCATORS_MAX).max(1);
     let first = (usize::try_from(turn).unwrap_or_default() % pages).saturating_mul(LOCATORS_MAX);

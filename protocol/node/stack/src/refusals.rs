@@ -9,7 +9,8 @@ use core::time::Duration;
 use folkmoot_base as base;
 use folkmoot_link::Exchange;
 
-/// How long a refusal is told after it was last heard. A dial that goes on hears it every few seconds.
+/// How long a refusal is told after it was last heard. A dial that goes on hears it every few
+/// seconds.
 pub const REFUSAL_LIFE: Duration = Duration::from_secs(60);
 /// Most refusals kept; the one heard longest ago makes room.
 pub const REFUSALS_MAX: usize = 64;
@@ -54,8 +55,8 @@ impl Node {
         self.refusals.insert(at, Refusal { at, node, theirs, heard: now });
     }
 
-    /// A Hello of the other form came, and was refused. From a place where nobody is looked for it is counted only: whoever
-    /// makes up addresses leaves nothing here.
+    /// A Hello of the other form came, and was refused. From a place where nobody is looked for it
+    /// is counted only: whoever makes up addresses leaves nothing here.
     pub(crate) fn turned_away(&mut self, now: Instant, at: Locator, theirs: Exchange) {
         if self.reach.looks_at(at) {
             self.refused(now, at, None, theirs);

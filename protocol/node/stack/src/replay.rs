@@ -28,14 +28,15 @@ pub(crate) struct Aside {
 }
 
 impl Node {
-    /// Whether this peer is no member by what we have and know to be on its way. One who is a guest itself cannot tell.
+    /// Whether this peer is no member by what we have and know to be on its way. One who is a guest
+    /// itself cannot tell.
     pub(crate) fn is_guest(&self, peer: &NodeId) -> bool {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         self.is_rostered(&self.me) && !self.has_standing(peer) && !known.roster().is_rostered(peer)
     }
 
-    /// `NODE-11`: whether these entries, of which some are not here, say nothing new, all of them, and are by former members. What does not stand
-    /// is for [`Self::stage`] to name.
+    /// `NODE-11`: whether these entries, of which some are not here, say nothing new, all of them,
+    /// and are by former members. What does not stand is for [`Self::stage`] to name.
     pub(crate) fn is_replay(&mut self, entries: &[Blob]) -> bool {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let base = known.heads_digest();

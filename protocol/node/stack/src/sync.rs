@@ -74,8 +74,8 @@ impl Node {
         }
     }
 
-    /// Something has changed, by which what was not taken before may be: its guest is a member now, say, or what it stands on is here. It is asked
-    /// for once more.
+    /// Something has changed, by which what was not taken before may be: its guest is a member now,
+    /// say, or what it stands on is here. It is asked for once more.
     pub(crate) fn fetch_what_was_not_taken(&mut self, now: Instant) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let not_taken = |peer: &crate::PeerInfo| {
@@ -124,7 +124,8 @@ impl Node {
         }
     }
 
-    /// What ends a term that has not run out waits, and with it whatever was written over it (`NODE-10`).
+    /// What ends a term that has not run out waits, and with it whatever was written over it
+    /// (`NODE-10`).
     fn stage_all(&mut self, entries: &[Blob]) -> Result<(), EntryError> {
         let mut early = false;
         for entry in entries {
@@ -141,7 +142,8 @@ impl Node {
         Ok(())
     }
 
-    /// Notes the tips of what a peer sent, so that the next fetch goes on behind them even if all of it was known here.
+    /// Notes the tips of what a peer sent, so that the next fetch goes on behind them even if all
+    /// of it was known here.
     fn show(&mut self, from: NodeId, entries: &[Blob]) {
         let Some(peer) = self.peers.get_mut(&from) else { return };
         for entry in entries {
@@ -185,7 +187,8 @@ impl Node {
         }
     }
 
-    /// Others on the ring lack entries that we are to provide: they go through the ring, for all at one place.
+    /// Others on the ring lack entries that we are to provide: they go through the ring, for all at
+    /// one place.
     pub(crate) fn reconcile(&mut self, behind: &[Vec<EntryId>]) {
         let lacking: BTreeSet<Bytes> =
             behind.iter().flat_map(|have| self.transcript.entries_after(have, usize::MAX)).collect();

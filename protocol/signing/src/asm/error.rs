@@ -1,19 +1,23 @@
 //! Why a key, a list of signers or a multisignature was refused.
 
-/// Why a key, a list of signers or a multisignature was refused. Nobody is named: whose it was is for the layer that read it to say.
+/// Why a key, a list of signers or a multisignature was refused. Nobody is named: whose it was is
+/// for the layer that read it to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AsmError {
-    /// The bytes are not the one form of an announced key, or one of its elements is the identity or outside the group.
+    /// The bytes are not the one form of an announced key, or one of its elements is the identity
+    /// or outside the group.
     #[error("not an announced key")]
     WireKey,
-    /// The bytes are not the one form of a multisignature: version, length, element, number, or signers out of order.
+    /// The bytes are not the one form of a multisignature: version, length, element, number, or
+    /// signers out of order.
     #[error("not a multisignature")]
     WireSignature,
     /// Who announced the key has not shown to know its secret, as this member in this group.
     #[error("no proof of possession of the key")]
     PeerProof,
-    /// A signer without a proven key; nobody, too many, one twice; two with one key; keys of different groups; keys that cancel out.
+    /// A signer without a proven key; nobody, too many, one twice; two with one key; keys of
+    /// different groups; keys that cancel out.
     #[error("not a list of signers with proven keys of their own")]
     PeerSigners,
     /// The signature is not these signers' over this message under this label.

@@ -1,18 +1,21 @@
-//! Multisignatures by the keys that members have already: the P-256 keys that their certificates name, and that sign by ECDSA
-//! elsewhere. Why one key may do both: docs/decisions/0020-one-key-for-asm.md.
+//! Multisignatures by the keys that members have already: the P-256 keys that their certificates
+//! name, and that sign by ECDSA elsewhere. Why one key may do both:
+//! docs/decisions/0020-one-key-for-asm.md.
 
 use super::{AsmError, ProvenKey, SecretKey, Signers, Signing};
 use crate::shared::{AnyRun, Outcome, mapped};
 use crate::{Fault, P256, RunId, SigningKey, VerifyingKey};
 
 impl ProvenKey<P256> {
-    /// The key that a member's certificate names, as its key in the group that `context` names (its GroupId). The member is who the
-    /// key says: its digest.
+    /// The key that a member's certificate names, as its key in the group that `context` names (its
+    /// GroupId). The member is who the key says: its digest.
     ///
-    /// This checks nothing. **Call it only with a key under which you, or the roster that you took it from, verified an ECDSA
-    /// signature over bytes that hold this very key**: a charter, a request, a self-signed certificate. A signature over bytes that
-    /// the key does not stand in proves no possession: to such bytes a key can be found afterwards, one made from another's included
-    /// (`rogue.rs` does it). With a key that was only told, what verifies says that the pieces fit, and not who signed.
+    /// This checks nothing. **Call it only with a key under which you, or the roster that you took
+    /// it from, verified an ECDSA signature over bytes that hold this very key**: a charter, a
+    /// request, a self-signed certificate. A signature over bytes that the key does not stand in
+    /// proves no possession: to such bytes a key can be found afterwards, one made from another's
+    /// included (`rogue.rs` does it). With a key that was only told, what verifies says that the
+    /// pieces fit, and not who signed.
     ///
     /// # Errors
     /// [`AsmError::WireKey`] if it is no point, which no `VerifyingKey` is.
@@ -23,15 +26,17 @@ impl ProvenKey<P256> {
 }
 
 impl SecretKey<P256> {
-    /// The secret half of an identity key, in an erased place of its own. What it signs here is hashed by SHA-512 under labels of this
-    /// module and the group's name; nonces are drawn, never derived as for ECDSA.
+    /// The secret half of an identity key, in an erased place of its own. What it signs here is
+    /// hashed by SHA-512 under labels of this module and the group's name; nonces are drawn, never
+    /// derived as for ECDSA.
     fn of_identity(key: &SigningKey) -> Self {
         Self::of_secret(key.scalar())
     }
 }
 
-/// The holder of `key` as a signer among `signers`, for `message` under `label` (which begins with "folkmoot"); its run comes to
-/// [`Outcome::Signature`], an encoded [`MultiSignature`](super::MultiSignature).
+/// The holder of `key` as a signer among `signers`, for `message` under `label` (which begins with
+/// "folkmoot"); its run comes to [`Outcome::Signature`], an encoded
+/// [`MultiSignature`](super::MultiSignature).
 ///
 /// # Errors
 /// [`crate::FaultKind::LocalSigners`] if the holder is not one of the signers.
@@ -47,7 +52,8 @@ pub fn hand(
     Ok(mapped(signing, |signed| Outcome::Signature(signed.encode())))
 }
 
-/// One who hears the run of these signers, names who lies in it, and has what it comes to; without a message of its own.
+/// One who hears the run of these signers, names who lies in it, and has what it comes to; without
+/// a message of its own.
 pub fn watch(run: RunId, signers: Signers<P256>, label: &'static [u8], message: &[u8]) -> AnyRun {
     mapped(Signing::watch(run, signers, label, message), |signed| Outcome::Signature(signed.encode()))
 }

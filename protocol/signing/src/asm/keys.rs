@@ -38,8 +38,9 @@ impl<G: PrimeGroup> SecretKey<G> {
         secret.map(Secret::new).map(Self::of_secret).ok_or(AsmError::LocalKey)
     }
 
-    /// The public key with proof that its holder, as `member` of the group that `context` names (its GroupId), knows the secret. It
-    /// proves nothing about who `member` is: it has to stand where the member's identity key signs it, as in a request.
+    /// The public key with proof that its holder, as `member` of the group that `context` names
+    /// (its GroupId), knows the secret. It proves nothing about who `member` is: it has to stand
+    /// where the member's identity key signs it, as in a request.
     pub fn announce(
         &self,
         member: MemberId,
@@ -103,9 +104,11 @@ impl<G: PrimeGroup> KeyAnnouncement<G> {
         Self::read(bytes).ok_or(AsmError::WireKey)
     }
 
-    /// Checks that who announced this knows the secret of the key, as `member` of the group that `context` names.
+    /// Checks that who announced this knows the secret of the key, as `member` of the group that
+    /// `context` names.
     ///
-    /// `member` is whom the caller knows to have said it, by the signature that it stood under; never a name read beside it.
+    /// `member` is whom the caller knows to have said it, by the signature that it stood under;
+    /// never a name read beside it.
     ///
     /// # Errors
     /// [`AsmError::PeerProof`].
@@ -141,8 +144,9 @@ impl<G: PrimeGroup> core::fmt::Debug for KeyAnnouncement<G> {
     }
 }
 
-/// A member's public key of whose secret it has proven possession. [`KeyAnnouncement::check`] makes one; for keys that members have
-/// proven already, [`ProvenKey::of_possession_proven_elsewhere`](ProvenKey#method.of_possession_proven_elsewhere).
+/// A member's public key of whose secret it has proven possession. [`KeyAnnouncement::check`] makes
+/// one; for keys that members have proven already,
+/// [`ProvenKey::of_possession_proven_elsewhere`](ProvenKey#method.of_possession_proven_elsewhere).
 #[derive(Clone, Copy)]
 pub struct ProvenKey<G: PrimeGroup> {
     pub(super) member: MemberId,

@@ -1,5 +1,6 @@
-//! What makes an ECDSA signature a proof of possession: that the key stands in what is signed. Without that, a key made from another's
-//! has one, and signs in the other's name; with it, the same steps come to nothing.
+//! What makes an ECDSA signature a proof of possession: that the key stands in what is signed.
+//! Without that, a key made from another's has one, and signs in the other's name; with it, the
+//! same steps come to nothing.
 
 use super::schnorr::{Nonce, challenge};
 use super::signature::SIGNATURE_LABEL;
@@ -38,8 +39,8 @@ fn key_of(point: ProjectivePoint, like: &VerifyingKey) -> VerifyingKey {
     VerifyingKey::from_spki_der(&spki).unwrap()
 }
 
-/// A key y' = z·G − X, the z, and an ECDSA signature (r, s) under y' over `message`, which was chosen before y'. R = a·G + b·X, where b
-/// takes away the part of X that nobody could sign for.
+/// A key y' = z·G − X, the z, and an ECDSA signature (r, s) under y' over `message`, which was
+/// chosen before y'. R = a·G + b·X, where b takes away the part of X that nobody could sign for.
 fn rogue(victim: &VerifyingKey, message: &[u8]) -> (VerifyingKey, Scalar, Signature) {
     let x = victim.point().unwrap();
     let (a, b) = (P256::draw(&mut Count(1 << 40)), P256::draw(&mut Count(2 << 40)));
@@ -72,7 +73,8 @@ fn asm_12_an_ecdsa_signature_proves_possession_only_of_a_key_that_it_covers() {
     let known = |member: &_| signers.key(member).copied();
     assert_eq!(forged.verify(LABEL, b"admit mallory", known), Ok(()));
     assert_eq!(forged.verify(LABEL, b"admit dora", known), Err(AsmError::PeerSignature));
-    // What is signed here names its key: the bytes are settled after y', and the signature is of others.
+    // What is signed here names its key: the bytes are settled after y', and the signature is of
+    // others.
     let named = [b"I have this key ".as_slice(), rogue_key.spki_der()].concat();
     assert!(rogue_key.verify_raw(&named, &signature).is_err());
     let (again, _, signature) = rogue(&victim, &named);

@@ -8,7 +8,8 @@ use crate::{PrimeGroup, SIGNERS_MAX};
 pub(super) const SIGNATURE_LABEL: &[u8] = b"folkmoot asm challenge v1";
 const ID_BYTES: usize = 32;
 
-/// A signature of several members: an element and a number, whoever signed, and their names, sorted.
+/// A signature of several members: an element and a number, whoever signed, and their names,
+/// sorted.
 #[derive(Clone)]
 pub struct MultiSignature<G: PrimeGroup> {
     element: G::Element,
@@ -26,8 +27,8 @@ impl<G: PrimeGroup> MultiSignature<G> {
         &self.signers
     }
 
-    /// Version 1 ‖ R ‖ s ‖ number of signers (u16) ‖ their ids, ascending. For ristretto255 67 + 32 n bytes, for
-    /// P-256 one more.
+    /// Version 1 ‖ R ‖ s ‖ number of signers (u16) ‖ their ids, ascending. For ristretto255 67 + 32
+    /// n bytes, for P-256 one more.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![VERSION];
         out.extend(G::encode(&self.element));
@@ -47,8 +48,9 @@ impl<G: PrimeGroup> MultiSignature<G> {
         Self::read(bytes).ok_or(AsmError::WireSignature)
     }
 
-    /// Checks that all the signers signed `message` under `label`: n additions and two exponentiations. `key_of` knows the proven
-    /// keys of the members whose signing counts. How many had to sign is the caller's to say.
+    /// Checks that all the signers signed `message` under `label`: n additions and two
+    /// exponentiations. `key_of` knows the proven keys of the members whose signing counts. How
+    /// many had to sign is the caller's to say.
     ///
     /// # Errors
     /// [`AsmError::PeerSigners`], [`AsmError::PeerSignature`].

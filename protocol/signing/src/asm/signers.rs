@@ -12,7 +12,8 @@ pub struct Signers<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Signers<G> {
-    /// Puts the keys in order. Two members with one key are one holder under two names; keys that cancel out sign anything.
+    /// Puts the keys in order. Two members with one key are one holder under two names; keys that
+    /// cancel out sign anything.
     ///
     /// # Errors
     /// [`AsmError::PeerSigners`].

@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 
 /// A signer in a run that comes to one [`MultiSignature`], the same at all of them.
 ///
-/// The nonce is drawn when the run begins and is in no store; the answer consumes it, and any fault erases it. A run's messages in
-/// private, which it has no use for, are not looked at: not all signers hear them. One who only watches hears the same messages, says
-/// nothing, and comes to the same end.
+/// The nonce is drawn when the run begins and is in no store; the answer consumes it, and any fault
+/// erases it. A run's messages in private, which it has no use for, are not looked at: not all
+/// signers hear them. One who only watches hears the same messages, says nothing, and comes to the
+/// same end.
 pub struct Signing<G: PrimeGroup> {
     run: RunId,
     /// Who signs here; nobody, if this one only watches.
@@ -37,8 +38,9 @@ enum State<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Signing<G> {
-    /// `me` among `signers`, for `message` under `label` (which begins with "folkmoot"). All signers are given the same; a signer given
-    /// something else commits to something else, and is named.
+    /// `me` among `signers`, for `message` under `label` (which begins with "folkmoot"). All
+    /// signers are given the same; a signer given something else commits to something else, and is
+    /// named.
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`] if `me` is not one of the signers by this key.
@@ -57,14 +59,15 @@ impl<G: PrimeGroup> Signing<G> {
         Ok(Self { hand, ..Self::watch(run, signers, label, message) })
     }
 
-    /// One who hears what `signers` say, checks it, and has the signature at the end; without a message or a secret of its own.
+    /// One who hears what `signers` say, checks it, and has the signature at the end; without a
+    /// message or a secret of its own.
     pub fn watch(run: RunId, signers: Signers<G>, label: &'static [u8], message: &[u8]) -> Self {
         let subject = signers.subject(label, message);
         Self { run, hand: None, signers, subject, state: State::Fresh }
     }
 
-    /// What `hand` says in the first round if these are its messages in the second. It covers run and signer, so that a commitment
-    /// copied from elsewhere cannot be opened by who copied it.
+    /// What `hand` says in the first round if these are its messages in the second. It covers run
+    /// and signer, so that a commitment copied from elsewhere cannot be opened by who copied it.
     fn commitment(&self, hand: &MemberId, element: &[u8]) -> Digest {
         let label = b"folkmoot asm commitment v1";
         digest(&[label, &[0], G::NAME, &[0], &self.run.0, &self.subject, &hand.0, element])
@@ -91,7 +94,8 @@ impl<G: PrimeGroup> Signing<G> {
         refuse(FaultKind::PeerReveal, &heard.to_all, |hand, words| {
             commitments.get(hand) != Some(&self.commitment(hand, words))
         })?;
-        // Only signers that share their nonces, or one holder of both, can have committed to the same R_i.
+        // Only signers that share their nonces, or one holder of both, can have committed to the
+        // same R_i.
         let mut hands: BTreeMap<&[u8], Vec<&MemberId>> = BTreeMap::new();
         heard.to_all.iter().for_each(|(hand, words)| hands.entry(words).or_default().push(hand));
         refuse(FaultKind::PeerCommitment, &heard.to_all, |_, words| {

@@ -1,4 +1,5 @@
-//! The toy vector of admission's facts: p = 607, q = 101, g = 64. Everything generic here runs over this group too.
+//! The toy vector of admission's facts: p = 607, q = 101, g = 64. Everything generic here runs over
+//! this group too.
 
 use super::schnorr::{Nonce, fits};
 use super::{KeyAnnouncement, MultiSignature, ProvenKey, SecretKey, Signers, Signing};

@@ -1,12 +1,14 @@
-//! A dealer, for every scheme whose members hold shares of one key: the door to it is [`crate::shared`].
+//! A dealer, for every scheme whose members hold shares of one key: the door to it is
+//! [`crate::shared`].
 //!
 //! ```text
 //! draw_secret --> secret --public_key--> the group's key, the same for good
 //!                   '--deal(threshold, holders)--> public part, to all: facts judges it
 //!                                             '--> a share to each, sealed: its holder asks check_share before it keeps it
 //! ```
-//! Who deals knows the key and is trusted with it. It keeps the secret, sealed, and deals it again for every change of threshold or
-//! holders; shares of two deals make nothing together. TS-RSA is not dealt: it is for study (testing/study).
+//! Who deals knows the key and is trusted with it. It keeps the secret, sealed, and deals it again
+//! for every change of threshold or holders; shares of two deals make nothing together. TS-RSA is
+//! not dealt: it is for study (testing/study).
 
 mod dealt;
 mod secret;
@@ -23,11 +25,13 @@ use secret::GroupSecret;
 pub use dealt::{Dealt, SharingFacts};
 pub(crate) use shoup::{facts, sign};
 
-/// Draws the secret that a dealer deals: its one encoding. Shoup's are two safe primes for a modulus of 2048 bits: found in a second to
-/// a minute, deterministic in `entropy`, so it may be called on a thread of its own.
+/// Draws the secret that a dealer deals: its one encoding. Shoup's are two safe primes for a
+/// modulus of 2048 bits: found in a second to a minute, deterministic in `entropy`, so it may be
+/// called on a thread of its own.
 ///
 /// # Errors
-/// [`FaultKind::LocalScheme`] if nobody deals this scheme's keys; [`FaultKind::Again`] if the library finds no prime, which does not happen.
+/// [`FaultKind::LocalScheme`] if nobody deals this scheme's keys; [`FaultKind::Again`] if the
+/// library finds no prime, which does not happen.
 pub fn draw_secret(scheme: Scheme, entropy: &mut dyn Entropy) -> Result<Secret<Vec<u8>>, Fault> {
     match scheme {
         Scheme::TsDsa => Ok(GroupSecret::<P256>::draw(entropy).encode()),
@@ -40,7 +44,8 @@ pub fn draw_secret(scheme: Scheme, entropy: &mut dyn Entropy) -> Result<Secret<V
 /// The public key of such a secret.
 ///
 /// # Errors
-/// [`SigningError::LocalSecret`] if it is not the one encoding of a secret of this scheme (DEAL-01).
+/// [`SigningError::LocalSecret`] if it is not the one encoding of a secret of this scheme
+/// (DEAL-01).
 pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, SigningError> {
     match scheme {
         Scheme::TsDsa => {
@@ -56,13 +61,14 @@ pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, 
     }
 }
 
-/// A fresh sharing of it: the public part, and each holder's share. The same key, a new share-epoch each time, any threshold: this
-/// is how a dealer that keeps the secret re-deals. With a threshold of one, threshold ECDSA and FROST have one polynomial only, the
-/// secret itself: every holder has the key, and the share-epoch stays.
+/// A fresh sharing of it: the public part, and each holder's share. The same key, a new share-epoch
+/// each time, any threshold: this is how a dealer that keeps the secret re-deals. With a threshold
+/// of one, threshold ECDSA and FROST have one polynomial only, the secret itself: every holder has
+/// the key, and the share-epoch stays.
 ///
 /// # Errors
-/// [`FaultKind::LocalSecret`] if `secret` is not one of this scheme; [`FaultKind::LocalSigners`] unless
-/// 1 ≤ threshold ≤ holders ≤ [`crate::SIGNERS_MAX`], none of them twice.
+/// [`FaultKind::LocalSecret`] if `secret` is not one of this scheme; [`FaultKind::LocalSigners`]
+/// unless 1 ≤ threshold ≤ holders ≤ [`crate::SIGNERS_MAX`], none of them twice.
 pub fn deal(
     scheme: Scheme,
     secret: &Secret<Vec<u8>>,
@@ -78,11 +84,13 @@ pub fn deal(
     }
 }
 
-/// Whether `share` is `holder`'s of the sharing `public`: what a holder checks before it keeps what a dealer sent.
+/// Whether `share` is `holder`'s of the sharing `public`: what a holder checks before it keeps what
+/// a dealer sent.
 ///
 /// # Errors
-/// [`SigningError::WireSharing`], [`SigningError::WireShare`] for bytes in another form; [`SigningError::PeerShare`] for a share of
-/// another holder or deal, or one that the public part refutes.
+/// [`SigningError::WireSharing`], [`SigningError::WireShare`] for bytes in another form;
+/// [`SigningError::PeerShare`] for a share of another holder or deal, or one that the public part
+/// refutes.
 pub fn check_share(
     scheme: Scheme,
     public: &[u8],

@@ -1,5 +1,6 @@
-//! Between our names and the library's: where each signer's share is evaluated, and what the library's errors mean. Numbers and
-//! elements pass by their bytes, for the library stands on an older generation of the curve's crate.
+//! Between our names and the library's: where each signer's share is evaluated, and what the
+//! library's errors mean. Numbers and elements pass by their bytes, for the library stands on an
+//! older generation of the curve's crate.
 
 use super::{FrostShare, FrostSharing};
 use crate::base::{MemberId, Secret};

@@ -1,11 +1,13 @@
-//! FROST over Ed25519 (RFC 9591): t of n holders make an ordinary Ed25519 signature, and nobody ever has the key.
+//! FROST over Ed25519 (RFC 9591): t of n holders make an ordinary Ed25519 signature, and nobody
+//! ever has the key.
 //!
 //! ```text
 //! crate::sharing over edwards25519 --> FrostSharing, FrostShare --Sign--> 64 bytes, which any Ed25519 verifier takes
 //! ```
-//! [`crate::sharing`] makes the shares, and makes them anew; here they have the form in which members keep them. The mathematics
-//! of signing is the library's (`frost-ed25519`). Ours is what is said and checked: a message has one form, and all honest
-//! signers name the same liars. Rounds and rules: docs/protocol/signing.md.
+//! [`crate::sharing`] makes the shares, and makes them anew; here they have the form in which
+//! members keep them. The mathematics of signing is the library's (`frost-ed25519`). Ours is what
+//! is said and checked: a message has one form, and all honest signers name the same liars. Rounds
+//! and rules: docs/protocol/signing.md.
 
 mod entropy;
 mod library;

@@ -22,7 +22,8 @@ impl FrostShare {
         Self(Share::new(share.holder(), sharing.epoch(), *share.value()))
     }
 
-    /// The share, as [`crate::sharing`] makes new ones of it. `of` is the sharing that it belongs to.
+    /// The share, as [`crate::sharing`] makes new ones of it. `of` is the sharing that it belongs
+    /// to.
     pub fn shared(&self, of: &Sharing<Edwards>) -> Share<Edwards> {
         Share::new(self.holder(), of.epoch(), *self.0.value())
     }

@@ -1,5 +1,5 @@
-//! What all know of a key that is held in shares: a sharing over edwards25519, in the form and with the share-epoch that FROST
-//! has of its own.
+//! What all know of a key that is held in shares: a sharing over edwards25519, in the form and with
+//! the share-epoch that FROST has of its own.
 
 use crate::base::{Digest, MemberId, digest};
 use crate::sharing::Sharing;
@@ -8,8 +8,9 @@ use crate::{Edwards, GroupKey, PrimeGroup, SIGNERS_MAX, SigningError};
 /// The version of the encoding; its first byte.
 const FORM: u8 = 1;
 
-/// The public side of a shared key: Feldman's commitments to the polynomial, as many as the threshold, and who holds shares of it.
-/// Whatever it says of shares follows from the commitments, so no two parts of it can disagree.
+/// The public side of a shared key: Feldman's commitments to the polynomial, as many as the
+/// threshold, and who holds shares of it. Whatever it says of shares follows from the commitments,
+/// so no two parts of it can disagree.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FrostSharing(Sharing<Edwards>);
 
@@ -43,13 +44,14 @@ impl FrostSharing {
         edwards_key(&self.0.public())
     }
 
-    /// The share-epoch (DECISIONS N3): a digest of the commitments. It stays while newcomers are given shares of the same polynomial,
-    /// and changes with every redistribution.
+    /// The share-epoch (DECISIONS N3): a digest of the commitments. It stays while newcomers are
+    /// given shares of the same polynomial, and changes with every redistribution.
     pub fn epoch(&self) -> Digest {
         digest(&[b"folkmoot frost share epoch v1", &[0], &self.commitments()])
     }
 
-    /// The one encoding: version, threshold and number of holders as u16, commitments, holders' ids sorted.
+    /// The one encoding: version, threshold and number of holders as u16, commitments, holders' ids
+    /// sorted.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![FORM];
         for count in [self.threshold(), self.holders().len()] {

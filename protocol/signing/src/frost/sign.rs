@@ -1,8 +1,9 @@
-//! A signature by exactly as many holders as the threshold (RFC 9591, section 5), over raw bytes: a TBSCertificate, or what else the
-//! caller's format fixes.
+//! A signature by exactly as many holders as the threshold (RFC 9591, section 5), over raw bytes: a
+//! TBSCertificate, or what else the caller's format fixes.
 //!
-//! Nonces are drawn when the run starts, live in it alone, sign once and are erased before the part is said; a run that ends without
-//! a signature takes them along. They are never written anywhere. Whoever runs this must not give two runs the same entropy.
+//! Nonces are drawn when the run starts, live in it alone, sign once and are erased before the part
+//! is said; a run that ends without a signature takes them along. They are never written anywhere.
+//! Whoever runs this must not give two runs the same entropy.
 
 use super::entropy::Asked;
 use super::library::{Signers, key_package, public_package, verifying_key};
@@ -42,8 +43,8 @@ impl Sign {
     /// The holder of `share` is one of `signers`, who sign `message`.
     ///
     /// # Errors
-    /// [`FaultKind::LocalSigners`] unless the share is one of `sharing` and the signers, its holder among them, are holders and exactly as
-    /// many as the threshold.
+    /// [`FaultKind::LocalSigners`] unless the share is one of `sharing` and the signers, its holder
+    /// among them, are holders and exactly as many as the threshold.
     pub fn new(
         run: RunId,
         sharing: &FrostSharing,
@@ -93,8 +94,8 @@ impl Sign {
         signature.ok_or_else(|| Fault::of_nobody(FaultKind::Unattributable))
     }
 
-    /// The sum of the parts; only if it does not verify are the signers' verifying shares worked out and each part held against its
-    /// own, which names every false one.
+    /// The sum of the parts; only if it does not verify are the signers' verifying shares worked
+    /// out and each part held against its own, which names every false one.
     fn aggregate(
         &self,
         package: &SigningPackage,
@@ -152,8 +153,8 @@ fn tag(run: &RunId, signers: &[MemberId], on: &[&[u8]]) -> Digest {
     digest(&[b"folkmoot frost sign v1", &[0], &run.0, &digest(&[&ids]), &digest(&[&on])])
 }
 
-/// A commitment message: the run's `tag`, then two elements. The library takes an element in its one form, of prime order and not
-/// the identity, and nothing else.
+/// A commitment message: the run's `tag`, then two elements. The library takes an element in its
+/// one form, of prime order and not the identity, and nothing else.
 fn commitments(message: &[u8], tag: &Digest) -> Result<SigningCommitments, FaultKind> {
     let (theirs, elements) = message.split_first_chunk::<32>().ok_or(FaultKind::PeerMalformed)?;
     if theirs != tag {

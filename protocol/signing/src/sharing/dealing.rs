@@ -1,4 +1,5 @@
-//! Several dealers deal to several holders at once, and everybody can check it: the rounds under every run of this module.
+//! Several dealers deal to several holders at once, and everybody can check it: the rounds under
+//! every run of this module.
 //!
 //! ```text
 //! commit   dealers  all   digest of the opening              nobody's commitments can be chosen by looking at another's
@@ -7,9 +8,10 @@
 //! accuse   holders  all   dealers whose numbers do not fit   usually none
 //! answer   accused  all   the numbers in dispute             only if somebody is accused
 //! ```
-//! An answer that fits ends the dispute and is used; one that does not names its dealer. Nobody is named when the answer fits:
-//! whether the dealer had sent something else or the accuser lied, only the two know, and one of the two is a liar, so that the
-//! numbers told to all were not a secret to begin with.
+//! An answer that fits ends the dispute and is used; one that does not names its dealer. Nobody is
+//! named when the answer fits: whether the dealer had sent something else or the accuser lied, only
+//! the two know, and one of the two is a liar, so that the numbers told to all were not a secret to
+//! begin with.
 
 use super::message::{Kind, Reader, Writer};
 use super::pledge::{Deal, Form, Piece, second_generator};
@@ -22,7 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Who deals what to whom.
 pub(crate) struct Plan<G: PrimeGroup> {
-    /// Digest of all that the participants must agree on before; covered by every commitment and proof.
+    /// Digest of all that the participants must agree on before; covered by every commitment and
+    /// proof.
     pub(crate) context: Digest,
     /// Sorted.
     pub(crate) dealers: Vec<MemberId>,
@@ -186,8 +189,8 @@ impl<G: PrimeGroup> Dealing<G> {
         Some((pledges, proofs))
     }
 
-    /// Keeps the pieces that came, and says who is to be accused. The sum is checked first: if it fits, so will this participant's share,
-    /// and who dealt what is of no interest.
+    /// Keeps the pieces that came, and says who is to be accused. The sum is checked first: if it
+    /// fits, so will this participant's share, and who dealt what is of no interest.
     fn take_pieces(&mut self, heard: &Incoming) -> Vec<MemberId> {
         let mut missing = Vec::new();
         for dealer in &self.plan.dealers {
@@ -324,7 +327,8 @@ impl<G: PrimeGroup> Dealing<G> {
     /// As in [`crate::Run`].
     pub(crate) fn hear(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
         let whole = whole_round(heard, &self.awaited());
-        // Whatever is refused ends the run: a caller that hands in half a round gets no second answer with the same secrets.
+        // Whatever is refused ends the run: a caller that hands in half a round gets no second
+        // answer with the same secrets.
         let stage = core::mem::replace(&mut self.stage, Stage::Over);
         let next = whole.and_then(|()| match stage {
             Stage::Commit => self.take_commits(heard),

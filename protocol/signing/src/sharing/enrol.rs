@@ -10,9 +10,10 @@
 //! verdict   newcomer  all        helpers whose part does not fit
 //! parts''   accused   all        the masked part in dispute             only if a helper was accused
 //! ```
-//! The masked parts add up to the newcomer's share, and each alone is uniformly random. As the masks are published times the generator,
-//! every part can be checked by itself against its helper's public share, with nothing opened: who sent a false one is named. What a
-//! dispute makes public, one liar of two knew already, as in `dealing`.
+//! The masked parts add up to the newcomer's share, and each alone is uniformly random. As the
+//! masks are published times the generator, every part can be checked by itself against its
+//! helper's public share, with nothing opened: who sent a false one is named. What a dispute makes
+//! public, one liar of two knew already, as in `dealing`.
 
 use super::message::{Kind, Reader, Writer};
 use super::redistribute::own;
@@ -61,7 +62,8 @@ impl<G: PrimeGroup> Enrol<G> {
     /// `helpers`: exactly `threshold` holders. `share` is `me`'s; needed of helpers.
     ///
     /// # Errors
-    /// [`FaultKind::LocalSigners`]; [`FaultKind::LocalShare`] for a helper's share that is not of `sharing`.
+    /// [`FaultKind::LocalSigners`]; [`FaultKind::LocalShare`] for a helper's share that is not of
+    /// `sharing`.
     pub fn new(
         run: RunId,
         me: MemberId,

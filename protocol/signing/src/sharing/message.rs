@@ -1,4 +1,5 @@
-//! The messages of sharing in bytes: version, kind, then numbers and elements, each in its one encoding, and nothing after.
+//! The messages of sharing in bytes: version, kind, then numbers and elements, each in its one
+//! encoding, and nothing after.
 
 use crate::PrimeGroup;
 use crate::base::{Digest, MemberId};
@@ -42,7 +43,8 @@ pub(crate) enum Kind {
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
-    /// Begins a message of `kind` with room for `room` bytes more, so that no secret is left behind by growing.
+    /// Begins a message of `kind` with room for `room` bytes more, so that no secret is left behind
+    /// by growing.
     pub(crate) fn new(kind: Kind, room: usize) -> Self {
         let mut bytes = Vec::with_capacity(room.saturating_add(2));
         bytes.extend_from_slice(&[VERSION, kind as u8]);

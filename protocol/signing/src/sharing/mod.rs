@@ -1,5 +1,5 @@
-//! One secret, many holders: any `threshold` shares determine it, fewer say nothing (Shamir 1979), and everybody can check every
-//! share (Feldman 1987).
+//! One secret, many holders: any `threshold` shares determine it, fewer say nothing (Shamir 1979),
+//! and everybody can check every share (Feldman 1987).
 //!
 //! ```text
 //! deal          an authority that knows the secret         centralised groups
@@ -7,8 +7,9 @@
 //! Redistribute  threshold old holders -> any new ones      new shares, new threshold, same secret (Desmedt, Jajodia 1997)
 //! Enrol         threshold holders -> one newcomer          one share more of the same polynomial, nobody's share told
 //! ```
-//! A [`Sharing`] is public and equal at all; a [`Share`] is one holder's secret, bound to its sharing's epoch. Shares of different
-//! epochs do not go together: every run refuses them, and what they would give is not the secret.
+//! A [`Sharing`] is public and equal at all; a [`Share`] is one holder's secret, bound to its
+//! sharing's epoch. Shares of different epochs do not go together: every run refuses them, and what
+//! they would give is not the secret.
 
 mod deal;
 mod dealing;
@@ -103,8 +104,9 @@ impl<G: PrimeGroup> Sharing<G> {
         committed::<G>(&self.commitments, G::place(member))
     }
 
-    /// The share-epoch (DECISIONS N3): SHA-256 of a label, the group's name and the commitments. Changes with the polynomial, so
-    /// with every redistribution, and not when a newcomer is given a share of the same polynomial.
+    /// The share-epoch (DECISIONS N3): SHA-256 of a label, the group's name and the commitments.
+    /// Changes with the polynomial, so with every redistribution, and not when a newcomer is given
+    /// a share of the same polynomial.
     pub fn epoch(&self) -> Digest {
         let commitments: Vec<u8> = self.commitments.iter().flat_map(G::encode).collect();
         digest(&[b"folkmoot share-epoch v1", &[0], G::NAME, &[0], &commitments])
@@ -121,7 +123,8 @@ impl<G: PrimeGroup> Sharing<G> {
         Self::new(self.commitments.clone(), holders)
     }
 
-    /// The one encoding: `01 10`, group name, commitments, holders, each with its count in two bytes.
+    /// The one encoding: `01 10`, group name, commitments, holders, each with its count in two
+    /// bytes.
     pub fn encode(&self) -> Vec<u8> {
         let word = Writer::new(Kind::Sharing, 0).group::<G>().length(self.commitments.len());
         let word = self.commitments.iter().fold(word, |word, commitment| word.element::<G>(commitment));
@@ -131,7 +134,8 @@ impl<G: PrimeGroup> Sharing<G> {
     /// Reads what [`Self::encode`] writes.
     ///
     /// # Errors
-    /// [`SharingError::WireSharing`] for everything else: another group, elements outside it, holders not sorted or too few, more bytes.
+    /// [`SharingError::WireSharing`] for everything else: another group, elements outside it,
+    /// holders not sorted or too few, more bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, SharingError> {
         Self::read(bytes).ok_or(SharingError::WireSharing)
     }
@@ -179,7 +183,8 @@ pub(crate) fn p256_key(public: &p256::ProjectivePoint) -> Result<VerifyingKey, S
     VerifyingKey::from_spki_der(document.as_bytes())
 }
 
-/// Sorts a list of participants and refuses an empty one, one that is too long, and a participant named twice.
+/// Sorts a list of participants and refuses an empty one, one that is too long, and a participant
+/// named twice.
 pub(crate) fn sorted(hands: &[MemberId]) -> Result<Vec<MemberId>, Fault> {
     let mut hands = hands.to_vec();
     hands.sort();
@@ -194,7 +199,8 @@ pub(crate) fn wrong_signers() -> Fault {
     Fault::of_nobody(FaultKind::LocalSigners)
 }
 
-/// Digest of what the participants of a run must agree on: a label, the group, and parts of fixed length or with their length in front.
+/// Digest of what the participants of a run must agree on: a label, the group, and parts of fixed
+/// length or with their length in front.
 pub(crate) fn context<G: PrimeGroup>(label: &[u8], parts: &[&[u8]]) -> Digest {
     let all: Vec<&[u8]> = [label, &[0], G::NAME, &[0]].into_iter().chain(parts.iter().copied()).collect();
     digest(&all)

@@ -1,4 +1,5 @@
-//! What one dealer deals: polynomials, what it commits to in public, and what each holder gets of them.
+//! What one dealer deals: polynomials, what it commits to in public, and what each holder gets of
+//! them.
 
 use super::message::{Reader, Writer};
 use crate::PrimeGroup;
@@ -7,14 +8,16 @@ use crate::polynomial::{Polynomial, committed};
 use sha2::{Digest as _, Sha512};
 use zeroize::Zeroize;
 
-/// The form of one dealt polynomial. The number is how many shares determine it: its degree and one.
+/// The form of one dealt polynomial. The number is how many shares determine it: its degree and
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Feldman (1987): each term times the generator. Says the secret times the generator.
     Open(usize),
     /// Pedersen (1991): each term under a second generator too. Says nothing of the secret.
     Hidden(usize),
-    /// As `Hidden`, with zero as the secret: no commitment to the constant term, so that nothing else can be dealt.
+    /// As `Hidden`, with zero as the secret: no commitment to the constant term, so that nothing
+    /// else can be dealt.
     Zero(usize),
 }
 
@@ -52,7 +55,8 @@ impl Form {
     }
 }
 
-/// A second generator: the first candidate of a hash that is an element, so that nobody knows it times the first.
+/// A second generator: the first candidate of a hash that is an element, so that nobody knows it
+/// times the first.
 pub(crate) fn second_generator<G: PrimeGroup>() -> G::Element {
     let mut count = 0_u64;
     loop {
@@ -121,7 +125,8 @@ impl<G: PrimeGroup> Deal<G> {
     }
 }
 
-/// A holder's number in one polynomial, and that of the blinding one (zero where there is none). Erased when dropped.
+/// A holder's number in one polynomial, and that of the blinding one (zero where there is none).
+/// Erased when dropped.
 #[derive(Clone)]
 pub(crate) struct Piece<G: PrimeGroup> {
     pub(crate) value: G::Scalar,

@@ -1,11 +1,13 @@
-//! That a participant knows what it committed to (Schnorr 1991, made non-interactive by Fiat and Shamir 1986).
+//! That a participant knows what it committed to (Schnorr 1991, made non-interactive by Fiat and
+//! Shamir 1986).
 
 use super::message::{Reader, Writer};
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId};
 use sha2::{Digest as _, Sha512};
 
-/// A number that follows from `parts`: SHA-512 of label, group name and parts, reduced. Callers give parts whose lengths are fixed.
+/// A number that follows from `parts`: SHA-512 of label, group name and parts, reduced. Callers
+/// give parts whose lengths are fixed.
 pub(crate) fn challenge<G: PrimeGroup>(label: &[u8], parts: &[&[u8]]) -> G::Scalar {
     let mut hash = Sha512::new();
     for part in [label, &[0], G::NAME, &[0]].iter().chain(parts) {

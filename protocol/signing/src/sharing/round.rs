@@ -1,4 +1,5 @@
-//! What every round of every run has: messages heard, culprits gathered, accusations, messages of numbers.
+//! What every round of every run has: messages heard, culprits gathered, accusations, messages of
+//! numbers.
 
 use super::message::{Kind, Reader, Writer};
 use crate::base::MemberId;
@@ -49,7 +50,8 @@ pub(crate) fn accusations(
     Ok(accused)
 }
 
-/// What `hand` said to all; nothing if the round has no message of it, which `whole_round` has ruled out.
+/// What `hand` said to all; nothing if the round has no message of it, which `whole_round` has
+/// ruled out.
 pub(crate) fn said<'a>(heard: &'a Incoming, hand: &MemberId) -> &'a [u8] {
     heard.to_all.get(hand).map_or(&[], Vec::as_slice)
 }

@@ -6,8 +6,9 @@ use crate::PrimeGroup;
 use crate::base::{Digest, MemberId, Secret};
 use zeroize::Zeroize as _;
 
-/// A holder's value of the polynomial of one epoch. Erased when dropped, never printed. A holder erases the share of the last epoch,
-/// in memory and in its store, as soon as it has one of the next: who keeps shares of `threshold` holders of one epoch has the key.
+/// A holder's value of the polynomial of one epoch. Erased when dropped, never printed. A holder
+/// erases the share of the last epoch, in memory and in its store, as soon as it has one of the
+/// next: who keeps shares of `threshold` holders of one epoch has the key.
 #[derive(Clone)]
 pub struct Share<G: PrimeGroup> {
     holder: MemberId,
@@ -34,7 +35,8 @@ impl<G: PrimeGroup> Share<G> {
         self.value.expose()
     }
 
-    /// Whether this is its holder's share in `sharing`: named there, of its epoch, and as the commitments say.
+    /// Whether this is its holder's share in `sharing`: named there, of its epoch, and as the
+    /// commitments say.
     ///
     /// # Errors
     /// [`SharingError::LocalEpoch`].
@@ -53,7 +55,8 @@ impl<G: PrimeGroup> Share<G> {
         Secret::new(word.scalar::<G>(self.value()).end())
     }
 
-    /// Reads what [`Self::encode`] writes. Whether it still belongs to a sharing, [`Self::fits`] says.
+    /// Reads what [`Self::encode`] writes. Whether it still belongs to a sharing, [`Self::fits`]
+    /// says.
     ///
     /// # Errors
     /// [`SharingError::LocalShare`] for everything else.

@@ -1,10 +1,14 @@
-//! Whether any t shares of a sharing make the same signature: what everybody can see of a deal beyond its own share.
+//! Whether any t shares of a sharing make the same signature: what everybody can see of a deal
+//! beyond its own share.
 //!
-//! A dealer could publish v_i that every holder's share fits, and that lie on no polynomial: parts would be proven, signatures none, and
-//! nobody named. So the exponents of v, v_1^e, .., v_l^e, which are e·f(0) = 1, e·f(1), .., e·f(l), are looked at. The places follow one
-//! another, so they are values of a polynomial of degree t − 1 exactly if their differences of order t vanish and those of order t − 1 do
-//! not all: no exponents are computed, and none needs to be known. It holds modulo the order of v; that is the whole order of the squares
-//! if N is a product of safe primes and v² − 1 has no factor with it (Camenisch, Shoup 2003, section 5.2, on generators of such groups).
+//! A dealer could publish v_i that every holder's share fits, and that lie on no polynomial: parts
+//! would be proven, signatures none, and nobody named. So the exponents of v, v_1^e, .., v_l^e,
+//! which are e·f(0) = 1, e·f(1), .., e·f(l), are looked at. The places follow one another, so they
+//! are values of a polynomial of degree t − 1 exactly if their differences of order t vanish and
+//! those of order t − 1 do not all: no exponents are computed, and none needs to be known. It holds
+//! modulo the order of v; that is the whole order of the squares if N is a product of safe primes
+//! and v² − 1 has no factor with it (Camenisch, Shoup 2003, section 5.2, on generators of such
+//! groups).
 
 use super::error::ShoupError;
 use super::sharing::ShoupSharing;
@@ -19,9 +23,10 @@ struct Quotient {
 }
 
 impl ShoupSharing {
-    /// Whether any [`Self::threshold`] shares that fit make the same signature, and fewer do not: v_1 .. v_l are of one polynomial of that
-    /// degree with d at zero, and v generates the squares. It relies on N being a product of safe primes, which its dealer alone
-    /// knows. [`Self::decode`] does not ask this.
+    /// Whether any [`Self::threshold`] shares that fit make the same signature, and fewer do not:
+    /// v_1 .. v_l are of one polynomial of that degree with d at zero, and v generates the squares.
+    /// It relies on N being a product of safe primes, which its dealer alone knows.
+    /// [`Self::decode`] does not ask this.
     ///
     /// # Errors
     /// [`ShoupError::PeerSharing`] (SHO-16).

@@ -29,8 +29,8 @@ pub enum DealerTerm {
 pub struct Dealt {
     /// For everybody.
     pub sharing: ShoupSharing,
-    /// One for each seat, in order. Each goes to its holder alone, sealed; those of spare seats wait, sealed, with whoever hands
-    /// them out.
+    /// One for each seat, in order. Each goes to its holder alone, sealed; those of spare seats
+    /// wait, sealed, with whoever hands them out.
     pub shares: Vec<ShoupShare>,
 }
 
@@ -69,7 +69,8 @@ impl Dealer {
         }
     }
 
-    /// Takes two safe primes, big endian, each half as long as the modulus, and proves them prime anew.
+    /// Takes two safe primes, big endian, each half as long as the modulus, and proves them prime
+    /// anew.
     ///
     /// # Errors
     /// [`ShoupError::LocalPrimes`].
@@ -117,13 +118,14 @@ impl Dealer {
         &self.key
     }
 
-    /// Deals `seats` shares of which `threshold` make a signature: a new polynomial and new verification values each time, for the
-    /// same key. `holders` get the first seats, in this order; the others are spare. Shares of two deals do not go together, but
-    /// enough shares of one old deal sign as before: whoever held them is to erase them.
+    /// Deals `seats` shares of which `threshold` make a signature: a new polynomial and new
+    /// verification values each time, for the same key. `holders` get the first seats, in this
+    /// order; the others are spare. Shares of two deals do not go together, but enough shares of
+    /// one old deal sign as before: whoever held them is to erase them.
     ///
     /// # Errors
-    /// [`ShoupError::LocalThreshold`], [`ShoupError::LocalHolders`]; [`ShoupError::LocalErased`] where the dealer was for the
-    /// setting-up only and has dealt (SHO-06).
+    /// [`ShoupError::LocalThreshold`], [`ShoupError::LocalHolders`]; [`ShoupError::LocalErased`]
+    /// where the dealer was for the setting-up only and has dealt (SHO-06).
     pub fn deal(
         &mut self,
         threshold: u16,
@@ -147,8 +149,8 @@ impl Dealer {
         Ok(Dealt { sharing, shares })
     }
 
-    /// What a standing dealer keeps, sealed, to go on after a restart: version 1 ‖ bits u16 ‖ p ‖ q, p being the
-    /// larger one.
+    /// What a standing dealer keeps, sealed, to go on after a restart: version 1 ‖ bits u16 ‖ p ‖
+    /// q, p being the larger one.
     ///
     /// # Errors
     /// [`ShoupError::LocalErased`] if the dealer is for the setting-up only: it is not to be kept.
@@ -207,7 +209,8 @@ fn publish(
     ShoupSharing { key: key.clone(), threshold, base: base.retrieve(), images, seats }
 }
 
-/// A safe prime of `bits` bits, its first two being ones, so that two of them make a modulus of full length.
+/// A safe prime of `bits` bits, its first two being ones, so that two of them make a modulus of
+/// full length.
 fn safe_prime(bits: u32, entropy: &mut dyn Entropy) -> Result<Secret<BoxedUint>, ShoupError> {
     let sieve = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Safe, bits, SetBits::TwoMsb)
         .map_err(|_| ShoupError::LocalPrimes)?;

@@ -10,7 +10,8 @@ pub enum ShoupError {
     /// The bytes are not a share in its one form, or a share of another sharing.
     #[error("not a share of this sharing")]
     WireShare,
-    /// What was dealt is of no polynomial of this threshold, or of another key: no t shares would sign (SHO-16).
+    /// What was dealt is of no polynomial of this threshold, or of another key: no t shares would
+    /// sign (SHO-16).
     #[error("verification values that no t shares could have")]
     PeerSharing,
     /// The share does not fit what its dealer published for its seat (SHO-05).

@@ -1,6 +1,8 @@
-//! Public whole numbers of the scheme: Δ = l!, Lagrange's coefficients times Δ, and the way from w to the signature.
+//! Public whole numbers of the scheme: Δ = l!, Lagrange's coefficients times Δ, and the way from w
+//! to the signature.
 //!
-//! With at most 256 seats every factor is at most 2^8, so Δ < 2^(8l), and neither Δ·∏j nor 4Δ²·a passes 2^(16l + 32).
+//! With at most 256 seats every factor is at most 2^8, so Δ < 2^(8l), and neither Δ·∏j nor 4Δ²·a
+//! passes 2^(16l + 32).
 
 use crate::modular::{Residue, invert_public, pow_public};
 use crate::rsa::{EXPONENT, RsaPublicKey};
@@ -17,7 +19,8 @@ fn times(number: &BoxedUint, factor: u16) -> BoxedUint {
     number.wrapping_mul(BoxedUint::from(u64::from(factor)))
 }
 
-/// λ of `seat` among `seats` for the value at zero, times Δ: a whole number (Shoup 2000, section 2), and whether it is negative.
+/// λ of `seat` among `seats` for the value at zero, times Δ: a whole number (Shoup 2000, section
+/// 2), and whether it is negative.
 fn coefficient(seat: u16, seats: &[u16], delta: &BoxedUint) -> Option<(BoxedUint, bool)> {
     let (mut number, mut negative) = (delta.clone(), false);
     for other in seats.iter().filter(|other| **other != seat) {
@@ -32,7 +35,8 @@ fn coefficient(seat: u16, seats: &[u16], delta: &BoxedUint) -> Option<(BoxedUint
     Some((number, negative))
 }
 
-/// w = ∏ x_i^(2λ_i), for which w^e = x^(4Δ²). None if two seats are one, or a part shares a factor with the modulus.
+/// w = ∏ x_i^(2λ_i), for which w^e = x^(4Δ²). None if two seats are one, or a part shares a factor
+/// with the modulus.
 fn gather(key: &RsaPublicKey, delta: &BoxedUint, parts: &[(u16, Residue)]) -> Option<Residue> {
     let seats: Vec<u16> = parts.iter().map(|(seat, _)| *seat).collect();
     let (mut above, mut below) = (key.modulus().one(), key.modulus().one());
@@ -45,7 +49,8 @@ fn gather(key: &RsaPublicKey, delta: &BoxedUint, parts: &[(u16, Residue)]) -> Op
     Some(above.mul(&invert_public(&below)?))
 }
 
-/// The signature of representative `x` that these parts make: y = w^a · x^b where 4Δ²a + eb = 1. Whether it is one must be verified.
+/// The signature of representative `x` that these parts make: y = w^a · x^b where 4Δ²a + eb = 1.
+/// Whether it is one must be verified.
 pub(super) fn combine(
     key: &RsaPublicKey,
     delta: &BoxedUint,

@@ -1,5 +1,6 @@
-//! A part of a signature, and the proof that it was made with its seat's share (Shoup 2000, section 2): equality of two discrete
-//! logarithms among the squares, whose order nobody knows, made non-interactive by a hash.
+//! A part of a signature, and the proof that it was made with its seat's share (Shoup 2000, section
+//! 2): equality of two discrete logarithms among the squares, whose order nobody knows, made
+//! non-interactive by a hash.
 //!
 //! ```text
 //! version 1 | x_i, bits / 8 bytes | c 32 | z, bits / 8 + 65 bytes      big endian
@@ -18,7 +19,8 @@ use zeroize::Zeroize as _;
 
 /// L, the bits of a challenge.
 const CHALLENGE_BITS: u32 = 256;
-/// Bytes of z beyond those of the modulus: r has 2L bits more than N, and s_i·c is smaller than r can be, so z has at most 2L + 1.
+/// Bytes of z beyond those of the modulus: r has 2L bits more than N, and s_i·c is smaller than r
+/// can be, so z has at most 2L + 1.
 const RESPONSE_EXTRA: usize = 65;
 
 /// What is proven about: one message in one run under one sharing.
@@ -66,8 +68,9 @@ impl<'a> Claim<'a> {
         out
     }
 
-    /// r, hedged: a hash of entropy, share, seat, message and run, as long as the modulus and 512 bits more. Entropy that repeats repeats no r
-    /// for another message or run, which would give the share away.
+    /// r, hedged: a hash of entropy, share, seat, message and run, as long as the modulus and 512
+    /// bits more. Entropy that repeats repeats no r for another message or run, which would give
+    /// the share away.
     fn nonce(&self, share: &ShoupShare, precision: u32, entropy: &mut dyn Entropy) -> BoxedUint {
         let modulus = self.sharing.key.modulus();
         let drawn = Secret::new(draw::<64>(entropy).to_vec());
@@ -90,7 +93,8 @@ impl<'a> Claim<'a> {
         number
     }
 
-    /// Whether the part of `seat` was made with its share: c = H(.., v^z·v_i^-c, x̃^z·x_i^-2c) (SHO-08).
+    /// Whether the part of `seat` was made with its share: c = H(.., v^z·v_i^-c, x̃^z·x_i^-2c)
+    /// (SHO-08).
     pub(super) fn proves(&self, seat: u16, part: &Part) -> bool {
         self.recompute(seat, part).is_some_and(|challenge| challenge == part.challenge)
     }

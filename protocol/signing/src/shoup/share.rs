@@ -43,11 +43,12 @@ impl ShoupShare {
         Secret::new(out)
     }
 
-    /// Reads what [`Self::encode`] writes, and checks the share against what was published for its seat: v^(s_i) = v_i. So no dealer
-    /// and no sponsor hands out a false one.
+    /// Reads what [`Self::encode`] writes, and checks the share against what was published for its
+    /// seat: v^(s_i) = v_i. So no dealer and no sponsor hands out a false one.
     ///
     /// # Errors
-    /// [`ShoupError::WireShare`]: other bytes, or a share of another deal (SHO-04); [`ShoupError::PeerShare`]: a false one (SHO-05).
+    /// [`ShoupError::WireShare`]: other bytes, or a share of another deal (SHO-04);
+    /// [`ShoupError::PeerShare`]: a false one (SHO-05).
     pub fn decode(bytes: &[u8], sharing: &ShoupSharing) -> Result<Self, ShoupError> {
         let share = Self::read(bytes, sharing).ok_or(ShoupError::WireShare)?;
         if share.epoch != sharing.epoch() {

@@ -24,7 +24,8 @@ pub enum Seat {
     Spare,
     /// This member has its share.
     Held(MemberId),
-    /// Was held by somebody who is no member any more, and may know the share still: never handed out again.
+    /// Was held by somebody who is no member any more, and may know the share still: never handed
+    /// out again.
     Retired,
 }
 
@@ -75,13 +76,14 @@ impl ShoupSharing {
         }
     }
 
-    /// The share-epoch (DECISIONS N3): a digest of all that was dealt. Who holds which seat is no part of it, so that handing out a
-    /// seat makes no share invalid; every deal has another.
+    /// The share-epoch (DECISIONS N3): a digest of all that was dealt. Who holds which seat is no
+    /// part of it, so that handing out a seat makes no share invalid; every deal has another.
     pub fn epoch(&self) -> Digest {
         digest(&[b"folkmoot shoup epoch v1\0", &self.dealt()])
     }
 
-    /// Gives the first spare seat to a newcomer, who gets that seat's share from whoever keeps the spare ones. Says which.
+    /// Gives the first spare seat to a newcomer, who gets that seat's share from whoever keeps the
+    /// spare ones. Says which.
     ///
     /// # Errors
     /// [`ShoupError::LocalMember`] if it holds a seat; [`ShoupError::LocalNoSeat`]: deal again.
@@ -95,8 +97,9 @@ impl ShoupSharing {
         self.seat_of(&member).ok_or(ShoupError::LocalNoSeat)
     }
 
-    /// Takes a seat out of use, whose holder is a member no more. It may know its share still: deal again before there are
-    /// [`Self::threshold`] retired seats, and mind that even then the old shares together make signatures.
+    /// Takes a seat out of use, whose holder is a member no more. It may know its share still: deal
+    /// again before there are [`Self::threshold`] retired seats, and mind that even then the old
+    /// shares together make signatures.
     ///
     /// # Errors
     /// [`ShoupError::LocalMember`] if it holds none.

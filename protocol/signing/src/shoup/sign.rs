@@ -1,4 +1,5 @@
-//! Signing: one round. Exactly t holders say their parts; the result is verified, and only if it is no signature, the parts are.
+//! Signing: one round. Exactly t holders say their parts; the result is verified, and only if it is
+//! no signature, the parts are.
 
 use super::integers::{combine, delta};
 use super::proof::{Claim, Part};
@@ -9,8 +10,8 @@ use crate::modular::Residue;
 use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, whole_round};
 use std::collections::BTreeSet;
 
-/// One holder in a signature. Comes to a PKCS#1 v1.5 signature with SHA-256, as long as the modulus: the same bytes whoever
-/// signs.
+/// One holder in a signature. Comes to a PKCS#1 v1.5 signature with SHA-256, as long as the
+/// modulus: the same bytes whoever signs.
 #[derive(Debug)]
 pub struct ShoupSign {
     sharing: ShoupSharing,
@@ -24,7 +25,8 @@ pub struct ShoupSign {
 }
 
 impl ShoupSign {
-    /// Of exactly t holders, of whom the share's is one. `message` is signed as it is (X.509 and CMS fix its bytes).
+    /// Of exactly t holders, of whom the share's is one. `message` is signed as it is (X.509 and
+    /// CMS fix its bytes).
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`] otherwise, and if the share is of another deal (SHO-03).
@@ -54,7 +56,8 @@ impl ShoupSign {
         self.sharing.key.verify(&self.message, &signature).ok().map(|()| signature)
     }
 
-    /// All whose messages are none, else all whose proof fails. Equal at all who heard the same messages.
+    /// All whose messages are none, else all whose proof fails. Equal at all who heard the same
+    /// messages.
     fn blame(&self, parts: &[(MemberId, u16, Part)]) -> Fault {
         let claim = Claim::new(&self.sharing, self.run, &self.x);
         let bad = parts.iter().filter(|(_, seat, part)| !claim.proves(*seat, part));

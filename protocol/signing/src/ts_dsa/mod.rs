@@ -1,5 +1,6 @@
-//! Threshold ECDSA: an ordinary signature of the group's key by 2t − 1 holders, no dealer (Gennaro, Jarecki, Krawczyk, Rabin, Eurocrypt
-//! 1996 and Information and Computation 2001, DSS-Thresh-Sig-2).
+//! Threshold ECDSA: an ordinary signature of the group's key by 2t − 1 holders, no dealer (Gennaro,
+//! Jarecki, Krawczyk, Rabin, Eurocrypt 1996 and Information and Computation 2001,
+//! DSS-Thresh-Sig-2).
 //!
 //! ```text
 //! deal      4 or 5 rounds of `sharing`'s dealing among the signers, all at once:
@@ -8,20 +9,24 @@
 //! product   all   v_i = k_i·a_i + b_i, proven      μ = k·a; R = (1/μ)·a·G = (1/k)·G; r = first coordinate of R
 //! part      all   s_i = k_i·(h + r·x_i) + c_i, proven   s = k·(h + r·x)
 //! ```
-//! **Who may be corrupt.** At most τ = t − 1 of the signers: t know the key anyhow. Products of two polynomials of degree τ lie on one of
-//! degree 2τ, so it takes 2t − 1 signers, all of whom must finish; whoever says something false is named and the others, if there are
-//! 2t − 1 without it, begin again. Its place can be taken away, so every lie costs one.
+//! **Who may be corrupt.** At most τ = t − 1 of the signers: t know the key anyhow. Products of two
+//! polynomials of degree τ lie on one of degree 2τ, so it takes 2t − 1 signers, all of whom must
+//! finish; whoever says something false is named and the others, if there are 2t − 1 without it,
+//! begin again. Its place can be taken away, so every lie costs one.
 //!
-//! **k is used once.** A run that ends, well or not, is dropped with its k and a; a run takes one digest, fixed before k is drawn, and the
-//! next run draws everything anew. Nothing of a run is ever stored: after a crash there is only a new run.
+//! **k is used once.** A run that ends, well or not, is dropped with its k and a; a run takes one
+//! digest, fixed before k is drawn, and the next run draws everything anew. Nothing of a run is
+//! ever stored: after a crash there is only a new run.
 //!
-//! **Why k, b and c are committed with Pedersen's commitments, not Feldman's.** k·G must not be known. Public are R = (1/k)·G and
-//! s = k·(h + r·x), so k·G = (s/r)·(1/(h/r + x))·G: every signature would tell one (1/(x + e))·G for a known e. Of d such elements one
-//! computes by partial fractions an element P and x·P, .., x^d·P, from which x follows in about √(q/d) steps instead of √q (Cheon 2006): a
-//! hundred million signatures would cost the key up to 13 bits. And no simulator can make k·G of a signature (it is the inverse
-//! Diffie-Hellman problem), so that nothing would be proven. The same holds of b and c: from b_i·G one has k_i·a_i·G, from c_i·G
-//! k_i·(h + r·x_i)·G, and with τ shares of a liar and two honest values k·G follows by linear algebra. a·G is R times μ, so public
-//! anyhow: a stays open. The proofs of `proof` replace the lost checks.
+//! **Why k, b and c are committed with Pedersen's commitments, not Feldman's.** k·G must not be
+//! known. Public are R = (1/k)·G and s = k·(h + r·x), so k·G = (s/r)·(1/(h/r + x))·G: every
+//! signature would tell one (1/(x + e))·G for a known e. Of d such elements one computes by partial
+//! fractions an element P and x·P, .., x^d·P, from which x follows in about √(q/d) steps instead of
+//! √q (Cheon 2006): a hundred million signatures would cost the key up to 13 bits. And no simulator
+//! can make k·G of a signature (it is the inverse Diffie-Hellman problem), so that nothing would be
+//! proven. The same holds of b and c: from b_i·G one has k_i·a_i·G, from c_i·G k_i·(h + r·x_i)·G,
+//! and with τ shares of a liar and two honest values k·G follows by linear algebra. a·G is R times
+//! μ, so public anyhow: a stays open. The proofs of `proof` replace the lost checks.
 
 mod group;
 mod proof;
@@ -121,9 +126,9 @@ pub struct Signing<G: DsaGroup> {
 }
 
 impl<G: DsaGroup> Signing<G> {
-    /// `me` is one of `signers`, exactly 2t − 1 holders of `sharing`, and `share` is its own. `digest` is what is signed: SHA-256 of a
-    /// TBSCertificate for X.509 ([`crate::base::digest`]), of label, zero byte and message for our own
-    /// messages. All signers judge it before.
+    /// `me` is one of `signers`, exactly 2t − 1 holders of `sharing`, and `share` is its own.
+    /// `digest` is what is signed: SHA-256 of a TBSCertificate for X.509 ([`crate::base::digest`]),
+    /// of label, zero byte and message for our own messages. All signers judge it before.
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`]; [`FaultKind::LocalShare`] for a share that is not of `sharing`.

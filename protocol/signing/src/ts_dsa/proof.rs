@@ -1,8 +1,10 @@
-//! That a masked product is the product of what its maker holds: makes every lie about v and s attributable, and tells nothing.
+//! That a masked product is the product of what its maker holds: makes every lie about v and s
+//! attributable, and tells nothing.
 //!
-//! Of a signer with numbers k, k' behind K = k·G + k'·H and b, b' behind B = b·G + b'·H, both public by Pedersen's commitments, it
-//! shows v·G = k·T + b·G for a public T and the v that was said. T is a_i·G for the products of k and a, and h·G + r·x_i·G for the
-//! parts of s. A proof of knowledge of four numbers in three linear equations (Maurer 2009; Fiat and Shamir 1986).
+//! Of a signer with numbers k, k' behind K = k·G + k'·H and b, b' behind B = b·G + b'·H, both
+//! public by Pedersen's commitments, it shows v·G = k·T + b·G for a public T and the v that was
+//! said. T is a_i·G for the products of k and a, and h·G + r·x_i·G for the parts of s. A proof of
+//! knowledge of four numbers in three linear equations (Maurer 2009; Fiat and Shamir 1986).
 
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId};

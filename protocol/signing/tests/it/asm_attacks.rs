@@ -1,7 +1,9 @@
-//! What breaks multisignatures as published, carried out against weak builds that live here alone, and in vain against ours.
+//! What breaks multisignatures as published, carried out against weak builds that live here alone,
+//! and in vain against ours.
 //!
-//! The weak builds differ from ours in one thing each: they count keys without proof, or tell R at once. Hashes, messages and group
-//! are ours, so a forgery against them is judged by our own verifier.
+//! The weak builds differ from ours in one thing each: they count keys without proof, or tell R at
+//! once. Hashes, messages and group are ours, so a forgery against them is judged by our own
+//! verifier.
 
 use crate::asm_help::{
     CONTEXT, Club, Element, Hands, LABEL, MESSAGE, R, Scalar, announcement, challenge, commitment, number,
@@ -20,7 +22,8 @@ fn sum<'a>(elements: impl IntoIterator<Item = &'a Element>) -> Element {
     elements.into_iter().fold(R::identity(), |sum, element| R::add(&sum, element))
 }
 
-/// The published verification: s·G = R + c·Y over keys as they were announced, whoever knows their secrets.
+/// The published verification: s·G = R + c·Y over keys as they were announced, whoever knows their
+/// secrets.
 fn published(keys: &[(MemberId, Element)], message: &[u8], element: &Element, answer: &Scalar) -> bool {
     let all = sum(keys.iter().map(|(_, key)| key));
     let c = challenge(keys, message, element);
@@ -72,7 +75,8 @@ fn a_rogue_key_is_refused_where_keys_are_proven() {
         let verdict = announcement(&key, &element, &answer).check(member(2), CONTEXT);
         assert_eq!(verdict.unwrap_err(), AsmError::PeerProof);
     }
-    // So it stands in nobody's list of proven keys, and the forgery above does not get as far as its equation.
+    // So it stands in nobody's list of proven keys, and the forgery above does not get as far as
+    // its equation.
     let proven = announced.check(member(1), CONTEXT).unwrap();
     let mut signers = [member(1), member(2)];
     signers.sort();
@@ -162,12 +166,15 @@ impl Door for ThreeRounds<'_> {
     }
 }
 
-/// The attack on ROS (Benhamouda, Lepoint, Loss, Orrù, Raykova, EUROCRYPT 2021), by the signer `liar` against its one fellow.
+/// The attack on ROS (Benhamouda, Lepoint, Loss, Orrù, Raykova, EUROCRYPT 2021), by the signer
+/// `liar` against its one fellow.
 ///
-/// In each open session i the liar can still choose between two elements, and so between challenges c_i⁰ and c_i¹. The polynomial
-/// ρ(x_0, …) = Σ 2ⁱ (x_i − c_i⁰) / (c_i¹ − c_i⁰) is affine, takes every value below 2^253 on such choices, and its linear part puts the
-/// honest R_i together to one R* without a choice having been made. So: R*, then the challenge c* of the forged message, then the choices
-/// for which the linear part comes to c*; with the answers the same sum gives the honest signer's part of a signature with R*.
+/// In each open session i the liar can still choose between two elements, and so between challenges
+/// c_i⁰ and c_i¹. The polynomial ρ(x_0, …) = Σ 2ⁱ (x_i − c_i⁰) / (c_i¹ − c_i⁰) is affine, takes
+/// every value below 2^253 on such choices, and its linear part puts the honest R_i together to one
+/// R* without a choice having been made. So: R*, then the challenge c* of the forged message, then
+/// the choices for which the linear part comes to c*; with the answers the same sum gives the
+/// honest signer's part of a signature with R*.
 struct Ros {
     keys: Vec<(MemberId, Element)>,
     secret: Scalar,
@@ -240,11 +247,13 @@ fn many_open_runs_give_a_forgery_where_r_is_told_at_once() {
     for (session, chosen) in chosen.into_iter().enumerate() {
         answers.push(door.answer(session, &ros.choices[session][chosen].0).unwrap());
     }
-    // The honest signer answered each session once, for MESSAGE. Our own verifier takes what it never signed.
+    // The honest signer answered each session once, for MESSAGE. Our own verifier takes what it
+    // never signed.
     assert_eq!(club.verify(FORGED, &ros.forge(&answers)), Ok(()));
 }
 
-/// The liar before our hands: opens all runs, shows in each what `choose` says, and makes what it can of the answers.
+/// The liar before our hands: opens all runs, shows in each what `choose` says, and makes what it
+/// can of the answers.
 fn in_vain(choose: impl Fn(&Ros) -> Vec<usize>) -> (usize, usize) {
     let (club, honest, liar) = pair();
     let keys = club.public(&club.members());
@@ -263,7 +272,8 @@ fn in_vain(choose: impl Fn(&Ros) -> Vec<usize>) -> (usize, usize) {
         }
     }
     assert_eq!(club.verify(FORGED, &ros.forge(&answers)), Err(AsmError::PeerSignature));
-    // Nor another message with the same R*: its challenge is another, and the answers are what they are.
+    // Nor another message with the same R*: its challenge is another, and the answers are what they
+    // are.
     for other in 0_u32..200 {
         let message = format!("forgery {other}").into_bytes();
         let target = (ros.target.0, challenge(&ros.keys, &message, &ros.target.0));

@@ -1,5 +1,6 @@
-//! The promise of plain signatures: one signature for each key and message, one encoding for each signature, and none
-//! verifies anywhere but where it was made for. OpenSSL agrees on the raw form (identity's tests show it).
+//! The promise of plain signatures: one signature for each key and message, one encoding for each
+//! signature, and none verifies anywhere but where it was made for. OpenSSL agrees on the raw form
+//! (identity's tests show it).
 
 use crate::common::{Seed, unhex};
 use folkmoot_base::codec::{DeserializeBytes, Serialize};

@@ -1,4 +1,5 @@
-//! A dealer at the one door (docs/protocol/signing.md, "Dealing"), for each scheme whose members hold shares of one key.
+//! A dealer at the one door (docs/protocol/signing.md, "Dealing"), for each scheme whose members
+//! hold shares of one key.
 
 use crate::common::{Ends, Seed, member, members, play, play_with, run_id};
 use folkmoot_base::{MemberId, Secret};
@@ -320,7 +321,8 @@ fn deal_09_shoups_public_part_says_who_has_which_number_and_that_enough_sign() {
     for threshold in [1, 3] {
         assert!(refused(&|bytes| bytes[8] = threshold));
     }
-    // Another holder in the last seat: still a sharing, of the others' shares; but not of that holder's.
+    // Another holder in the last seat: still a sharing, of the others' shares; but not of that
+    // holder's.
     let mut changed = bytes.clone();
     changed[seats + 67..].copy_from_slice(&[0xff; 32]);
     let epoch = |public: &[u8]| shared::facts(Scheme::Shoup, public).unwrap().epoch;

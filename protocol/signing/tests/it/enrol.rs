@@ -1,4 +1,5 @@
-//! A newcomer is given its share by holders who tell nothing of theirs; whoever lies on the way is named, and nothing is opened for it.
+//! A newcomer is given its share by holders who tell nothing of theirs; whoever lies on the way is
+//! named, and nothing is opened for it.
 
 use crate::common::{Ends, member, members};
 use crate::kit::{Many, agreed, interpolate, joint, lambda, named, tell};
@@ -121,7 +122,8 @@ fn shr_22_a_false_mask_is_settled_by_a_true_answer_and_names_its_maker_by_a_fals
         named(&answered(|word| word.push(0)), liar, 5, FaultKind::PeerMalformed);
         named(&answered(Vec::clear), liar, 5, FaultKind::PeerMalformed);
     }
-    // The published mask is another than the one sent: whichever it answers with, it is not what was published.
+    // The published mask is another than the one sent: whichever it answers with, it is not what
+    // was published.
     let ends = with(liar, |round, said| {
         if round == 0 {
             said.to_all[34] ^= 1;
@@ -150,7 +152,8 @@ fn shr_23_helpers_accuse_earlier_helpers_only_and_once() {
         }
     });
     named(&malformed, liar, 5, FaultKind::PeerMalformed);
-    // Without ground, but it holds its part back until it is answered; then it may not accuse again.
+    // Without ground, but it holds its part back until it is answered; then it may not accuse
+    // again.
     let late = |then: fn(&mut Outgoing)| {
         with(liar, move |round, said| match round {
             1 => {
@@ -213,7 +216,8 @@ fn shr_25_a_newcomer_accuses_helpers_only() {
     good(says(accusing(&helpers)));
 }
 
-/// What the newcomer hears: the parts of an enrolment by holders who have these shares, and masks drawn from `seed`.
+/// What the newcomer hears: the parts of an enrolment by holders who have these shares, and masks
+/// drawn from `seed`.
 fn heard(many: &Many<P256>, helpers: &[MemberId], seed: u64) -> BTreeMap<MemberId, Scalar> {
     let mut parts = BTreeMap::new();
     tell(many.enrol_hands(helpers, newcomer(), seed), seed, |round, speaker, said| {
@@ -244,8 +248,9 @@ fn twin(many: &Many<P256>, helpers: &[MemberId]) -> Many<P256> {
     Many { sharing, shares }
 }
 
-/// Run against run with two vectors of shares that give the newcomer the same: for each mask of the one there is exactly one of the other
-/// under which the newcomer hears the same, so that what it hears says nothing of a single share.
+/// Run against run with two vectors of shares that give the newcomer the same: for each mask of the
+/// one there is exactly one of the other under which the newcomer hears the same, so that what it
+/// hears says nothing of a single share.
 #[test]
 fn shr_26_what_a_newcomer_hears_is_independent_of_each_share() {
     let many = joint::<P256>(&members(2), 2, 1);
@@ -264,7 +269,8 @@ fn shr_26_what_a_newcomer_hears_is_independent_of_each_share() {
             let share = P256::plus(part(&many, &helpers[0]), part(&many, &helpers[1]));
             assert!(sum == share, "the sum is the share, in both");
             low[which] += u32::from(P256::encode_scalar(&parts[&helpers[0]])[0] & 1);
-            // The mask that explains these parts by the other shares: it exists, for both parts at once.
+            // The mask that explains these parts by the other shares: it exists, for both parts at
+            // once.
             let explained = P256::plus(parts[&helpers[0]], P256::minus(part(&other, &helpers[0])));
             assert!(parts[&helpers[1]] == P256::plus(part(&other, &helpers[1]), P256::minus(explained)));
         }
@@ -285,7 +291,8 @@ fn shr_26_masks_add_up_to_nothing() {
     assert!(masks.fold(P256::zero(), P256::plus) == P256::zero());
 }
 
-/// Why there are masks: without them the newcomer divides by the public λ and has every helper's share.
+/// Why there are masks: without them the newcomer divides by the public λ and has every helper's
+/// share.
 #[test]
 fn without_masks_a_newcomer_recovers_every_share() {
     let (many, helpers) = four();

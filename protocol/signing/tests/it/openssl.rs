@@ -1,4 +1,5 @@
-//! OpenSSL is the judge: certificates signed by a threshold key are ordinary ones. Skips nothing: a machine without `openssl` fails.
+//! OpenSSL is the judge: certificates signed by a threshold key are ordinary ones. Skips nothing: a
+//! machine without `openssl` fails.
 
 use crate::common::{Seed, member, members};
 use crate::kit::{Many, joint};

@@ -1,5 +1,5 @@
-//! The promise of plain signatures, for the other kinds of key: Ed25519 and RSA. Keys and signatures of OpenSSL stand in
-//! testing/vectors/signing.
+//! The promise of plain signatures, for the other kinds of key: Ed25519 and RSA. Keys and
+//! signatures of OpenSSL stand in testing/vectors/signing.
 
 use crate::common::{Seed, unhex};
 use curve25519_dalek::constants::EIGHT_TORSION;

@@ -1,5 +1,5 @@
-//! The promise of sharings: any `threshold` shares are the secret and fewer are nothing, through every change of holders, threshold
-//! and epoch; each has one encoding.
+//! The promise of sharings: any `threshold` shares are the secret and fewer are nothing, through
+//! every change of holders, threshold and epoch; each has one encoding.
 
 use crate::common::{Seed, member, members, play, run_id};
 use crate::kit::{Many, agreed, joint, secret_of, value};
@@ -172,7 +172,8 @@ fn shr_03_shares_of_another_epoch_or_hand_are_refused() {
     }
 }
 
-/// No choice of as many shares as either epoch asks for, some of the one and some of the other, is the secret.
+/// No choice of as many shares as either epoch asks for, some of the one and some of the other, is
+/// the secret.
 fn do_not_mix(old: &Many<P256>, new: &Many<P256>) {
     let mut all = [old.sharing.holders(), new.sharing.holders()].concat();
     all.sort();
@@ -208,7 +209,8 @@ fn thresholds_3_then_5_then_2_keep_the_key_and_old_shares_do_not_mix_with_new() 
     holds(&third);
 }
 
-/// Each of three leaves in an epoch of its own and keeps what it has; those who stay refresh. Three shares of three epochs are not the key.
+/// Each of three leaves in an epoch of its own and keeps what it has; those who stay refresh. Three
+/// shares of three epochs are not the key.
 #[test]
 fn what_leavers_of_different_epochs_pool_is_not_the_key() {
     let mut many = joint::<P256>(&members(6), 3, 1);
@@ -348,7 +350,8 @@ fn shr_06_half_a_round_ends_every_run() {
     ends(many.sign_hands(&holders, [7; 32], 6));
 }
 
-/// Who was given another run, threshold or list of holders cannot take part: nobody's opening is what it committed to, for them.
+/// Who was given another run, threshold or list of holders cannot take part: nobody's opening is
+/// what it committed to, for them.
 #[test]
 fn shr_07_hands_of_different_runs_do_not_mix() {
     let holders = members(3);

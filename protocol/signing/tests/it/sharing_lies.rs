@@ -1,5 +1,5 @@
-//! Whoever says something false in a run of sharing is named, the same one at every honest hand; what cannot be laid at anybody's door
-//! does no harm.
+//! Whoever says something false in a run of sharing is named, the same one at every honest hand;
+//! what cannot be laid at anybody's door does no harm.
 
 use crate::common::{Ends, member, members, run_id};
 use crate::kit::{
@@ -148,7 +148,8 @@ fn the_bytes_of_an_opening_are_those_of_the_page() {
     assert!(many.determine(&[hands()[0], hands()[2]]));
 }
 
-/// Key cancellation: a constant term chosen so that the sum is the liar's own key. It does not know the number, so proves nothing.
+/// Key cancellation: a constant term chosen so that the sum is the liar's own key. It does not know
+/// the number, so proves nothing.
 #[test]
 fn shr_13_a_constant_term_is_known_to_its_dealer() {
     let context = joint_context::<P256>(1, &hands(), 2);
@@ -325,7 +326,8 @@ fn shr_16_other_lies_of_a_redistributor_are_named_too() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Any changed bit of any word to all: the speaker is named by all others, and nobody else ever is.
+    /// Any changed bit of any word to all: the speaker is named by all others, and nobody else ever
+    /// is.
     #[test]
     fn a_changed_bit_of_a_word_to_all_names_its_speaker(round in 0_usize..3, at in 0_usize..256, bit in 0_u32..8, seed in 0_u64..100) {
         let ends = tell(joint_hands::<P256>(&hands(), 2, seed), seed, |now, speaker, said| {
@@ -355,7 +357,8 @@ proptest! {
     }
 }
 
-/// Only the sum over all dealers matters to a holder: two liars whose lies cancel out have lied to nobody.
+/// Only the sum over all dealers matters to a holder: two liars whose lies cancel out have lied to
+/// nobody.
 #[test]
 fn lies_that_cancel_out_do_no_harm() {
     let ends = tell(joint_hands::<P256>(&hands(), 2, 1), 1, |round, speaker, said| {

@@ -1,5 +1,5 @@
-//! OpenSSL is the judge: it takes a certificate that the members signed together, as any other of an RSA key. Skips nothing: a machine
-//! without `openssl` fails these tests.
+//! OpenSSL is the judge: it takes a certificate that the members signed together, as any other of
+//! an RSA key. Skips nothing: a machine without `openssl` fails these tests.
 
 use crate::common::members;
 use core::str::FromStr;
@@ -61,7 +61,8 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The group as the builder sees it: a public key and the name of an algorithm; the private half is nowhere.
+/// The group as the builder sees it: a public key and the name of an algorithm; the private half is
+/// nowhere.
 struct Group(Vec<u8>);
 
 #[derive(Clone)]

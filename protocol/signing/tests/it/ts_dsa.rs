@@ -1,4 +1,5 @@
-//! The promise of threshold ECDSA: any 2t − 1 holders make an ordinary signature of the group's key, fewer none, and whoever lies is named.
+//! The promise of threshold ECDSA: any 2t − 1 holders make an ordinary signature of the group's
+//! key, fewer none, and whoever lies is named.
 
 use crate::common::{member, members, play, run_id};
 use crate::kit::{Many, interpolate, joint, named, tell};
@@ -52,7 +53,8 @@ proptest! {
     }
 }
 
-/// One value less than 2t − 1 interpolates to something else, so that what comes out is no signature.
+/// One value less than 2t − 1 interpolates to something else, so that what comes out is no
+/// signature.
 #[test]
 fn tsd_01_parts_of_2t_minus_2_make_no_signature() {
     let many = joint::<P256>(&members(5), 3, 1);
@@ -197,7 +199,8 @@ fn tsd_04_a_false_product_or_part_names_its_maker() {
     }
 }
 
-/// Lies in the dealing: a false private number is answered rightly and the signature is made; answered falsely, its dealer is named.
+/// Lies in the dealing: a false private number is answered rightly and the signature is made;
+/// answered falsely, its dealer is named.
 #[test]
 fn tsd_05_lies_in_the_dealing_are_settled_or_named() {
     let many = joint::<P256>(&members(5), 3, 1);

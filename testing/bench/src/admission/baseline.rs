@@ -1,5 +1,6 @@
-//! What a join is held against: the cryptography of its longest way, its ordered messages one after the other, the records that
-//! must be on disk before anything follows, and the newcomer's own link. Everything is measured in the run that measures the join.
+//! What a join is held against: the cryptography of its longest way, its ordered messages one after
+//! the other, the records that must be on disk before anything follows, and the newcomer's own
+//! link. Everything is measured in the run that measures the join.
 //!
 //! ```text
 //! newcomer   makes and signs the request; disk          --datagram--> contact
@@ -104,8 +105,9 @@ impl Papers {
         Ok(Self { ask, read, vote, count, close, say, hear, whisper: whispers(entropy)? })
     }
 
-    /// What stands one after the other on the longest way of a join by this scheme, without the run itself. All members are on this
-    /// machine: what many of them do at once takes as long as its processors need for it.
+    /// What stands one after the other on the longest way of a join by this scheme, without the run
+    /// itself. All members are on this machine: what many of them do at once takes as long as its
+    /// processors need for it.
     pub(super) fn of(&self, case: &Case, alone: &Group, processors: u32) -> Duration {
         let at_once = |many: u32, each: Duration| each * many.div_ceil(processors.max(1));
         let (members, votes) = (u32::from(case.members), u32::from(case.votes));
@@ -118,15 +120,17 @@ impl Papers {
             return asked + voted + made;
         }
         let hands = u32::try_from(alone.hands).unwrap_or(u32::MAX);
-        // Nobody has to verify its own word; the leader has verified who is ready when it gives seats.
+        // Nobody has to verify its own word; the leader has verified who is ready when it gives
+        // seats.
         let others = hands.saturating_sub(1);
         let to_all = self.say + at_once(members.saturating_sub(1), self.hear);
         let called = to_all + at_once(hands, self.say) + self.hear * others;
         let seated = to_all + at_once(others.saturating_mul(others), self.hear);
         let round = at_once(hands, self.say) + at_once(hands.saturating_mul(others), self.hear);
         let whispers = u32::try_from(alone.played.to_one).unwrap_or(u32::MAX);
-        // The contact verifies the group's signature, and its certificate is whole as it comes. The parts of a multisignature were verified in
-        // the run; the newcomer verifies the whole, and makes its certificate of it, where the authority does not.
+        // The contact verifies the group's signature, and its certificate is whole as it comes. The
+        // parts of a multisignature were verified in the run; the newcomer verifies the whole, and
+        // makes its certificate of it, where the authority does not.
         let made = match (case.mode, case.scheme.shared()) {
             (Mode::Centralised, true) => alone.verify + self.granted(alone.verify),
             (Mode::Centralised, false) => self.granted(alone.verify),
@@ -137,7 +141,8 @@ impl Papers {
         asked + voted + called + seated + ran + made
     }
 
-    /// The authority verifies the request, its grounds and what it signs of them; contact and newcomer verify that.
+    /// The authority verifies the request, its grounds and what it signs of them; contact and
+    /// newcomer verify that.
     fn granted(&self, grounds: Duration) -> Duration {
         self.read + grounds + self.say + self.hear * 3
     }
@@ -160,14 +165,15 @@ fn whispers(entropy: &mut dyn Entropy) -> Result<Duration, Failure> {
     Ok(took)
 }
 
-/// The ordered messages that follow one another until there is a certificate: request and vote; where a table is set its call, the
-/// answers, the seats and the run's own rounds.
+/// The ordered messages that follow one another until there is a certificate: request and vote;
+/// where a table is set its call, the answers, the seats and the run's own rounds.
 pub(super) fn steps(case: &Case, alone: &Group) -> u32 {
     let table = if case.scheme == Scheme::Plain { 0 } else { alone.played.rounds.saturating_add(3) };
     table.saturating_add(2)
 }
 
-/// What a join takes that waits for nothing else, each round for a round trip: whoever speaks in it, the token comes by all.
+/// What a join takes that waits for nothing else, each round for a round trip: whoever speaks in
+/// it, the token comes by all.
 pub(super) fn expected(cryptography: Duration, steps: u32, joined: &Joined) -> Duration {
     one_way(cryptography, steps, joined) + joined.round_trip.saturating_mul(steps) / 2
 }
@@ -203,9 +209,10 @@ impl Disks {
         Ok(Self { stores, order, written: 0 })
     }
 
-    /// The newcomer's request, the contact's copy, the members' copies all at once, the voters' votes at once, what the authority issued
-    /// if there is one, the certificate: until the disk has the last of each, for no member hands the token on before it has its own.
-    /// All are on one disk here, as the members of the measured group are.
+    /// The newcomer's request, the contact's copy, the members' copies all at once, the voters'
+    /// votes at once, what the authority issued if there is one, the certificate: until the disk
+    /// has the last of each, for no member hands the token on before it has its own. All are on one
+    /// disk here, as the members of the measured group are.
     pub(super) fn write(&mut self) -> Result<Duration, Failure> {
         let order = self.order.clone();
         order.into_iter().try_fold(Duration::ZERO, |took, count| Ok(took + self.commit(count)?))

@@ -29,7 +29,8 @@ pub(super) struct Joined {
     pub(super) took: Duration,
     pub(super) least: Duration,
     pub(super) most: Duration,
-    /// Of an ordered message over the idle ring, from the contact to all, and of the answers of as many as speak in a round.
+    /// Of an ordered message over the idle ring, from the contact to all, and of the answers of as
+    /// many as speak in a round.
     pub(super) round_trip: Duration,
     /// What is on disk before anything follows, one after the other.
     pub(super) disk: Duration,
@@ -44,8 +45,9 @@ fn usual_mode(scheme: Scheme) -> Mode {
     if scheme.needs_dealer() { Mode::Centralised } else { Mode::Decentralised }
 }
 
-/// The usual case first; then against the votes, and against the size with the votes a share of it. A scheme is passed over
-/// where it takes more hands than there are members, or a mode in which it cannot be.
+/// The usual case first; then against the votes, and against the size with the votes a share of it.
+/// A scheme is passed over where it takes more hands than there are members, or a mode in which it
+/// cannot be.
 pub(super) fn cases(options: &BenchAdmission) -> Vec<Case> {
     let mut out = Vec::new();
     let mut push = |series: String, (members, votes): (u16, u16), times| {

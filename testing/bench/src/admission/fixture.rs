@@ -1,5 +1,5 @@
-//! A group of members in this process, each on a node of its own with its own folder, store, socket and links, and the newcomers
-//! at its first member's door; on UDP over loopback.
+//! A group of members in this process, each on a node of its own with its own folder, store, socket
+//! and links, and the newcomers at its first member's door; on UDP over loopback.
 
 use super::case::Case;
 use super::outside::Outside;
@@ -69,7 +69,8 @@ struct Habits {
     votes: bool,
     /// Answers a message at once.
     answers: bool,
-    /// Once it has its certificate, nothing comes from here nor goes there any more: the ring is not to gather with it.
+    /// Once it has its certificate, nothing comes from here nor goes there any more: the ring is
+    /// not to gather with it.
     vanishes_from: Vec<Locator>,
 }
 
@@ -96,7 +97,8 @@ pub(super) struct Fixture {
 }
 
 impl Fixture {
-    /// Founds the group, and admits one after the other whoever is more than a charter takes; they do not vote.
+    /// Founds the group, and admits one after the other whoever is more than a charter takes; they
+    /// do not vote.
     pub(super) async fn found(case: &Case) -> Result<Self, Failure> {
         let workshop = Workshop::open("bench-admission", false)?;
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
@@ -186,7 +188,8 @@ impl Fixture {
         .await
     }
 
-    /// A member on a thread of its own, as it would have a process of its own: what the system gives one, another does not wait for.
+    /// A member on a thread of its own, as it would have a process of its own: what the system
+    /// gives one, another does not wait for.
     async fn hire(&self, folder: StateFolder, seeds: Vec<Locator>, habits: Habits) -> Result<Seat, Failure> {
         let options = OpenOptions {
             state: folder.path().to_owned(),
@@ -223,8 +226,9 @@ impl Fixture {
         Ok(Seat { me, at, handle, seen, _stays: stays })
     }
 
-    /// Until a decision of the voters has taken the sharing of the group's key into use, and every founder has a share of it: while one has
-    /// none, all make new ones, and joins wait for processors.
+    /// Until a decision of the voters has taken the sharing of the group's key into use, and every
+    /// founder has a share of it: while one has none, all make new ones, and joins wait for
+    /// processors.
     async fn key_is_shared(&mut self) -> Result<(), Failure> {
         self.each("the key was not shared in time", |machine, now| {
             machine.upper.member.signing(now).is_some_and(|signing| signing.holds)
@@ -273,7 +277,8 @@ impl Fixture {
         Ok((guest, Came { linked, took: at - began }))
     }
 
-    /// From a newcomer's request to its certificate. It is heard of no more afterwards: the ring stays as it is.
+    /// From a newcomer's request to its certificate. It is heard of no more afterwards: the ring
+    /// stays as it is.
     pub(super) async fn join(&mut self) -> Result<Duration, Failure> {
         self.join_by(&[0]).await.map(|came| came.took)
     }
@@ -283,8 +288,9 @@ impl Fixture {
         self.admit(knows, true).await.map(|(_, came)| came)
     }
 
-    /// An ordered message from the contact, until the answers of as many as speak in a round of the scheme are back; over a ring that was
-    /// idle before the first, as rounds follow one another: the mean of so many.
+    /// An ordered message from the contact, until the answers of as many as speak in a round of the
+    /// scheme are back; over a ring that was idle before the first, as rounds follow one another:
+    /// the mean of so many.
     pub(super) async fn trip(&mut self, rounds: u32) -> Result<Duration, Failure> {
         let (group, answers) = (self.people.charter.charter().group(), self.answers);
         let contact = self.contact()?;

@@ -1,4 +1,5 @@
-//! Several hands make one signature, and one verifies it: the shape of Tables 5 and 7 of Saxena, Tsudik and Yi (2003).
+//! Several hands make one signature, and one verifies it: the shape of Tables 5 and 7 of Saxena,
+//! Tsudik and Yi (2003).
 
 use super::play::{Hand, Played, play, play_together};
 use super::single::{LABEL, MESSAGE, OneHand};
@@ -15,7 +16,8 @@ use folkmoot_study::ts_rsa::{Subject, TsRsaDealer, TsRsaSign, hashed_place};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Safe primes that are public, with the tests of threshold RSA: to find others takes minutes, and these protect nothing.
+/// Safe primes that are public, with the tests of threshold RSA: to find others takes minutes, and
+/// these protect nothing.
 const PRIMES: &str = include_str!("../../../../protocol/signing/tests/data/safe-primes.txt");
 
 /// What signs.
@@ -102,7 +104,8 @@ type Once = Box<dyn FnMut(&mut dyn Entropy) -> Result<(Played, Duration), Failur
 /// One run with all hands at once: wall time.
 type AtOnce = Box<dyn FnMut(&mut dyn Entropy) -> Result<Duration, Failure>>;
 
-/// What the hands of a charter's scheme work at once, each on a thread of its own; nothing where each signs for itself.
+/// What the hands of a charter's scheme work at once, each on a thread of its own; nothing where
+/// each signs for itself.
 pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy) -> Result<AtOnce, Failure> {
     let hands = members(scheme.signers(usize::from(threshold)));
     match scheme {
@@ -406,7 +409,8 @@ mod tests {
     use folkmoot::tools::OsEntropy;
     use folkmoot_signing::Scheme;
 
-    /// Rounds and words as docs/protocol/signing.md has them; RSA of 1024 bits, for larger ones are slow in a debug build.
+    /// Rounds and words as docs/protocol/signing.md has them; RSA of 1024 bits, for larger ones are
+    /// slow in a debug build.
     #[test]
     fn runs_take_the_rounds_that_were_fixed_beforehand() {
         let mut entropy = OsEntropy::new().unwrap();

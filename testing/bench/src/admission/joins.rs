@@ -1,5 +1,6 @@
-//! Joins over the real ring: wall time from a newcomer's request until it holds its certificate, on its disk. The voters'
-//! applications say yes at once, as many as are needed, so that nobody's reading is measured.
+//! Joins over the real ring: wall time from a newcomer's request until it holds its certificate, on
+//! its disk. The voters' applications say yes at once, as many as are needed, so that nobody's
+//! reading is measured.
 //!
 //! ```text
 //! found n members -> a join that is not counted -> [ trips and datagrams, records, run, join ] x times
@@ -17,7 +18,8 @@ use folkmoot_cli::progress::Progress;
 /// Datagrams for each join: they are short, and a join is not.
 const DATAGRAMS: u32 = 4;
 
-/// Measures one case, of so many rounds: as many round trips follow one another as rounds of a join do, for the first of them finds the ring idle.
+/// Measures one case, of so many rounds: as many round trips follow one another as rounds of a join
+/// do, for the first of them finds the ring idle.
 pub(crate) async fn joins(
     case: &Case,
     rounds: u32,

@@ -1,4 +1,5 @@
-//! `folkmoot bench admission`: what signing by schemes costs, and what a join costs with each that a charter can name.
+//! `folkmoot bench admission`: what signing by schemes costs, and what a join costs with each that
+//! a charter can name.
 //!
 //! ```text
 //! single   one hand signs, one verifies                      no network; processor time
@@ -6,7 +7,8 @@
 //! joins    newcomers, voters, an authority    joins.rs       nodes of one process, UDP on loopback; wall time
 //! flood    the same, and bogus requests       flood.rs       strangers' keys, sockets and links: strangers.rs
 //! ```
-//! A join is held against what its cryptography, its ordered messages and its records take, timed in the same run: baseline.rs.
+//! A join is held against what its cryptography, its ordered messages and its records take, timed
+//! in the same run: baseline.rs.
 
 mod baseline;
 mod case;
@@ -42,7 +44,8 @@ pub(crate) const CHARTED: &str = "from request to certificate";
 /// The threshold of the tables, as in 2003.
 const TABLE_THRESHOLD: u16 = 3;
 
-/// All parts, or the one that is asked for. What was measured before a failure is shown all the same.
+/// All parts, or the one that is asked for. What was measured before a failure is shown all the
+/// same.
 pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<(), Failure> {
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let wanted = |part: AdmissionPart| options.part.is_none_or(|only| only == part);

@@ -17,7 +17,8 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// With keys of its own; a dealer keeps its secret. Shoup's primes are the stored ones: to find others takes longer than a case.
+    /// With keys of its own; a dealer keeps its secret. Shoup's primes are the stored ones: to find
+    /// others takes longer than a case.
     pub(super) fn draw(
         scheme: Scheme,
         (from, to): (UnixTime, UnixTime),

@@ -1,6 +1,7 @@
 //! One run of a scheme with all its hands in this thread, one after the other, without a network.
 //!
-//! The thread's clock is read around each hand's turns, so that what else the machine does is not in the numbers.
+//! The thread's clock is read around each hand's turns, so that what else the machine does is not
+//! in the numbers.
 
 use crate::meter::thread_worked;
 use folkmoot::MemberId;
@@ -78,8 +79,8 @@ impl<D> Seat<D> {
     }
 }
 
-/// Plays to the end with each hand's part of a round on a thread of its own, as hands on machines of their own work, on the
-/// processors that there are here and now: wall time.
+/// Plays to the end with each hand's part of a round on a thread of its own, as hands on machines
+/// of their own work, on the processors that there are here and now: wall time.
 ///
 /// # Errors
 /// As [`play`].

@@ -83,17 +83,20 @@ mod tests {
         let one = micros(100);
         let cryptography = |row: &Row| row.papers.of(&row.case, &row.alone, 2);
         let expected = |row: &Row| baseline::expected(cryptography(row), row.steps(), &row.joined);
-        // By two processors: made, read at the contact, by the four others two at once; two votes, read by four each; closed.
+        // By two processors: made, read at the contact, by the four others two at once; two votes,
+        // read by four each; closed.
         let plain = row(Scheme::Plain, Kind::PlainEcdsa, 1, Mode::Decentralised);
         assert_eq!((plain.steps(), cryptography(&plain)), (2, one * (1 + 1 + 2 + 1 + 4 + 1)));
         assert_eq!(expected(&plain), micros(1_000) + millis(8 + 10 + 7 + 1));
-        // Without closing; called: said, heard by four, three are ready, two verified; seated: said, heard by four, by each
-        // of two two others; each of five rounds three words, six times heard; six sealed words; one verification of 1 ms.
+        // Without closing; called: said, heard by four, three are ready, two verified; seated:
+        // said, heard by four, by each of two two others; each of five rounds three words, six
+        // times heard; six sealed words; one verification of 1 ms.
         let shared = row(Scheme::TsDsa, Kind::TsDsa, 5, Mode::Decentralised);
         let papers = one * (9 + (1 + 2 + 2 + 2) + (1 + 2 + 2) + 5 * (2 + 3) + 3) + millis(1);
         assert_eq!((shared.steps(), cryptography(&shared)), (10, papers));
         assert_eq!(expected(&shared), papers + millis(40 + 10 + 7 + 1));
-        // The authority: reads the request, two votes; signs, verifies that; so do contact and newcomer.
+        // The authority: reads the request, two votes; signs, verifies that; so do contact and
+        // newcomer.
         let plain = row(Scheme::Plain, Kind::PlainEcdsa, 1, Mode::Centralised);
         assert_eq!((plain.steps(), cryptography(&plain)), (2, one * (1 + 1 + 2 + 1 + 4 + (1 + 2 + 1 + 3))));
         // In place of two votes the group's signature, of 1 ms.

@@ -1,4 +1,5 @@
-//! Strangers who mean no good, at the doors of two members: each with a key, a socket and a link of its own, over UDP.
+//! Strangers who mean no good, at the doors of two members: each with a key, a socket and a link of
+//! its own, over UDP.
 //!
 //! ```text
 //! on    dial ─> link ─> as many words as a link takes, and as many again ─> (every other one) away, and back with another key

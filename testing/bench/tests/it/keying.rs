@@ -1,4 +1,5 @@
-//! `folkmoot-bench keying`: more members than nodes and than founders, every event measured, every part accounted for.
+//! `folkmoot-bench keying`: more members than nodes and than founders, every event measured, every
+//! part accounted for.
 
 use crate::bench;
 use serde_json::Value;

@@ -8,7 +8,8 @@ use std::process::Command;
 
 /// Datagrams of the flood.
 const FLOOD: u32 = 60_000;
-/// What both floors may grow by: half-open handshakes, guests and traces have bounds far below this.
+/// What both floors may grow by: half-open handshakes, guests and traces have bounds far below
+/// this.
 const GROWTH_BYTES_MAX: usize = 24 * 1024 * 1024;
 /// Set for the process in which the flood is alone: what other tests take would count too.
 const ALONE: &str = "FOLKMOOT_FLOOD_ALONE";

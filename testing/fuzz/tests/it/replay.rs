@@ -1,4 +1,5 @@
-//! The corpus through its targets: each seed as it is, cut at every place, lengthened, and with each bit flipped.
+//! The corpus through its targets: each seed as it is, cut at every place, lengthened, and with
+//! each bit flipped.
 
 use folkmoot_fuzz::{TARGETS, Target};
 use std::collections::BTreeSet;
@@ -8,7 +9,8 @@ use std::path::PathBuf;
 /// Longest seed of which every bit is flipped, in bytes.
 const FLIPPED_BYTES_MAX: usize = 2_048;
 
-/// Machines that cost milliseconds each time: of their neighbours one in so many is run. `FOLKMOOT_REPLAY_ALL=1` runs all.
+/// Machines that cost milliseconds each time: of their neighbours one in so many is run.
+/// `FOLKMOOT_REPLAY_ALL=1` runs all.
 const DEAR: &[(&str, usize)] = &[
     ("signing_kinds", 11),
     ("asm_words", 7),

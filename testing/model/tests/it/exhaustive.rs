@@ -1,6 +1,7 @@
-//! Every state of three members under changes at every point: the machine as built breaks no promise and always ends with
-//! everybody secure; with a rule off, the search finds what that rule is for, by the shortest way. `cargo xtask verify` walks
-//! three changes of every kind, as built and without rule H and K1, by the program.
+//! Every state of three members under changes at every point: the machine as built breaks no
+//! promise and always ends with everybody secure; with a rule off, the search finds what that rule
+//! is for, by the shortest way. `cargo xtask verify` walks three changes of every kind, as built
+//! and without rule H and K1, by the program.
 
 use folkmoot_model::{
     Fault, NAMES, Orders, Report, Rules, Scope, World, beginnings, explore, seek, survey, words,
@@ -39,7 +40,8 @@ fn two_changes_of_every_kind_break_nothing() {
     assert_eq!((enough.ends, enough.marks), (report.ends, report.marks), "and comes to the same ends");
 }
 
-/// With any rule off, at every size: the walk finds a fault in enough orders if there is one in any, and a way that leads there.
+/// With any rule off, at every size: the walk finds a fault in enough orders if there is one in
+/// any, and a way that leads there.
 #[test]
 fn enough_orders_have_every_fault_that_all_have() {
     let whole = Rules::default();

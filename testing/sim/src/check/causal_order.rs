@@ -1,5 +1,5 @@
-//! Causal and Reliable Causal: a message comes after everything that its sender had delivered in that view before it
-//! sent it. For messages sent causal or stronger.
+//! Causal and Reliable Causal: a message comes after everything that its sender had delivered in
+//! that view before it sent it. For messages sent causal or stronger.
 //! Source: Survey §5, properties 5.3 and 5.4.
 
 use super::order::{positions, reach};

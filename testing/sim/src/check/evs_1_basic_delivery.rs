@@ -1,5 +1,6 @@
-//! EVS 1, basic delivery: every delivery has one earlier send; at most once per process; only in the configuration that
-//! numbered it or its transitional follower; one place in the order is one message.
+//! EVS 1, basic delivery: every delivery has one earlier send; at most once per process; only in
+//! the configuration that numbered it or its transitional follower; one place in the order is one
+//! message.
 //! Source: EVS §3, specifications 1.1 to 1.4.
 
 use super::{Broken, Checker, Story};

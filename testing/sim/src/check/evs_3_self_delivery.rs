@@ -1,5 +1,6 @@
 //! EVS 3, self delivery: who stays up delivers its own messages.
-//! Source: EVS §3, specification 3. Judged for what was handed to the ring long enough before the end.
+//! Source: EVS §3, specification 3. Judged for what was handed to the ring long enough before the
+//! end.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Record, RingMessage};

@@ -1,5 +1,6 @@
-//! EVS 7, safe delivery: a safe message delivered before the signal is delivered by every node of the configuration, one
-//! delivered after it by every node that goes on together, unless that node crashes.
+//! EVS 7, safe delivery: a safe message delivered before the signal is delivered by every node of
+//! the configuration, one delivered after it by every node that goes on together, unless that node
+//! crashes.
 //! Source: EVS §3, specifications 7.1 and 7.2.
 
 use super::{Broken, Checker, RingPlace, RingSegment, Story};

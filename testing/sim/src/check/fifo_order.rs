@@ -1,5 +1,5 @@
-//! FIFO and Reliable FIFO: messages of one sender and view come in the order of sending, and without gaps. For messages
-//! sent fifo or stronger.
+//! FIFO and Reliable FIFO: messages of one sender and view come in the order of sending, and
+//! without gaps. For messages sent fifo or stronger.
 //! Source: Survey §5, properties 5.1 and 5.2.
 
 use super::{Broken, Checker, Story};
@@ -22,7 +22,8 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
             let sender = got.message.sender();
             let list = sent.get(&(segment.view.id, sender)).map(Vec::as_slice).unwrap_or_default();
             let place = next.entry(sender).or_default();
-            // The sender may have died between sealing and saying so: its last messages are not in its list.
+            // The sender may have died between sealing and saying so: its last messages are not in
+            // its list.
             let Some(expected) = list.get(*place) else { continue };
             if *expected != got.message && list.contains(&got.message) {
                 let what = format!("delivered {} where {expected} should come", got.message);

@@ -1,6 +1,7 @@
-//! Key confinement: no plaintext on any wire or in any node; nobody who is out of the group opens what was sealed by
-//! somebody who knew that.
-//! Source: key-agreement sheet §1, implicit key authentication, forward and backward secrecy; DECISIONS K3.
+//! Key confinement: no plaintext on any wire or in any node; nobody who is out of the group opens
+//! what was sealed by somebody who knew that.
+//! Source: key-agreement sheet §1, implicit key authentication, forward and backward secrecy;
+//! DECISIONS K3.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Leak, Record, What};

@@ -1,6 +1,7 @@
-//! Key confirmation: a view is installed only after each of its members has said that it has the key. So nobody seals under a
-//! key that somebody of the view never got.
-//! Source: key-agreement sheet §1, key confirmation; DECISIONS K2. Seen at the stair, where the members say it.
+//! Key confirmation: a view is installed only after each of its members has said that it has the
+//! key. So nobody seals under a key that somebody of the view never got.
+//! Source: key-agreement sheet §1, key confirmation; DECISIONS K2. Seen at the stair, where the
+//! members say it.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Record, Seat, What};

@@ -1,5 +1,5 @@
-//! One key for each view: all who install a view have the same members and the same key, refreshed in the same order; no
-//! two views share a key.
+//! One key for each view: all who install a view have the same members and the same key, refreshed
+//! in the same order; no two views share a key.
 //! Source: Robust §4.6 invariants 1 and 5; key-agreement sheet §1, agreement and key independence.
 
 use super::{Broken, Checker, Story};

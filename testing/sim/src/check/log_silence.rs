@@ -1,5 +1,6 @@
 //! Log silence: no plaintext, key or secret byte in any trace line.
-//! Source: EXAMPLES "Errors and secrets"; the key-agreement sheet's secrecy, extended to what operators see.
+//! Source: EXAMPLES "Errors and secrets"; the key-agreement sheet's secrecy, extended to what
+//! operators see.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Leak, Record, What};

@@ -1,11 +1,13 @@
-//! One checker for each promise, one file each. A checker is a function of the record; each names paper and clause.
+//! One checker for each promise, one file each. A checker is a function of the record; each names
+//! paper and clause.
 //!
 //! Papers, as the files cite them:
-//! * **EVS**: L. Moser, Y. Amir, P. Melliar-Smith, D. Agarwal, "Extended Virtual Synchrony", ICDCS 1994, §3.
-//! * **Survey**: R. Vitenberg, I. Keidar, G. Chockler, D. Dolev, "Group Communication Specifications: A Comprehensive
-//!   Study", ACM Computing Surveys 33(4), 2001.
-//! * **Robust**: Y. Amir, Y. Kim, C. Nita-Rotaru, J. Schultz, J. Stanton, G. Tsudik, "Secure Group Communication Using
-//!   Robust Contributory Key Agreement", IEEE TPDS 15(5), 2004.
+//! * **EVS**: L. Moser, Y. Amir, P. Melliar-Smith, D. Agarwal, "Extended Virtual Synchrony", ICDCS
+//!   1994, §3.
+//! * **Survey**: R. Vitenberg, I. Keidar, G. Chockler, D. Dolev, "Group Communication
+//!   Specifications: A Comprehensive Study", ACM Computing Surveys 33(4), 2001.
+//! * **Robust**: Y. Amir, Y. Kim, C. Nita-Rotaru, J. Schultz, J. Stanton, G. Tsudik, "Secure Group
+//!   Communication Using Robust Contributory Key Agreement", IEEE TPDS 15(5), 2004.
 
 mod asm_approval;
 mod causal_order;

@@ -1,7 +1,9 @@
-//! Of all sides of all splits, at all times, each serial of the electorate has one decision; so no two sharings of the group's key
-//! follow one sharing, and the group has one key, held in one way at a time.
-//! Source: DECISIONS T4; docs/decisions/0021. Read from transcripts, where the charter's scheme is not plain. A voter whose disk
-//! was put back may have forgotten its vote: what follows then is not judged (README.md).
+//! Of all sides of all splits, at all times, each serial of the electorate has one decision; so no
+//! two sharings of the group's key follow one sharing, and the group has one key, held in one way
+//! at a time.
+//! Source: DECISIONS T4; docs/decisions/0021. Read from transcripts, where the charter's scheme is
+//! not plain. A voter whose disk was put back may have forgotten its vote: what follows then is not
+//! judged (README.md).
 
 use super::{Broken, Checker, Story};
 use crate::record::{Disk, Minute, Record, What};

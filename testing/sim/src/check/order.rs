@@ -11,7 +11,8 @@ pub(super) fn positions<K: Ord + Copy>(list: &[K]) -> BTreeMap<K, usize> {
     out
 }
 
-/// For each prefix of `list`: the position in `other` by which all of it has been delivered; `None`: never.
+/// For each prefix of `list`: the position in `other` by which all of it has been delivered;
+/// `None`: never.
 pub(super) fn reach<K: Ord + Copy>(list: &[K], other: &BTreeMap<K, usize>) -> Vec<Option<usize>> {
     let mut out = Vec::with_capacity(list.len());
     let mut so_far = Some(0);

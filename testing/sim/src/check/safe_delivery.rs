@@ -1,6 +1,6 @@
-//! Safe Indication Prefix and Reliable Prefix: a safe message delivered before the signal, and everything agreed before
-//! it, is delivered by every member that installs the view, unless it crashes or leaves.
-//! Source: Survey §5, properties 6.1 and 6.2. For messages sent safe.
+//! Safe Indication Prefix and Reliable Prefix: a safe message delivered before the signal, and
+//! everything agreed before it, is delivered by every member that installs the view, unless it
+//! crashes or leaves. Source: Survey §5, properties 6.1 and 6.2. For messages sent safe.
 
 use super::{Broken, Checker, End, Segment, Story};
 use crate::record::{MessageId, Process, Record};

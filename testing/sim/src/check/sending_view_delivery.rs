@@ -1,5 +1,5 @@
-//! Sending View Delivery: a message is delivered in the view in which it was sent (sealed: DECISIONS K5).
-//! Source: Survey §4, property 4.4; Robust §4.6 invariant 2.
+//! Sending View Delivery: a message is delivered in the view in which it was sent (sealed:
+//! DECISIONS K5). Source: Survey §4, property 4.4; Robust §4.6 invariant 2.
 
 use super::{Broken, Checker, Story};
 use crate::record::Record;

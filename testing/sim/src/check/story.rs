@@ -1,4 +1,5 @@
-//! The record, sorted for judges: each life as its views one after the other, and as its configurations.
+//! The record, sorted for judges: each life as its views one after the other, and as its
+//! configurations.
 
 use crate::record::{MessageId, Process, Record, RingEvent, RingMessage, Seat, Shown, What};
 use folkmoot_base::{ConfigurationId, Service, ViewId};

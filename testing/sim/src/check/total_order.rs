@@ -1,6 +1,6 @@
-//! Strong Total Order and Reliable Total Order: there is one order in which everybody delivers; before the signal nobody
-//! skips what another delivered before, after it only what came from those who did not come along. For messages sent
-//! agreed or safe.
+//! Strong Total Order and Reliable Total Order: there is one order in which everybody delivers;
+//! before the signal nobody skips what another delivered before, after it only what came from those
+//! who did not come along. For messages sent agreed or safe.
 //! Source: Survey §5, properties 5.6 and 5.7.
 
 use super::order::positions;
@@ -50,7 +50,8 @@ fn agreed(segment: &Segment) -> Vec<(usize, MessageId)> {
     ordered.map(|got| (got.entry, got.message)).collect()
 }
 
-/// What `other` delivered before a message that both have, `mine` must have delivered before it too.
+/// What `other` delivered before a message that both have, `mine` must have delivered before it
+/// too.
 fn judge_pair(mine: &Part<'_>, other: &Part<'_>) -> Result<(), Broken> {
     let own: Vec<MessageId> = mine.list.iter().map(|(_, message)| *message).collect();
     let own = positions(&own);
@@ -81,7 +82,8 @@ fn may_not_miss(mine: &Part<'_>, entry: usize, skipped: &MessageId) -> bool {
     if mine.segment.is_regular(entry) {
         return true;
     }
-    // After the signal: the senders who came along must be heard in full. Without a next view nobody is known to have.
+    // After the signal: the senders who came along must be heard in full. Without a next view
+    // nobody is known to have.
     mine.segment.end == End::Next && mine.with.is_some_and(|with| with.contains(&skipped.seat))
 }
 

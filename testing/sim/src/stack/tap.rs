@@ -1,9 +1,10 @@
-//! Two taps on the stair: a node that does what the shipped node does, and says what the ring did and what went up; a
-//! member ([`Desk`]) that does what the shipped member does, and says what it sealed and what it knew when it did.
+//! Two taps on the stair: a node that does what the shipped node does, and says what the ring did
+//! and what went up; a member ([`Desk`]) that does what the shipped member does, and says what it
+//! sealed and what it knew when it did.
 //!
-//! What they see goes out in order among the stacks' own outputs: each [`Seen`] is announced by a trace line of the layer
-//! [`MARK`], which the actor swaps for it. Here also sit the two liars that need the stair: a member that leaves out a
-//! step, and a node that was broken into.
+//! What they see goes out in order among the stacks' own outputs: each [`Seen`] is announced by a
+//! trace line of the layer [`MARK`], which the actor swaps for it. Here also sit the two liars that
+//! need the stair: a member that leaves out a step, and a node that was broken into.
 
 use super::company::Names;
 use super::kind::{self, Kind, Run};
@@ -235,7 +236,8 @@ impl Desk {
         }
     }
 
-    /// Whom the entry that the member has just heard took off the roster: gone from its place on, whenever the notice comes.
+    /// Whom the entry that the member has just heard took off the roster: gone from its place on,
+    /// whenever the notice comes.
     fn look_at_roster(&mut self) {
         let formers = self.member.transcript().roster().formers();
         let gone: Vec<Seat> = self.names.seats(formers.map(|(admission, _)| &admission.member));
@@ -336,8 +338,9 @@ impl Ground for Tap {
     }
 
     fn poll_output(&mut self) -> Option<GroundOutput> {
-        // What was handed in comes before the outputs of this turn, what the ring did comes after them: a crash among the
-        // outputs then leaves no effect without its cause, and no number in use that is not on disk.
+        // What was handed in comes before the outputs of this turn, what the ring did comes after
+        // them: a crash among the outputs then leaves no effect without its cause, and no number in
+        // use that is not on disk.
         let submitted =
             |event: &folkmoot_node::RingEvent| matches!(event, folkmoot_node::RingEvent::Submitted { .. });
         let (before, after) = self.node.take_events().into_iter().partition(submitted);

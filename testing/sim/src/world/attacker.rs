@@ -44,7 +44,8 @@ impl Attacker {
         Self { rng: Rng::new(seed, "attacker", 0), seen: VecDeque::new(), races: 0 }
     }
 
-    /// A datagram arrived. Only such are replayed: a replay that overtakes its original would be its delivery.
+    /// A datagram arrived. Only such are replayed: a replay that overtakes its original would be
+    /// its delivery.
     pub fn see(&mut self, from: Locator, to: Seat, life: u16, bytes: &Bytes) {
         if self.seen.len() >= MEMORY {
             self.seen.pop_front();
@@ -52,8 +53,9 @@ impl Attacker {
         self.seen.push_back(Seen { from, to, life, bytes: bytes.clone() });
     }
 
-    /// Makes a datagram, if there is something to make it of. `life_of` says which life a seat is in: what was sent to an
-    /// earlier life is kept for [`Forgery::Redirect`], which expects nothing of the receiver.
+    /// Makes a datagram, if there is something to make it of. `life_of` says which life a seat is
+    /// in: what was sent to an earlier life is kept for [`Forgery::Redirect`], which expects
+    /// nothing of the receiver.
     pub fn make(&mut self, how: Forgery, seats: u8, life_of: &dyn Fn(Seat) -> u16) -> Option<Forged> {
         let length = self.seen.len();
         let back = if self.rng.chance(700_000) { length.min(24) } else { length };
@@ -104,7 +106,8 @@ impl Attacker {
         changed.into()
     }
 
-    /// Random bytes; sometimes behind the first byte of something real, so that a parser gets further.
+    /// Random bytes; sometimes behind the first byte of something real, so that a parser gets
+    /// further.
     pub fn noise(&mut self) -> Bytes {
         let length = self.rng.below(1_400).saturating_add(1);
         let mut bytes = self.rng.bytes(length);

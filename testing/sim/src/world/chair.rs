@@ -135,12 +135,14 @@ impl Chair {
         MessageId { seat, life, number }
     }
 
-    /// Dies within the next batch that has outputs, after `outputs` of them (or at its end, if it has fewer).
+    /// Dies within the next batch that has outputs, after `outputs` of them (or at its end, if it
+    /// has fewer).
     pub fn arm(&mut self, outputs: u8) {
         self.armed = Some(outputs);
     }
 
-    /// Where this batch ends early, if it does. Counted are the outputs that reach the world: datagrams and writes.
+    /// Where this batch ends early, if it does. Counted are the outputs that reach the world:
+    /// datagrams and writes.
     pub(super) fn crash_point(&mut self, batch: &[Output]) -> Option<usize> {
         let real = |output: &Output| matches!(output, Output::Transmit(..) | Output::Persist(_));
         if !batch.iter().any(real) {

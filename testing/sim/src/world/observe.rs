@@ -1,4 +1,5 @@
-//! What the world sees in outputs: events become entries, persons react, and wires, stairs, logs and disks are watched.
+//! What the world sees in outputs: events become entries, persons react, and wires, stairs, logs
+//! and disks are watched.
 
 use super::{Event, Origin, Stair, Wish, World};
 use crate::machine::{Told, motion};
@@ -111,7 +112,8 @@ impl World {
         self.seize(seat);
         if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
             chair.view = None;
-            // What it had sent may be delivered after its leave has its place: nobody owes it to the sender any more.
+            // What it had sent may be delivered after its leave has its place: nobody owes it to
+            // the sender any more.
             chair.pending.clear();
         }
     }
@@ -172,7 +174,8 @@ impl World {
 
     /// Looks for the bytes of the secrets that the machine holds now in a trace line.
     fn scan_secrets(&mut self, seat: Seat, trace: &Trace) {
-        // Only long runs of hexadecimal digits can hide one: most lines have none, and cost nothing more.
+        // Only long runs of hexadecimal digits can hide one: most lines have none, and cost nothing
+        // more.
         if !longest_hex_run(&trace.text, 32) {
             return;
         }
@@ -251,7 +254,8 @@ impl World {
         }
     }
 
-    /// At the end: tries the keys of everybody who was out, in the eyes of the sealer, on everything sealed then.
+    /// At the end: tries the keys of everybody who was out, in the eyes of the sealer, on
+    /// everything sealed then.
     pub fn try_outsiders(&mut self) {
         for seat in self.living() {
             self.seize(seat);

@@ -1,4 +1,5 @@
-//! What the world sees of signing sessions: what transcripts say, which shares lie on disks, and what is still due at the end.
+//! What the world sees of signing sessions: what transcripts say, which shares lie on disks, and
+//! what is still due at the end.
 
 use super::World;
 use crate::machine::{Minutes, Signing};
@@ -7,11 +8,13 @@ use crate::record::{Seat, What};
 use folkmoot_base::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long a signing session may stand still before everybody drops it, and a little more for the timer, in microseconds.
+/// How long a signing session may stand still before everybody drops it, and a little more for the
+/// timer, in microseconds.
 const STILL_MICROS: u64 = 5_500_000;
 
 impl World {
-    /// After a batch: records what the transcript has new, and the shares on disk if they changed or others are in use.
+    /// After a batch: records what the transcript has new, and the shares on disk if they changed
+    /// or others are in use.
     pub(super) fn look_at_signing(&mut self, seat: Seat) {
         if !self.signing {
             return;
@@ -53,7 +56,8 @@ impl World {
         chair.machine.as_ref()?.signing(Instant(self.now.saturating_sub(chair.boot_at)))
     }
 
-    /// What is still to be done by the machines alone, now that all who are there are in one view; `None`: nothing.
+    /// What is still to be done by the machines alone, now that all who are there are in one view;
+    /// `None`: nothing.
     pub fn undone(&self) -> Option<String> {
         let here: BTreeMap<Seat, Signing> = standings(self)
             .iter()
@@ -81,14 +85,16 @@ impl World {
     }
 }
 
-/// Whether another sharing is wanted, and by one who is here: who is away asks for its share when it is back.
+/// Whether another sharing is wanted, and by one who is here: who is away asks for its share when
+/// it is back.
 fn wants(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> bool {
     let lacks = |seat: &&Seat| here.contains_key(seat) && !signing.holders.contains(seat);
     signing.wants || (signing.shared && signing.voters.iter().any(|seat| lacks(&seat)))
 }
 
-/// Whether all voters who are here have spent their approval in a ballot that decides nothing without one who is away: it waits for that
-/// one (docs/protocol/admission.md, "Departures and limits").
+/// Whether all voters who are here have spent their approval in a ballot that decides nothing
+/// without one who is away: it waits for that one (docs/protocol/admission.md, "Departures and
+/// limits").
 fn is_split(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> bool {
     let spent = |seat: &Seat| signing.approvals.iter().any(|yes| yes.contains(seat));
     let decided = signing.approvals.iter().any(|yes| is_quorum(signing, yes));

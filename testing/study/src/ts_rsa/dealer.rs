@@ -15,8 +15,8 @@ pub struct TsRsaDealer {
 }
 
 impl TsRsaDealer {
-    /// Of two odd primes, big endian, not checked to be such, and a public exponent. None if the exponent has no inverse modulo
-    /// (p − 1)(q − 1).
+    /// Of two odd primes, big endian, not checked to be such, and a public exponent. None if the
+    /// exponent has no inverse modulo (p − 1)(q − 1).
     pub fn new(p: &[u8], q: &[u8], exponent: u32, place: PlaceOf, _: ForStudy) -> Option<Self> {
         let (p, q) = (BoxedUint::from_be_slice_vartime(p), BoxedUint::from_be_slice_vartime(q));
         let modulus = Modulus::new(&p.concatenating_mul(&q))?;

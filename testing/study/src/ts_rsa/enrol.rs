@@ -1,4 +1,5 @@
-//! A share for a newcomer, by t holders, shuffled. **Insecure**: nobody can tell whether it is a share; see the module.
+//! A share for a newcomer, by t holders, shuffled. **Insecure**: nobody can tell whether it is a
+//! share; see the module.
 //!
 //! ```text
 //! first   each helper j, to each helper k > j alone:  version 1 | δ_jk
@@ -14,8 +15,8 @@ use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::{Fault, FaultKind, Incoming, Next, Outgoing, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One hand in the making of a newcomer's share: a helper, who comes to none, or the newcomer, who comes to the share. **Insecure**:
-/// for study.
+/// One hand in the making of a newcomer's share: a helper, who comes to none, or the newcomer, who
+/// comes to the share. **Insecure**: for study.
 #[derive(Debug)]
 pub struct TsRsaEnrol {
     sharing: TsRsaSharing,

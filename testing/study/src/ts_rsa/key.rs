@@ -8,9 +8,9 @@ use folkmoot_signing::modular::{Modulus, encode};
 /// Where the polynomial is evaluated for a member.
 pub type PlaceOf = fn(&MemberId) -> u64;
 
-/// The first 64 bits of SHA-256 of the id under a label, never zero. The difference of two places is smaller than p and q, hence has
-/// an inverse modulo N, unless two members share a place, which happens to one pair in 2^64: then
-/// [`folkmoot_signing::FaultKind::LocalSigners`].
+/// The first 64 bits of SHA-256 of the id under a label, never zero. The difference of two places
+/// is smaller than p and q, hence has an inverse modulo N, unless two members share a place, which
+/// happens to one pair in 2^64: then [`folkmoot_signing::FaultKind::LocalSigners`].
 pub fn hashed_place(member: &MemberId) -> u64 {
     let hash = digest(&[b"folkmoot ts-rsa place v1\0", &member.0]);
     let first = hash.first_chunk().map_or(1, |bytes| u64::from_be_bytes(*bytes));
@@ -53,8 +53,8 @@ impl TsRsaSharing {
         Self { threshold, ..self.clone() }
     }
 
-    /// λ of `hand` among `hands` for the value at `place`, modulo N: ∏ (place − id_k) / (id_hand − id_k). None if two share a place,
-    /// or a difference has no inverse.
+    /// λ of `hand` among `hands` for the value at `place`, modulo N: ∏ (place − id_k) / (id_hand −
+    /// id_k). None if two share a place, or a difference has no inverse.
     pub(super) fn lagrange(&self, hand: &MemberId, hands: &[MemberId], place: u64) -> Option<BoxedUint> {
         let number = |value: u64| self.modulus.residue(&BoxedUint::from(value)).retrieve();
         let (target, own, divisor) = (number(place), number(self.place(hand)), self.modulus.divisor());
@@ -101,7 +101,8 @@ impl TsRsaShare {
         Secret::new(encode(self.0.expose(), sharing.modulus.bytes()))
     }
 
-    /// Reads [`Self::to_bytes`]: any number below N passes, for there is nothing to check it against. That is the flaw.
+    /// Reads [`Self::to_bytes`]: any number below N passes, for there is nothing to check it
+    /// against. That is the flaw.
     pub fn from_bytes(bytes: &[u8], sharing: &TsRsaSharing, _: ForStudy) -> Option<Self> {
         let number = folkmoot_signing::modular::decode(bytes, sharing.modulus.precision())?;
         let good = bytes.len() == sharing.modulus.bytes() && number < *sharing.modulus.number();
@@ -120,7 +121,8 @@ impl TsRsaShare {
         Some(Secret::new(self.0.expose().mul_mod(&weight, sharing.modulus.divisor())))
     }
 
-    /// d_j, the exponent with which `hand` signs among `hands`, big endian: what the published scheme computes, to be looked at.
+    /// d_j, the exponent with which `hand` signs among `hands`, big endian: what the published
+    /// scheme computes, to be looked at.
     pub fn exponent(
         &self,
         sharing: &TsRsaSharing,
@@ -130,7 +132,8 @@ impl TsRsaShare {
         self.partial(sharing, hand, hands, 0)
     }
 
-    /// pss_j(new), before shuffling: from this and the public λ anyone computes ss_j, which is why it is shuffled.
+    /// pss_j(new), before shuffling: from this and the public λ anyone computes ss_j, which is why
+    /// it is shuffled.
     pub fn partial(
         &self,
         sharing: &TsRsaSharing,

@@ -1,11 +1,14 @@
-//! TS-RSA as published, **insecure**: Kong, Zerfos, Luo, Lu, Zhang, "Providing Robust and Ubiquitous Security Support for Mobile
-//! Ad-Hoc Networks" (ICNP 2001, "URSA"), as Saxena, Tsudik and Yi (2003) took it up. Kept to be studied and measured beside
-//! [`folkmoot_signing::shoup`], which is what to use.
+//! TS-RSA as published, **insecure**: Kong, Zerfos, Luo, Lu, Zhang, "Providing Robust and
+//! Ubiquitous Security Support for Mobile Ad-Hoc Networks" (ICNP 2001, "URSA"), as Saxena, Tsudik
+//! and Yi (2003) took it up. Kept to be studied and measured beside [`folkmoot_signing::shoup`],
+//! which is what to use.
 //!
-//! What is wrong with it, each shown by a test (`tests/it/ts_rsa_broken.rs`, docs/protocol/signing.md):
+//! What is wrong with it, each shown by a test (`tests/it/ts_rsa_broken.rs`,
+//! docs/protocol/signing.md):
 //!
-//! - **Every signature gives away the key**, a bit at a time: the number of offsets says whether d lies above or below a sum that a
-//!   signer knows. With resharing, one bad holder of two reads the whole of d (Jarecki, Saxena, Yi, SASN 2004).
+//! - **Every signature gives away the key**, a bit at a time: the number of offsets says whether d
+//!   lies above or below a sum that a signer knows. With resharing, one bad holder of two reads the
+//!   whole of d (Jarecki, Saxena, Yi, SASN 2004).
 //! - **Shares cannot be verified**: a sponsor hands a newcomer a false one, and nobody can tell.
 //! - **A false part cannot be attributed**: one bad signer stops every signature and is not named.
 //! - A dealer must know the whole key at the beginning.

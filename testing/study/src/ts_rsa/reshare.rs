@@ -1,5 +1,6 @@
-//! Other shares of the same key, for another threshold or to make old ones worthless. **Insecure**: nothing proves a sub-share, so one
-//! old holder spoils all new shares in silence, and one that speaks last chooses its own; see the module.
+//! Other shares of the same key, for another threshold or to make old ones worthless. **Insecure**:
+//! nothing proves a sub-share, so one old holder spoils all new shares in silence, and one that
+//! speaks last chooses its own; see the module.
 //!
 //! ```text
 //! each old holder j, to each new holder i alone (itself too):  version 1 | g_j(id_i), g_j of degree t' − 1, g_j(0) = ss_j·λ_j(0)
@@ -14,8 +15,8 @@ use folkmoot_signing::modular::RingPolynomial;
 use folkmoot_signing::{Fault, FaultKind, Incoming, Next, Outgoing, Run};
 use std::collections::BTreeSet;
 
-/// One hand in a resharing: an old holder, a new one, or both. A new holder comes to its share of the new sharing
-/// ([`TsRsaSharing::with_threshold`]). **Insecure**: for study.
+/// One hand in a resharing: an old holder, a new one, or both. A new holder comes to its share of
+/// the new sharing ([`TsRsaSharing::with_threshold`]). **Insecure**: for study.
 #[derive(Debug)]
 pub struct TsRsaReshare {
     sharing: TsRsaSharing,
@@ -29,7 +30,8 @@ pub struct TsRsaReshare {
 }
 
 impl TsRsaReshare {
-    /// From exactly t old holders to new ones with a new threshold. `share`: of the old sharing, if this hand is one of the old.
+    /// From exactly t old holders to new ones with a new threshold. `share`: of the old sharing, if
+    /// this hand is one of the old.
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`].

@@ -1,4 +1,5 @@
-//! Signing in two rounds: who is willing, then the parts of the first t who are. **Insecure**: see the module.
+//! Signing in two rounds: who is willing, then the parts of the first t who are. **Insecure**: see
+//! the module.
 //!
 //! ```text
 //! first   version 1 | willing 0 or 1
@@ -55,7 +56,8 @@ impl TsRsaSign {
     /// Among `hands`, of whom those who are willing sign, the first t of them.
     ///
     /// # Errors
-    /// [`FaultKind::LocalSigners`] if `me` is not among them, they are fewer than t, or the number is too long.
+    /// [`FaultKind::LocalSigners`] if `me` is not among them, they are fewer than t, or the number
+    /// is too long.
     pub fn new(
         sharing: &TsRsaSharing,
         share: &TsRsaShare,

@@ -94,7 +94,8 @@ fn the_published_form_costs_what_the_tables_say() {
     Group::<Ristretto>::of(4, &mut Seeded(1)).leave(1, &mut Seeded(2));
 }
 
-/// Long-term 3, 9, 15; r 5, 7, 11; keys from 13 and, when the third has left, 17. Computed apart, by the formulas.
+/// Long-term 3, 9, 15; r 5, 7, 11; keys from 13 and, when the third has left, 17. Computed apart,
+/// by the formulas.
 #[test]
 fn a_worked_example_of_the_published_form() {
     let context = |long, once| Context::<Toy>::new(&mut Script(vec![long, once]));

@@ -1,4 +1,5 @@
-//! TS-RSA as published, with honest hands: the vectors of the fact sheet bit for bit, offsets, newcomers, resharing.
+//! TS-RSA as published, with honest hands: the vectors of the fact sheet bit for bit, offsets,
+//! newcomers, resharing.
 
 use crate::common::{Seed, members, play, play_with};
 use crate::keys::SMALL;
@@ -81,7 +82,8 @@ fn tsr_01_the_newcomer_of_the_vectors() {
         .map(|hand| number(shares[hand].partial(&sharing, hand, &helpers, 7).unwrap().expose()))
         .collect();
     assert_eq!(pss, [919_818, 148_954, 550_812]);
-    // The δ of the vectors, said to both sides: the drawer adds its own all the same, so it is put right in the next round.
+    // The δ of the vectors, said to both sides: the drawer adds its own all the same, so it is put
+    // right in the next round.
     let fixed = BTreeMap::from([((1, 3), 1_111), ((1, 5), 2_222), ((3, 5), 3_333)]);
     let (mut drawn, mut shuffled) = (BTreeMap::new(), Vec::new());
     let ends = enrol(&sharing, &shares, &helpers, small(7), 1, |round, speaker, said| {

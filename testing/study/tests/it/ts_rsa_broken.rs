@@ -1,4 +1,5 @@
-//! Why TS-RSA is for study only: each attack succeeds against it, and is shown to fail against Shoup's scheme.
+//! Why TS-RSA is for study only: each attack succeeds against it, and is shown to fail against
+//! Shoup's scheme.
 
 use crate::common::{Seed, members, play, play_with, run_id};
 use crate::keys::{SMALL, deal, signers as shoup_signers};
@@ -32,7 +33,8 @@ fn tsr_09_a_false_share_is_handed_to_a_newcomer_and_nobody_can_tell() {
             said.to_each.insert(small(7), words((honest + 1) % N));
         }
     });
-    // Everybody is content: the helpers are done, the newcomer has a share, and there is nothing to hold it against.
+    // Everybody is content: the helpers are done, the newcomer has a share, and there is nothing to
+    // hold it against.
     assert!(ends.values().all(Result::is_ok));
     let false_share = ends[&small(7)].as_ref().unwrap().clone().unwrap();
     assert_eq!(number(false_share.to_bytes(&sharing).expose()), 410_032, "f(7) is 410031");
@@ -114,10 +116,12 @@ fn times(a: u64, b: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(N)) as u64
 }
 
-/// The bad holder's polynomial in a resharing of two: it waits for what the honest one tells it, then chooses g so that its own new
-/// share is `wanted`. g(0) is what the protocol asks for, so everything adds up and every signature succeeds.
+/// The bad holder's polynomial in a resharing of two: it waits for what the honest one tells it,
+/// then chooses g so that its own new share is `wanted`. g(0) is what the protocol asks for, so
+/// everything adds up and every signature succeeds.
 fn choose(said: &mut Outgoing, honest_tells_bad: u64, wanted: u64) {
-    // Ids: the bad one is 1, the honest one 2. g(1) = c + a, g(2) = c + 2a, and g(1) + honest = wanted.
+    // Ids: the bad one is 1, the honest one 2. g(1) = c + a, g(2) = c + 2a, and g(1) + honest =
+    // wanted.
     let (one, two) = (told(said, &small(1)), told(said, &small(2)));
     let at_zero = (2 * one + N - two) % N;
     let at_one = (wanted + N - honest_tells_bad) % N;
@@ -133,7 +137,8 @@ fn tsr_12_one_bad_holder_of_two_reads_the_whole_private_exponent_from_offsets() 
     let (sharing, shares) = dealer.deal(2, &holders, &mut Seed(1)).unwrap();
     let mut shares = hand_out(&holders, shares);
     let m = bytes(M);
-    // d lies in low..high. λ of id 1 among {1, 2} at zero is 2, so its exponent is twice its share: half of `middle` as its share.
+    // d lies in low..high. λ of id 1 among {1, 2} at zero is 2, so its exponent is twice its share:
+    // half of `middle` as its share.
     let (mut low, mut high) = (0_u64, N);
     let mut rounds = 0;
     while high - low > 1 {
@@ -141,8 +146,9 @@ fn tsr_12_one_bad_holder_of_two_reads_the_whole_private_exponent_from_offsets() 
         let wanted = times(middle, N.div_ceil(2));
         let mut honest = 0;
         let mut first = true;
-        // Two passes of the same seed: what the honest one says does not depend on the bad one's words. In the first it is overheard
-        // (it is said to the bad one), in the second the bad one answers it, which is what speaking last means.
+        // Two passes of the same seed: what the honest one says does not depend on the bad one's
+        // words. In the first it is overheard (it is said to the bad one), in the second the bad
+        // one answers it, which is what speaking last means.
         for _ in 0..2 {
             let fresh =
                 reshare(&sharing, &shares, &holders, &holders, 2, 1_000 + rounds, |_, speaker, said| {
@@ -162,7 +168,8 @@ fn tsr_12_one_bad_holder_of_two_reads_the_whole_private_exponent_from_offsets() 
         assert_eq!(exponent, middle, "it signs with whatever it likes");
         let done = sign(&sharing, &shares, &holders, Subject::Number(&m));
         assert_eq!(number(&done.signature), 517_307, "and the honest one sees a good signature");
-        // Σ d_j = d + kN, and the other's d_j is below N: no offset means middle ≤ d, one means d < middle.
+        // Σ d_j = d + kN, and the other's d_j is below N: no offset means middle ≤ d, one means d <
+        // middle.
         if done.offsets == 0 {
             low = middle
         } else {
@@ -194,8 +201,8 @@ fn tsr_12_a_holder_who_only_looks_learns_bounds_of_the_private_exponent() {
 
 #[test]
 fn tsr_12_shoup_shows_nothing_that_depends_on_the_shares() {
-    // The signature is all that a run comes to: the same bytes whatever the shares, the signers, the deal. There is no count to look
-    // at, and no resharing by members to bend.
+    // The signature is all that a run comes to: the same bytes whatever the shares, the signers,
+    // the deal. There is no count to look at, and no resharing by members to bend.
     let mut seen: Vec<Vec<u8>> = (1..=4)
         .flat_map(|seed| {
             let dealt = deal(SMALL, 2, 3, 3, seed);

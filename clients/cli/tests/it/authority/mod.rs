@@ -1,5 +1,5 @@
-//! The authority as a process over UDP: it is killed, or a voter is, at any moment of an admission. Members go on; what was not signed is
-//! signed after a restart; nothing is signed twice.
+//! The authority as a process over UDP: it is killed, or a voter is, at any moment of an admission.
+//! Members go on; what was not signed is signed after a restart; nothing is signed twice.
 //!
 //! ```text
 //! between votes and certificate   killed, votes, wait with its reason, talk goes on, restart, in

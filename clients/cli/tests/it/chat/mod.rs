@@ -1,4 +1,5 @@
-//! What is typed is sent and obeyed, and what the others do is shown meanwhile; who has nothing to type is told the outcome.
+//! What is typed is sent and obeyed, and what the others do is shown meanwhile; who has nothing to
+//! type is told the outcome.
 
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};

@@ -114,7 +114,8 @@ impl Actor {
         }
     }
 
-    /// Waits until `folkmoot why` says that `who` is `state`; the exit code is 0 only for those present.
+    /// Waits until `folkmoot why` says that `who` is `state`; the exit code is 0 only for those
+    /// present.
     pub(crate) fn why(&self, who: &str, state: &str) -> Value {
         let (told, code) = self.until_told(&["why", who], |told| told["state"] == state);
         assert_eq!(code, i32::from(state != "present"), "{told}");

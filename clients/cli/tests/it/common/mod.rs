@@ -1,4 +1,5 @@
-//! What tests with real processes share: the folder where all of them live, the program, one member as a process.
+//! What tests with real processes share: the folder where all of them live, the program, one member
+//! as a process.
 
 pub(crate) mod actor;
 pub(crate) mod draw;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// What the charter of a test says of time.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
-    /// Silence after which a link is down. On a loaded machine a process may well be silent for a second: where a test
-    /// kills nobody, or a link cannot come back, it is long.
+    /// Silence after which a link is down. On a loaded machine a process may well be silent for a
+    /// second: where a test kills nobody, or a link cannot come back, it is long.
     pub(crate) silence_ms: u32,
     /// Term of a certificate.
     pub(crate) days: u32,

@@ -48,15 +48,16 @@ pub(crate) fn authority(state: &Path, charter: &Path, locator: &str, at: &[Strin
     run(command, state, locator, at, more)
 }
 
-/// A member as a process that ends with this one, and logs into its folder. After a restart it listens where the others
-/// know it: at `locator`, unless that is empty.
+/// A member as a process that ends with this one, and logs into its folder. After a restart it
+/// listens where the others know it: at `locator`, unless that is empty.
 pub(crate) fn member(state: &Path, charter: &Path, locator: &str, at: &[String], more: &[&str]) -> Child {
     let mut command = program(state);
     command.args(["member", "--charter"]).arg(charter);
     run(command, state, locator, at, more)
 }
 
-/// Where nobody listens, nor will while a process that did is down: below the ports that the system gives out, each once in this process.
+/// Where nobody listens, nor will while a process that did is down: below the ports that the system
+/// gives out, each once in this process.
 pub(crate) fn free_address() -> String {
     const FIRST: u32 = 10_000;
     const COUNT: u32 = 20_000;
@@ -84,7 +85,8 @@ pub(crate) fn wait_for_ready(child: &mut Child) -> Value {
     told.find(|event| event["event"] == "ready").expect("it did not start")
 }
 
-/// Asks the member that runs on `state`; `Err` if it has no socket, goes away before it answers, or says no.
+/// Asks the member that runs on `state`; `Err` if it has no socket, goes away before it answers, or
+/// says no.
 pub(crate) fn ask(state: &Path, request: &Value) -> Result<Value, String> {
     let gone = |error: std::io::Error| error.to_string();
     let mut stream = UnixStream::connect(state.join("control.sock")).map_err(gone)?;

@@ -1,4 +1,5 @@
-//! One member as a real process on its own state folder: started, heard, asked, killed, started again from its disk.
+//! One member as a real process on its own state folder: started, heard, asked, killed, started
+//! again from its disk.
 
 use super::disk::Disk;
 use super::heard::Heard;

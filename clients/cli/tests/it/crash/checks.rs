@@ -73,7 +73,8 @@ pub(crate) fn logs(everybody: &[&Actor]) -> (usize, usize) {
     (records.iter().flat_map(|record| &record.stays).map(|stay| stay.heard.len()).sum(), views.len())
 }
 
-/// A view has one set of members and one key; a key has one view; a ring number of a representative has one nonce.
+/// A view has one set of members and one key; a key has one view; a ring number of a representative
+/// has one nonce.
 fn names(records: &[Record<'_>]) {
     let mut views: BTreeMap<&str, &View> = BTreeMap::new();
     let mut keys: BTreeMap<&str, &str> = BTreeMap::new();
@@ -87,7 +88,8 @@ fn names(records: &[Record<'_>]) {
     }
 }
 
-/// A member never goes back: its views' ring numbers and orders grow, over restarts the ring number itself.
+/// A member never goes back: its views' ring numbers and orders grow, over restarts the ring number
+/// itself.
 fn growth(records: &[Record<'_>]) {
     let mut last: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for record in records {
@@ -102,8 +104,8 @@ fn growth(records: &[Record<'_>]) {
     }
 }
 
-/// Who shared a view and went on heard all that anybody was told as safe in it, in the same order; who went on together
-/// heard exactly the same.
+/// Who shared a view and went on heard all that anybody was told as safe in it, in the same order;
+/// who went on together heard exactly the same.
 fn one_view(stays: &[(&Record<'_>, usize)]) {
     let stay = |(record, at): &(&Record<'_>, usize)| -> usize { record.stays[*at].heard.len() };
     let went_on: Vec<_> =
@@ -149,8 +151,8 @@ fn one_view(stays: &[(&Record<'_>, usize)]) {
     }
 }
 
-/// What the disks show, from kill to kill: numbers grow and are never behind what others saw; a slot of a vote is signed
-/// once; what is in the transcript stays there.
+/// What the disks show, from kill to kill: numbers grow and are never behind what others saw; a
+/// slot of a vote is signed once; what is in the transcript stays there.
 pub(crate) fn disks(actor: &Actor) {
     let mut slots: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
     for (at, disk) in actor.disks.iter().enumerate() {
@@ -174,7 +176,8 @@ pub(crate) fn disks(actor: &Actor) {
     }
 }
 
-/// Members that end together know the same entries; whoever was admitted and not voted out is among the people.
+/// Members that end together know the same entries; whoever was admitted and not voted out is among
+/// the people.
 pub(crate) fn transcripts(members: &[Actor]) {
     let first = members[0].disk().entries();
     for member in members {

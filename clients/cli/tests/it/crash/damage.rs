@@ -1,4 +1,5 @@
-//! A member's store is cut, flipped, emptied, replaced: it does not start and says why; the others talk on all the time.
+//! A member's store is cut, flipped, emptied, replaced: it does not start and says why; the others
+//! talk on all the time.
 
 use super::actor::Actor;
 use super::stage::Stage;
@@ -65,8 +66,9 @@ pub(crate) fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// A write-ahead log that is cut, or damaged in the middle, reads as an older disk (SQLite cannot tell it from a commit that
-/// was never finished): the member starts from that, and is back in one view under a new key.
+/// A write-ahead log that is cut, or damaged in the middle, reads as an older disk (SQLite cannot
+/// tell it from a commit that was never finished): the member starts from that, and is back in one
+/// view under a new key.
 fn older(stage: &mut Stage) -> Result<(), String> {
     for cut in [true, false] {
         stage.cast[VICTIM].kill();

@@ -1,4 +1,5 @@
-//! What a stopped member's disk holds: read from a copy, so that the member itself finds everything as the kill left it.
+//! What a stopped member's disk holds: read from a copy, so that the member itself finds everything
+//! as the kill left it.
 
 use folkmoot_runtime::Store;
 use std::collections::BTreeMap;

@@ -56,7 +56,8 @@ pub(crate) fn view(event: &Value) -> View {
 }
 
 impl Heard {
-    /// Reads in a thread of its own until the process is gone. A last line cut by a kill is no event.
+    /// Reads in a thread of its own until the process is gone. A last line cut by a kill is no
+    /// event.
     pub(crate) fn listen(out: ChildStdout) -> Arc<Self> {
         let heard =
             Arc::new(Self { lines: Mutex::default(), news: Condvar::new(), reader: Mutex::default() });

@@ -1,8 +1,8 @@
-//! Kill -9 at drawn moments loses nothing that was acknowledged (DECISIONS O4) and reuses no number and no key; a damaged
-//! store is refused with a clear error, and the others go on.
+//! Kill -9 at drawn moments loses nothing that was acknowledged (DECISIONS O4) and reuses no number
+//! and no key; a damaged store is refused with a clear error, and the others go on.
 //!
-//! Real processes, each with its own state folder, over UDP on loopback. `FOLKMOOT_CRASH_MOMENTS` says how many moments,
-//! `FOLKMOOT_CRASH_SEED` which ones; both are printed.
+//! Real processes, each with its own state folder, over UDP on loopback. `FOLKMOOT_CRASH_MOMENTS`
+//! says how many moments, `FOLKMOOT_CRASH_SEED` which ones; both are printed.
 //!
 //! ```text
 //! stage    the group: three founders, one guest       actor   one process: start, ask, kill, look at its disk

@@ -23,7 +23,8 @@ impl Moments {
         Self { stage, draw, done: 0, guests: 0, since: Instant::now() }
     }
 
-    /// One round: a guest asks, is voted in, everybody talks, two are killed in it, the guest is voted out.
+    /// One round: a guest asks, is voted in, everybody talks, two are killed in it, the guest is
+    /// voted out.
     pub(crate) fn round(&mut self) -> Result<(), String> {
         self.join()?;
         self.talk()?;
@@ -108,8 +109,9 @@ impl Moments {
         (first, (first + 1 + self.draw.below(GUEST - 1)) % GUEST)
     }
 
-    /// A founder votes on the request and is killed about then. If the command was answered, the vote is on disk and
-    /// still counted after the restart; if not, and the disk does not know of it, the person votes again.
+    /// A founder votes on the request and is killed about then. If the command was answered, the
+    /// vote is on disk and still counted after the restart; if not, and the disk does not know of
+    /// it, the person votes again.
     fn vote_and_die(&mut self, voter: usize, name: &str) -> Result<(), String> {
         let subject = self.petition(voter, name, "request")?;
         let order = json!({ "op": "vote", "subject": subject, "approve": true });
@@ -147,7 +149,8 @@ impl Moments {
         self.stage.cast[who].until(&petitions, SHOW, &format!("the {kind} of {name}"), find)
     }
 
-    /// All talk, safe; one is killed in the middle of it, another in the middle of the change that follows.
+    /// All talk, safe; one is killed in the middle of it, another in the middle of the change that
+    /// follows.
     fn talk(&mut self) -> Result<(), String> {
         let burst = json!({ "op": "burst", "count": 0, "bytes": 48, "service": "safe", "seconds": 0.25, "window": 8 });
         let bursts: Vec<_> = self.stage.cast.iter().map(|one| meanwhile(one, burst.clone())).collect();

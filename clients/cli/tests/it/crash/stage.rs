@@ -44,7 +44,8 @@ impl Stage {
         self.cast.iter().map(|one| one.locator.clone()).filter(|at| !at.is_empty()).collect()
     }
 
-    /// Starts a process on the disk as it is. A guest gives the command to ask only if the disk does not know of it.
+    /// Starts a process on the disk as it is. A guest gives the command to ask only if the disk
+    /// does not know of it.
     pub(crate) fn start(&mut self, who: usize) -> Result<(), String> {
         let known = self.locators();
         let actor = &mut self.cast[who];
@@ -115,7 +116,8 @@ impl Stage {
     }
 }
 
-/// Gives `request` to `actor` from another thread while this one goes on; joined, it tells what came back.
+/// Gives `request` to `actor` from another thread while this one goes on; joined, it tells what
+/// came back.
 pub(crate) fn meanwhile(actor: &Actor, request: Value) -> std::thread::JoinHandle<Result<Value, String>> {
     let state = actor.state.clone();
     std::thread::spawn(move || ask(&state, &request))

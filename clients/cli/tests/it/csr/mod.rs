@@ -1,5 +1,6 @@
-//! One who has but OpenSSL: its CSR is handed in, voted on, certified by the group's key; OpenSSL verifies the certificate, and the
-//! holder of the key comes in as a member at once. Where the holder signs its certificate itself, the key is imported and asks.
+//! One who has but OpenSSL: its CSR is handed in, voted on, certified by the group's key; OpenSSL
+//! verifies the certificate, and the holder of the key comes in as a member at once. Where the
+//! holder signs its certificate itself, the key is imported and asks.
 
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};

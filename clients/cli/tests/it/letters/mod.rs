@@ -1,4 +1,5 @@
-//! Who is no member writes to a group of real processes and receives an answer, both private and signed.
+//! Who is no member writes to a group of real processes and receives an answer, both private and
+//! signed.
 //!
 //! ```text
 //! dora, a stranger     folkmoot write          anna, ben     folkmoot letters, folkmoot answer

@@ -1,11 +1,13 @@
-//! Every scheme, with an authority and without, by a fixed number of votes and by one that follows the size, in real processes over UDP:
+//! Every scheme, with an authority and without, by a fixed number of votes and by one that follows
+//! the size, in real processes over UDP:
 //!
 //! ```text
 //! found   anna, ben, cleo            admit    dora, two votes       refuse   erik, the voters say no
 //! expel   dora, by decision          renew    dora asks for a new certificate; her term ends, she asks anew and is voted in
 //! ```
-//! In the usual run one cell of each scheme; `FOLKMOOT_MATRIX=all`: all of them (`cargo xtask release --issue 4`). Combinations that there
-//! are not, are refused by `charter new` with the reason.
+//! In the usual run one cell of each scheme; `FOLKMOOT_MATRIX=all`: all of them (`cargo xtask
+//! release --issue 4`). Combinations that there are not, are refused by `charter new` with the
+//! reason.
 
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};

@@ -26,7 +26,8 @@ struct Cast {
 }
 
 impl Cast {
-    /// Founders by these names; `rules` are options of `charter new`, in which `@name` is a founder's file.
+    /// Founders by these names; `rules` are options of `charter new`, in which `@name` is a
+    /// founder's file.
     fn new(place: &str, names: &[&str], rules: &[&str], more: &[&[&str]]) -> Self {
         let place = Place::new(place);
         let mut people: Vec<Actor> = names.iter().map(|name| Actor::new(&place, name)).collect();

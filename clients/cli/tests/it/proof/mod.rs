@@ -1,4 +1,5 @@
-//! A message with a signature is proven to somebody who holds nothing but the charter; one without cannot be.
+//! A message with a signature is proven to somebody who holds nothing but the charter; one without
+//! cannot be.
 //!
 //! ```text
 //! anna signs      ben saves the proof      a third party verifies it: yes; with any byte changed: no

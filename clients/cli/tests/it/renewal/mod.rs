@@ -1,4 +1,5 @@
-//! A member that was voted in asks for a new certificate, is given one, and goes on talking all the while.
+//! A member that was voted in asks for a new certificate, is given one, and goes on talking all the
+//! while.
 
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};

@@ -6,7 +6,8 @@ use crate::common::actor::Actor;
 use crate::common::program::{code, complaint};
 use serde_json::Value;
 
-/// Both logs are lost, and both offices' disks have what was issued: all begin anew, and it goes into the log again.
+/// Both logs are lost, and both offices' disks have what was issued: all begin anew, and it goes
+/// into the log again.
 #[test]
 fn auth_18_what_the_own_disk_alone_has_goes_into_the_log() {
     let mut cast = Cast::new("replicas-lack");
@@ -41,7 +42,8 @@ fn no_other_command_runs_an_office_without_the_log() {
     }
 }
 
-/// As a kill between the office and its public file leaves it, or a folder that was filled from a safe.
+/// As a kill between the office and its public file leaves it, or a folder that was filled from a
+/// safe.
 #[test]
 fn a_public_file_that_is_missing_is_written_anew() {
     let place = crate::common::place::Place::new("replicas-public");

@@ -1,4 +1,5 @@
-//! Replicas of an authority as processes over UDP: two of one office (or three), three members; any replica is killed, or all are, at odd moments.
+//! Replicas of an authority as processes over UDP: two of one office (or three), three members; any
+//! replica is killed, or all are, at odd moments.
 //!
 //! ```text
 //! killed at odd moments   4 admissions, each with a kill around its last vote; one log in the end, and it has what the transcript has
@@ -23,7 +24,8 @@ use std::time::Duration;
 
 /// Which replicas a kill takes, in which order: all of these in turn.
 const WHO: [&[usize]; 4] = [&[0], &[1], &[0, 1], &[1, 0]];
-/// Longest time between the last vote and the kill, and between a kill and the start after it, in milliseconds.
+/// Longest time between the last vote and the kill, and between a kill and the start after it, in
+/// milliseconds.
 const MOMENT_MS: usize = 150;
 const AWAY_MS: usize = 1_800;
 
@@ -141,8 +143,9 @@ fn the_second_says_for_whom_it_waits_and_the_first_goes_on_alone() {
     );
 }
 
-/// The machine of either replica is lost with all its disks. Its identities and the office are in a safe; it is set up anew from there, and is
-/// handed the whole log. Of the first, which alone knows what it issued alone, the owner has to say that the other's log is the log.
+/// The machine of either replica is lost with all its disks. Its identities and the office are in a
+/// safe; it is set up anew from there, and is handed the whole log. Of the first, which alone knows
+/// what it issued alone, the owner has to say that the other's log is the log.
 #[test]
 fn a_replica_that_is_lost_is_set_up_anew() {
     let mut cast = Cast::new("replicas-lost");

@@ -1,4 +1,5 @@
-//! Replicas of one office in a group of their own, two of them or three, and three members who vote by two.
+//! Replicas of one office in a group of their own, two of them or three, and three members who vote
+//! by two.
 
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};
@@ -115,7 +116,8 @@ impl Cast {
         self.offices[one].start(&self.place, &at, &more);
     }
 
-    /// The machine of a replica is lost, and what was in the safe is put on another: identities, and the office.
+    /// The machine of a replica is lost, and what was in the safe is put on another: identities,
+    /// and the office.
     pub(crate) fn lose(&mut self, one: usize) {
         self.offices[one].kill();
         for actor in [&self.offices[one], &self.replicas[one]] {

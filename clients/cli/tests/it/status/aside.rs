@@ -8,7 +8,8 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 
 const NAME: &str = "status::aside::who_withholds_one_step_is_arriving_then_set_aside_until_it_takes_it";
-/// Far above the step deadline (docs/GUARANTEES.md, "Liveness") and far below a group that is stopped.
+/// Far above the step deadline (docs/GUARANTEES.md, "Liveness") and far below a group that is
+/// stopped.
 const SOON: Duration = Duration::from_secs(60);
 
 #[test]

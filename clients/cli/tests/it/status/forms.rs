@@ -1,4 +1,5 @@
-//! Two who run on two charters of the same people, one of them with hybrid links: each is told what the other asks for.
+//! Two who run on two charters of the same people, one of them with hybrid links: each is told what
+//! the other asks for.
 
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};

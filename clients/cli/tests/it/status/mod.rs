@@ -1,5 +1,5 @@
-//! `folkmoot status` and `folkmoot why` say who is in, who is not, and why: one group of real processes lives through every
-//! reason. Exit codes on the way are those of docs/cli.md.
+//! `folkmoot status` and `folkmoot why` say who is in, who is not, and why: one group of real
+//! processes lives through every reason. Exit codes on the way are those of docs/cli.md.
 //!
 //! ```text
 //! founders come one by one   never-seen -> present          dora asks, one vote, two votes    not-admitted -> asking -> present

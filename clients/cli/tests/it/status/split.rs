@@ -1,4 +1,5 @@
-//! The other side of a split that some datagrams still cross: links stay up, and no ring holds across it.
+//! The other side of a split that some datagrams still cross: links stay up, and no ring holds
+//! across it.
 
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};

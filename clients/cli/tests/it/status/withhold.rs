@@ -1,5 +1,6 @@
-//! A member that takes every step but one: it never confirms a key. The shipped node and member with a sieve between them,
-//! in a process of its own: this test program once more, told by its environment what to be.
+//! A member that takes every step but one: it never confirms a key. The shipped node and member
+//! with a sieve between them, in a process of its own: this test program once more, told by its
+//! environment what to be.
 
 use crate::common::actor::Actor;
 use crate::common::place::Place;
@@ -17,7 +18,8 @@ use std::process::{Child, Stdio};
 /// What tells the process which folder it runs on, and whom it looks for.
 const STATE: &str = "FOLKMOOT_TEST_WITHHOLDS_IN";
 const AT: &str = "FOLKMOOT_TEST_WITHHOLDS_AT";
-/// What comes before a keying message in a payload: kind, flush header, kind (docs/protocol/member.md).
+/// What comes before a keying message in a payload: kind, flush header, kind
+/// (docs/protocol/member.md).
 const KEYING_AT: usize = 1 + folkmoot_flush::DATA_HEADER_BYTES + 1;
 
 /// The member, less its confirmations.
@@ -87,7 +89,8 @@ pub(crate) fn start(actor: &Actor, place: &Place, at: &str, name: &str) -> Child
     child
 }
 
-/// In the child: lives as that member until the parent is gone, and says so. In the parent: `false`.
+/// In the child: lives as that member until the parent is gone, and says so. In the parent:
+/// `false`.
 pub(crate) fn lived() -> bool {
     let Some(state) = std::env::var_os(STATE).map(PathBuf::from) else { return false };
     let at = std::env::var(AT).unwrap().parse().unwrap();

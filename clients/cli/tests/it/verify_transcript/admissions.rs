@@ -70,7 +70,8 @@ fn too_few_votes() {
 
 #[test]
 fn a_voter_twice_in_a_certificate() {
-    // One vote stands in the place of the other: the same length, signed anew by the holder, who alone could do so.
+    // One vote stands in the place of the other: the same length, signed anew by the holder, who
+    // alone could do so.
     let (body, votes) = asked();
     let honest = Gmc::compose(&body, &votes, &PEOPLE[STRANGER]).unwrap();
     let mut der = honest.der().to_vec();
@@ -95,7 +96,8 @@ fn a_forged_vote_in_a_certificate() {
     let Body::Admit { certificate } = &entry.body else { panic!() };
     let honest = Gmc::from_der(&certificate.0).unwrap();
     let holder = PEOPLE.iter().find(|one| one.member() == honest.member()).unwrap();
-    // The holder votes for itself in the name of a voter, and signs its certificate anew; the author signs the entry.
+    // The holder votes for itself in the name of a voter, and signs its certificate anew; the
+    // author signs the entry.
     let forged = proof(&honest.body().motion().unwrap(), MEMBER, Verdict::Approve, LATER);
     let mut votes = honest.votes().to_vec();
     votes[0].signature = forged.signature;

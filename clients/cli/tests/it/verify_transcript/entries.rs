@@ -57,7 +57,8 @@ fn an_entry_of_another_group() {
     other.admit(STRANGER, [0, 1]);
     let foreign = other.t.entries().last().unwrap().clone();
     refused_at("foreign", &STORY.and_entry(foreign.clone()), "TRN-03", end());
-    // Its author puts it under our group and head: the certificate in it is still the other group's.
+    // Its author puts it under our group and head: the certificate in it is still the other
+    // group's.
     let entry = Entry::decode(&foreign).unwrap();
     let ours = Entry { group: STORY.group(), parents: vec![last()], ..entry };
     refused_last("foreign-signed", &STORY.and_entry(signed(ours, 0)), "TRN-10", 0);

@@ -45,7 +45,8 @@ pub(crate) fn refused(name: &str, file: &[u8], heads: &[EntryId], rule: &str) ->
     told
 }
 
-/// Refused, and no signature shows whose fault it is. `entry`: which, from 1; none if it is the whole file.
+/// Refused, and no signature shows whose fault it is. `entry`: which, from 1; none if it is the
+/// whole file.
 pub(crate) fn refused_at(name: &str, file: &[u8], rule: &str, entry: Option<usize>) {
     let told = refused(name, file, &[], rule);
     let (blame, blamed) = (&told["blame"], &told["blamed"]);

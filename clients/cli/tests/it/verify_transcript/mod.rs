@@ -1,5 +1,6 @@
-//! `folkmoot verify CHARTER TRANSCRIPT` finds every kind of tampering that docs/protocol/transcript.md lists, each for its own
-//! reason, through the program itself. What a tamperer could sign anew, having the key, is signed anew.
+//! `folkmoot verify CHARTER TRANSCRIPT` finds every kind of tampering that
+//! docs/protocol/transcript.md lists, each for its own reason, through the program itself. What a
+//! tamperer could sign anew, having the key, is signed anew.
 
 mod admissions;
 mod decisions;
@@ -136,7 +137,8 @@ fn rules(text: &str) -> BTreeSet<&str> {
     text.match_indices("TRN-").filter_map(|(at, _)| text.get(at..at + 6)).collect()
 }
 
-/// The table of what verify finds has every test here and no other, each with the rules that the test asserts.
+/// The table of what verify finds has every test here and no other, each with the rules that the
+/// test asserts.
 #[test]
 fn the_table_of_what_verify_finds_is_of_these_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,5 @@
-//! A group with a long life, always the same: 200 changes, a split, a merge; and what a tamperer needs to forge more of it.
+//! A group with a long life, always the same: 200 changes, a split, a merge; and what a tamperer
+//! needs to forge more of it.
 
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, EntryId, GroupId, GroupName, MemberId, UnixTime, digest};

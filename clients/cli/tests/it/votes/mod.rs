@@ -1,5 +1,5 @@
-//! What is voted on is found by its name, whatever its kind; a word that fits two is refused with a list; an order that the
-//! member refuses is not reported as done.
+//! What is voted on is found by its name, whatever its kind; a word that fits two is refused with a
+//! list; an order that the member refuses is not reported as done.
 //!
 //! ```text
 //! two strangers called dora   by name: refused, both listed    by digits: admitted

@@ -1,5 +1,6 @@
-//! Replicas in virtual time: disks that crashes leave as they are, one order for each side of a network that splits, and authorities that
-//! hand in records and take them back. What the bus promises is less than the group does: nothing is safe, only ordered.
+//! Replicas in virtual time: disks that crashes leave as they are, one order for each side of a
+//! network that splits, and authorities that hand in records and take them back. What the bus
+//! promises is less than the group does: nothing is safe, only ordered.
 
 use bytes::Bytes;
 use folkmoot_admission::LogRecord;
@@ -145,8 +146,8 @@ impl World {
         self.all[one].issued.clear();
     }
 
-    /// The owner says that another's log is the log, and puts it on this disk (`authority take-log`); `ring`: with the number by which its
-    /// views are in order.
+    /// The owner says that another's log is the log, and puts it on this disk (`authority
+    /// take-log`); `ring`: with the number by which its views are in order.
     pub(crate) fn take_log(&mut self, one: usize, from: usize, ring: bool) {
         let log = self.all[from].disk.iter().filter(|(key, _)| key.table == LOG_TABLE);
         let log: Vec<_> = log.map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -348,7 +349,8 @@ impl World {
         }
     }
 
-    /// What those who go on together still hear of a view: all up to some place, and after the signal what the ring has left.
+    /// What those who go on together still hear of a view: all up to some place, and after the
+    /// signal what the ring has left.
     fn last_of(&mut self, old: usize, together: &[usize]) -> Vec<(Option<usize>, Happening)> {
         let heard = together.iter().map(|one| self.all[*one].cursor).max().unwrap_or_default();
         let view = &self.views[old];

@@ -1,4 +1,5 @@
-//! One run for one plan: the published operations as ordered multicasts, so that everybody sees who is awaited.
+//! One run for one plan: the published operations as ordered multicasts, so that everybody sees who
+//! is awaited.
 //!
 //! ```text
 //! nobody brings anything   first ─PARTIAL─> … ─PARTIAL─> last ═FINAL═> all ─FACT_OUT─> last ═KEY_LIST═> all      (IKA.2)
@@ -6,9 +7,10 @@
 //! one comes                the base's newest ─NEW_MEMBER─> joiner ═KEY_LIST═> all                               (JOIN)
 //! nobody comes             the newest of the remaining ═KEY_LIST═> all                                (LEAVE, REFRESH)
 //! ```
-//! The run's own order is by age: the base in the order of its run, then the newcomers by place; the last is the controller.
-//! Leavers are dropped before anything is sent, so a change of both kinds costs one run. Bodies are elements, one after the
-//! other. Every member checks every step, also those meant for others, with the same verdict.
+//! The run's own order is by age: the base in the order of its run, then the newcomers by place;
+//! the last is the controller. Leavers are dropped before anything is sent, so a change of both
+//! kinds costs one run. Bodies are elements, one after the other. Every member checks every step,
+//! also those meant for others, with the same verdict.
 
 mod steps;
 
@@ -77,7 +79,8 @@ impl<G: PrimeGroup> Run<G> {
         Ok(run)
     }
 
-    /// The same, but one newcomer comes by way of a merge, which is how the comparison of 2004 counts a join.
+    /// The same, but one newcomer comes by way of a merge, which is how the comparison of 2004
+    /// counts a join.
     ///
     /// # Errors
     /// As [`Self::new`].

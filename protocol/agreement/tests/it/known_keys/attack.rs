@@ -75,7 +75,8 @@ fn is_replayed(world: &World<'_>, record: &Record, known: &[Vec<u8>]) -> bool {
     parts.any(|(dice, place)| plays(world, record, place, dice))
 }
 
-/// Whether whoever draws so has the secret in the place of one member, which it says brings nothing.
+/// Whether whoever draws so has the secret in the place of one member, which it says brings
+/// nothing.
 fn plays(world: &World<'_>, record: &Record, place: usize, mut dice: Dice) -> bool {
     let mut origins: Vec<_> = (0..record.members.len()).map(|other| plan(record, 0).origin(other)).collect();
     origins[place] = None;

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 pub type Bytes32 = [u8; 32];
 
-/// Everything of 32 bytes that comes of `known` by the labels of keying and of the module. Salts and names are public: they
-/// are taken from the run.
+/// Everything of 32 bytes that comes of `known` by the labels of keying and of the module. Salts
+/// and names are public: they are taken from the run.
 pub fn derived(module: ModuleName, record: &Record, known: &[Vec<u8>]) -> BTreeSet<Bytes32> {
     let mut all = BTreeSet::new();
     for key in known.iter().filter_map(|key| Bytes32::try_from(key.as_slice()).ok()) {
@@ -62,7 +62,8 @@ pub fn pairs(record: &Record, label: &[u8], shared: &[u8]) -> Vec<Bytes32> {
         .collect()
 }
 
-/// Of a key that is taken for what two share, or for a pair key: pair keys, sealing keys, next pair keys.
+/// Of a key that is taken for what two share, or for a pair key: pair keys, sealing keys, next pair
+/// keys.
 pub fn by_ckd(record: &Record, label: &[u8], key: &[u8]) -> BTreeSet<Bytes32> {
     let roll = roll(record);
     let ids: Vec<_> = record.members.iter().map(|number| member(*number).0).collect();
@@ -99,7 +100,8 @@ fn by_mls(key: &Bytes32) -> impl Iterator<Item = Bytes32> {
     let secrets = LABELS.into_iter().map(move |label| with_label(&key, label, 32).try_into().unwrap());
     let drawn =
         (0_u64..8).map(move |block| hmac_sha256(&key, &[b"folkmoot mls draw v1", &block.to_be_bytes()]));
-    // Of a joiner's secret: the member's, of which those of the Welcome and the epoch are derived (no pre-shared key).
+    // Of a joiner's secret: the member's, of which those of the Welcome and the epoch are derived
+    // (no pre-shared key).
     let (member, _) = Hkdf::<Sha256>::extract(Some(&key), &[0; 32]);
     secrets.chain(drawn).chain([member.into()])
 }

@@ -22,7 +22,8 @@ const AFTER: usize = 1;
 /// The newest of the other group.
 const OTHERS: usize = 2;
 
-/// The key that keying makes of a run's secret (docs/protocol/keying.md), the transcript for all that stands under it.
+/// The key that keying makes of a run's secret (docs/protocol/keying.md), the transcript for all
+/// that stands under it.
 pub fn handed(record: &Record) -> Vec<u8> {
     let transcript = record.steps.iter().fold([7; 32], |said, (from, step, body)| {
         digest(&[&said, &from.to_be_bytes(), &[*step], &digest(&[body])])

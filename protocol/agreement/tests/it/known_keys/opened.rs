@@ -63,7 +63,8 @@ pub fn seal(key: &Bytes32, plain: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// Whether any of the keys is the secret half of something that was said: everything sealed to that opens.
+/// Whether any of the keys is the secret half of something that was said: everything sealed to that
+/// opens.
 pub fn is_private(module: ModuleName, record: &Record, keys: &BTreeSet<Bytes32>) -> bool {
     let said = |public: &[u8]| {
         record.steps.iter().any(|(_, _, body)| body.windows(public.len()).any(|window| window == public))

@@ -14,8 +14,8 @@ type Element = <Ristretto as PrimeGroup>::Element;
 type Scalar = <Ristretto as PrimeGroup>::Scalar;
 type Points = BTreeMap<Vec<u8>, Element>;
 
-/// A known key as exponents: as it is, its digest, as the modules draw from bytes, and by each of the fixed maps. Pairs are
-/// made of the first [`PAIRED`].
+/// A known key as exponents: as it is, its digest, as the modules draw from bytes, and by each of
+/// the fixed maps. Pairs are made of the first [`PAIRED`].
 pub fn scalars(key: &[u8]) -> Vec<Scalar> {
     let Ok(bytes) = Bytes32::try_from(key) else { return Vec::new() };
     let mut wide = [0; 64];
@@ -104,7 +104,8 @@ impl Follow<'_> {
         self.goals.contains(&bytes) || (self.module == ModuleName::Ckd && self.opens(&bytes))
     }
 
-    /// Known exponents and their inverses. What comes out is an exponent again if it belongs to something that was sent.
+    /// Known exponents and their inverses. What comes out is an exponent again if it belongs to
+    /// something that was sent.
     fn one_by_one(&self, first: &[Scalar], bases: &[Element]) -> bool {
         let mut open: VecDeque<_> =
             first.iter().flat_map(|one| [*one, Ristretto::inverse(*one).unwrap()]).collect();
@@ -143,7 +144,8 @@ impl Follow<'_> {
     }
 }
 
-/// The secret, or its inverse; on a circle also every `K_i`, for the links, which are public, carry it round.
+/// The secret, or its inverse; on a circle also every `K_i`, for the links, which are public, carry
+/// it round.
 fn goals(module: ModuleName, record: &Record) -> BTreeSet<Vec<u8>> {
     let secret = record.secret.clone().unwrap();
     let mut goals = BTreeSet::from([secret.clone()]);

@@ -192,7 +192,8 @@ pub fn is_found(module: ModuleName, weakness: Weakness) -> Verdict {
     let ways = ways(module, &own, attacked, &told(&own, &other, attacked, Known::Handed));
     ensure!(ways.is_superset(&weakness.ways()), "{ways:?}");
     if weakness == Weakness::Dice {
-        // GDH sends nothing that one share alone makes; where there are elements, the share leads on.
+        // GDH sends nothing that one share alone makes; where there are elements, the share leads
+        // on.
         ensure!(module == ModuleName::Gdh || ways.contains(&Way::Private), "{ways:?}");
         ensure!(!super::attack::has_elements(module) || ways.contains(&Way::Raised), "{ways:?}");
     }

@@ -1,10 +1,12 @@
-//! What a run costs, in scalar multiplications (signatures apart), against a model of the tree (docs/protocol/agreement-mls.md).
+//! What a run costs, in scalar multiplications (signatures apart), against a model of the tree
+//! (docs/protocol/agreement-mls.md).
 
 use super::driver::{Seeded, World, member};
 use folkmoot_agreement::{Module, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// RFC 9420's tree: who sits where, and which parents are not blank, with their unmerged leaves. A node is (level, index).
+/// RFC 9420's tree: who sits where, and which parents are not blank, with their unmerged leaves. A
+/// node is (level, index).
 #[derive(Default, Clone)]
 struct Tree {
     leaves: BTreeSet<u32>,
@@ -128,7 +130,8 @@ fn every_founding_costs_what_the_docs_say() {
     }
 }
 
-/// One line of changes, one group, so that the model follows one tree: up to 64 and down again, by join, leave, both, refresh.
+/// One line of changes, one group, so that the model follows one tree: up to 64 and down again, by
+/// join, leave, both, refresh.
 #[test]
 fn every_role_costs_what_the_docs_say() {
     let mut priced = Priced { world: World::new(9), tree: Tree::default() };

@@ -1,4 +1,5 @@
-//! A run is a seed (DECISIONS P1): the same draws, the same bytes; in this process, and in the one that wrote the digests here.
+//! A run is a seed (DECISIONS P1): the same draws, the same bytes; in this process, and in the one
+//! that wrote the digests here.
 
 use super::driver::World;
 use folkmoot_agreement::mls::Suite;

@@ -1,4 +1,5 @@
-//! Whole groups: equal secrets, never the same twice, whatever happened before; kept state survives a run that came to nothing.
+//! Whole groups: equal secrets, never the same twice, whatever happened before; kept state survives
+//! a run that came to nothing.
 
 use super::driver::{Seeded, World, member};
 use folkmoot_agreement::mls::{Run, Suite};
@@ -13,7 +14,8 @@ fn numbers(from: u16, to: u16) -> Vec<u16> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Any sequence of from nothing, join, leave, merge, leave and merge, refresh, with runs that are given up in between.
+    /// Any sequence of from nothing, join, leave, merge, leave and merge, refresh, with runs that
+    /// are given up in between.
     #[test]
     fn any_sequence_of_changes_gives_equal_and_fresh_secrets(seed in any::<u64>(), changes in 2..9_usize) {
         let mut draw = Seeded(seed);
@@ -93,7 +95,8 @@ fn hybrid_bodies_stay_within_their_bounds() {
     bounded(Suite::Hybrid, 16);
 }
 
-/// Two sides of a split meet: the larger keeps its tree, the other comes new; somebody left meanwhile.
+/// Two sides of a split meet: the larger keeps its tree, the other comes new; somebody left
+/// meanwhile.
 #[test]
 fn sides_that_meet_and_leavers_in_one_run() {
     let mut world = World::new(3);
@@ -143,7 +146,8 @@ fn leavers_and_joiners_are_shut_out() {
     world.run(&numbers(0, 5));
     let before = world.clone();
     let (later, trial) = world.run(&[0, 1, 2, 4, 5]);
-    // The leaver, 3, takes whatever part in the run there is, with its state and with the state of nobody.
+    // The leaver, 3, takes whatever part in the run there is, with its state and with the state of
+    // nobody.
     for (me, number) in [0, 1, 2, 4, 5].into_iter().enumerate() {
         let ids: Vec<_> = [0, 1, 2, 4, 5].map(member).to_vec();
         let mut origins: Vec<_> =
@@ -170,7 +174,8 @@ fn leavers_and_joiners_are_shut_out() {
     assert_ne!(later, world.run(&[0, 1, 2, 4, 5]).0);
 }
 
-/// Not contributory (K6): in a refresh nobody draws but the committer, and the secret follows from what it drew.
+/// Not contributory (K6): in a refresh nobody draws but the committer, and the secret follows from
+/// what it drew.
 #[test]
 fn the_committer_alone_makes_the_secret() {
     let mut world = World::new(11);

@@ -7,8 +7,8 @@ use crate::world::{Make, Verdict, World, ensure, ids};
 use folkmoot_agreement::{AgreementError, Origin, Plan};
 use std::collections::BTreeSet;
 
-/// A random history of `events` changes among groups of at most `most`: joins, leaves, merges, all of it at once, refreshes,
-/// runs that come to nothing, splits in the last moment, lost states.
+/// A random history of `events` changes among groups of at most `most`: joins, leaves, merges, all
+/// of it at once, refreshes, runs that come to nothing, splits in the last moment, lost states.
 pub fn script(make: Make<'_>, seed: u64, events: usize, most: usize) -> Verdict {
     let mut world = World::new(make, seed);
     let mut groups: Vec<BTreeSet<u16>> = Vec::new();
@@ -85,7 +85,8 @@ fn join(dice: &mut Seeded, view: &mut BTreeSet<u16>, next: &mut u16, most: usize
     }
 }
 
-/// From nothing, one joins, one leaves who came in the middle, the first and the last leave, a refresh, and two halves merge.
+/// From nothing, one joins, one leaves who came in the middle, the first and the last leave, a
+/// refresh, and two halves merge.
 pub fn sizes(make: Make<'_>, sizes: &[u16]) -> Verdict {
     for size in sizes {
         let mut world = World::new(make, u64::from(*size));
@@ -154,7 +155,8 @@ pub fn altered(make: Make<'_>, seed: u64) -> Verdict {
     Ok(())
 }
 
-/// From nothing, a refresh, one and several join, one and several leave, two groups merge and some leave at once.
+/// From nothing, a refresh, one and several join, one and several leave, two groups merge and some
+/// leave at once.
 fn histories(dice: &mut Seeded) -> Vec<Vec<u16>> {
     let size = 3 + u16::try_from(dice.below(3)).unwrap();
     let all: Vec<_> = (0..size).collect();
@@ -191,7 +193,8 @@ pub fn contributes(make: Make<'_>, seed: u64) -> Verdict {
     Ok(())
 }
 
-/// A member that lacks what the plan says it brings, or whose state contradicts it, begins nothing and says whose doing it is.
+/// A member that lacks what the plan says it brings, or whose state contradicts it, begins nothing
+/// and says whose doing it is.
 pub fn origins(make: Make<'_>, seed: u64) -> Verdict {
     let mut world = World::new(make, seed);
     world.complete(&[0, 1, 2, 3], |_| true)?;

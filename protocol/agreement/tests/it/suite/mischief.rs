@@ -1,4 +1,5 @@
-//! Steps that nobody may take: what all must refuse alike, and what may pass only if it is found out.
+//! Steps that nobody may take: what all must refuse alike, and what may pass only if it is found
+//! out.
 
 use crate::common::Seeded;
 use crate::world::{Running, Said, Verdict, World, ensure};
@@ -53,7 +54,8 @@ fn refused(running: &mut Running, (from, step, body): &Said, what: &str) -> Verd
     Ok(())
 }
 
-/// Delivers the next step with one bit turned. If all refuse it, the true one follows. Whether the lie was taken by anyone.
+/// Delivers the next step with one bit turned. If all refuse it, the true one follows. Whether the
+/// lie was taken by anyone.
 pub fn alter(world: &mut World<'_>, running: &mut Running) -> Verdict<bool> {
     let Some((from, step, decides, body)) = running.next(&mut world.dice) else { return Ok(false) };
     let mut altered = body.clone();
@@ -78,8 +80,8 @@ pub fn alter(world: &mut World<'_>, running: &mut Running) -> Verdict<bool> {
     Ok(true)
 }
 
-/// After a lie: everybody takes what it takes. In the end there is no secret that some have for the group's and others not,
-/// without a difference that confirmation finds.
+/// After a lie: everybody takes what it takes. In the end there is no secret that some have for the
+/// group's and others not, without a difference that confirmation finds.
 pub fn play_out(world: &mut World<'_>, running: &mut Running) -> Verdict {
     while let Some((from, step, _, body)) = running.next(&mut world.dice) {
         let mut verdicts = Vec::new();

@@ -25,13 +25,15 @@ macro_rules! modules {
             proptest! {
                 #![proptest_config(ProptestConfig::with_cases(6))]
 
-                /// Joins, leaves, merges, all at once, cascades, lost states: one secret for who is in, none for who is not.
+                /// Joins, leaves, merges, all at once, cascades, lost states: one secret for who is
+                /// in, none for who is not.
                 #[test]
                 fn scripts(seed in any::<u64>()) {
                     prop_assert_eq!(checks::script(&|plan, kept| begin($module, plan, kept), seed, 8, 10), Ok(()));
                 }
 
-                /// What is out of turn, cut, lengthened or said twice is refused by all alike, and changes nothing.
+                /// What is out of turn, cut, lengthened or said twice is refused by all alike, and
+                /// changes nothing.
                 #[test]
                 fn only_what_is_awaited_is_taken(seed in any::<u64>()) {
                     prop_assert_eq!(checks::mischief(&|plan, kept| begin($module, plan, kept), seed), Ok(()));
@@ -75,8 +77,9 @@ modules! {
     dutta_barua: ModuleName::DuttaBarua, contributory true;
     tgdh: ModuleName::Tgdh, contributory true;
     str: ModuleName::Str, contributory true;
-    // Not contributory (K6): its committer draws the secret. But the secret is bound to every key package, so the entropy of
-    // everybody who ever came new changes it, and that is all that the check can see.
+    // Not contributory (K6): its committer draws the secret. But the secret is bound to every key
+    // package, so the entropy of everybody who ever came new changes it, and that is all that the
+    // check can see.
     mls: ModuleName::Mls, contributory true;
     ckd_hybrid: ModuleName::CkdHybrid, contributory false;
     mls_hybrid: ModuleName::MlsHybrid, contributory true;

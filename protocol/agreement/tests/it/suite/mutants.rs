@@ -1,4 +1,5 @@
-//! Modules that break one promise each. The check of that promise must say so, or it checks nothing.
+//! Modules that break one promise each. The check of that promise must say so, or it checks
+//! nothing.
 
 use super::checks;
 use crate::common::Seeded;

@@ -1,4 +1,5 @@
-//! Whoever is out, with every state it ever held, every run it was ever in, and all that was sent: it must not get the secret.
+//! Whoever is out, with every state it ever held, every run it was ever in, and all that was sent:
+//! it must not get the secret.
 
 use crate::common::Seeded;
 use crate::world::{Holding, Record, Verdict, World, ensure, ids};
@@ -40,7 +41,8 @@ pub fn earlier_secrets_stay_out_of_reach(world: &mut World<'_>) -> Verdict {
     Ok(())
 }
 
-/// `number` goes through the recorded run in the place of each of a few of its members, with what it holds as its own.
+/// `number` goes through the recorded run in the place of each of a few of its members, with what
+/// it holds as its own.
 fn in_place_of_everybody(world: &World<'_>, number: u16, holding: Option<Holding>, record: usize) -> Verdict {
     let record = &world.records[record];
     if record.secret.is_none() {
@@ -56,7 +58,8 @@ fn in_place_of_everybody(world: &World<'_>, number: u16, holding: Option<Holding
     Ok(())
 }
 
-/// Whether it has the secret in the end. With `rank`, it claims to hold what the victim holds, at its own rank.
+/// Whether it has the secret in the end. With `rank`, it claims to hold what the victim holds, at
+/// its own rank.
 fn impersonate(
     world: &World<'_>,
     number: u16,

@@ -1,4 +1,5 @@
-//! What both tree modules are tested with: members with what they keep, runs among them, and what each draws and pays.
+//! What both tree modules are tested with: members with what they keep, runs among them, and what
+//! each draws and pays.
 
 pub mod outsiders;
 pub mod shapes;
@@ -104,7 +105,8 @@ impl<'a> World<'a> {
         (runs, said)
     }
 
-    /// A run that stops after `most` steps; `None` if it came to its end, with what its members may take over.
+    /// A run that stops after `most` steps; `None` if it came to its end, with what its members may
+    /// take over.
     fn drive(&mut self, numbers: &[u16], most: usize) -> Option<(Ran, Vec<Kept>)> {
         let (mut runs, said) = self.start(numbers);
         let size = numbers.len();

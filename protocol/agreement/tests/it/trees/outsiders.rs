@@ -1,5 +1,6 @@
-//! Everybody who was not in a run, together: all they ever drew, before and after, every other run's secret, and all that
-//! was ever sent. Whatever key of a tree can be computed from that is computed. The run's secret must not be among it.
+//! Everybody who was not in a run, together: all they ever drew, before and after, every other
+//! run's secret, and all that was ever sent. Whatever key of a tree can be computed from that is
+//! computed. The run's secret must not be among it.
 
 use crate::common::Seeded;
 use crate::trees::{Make, Wide, World};
@@ -31,8 +32,8 @@ fn blinded(scalar: &Scalar) -> Bytes {
 }
 
 impl Oracle {
-    /// Whether `target` can be computed from `scalars` and the elements `sent`. Only exponents that belong to something
-    /// that was sent lead on: another is the key of no node.
+    /// Whether `target` can be computed from `scalars` and the elements `sent`. Only exponents that
+    /// belong to something that was sent lead on: another is the key of no node.
     fn reaches(&mut self, scalars: Vec<Scalar>, sent: &BTreeSet<Bytes>, target: &Bytes) -> bool {
         let mut open: VecDeque<_> = scalars.into_iter().map(|scalar| (blinded(&scalar), scalar)).collect();
         let mut seen: BTreeSet<_> = open.iter().map(|(name, _)| name.clone()).collect();
@@ -82,8 +83,9 @@ impl Oracle {
     }
 }
 
-/// A random history: one to three groups come together, whole or with some lost, some are new, some runs come to nothing,
-/// some members miss the end. Then, for every run, all who were not in it want its secret.
+/// A random history: one to three groups come together, whole or with some lost, some are new, some
+/// runs come to nothing, some members miss the end. Then, for every run, all who were not in it
+/// want its secret.
 pub fn history(
     make: Make<'_>,
     elements: impl Fn(u8, &[u8]) -> Vec<Bytes>,
@@ -113,7 +115,8 @@ pub fn history(
     Ok(())
 }
 
-/// Both sides lost a member since their runs, and the two who left pool what they know; a third comes from nowhere.
+/// Both sides lost a member since their runs, and the two who left pool what they know; a third
+/// comes from nowhere.
 pub fn lost_sides(make: Make<'_>, elements: impl Fn(u8, &[u8]) -> Vec<Bytes>) {
     let mut world = World::new(make);
     for gone in [[1, 11], [2, 12], [4, 14], [3, 13]] {

@@ -1,5 +1,5 @@
-//! A second, simple account of key trees: each member's way down as a word of left and right. What the modules pay is
-//! compared with what follows from these words.
+//! A second, simple account of key trees: each member's way down as a word of left and right. What
+//! the modules pay is compared with what follows from these words.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ pub fn low(n: u16) -> Shape {
     (2..=n).fold(Shape::from([(1, Vec::new())]), |shape, number| with(&shape, number))
 }
 
-/// `joiner` beside the shallowest node, of equals the rightmost, where nothing comes to be deeper than the deepest is;
-/// else beside the root.
+/// `joiner` beside the shallowest node, of equals the rightmost, where nothing comes to be deeper
+/// than the deepest is; else beside the root.
 pub fn with(shape: &Shape, joiner: u16) -> Shape {
     let deepest = shape.values().map(Vec::len).max().unwrap();
     let mut nodes: Vec<&[bool]> =
@@ -31,7 +31,8 @@ pub fn with(shape: &Shape, joiner: u16) -> Shape {
     grown
 }
 
-/// What each tells besides its share, where all shares are new: every pair's key but the root's once.
+/// What each tells besides its share, where all shares are new: every pair's key but the root's
+/// once.
 pub fn told(shape: &Shape) -> BTreeMap<u16, u64> {
     let mut told = BTreeMap::new();
     tell(shape, &[], &mut told);

@@ -109,7 +109,8 @@ pub(crate) fn id(who: usize) -> MemberId {
     PEOPLE[who].member()
 }
 
-/// Fetches in small batches, naming own heads and what came so far: the other side may know none of our heads.
+/// Fetches in small batches, naming own heads and what came so far: the other side may know none of
+/// our heads.
 pub(crate) fn merge(to: &mut Transcript, from: &Transcript) {
     let mut have: Vec<EntryId> = to.heads().iter().copied().collect();
     loop {

@@ -1,5 +1,6 @@
-//! Whoever holds the same entries has the same roster, and no entry stands that its own past does not carry.
-//! Method: real keys and charters; random histories on several replicas that split, merge and hear in any order.
+//! Whoever holds the same entries has the same roster, and no entry stands that its own past does
+//! not carry. Method: real keys and charters; random histories on several replicas that split,
+//! merge and hear in any order.
 
 mod replicas;
 

@@ -1,4 +1,5 @@
-//! Replicas that hear entries in any order agree; sides that do not hear each other decide nothing twice.
+//! Replicas that hear entries in any order agree; sides that do not hear each other decide nothing
+//! twice.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Who is here: heartbeats, the newest of each member. Group size and presence are what people hear of them; nothing is judged by them.
+//! Who is here: heartbeats, the newest of each member. Group size and presence are what people hear
+//! of them; nothing is judged by them.
 
 use super::machine::{Authority, Beat};
 use super::message::Heartbeat;

@@ -1,4 +1,5 @@
-//! The dealer: shares of the group's key, to those who are ready to take them, each sealed to its holder.
+//! The dealer: shares of the group's key, to those who are ready to take them, each sealed to its
+//! holder.
 
 use super::machine::{Authority, Last, Wish};
 use super::message::{AuthorityMessage, Dealt, SignedReady, dealt_info};
@@ -29,7 +30,8 @@ impl Authority {
     ) -> Result<(), AdmissionError> {
         let roster = call.transcript.roster();
         let refuse = |what| AdmissionError::PeerDeal(asker, what);
-        // What costs least comes first: a voter may ask as often as it is heard, and a deal of Shoup's takes long.
+        // What costs least comes first: a voter may ask as often as it is heard, and a deal of
+        // Shoup's takes long.
         self.is_wanted(roster, asker, wish).map_err(refuse)?;
         let again =
             self.dealt.as_ref().filter(|last| last.session == *wish.session).map(|last| last.dealt.clone());
@@ -49,7 +51,8 @@ impl Authority {
         Ok(())
     }
 
-    /// `ADM-66`: whether there is something to deal, and a deal is called for, by our own transcript.
+    /// `ADM-66`: whether there is something to deal, and a deal is called for, by our own
+    /// transcript.
     fn is_wanted(&self, roster: &Roster, asker: MemberId, wish: Wish<'_>) -> Result<(), &'static str> {
         let charter = roster.charter();
         if charter.central().and_then(|central| central.dealer).is_none() {
@@ -122,7 +125,8 @@ impl Authority {
     }
 }
 
-/// `ADM-65`: voters, sorted, each by its own message in this session, the asker among them, as many as sign and a quorum. Their one-time keys.
+/// `ADM-65`: voters, sorted, each by its own message in this session, the asker among them, as many
+/// as sign and a quorum. Their one-time keys.
 fn check_ready(
     call: &Call<'_>,
     asker: MemberId,

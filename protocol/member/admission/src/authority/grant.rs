@@ -75,7 +75,8 @@ impl Authority {
         made.map_err(|refused| refused.why)
     }
 
-    /// `ADM-62`: never two certificates of one serial number, nor a second for a request that was granted before.
+    /// `ADM-62`: never two certificates of one serial number, nor a second for a request that was
+    /// granted before.
     fn has_room(&self, from: NodeId, request: &Request) -> Result<(), Refused> {
         let serial = &request.body().serial;
         let underway = self.logging.values().any(|logging| logging.gmc.body().serial == *serial);
@@ -101,7 +102,8 @@ impl Authority {
         self.logging.insert(request, Logging { record, gmc, askers, due });
     }
 
-    /// `ADM-62`: a record has its place in the log, ours or another replica's. The first for a request stands.
+    /// `ADM-62`: a record has its place in the log, ours or another replica's. The first for a
+    /// request stands.
     pub(super) fn hear_logged(&mut self, record: &[u8]) -> Result<(), AdmissionError> {
         // What is held, byte for byte, was looked at before: after a start the whole log comes.
         if let Some(held) = LogRecord::claim(record).filter(|record| self.issued.is_held(record)) {
@@ -152,8 +154,9 @@ impl Authority {
         to.iter().for_each(|node| self.deny(*node, request, reason));
     }
 
-    /// `ADM-83`: what did not come back from the log is handed in again, if it would still stand: the log may have been away for long. What
-    /// does not is dropped, and its askers ask anew. Should the log have it yet, it counts all the same.
+    /// `ADM-83`: what did not come back from the log is handed in again, if it would still stand:
+    /// the log may have been away for long. What does not is dropped, and its askers ask anew.
+    /// Should the log have it yet, it counts all the same.
     pub(super) fn log_again(&mut self, call: &Call<'_>) {
         let due = self.logging.iter().filter(|(_, logging)| logging.due <= call.now);
         for request in due.map(|(request, _)| *request).collect::<Vec<_>>() {

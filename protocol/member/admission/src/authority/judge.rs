@@ -1,4 +1,5 @@
-//! What an authority would sign. It judges by its own transcript and clock, exactly as the transcript will judge the entry.
+//! What an authority would sign. It judges by its own transcript and clock, exactly as the
+//! transcript will judge the entry.
 
 use super::message::WireGrounds;
 use super::office::Office;
@@ -24,8 +25,9 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The certificate for this request on these grounds, if an entry with it would stand now: `ADM-60`, `ADM-61`. It is made to be
-    /// judged whole; one that does not stand is dropped here, and nobody has seen it.
+    /// The certificate for this request on these grounds, if an entry with it would stand now:
+    /// `ADM-60`, `ADM-61`. It is made to be judged whole; one that does not stand is dropped here,
+    /// and nobody has seen it.
     pub(super) fn certify(&self, request: &Request, grounds: &Grounds) -> Result<Gmc, Refused> {
         self.check_charter(request.body())?;
         self.check_time(request.body(), &approvals(grounds))?;
@@ -55,7 +57,8 @@ impl Judge<'_> {
         Gmc::issue_by_group(&body, key, &self.office.key.sign_raw(&tbs).to_der())
     }
 
-    /// `ADM-68`: a charter that was is stale for good; one that we do not know may be that of entries on their way.
+    /// `ADM-68`: a charter that was is stale for good; one that we do not know may be that of
+    /// entries on their way.
     fn check_charter(&self, body: &GmcBody) -> Result<(), Refused> {
         let (roster, said) = (self.transcript.roster(), &body.membership);
         let refuse = |reason, why| Err(self.refuse(reason, EntryError::PeerCertificate(why)));
@@ -65,14 +68,16 @@ impl Judge<'_> {
             return refuse(Reason::AwaitingAuthority, why);
         }
         body.check_charter(roster.charter()).or_else(|why| refuse(Reason::Stale, why))?;
-        // An expulsion that we do not know of is on its way; one that the request does not, it can never name.
+        // An expulsion that we do not know of is on its way; one that the request does not, it can
+        // never name.
         let knows_more = !roster.had_removals(&body.member(), said.removals.as_ref());
         let reason = if knows_more { Reason::AwaitingAuthority } else { Reason::Stale };
         body.check_removals(roster).or_else(|why| refuse(reason, why))
     }
 
-    /// `ADM-61`: the term is now, no vote has run out, nor the request; by our clock, give or take the skew. What is not yet comes to be, and
-    /// our clock may be the one that is slow: that waits.
+    /// `ADM-61`: the term is now, no vote has run out, nor the request; by our clock, give or take
+    /// the skew. What is not yet comes to be, and our clock may be the one that is slow: that
+    /// waits.
     fn check_time(&self, body: &GmcBody, approvals: &[(MemberId, UnixTime)]) -> Result<(), Refused> {
         let (early, late) = (
             UnixTime(self.time.0.saturating_sub(self.skew_seconds)),
@@ -114,7 +119,8 @@ fn approvals(grounds: &Grounds) -> Vec<(MemberId, UnixTime)> {
     }
 }
 
-/// What a guest hears of a certificate that no entry would take. What may stand once more entries are here waits: `ADM-68`.
+/// What a guest hears of a certificate that no entry would take. What may stand once more entries
+/// are here waits: `ADM-68`.
 fn reason_of(error: &EntryError) -> Reason {
     match error {
         EntryError::PeerCertificate(error) => reason_of_certificate(error),

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 /// Most links: one to each member.
 pub const LINKS_MAX: usize = limits::MEMBERS_MAX;
-/// What a member may say, and a node of the authority to a member: at once as much as a grant for every open request, and again.
+/// What a member may say, and a node of the authority to a member: at once as much as a grant for
+/// every open request, and again.
 pub(crate) const HEARD: Allowance = Allowance { burst: 256, refill: Duration::from_millis(50) };
 
 #[derive(Debug)]

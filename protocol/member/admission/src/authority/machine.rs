@@ -38,7 +38,8 @@ pub(super) struct Wish<'a> {
     pub(super) ready: &'a [SignedReady],
 }
 
-/// The authority of a group, in a process whose identity is one of its nodes. Driven like [`crate::Admission`]; never a member.
+/// The authority of a group, in a process whose identity is one of its nodes. Driven like
+/// [`crate::Admission`]; never a member.
 #[derive(Debug)]
 pub struct Authority {
     pub(super) config: Config,
@@ -55,10 +56,12 @@ pub struct Authority {
     pub(super) tried: Option<Instant>,
     pub(super) dealt: Option<Last>,
     pub(super) lists: Lists,
-    /// The log and the own disk have two certificates for one request: nothing is said or issued any more.
+    /// The log and the own disk have two certificates for one request: nothing is said or issued
+    /// any more.
     pub(super) conflict: bool,
     pub(super) out: VecDeque<Output>,
-    /// Of the input before, for status: when it was, how many members there were, whether shares are dealt, and were.
+    /// Of the input before, for status: when it was, how many members there were, whether shares
+    /// are dealt, and were.
     pub(super) now: Instant,
     pub(super) members: usize,
     pub(super) deals: bool,
@@ -66,13 +69,14 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// The authority as it was left: hand in everything stored, other tables are passed over. `None` if there is no office here, or the
-    /// charter does not name this identity.
+    /// The authority as it was left: hand in everything stored, other tables are passed over.
+    /// `None` if there is no office here, or the charter does not name this identity.
     ///
     /// # Errors
-    /// [`AdmissionError::LocalCorrupt`] names the damaged table; [`AdmissionError::LocalAlone`] if others speak for the authority, too, and
-    /// the config has no log; [`AdmissionError::LocalOffice`] if the office is another group's, or
-    /// its secret another scheme's, or missing.
+    /// [`AdmissionError::LocalCorrupt`] names the damaged table; [`AdmissionError::LocalAlone`] if
+    /// others speak for the authority, too, and the config has no log;
+    /// [`AdmissionError::LocalOffice`] if the office is another group's, or its secret another
+    /// scheme's, or missing.
     pub fn load(
         config: Config,
         transcript: &Transcript,
@@ -125,8 +129,8 @@ impl Authority {
     /// Takes one input.
     ///
     /// # Errors
-    /// [`AdmissionError`]; nothing but bookkeeping against floods has changed then. After [`AdmissionError::LocalConflict`] nothing is
-    /// issued any more: end the process.
+    /// [`AdmissionError`]; nothing but bookkeeping against floods has changed then. After
+    /// [`AdmissionError::LocalConflict`] nothing is issued any more: end the process.
     pub fn handle(
         &mut self,
         now: Instant,
@@ -174,7 +178,8 @@ impl Authority {
             Input::LinkUp(node) => self.links.up(node, call.now),
             Input::LinkDown(node) => self.links.down(&node),
             Input::Appended(_) => self.follow(call),
-            // Of the members among themselves; and what follows from time is done after every input.
+            // Of the members among themselves; and what follows from time is done after every
+            // input.
             Input::Open { .. } | Input::Present(_) | Input::Regrouped | Input::Timeout => {}
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! What members and the group's authority say to each other, over the link that the authority has to a member as a guest.
+//! What members and the group's authority say to each other, over the link that the authority has
+//! to a member as a guest.
 //!
 //! ```text
 //! member    -> authority   Heartbeat    "I am here": signed, each period
@@ -9,7 +10,8 @@
 //! authority -> voter       Dealt        the sharing, and each share sealed to its holder; the voter passes it on to all
 //! authority -> member      Revocations  the newest list of certificates that hold no more (X.509 CRL)
 //! ```
-//! Who sent it says that it is one of these: an authority is no guest that asks. No letter begins so.
+//! Who sent it says that it is one of these: an authority is no guest that asks. No letter begins
+//! so.
 
 use crate::signers::SignerMessage;
 use crate::{AdmissionError, PrivateMessage, Reason, SignerKey};
@@ -64,7 +66,8 @@ pub enum AuthorityMessage {
         session: Digest,
         /// Shares that are to determine the key.
         threshold: u32,
-        /// Their messages in that session: each [`crate::SignerBody::Ready`] with a one-time key. Sorted by member.
+        /// Their messages in that session: each [`crate::SignerBody::Ready`] with a one-time key.
+        /// Sorted by member.
         ready: Vec<SignedReady>,
     },
     /// Authority → voter.
@@ -83,7 +86,8 @@ pub enum AuthorityMessage {
     },
 }
 
-/// "I am here": `signature` by the member over `"folkmoot heartbeat v1"`: group ‖ member ‖ time ‖ present.
+/// "I am here": `signature` by the member over `"folkmoot heartbeat v1"`: group ‖ member ‖ time ‖
+/// present.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Heartbeat {
     /// Who.
@@ -180,7 +184,8 @@ impl Heartbeat {
     }
 }
 
-/// Shares that an authority has dealt: `signature` by its identity key over `"folkmoot dealt v1"`: group ‖ session ‖ by ‖ public ‖ to_each.
+/// Shares that an authority has dealt: `signature` by its identity key over `"folkmoot dealt v1"`:
+/// group ‖ session ‖ by ‖ public ‖ to_each.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Dealt {
     /// The key (SPKI) of one of the authority's nodes.
@@ -208,7 +213,8 @@ impl Dealt {
         dealt
     }
 
-    /// Which of the charter's authority's nodes has dealt it, in this signing session; `None` if none has.
+    /// Which of the charter's authority's nodes has dealt it, in this signing session; `None` if
+    /// none has.
     pub fn dealer(&self, transcript: &Transcript, session: &Digest) -> Option<MemberId> {
         let key = VerifyingKey::from_spki_der(&self.by.spki.0).ok()?;
         key.verify_fixed(DEALT_LABEL, &self.covered(transcript, session), &self.signature).ok()?;

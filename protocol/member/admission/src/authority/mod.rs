@@ -1,4 +1,5 @@
-//! The group's authority (GAUTH): a machine outside the group that signs the certificates its members voted for.
+//! The group's authority (GAUTH): a machine outside the group that signs the certificates its
+//! members voted for.
 //!
 //! ```text
 //! members --Heartbeat--> Authority        who is here, how many
@@ -7,12 +8,14 @@
 //! voter   --Deal-------> Authority          shares of the group's key, each sealed to its holder
 //!         <--Dealt-----
 //! ```
-//! Promise: an authority tells nothing that no entry of its own transcript would take. It tells at most one certificate for a request, and
-//! for a serial number, restarts and replicas included. It erases a secret that was for the set-up only, once the group has the key.
-//! Bounds: [`PETITIONS_MAX`] requests wait for a person, [`LOGGING_MAX`] records for the log, [`ISSUED_MAX`] certificates ever,
-//! [`LINKS_MAX`] links, one heartbeat for each member, one deal each 2 s.
-//! Source: Saxena, Tsudik, Yi (2003), sections 2 and 4. The authority judges votes itself, by its own copy of the
-//! transcript, which it reads over its links.
+//! Promise: an authority tells nothing that no entry of its own transcript would take. It tells at
+//! most one certificate for a request, and for a serial number, restarts and replicas included. It
+//! erases a secret that was for the set-up only, once the group has the key. Bounds:
+//! [`PETITIONS_MAX`] requests wait for a person, [`LOGGING_MAX`] records for the log,
+//! [`ISSUED_MAX`] certificates ever, [`LINKS_MAX`] links, one heartbeat for each member, one deal
+//! each 2 s.
+//! Source: Saxena, Tsudik, Yi (2003), sections 2 and 4. The authority judges votes itself, by its
+//! own copy of the transcript, which it reads over its links.
 
 mod beat;
 mod dealing;

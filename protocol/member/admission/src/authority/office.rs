@@ -1,4 +1,5 @@
-//! What makes a process the authority: the key that signs certificates, and where the scheme has shares the secret that is dealt.
+//! What makes a process the authority: the key that signs certificates, and where the scheme has
+//! shares the secret that is dealt.
 //!
 //! ```text
 //! one encoding   "folkmoot office v1" ‖ 00 ‖ certificate ‖ key (PKCS#8) ‖ secret; each after its length, u32; no secret: length 0
@@ -34,10 +35,12 @@ pub struct Office {
 }
 
 impl Office {
-    /// A new key with its certificate for the group of this name, and where the scheme has shares a secret to deal. Shoup's takes long.
+    /// A new key with its certificate for the group of this name, and where the scheme has shares a
+    /// secret to deal. Shoup's takes long.
     ///
     /// # Errors
-    /// [`AdmissionError::LocalOffice`] if the name can stand in no certificate, or nobody deals this scheme's keys.
+    /// [`AdmissionError::LocalOffice`] if the name can stand in no certificate, or nobody deals
+    /// this scheme's keys.
     pub fn draw(
         group_name: &str,
         scheme: Scheme,
@@ -56,7 +59,8 @@ impl Office {
         Ok(Self { certificate, key, secret })
     }
 
-    /// What to keep on disk; key and secret sealed. Empty if the identity's key makes no seal, which none does.
+    /// What to keep on disk; key and secret sealed. Empty if the identity's key makes no seal,
+    /// which none does.
     pub fn persists(&self, identity: &Identity, entropy: &mut dyn Entropy) -> Vec<Persist> {
         self.sealed(identity, entropy).unwrap_or_default()
     }
@@ -139,8 +143,8 @@ impl Office {
         own.then_some(Self { certificate, key, secret })
     }
 
-    /// Whether it can be the authority of a group with this charter; the public key of its secret, if it has one. Of Shoup's that takes as
-    /// long as to prove two primes: once is enough.
+    /// Whether it can be the authority of a group with this charter; the public key of its secret,
+    /// if it has one. Of Shoup's that takes as long as to prove two primes: once is enough.
     pub(super) fn check(&self, scheme: Scheme, keeps: bool) -> Result<Option<GroupKey>, AdmissionError> {
         let refuse = |what| Err(AdmissionError::LocalOffice(what));
         match &self.secret {

@@ -1,4 +1,5 @@
-//! Where the charter has the authority decide alone: what its person, or its hook, says of the requests that wait.
+//! Where the charter has the authority decide alone: what its person, or its hook, says of the
+//! requests that wait.
 
 use super::judge::Refused;
 use super::machine::Authority;
@@ -12,7 +13,8 @@ use folkmoot_identity::{Gmc, Request};
 use std::collections::BTreeSet;
 
 impl Authority {
-    /// `ADM-63`: a request whose certificate would stand, and nobody but a person can say whether it shall.
+    /// `ADM-63`: a request whose certificate would stand, and nobody but a person can say whether
+    /// it shall.
     pub(super) fn petition(
         &mut self,
         call: &Call<'_>,
@@ -61,7 +63,8 @@ impl Authority {
         Ok(())
     }
 
-    /// The person, or the hook, speaks. A yes issues; a no is remembered while the request waits, and a yes may follow it.
+    /// The person, or the hook, speaks. A yes issues; a no is remembered while the request waits,
+    /// and a yes may follow it.
     pub(super) fn command(&mut self, call: &Call<'_>, command: Command) -> Result<(), AdmissionError> {
         let Command::Vote { motion, approve } = command else { return Err(AdmissionError::LocalNotVoter) };
         let petition = self.petitions.get(&motion).ok_or(AdmissionError::LocalUnknown)?;
@@ -101,7 +104,8 @@ impl Authority {
         }
     }
 
-    /// After an entry: what it admitted, what it refused, and what is no longer this authority's to decide.
+    /// After an entry: what it admitted, what it refused, and what is no longer this authority's to
+    /// decide.
     pub(super) fn close_settled(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let (charter, alone) = (roster.charter().digest(), roster.is_for_authority());

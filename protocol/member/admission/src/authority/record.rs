@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most certificates that an authority issues, ever: as many as a transcript has entries.
 pub const ISSUED_MAX: usize = limits::ENTRIES_MAX;
 
-/// One certificate, for one request: the first record of a request in the log is the one that counts.
+/// One certificate, for one request: the first record of a request in the log is the one that
+/// counts.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct LogRecord {
     /// For which request.
@@ -62,7 +63,8 @@ struct Open {
     not_after: UnixTime,
 }
 
-/// Everything issued. Certificates that the transcript has, or whose term is over, are on disk only.
+/// Everything issued. Certificates that the transcript has, or whose term is over, are on disk
+/// only.
 #[derive(Debug, Default)]
 pub(super) struct Issued {
     open: BTreeMap<Digest, Open>,

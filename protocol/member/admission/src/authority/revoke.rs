@@ -1,4 +1,5 @@
-//! The revocation list of a group with an authority: signed by it as soon as its transcript says more, told to each linked member once.
+//! The revocation list of a group with an authority: signed by it as soon as its transcript says
+//! more, told to each linked member once.
 
 use super::machine::Authority;
 use super::message::AuthorityMessage;

@@ -100,7 +100,8 @@ impl Authority {
         }
     }
 
-    /// The newest revocation list that it made; none where nobody was expelled to whom it had issued.
+    /// The newest revocation list that it made; none where nobody was expelled to whom it had
+    /// issued.
     pub fn revocations(&self) -> Option<&RevocationList> {
         self.lists.newest.as_ref()
     }

@@ -1,4 +1,5 @@
-//! Shares that the charter's authority deals, and what the group's key signs if the authority signs the certificate.
+//! Shares that the charter's authority deals, and what the group's key signs if the authority signs
+//! the certificate.
 
 use super::message::{Purpose, SignerBody};
 use super::share::in_use;
@@ -12,7 +13,8 @@ use folkmoot_base::{Digest, Entropy, MemberId, Secret};
 use folkmoot_identity::{Combined, Mode, Roster, SharedKey};
 use folkmoot_signing::shared::{self, SharingFacts};
 
-/// What the signers sign under this share-epoch to grant a request: the request if an authority signs the certificate, else the certificate.
+/// What the signers sign under this share-epoch to grant a request: the request if an authority
+/// signs the certificate, else the certificate.
 pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Digest) -> Option<Vec<u8>> {
     let body = open.request.body();
     match roster.charter().mode() {
@@ -35,12 +37,14 @@ impl Admission {
         let Some(session) = self.signers.sessions.get_mut(&name).filter(coordinates) else { return Ok(()) };
         judge(call, &name, session, &dealt)?;
         session.passed_on = true;
-        // The coordinator takes its own share from its own message, at its place in the order, like everybody.
+        // The coordinator takes its own share from its own message, at its place in the order, like
+        // everybody.
         self.say_to_signers(call, name, SignerBody::Dealt { dealt });
         Ok(())
     }
 
-    /// `ADM-58`: what one of the authority's nodes dealt to exactly the participants, of the key that there is.
+    /// `ADM-58`: what one of the authority's nodes dealt to exactly the participants, of the key
+    /// that there is.
     pub(crate) fn hear_dealt(
         &mut self,
         call: &Call<'_>,
@@ -127,7 +131,8 @@ fn judge(
     }
 }
 
-/// The sharing's facts, if it is of this threshold, to these holders, of the key that there is, if there is one.
+/// The sharing's facts, if it is of this threshold, to these holders, of the key that there is, if
+/// there is one.
 fn fair(roster: &Roster, dealt: &Dealt, threshold: u32, takers: &[MemberId]) -> Option<SharingFacts> {
     let facts = shared::facts(roster.charter().scheme(), &dealt.public.0).ok()?;
     let same_key = roster.sharing().is_none_or(|now| now.facts.key == facts.key);

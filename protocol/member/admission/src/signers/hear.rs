@@ -1,4 +1,5 @@
-//! What a member hears in a signing session: the start, who is ready, who takes part, and when the run begins.
+//! What a member hears in a signing session: the start, who is ready, who takes part, and when the
+//! run begins.
 
 use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::run::run_id;
@@ -58,14 +59,16 @@ impl Admission {
         }
     }
 
-    /// Whether anything here depends on this message: a signature that nothing depends on is not verified. While a member verifies, the
-    /// token waits, and in a group of fifty ten signers say some hundred messages to each.
+    /// Whether anything here depends on this message: a signature that nothing depends on is not
+    /// verified. While a member verifies, the token waits, and in a group of fifty ten signers say
+    /// some hundred messages to each.
     fn concerns(&self, call: &Call<'_>, sender: &MemberId, message: &SignerMessage) -> bool {
         let session = self.signers.sessions.get(&message.session);
         let own = *sender == call.identity.member();
         match &message.body {
             SignerBody::Start { .. } => true,
-            // Until the participants have their place: the coordinator, who knows them before, hears until then who else is ready, as all do.
+            // Until the participants have their place: the coordinator, who knows them before,
+            // hears until then who else is ready, as all do.
             SignerBody::Ready { .. } => {
                 session.is_some_and(|session| session.participants.is_none() || !session.ordered)
             }
@@ -141,18 +144,21 @@ impl Admission {
         Ok(())
     }
 
-    /// `ADM-43`: whether this member finds the purpose right, by its own transcript and desk, and could take part.
+    /// `ADM-43`: whether this member finds the purpose right, by its own transcript and desk, and
+    /// could take part.
     pub(super) fn is_willing(&self, call: &Call<'_>, coordinator: &MemberId, purpose: &Purpose) -> bool {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
         let sharers = roster.may_vote(&me) && roster.may_vote(coordinator);
         let scheme_has_it = roster.charter().scheme().shared() != matches!(purpose, Purpose::Multi { .. });
-        // Where new shares are made whoever stays away is left without, unless the others stay away too (`ADM-72`).
+        // Where new shares are made whoever stays away is left without, unless the others stay away
+        // too (`ADM-72`).
         let all_know = self.signers.liars.get(coordinator);
         if all_know.is_some_and(|all| *all || !purpose.gives_shares()) || !scheme_has_it {
             return false;
         }
-        // One that was silent would choose itself again, and start another session before anybody else can.
+        // One that was silent would choose itself again, and start another session before anybody
+        // else can.
         if purpose.gives_shares() && self.signers.set_aside.contains(coordinator) {
             return false;
         }
@@ -162,7 +168,8 @@ impl Admission {
                 sharers && *asked == threshold && roster.sharing().is_none() && !is_dealers(roster)
             }
             Purpose::Reshare { threshold: asked } => {
-                // Who holds a share and votes no more gives all the same: new voters may be too few of those who hold any.
+                // Who holds a share and votes no more gives all the same: new voters may be too few
+                // of those who hold any.
                 let gives =
                     || roster.sharing().is_some_and(|now| self.signers.shares.of(&now.public).is_some());
                 let fits = roster.may_vote(coordinator)
@@ -201,8 +208,8 @@ impl Admission {
         *body.key() == facts.key && near && roster.charter().name().as_str().starts_with(body.name())
     }
 
-    /// `ADM-41`: the coordinator, who chooses among those that are ready, verifies each message at once; the others
-    /// only those of the signers that take part beside them.
+    /// `ADM-41`: the coordinator, who chooses among those that are ready, verifies each message at
+    /// once; the others only those of the signers that take part beside them.
     fn hear_ready(
         &mut self,
         call: &Call<'_>,
@@ -218,18 +225,21 @@ impl Admission {
             said.prove(call.transcript, &sender)?;
         }
         if me == sender && !session.ready.contains_key(&me) && !session.has_key(&said.key) {
-            // Said so long ago, or before a restart, that the key is gone: whatever is sealed to it, nobody opens.
+            // Said so long ago, or before a restart, that the key is gone: whatever is sealed to
+            // it, nobody opens.
             self.signers.sessions.remove(&said.message.session);
             self.trace("a signing session was heard of too late".to_owned());
             return Ok(());
         }
         match session.ready.get_mut(&sender) {
-            // Only the first message of a signer moves the session: nobody keeps one open by saying it again.
+            // Only the first message of a signer moves the session: nobody keeps one open by saying
+            // it again.
             None => {
                 session.ready.insert(sender, said);
                 session.moved = call.now;
             }
-            // Of two messages the first that it has signed: nobody takes a signer's place by speaking in its name before it.
+            // Of two messages the first that it has signed: nobody takes a signer's place by
+            // speaking in its name before it.
             Some(first) if !first.proven => {
                 if first.prove(call.transcript, &sender).is_err() {
                     said.prove(call.transcript, &sender)?;
@@ -270,7 +280,8 @@ impl Admission {
         }
         let lied = |signer: &MemberId| self.signers.liars.contains_key(signer);
         if !session.purpose.gives_shares() && participants.all().iter().any(lied) {
-            // With one that was proven to lie nobody signs; the coordinator will see that nothing comes of it.
+            // With one that was proven to lie nobody signs; the coordinator will see that nothing
+            // comes of it.
             self.signers.sessions.remove(&name);
         } else if session.participants.is_none() {
             self.begin(call, name, participants, entropy);
@@ -280,7 +291,8 @@ impl Admission {
         Ok(())
     }
 
-    /// The session is over. A coordinator whose roster moved between its choice and the participants' place starts another at once.
+    /// The session is over. A coordinator whose roster moved between its choice and the
+    /// participants' place starts another at once.
     fn refuse_participants(
         &mut self,
         call: &Call<'_>,
@@ -299,7 +311,8 @@ impl Admission {
         Ok(())
     }
 
-    /// The participants that we named have their place in the order: words of the run count from here on, here as everywhere.
+    /// The participants that we named have their place in the order: words of the run count from
+    /// here on, here as everywhere.
     fn own_participants(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
         let Some(session) = self.signers.sessions.get_mut(&name) else { return };
         session.ordered = true;
@@ -329,7 +342,8 @@ impl Admission {
         // The coordinator of a run that can be watched takes what it comes to, without taking part.
         let watches = session.coordinator == me && matches!(session.purpose, Purpose::Multi { .. });
         if !participants.all().contains(&me) && !watches {
-            // Its coordinator waits to hear what comes of it; the others give the participants their time.
+            // Its coordinator waits to hear what comes of it; the others give the participants
+            // their time.
             if session.coordinator != me {
                 let shares = session.purpose.makes_sharing();
                 self.signers.sessions.remove(&name);
@@ -362,7 +376,8 @@ impl Admission {
                     session.heard = run_id(&name, session, &participants).0;
                     session.run = Some(run);
                 }
-                // What its coordinator says is to be on its way before what takes long: it begins when it hears itself.
+                // What its coordinator says is to be on its way before what takes long: it begins
+                // when it hears itself.
                 if coordinator != me || !call.transcript.roster().charter().scheme().takes_long() {
                     self.arrange_step(call, name, Step::Begin, entropy);
                 }

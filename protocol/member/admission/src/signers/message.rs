@@ -6,10 +6,11 @@
 //! heard      at first the RunId; after each round SHA-256("folkmoot heard v1" ‖ heard ‖ of each signer, sorted: id ‖ SHA-256 of its word to all)
 //! session    SHA-256("folkmoot table v1" ‖ group ‖ coordinator ‖ electorate serial ‖ share-epoch or zeros ‖ Start's bytes)
 //! ```
-//! A session can have the name of an earlier one, because its coordinator chooses the number in it. A run has a name of its own, because every
-//! signer draws its one-time key anew. So a message of a round counts in its run alone, and only at signers that heard in that run what its
-//! sender heard. A message that was replayed from elsewhere, or that answers what one signer told two others differently, is no message of
-//! this run, and nobody is named for it.
+//! A session can have the name of an earlier one, because its coordinator chooses the number in it.
+//! A run has a name of its own, because every signer draws its one-time key anew. So a message of a
+//! round counts in its run alone, and only at signers that heard in that run what its sender heard.
+//! A message that was replayed from elsewhere, or that answers what one signer told two others
+//! differently, is no message of this run, and nobody is named for it.
 
 use crate::{AdmissionError, Dealt};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
@@ -163,7 +164,8 @@ pub enum SignerBody {
         /// The signature of the group's key over the certificate of it.
         signature: Blob,
     },
-    /// What the charter's authority dealt for the participants of this session, passed on by its coordinator.
+    /// What the charter's authority dealt for the participants of this session, passed on by its
+    /// coordinator.
     #[tls_codec(discriminant = 6)]
     Dealt {
         /// Signed by the authority.

@@ -1,5 +1,6 @@
-//! If the charter's scheme is `asm`, those who said yes to a request make one signature of it. There is no share and no key of the group:
-//! as many take part as the charter asks for, of those whose own vote is a yes.
+//! If the charter's scheme is `asm`, those who said yes to a request make one signature of it.
+//! There is no share and no key of the group: as many take part as the charter asks for, of those
+//! whose own vote is a yes.
 
 use super::message::Purpose;
 use super::state::{Participants, SigningSession};
@@ -13,7 +14,8 @@ use folkmoot_signing::shared::AnyRun;
 use std::collections::BTreeSet;
 
 impl Admission {
-    /// The contact has those who said yes sign for its guests; where an authority signs, whoever reaches it, if nothing comes of that.
+    /// The contact has those who said yes sign for its guests; where an authority signs, whoever
+    /// reaches it, if nothing comes of that.
     pub(crate) fn coordinate_multis(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let at_work = |request: &Digest| {
@@ -40,7 +42,8 @@ impl Admission {
         }
     }
 
-    /// Whether a coordinator would have the voter of this vote sign: not proven to lie, and its vote has not run out.
+    /// Whether a coordinator would have the voter of this vote sign: not proven to lie, and its
+    /// vote has not run out.
     fn may_sign(&self, vote: &Vote) -> bool {
         let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
         !self.signers.liars.contains_key(&vote.voter()) && vote.content().expires >= UnixTime(early)
@@ -88,7 +91,8 @@ impl Admission {
         Some(Participants { givers, takers: Vec::new() })
     }
 
-    /// This member's part in the run of these signers; if it coordinates and is not one of them, it only listens.
+    /// This member's part in the run of these signers; if it coordinates and is not one of them, it
+    /// only listens.
     pub(crate) fn sign_multi(
         &self,
         call: &Call<'_>,
@@ -114,7 +118,8 @@ impl Admission {
         if self.requests.get(request).is_none() {
             return;
         }
-        // The run has held each part against its signer's key: the whole needs no other look, but at who votes still.
+        // The run has held each part against its signer's key: the whole needs no other look, but
+        // at who votes still.
         let votes = |multi: &Multi| multi.signers().iter().all(|signer| roster.voter_key(signer).is_some());
         match Multi::new(*expires, signature) {
             Ok(multi) if !votes(&multi) => self.trace("a signer votes no more".to_owned()),
@@ -141,7 +146,8 @@ impl Admission {
         })
     }
 
-    /// Multisignatures of requests that are closed, by signers who do not suffice any more, or that ran out, are not kept.
+    /// Multisignatures of requests that are closed, by signers who do not suffice any more, or that
+    /// ran out, are not kept.
     pub(crate) fn forget_multis(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);

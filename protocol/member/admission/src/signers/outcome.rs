@@ -41,7 +41,8 @@ impl Admission {
                 }
             }
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
-                // One of them tells: the coordinator may have no share, and the guest another contact by now. A coordinator that took part needs no telling.
+                // One of them tells: the coordinator may have no share, and the guest another
+                // contact by now. A coordinator that took part needs no telling.
                 let (me, first) = (
                     call.identity.member(),
                     session.participants.as_ref().and_then(|participants| participants.givers.first()),
@@ -117,7 +118,8 @@ impl Admission {
         let lax = self.config.danger.is(Danger::AdmissionNoShareEpoch);
         let central = roster.charter().mode() == Mode::Centralised;
         let stands = |gmc: &Gmc| match central {
-            // Votes and multisignatures have no epoch; where they no longer suffice, the entry will not stand, and the guest asks anew.
+            // Votes and multisignatures have no epoch; where they no longer suffice, the entry will
+            // not stand, and the guest asks anew.
             true => gmc.combined().is_none_or(|combined| Some(combined.epoch) == epoch),
             false => gmc.issued() == epoch || lax,
         };

@@ -1,12 +1,15 @@
-//! Which participants a signer accepts. It checks them against its own roster, at their place in the order, whoever coordinates.
+//! Which participants a signer accepts. It checks them against its own roster, at their place in
+//! the order, whoever coordinates.
 //!
-//! **Who may be left out of new shares.** Once new shares are in use the old ones are erased. If a coordinator could choose as few as the
-//! scheme allows and then fall silent, those who are left would be too few to sign, for good. As many as `threshold − 1` may be corrupt
-//! (more know the key in any case), so [`spare`] participants are enough whatever those do. Beyond that number a coordinator may leave out
-//! whom it likes: one that it alone knows to lie, or one that was silent. If the threshold is too near the number of voters for that,
-//! everybody who is ready takes part except those whom a session for new shares has shown to lie or to be silent. All who took part in it
-//! know the same of them, so no honest coordinator leaves out one whom the others miss. A member that knows more takes part all the same:
-//! the run then shows it to all.
+//! **Who may be left out of new shares.** Once new shares are in use the old ones are erased. If a
+//! coordinator could choose as few as the scheme allows and then fall silent, those who are left
+//! would be too few to sign, for good. As many as `threshold − 1` may be corrupt (more know the key
+//! in any case), so [`spare`] participants are enough whatever those do. Beyond that number a
+//! coordinator may leave out whom it likes: one that it alone knows to lie, or one that was silent.
+//! If the threshold is too near the number of voters for that, everybody who is ready takes part
+//! except those whom a session for new shares has shown to lie or to be silent. All who took part
+//! in it know the same of them, so no honest coordinator leaves out one whom the others miss. A
+//! member that knows more takes part all the same: the run then shows it to all.
 
 use super::message::Purpose;
 use super::state::{Participants, SigningSession};
@@ -18,8 +21,9 @@ use folkmoot_signing::shared::SharingFacts;
 use std::collections::BTreeSet;
 
 impl Admission {
-    /// `ADM-71`: whether these participants are such as the charter has: new shares go to voters alone, a quorum of them and as many as sign; those who
-    /// use shares hold them, and are as many as it takes. A coordinator that gives others is wrong, or speaks of a roster that is over.
+    /// `ADM-71`: whether these participants are such as the charter has: new shares go to voters
+    /// alone, a quorum of them and as many as sign; those who use shares hold them, and are as many
+    /// as it takes. A coordinator that gives others is wrong, or speaks of a roster that is over.
     pub(super) fn judge_participants(
         &self,
         call: &Call<'_>,
@@ -58,7 +62,8 @@ impl Admission {
         }
     }
 
-    /// `ADM-72`: whether no voter is left without a share who said before the participants that it is ready.
+    /// `ADM-72`: whether no voter is left without a share who said before the participants that it
+    /// is ready.
     fn misses_nobody(
         &self,
         call: &Call<'_>,

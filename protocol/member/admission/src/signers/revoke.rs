@@ -1,12 +1,14 @@
-//! The list of the group's certificates that hold no more: who has it made, who signs it, who keeps it, and who tells others.
+//! The list of the group's certificates that hold no more: who has it made, who signs it, who keeps
+//! it, and who tells others.
 //!
 //! ```text
 //! a removal --> the roster says more than the kept list --> voters by turns: Start(Revoke)
 //! each signer has the list; the first participant tells all, the next if it does not --> all keep it
 //! one who still has an older list, or none: a voter starts a session, another asks --> one who has the list tells all
 //! ```
-//! Promise: a signer signs a list only if it is exactly what the signer's own roster says, from about now. A member keeps one list: a
-//! newer one takes its place if the group's key signed it and it says nothing that the member's own transcript does not.
+//! Promise: a signer signs a list only if it is exactly what the signer's own roster says, from
+//! about now. A member keeps one list: a newer one takes its place if the group's key signed it and
+//! it says nothing that the member's own transcript does not.
 
 use super::message::Purpose;
 use super::start::turn;
@@ -26,7 +28,8 @@ const HEEDED_MAX: u32 = 2;
 const DOUBLINGS_MAX: u32 = 4;
 
 impl Admission {
-    /// The newest revocation list of the group's key that this member has; none where nobody was expelled whom the key had certified.
+    /// The newest revocation list of the group's key that this member has; none where nobody was
+    /// expelled whom the key had certified.
     pub fn revocations(&self) -> Option<&RevocationList> {
         self.signers.revoked.kept.as_ref()
     }
@@ -76,8 +79,8 @@ impl Admission {
         }
     }
 
-    /// `ADM-47`: whether this member would sign the list: it is due, we hold a share, no leavers could have made it, and it is what our
-    /// own roster says, from about now on.
+    /// `ADM-47`: whether this member would sign the list: it is due, we hold a share, no leavers
+    /// could have made it, and it is what our own roster says, from about now on.
     pub(crate) fn is_right_list(&self, call: &Call<'_>, tbs: &[u8]) -> bool {
         let roster = call.transcript.roster();
         let Some(sharing) = roster.sharing().filter(|_| self.wants_revocations(roster)) else { return false };
@@ -91,8 +94,8 @@ impl Admission {
         near && RevocationBody::of(roster, body.this_update()) == Ok(Some(body))
     }
 
-    /// Somebody coordinates a session for a list. If rightly, we need not for a while, but no coordinator puts us off for ever. If not, it
-    /// may be that we have the list that it misses.
+    /// Somebody coordinates a session for a list. If rightly, we need not for a while, but no
+    /// coordinator puts us off for ever. If not, it may be that we have the list that it misses.
     pub(crate) fn heed_revocations(&mut self, call: &Call<'_>, willing: bool) {
         if !willing {
             return self.offer_revocations(call);
@@ -104,7 +107,8 @@ impl Admission {
         }
     }
 
-    /// The run has come to a signature: keep the list, and tell it if the participants before us do not.
+    /// The run has come to a signature: keep the list, and tell it if the participants before us do
+    /// not.
     pub(crate) fn take_revocations(
         &mut self,
         call: &Call<'_>,
@@ -126,8 +130,8 @@ impl Admission {
         }
     }
 
-    /// `ADM-48`: a list that takes the place of the kept one and says nothing that our transcript does not. An older one, or none,
-    /// asks for ours.
+    /// `ADM-48`: a list that takes the place of the kept one and says nothing that our transcript
+    /// does not. An older one, or none, asks for ours.
     pub(crate) fn hear_revocations(
         &mut self,
         call: &Call<'_>,
@@ -163,7 +167,8 @@ impl Admission {
         Ok(())
     }
 
-    /// Somebody may not have ours: we tell it when it is our turn, unless another does; not again and again.
+    /// Somebody may not have ours: we tell it when it is our turn, unless another does; not again
+    /// and again.
     pub(crate) fn offer_revocations(&mut self, call: &Call<'_>) {
         if self.signers.revoked.kept.is_none() {
             return;

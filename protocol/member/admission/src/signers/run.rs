@@ -90,7 +90,8 @@ impl Admission {
             return Err(AdmissionError::PeerSigner(sender, "a word out of its round"));
         }
         if !message.is_of_run(call.transcript, &sender, &session.heard) {
-            // Outgoing by its sender elsewhere, or to one who heard other words than we; or by somebody else: its sender is not to blame.
+            // Outgoing by its sender elsewhere, or to one who heard other words than we; or by
+            // somebody else: its sender is not to blame.
             self.trace("a word of another run".to_owned());
             return Ok(());
         }
@@ -130,7 +131,8 @@ impl Admission {
         }
     }
 
-    /// The step that has waited longest, one in a turn; or all, before anything else that was ordered is heard: it may rest on what they bring.
+    /// The step that has waited longest, one in a turn; or all, before anything else that was
+    /// ordered is heard: it may rest on what they bring.
     pub(crate) fn take_steps(&mut self, call: &Call<'_>, all: bool, entropy: &mut dyn Entropy) {
         loop {
             let waiting =
@@ -212,8 +214,9 @@ impl Admission {
             }
         }
         self.trace("speaks in a signing session".to_owned());
-        // Nobody else can say it, and nobody a second one: we need not wait for its place in the order, which is another turn of the token. Where a
-        // step takes longer than that turn we do, for the word is on its way then.
+        // Nobody else can say it, and nobody a second one: we need not wait for its place in the
+        // order, which is another turn of the token. Where a step takes longer than that turn we
+        // do, for the word is on its way then.
         let own = to_each.iter().find(|private| private.to == me).map(|private| private.sealed.clone());
         let at_once = !call.transcript.roster().charter().scheme().takes_long();
         if let Some(session) = self.signers.sessions.get_mut(&name).filter(|_| at_once) {
@@ -245,7 +248,8 @@ fn private_info(session: &Digest, round: u8, from: &MemberId, to: &MemberId) -> 
     [b"folkmoot whisper v1".as_slice(), session, &[round], &from.0, &to.0].concat()
 }
 
-/// What was said to all, and what was said to us and opens; what does not open was not said, and its speaker is accused.
+/// What was said to all, and what was said to us and opens; what does not open was not said, and
+/// its speaker is accused.
 fn open_round(name: &Digest, session: &mut SigningSession, me: &MemberId) -> Incoming {
     let mut heard = Incoming::default();
     for (speaker, (to_all, sealed)) in core::mem::take(&mut session.said) {

@@ -1,4 +1,5 @@
-//! How this member keeps its shares: the one in use, and those that a run gave it and no decision has taken into use yet.
+//! How this member keeps its shares: the one in use, and those that a run gave it and no decision
+//! has taken into use yet.
 
 use super::state::Waiting;
 use crate::Output;
@@ -14,7 +15,8 @@ use zeroize::Zeroize as _;
 /// Most shares that wait for a decision.
 const WAITING_MAX: usize = 4;
 
-/// The transcript had taken the sharing when this was written: if it has another now, this one is over.
+/// The transcript had taken the sharing when this was written: if it has another now, this one is
+/// over.
 const IN_USE: u8 = 1;
 const WAITING: u8 = 2;
 
@@ -38,7 +40,8 @@ impl Admission {
         if self.signers.shares.waiting.len() >= WAITING_MAX
             && !self.signers.shares.waiting.contains_key(&name)
         {
-            // One that no vote could take any more makes room; without that, four that came to nothing would end all resharing.
+            // One that no vote could take any more makes room; without that, four that came to
+            // nothing would end all resharing.
             let roster = call.transcript.roster();
             let useless = |waiting: &Waiting| !waiting.fits(roster) || self.was_refused(waiting);
             let over = self.signers.shares.waiting.iter().find(|(_, waiting)| useless(waiting));
@@ -111,7 +114,8 @@ impl Admission {
             return;
         }
         self.signers.shares.followed = Some(name);
-        // What was begun with shares that are over comes to nothing, and the runs hold copies of them.
+        // What was begun with shares that are over comes to nothing, and the runs hold copies of
+        // them.
         self.signers.sessions.clear();
         self.signers.silent.clear();
         self.signers.set_aside.clear();
@@ -163,7 +167,8 @@ impl Admission {
         let now = in_use(transcript.roster());
         let decided = now == Some(name);
         match share {
-            // One that is decided and still waits here was stopped at before all else was erased: that is done first.
+            // One that is decided and still waits here was stopped at before all else was erased:
+            // that is done first.
             Some(share) if decided && stored.state == IN_USE => {
                 self.signers.shares.current = Some((name, share))
             }
@@ -172,7 +177,8 @@ impl Admission {
                 self.out.push_back(Output::Persist(store::delete_share(&name)));
             }
             share => {
-                // Where an authority signs certificates, the group's key has none of its own, and none is missing.
+                // Where an authority signs certificates, the group's key has none of its own, and
+                // none is missing.
                 let central = transcript.roster().charter().mode() == Mode::Centralised;
                 let whole = central || !stored.authority.0.is_empty();
                 let authority = whole.then_some(stored.authority.0);
@@ -187,7 +193,8 @@ impl Admission {
         Some(())
     }
 
-    /// After all shares were read back: what is over was erased by then, unless the one in use still waits to be put into use.
+    /// After all shares were read back: what is over was erased by then, unless the one in use
+    /// still waits to be put into use.
     pub(crate) fn loaded_shares(&mut self, transcript: &Transcript) {
         let shares = &mut self.signers.shares;
         shares.followed = in_use(transcript.roster()).filter(|now| !shares.waiting.contains_key(now));

@@ -15,7 +15,8 @@ use folkmoot_signing::shared::SharingFacts;
 use std::collections::BTreeSet;
 
 impl Admission {
-    /// What follows from transcript and desk where the group has a key of its own, or its voters sign together.
+    /// What follows from transcript and desk where the group has a key of its own, or its voters
+    /// sign together.
     pub(crate) fn work_signers(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let roster = call.transcript.roster();
         match roster.charter().scheme() {
@@ -56,7 +57,8 @@ impl Admission {
 
     fn coordinate_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
-        // A session in which we would not take part makes nothing for us: it does not keep us from starting one, nor does one of a coordinator that lied.
+        // A session in which we would not take part makes nothing for us: it does not keep us from
+        // starting one, nor does one of a coordinator that lied.
         let busy = |session: &&SigningSession| {
             let ours = session.key.is_some() && !self.signers.liars.contains_key(&session.coordinator);
             session.purpose.makes_sharing() && (session.coordinator == me || ours)
@@ -68,7 +70,8 @@ impl Admission {
         if let Some(coordinator) =
             self.signers.sessions.values().find(busy).map(|session| session.coordinator)
         {
-            // When it is over and nothing came of it, all take their turns anew, and its coordinator comes last.
+            // When it is over and nothing came of it, all take their turns anew, and its
+            // coordinator comes last.
             let again = call.now + PATIENCE + turn(roster, &me);
             let soon = self.signers.wanted.is_none_or(|due| due <= call.now);
             self.signers.wanted =
@@ -79,14 +82,16 @@ impl Admission {
         if due > call.now {
             return;
         }
-        // Whoever is before us has had its time; should this come to nothing, the next try is a round of turns away.
+        // Whoever is before us has had its time; should this come to nothing, the next try is a
+        // round of turns away.
         self.signers.wanted = Some(call.now + PATIENCE + turn(roster, &me));
         if let Some(purpose) = self.next_purpose(call, entropy) {
             self.start_session(call, purpose, entropy);
         }
     }
 
-    /// The next step to a sharing in use: found or reshare; the certificate of the key; the decision.
+    /// The next step to a sharing in use: found or reshare; the certificate of the key; the
+    /// decision.
     fn next_purpose(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Option<Purpose> {
         let roster = call.transcript.roster();
         let threshold = u32::try_from(roster.threshold()).ok()?;
@@ -112,9 +117,10 @@ impl Admission {
         Some(Purpose::Authority { epoch: facts.epoch, tbs: Blob::from(body.tbs().ok()?) })
     }
 
-    /// Every voter's machine approves the sharing that it took part in: the run itself was the agreement. That the certificate with
-    /// it is the key's own, the transcript has judged. One that it has no share of it rejects, since it will never have: else a ballot
-    /// in which nobody wins would wait for a word that no person is asked for.
+    /// Every voter's machine approves the sharing that it took part in: the run itself was the
+    /// agreement. That the certificate with it is the key's own, the transcript has judged. One
+    /// that it has no share of it rejects, since it will never have: else a ballot in which nobody
+    /// wins would wait for a word that no person is asked for.
     fn judge_sharings(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let open = self.ballots.proposals().filter(|(_, proposal)| proposal.opinion.is_none());
         let ours = open.filter_map(|(digest, proposal)| {
@@ -140,8 +146,8 @@ impl Admission {
         Self::sharing_decision(waiting).is_some_and(|decision| self.ballots.was_rejected(&decision.digest()))
     }
 
-    /// The contact has the group sign for its guests that were voted for, and for whom it sponsors; where an authority signs, whoever
-    /// reaches it, if nothing comes of that.
+    /// The contact has the group sign for its guests that were voted for, and for whom it sponsors;
+    /// where an authority signs, whoever reaches it, if nothing comes of that.
     fn coordinate_certificates(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let roster = call.transcript.roster();
         if roster.sharing().is_none() || roster.is_for_authority() {
@@ -168,7 +174,8 @@ impl Admission {
         }
     }
 
-    /// Starts a session. If this member is ready for it, it says so at once, with a one-time key that is kept until the start is heard.
+    /// Starts a session. If this member is ready for it, it says so at once, with a one-time key
+    /// that is kept until the start is heard.
     pub(crate) fn start_session(&mut self, call: &Call<'_>, purpose: Purpose, entropy: &mut dyn Entropy) {
         let me = call.identity.member();
         if self.room_for_session(&me).is_err() {
@@ -194,8 +201,9 @@ impl Admission {
         }
     }
 
-    /// When a signer that is willing says that it is ready. Where exactly so many sign, the first of the holders do so at once, counted from
-    /// the coordinator on; the others only if those were too few by then: what nobody needs is neither said nor carried.
+    /// When a signer that is willing says that it is ready. Where exactly so many sign, the first
+    /// of the holders do so at once, counted from the coordinator on; the others only if those were
+    /// too few by then: what nobody needs is neither said nor carried.
     pub(crate) fn answers_at(&self, call: &Call<'_>, coordinator: &MemberId, purpose: &Purpose) -> Instant {
         let roster = call.transcript.roster();
         let facts = match purpose {
@@ -231,7 +239,8 @@ impl Admission {
         self.multicast(&OpenMessage::Signer { message });
     }
 
-    /// As a coordinator: names the signers once those are ready that it takes, or that could be waited for.
+    /// As a coordinator: names the signers once those are ready that it takes, or that could be
+    /// waited for.
     fn fix_participants(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let me = call.identity.member();
         for session in
@@ -256,8 +265,8 @@ impl Admission {
         }
     }
 
-    /// Who of those ready shall have a share: without those who were silent or lied, if the others are enough whatever befalls; else all but those of
-    /// whom everybody knows it (`ADM-72`).
+    /// Who of those ready shall have a share: without those who were silent or lied, if the others
+    /// are enough whatever befalls; else all but those of whom everybody knows it (`ADM-72`).
     fn choose_takers(
         &self,
         call: &Call<'_>,
@@ -276,8 +285,8 @@ impl Admission {
         self.choose_of(call, session, &ready)
     }
 
-    /// Who of those ready takes part, if they are enough. In a signature those first who took part in vain least often; where all take part,
-    /// another coordinates the next session.
+    /// Who of those ready takes part, if they are enough. In a signature those first who took part
+    /// in vain least often; where all take part, another coordinates the next session.
     fn choose(&self, call: &Call<'_>, session: &SigningSession) -> Option<Participants> {
         let fit = |member: &&MemberId| {
             !self.signers.silent.contains(*member) && !self.signers.liars.contains_key(*member)
@@ -364,7 +373,8 @@ impl Admission {
         self.signers.shares.waiting.values().find(|waiting| waiting.facts.epoch == *epoch)
     }
 
-    /// Sessions that stand still are over; as their coordinator we remember who kept us waiting. A start that does not come back is over too.
+    /// Sessions that stand still are over; as their coordinator we remember who kept us waiting. A
+    /// start that does not come back is over too.
     fn drop_idle_sessions(&mut self, call: &Call<'_>) {
         if self.config.danger.is(Danger::AdmissionTablesStay) {
             let late = |session: &&mut SigningSession| call.now.since(session.moved) >= PATIENCE;
@@ -397,7 +407,8 @@ impl Admission {
         }
     }
 
-    /// Of a session for new shares that stood still: who was awaited there and silent, as all know who took part.
+    /// Of a session for new shares that stood still: who was awaited there and silent, as all know
+    /// who took part.
     fn set_aside_of(&mut self, call: &Call<'_>, session: &SigningSession) {
         if session.participants.is_none() && session.key.is_some() {
             // Too few came, or too few were left: whoever was left out may come again.
@@ -415,14 +426,16 @@ impl Admission {
             && session.participants.as_ref().is_some_and(left_out)
             && silent.clone().next().is_some()
         {
-            // It may miss whom we left out, for it was not where we learned why: we learn it anew, together.
+            // It may miss whom we left out, for it was not where we learned why: we learn it anew,
+            // together.
             self.signers.set_aside.clear();
             return;
         }
         self.signers.set_aside.extend(&mut silent);
     }
 
-    /// Of a session that we coordinated and that stood still: who was silent, and who took part in vain.
+    /// Of a session that we coordinated and that stood still: who was silent, and who took part in
+    /// vain.
     fn count_failure(&mut self, call: &Call<'_>, session: &SigningSession) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let awaited = session.run.as_ref().map(|run| run.awaited()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! An authority that deals the shares of the group's key, and signs what the group's key and its voters have approved; the rules on
-//! dealing by number.
+//! An authority that deals the shares of the group's key, and signs what the group's key and its
+//! voters have approved; the rules on dealing by number.
 //! Method: real members, transcripts and desks on a perfect ordered bus.
 
 use crate::common::town::{Plan, Town, agreed, denied, plan};
@@ -128,7 +128,8 @@ fn adm_66_a_dealer_for_the_set_up_only_erases_the_secret_and_the_members_go_on()
         let deal = AuthorityMessage::Deal { session, threshold: 2, ready };
         let erased = Err(AdmissionError::PeerDeal(asker, "the secret is erased"));
         assert_eq!(town.say(0, 0, &deal), (erased.clone(), Vec::new()));
-        // A disk that still has it, because the process was stopped before it could: erased at the start.
+        // A disk that still has it, because the process was stopped before it could: erased at the
+        // start.
         let hears = town.desks[0].disk.clone();
         town.desks[0].disk = drawn;
         town.restart(0);
@@ -167,7 +168,8 @@ fn signed(town: &Town, who: &Identity, session: Digest, say: SignerBody) -> Sign
     SignedReady { member: who.member(), message: SignerMessage { session, body: say, signature } }
 }
 
-/// Founders who do not know that the desk is linked with the first of them: nothing is dealt but by hand.
+/// Founders who do not know that the desk is linked with the first of them: nothing is dealt but by
+/// hand.
 fn undealt(scheme: Scheme, dealer: Dealer) -> Town {
     let plan = Plan { dealer: Some(dealer), links: 0, ..plan(scheme) };
     let mut town = Town::found(&plan, |_| {});
@@ -268,8 +270,8 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
     ));
 }
 
-/// A deal takes long, of Shoup's most: one that comes to nothing, for a key of the asker's that nothing can be sealed to, is one of those that
-/// the pause is between.
+/// A deal takes long, of Shoup's most: one that comes to nothing, for a key of the asker's that
+/// nothing can be sealed to, is one of those that the pause is between.
 #[test]
 fn adm_66_a_deal_that_comes_to_nothing_has_a_pause_after_it_too() {
     let mut town = undealt(Scheme::Frost, Dealer::Keeps);

@@ -1,5 +1,6 @@
-//! A dealer that lies, and members that lie to the authority: shares that were not dealt so, grounds that were good once.
-//! Method: real members, transcripts and desks; what is said is caught on its way, changed, and said by hand.
+//! A dealer that lies, and members that lie to the authority: shares that were not dealt so,
+//! grounds that were good once. Method: real members, transcripts and desks; what is said is caught
+//! on its way, changed, and said by hand.
 
 use crate::common::town::{Plan, Town, denied, grant, granted, office, plan};
 use crate::common::{Dice, open, person};
@@ -109,7 +110,8 @@ fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
         for (number, (bad, why)) in cases.iter().enumerate() {
             let refused = Err(AdmissionError::PeerDealt(why));
             assert_eq!(deal(&mut town, session, bad.clone()), refused, "{number}");
-            // Nor where the coordinator passes it on all the same; nor by another than the coordinator.
+            // Nor where the coordinator passes it on all the same; nor by another than the
+            // coordinator.
             for (who, refused) in [
                 (0, refused),
                 (1, Err(AdmissionError::PeerDealt("not by the coordinator of the signing session"))),

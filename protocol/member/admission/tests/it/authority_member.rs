@@ -1,5 +1,5 @@
-//! The authority as members, guests and an authority that lies see each other: the rules on its words by number; what comes late, twice or not
-//! at all.
+//! The authority as members, guests and an authority that lies see each other: the rules on its
+//! words by number; what comes late, twice or not at all.
 //! Method: real members, transcripts and desks; words by hand where nobody would say such.
 
 use crate::common::town::{Plan, Town, forged, grant, granted, office, plan};
@@ -14,7 +14,8 @@ use folkmoot_identity::{Decision, Gmc, Grounds, Request, Scheme};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// Five founders of whom two admit. The desk answers the first of them, and its answers go nowhere by themselves.
+/// Five founders of whom two admit. The desk answers the first of them, and its answers go nowhere
+/// by themselves.
 fn apart() -> Town {
     let mut town = Town::found(&Plan { links: 0, ..plan(Scheme::Plain) }, |_| {});
     let first = town.bus.seats[0].identity.node();
@@ -112,7 +113,8 @@ fn adm_57_what_the_authority_has_not_signed_is_not_passed_on() {
     assert_eq!(town.tell(0, 3, &say(&other, &not_open)), Ok(()));
     town.settle();
     assert_eq!((words.get(), town.issued(&request), town.issued(&other)), (0, Vec::new(), Vec::new()));
-    // Another member hears the true one: it is passed on, once, and the guest has it from its contact.
+    // Another member hears the true one: it is passed on, once, and the guest has it from its
+    // contact.
     assert_eq!(town.tell(0, 3, &say(&request, &der)), Ok(()));
     town.settle();
     assert_eq!(town.issued(&request), core::slice::from_ref(&der));
@@ -348,7 +350,8 @@ fn a_request_whose_grounds_ran_out_while_the_authority_was_away_is_asked_again_b
     }
 }
 
-/// The contact is away when others get the certificate and tell it; it comes back, and does not reach the authority.
+/// The contact is away when others get the certificate and tell it; it comes back, and does not
+/// reach the authority.
 #[test]
 fn a_contact_that_missed_the_certificate_is_told_again() {
     let mut town = Town::found(&plan(Scheme::Plain), |_| {});
@@ -394,7 +397,8 @@ fn a_guest_with_its_certificate_goes_on_at_another_contact() {
     assert_eq!(issued, [folkmoot_base::digest(&[&held.unwrap()])]);
 }
 
-/// One that was a member is still linked with the authority, which answers no stranger: its request does not wait for that.
+/// One that was a member is still linked with the authority, which answers no stranger: its request
+/// does not wait for that.
 #[test]
 fn a_stranger_asks_members_and_not_the_authority() {
     let town = apart();

@@ -1,5 +1,6 @@
-//! An authority of several replicas, by rule number: one that is alone, whose disk or clock is wrong, or whose log was away for long.
-//! Method: real members, transcripts and desks; a log that has one record for a request.
+//! An authority of several replicas, by rule number: one that is alone, whose disk or clock is
+//! wrong, or whose log was away for long. Method: real members, transcripts and desks; a log that
+//! has one record for a request.
 
 use crate::common::town::{Plan, Town, denied, forged, grant, office, plan};
 use bytes::Bytes;
@@ -142,7 +143,8 @@ fn adm_83_what_waits_for_the_log_is_judged_again_before_it_is_handed_in_again() 
     let later: Vec<_> = town.handed_in[count..].to_vec();
     assert!(!later.is_empty());
     assert!(later.iter().all(|bytes| codec::decode::<LogRecord>(bytes).unwrap().request == other.digest()));
-    // With votes that stand it is another record; but should the log have the first, that one counts.
+    // With votes that stand it is another record; but should the log have the first, that one
+    // counts.
     let anew = town.votes(&asked, &[3, 4]);
     town.say(0, 1, &grant(&asked, anew)).0.unwrap();
     assert_eq!(town.desks[0].authority.status().logging, 2);

@@ -1,5 +1,5 @@
-//! Groups whose key is shared by Shoup's threshold RSA: none but an authority deals it, anew or once.
-//! Method: real members, transcripts and desks; stored safe primes in place of drawn ones.
+//! Groups whose key is shared by Shoup's threshold RSA: none but an authority deals it, anew or
+//! once. Method: real members, transcripts and desks; stored safe primes in place of drawn ones.
 
 use crate::common::town::{Plan, Town, agreed, plan};
 use folkmoot_admission::{AuthorityMessage, Command, DealerState, Event, Phase, Reason};
@@ -94,7 +94,8 @@ fn a_dealer_for_the_set_up_only_is_asked_once_and_leavers_that_could_sign_end_ad
     }
     assert_eq!(town.transcript().roster().leavers_with_shares().len(), 2);
     admit(&mut town, "erik", 41, &[0, 1, 2]);
-    // One who leaves more, and those outside could sign: nobody is admitted any more, by whatever votes.
+    // One who leaves more, and those outside could sign: nobody is admitted any more, by whatever
+    // votes.
     let fred = town.stranger("fred", 42, 0);
     expel(&mut town, 3);
     for voter in [0, 1, 2] {

@@ -1,5 +1,6 @@
-//! Two sides of a split, and the authority linked to one or both: what each may do, and that nothing is granted twice when they meet again.
-//! Method: real members, transcripts and desks on a bus that is cut and made whole.
+//! Two sides of a split, and the authority linked to one or both: what each may do, and that
+//! nothing is granted twice when they meet again. Method: real members, transcripts and desks on a
+//! bus that is cut and made whole.
 
 use crate::common::town::{Plan, Town, denied, grant, granted, plan};
 use bytes::Bytes;
@@ -8,7 +9,8 @@ use folkmoot_base::MemberId;
 use folkmoot_identity::{Dealer, Gmc, Scheme, Serial};
 use std::collections::BTreeSet;
 
-/// Three on the one side, two on the other. The authority is linked with the first two, and with the fourth where it reaches both.
+/// Three on the one side, two on the other. The authority is linked with the first two, and with
+/// the fourth where it reaches both.
 fn cut(scheme: Scheme, both: bool) -> Town {
     let mut town =
         Town::found(&Plan { dealer: scheme.shared().then_some(Dealer::Keeps), ..plan(scheme) }, |_| {});
@@ -125,7 +127,8 @@ fn enter(town: &mut Town, side: &[usize], der: &Bytes) {
     town.settle();
 }
 
-/// The larger side expels one of the smaller, and has new shares; the smaller signs by those that are over.
+/// The larger side expels one of the smaller, and has new shares; the smaller signs by those that
+/// are over.
 #[test]
 fn a_side_without_a_quorum_gets_no_shares_and_nothing_by_those_that_are_over() {
     let mut town = cut(Scheme::Frost, true);

@@ -1,4 +1,5 @@
-//! Many at the door at once, and voters that fall out in the middle: everybody who was voted for is admitted, once.
+//! Many at the door at once, and voters that fall out in the middle: everybody who was voted for is
+//! admitted, once.
 
 use crate::common::{Bus, vote};
 use folkmoot_admission::{OpenMessage, SignerBody};
@@ -54,7 +55,8 @@ fn all_of_a_crowd_are_admitted_once() {
     }
 }
 
-/// The coordinator of a session and each of its signers dies in each round, for good or to come back.
+/// The coordinator of a session and each of its signers dies in each round, for good or to come
+/// back.
 #[test]
 fn a_voter_that_dies_while_the_key_signs_holds_nobody_up() {
     for scheme in [Scheme::TsDsa, Scheme::Frost] {
@@ -64,7 +66,8 @@ fn a_voter_that_dies_while_the_key_signs_holds_nobody_up() {
                 bus.pass(12);
                 let dora = bus.stranger("dora", 40, 0);
                 vote(&mut bus, 1, dora, true);
-                // From here on the victim's words do not arrive, nor does it hear any: it died at its first word.
+                // From here on the victim's words do not arrive, nor does it hear any: it died at
+                // its first word.
                 let who = bus.seats[victim].identity.member();
                 bus.tamper = Some(Box::new(move |sender, payload| {
                     let at_table = matches!(

@@ -1,5 +1,6 @@
-//! Requests by CSR: a member hands one in for a holder who is not there, the voters vote, the group's key signs, the sponsor enters it.
-//! Method: real machines and transcripts on a perfect ordered bus; members stop, restart from disk, and change in between.
+//! Requests by CSR: a member hands one in for a holder who is not there, the voters vote, the
+//! group's key signs, the sponsor enters it. Method: real machines and transcripts on a perfect
+//! ordered bus; members stop, restart from disk, and change in between.
 
 use crate::common::{Bus, NOW, open, person};
 use bytes::Bytes;
@@ -128,7 +129,8 @@ fn adm_51_a_csr_admits_once_whatever_is_proposed_for_it() {
     let another = proposal(&bus, &erik);
     assert_eq!(hear(&mut bus, 1, &another), used);
 
-    // Who was expelled does not come back by it, nor does the turned-over signature make another of it.
+    // Who was expelled does not come back by it, nor does the turned-over signature make another of
+    // it.
     bus.command(1, Command::Expel(erik.member())).unwrap();
     for voter in [0, 2] {
         let seat = &bus.seats[voter];
@@ -269,7 +271,8 @@ fn adm_51_a_csr_that_was_refused_for_good_is_not_opened_again() {
 #[test]
 fn trn_56_a_refused_csr_admits_nobody_whatever_was_proposed_for_it() {
     let erik = csr("erik", 50);
-    // The same group twice, the same keys in it. In the one the CSR is granted, in the other a later proposal for it is refused.
+    // The same group twice, the same keys in it. In the one the CSR is granted, in the other a
+    // later proposal for it is refused.
     let mut granted = objecting();
     let mut refused = objecting();
     submit(&mut granted, 0, &erik).unwrap();

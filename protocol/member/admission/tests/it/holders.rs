@@ -1,5 +1,6 @@
-//! Who holds shares of the group's key as electorates come and go, and what a session that gathers does with its clock.
-//! Method: as in signers.rs; what the simulator of sessions found, each in its smallest form.
+//! Who holds shares of the group's key as electorates come and go, and what a session that gathers
+//! does with its clock. Method: as in signers.rs; what the simulator of sessions found, each in its
+//! smallest form.
 
 use crate::common::{Bus, vote};
 use bytes::Bytes;
@@ -48,8 +49,8 @@ fn assert_holders(bus: &Bus, seats: &[usize]) {
     }
 }
 
-/// Of the new voters only one had a share, where two make the next sharing: the others are members still, and give theirs. And who
-/// had none keeps what it was given.
+/// Of the new voters only one had a share, where two make the next sharing: the others are members
+/// still, and give theirs. And who had none keeps what it was given.
 #[test]
 fn new_voters_get_and_keep_shares_from_those_who_held_them() {
     for scheme in SCHEMES {
@@ -133,8 +134,9 @@ fn a_sharing_that_too_many_have_no_share_of_is_refused_and_made_anew() {
     }
 }
 
-/// After an expulsion two people want one more each, and the others have judged neither: any of them could still decide it, so the
-/// ballot is alive, and the new shares cannot win it. They come all the same, and what people want is open still.
+/// After an expulsion two people want one more each, and the others have judged neither: any of
+/// them could still decide it, so the ballot is alive, and the new shares cannot win it. They come
+/// all the same, and what people want is open still.
 #[test]
 fn adm_38_new_shares_do_not_wait_for_people_who_have_not_judged() {
     for scheme in SCHEMES {
@@ -167,8 +169,9 @@ fn shares(bus: &Bus, who: usize) -> BTreeMap<StoreKey, Bytes> {
     disk.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// Once a sharing is decided, its share is put into use, the one before is erased, and one that waited beside it too. Stopped before
-/// any of the three writes, after the first, after the second, in whatever order: at the next start the rest is done.
+/// Once a sharing is decided, its share is put into use, the one before is erased, and one that
+/// waited beside it too. Stopped before any of the three writes, after the first, after the second,
+/// in whatever order: at the next start the rest is done.
 #[test]
 fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
     for scheme in SCHEMES {
@@ -182,7 +185,8 @@ fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
             bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
         }
         bus.pass(8);
-        // One lost what waits there: it has other shares made, and all the others have two that wait.
+        // One lost what waits there: it has other shares made, and all the others have two that
+        // wait.
         let used: Vec<StoreKey> =
             bus.seats[4].disk.keys().filter(|key| key.table == "share").cloned().collect();
         let in_use =

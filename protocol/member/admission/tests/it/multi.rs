@@ -1,5 +1,5 @@
-//! Groups whose voters sign certificates together, each with its own key: who said yes signs, as many as it takes, and is named.
-//! Method: real machines and transcripts on a perfect ordered bus.
+//! Groups whose voters sign certificates together, each with its own key: who said yes signs, as
+//! many as it takes, and is named. Method: real machines and transcripts on a perfect ordered bus.
 
 use crate::common::signing::Liar;
 use crate::common::{Bus, NOW, person, vote};
@@ -243,7 +243,8 @@ fn adm_49_a_signer_signs_only_what_its_own_vote_says_and_no_longer() {
     }));
     let hours = UnixTime(NOW.0 + 72 * 3600);
     let tries = [
-        // Only the one who said yes; not a moment longer than its vote; nothing that was not asked for; nothing of other schemes.
+        // Only the one who said yes; not a moment longer than its vote; nothing that was not asked
+        // for; nothing of other schemes.
         (Purpose::Multi { request, expires: hours }, 1),
         (Purpose::Multi { request, expires: UnixTime(hours.0 + 1) }, 0),
         (Purpose::Multi { request: [3; 32], expires: hours }, 0),
@@ -260,7 +261,8 @@ fn adm_49_a_signer_signs_only_what_its_own_vote_says_and_no_longer() {
         assert_eq!(ready.get(), signers, "{purpose:?}");
     }
     without_errors(&bus);
-    // Where everybody signs for itself, and where a key of the group signs, nobody sits at such a session.
+    // Where everybody signs for itself, and where a key of the group signs, nobody sits at such a
+    // session.
     for scheme in [Scheme::Plain, Scheme::Frost] {
         let mut bus = Bus::silent(scheme, 5, 2);
         let (session, convene) = call(&bus, 3, Purpose::Multi { request, expires: hours });

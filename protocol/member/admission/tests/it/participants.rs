@@ -202,7 +202,8 @@ fn holders(bus: &Bus) -> Vec<MemberId> {
     bus.seats[0].transcript.roster().sharing().map(|now| now.facts.holders.clone()).unwrap_or_default()
 }
 
-/// With three of five as many as sign, none of the five can be missed: two may be corrupt. With two of five, three are enough.
+/// With three of five as many as sign, none of the five can be missed: two may be corrupt. With two
+/// of five, three are enough.
 #[test]
 fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
     for (threshold, fits) in [(3, false), (2, true)] {
@@ -233,7 +234,8 @@ fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
     assert!(sits(&bus, "found"));
 }
 
-/// Who is silent, or lies, where everybody sits has shown it to everybody, and the next session is set without it.
+/// Who is silent, or lies, where everybody sits has shown it to everybody, and the next session is
+/// set without it.
 #[test]
 fn adm_72_whom_all_saw_to_be_silent_is_left_out_by_all() {
     for scheme in SCHEMES {
@@ -251,8 +253,8 @@ fn adm_72_whom_all_saw_to_be_silent_is_left_out_by_all() {
     }
 }
 
-/// One that says everything but what it is to say in a round leads sessions for new shares, too, and calls again before another can: as soon as
-/// all saw it to be silent nobody sits there.
+/// One that says everything but what it is to say in a round leads sessions for new shares, too,
+/// and calls again before another can: as soon as all saw it to be silent nobody sits there.
 #[test]
 fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
     let mut bus = Bus::silent(Scheme::Frost, 5, 3);
@@ -276,7 +278,8 @@ fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
     assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 4]), "{:#?}", bus.traces);
 }
 
-/// One that only two know to lie sits all the same where none can be missed: whoever does not know it would miss it.
+/// One that only two know to lie sits all the same where none can be missed: whoever does not know
+/// it would miss it.
 #[test]
 fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     let mut bus = Bus::of_scheme(Scheme::Frost, 5, 2);
@@ -306,7 +309,8 @@ fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 3, 4]));
 }
 
-/// Whoever said that it is ready after the coordinator chose, and before its seats have their place: nobody sits, and it calls again at once.
+/// Whoever said that it is ready after the coordinator chose, and before its seats have their
+/// place: nobody sits, and it calls again at once.
 #[test]
 fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
     let mut bus = Bus::silent(Scheme::Frost, 5, 3);
@@ -357,7 +361,8 @@ fn done(bus: &Bus, signer: usize) -> bool {
     bus.traces.contains(&(signer, "a signing session is done: certify".to_owned()))
 }
 
-/// A coordinator that chooses the name of a session that was, and has a signer's words of then said again before its own.
+/// A coordinator that chooses the name of a session that was, and has a signer's words of then said
+/// again before its own.
 #[test]
 fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
     for scheme in SCHEMES {
@@ -403,7 +408,8 @@ fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
     }
 }
 
-/// One that tells two signers different things, which takes more than its own words: what the two make of that, neither takes from the other.
+/// One that tells two signers different things, which takes more than its own words: what the two
+/// make of that, neither takes from the other.
 #[test]
 fn adm_73_one_that_tells_two_signers_different_things_sets_none_against_the_other() {
     let mut bus = Bus::of_scheme(Scheme::Frost, 5, 3);

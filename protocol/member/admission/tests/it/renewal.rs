@@ -1,4 +1,5 @@
-//! A member asks for a new certificate before its own ends: voted on like an admission, entered by itself; a restart loses nothing.
+//! A member asks for a new certificate before its own ends: voted on like an admission, entered by
+//! itself; a restart loses nothing.
 
 use crate::common::{Bus, seat, vote};
 use folkmoot_admission::{AdmissionError, Closed, Command, Event, Input};
@@ -82,7 +83,8 @@ fn adm_55_voters_may_say_no_and_founders_need_none() {
     assert_eq!(voted, Err(AdmissionError::LocalNotVoter));
 }
 
-/// Its link to the contact that it had as a guest is up yet: that one does not take it for a guest, and calls no sessions for it.
+/// Its link to the contact that it had as a guest is up yet: that one does not take it for a guest,
+/// and calls no sessions for it.
 #[test]
 fn adm_55_a_renewal_is_its_members_alone_to_bring() {
     let (mut bus, dora) = with_dora(Scheme::Frost);

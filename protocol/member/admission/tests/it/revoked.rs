@@ -1,5 +1,6 @@
-//! Groups with a key of their own: who was expelled stands on a list that the key signs, and every member holds it.
-//! Method: real machines and transcripts on a perfect ordered bus; OpenSSL judges what comes out.
+//! Groups with a key of their own: who was expelled stands on a list that the key signs, and every
+//! member holds it. Method: real machines and transcripts on a perfect ordered bus; OpenSSL judges
+//! what comes out.
 
 use crate::common::{Bus, open, seat, vote};
 use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! KEY-14: module and cipher are those of the charter at the place where a run begins: a view, or a REFRESH.
+//! KEY-14: module and cipher are those of the charter at the place where a run begins: a view, or a
+//! REFRESH.
 
 use crate::common::table::{Table, step};
 use folkmoot_base::{Cipher, Keying as Rule, ModuleName};
@@ -28,7 +29,8 @@ fn epoch(table: &Table) -> Epoch {
     first.clone()
 }
 
-/// A group that stands moves through every module and both ciphers, one refresh each, and to the next view with the last.
+/// A group that stands moves through every module and both ciphers, one refresh each, and to the
+/// next view with the last.
 #[test]
 fn key_14_a_group_that_stands_moves_to_another_module_and_cipher() {
     let mut table = Table::new(4, None);

@@ -1,4 +1,5 @@
-//! Messages round-trip; cut, lengthened, bit-flipped and random bytes give a typed error, never a panic.
+//! Messages round-trip; cut, lengthened, bit-flipped and random bytes give a typed error, never a
+//! panic.
 
 use crate::common::table::Table;
 use crate::common::view_id;

@@ -1,4 +1,5 @@
-//! Every check on what others send, by number (docs/protocol/keying.md); complaints; refresh; restart.
+//! Every check on what others send, by number (docs/protocol/keying.md); complaints; refresh;
+//! restart.
 
 use crate::common::table::{Table, signed, step, view, with_body};
 use crate::common::{GROUP, Seat, Seeded, member, view_id};
@@ -51,7 +52,8 @@ fn key_01_views_that_do_not_fit_are_refused() {
         change(&mut view);
         assert_eq!(table.give(0, Input::View(view)), Err(KeyingError::LocalView));
         assert_eq!(table.keyings[0].state(), State::Cascading);
-        // Flush has installed it all the same: its flush is answered, once, and the machine is not stuck.
+        // Flush has installed it all the same: its flush is answered, once, and the machine is not
+        // stuck.
         table.give(0, Input::FlushRequest).unwrap();
         assert!(matches!(table.outputs[0].last(), Some(Output::FlushOk { .. })));
         assert_eq!(table.give(0, Input::FlushRequest), Err(KeyingError::LocalOutOfTurn("flush request")));
@@ -102,7 +104,8 @@ fn key_03_other_views_and_attempts_are_refused() {
     assert!(table.keyings.iter().all(|keying| keying.state() == State::Secure));
 }
 
-/// Every byte of every message of a run: altered, it is refused with a specific error, and changes nothing.
+/// Every byte of every message of a run: altered, it is refused with a specific error, and changes
+/// nothing.
 #[test]
 fn key_04_every_altered_byte_is_refused() {
     let mut table = Table::new(3, None);
@@ -228,8 +231,8 @@ fn key_08_a_wrong_confirmation_blocks_the_view_at_all() {
     assert_eq!(table.say(0, 1, &again), Err(KeyingError::PeerOutOfTurn(member(1))));
 }
 
-/// A controller that gives one member another value: without confirmation that member holds another key, with it nobody
-/// installs.
+/// A controller that gives one member another value: without confirmation that member holds another
+/// key, with it nobody installs.
 #[test]
 fn key_08_a_lying_key_list_is_caught_by_confirmation_only() {
     let lie = |from: usize, bytes: &bytes::Bytes| {
@@ -298,8 +301,8 @@ fn key_09_a_refresh_does_not_hold_the_flush() {
     assert!(table.keyings.iter().all(|keying| keying.state() == State::Secure));
 }
 
-/// A member that takes every step but one is complained of by all the others, about it alone, again and again, later and
-/// later; the others are named by nobody.
+/// A member that takes every step but one is complained of by all the others, about it alone, again
+/// and again, later and later; the others are named by nobody.
 #[test]
 fn key_10_the_silent_are_complained_of_by_all_at_every_step() {
     for (mute, silent) in [(0, 1), (1, 1), (3, 2), (0, 3), (2, 3), (3, 4), (0, CONFIRM), (3, CONFIRM)] {

@@ -1,4 +1,5 @@
-//! KEY-13: a run starts from what all say that they hold, and whoever says what cannot be gets no key.
+//! KEY-13: a run starts from what all say that they hold, and whoever says what cannot be gets no
+//! key.
 
 use crate::common::member;
 use crate::common::table::{Table, step};
@@ -13,7 +14,8 @@ const NEW_MEMBER: u8 = 5;
 /// Three: PARTIALs, FINAL, FACT_OUTs, KEY_LIST.
 const FROM_NOTHING: [u8; 6] = [1, 1, 2, 3, 3, 4];
 
-/// `n` at the table, of whom the first `first` are secure over the first view and have answered its flush.
+/// `n` at the table, of whom the first `first` are secure over the first view and have answered its
+/// flush.
 fn secured(n: usize, first: usize) -> Table {
     secured_with(n, first, ModuleName::Gdh)
 }
@@ -99,7 +101,8 @@ fn key_13_sides_meet_and_part_from_what_they_hold() {
     assert_eq!(next(&mut table, 2, &[0, 2, 4]), [KEY_LIST]);
     assert_eq!(next(&mut table, 3, &[1, 3, 5]), [KEY_LIST]);
     flush(&mut table, &[0, 1, 2, 3, 4, 5]);
-    // Of equals the side with the lowest place is the base: PARTIAL by its newest and two of three newcomers, FINAL, five FACT_OUT, KEY_LIST.
+    // Of equals the side with the lowest place is the base: PARTIAL by its newest and two of three
+    // newcomers, FINAL, five FACT_OUT, KEY_LIST.
     assert_eq!(next(&mut table, 4, &[0, 1, 2, 3, 4, 5]), [1, 1, 1, 2, 3, 3, 3, 3, 3, 4]);
     for (order, size) in (5..).zip((1..6).rev()) {
         let members: Vec<usize> = (0..size).collect();
@@ -153,7 +156,8 @@ fn key_13_what_cannot_be_is_complained_of_by_the_other_side_too() {
     flush(&mut table, &[0, 1, 2, 3]);
     let view = with_word(&table, &[0, 1, 2, 3], 3, |word| word[33] = 1);
     for to in 0..3 {
-        // The first does not know the run: its module refuses the plan. The others know better than to try.
+        // The first does not know the run: its module refuses the plan. The others know better than
+        // to try.
         let given = table.give(to, Input::View(view.clone()));
         assert_eq!(given.is_ok(), to > 0, "{given:?} at {to}");
         assert_eq!(table.complaints(to), [[member(3)]], "at {to}");

@@ -1,4 +1,5 @@
-//! KEY-12: what a roster that loses somebody does to views and keys, wherever in the order the entry comes.
+//! KEY-12: what a roster that loses somebody does to views and keys, wherever in the order the
+//! entry comes.
 
 use crate::common::member;
 use crate::common::table::Table;
@@ -89,7 +90,8 @@ fn key_12_several_keyless_views_in_a_row() {
     assert_eq!(transitional_set(&table, 0), [member(0)]);
 }
 
-/// The entry comes after k messages of the run: the view is never installed, whether its run can end or not.
+/// The entry comes after k messages of the run: the view is never installed, whether its run can
+/// end or not.
 #[test]
 fn key_12_an_entry_between_view_and_key_keeps_the_view_from_being_secure() {
     for gone in 0..3 {
@@ -143,7 +145,8 @@ fn key_12_no_new_key_in_a_view_that_has_lost_somebody() {
     }
 }
 
-/// Who was not with us in the keyless view did not come along, although it is with us again in the next.
+/// Who was not with us in the keyless view did not come along, although it is with us again in the
+/// next.
 #[test]
 fn key_12_a_keyless_view_counts_for_the_transitional_set() {
     let mut table = Table::new(3, None);

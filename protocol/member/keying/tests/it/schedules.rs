@@ -1,5 +1,6 @@
-//! Whatever changes in the middle of an agreement: one key a view, none for two, who moves on together installs the same,
-//! and when the changes stop everybody is secure. Random schedules on the model of tests/it/common; mutants must fail.
+//! Whatever changes in the middle of an agreement: one key a view, none for two, who moves on
+//! together installs the same, and when the changes stop everybody is secure. Random schedules on
+//! the model of tests/it/common; mutants must fail.
 
 use crate::common::model::{Signal, Told, play, play_with};
 use folkmoot_base::{Danger, ModuleName};

@@ -1,5 +1,6 @@
-//! Every module under a hand that alters: what is changed on the way is refused by name and changes nothing; what a member
-//! signs falsely is found out, and nobody waits for ever. Foundings, joins, leaves, merges and refreshes.
+//! Every module under a hand that alters: what is changed on the way is refused by name and changes
+//! nothing; what a member signs falsely is found out, and nobody waits for ever. Foundings, joins,
+//! leaves, merges and refreshes.
 
 use crate::common::scene::{CHANGES, Scene};
 use crate::common::{Seeded, member};
@@ -45,7 +46,8 @@ fn key_04_no_altered_byte_passes_in_any_module() {
     });
 }
 
-/// A step said by another than whose turn it is, said as another step, or said twice: refused by name, blamed on nobody.
+/// A step said by another than whose turn it is, said as another step, or said twice: refused by
+/// name, blamed on nobody.
 #[test]
 fn key_07_steps_out_of_turn_change_nothing_in_any_module() {
     everywhere(|module, change| {
@@ -102,8 +104,9 @@ struct Found {
     harmless: usize,
 }
 
-/// One member signs one altered body. Nobody is secure with another key than others; who refuses the step complains of the
-/// liar at once, and of nobody else; who is not secure in the end has complained of somebody.
+/// One member signs one altered body. Nobody is secure with another key than others; who refuses
+/// the step complains of the liar at once, and of nobody else; who is not secure in the end has
+/// complained of somebody.
 fn lie(
     module: ModuleName,
     change: &str,
@@ -217,7 +220,8 @@ fn key_07_values_outside_the_group_are_blamed_on_their_sender() {
     }
 }
 
-/// The first window that is an element. (Some come about by chance; what is put there is a lie all the same.)
+/// The first window that is an element. (Some come about by chance; what is put there is a lie all
+/// the same.)
 fn replace(body: &mut [u8], no_element: &[u8; 32]) {
     let is_element = |window: &[u8]| Ristretto::decode_any(window).is_some();
     let at = (0..body.len().saturating_sub(31)).find(|at| is_element(&body[*at..at + 32]));

@@ -1,4 +1,5 @@
-//! The promise, as stories: all members read a letter, its writer reads the answers, whatever is lost on the way.
+//! The promise, as stories: all members read a letter, its writer reads the answers, whatever is
+//! lost on the way.
 
 use crate::common::{Moot, epoch};
 use folkmoot_letters::{ANSWERS_MAX, DRAFTS_MAX, DeskEvent, LettersError, Standing, WriterEvent};

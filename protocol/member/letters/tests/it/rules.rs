@@ -333,7 +333,8 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
     assert_eq!(moot.answers(eve).len(), 0);
 }
 
-/// Without the seal's help: who has the reply key, as the members do, still cannot answer in a member's name.
+/// Without the seal's help: who has the reply key, as the members do, still cannot answer in a
+/// member's name.
 #[test]
 fn let_10_an_answer_that_no_member_signed_is_refused() {
     let mut moot = Moot::new(true);
@@ -380,7 +381,8 @@ fn let_11_what_is_not_known_is_asked_for_and_not_answered() {
     let told = moot.wire.pop_front().map(|word| decoded(&word));
     assert!(matches!(told, Some(GuestWord::Standing { standing: Standing::Unknown, .. })), "{told:?}");
     assert!(moot.wire.is_empty());
-    // A contact that was started anew does not know it: it is sent again, and those who know it are not told twice.
+    // A contact that was started anew does not know it: it is sent again, and those who know it are
+    // not told twice.
     moot.members[0].desk = folkmoot_letters::Desk::default();
     moot.run(30_000);
     assert_eq!((moot.letters(0).len(), moot.letters(1).len()), (2, 1));

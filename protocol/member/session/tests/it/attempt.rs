@@ -1,11 +1,12 @@
-//! What an ex-member with every key it ever held can open: all of its own time, nothing sealed after it.
+//! What an ex-member with every key it ever held can open: all of its own time, nothing sealed
+//! after it.
 
 use crate::common::{AES, key, members, sessions, view};
 use folkmoot_base::{MemberId, Secret, ViewId};
 use folkmoot_session::{KeptKey, danger_attempt};
 
-/// Members 1 to 3 under keys 1 and 2, then 1 and 2 alone under key 3: what was sealed in each epoch, and by the last one's
-/// two senders.
+/// Members 1 to 3 under keys 1 and 2, then 1 and 2 alone under key 3: what was sealed in each
+/// epoch, and by the last one's two senders.
 fn history() -> (Vec<bytes::Bytes>, Vec<(ViewId, Vec<MemberId>)>) {
     let mut sessions = sessions(3, None);
     let mut sealed = Vec::new();
@@ -49,13 +50,14 @@ fn nothing_sealed_after_the_removal_opens() {
     let (sealed, candidates) = history();
     for message in &sealed[2..] {
         let attempt = danger_attempt(&kept(&[1, 2]), message, &candidates);
-        // 2 keys, each under 3 contexts of 3, 2 and 3 places, each with 3 views in the additional data.
+        // 2 keys, each under 3 contexts of 3, 2 and 3 places, each with 3 views in the additional
+        // data.
         assert_eq!((attempt.opened, attempt.tries), (false, 2 * (3 + 2 + 3) * 3));
     }
 }
 
-/// The test of the test: with the one key that is missing, the very same attempt opens; so the key is all that is missing,
-/// even if it is believed to belong to another view.
+/// The test of the test: with the one key that is missing, the very same attempt opens; so the key
+/// is all that is missing, even if it is believed to belong to another view.
 #[test]
 fn with_the_missing_key_the_same_attempt_opens() {
     let (sealed, candidates) = history();

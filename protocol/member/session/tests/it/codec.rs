@@ -1,4 +1,5 @@
-//! Cut, lengthened and random bytes give a typed error, never a panic, and leave the session working.
+//! Cut, lengthened and random bytes give a typed error, never a panic, and leave the session
+//! working.
 
 use crate::common::{Hears, member, opened};
 use bytes::Bytes;

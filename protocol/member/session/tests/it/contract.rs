@@ -1,4 +1,5 @@
-//! The promise: what a member sealed opens at every member, once, unaltered; nothing else opens anywhere.
+//! The promise: what a member sealed opens at every member, once, unaltered; nothing else opens
+//! anywhere.
 
 use crate::common::{AES, GROUP, Hears, config, key, member, members, message, opened, sessions, view};
 use bytes::Bytes;
@@ -28,7 +29,8 @@ proptest! {
         }
     }
 
-    /// Random steps: no (key, counter) pair is ever used twice, whatever is stopped, opened or closed between.
+    /// Random steps: no (key, counter) pair is ever used twice, whatever is stopped, opened or
+    /// closed between.
     #[test]
     fn ses_04_no_counter_twice_in_an_epoch(steps in prop::collection::vec(0..6_u8, 1..80)) {
         let mut session = sessions(1, None).remove(0);
@@ -277,7 +279,8 @@ fn ses_11_every_cipher_seals_and_none_opens_anothers() {
     }
 }
 
-/// A group that moves from one cipher to the other: what was sealed before opens until the end of the epoch before.
+/// A group that moves from one cipher to the other: what was sealed before opens until the end of
+/// the epoch before.
 #[test]
 fn ses_11_a_group_moves_from_one_cipher_to_the_other() {
     let mut both = opened(2, None);

@@ -1,5 +1,5 @@
-//! Signed messages: the signature is the sender's, over exactly this message, seen by those who open it and nobody else;
-//! and what is not signed, any member could have made.
+//! Signed messages: the signature is the sender's, over exactly this message, seen by those who
+//! open it and nobody else; and what is not signed, any member could have made.
 
 use crate::common::{AES, GROUP, config, key, view};
 use bytes::Bytes;
@@ -156,7 +156,8 @@ fn ses_14_a_signature_fits_one_message_only() {
     let mut anna = session(0, 1, 1, None);
     let first = open(&mut session(1, 1, 1, None), 0, sign(&mut anna, 0, b"yes")).unwrap();
     let old = first.origin.signature.unwrap();
-    // The same words again: as a later message, under a later key of the same view, in a later view, by another sender.
+    // The same words again: as a later message, under a later key of the same view, in a later
+    // view, by another sender.
     for (who, order, epoch) in [(0, 1, 1), (0, 1, 2), (0, 2, 1), (1, 1, 1)] {
         let (mut from, mut to) = (session(who, order, epoch, None), session(2, order, epoch, None));
         if (who, order, epoch) == (0, 1, 1) {
@@ -169,7 +170,8 @@ fn ses_14_a_signature_fits_one_message_only() {
     assert!(open(&mut session(2, 1, 1, None), 0, sealed).is_ok(), "the very same message");
 }
 
-/// The first byte is sealed like the rest: nobody outside turns one kind into the other, and inside it takes a signature.
+/// The first byte is sealed like the rest: nobody outside turns one kind into the other, and inside
+/// it takes a signature.
 #[test]
 fn ses_14_what_is_not_signed_does_not_become_signed() {
     let danger = Some(Danger::SessionPlain);
@@ -187,8 +189,8 @@ fn ses_14_what_is_not_signed_does_not_become_signed() {
     }
 }
 
-/// All of a view hold the key that every sender's key follows from: Cleo makes Anna's message, byte for byte. With a
-/// signature she cannot.
+/// All of a view hold the key that every sender's key follows from: Cleo makes Anna's message, byte
+/// for byte. With a signature she cannot.
 #[test]
 fn ses_15_what_is_not_signed_any_member_could_have_made() {
     let mut anna = session(0, 1, 1, None);
@@ -209,8 +211,9 @@ fn ses_15_what_is_not_signed_any_member_could_have_made() {
     assert_eq!(open(&mut ben, 0, forged), Err(OpenError::PeerSignature(id(0))));
 }
 
-/// SES-16: what the letters layer says is told from what the application says, under the seal; and the key for letters is of
-/// the epoch, the same for all who are in it, and not to be had once somebody is to be shut out.
+/// SES-16: what the letters layer says is told from what the application says, under the seal; and
+/// the key for letters is of the epoch, the same for all who are in it, and not to be had once
+/// somebody is to be shut out.
 #[test]
 fn ses_16_words_of_the_letters_layer_are_told_apart_and_their_key_is_the_epochs() {
     let (mut anna, mut ben) = (session(0, 1, 1, None), session(1, 1, 1, None));

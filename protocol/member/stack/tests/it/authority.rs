@@ -1,5 +1,6 @@
-//! The authority as one side of the door: its process runs the same stack as a member, and a member says what it waits for.
-//! Method: a member, the authority and a stranger, joined by links that come up when told; the one ring is the member's own.
+//! The authority as one side of the door: its process runs the same stack as a member, and a member
+//! says what it waits for. Method: a member, the authority and a stranger, joined by links that
+//! come up when told; the one ring is the member's own.
 
 use crate::common::people::{Dice, NOW, PEOPLE, id};
 use attach::{Absence, Presence, ToMember, ToNode, Upper, UpperOutput};
@@ -221,7 +222,8 @@ fn an_admission_waits_for_the_authority_and_says_so() {
     assert_eq!(status.present.iter().map(|one| one.member).collect::<Vec<_>>(), [id(ANNA)]);
 }
 
-/// Its node dials the authority when it reads the charter, and the link may be up before the entry that admits it is there.
+/// Its node dials the authority when it reads the charter, and the link may be up before the entry
+/// that admits it is there.
 #[test]
 fn who_becomes_a_member_knows_who_was_linked_before() {
     let mut world = plain();

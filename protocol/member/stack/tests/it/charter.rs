@@ -1,4 +1,5 @@
-//! MEM-05: a vote for another module or cipher takes effect in the group that stands, under traffic, without a message lost.
+//! MEM-05: a vote for another module or cipher takes effect in the group that stands, under
+//! traffic, without a message lost.
 
 use crate::common::Moot;
 use crate::common::people::Dice;

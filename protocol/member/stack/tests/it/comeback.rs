@@ -1,4 +1,5 @@
-//! One whose certificate ran out while it was away does not know it yet: that it was told to ask is not forgotten.
+//! One whose certificate ran out while it was away does not know it yet: that it was told to ask is
+//! not forgotten.
 
 use crate::common::people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id};
 use attach::{ToMember, ToNode, Upper, UpperOutput};
@@ -44,7 +45,8 @@ fn asks(dora: &mut Member) -> (usize, usize) {
     (requests, joins)
 }
 
-/// What she asks for once an entry says that she is out, and how often for her group once another says that she is in again.
+/// What she asks for once an entry says that she is out, and how often for her group once another
+/// says that she is in again.
 fn returns(dora: &mut Member, told: bool, out: &Bytes, again: &Bytes) -> (usize, usize) {
     let (now, mut dice) = (Instant(1), Dice(2));
     let group = dora.transcript().group();

@@ -1,4 +1,5 @@
-//! MEM-04: what a charter lets the smaller side of a split do (docs/decisions/0007): everything, read, or nothing.
+//! MEM-04: what a charter lets the smaller side of a split do (docs/decisions/0007): everything,
+//! read, or nothing.
 
 use crate::common::Moot;
 use crate::common::people::{Dice, id};
@@ -61,7 +62,8 @@ fn mem_04_of_two_halves_the_one_with_the_first_voter_goes_on() {
     assert!(without.iter().all(|number| moot.texts(*number).is_empty()));
 }
 
-/// What was handed in while the key was pending was accepted: it is neither sent in a minority's view nor dropped.
+/// What was handed in while the key was pending was accepted: it is neither sent in a minority's
+/// view nor dropped.
 #[test]
 fn mem_04_what_waits_for_a_key_waits_for_a_quorum_too() {
     for minority in [Minority::ReadOnly, Minority::Stop] {
@@ -81,8 +83,9 @@ fn mem_04_what_waits_for_a_key_waits_for_a_quorum_too() {
     }
 }
 
-/// The side is judged anew at every entry. One message is ordered after the entry that leaves this view without a quorum: a
-/// minority that may read reads it, a minority that must stop does not; nobody sends more.
+/// The side is judged anew at every entry. One message is ordered after the entry that leaves this
+/// view without a quorum: a minority that may read reads it, a minority that must stop does not;
+/// nobody sends more.
 #[test]
 fn mem_04_a_minority_that_must_stop_reads_nothing_either() {
     for minority in [Minority::Continue, Minority::ReadOnly, Minority::Stop] {
@@ -111,7 +114,8 @@ fn mem_04_a_minority_that_must_stop_reads_nothing_either() {
     }
 }
 
-/// The other way round: an entry makes voters of those who are here, and what they hold goes out in the same view.
+/// The other way round: an entry makes voters of those who are here, and what they hold goes out in
+/// the same view.
 #[test]
 fn mem_04_an_entry_can_give_a_quorum_back() {
     let (mut moot, mut dice) = moot(5, Minority::ReadOnly);

@@ -1,4 +1,5 @@
-//! MEM-06: keys are renewed by use, by age and on demand, under traffic, and nothing is lost or sealed beyond its limit.
+//! MEM-06: keys are renewed by use, by age and on demand, under traffic, and nothing is lost or
+//! sealed beyond its limit.
 
 use crate::common::Moot;
 use crate::common::people::Dice;
@@ -41,7 +42,8 @@ fn mem_06_an_epoch_ends_before_its_limit_and_no_message_is_lost() {
         moot.settle(&mut dice);
         let mut said = 0;
         for _ in 0..6 {
-            // More at once than an epoch lets pass: the rest waits for the next key, and that is asked for by itself.
+            // More at once than an epoch lets pass: the rest waits for the next key, and that is
+            // asked for by itself.
             for _ in 0..dice.below(30) {
                 moot.send(dice.below(SEATS), "a word");
                 said += 1;

@@ -1,6 +1,7 @@
-//! Shares of the group's key on the disk of one who was expelled: erased when it hears of it, and when it starts if it was stopped
-//! between the two.
-//! Method: real members on one perfect order, each with a disk; decisions are made with everybody's keys.
+//! Shares of the group's key on the disk of one who was expelled: erased when it hears of it, and
+//! when it starts if it was stopped between the two.
+//! Method: real members on one perfect order, each with a disk; decisions are made with everybody's
+//! keys.
 
 use crate::common::people::{Dice, NOW, PEOPLE, decide, expulsion, id};
 use bytes::Bytes;
@@ -142,7 +143,8 @@ fn the_expelled_erase_their_shares_when_they_hear_of_it() {
     }
 }
 
-/// Its node has the entry; the member was stopped before it had acted on it. That its disk comes back older changes nothing.
+/// Its node has the entry; the member was stopped before it had acted on it. That its disk comes
+/// back older changes nothing.
 #[test]
 fn the_expelled_erase_their_shares_when_they_start() {
     let mut town = Town::founded(Scheme::Frost);

@@ -60,7 +60,8 @@ fn another_ring_is_not_understood_and_small_points_are_refused() {
     }
 }
 
-/// LINK-23: the first bytes of a hybrid message 1 are a classical one; who answers it so is not understood, nor the other way.
+/// LINK-23: the first bytes of a hybrid message 1 are a classical one; who answers it so is not
+/// understood, nor the other way.
 #[test]
 fn link_23_a_handshake_of_one_form_is_none_of_the_other() {
     let mut hybrid = side(Exchange::Hybrid, true, 1);
@@ -73,7 +74,8 @@ fn link_23_a_handshake_of_one_form_is_none_of_the_other() {
     assert!(side(Exchange::Hybrid, false, 1).read(&hello).is_err());
 }
 
-/// LINK-23: message 1 with any byte altered ends in different hashes: the reply to it does not open.
+/// LINK-23: message 1 with any byte altered ends in different hashes: the reply to it does not
+/// open.
 #[test]
 fn link_23_every_byte_of_a_hybrid_hello_counts() {
     let mut dialler = side(Exchange::Hybrid, true, 1);
@@ -164,8 +166,8 @@ fn keys(mut dialler: Handshake, mut answerer: Handshake) -> Option<(Key, Key)> {
     Some(keys)
 }
 
-/// LINK-23: who knows every X25519 secret and lacks one bit of ML-KEM's reads nothing of who answers; and with all else the
-/// same, another secret of ML-KEM gives other keys.
+/// LINK-23: who knows every X25519 secret and lacks one bit of ML-KEM's reads nothing of who
+/// answers; and with all else the same, another secret of ML-KEM gives other keys.
 #[test]
 fn link_23_the_keys_come_from_both_secrets() {
     let honest = |initiator| side(Exchange::Hybrid, initiator, 1);
@@ -187,8 +189,9 @@ fn link_23_the_keys_come_from_both_secrets() {
     assert!(one.0 != other.0 && one.1 != other.1);
 }
 
-/// What the Noise framework (section 5) and its extension say that the keys are, worked out by hand: a chain of HKDF from the
-/// hash of the protocol's name over ee, the secret of ML-KEM, es and se.
+/// What the Noise framework (section 5) and its extension say that the keys are, worked out by
+/// hand: a chain of HKDF from the hash of the protocol's name over ee, the secret of ML-KEM, es and
+/// se.
 #[test]
 fn link_23_the_keys_are_those_of_the_published_pattern() {
     let draw =

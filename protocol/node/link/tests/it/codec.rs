@@ -1,4 +1,5 @@
-//! Every message: round trip; and cut, lengthened or altered bytes give a typed error or another legal value, never a panic.
+//! Every message: round trip; and cut, lengthened or altered bytes give a typed error or another
+//! legal value, never a panic.
 
 use bytes::Bytes;
 use folkmoot_base::{Blob, DecodeError, codec};
@@ -41,7 +42,8 @@ fn control() -> impl Strategy<Value = Control> {
     ]
 }
 
-/// Decodes every cut, every lengthening, every flipped bit; what decodes must encode to what was given.
+/// Decodes every cut, every lengthening, every flipped bit; what decodes must encode to what was
+/// given.
 fn mistreat<T>(
     good: &[u8],
     decode: impl Fn(&[u8]) -> Result<T, DecodeError>,

@@ -1,5 +1,5 @@
-//! The promise: a frame says who sent it, unchanged, at most once, on a channel that its sender may use; and what outsiders and
-//! guests do costs bounded state.
+//! The promise: a frame says who sent it, unchanged, at most once, on a channel that its sender may
+//! use; and what outsiders and guests do costs bounded state.
 
 use crate::common::{Named, Net, certificate_of, config, node_of, place};
 use bytes::Bytes;

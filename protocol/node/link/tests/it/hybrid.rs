@@ -1,4 +1,5 @@
-//! Handshakes with ML-KEM-768: both ends agree or nobody comes up; nothing that anybody says makes one weaker.
+//! Handshakes with ML-KEM-768: both ends agree or nobody comes up; nothing that anybody says makes
+//! one weaker.
 
 use crate::common::{Named, Net, config, node_of, place};
 use bytes::Bytes;
@@ -57,7 +58,8 @@ fn hybrid_links_come_up_over_bad_networks_and_from_both_sides() {
     }
 }
 
-/// LINK-02: a Hello with an address that does not answer costs no state and gets back no more than it is, however short.
+/// LINK-02: a Hello with an address that does not answer costs no state and gets back no more than
+/// it is, however short.
 #[test]
 fn link_02_a_hybrid_hello_without_cookie_leaves_no_state() {
     let mut net = net([Hybrid, Hybrid]);
@@ -101,8 +103,8 @@ fn link_04_a_flood_of_hybrid_handshakes_is_bounded_and_does_not_stop_others() {
     assert_eq!(net.parties[0].ups(), 1, "the oldest half-open made room");
 }
 
-/// LINK-21, LINK-22: the two forms do not link, whoever dials; the answerer says why and counts it, the dialler tells it once
-/// and dials on as it did, to its own end.
+/// LINK-21, LINK-22: the two forms do not link, whoever dials; the answerer says why and counts it,
+/// the dialler tells it once and dials on as it did, to its own end.
 #[test]
 fn link_21_a_handshake_of_the_other_form_is_refused_with_the_reason() {
     for (dialler, answerer, kind) in [(Classical, Hybrid, 6), (Hybrid, Classical, 1)] {
@@ -165,8 +167,8 @@ fn link_22_a_forged_refusal_stops_and_weakens_nothing() {
     }
 }
 
-/// LINK-23: whichever byte of whichever datagram of the handshake is altered, nobody comes up with keys that the other has
-/// not; and when no more is altered, both come up.
+/// LINK-23: whichever byte of whichever datagram of the handshake is altered, nobody comes up with
+/// keys that the other has not; and when no more is altered, both come up.
 #[test]
 fn link_23_altered_handshakes_bring_nobody_up_with_other_keys_and_heal() {
     let mut honest = net([Hybrid, Hybrid]);
@@ -192,7 +194,8 @@ fn link_23_altered_handshakes_bring_nobody_up_with_other_keys_and_heal() {
             }
             assert!(spoilt, "datagram {number}");
             net.run_ms(3);
-            // Whoever is up by now has keys that the other has, or hears nothing and is heard by nobody.
+            // Whoever is up by now has keys that the other has, or hears nothing and is heard by
+            // nobody.
             for from in 0..2 {
                 let _ = net.send(from, node_of(2 - from as u8), Channel::Ring, b"x");
             }

@@ -103,7 +103,8 @@ fn a_half_sent_message_is_sent_again_in_the_next_configuration() {
     check::all(&world).unwrap();
 }
 
-/// Cut after half of the nodes got a safe packet: nobody delivers it as regular unless everybody has it.
+/// Cut after half of the nodes got a safe packet: nobody delivers it as regular unless everybody
+/// has it.
 #[test]
 fn a_safe_message_that_half_have_is_not_delivered_as_safe() {
     for seed in 0..20 {
@@ -217,7 +218,8 @@ fn rule_broken_by(hears: Vec<NodeId>, wants: Vec<NodeId>) -> &'static str {
     }
 }
 
-/// A restart from an older disk: the nonce keeps its configurations apart, and peers teach it the number.
+/// A restart from an older disk: the nonce keeps its configurations apart, and peers teach it the
+/// number.
 #[test]
 fn a_restart_from_an_old_disk_meets_again() {
     let mut world = whole(3, 11);
@@ -229,7 +231,8 @@ fn a_restart_from_an_old_disk_meets_again() {
     check::all(&world).unwrap();
 }
 
-/// A node that answers everything but drops one kind of frame is set aside, and the others go on without it.
+/// A node that answers everything but drops one kind of frame is set aside, and the others go on
+/// without it.
 #[test]
 fn a_node_that_is_silent_in_one_step_only_is_set_aside() {
     for kind in [2, 3] {

@@ -1,5 +1,5 @@
-//! Where not everybody hears everybody: who goes with whom, how soon, that it stays so, and how it ends.
-//! The times are those that docs/protocol/ring.md states.
+//! Where not everybody hears everybody: who goes with whom, how soon, that it stays so, and how it
+//! ends. The times are those that docs/protocol/ring.md states.
 
 use crate::harness::{Event, Rng, World, check};
 use core::time::Duration;
@@ -128,8 +128,8 @@ fn ring_17_any_cuts_end_in_rings_that_stand() {
     }
 }
 
-/// The case that a simulated run found: one roster lacks a newcomer whom the others have. The ring forms without one of the
-/// two, whoever knows whom, and with both as soon as the entry has come.
+/// The case that a simulated run found: one roster lacks a newcomer whom the others have. The ring
+/// forms without one of the two, whoever knows whom, and with both as soon as the entry has come.
 #[test]
 fn ring_09_nobody_is_in_a_ring_with_whom_its_roster_refuses() {
     for refusals in [vec![(3, 2)], vec![(2, 3)], vec![(3, 2), (1, 3)], vec![(0, 1), (1, 2), (2, 3)]] {
@@ -148,7 +148,8 @@ fn ring_09_nobody_is_in_a_ring_with_whom_its_roster_refuses() {
     }
 }
 
-/// A roster drops somebody while the ring stands, while one is formed, at one node before the others.
+/// A roster drops somebody while the ring stands, while one is formed, at one node before the
+/// others.
 #[test]
 fn ring_09_a_roster_that_changes_in_the_middle_stops_nobody() {
     for at in 0..20 {
@@ -190,7 +191,8 @@ fn ring_17_a_ring_that_stands_is_left_for_a_larger_one_only() {
     keeps(&mut world);
 }
 
-/// A link that comes and goes takes the others through a few configurations, and fewer as it goes on.
+/// A link that comes and goes takes the others through a few configurations, and fewer as it goes
+/// on.
 #[test]
 fn ring_19_an_unsteady_link_is_held_off() {
     let mut world = whole(3, 95);
@@ -212,7 +214,8 @@ fn ring_19_an_unsteady_link_is_held_off() {
     check::all(&world).unwrap();
 }
 
-/// One gets no packets, or nobody gets those of one, though tokens pass: the others go on without it.
+/// One gets no packets, or nobody gets those of one, though tokens pass: the others go on without
+/// it.
 #[test]
 fn ring_20_who_stops_all_progress_is_left_out() {
     let others = |world: &World| -> usize {

@@ -1,6 +1,8 @@
-//! One test per rule on what a peer sends: illegal input is refused or ignored, and the ring is as it was.
+//! One test per rule on what a peer sends: illegal input is refused or ignored, and the ring is as
+//! it was.
 //!
-//! The peer is played by hand: `ME` is the node under test, `PEER` represents every ring of the two.
+//! The peer is played by hand: `ME` is the node under test, `PEER` represents every ring of the
+//! two.
 
 use crate::harness::{Rng, node};
 use bytes::Bytes;
@@ -97,7 +99,8 @@ impl Pair {
         *sent.unwrap().old_ring(&node(ME)).unwrap()
     }
 
-    /// In a configuration with the peer; `recovered` is what the peer sent of an old ring. Gives what was delivered on the way.
+    /// In a configuration with the peer; `recovered` is what the peer sent of an old ring. Gives
+    /// what was delivered on the way.
     fn installed(old_ring: OldRing, recovered: Option<Bytes>) -> (Self, Vec<Bytes>) {
         let mut pair = Self::recovering(old_ring);
         if let Some(old) = recovered {

@@ -33,7 +33,8 @@ fn node_08_the_authoritys_node_finds_all_members_and_is_on_no_ring() {
     }
 }
 
-/// One is admitted while it looks on, at a door that it was not told of: it follows, and finds the newcomer.
+/// One is admitted while it looks on, at a door that it was not told of: it follows, and finds the
+/// newcomer.
 #[test]
 fn node_08_it_follows_the_transcript_and_finds_who_is_admitted() {
     let mut net = group(7_100);

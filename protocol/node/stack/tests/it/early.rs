@@ -1,4 +1,5 @@
-//! A term that is said to have ended before its time: nobody whose clock says otherwise takes that, and all take it when it has come.
+//! A term that is said to have ended before its time: nobody whose clock says otherwise takes that,
+//! and all take it when it has come.
 
 use crate::net::{NOW, Net, person, seconds};
 use folkmoot_attach::ToNode;
@@ -92,8 +93,9 @@ fn node_10_a_clock_that_nobody_has_set_is_none() {
     assert!(gone.is_some(), "{}", net.told());
 }
 
-/// It says itself that its term is over, where nobody hears it; the others say so, too. What it brings as a guest is nothing new (NODE-11); once it
-/// is a member again it comes along, and all have the same.
+/// It says itself that its term is over, where nobody hears it; the others say so, too. What it
+/// brings as a guest is nothing new (NODE-11); once it is a member again it comes along, and all
+/// have the same.
 #[test]
 fn node_11_who_comes_back_brings_its_own_word_along() {
     let mut net = four();

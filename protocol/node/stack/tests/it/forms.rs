@@ -1,4 +1,5 @@
-//! Links by the form that the charter says: X25519 alone, or ML-KEM-768 as well; and what is told where two forms meet.
+//! Links by the form that the charter says: X25519 alone, or ML-KEM-768 as well; and what is told
+//! where two forms meet.
 
 use crate::net::{Dice, Net, charter_with, locator, person, seconds};
 use folkmoot_attach::Ground as _;
@@ -29,7 +30,8 @@ fn a_ring_forms_and_admits_over_hybrid_links() {
     }
 }
 
-/// Two who do not run on the same charter: each is told what the other asks for, whoever dials; nobody links.
+/// Two who do not run on the same charter: each is told what the other asks for, whoever dials;
+/// nobody links.
 #[test]
 fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
     for hybrid in [false, true] {
@@ -73,8 +75,8 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
     }
 }
 
-/// Hellos of the other form from made-up addresses are counted and leave nothing; as many places as a node may be sent to
-/// leave no more than the bound.
+/// Hellos of the other form from made-up addresses are counted and leave nothing; as many places as
+/// a node may be sent to leave no more than the bound.
 #[test]
 fn node_07_refusals_are_bounded_and_strangers_leave_none() {
     let mut dice = Dice(1 << 40);

@@ -1,5 +1,6 @@
-//! Whole nodes, links and all: who is on a ring with whom when rosters differ, when not everybody reaches everybody, and
-//! when a node withholds what the others need. The times are those that docs/protocol/node.md states.
+//! Whole nodes, links and all: who is on a ring with whom when rosters differ, when not everybody
+//! reaches everybody, and when a node withholds what the others need. The times are those that
+//! docs/protocol/node.md states.
 
 use crate::net::hollow::Hollow;
 use crate::net::{Net, person, seconds};
@@ -11,8 +12,10 @@ const PEACE: u64 = 5_000;
 /// From the end of a cut to one ring.
 const MERGE: u64 = 6_000;
 
-/// What a simulated run found (seed 32112 of its day): while 0 admits 2, the ring of 0 and 1 gathers with 3, whose roster lacks
-/// 2. All moments in between are played. Every node must come to the same roster and be in the one ring.
+/// What a simulated run found (seed 32112 of its day): while 0 admits 2, the ring of 0 and 1
+/// gathers with 3, whose roster lacks
+/// 2. All moments in between are played. Every node must come to the same roster and be in the one
+///    ring.
 #[test]
 fn a_newcomer_whom_one_roster_lacks_stops_nobody() {
     for moment in 0..24 {
@@ -30,8 +33,8 @@ fn a_newcomer_whom_one_roster_lacks_stops_nobody() {
     }
 }
 
-/// A stranger hears of its admission as fast as its link lets it: its own ring does not wait for others, who cannot come
-/// before its roster has them and it.
+/// A stranger hears of its admission as fast as its link lets it: its own ring does not wait for
+/// others, who cannot come before its roster has them and it.
 #[test]
 fn a_stranger_that_has_just_started_reads_the_transcript_at_once() {
     for moment in 0..12 {
@@ -47,8 +50,9 @@ fn a_stranger_that_has_just_started_reads_the_transcript_at_once() {
     }
 }
 
-/// What a simulated run found (seed 19591 of its day): two newcomers know of nobody but their contact, who tells each where
-/// the other is before it can know that the other is a member. The contact is lost soon after.
+/// What a simulated run found (seed 19591 of its day): two newcomers know of nobody but their
+/// contact, who tells each where the other is before it can know that the other is a member. The
+/// contact is lost soon after.
 #[test]
 fn newcomers_find_one_another_before_their_contact_is_lost() {
     for moment in 0..12 {
@@ -105,7 +109,8 @@ fn of_three_in_a_chain_two_are_together_and_it_stays_so() {
     }
 }
 
-/// What a simulated run found (seed 4281 of its day): the word of a new entry is lost between two rings that never merge.
+/// What a simulated run found (seed 4281 of its day): the word of a new entry is lost between two
+/// rings that never merge.
 #[test]
 fn rings_that_stay_apart_have_one_roster_although_a_datagram_is_lost() {
     for silence in [100, 200, 400] {
@@ -144,8 +149,8 @@ fn those_who_start_apart_are_at_peace_too() {
     net.until(MERGE, |net| net.together(&[0, 1, 2, 3])).expect("one ring");
 }
 
-/// 2 keeps the ring going and says no State: the tables are not merged until it is left out, 6 seconds later; then they
-/// are, and it stays out for 6 seconds, then for longer each time.
+/// 2 keeps the ring going and says no State: the tables are not merged until it is left out, 6
+/// seconds later; then they are, and it stays out for 6 seconds, then for longer each time.
 #[test]
 fn a_node_that_withholds_its_state_is_left_out() {
     let mut net = Net::new(3, 5_000);

@@ -88,7 +88,8 @@ fn asm_09_every_changed_bit_of_a_signature_is_refused() {
     assert_eq!(read(&swapped), Err(AsmError::WireSignature), "signers out of order");
 }
 
-/// Over P-256 an element's tag says its sign, and SEC1 has a third tag that does not: one signature would have two encodings.
+/// Over P-256 an element's tag says its sign, and SEC1 has a third tag that does not: one signature
+/// would have two encodings.
 #[test]
 fn asm_09_every_changed_bit_of_a_signature_over_p256_is_refused() {
     let hands = members(3);

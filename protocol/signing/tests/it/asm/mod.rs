@@ -20,7 +20,8 @@ fn agreed(ends: &Ends<MultiSignature<R>>) -> MultiSignature<R> {
     first
 }
 
-/// Plays a run of `count` hands with a liar, and asserts that every other hand names the liar alone, for `kind`.
+/// Plays a run of `count` hands with a liar, and asserts that every other hand names the liar
+/// alone, for `kind`.
 fn caught(count: u64, kind: FaultKind, lie: impl Fn(usize, &mut Outgoing)) {
     let club = Club::new(count);
     let liar = club.members()[1];

@@ -1,4 +1,5 @@
-//! A club whose members have proven keys, and the hashes of docs/protocol/signing.md written down once more, for those who cheat.
+//! A club whose members have proven keys, and the hashes of docs/protocol/signing.md written down
+//! once more, for those who cheat.
 
 use crate::common::{Seed, members, run_id};
 use folkmoot_base::{Digest, MemberId, digest};

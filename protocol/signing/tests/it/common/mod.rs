@@ -1,4 +1,5 @@
-//! A table at which hands sit: carries what runs say, in rounds, with a liar's hand in between if a test wants one.
+//! A table at which hands sit: carries what runs say, in rounds, with a liar's hand in between if a
+//! test wants one.
 
 use folkmoot_base::{Entropy, MemberId, digest};
 use folkmoot_signing::{Fault, Incoming, Next, Outgoing, Run, RunId};
@@ -46,8 +47,9 @@ pub fn play<D>(hands: BTreeMap<MemberId, Box<dyn Run<Done = D>>>, seed: u64) -> 
     play_with(hands, seed, |_, _, _| {})
 }
 
-/// Plays to the end. Before anything is carried, `lie(round, speaker, said)` may change what `speaker` said in that round (from 0).
-/// A hand that ends, well or not, speaks no more; who would wait for it ends too, without an entry: so compare the entries there are.
+/// Plays to the end. Before anything is carried, `lie(round, speaker, said)` may change what
+/// `speaker` said in that round (from 0). A hand that ends, well or not, speaks no more; who would
+/// wait for it ends too, without an entry: so compare the entries there are.
 pub fn play_with<D>(
     mut hands: BTreeMap<MemberId, Box<dyn Run<Done = D>>>,
     seed: u64,

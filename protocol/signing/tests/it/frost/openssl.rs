@@ -1,4 +1,5 @@
-//! OpenSSL is the judge of certificates that holders sign. Skips nothing: a machine without `openssl` fails these tests.
+//! OpenSSL is the judge of certificates that holders sign. Skips nothing: a machine without
+//! `openssl` fails these tests.
 
 use super::table::*;
 use crate::common::{member, members};

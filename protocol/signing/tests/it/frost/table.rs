@@ -142,7 +142,8 @@ pub fn every_choice_signs(holders: &Holders) {
     }
 }
 
-/// One liar in one round. Every honest hand must end with this kind and this culprit, and nobody honest may be left without an end.
+/// One liar in one round. Every honest hand must end with this kind and this culprit, and nobody
+/// honest may be left without an end.
 pub fn named<D: core::fmt::Debug>(
     hands: Hands<D>,
     liar: MemberId,
@@ -185,7 +186,8 @@ pub fn number(share: &FrostShare) -> Secret<Vec<u8>> {
     Secret::new(share.encode().expose()[65..].to_vec())
 }
 
-/// A hand that takes others' words for its own run's, by their tags, and passes its own off for theirs: one with an old share, say.
+/// A hand that takes others' words for its own run's, by their tags, and passes its own off for
+/// theirs: one with an old share, say.
 pub struct Disguised<R> {
     pub run: R,
     pub tag: Vec<u8>,

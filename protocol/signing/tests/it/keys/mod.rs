@@ -1,4 +1,5 @@
-//! Keys for tests of threshold RSA: stored safe primes (tests/data/safe-primes.txt), never to be used for anything else.
+//! Keys for tests of threshold RSA: stored safe primes (tests/data/safe-primes.txt), never to be
+//! used for anything else.
 
 use crate::common::{Seed, members, run_id, unhex};
 use folkmoot_base::MemberId;
@@ -29,7 +30,8 @@ pub fn dealer(size: ModulusSize, number: usize, term: DealerTerm) -> Dealer {
     Dealer::from_primes(size, term, &p, &q).unwrap()
 }
 
-/// A deal of the first stored key: `threshold` of `seats`, of which members 1 to `held` have the first.
+/// A deal of the first stored key: `threshold` of `seats`, of which members 1 to `held` have the
+/// first.
 pub fn deal(size: ModulusSize, threshold: u16, seats: u16, held: u64, seed: u64) -> Dealt {
     let mut dealer = dealer(size, 0, DealerTerm::SetUp);
     dealer.deal(threshold, seats, &members(held), &mut Seed(seed << 40)).unwrap()

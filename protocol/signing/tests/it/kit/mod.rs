@@ -1,4 +1,5 @@
-//! What tests of sharing need: whole runs in one call, shares put together by hand, words made by hand from docs/protocol/signing.md.
+//! What tests of sharing need: whole runs in one call, shares put together by hand, words made by
+//! hand from docs/protocol/signing.md.
 
 use crate::common::{Ends, play, play_with, run_id};
 use folkmoot_base::{Digest, MemberId, digest};

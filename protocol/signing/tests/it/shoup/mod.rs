@@ -1,4 +1,5 @@
-//! Threshold RSA by Shoup: the promises of docs/protocol/signing.md, on stored keys of 1024 bits; the true sizes once each.
+//! Threshold RSA by Shoup: the promises of docs/protocol/signing.md, on stored keys of 1024 bits;
+//! the true sizes once each.
 
 mod liars;
 

@@ -65,7 +65,8 @@ fn adm_62_nothing_is_told_before_the_log_and_the_disk_have_it() {
     assert_eq!(town.issued_on_disk(1).len(), 1);
 }
 
-/// One input at the first desk, of whose outputs the first `left` take effect; how many are left to the next.
+/// One input at the first desk, of whose outputs the first `left` take effect; how many are left to
+/// the next.
 fn partly(town: &mut Town, input: Input, left: usize, told: &mut Vec<Bytes>) -> usize {
     let desk = &mut town.desks[0];
     desk.authority.handle(town.bus.now, input, &desk.transcript, &desk.identity, &mut Dice(1)).unwrap();

@@ -1,5 +1,6 @@
-//! The authority's machine, by rule number: what it grants and what not, once and for all, restarts and replicas included.
-//! Method: real members, transcripts and desks; grants by hand where a member would not send such.
+//! The authority's machine, by rule number: what it grants and what not, once and for all, restarts
+//! and replicas included. Method: real members, transcripts and desks; grants by hand where a
+//! member would not send such.
 
 mod log;
 
@@ -277,7 +278,8 @@ fn adm_63_fewer_voters_than_the_threshold_are_no_voters_where_the_charter_says_s
     let dora = town.stranger("dora", 40, 0);
     town.pass(8);
     assert!(town.desks[0].authority.status().petitions.is_empty(), "three voters decide");
-    // One of them goes: the charter lets a founder's certificate end only by expulsion, and forces it.
+    // One of them goes: the charter lets a founder's certificate end only by expulsion, and forces
+    // it.
     let gone = town.bus.seats[2].identity.member();
     let entry = town.transcript().roster().member(&gone).unwrap().entry;
     let remove = Decision::Remove { member: gone, admission: entry }.forced();

@@ -1,4 +1,5 @@
-//! A bus of members, and desks of their authority: replicas with guest links to members, and a log that they share.
+//! A bus of members, and desks of their authority: replicas with guest links to members, and a log
+//! that they share.
 
 use crate::common::{Bus, Dice, NOW, person, seat, store};
 use bytes::Bytes;
@@ -232,7 +233,8 @@ impl Town {
         any
     }
 
-    /// Of whom a desk has its entries: the first that is up; where the bus is cut, all that it is linked with.
+    /// Of whom a desk has its entries: the first that is up; where the bus is cut, all that it is
+    /// linked with.
     fn doors(&self, which: usize) -> Vec<usize> {
         let up = |who: &usize| self.bus.seats[*who].up;
         let linked = self.links.iter().filter(|(desk, _)| *desk == which).map(|(_, who)| *who).filter(up);

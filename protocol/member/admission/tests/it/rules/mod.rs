@@ -1,4 +1,5 @@
-//! Every check on what guests and members say, by the number of its rule in docs/protocol/admission.md.
+//! Every check on what guests and members say, by the number of its rule in
+//! docs/protocol/admission.md.
 
 mod votes;
 
@@ -251,7 +252,8 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
     assert!(to != third && again == payload);
 }
 
-/// What a request costs is not its verification but that every member has it on disk before the ring goes on.
+/// What a request costs is not its verification but that every member has it on disk before the
+/// ring goes on.
 #[test]
 fn adm_26_a_guest_asks_anew_no_sooner_than_it_may() {
     let mut bus = Bus::new(3, 2);

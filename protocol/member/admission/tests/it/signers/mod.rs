@@ -1,5 +1,6 @@
-//! Groups with a key of their own: the founders share it, as many as the charter says sign with it, who leaves has nothing.
-//! Method: real machines and transcripts on a perfect ordered bus; members stop, restart from disk, and change in between.
+//! Groups with a key of their own: the founders share it, as many as the charter says sign with it,
+//! who leaves has nothing. Method: real machines and transcripts on a perfect ordered bus; members
+//! stop, restart from disk, and change in between.
 
 mod rules;
 mod sharings;
@@ -82,8 +83,8 @@ fn founders_share_a_key_and_sign_with_it() {
     }
 }
 
-/// A call takes effect when it comes back in the order: whatever the contact hears in between, it calls once; and once it has the
-/// signature, it does not call again until others tell it.
+/// A call takes effect when it comes back in the order: whatever the contact hears in between, it
+/// calls once; and once it has the signature, it does not call again until others tell it.
 #[test]
 fn a_session_is_called_once_for_each_request() {
     for scheme in [Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
@@ -116,8 +117,8 @@ fn a_session_is_called_once_for_each_request() {
     }
 }
 
-/// Words of a loaded machine come one after the other: who has the first of them does not leave out the rest, for whom all would
-/// have to make new shares again.
+/// Words of a loaded machine come one after the other: who has the first of them does not leave out
+/// the rest, for whom all would have to make new shares again.
 #[test]
 fn a_coordinator_waits_for_signers_as_long_as_they_come() {
     for scheme in SCHEMES {
@@ -138,7 +139,8 @@ fn a_coordinator_waits_for_signers_as_long_as_they_come() {
         }));
         bus.pass(0);
         bus.tamper = None;
-        // A quorum of six is four: three are ready, and the others are so after 0.3, 0.6 and 0.9 seconds.
+        // A quorum of six is four: three are ready, and the others are so after 0.3, 0.6 and 0.9
+        // seconds.
         let ready = core::mem::take(&mut *held.borrow_mut());
         assert_eq!(ready.len(), 3);
         for (sender, payload) in ready {
@@ -196,7 +198,8 @@ fn the_threshold_moves_and_the_key_stays() {
     }
 }
 
-/// As many signers as five shares of each scheme take; the newcomer's certificate is made under each threshold.
+/// As many signers as five shares of each scheme take; the newcomer's certificate is made under
+/// each threshold.
 #[test]
 fn the_threshold_goes_from_3_to_5_to_2() {
     for (scheme, founders) in [(Scheme::Frost, 5), (Scheme::TsDsa, 9)] {
@@ -240,7 +243,8 @@ fn who_lies_is_named_and_sits_no_more() {
             }));
             bus.pass(40);
             if !lied.get() {
-                // A round in which there is nothing to say to all, unless there is somebody to accuse.
+                // A round in which there is nothing to say to all, unless there is somebody to
+                // accuse.
                 assert!((scheme, round) == (Scheme::Frost, 2), "{scheme:?} {round}");
                 continue;
             }
@@ -256,8 +260,9 @@ fn who_lies_is_named_and_sits_no_more() {
     }
 }
 
-/// Whoever calls says with the call that it is ready, by a key that it does not keep for ever: of a session whose call it hears later than
-/// that nothing comes, since what is sealed to that key nobody can open.
+/// Whoever calls says with the call that it is ready, by a key that it does not keep for ever: of a
+/// session whose call it hears later than that nothing comes, since what is sealed to that key
+/// nobody can open.
 #[test]
 fn a_session_whose_call_comes_too_late_is_not_set() {
     for scheme in SCHEMES {
@@ -322,7 +327,8 @@ fn no_more_answer_a_call_than_sign_unless_one_of_them_does_not() {
     }
 }
 
-/// What takes long waits for the end of the turn, so that what was said goes out before; what is ordered behind it is heard after it.
+/// What takes long waits for the end of the turn, so that what was said goes out before; what is
+/// ordered behind it is heard after it.
 #[test]
 fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
     for (scheme, at_once) in [(Scheme::TsDsa, false), (Scheme::Frost, true)] {
@@ -393,8 +399,9 @@ fn number_of(bus: &Bus, member: &MemberId) -> usize {
     bus.seats.iter().position(|seat| seat.identity.member() == *member).unwrap()
 }
 
-/// The coordinator knows the seats before they have their place in the order. What a signer says of the run before that, nobody else counts, nor does it:
-/// else one that says another word afterwards would have honest signers name each other.
+/// The coordinator knows the seats before they have their place in the order. What a signer says of
+/// the run before that, nobody else counts, nor does it: else one that says another word afterwards
+/// would have honest signers name each other.
 #[test]
 fn a_word_before_the_seats_have_their_place_counts_nowhere() {
     for scheme in SCHEMES {
@@ -463,7 +470,8 @@ fn a_coordinator_that_was_stopped_calls_to_other_tables() {
     assert!(of_first.len() > 1 && once.len() == of_first.len(), "{of_first:?}");
 }
 
-/// Who knows that one lies does not sit with it, and says nothing: its coordinator cannot tell which of them spoils a session, so it tries others first.
+/// Who knows that one lies does not sit with it, and says nothing: its coordinator cannot tell
+/// which of them spoils a session, so it tries others first.
 #[test]
 fn a_coordinator_tries_others_before_those_who_sat_in_vain() {
     let mut bus = founded(Scheme::TsDsa);

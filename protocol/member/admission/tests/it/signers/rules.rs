@@ -16,7 +16,8 @@ fn adm_46_a_session_that_stands_still_is_over_and_the_old_shares_stay_in_use() {
         for who in 0..5 {
             bus.restart(who);
         }
-        // The first of them is away, so that nobody reshares at once: four hold the old shares, three must vote.
+        // The first of them is away, so that nobody reshares at once: four hold the old shares,
+        // three must vote.
         bus.tamper = None;
         let dora = bus.stranger("dora", 40, 1);
         for who in [1, 2, 3] {
@@ -138,7 +139,8 @@ fn adm_41_words_that_are_not_signed_by_their_sender_are_refused() {
     }
 }
 
-/// Of the signers that get a seat each verifies the others' words; what was said in a signer's name before it does not take its place.
+/// Of the signers that get a seat each verifies the others' words; what was said in a signer's name
+/// before it does not take its place.
 #[test]
 fn adm_41_who_speaks_in_a_signers_name_before_it_does_not_take_its_place() {
     let mut bus = founded(Scheme::Frost);

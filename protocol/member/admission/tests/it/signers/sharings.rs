@@ -101,7 +101,8 @@ fn trn_51_the_first_sharing_comes_with_its_keys_own_certificate() {
         other.tamper = Some(Box::new(|_, _| false));
         other.pass(0);
         let now = bus.seats[0].transcript.roster().sharing().unwrap();
-        // Before there is a key, this very sharing would stand, but not with a certificate that somebody changed.
+        // Before there is a key, this very sharing would stand, but not with a certificate that
+        // somebody changed.
         let with = |authority: Bytes| Decision::Sharing {
             public: now.public.clone().into(),
             authority: authority.into(),

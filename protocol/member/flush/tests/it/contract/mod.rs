@@ -1,5 +1,6 @@
-//! What the flush layer promises: members that share a view share what was said in it, and who moves on together knows.
-//! The layers below are the group layer and a model of the ring with extended virtual synchrony.
+//! What the flush layer promises: members that share a view share what was said in it, and who
+//! moves on together knows. The layers below are the group layer and a model of the ring with
+//! extended virtual synchrony.
 
 mod schedules;
 

@@ -1,4 +1,5 @@
-//! The properties of view synchrony, read off what the members wrote down. Names: Vitenberg et al., 2001.
+//! The properties of view synchrony, read off what the members wrote down. Names: Vitenberg et al.,
+//! 2001.
 
 use super::{Event, Member, bus::Bus, views};
 use bytes::Bytes;
@@ -61,7 +62,8 @@ pub fn all(bus: &Bus<Member>) -> Result<(), String> {
     together(&lives)
 }
 
-/// Self Inclusion, Local Monotonicity, No Duplication, Self Delivery, FIFO; one request and one signal at most in a view.
+/// Self Inclusion, Local Monotonicity, No Duplication, Self Delivery, FIFO; one request and one
+/// signal at most in a view.
 fn one_life((me, life): &Life<'_>) -> Result<(), String> {
     let seen = views(life);
     if !seen.is_sorted_by(|a, b| a.id < b.id) {

@@ -1,4 +1,5 @@
-//! A member with a flush layer, for tests: it writes down all it sees, in one life for each time it joined.
+//! A member with a flush layer, for tests: it writes down all it sees, in one life for each time it
+//! joined.
 
 #[path = "../../../../../node/group/tests/it/bus/mod.rs"]
 pub mod bus;

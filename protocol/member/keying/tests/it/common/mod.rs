@@ -1,4 +1,5 @@
-//! An idealised view-synchronous substrate, random schedules over it, and the properties they must keep.
+//! An idealised view-synchronous substrate, random schedules over it, and the properties they must
+//! keep.
 
 pub mod model;
 pub mod scene;
@@ -56,7 +57,8 @@ pub fn view_id(order: u64) -> ViewId {
     ViewId { configuration, order, group: GROUP }
 }
 
-/// Stand-in signatures: a MAC under a key that belongs to the member. The real ones are identity's matter.
+/// Stand-in signatures: a MAC under a key that belongs to the member. The real ones are identity's
+/// matter.
 pub struct Seat(pub usize);
 
 /// A member over a roster that has lost some, under a charter.

@@ -1,4 +1,5 @@
-//! The model: one ordered log for each view; who moves on together reads all of it; flush requests come at any time.
+//! The model: one ordered log for each view; who moves on together reads all of it; flush requests
+//! come at any time.
 
 use super::{GROUP, Over, Seat, Seeded, member, number, view_id};
 use bytes::Bytes;
@@ -77,7 +78,8 @@ pub struct World {
     nodes: Vec<Node>,
     rooms: Vec<Room>,
     target: Vec<BTreeSet<usize>>,
-    /// Expelled after the words for the next view were given, with one who gave them too: the view lists them all the same.
+    /// Expelled after the words for the next view were given, with one who gave them too: the view
+    /// lists them all the same.
     ghosts: Vec<(usize, usize)>,
     expelled: BTreeSet<usize>,
     next_view: u64,

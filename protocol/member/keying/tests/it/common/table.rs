@@ -1,4 +1,5 @@
-//! Members at one table: one view, one log, everybody hears everything; a liar or a mute may sit among them.
+//! Members at one table: one view, one log, everybody hears everything; a liar or a mute may sit
+//! among them.
 
 use super::{GROUP, Over, Seat, Seeded, member, stamped, view_id};
 use bytes::Bytes;
@@ -140,7 +141,8 @@ impl Table {
         self.give(to, Input::Message { sender: member(from), bytes: bytes.clone() })
     }
 
-    /// The view of these, all of whom came along, with what each said when it answered its last flush.
+    /// The view of these, all of whom came along, with what each said when it answered its last
+    /// flush.
     pub fn view_of(&self, order: u64, members: &[usize]) -> View {
         let said = |of: &usize| {
             let brings = self.outputs[*of].iter().rev().find_map(|output| match output {

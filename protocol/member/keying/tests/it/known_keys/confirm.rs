@@ -10,8 +10,9 @@ use folkmoot_keying::KeyingError;
 use folkmoot_keying::message::{CONFIRM, Envelope, Instance};
 use std::collections::BTreeSet;
 
-/// The first to take a step of the run tells one other everything under another instance: so that one has another transcript,
-/// hence another key. Who that is, and who is told to have confirmed wrongly.
+/// The first to take a step of the run tells one other everything under another instance: so that
+/// one has another transcript, hence another key. Who that is, and who is told to have confirmed
+/// wrongly.
 fn split(scene: &mut Scene) -> (usize, Vec<usize>) {
     let (mut parties, mut blamed) = (None, BTreeSet::new());
     while let Some((from, bytes)) = scene.table.log.pop_front() {

@@ -1,9 +1,10 @@
-//! Known-key resistance where steps are signed, in every module: whoever is told the group keys of other runs, has the whole
-//! wire and speaks in members' names gets nothing taken and no key. And key confirmation in every module: a member whose key
-//! differs is found, and nobody installs.
+//! Known-key resistance where steps are signed, in every module: whoever is told the group keys of
+//! other runs, has the whole wire and speaks in members' names gets nothing taken and no key. And
+//! key confirmation in every module: a member whose key differs is found, and nobody installs.
 //!
-//! Each check is also made where it must fail: members who believe whoever has an old key, a next key that is the last one,
-//! members who do not confirm. What known keys give without a word: `tests/it/known_keys` of `protocol/agreement`.
+//! Each check is also made where it must fail: members who believe whoever has an old key, a next
+//! key that is the last one, members who do not confirm. What known keys give without a word:
+//! `tests/it/known_keys` of `protocol/agreement`.
 
 mod confirm;
 mod rogue;
@@ -28,8 +29,8 @@ fn everywhere(mut check: impl FnMut(ModuleName, &str)) {
 
 type Key = [u8; 32];
 
-/// What is told: every group key of this group before the run, and all of another group with the same members, with what was
-/// said there.
+/// What is told: every group key of this group before the run, and all of another group with the
+/// same members, with what was said there.
 struct Told {
     keys: Vec<Key>,
     heard: Vec<(usize, Bytes)>,
@@ -71,7 +72,8 @@ fn derived(key: &Key) -> Vec<Key> {
     [*key, digest(&[key])].into_iter().chain(labels.iter().map(expand)).collect()
 }
 
-/// Bodies in the place of an honest one: itself, values of the attacker's own making, what follows from known keys.
+/// Bodies in the place of an honest one: itself, values of the attacker's own making, what follows
+/// from known keys.
 fn bodies(honest: &Envelope, told: &Told) -> Vec<Vec<u8>> {
     let body = honest.body.0.to_vec();
     let mut all = vec![body.clone()];
@@ -95,7 +97,8 @@ fn bodies(honest: &Envelope, told: &Told) -> Vec<Vec<u8>> {
     all
 }
 
-/// What may stand where a signature should: nothing, that of something said before, stamps under known keys.
+/// What may stand where a signature should: nothing, that of something said before, stamps under
+/// known keys.
 fn signatures(scene: &Scene, envelope: &Envelope, from: usize, told: &Told) -> Vec<[u8; 64]> {
     let content = scene.content(envelope, from);
     let before = told.heard.iter().filter(|(other, _)| *other == from);
@@ -111,7 +114,8 @@ struct Got {
     taken: usize,
 }
 
-/// Before each honest message: everything that the told can say in the name of its sender, and of all others.
+/// Before each honest message: everything that the told can say in the name of its sender, and of
+/// all others.
 fn attack(scene: &mut Scene, told: &Told) -> Got {
     let mut got = Got::default();
     let mut instances = BTreeMap::new();

@@ -10,8 +10,8 @@ use folkmoot_base::{Digest, Instant, MemberId};
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, Terms};
 use std::collections::BTreeSet;
 
-/// A machine of its own in somebody's place: all that member says is lost, and the others hear this one, which stamps with a
-/// known key.
+/// A machine of its own in somebody's place: all that member says is lost, and the others hear this
+/// one, which stamps with a known key.
 struct Rogue {
     keying: Keying,
     of: usize,
@@ -62,7 +62,8 @@ impl Credentials for Stamps {
     }
 }
 
-/// Where somebody comes who brings nothing: the one who does is played by a rogue. The keys of the others, and the rogue's.
+/// Where somebody comes who brings nothing: the one who does is played by a rogue. The keys of the
+/// others, and the rogue's.
 fn impersonate(scene: &mut Scene, key: Key) -> (BTreeSet<Option<Key>>, Option<Key>) {
     let mut rogue = Rogue::new(3, key);
     let terms = scene.table.terms;

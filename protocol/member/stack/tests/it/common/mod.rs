@@ -1,5 +1,6 @@
-//! Members over an ideal node: one order for each side of the network, one table of who is in the group; what is ordered
-//! reaches each member when the schedule lets it, and what it says is ordered when the schedule lets it.
+//! Members over an ideal node: one order for each side of the network, one table of who is in the
+//! group; what is ordered reaches each member when the schedule lets it, and what it says is
+//! ordered when the schedule lets it.
 
 pub mod people;
 mod seen;
@@ -22,7 +23,8 @@ pub struct Chair {
     inbox: VecDeque<ToMember>,
     /// Said, not ordered yet.
     outbox: VecDeque<ToNode>,
-    /// Who it knows to be off the roster, and what was sealed since, with the view it was sealed in.
+    /// Who it knows to be off the roster, and what was sealed since, with the view it was sealed
+    /// in.
     sealed: Vec<(BTreeSet<usize>, Bytes)>,
     dice: Dice,
 }

@@ -49,7 +49,8 @@ impl Moot {
         self.chairs[number].member.status(self.now).activity
     }
 
-    /// All who are in the group on each side have one view of exactly them, under one key, and can send in it.
+    /// All who are in the group on each side have one view of exactly them, under one key, and can
+    /// send in it.
     ///
     /// # Errors
     /// Who does not, and what it waits for.
@@ -71,7 +72,8 @@ impl Moot {
         self.no_key_for_the_gone()
     }
 
-    /// K3: nobody opens, with all it ever held, what was sealed by somebody who knew it to be off the roster.
+    /// K3: nobody opens, with all it ever held, what was sealed by somebody who knew it to be off
+    /// the roster.
     ///
     /// # Errors
     /// Who opens whose.

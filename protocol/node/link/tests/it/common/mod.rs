@@ -1,4 +1,5 @@
-//! A deterministic net of a few nodes: a queue of datagrams, a clock, and a hand that may drop, copy and reorder.
+//! A deterministic net of a few nodes: a queue of datagrams, a clock, and a hand that may drop,
+//! copy and reorder.
 
 use bytes::Bytes;
 use core::time::Duration;

@@ -1,4 +1,5 @@
-//! Extended virtual synchrony, one function per property (Moser, Amir, Melliar-Smith, Agarwal 1994, §3).
+//! Extended virtual synchrony, one function per property (Moser, Amir, Melliar-Smith, Agarwal 1994,
+//! §3).
 
 use super::{Event, Process, World, count_of, index, life_of, message_name, node};
 use folkmoot_base::{ConfigurationId, NodeId, Service};
@@ -143,7 +144,8 @@ fn basic_delivery(world: &World, stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
-/// Reliable FIFO: in one configuration, a sender's messages without gaps, from the same first one everywhere.
+/// Reliable FIFO: in one configuration, a sender's messages without gaps, from the same first one
+/// everywhere.
 fn gap_free(stays: &[Stay<'_>]) -> Check {
     let mut firsts: BTreeMap<(ConfigurationId, NodeId, u32), u32> = BTreeMap::new();
     for stay in stays {
@@ -180,7 +182,8 @@ fn self_delivery(world: &World) -> Check {
     Ok(())
 }
 
-/// EVS 4: who goes together from one configuration to the next delivers the same, signal in the same place.
+/// EVS 4: who goes together from one configuration to the next delivers the same, signal in the
+/// same place.
 fn failure_atomicity(stays: &[Stay<'_>]) -> Check {
     let mut groups: BTreeMap<(ConfigurationId, ConfigurationId), Vec<&Stay<'_>>> = BTreeMap::new();
     for stay in stays {
@@ -206,7 +209,8 @@ fn failure_atomicity(stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
-/// EVS 5 and 6: nothing is missed before what is delivered, but of senders outside the transitional set.
+/// EVS 5 and 6: nothing is missed before what is delivered, but of senders outside the transitional
+/// set.
 fn agreed(stays: &[Stay<'_>]) -> Check {
     let mut order: BTreeMap<ConfigurationId, BTreeMap<u64, NodeId>> = BTreeMap::new();
     for stay in stays {
@@ -229,8 +233,8 @@ fn agreed(stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
-/// EVS 7: a safe message delivered in a regular configuration is delivered by all its members that do not crash; in a
-/// transitional one, by all of that.
+/// EVS 7: a safe message delivered in a regular configuration is delivered by all its members that
+/// do not crash; in a transitional one, by all of that.
 fn safe(world: &World, stays: &[Stay<'_>]) -> Check {
     for stay in stays {
         let regular = stay.regular.iter().map(|d| (d, stay.members));

@@ -1,5 +1,6 @@
-//! A virtual network of rings: loss, duplication, reordering, delay, cuts in one direction, crashes in the middle of a
-//! step, restarts from the disk as it was; and the log of what each process was told.
+//! A virtual network of rings: loss, duplication, reordering, delay, cuts in one direction, crashes
+//! in the middle of a step, restarts from the disk as it was; and the log of what each process was
+//! told.
 
 pub mod check;
 pub mod peace;
@@ -452,7 +453,8 @@ impl World {
         })
     }
 
-    /// Runs until whole and all own messages are delivered everywhere, at most `limit`. Returns the time it took.
+    /// Runs until whole and all own messages are delivered everywhere, at most `limit`. Returns the
+    /// time it took.
     pub fn settle(&mut self, limit: Duration) -> Option<Duration> {
         let start = self.now;
         while self.now < start + limit.as_micros() as u64 {

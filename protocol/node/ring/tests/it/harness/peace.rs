@@ -5,7 +5,8 @@ use folkmoot_ring::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl World {
-    /// The configurations of the living, each once, if all are operational in one that all its members are in.
+    /// The configurations of the living, each once, if all are operational in one that all its
+    /// members are in.
     pub fn rings(&self) -> Option<BTreeSet<Vec<usize>>> {
         let status: BTreeMap<usize, _> =
             (0..self.nodes.len()).filter_map(|i| Some((i, self.nodes[i].ring.as_ref()?.status()))).collect();

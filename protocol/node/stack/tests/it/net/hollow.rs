@@ -1,4 +1,5 @@
-//! A node that keeps links and ring going and says which transcript it has, but no State and nothing else of the group layer.
+//! A node that keeps links and ring going and says which transcript it has, but no State and
+//! nothing else of the group layer.
 
 use super::{Party, charter, locator, person};
 use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! What happens to the membership: partitions and merges, ordered leaves, crashes, newcomers, returners.
+//! What happens to the membership: partitions and merges, ordered leaves, crashes, newcomers,
+//! returners.
 
 use super::super::number;
 use super::{Entry, Room, Signal, World, alone, fresh};
@@ -89,7 +90,8 @@ impl World {
         self.cut();
     }
 
-    /// An entry takes somebody off the roster: now, and the notice with it, or later; or just before the next view.
+    /// An entry takes somebody off the roster: now, and the notice with it, or later; or just
+    /// before the next view.
     fn expel(&mut self, gone: usize) {
         self.expelled.insert(gone);
         let at = self.room_of(gone);

@@ -1,4 +1,5 @@
-//! What must be true of every schedule: one key for one view, and whoever moves on together installed the same.
+//! What must be true of every schedule: one key for one view, and whoever moves on together
+//! installed the same.
 
 use super::{Checked, World, number_of};
 use crate::common::member;
