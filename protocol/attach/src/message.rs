@@ -34,11 +34,11 @@ pub enum ToNode {
     },
     /// Multicast to a group, in order.
     Send {
-        /// Who sends.
+        /// The sender.
         member: MemberId,
-        /// To whom.
+        /// The group.
         group: GroupId,
-        /// How ordered.
+        /// The service.
         service: Service,
         /// The content; opaque here.
         payload: Bytes,
@@ -46,19 +46,19 @@ pub enum ToNode {
     /// Order a complaint: `suspect` is silent in `view` (the newest notice's id). If enough members
     /// complain, the suspect is removed (K4).
     Complain {
-        /// Who complains.
+        /// The complainer.
         member: MemberId,
         /// In which group.
         group: GroupId,
         /// In which view.
         view: ViewId,
-        /// About whom.
+        /// The suspect.
         suspect: MemberId,
     },
     /// Order a notice with cause `Refresh`: the same members, a new key. One member asks, not all
     /// of them.
     Refresh {
-        /// Who asks.
+        /// The member that asks.
         member: MemberId,
         /// In which group.
         group: GroupId,
@@ -67,7 +67,7 @@ pub enum ToNode {
     Entry(Bytes),
     /// An admission frame for a guest, over its link. If we are the guest: for the contact.
     Guest {
-        /// To whom.
+        /// The guest, or the contact.
         to: NodeId,
         /// An admission message.
         payload: Bytes,
@@ -98,7 +98,7 @@ pub enum ToMember {
         node: NodeId,
         /// Whether our roster has it.
         rostered: bool,
-        /// Where.
+        /// The peer's locator.
         at: Locator,
     },
     /// A link went down.

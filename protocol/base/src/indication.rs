@@ -17,7 +17,7 @@ pub enum Indication {
         /// Members of the previous notice that did not stay all the time since. Some are gone;
         /// others have left and come back, and then they are in `members` too.
         removed: Vec<MemberId>,
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
     /// From here on, promises of the old configuration hold only among those who are not lost. A
@@ -43,14 +43,14 @@ pub enum Indication {
     Removed {
         /// Which group.
         group: GroupId,
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
     /// This member's join was refused, by every node alike.
     Refused {
         /// Which group.
         group: GroupId,
-        /// Why.
+        /// The reason.
         refusal: JoinRefusal,
     },
 }

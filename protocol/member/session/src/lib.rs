@@ -10,9 +10,9 @@
 //! Promise: no nonce is used twice under one key. Nothing opens except what a member of the view
 //! sealed in it, and that once, under its own number. A signature in a message is its sender's over
 //! exactly this message. After [`Session::stop`] nothing is sealed until the next epoch. Each
-//! message costs at most one copy. Relies on: keying for a key that exactly the members hold. Does
-//! not rely on order, or on delivery only once.
-//! once.
+//! message costs at most one copy.
+//! Relies on: keying for a key that exactly the members hold. Does not rely on order, or on
+//! delivery only once.
 
 mod attempt;
 mod epoch;

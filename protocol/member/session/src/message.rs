@@ -8,7 +8,7 @@
 //!  +--------+-----------+--------+-----------+--------------------+--------+
 //!  sealed:  0 ‖ text                      not signed
 //!           1 ‖ signature 64 ‖ text       signed by its sender: seen by those who open it, and nobody else
-//!           2 ‖ word                      of the letters layer, which signs what it has to say
+//!           2 ‖ message                   of the letters layer, which signs its messages itself
 //! ```
 //! Big endian. Nonce: four zero bytes, then the counter. Additional data: the header, GroupId,
 //! ViewId.

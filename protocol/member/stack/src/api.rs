@@ -353,14 +353,14 @@ pub enum Event {
     },
     /// We are out of a group.
     Removed {
-        /// Which.
+        /// Which group.
         group: GroupId,
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
     /// The last message handed in, or one that was held before, was not sent.
     SendFailed {
-        /// Why.
+        /// The reason.
         error: SendError,
     },
     /// A peer can be reached.

@@ -123,7 +123,7 @@ impl Member {
         self.wants_in = true;
         match &self.door {
             Door::Closed => {}
-            // After a refusal for good, it asks anew.
+            // After a refusal for good, it asks again.
             Door::Outside(applicant) if applicant.is_over() => {}
             Door::Outside(_) | Door::Inside(_) | Door::Office(_) => return,
         }

@@ -5,8 +5,8 @@
 //!      Command |                                ^ Event
 //!  outbound.rs v                                | inbound.rs
 //!     [ session ]  seals, opens            [ admission ]  requests, votes, decisions      join.rs
-//!     [ keying  ]  one key for each view    [ letters ]  strangers' words, answers           post.rs
-//!     [ flush   ]  one picture for all                                                    change.rs
+//!     [ keying  ]  one key for each view    [ letters ]  strangers' letters, answers         post.rs
+//!     [ flush   ]  views, the same for all                                                change.rs
 //!       ToNode v                                ^ ToMember     (attach)
 //! ```
 //! A member holds the secrets and knows no address. It believes its node about order, and nobody

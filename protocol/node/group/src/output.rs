@@ -9,7 +9,7 @@ pub enum Output {
     /// Order this on the ring, after everything submitted before. The ring must accept it: these
     /// outputs are not held back for congestion, except those that come from [`Group::send`].
     Submit {
-        /// How ordered.
+        /// The service.
         service: Service,
         /// A message of this layer.
         bytes: Bytes,

@@ -47,14 +47,14 @@ pub enum Input {
     /// Reach whoever is there. The dial gives up after `Config::dial` with [`Output::Unreached`];
     /// to try on, dial again.
     Dial {
-        /// Where.
+        /// The locator to dial.
         at: Locator,
-        /// Who it must be, if known.
+        /// The node that it must be, if known.
         node: Option<NodeId>,
     },
     /// Close the link to this node.
     Hangup {
-        /// Whose.
+        /// The node at the other end.
         node: NodeId,
     },
     /// Whether the stack's verified roster has this node. Until this is said, a peer is a guest.
@@ -103,7 +103,7 @@ pub enum Output {
     Up {
         /// The peer.
         node: NodeId,
-        /// Where.
+        /// The peer's locator.
         at: Locator,
         /// Its certificate, DER. Its key is proved; its votes are for the roster to judge.
         certificate: Bytes,
@@ -121,32 +121,32 @@ pub enum Output {
     },
     /// A link is down.
     Down {
-        /// Whose.
+        /// The node at the other end.
         node: NodeId,
-        /// Why.
+        /// The cause.
         cause: DownCause,
     },
     /// Somebody at the locator that was dialled says that it answers handshakes of the other form
     /// only. Anybody on the path may have written that. It is a hint for people, given once for
     /// each dial; the dial goes on as before.
     Refused {
-        /// Where.
+        /// The locator that was dialled.
         at: Locator,
-        /// Who was wanted.
+        /// The node that was wanted, if one was named.
         node: Option<NodeId>,
         /// The form that is asked for there.
         asks: Exchange,
     },
     /// A dial gave up.
     Unreached {
-        /// Where.
+        /// The locator that was dialled.
         at: Locator,
-        /// Who was wanted.
+        /// The node that was wanted, if one was named.
         node: Option<NodeId>,
     },
     /// A frame from a peer.
     Frame {
-        /// Who sent it.
+        /// The sender.
         from: NodeId,
         /// On which channel.
         channel: Channel,

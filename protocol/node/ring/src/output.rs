@@ -11,14 +11,14 @@ use std::sync::Arc;
 pub enum Output {
     /// Hand this frame to the link to `to`. A lost frame is repaired by the ring.
     Send {
-        /// To whom.
+        /// The receiver.
         to: NodeId,
         /// At most `LONG_FRAME_BYTES_MAX` bytes.
         frame: Bytes,
     },
     /// Hand this frame to the links to all of `to`: all other members of the ring.
     Multicast {
-        /// To whom.
+        /// The receivers.
         to: Arc<[NodeId]>,
         /// At most `FRAME_BYTES_MAX` bytes.
         frame: Bytes,
@@ -63,7 +63,7 @@ pub struct Delivery {
     /// Its place in that configuration. It grows with each delivery (not by one), and is equal at
     /// every node that delivers the message.
     pub order: u64,
-    /// Who sent it.
+    /// The sender.
     pub sender: NodeId,
     /// What its sender asked for: agreed or safe. A weaker service is sent as agreed.
     pub service: Service,
