@@ -143,7 +143,7 @@ pub enum NameError {
     /// It is empty or too long.
     #[error("a group name has 1 to {GROUP_NAME_BYTES_MAX} bytes, not {0}")]
     Length(usize),
-    /// It has a control character.
+    /// It contains a control character.
     #[error("a group name holds no control characters")]
     Control,
 }

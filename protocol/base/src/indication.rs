@@ -34,7 +34,7 @@ pub enum Indication {
         group: GroupId,
         /// Who sent it, according to the sender's node.
         sender: MemberId,
-        /// In which order.
+        /// The service.
         service: Service,
         /// The content: a slice of what the ring delivered.
         payload: Bytes,

@@ -158,7 +158,7 @@ pub enum Cipher {
     /// AES-256-GCM: the fastest if the processor has instructions for it.
     #[default]
     Aes256Gcm,
-    /// ChaCha20-Poly1305 (RFC 8439): equally fast on every processor, in software.
+    /// ChaCha20-Poly1305 (RFC 8439): fast in software, whatever the processor.
     ChaCha20Poly1305,
 }
 

@@ -66,7 +66,7 @@ pub enum Command {
     Send {
         /// Which group.
         group: GroupId,
-        /// In which order.
+        /// The service.
         service: Service,
         /// The text: 0 to `MESSAGE_BYTES_MAX` bytes.
         payload: Bytes,
@@ -241,7 +241,7 @@ pub enum Event {
         sender: MemberId,
         /// In which secure view.
         view: ViewId,
-        /// In which order.
+        /// The service.
         service: Service,
         /// The text.
         payload: Bytes,

@@ -121,7 +121,8 @@ impl Member {
         done.map_err(SendError::Letter).and(sent)
     }
 
-    /// Sends its messages to the group. The error is that of the first which could not be sent.
+    /// Passes on what the desk puts out. The error is that of the first message to the group that
+    /// could not be sent.
     fn drain_desk(&mut self) -> Result<(), SendError> {
         let mut sent = Ok(());
         while let Some(output) = self.desk.poll_output() {

@@ -242,6 +242,7 @@ impl Circle {
 
     /// Counts a complaint. `Some(true)` if it is the one that removes `suspect`; `None` if it does
     /// not count.
+    ///
     /// A complaint counts among the members of its view that are still in the group. If the view is
     /// from before the last merge, its members are known from what their nodes said at the merge.
     /// Such a complaint also counts in the newest notice, because in the end all members of the

@@ -45,7 +45,7 @@ pub enum Input {
         bytes: Bytes,
     },
     /// Reach whoever is there. The dial gives up after `Config::dial` with [`Output::Unreached`];
-    /// to try on, dial again.
+    /// to go on trying, dial again.
     Dial {
         /// The locator to dial.
         at: Locator,

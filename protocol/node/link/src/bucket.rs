@@ -1,4 +1,4 @@
-//! A rate: a number at once, and a number per second after that.
+//! A rate: so many at once, and so many per second after that.
 
 use folkmoot_base::Instant;
 

@@ -87,7 +87,7 @@ pub(crate) const STALLED: u8 = 2;
 pub struct Last {
     /// Which ring or attempt.
     pub ring: RingNonce,
-    /// The number of the last pass that this node made, counted over its commit token and token.
+    /// The number of this node's last pass, counting all passes of the commit token and the token.
     pub step: u64,
     /// The node it passed to.
     pub next: NodeId,

@@ -1,7 +1,7 @@
 //! Replays: entries in which former members repeat what is known, over the past in which they were
-//! members. A former member can write any number of them, so it is not enough that a guest sends
-//! them: they are not ordered for that. But an entry that says something new may have them as
-//! parents, and then they are ordered with it.
+//! members. A former member can write any number of them, so they are not ordered just because a
+//! guest sends them. But an entry that says something new may have them as parents, and then they
+//! are ordered with it.
 //!
 //! ```text
 //! batch of a guest --> tried beside the transcript --> something new among it?

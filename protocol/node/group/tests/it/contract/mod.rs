@@ -344,7 +344,7 @@ fn the_mutant_keeps_the_lost() {
     assert_eq!(bus.hosts[0].group.members(GROUP), members(&[0, 1]));
 }
 
-// --- one node, fed by hand ---
+// --- one node; the test plays the ring ---
 
 const ID: ConfigurationId = ConfigurationId { ring_seq: 1, representative: NodeId([1; 32]), nonce: [0; 16] };
 

@@ -128,7 +128,7 @@ pub struct Seat {
 }
 
 pub struct Net {
-    /// The text of the charter of each node that starts.
+    /// Whether the charter asks for hybrid links, for nodes that are started from now on.
     pub hybrid_links: bool,
     /// The node that speaks for the authority by that charter, if it has one.
     pub authority: Option<usize>,
