@@ -100,9 +100,9 @@ pub struct MemberStatus {
     pub view: Option<ViewId>,
     /// Short name of the key epoch: a digest that reveals nothing of the key.
     pub epoch: Option<String>,
-    /// What agreed on its key.
+    /// The module that agreed on its key.
     pub module: Option<ModuleName>,
-    /// What seals under it.
+    /// The cipher that seals under it.
     pub cipher: Option<Cipher>,
     /// What is going on: "steady", or the state of the layer that is waiting, in plain words.
     pub activity: String,
@@ -132,8 +132,8 @@ pub struct GroupStatus {
     pub members: Vec<MemberId>,
     /// Short name of the key epoch.
     pub epoch: String,
-    /// What agreed on its key.
+    /// The module that agreed on its key.
     pub module: ModuleName,
-    /// What seals under it.
+    /// The cipher that seals under it.
     pub cipher: Cipher,
 }
