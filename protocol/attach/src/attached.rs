@@ -1,5 +1,4 @@
-//! Several members on one node: each is an upper floor of its own, and all stand on the same ground
-//! floor.
+//! Several members on one node: each has an upper stack of its own, and all share one lower stack.
 //!
 //! ```text
 //!    (member, Command) |    ^ (member, Event)
@@ -8,8 +7,8 @@
 //!               ToNode |    ^ ToMember, to one or to all
 //!                   [ Ground ]
 //! ```
-//! The host is the member whose key the node shows on its links. Strangers at the door of the node
-//! speak to that key, so the host alone hears them. Everything else is for the member that the node
+//! The host is the member whose key the node shows on its links. Strangers who ask at the node
+//! speak to that key, so only the host hears them. Everything else is for the member that the node
 //! names, or for all. Members of one node trust its process, and share its disk: [`stored_for`].
 
 use crate::{ToMember, Upper, UpperOutput};
@@ -17,7 +16,7 @@ use bytes::Bytes;
 use folkmoot_base::{Entropy, Instant, MemberId, Persist, StoreKey, UnixTime, store};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Where members who are not the host keep what they persist. Key: member ‖ length of the table's
+/// Where members other than the host keep what they persist. Key: member ‖ length of the table's
 /// name ‖ name ‖ key.
 pub const TABLE: &str = "attached";
 
@@ -31,16 +30,16 @@ pub struct Attached<U: Upper> {
 }
 
 impl<U: Upper> Attached<U> {
-    /// The host, and those who live with it. Of two with one id the later one stays.
+    /// The host and the members that live with it. If two have the same id, the later one stays.
     pub fn new((me, host): (MemberId, U), others: impl IntoIterator<Item = (MemberId, U)>) -> Self {
         let others = others.into_iter().filter(|(member, _)| *member != me).collect();
         let mut all = Self { me, host, others, out: VecDeque::new() };
-        // Each has its first word to the node ready.
+        // Each has its first message to the node ready.
         all.with_each(|_| {});
         all
     }
 
-    /// Whose key the node shows.
+    /// The member whose key the node shows.
     pub fn host_id(&self) -> MemberId {
         self.me
     }
@@ -50,17 +49,17 @@ impl<U: Upper> Attached<U> {
         &self.host
     }
 
-    /// One of them.
+    /// One of the members.
     pub fn member(&self, member: &MemberId) -> Option<&U> {
         if *member == self.me { Some(&self.host) } else { self.others.get(member) }
     }
 
-    /// All of them, the host first, the others in order of their ids.
+    /// All members: the host first, then the others in order of their ids.
     pub fn members(&self) -> impl Iterator<Item = (&MemberId, &U)> {
         core::iter::once((&self.me, &self.host)).chain(&self.others)
     }
 
-    /// Lets one of them do something, and takes what it has to say.
+    /// Lets one member do something, and takes its outputs.
     fn with(&mut self, member: MemberId, act: impl FnOnce(&mut U)) {
         if member == self.me {
             act(&mut self.host);
@@ -83,7 +82,7 @@ impl<U: Upper> Attached<U> {
     }
 }
 
-/// What one member says, as all of them together say it.
+/// Turns an output of one member into an output of all of them together.
 fn of_member<E>(
     member: MemberId,
     output: UpperOutput<E>,
@@ -97,7 +96,7 @@ fn of_member<E>(
     }
 }
 
-/// Whether only the host is meant: it is to the host's key that a stranger has a link.
+/// Whether the message is for the host only: strangers have their links to the host's key.
 fn for_the_host(message: &ToMember) -> bool {
     matches!(message, ToMember::Guest { .. } | ToMember::LinkUp { rostered: false, .. })
 }
@@ -142,7 +141,7 @@ impl<U: Upper> Upper for Attached<U> {
     }
 }
 
-/// The same, where it cannot be taken for another member's.
+/// The same write, under a key that no other member's write can have.
 fn kept_apart(member: &MemberId, persist: Persist) -> Persist {
     let Persist { key: StoreKey { table, key }, value } = persist;
     // Names of tables are short words of ours.
@@ -151,9 +150,9 @@ fn kept_apart(member: &MemberId, persist: Persist) -> Persist {
     Persist { key: StoreKey { table: TABLE, key }, value }
 }
 
-/// What `member` finds of its own in a store that it shares: not the host's, who has the tables
-/// themselves. The transcript is its node's. Pairs of tables that this release does not know are
-/// left where they are.
+/// Picks what belongs to `member` from a store that several members share. Not for the host, which
+/// uses the tables themselves. The transcript is the node's. If this release does not know the
+/// table of an entry, the entry is left out.
 pub fn stored_for(member: &MemberId, stored: &[(StoreKey, Bytes)]) -> Vec<(StoreKey, Bytes)> {
     let own = |(place, value): &(StoreKey, Bytes)| {
         let rest = place.key.strip_prefix(member.0.as_slice()).filter(|_| place.table == TABLE)?;

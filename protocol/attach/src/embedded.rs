@@ -1,4 +1,4 @@
-//! One member on one node in one process: the stair as a queue.
+//! One member on one node in one process: a queue joins the two stacks.
 
 use crate::{Ground, GroundOutput, Trace, Upper, UpperOutput};
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub enum Input<C> {
     /// A datagram.
     Datagram(Locator, Bytes),
-    /// The application speaks.
+    /// The application gives a command.
     Command(C),
     /// The wall clock reads.
     Clock(UnixTime),
@@ -27,16 +27,16 @@ pub enum Output<E> {
     Persist(Persist),
     /// Tell the application.
     Event(E),
-    /// A happening worth a line.
+    /// An event for the log.
     Trace(Trace),
 }
 
-/// Both floors and the queue between them.
+/// Both stacks and the queue between them.
 #[derive(Debug)]
 pub struct Embedded<G: Ground, U: Upper> {
-    /// The ground floor.
+    /// The lower stack.
     pub ground: G,
-    /// The upper floor.
+    /// The upper stack.
     pub upper: U,
     out: VecDeque<Output<U::Event>>,
 }
@@ -47,7 +47,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
         Self { ground, upper, out: VecDeque::new() }
     }
 
-    /// Takes one input and runs both floors until neither has anything more to say to the other.
+    /// Takes one input, and runs both stacks until neither has an output for the other.
     pub fn handle(&mut self, now: Instant, input: Input<U::Command>, entropy: &mut dyn Entropy) {
         match input {
             Input::Datagram(from, datagram) => self.ground.datagram(now, from, datagram, entropy),
@@ -80,8 +80,8 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
         }
     }
 
-    /// Carries words up and down until both are quiet. Ends because each word is answered by fewer,
-    /// or by bytes outward.
+    /// Carries messages up and down until both stacks are quiet. This ends because each message is
+    /// answered by fewer messages, or by bytes that go out.
     fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         loop {
             let mut quiet = true;

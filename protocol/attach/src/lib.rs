@@ -1,5 +1,5 @@
-//! The stair between the floors: what a member and its node say to each other, and the queue that
-//! carries it when both live in one process.
+//! The join between the two stacks: what a member and its node say to each other, and the queue
+//! that carries it when both live in one process.
 //!
 //! ```text
 //!        application
@@ -10,8 +10,8 @@
 //!  datagram |   ^ datagram
 //!        transport
 //! ```
-//! [`Embedded`] joins one of each: the runtime and the simulator both drive it, so the wiring they
-//! run is the same. [`Attached`] is several upper floors as one: several members on one node.
+//! [`Embedded`] joins one of each. The runtime and the simulator both drive it, so they run the
+//! same wiring. [`Attached`] makes several upper stacks look like one: several members on one node.
 
 mod attached;
 mod embedded;
@@ -27,22 +27,22 @@ use base::{Entropy, Instant, Locator, MemberId, Persist, UnixTime};
 use bytes::Bytes;
 use folkmoot_base as base;
 
-/// What the ground floor hands out. Order counts: a `Persist` comes before whatever relies on it.
+/// What the lower stack puts out. Order counts: a `Persist` comes before whatever relies on it.
 #[derive(Debug)]
 pub enum GroundOutput {
     /// Send this datagram.
     Transmit(Locator, Bytes),
     /// Commit this before any later output takes effect.
     Persist(Persist),
-    /// For the member above; for all, where there are several.
+    /// For the member above; for all members, if there are several.
     Member(ToMember),
     /// For one of the members above.
     To(MemberId, ToMember),
-    /// A happening worth a line.
+    /// An event for the log.
     Trace(Trace),
 }
 
-/// What the upper floor hands out. Order counts, as in [`GroundOutput`].
+/// What the upper stack puts out. Order counts, as in [`GroundOutput`].
 #[derive(Debug)]
 pub enum UpperOutput<E> {
     /// Commit this before any later output takes effect.
@@ -51,14 +51,14 @@ pub enum UpperOutput<E> {
     Node(ToNode),
     /// For the application.
     Event(E),
-    /// A happening worth a line.
+    /// An event for the log.
     Trace(Trace),
 }
 
-/// A node stack: link, ring and group behind one face. After each call, outputs are polled until
+/// A node stack: link, ring and group behind one interface. After each call, poll the outputs until
 /// `None`, then the timeout.
 pub trait Ground {
-    /// A member speaks.
+    /// A member sends a message.
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy);
     /// A datagram came.
     fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy);
@@ -72,20 +72,20 @@ pub trait Ground {
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
-/// A member stack: flush, keying, session and admission behind one face.
+/// A member stack: flush, keying, session and admission behind one interface.
 pub trait Upper {
-    /// What the application asks.
+    /// The commands of the application.
     type Command;
-    /// What the application hears.
+    /// The events for the application.
     type Event;
-    /// The node speaks, to all who are here.
+    /// The node sends a message to all members here.
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy);
-    /// The node speaks to one of those who are here. Where there is but one, that is the one.
+    /// The node sends a message to one of the members here. If there is only one, it is that one.
     fn node_to(&mut self, now: Instant, to: MemberId, message: ToMember, entropy: &mut dyn Entropy) {
         let _ = to;
         self.node(now, message, entropy);
     }
-    /// The application speaks.
+    /// The application gives a command.
     fn command(&mut self, now: Instant, command: Self::Command, entropy: &mut dyn Entropy);
     /// The wall clock reads `time`.
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy);

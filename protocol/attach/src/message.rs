@@ -1,5 +1,6 @@
-//! What crosses the stair. In one process it crosses as these values. Neither side trusts it for
-//! content: the node sees sealed payloads only, and judges certificates and entries itself.
+//! The messages between the two stacks. In one process they are passed as these values. Neither
+//! side trusts the other for content: the node sees sealed payloads only, and each judges
+//! certificates and entries itself.
 
 use bytes::Bytes;
 use folkmoot_base::{GroupId, Indication, Locator, MemberId, NodeId, Service, ViewId};
@@ -9,93 +10,95 @@ use folkmoot_base::{GroupId, Indication, Locator, MemberId, NodeId, Service, Vie
 pub enum ToNode {
     /// This member lives here from now on.
     Attach {
-        /// Who; the queue in one process needs no proof.
+        /// Which member; the queue in one process needs no proof.
         member: MemberId,
     },
     /// This member is gone; its groups see a leave with cause `Detach`.
     Detach {
-        /// Who.
+        /// Which member.
         member: MemberId,
     },
-    /// Join a group: one ordered message. Refused by every node unless its roster has the member.
+    /// Join a group: one ordered message. Every node refuses it unless its roster has the member.
     Join {
-        /// Who.
+        /// Which member.
         member: MemberId,
         /// Which group.
         group: GroupId,
     },
     /// Leave a group: one ordered message.
     Leave {
-        /// Who.
+        /// Which member.
         member: MemberId,
         /// Which group.
         group: GroupId,
     },
     /// Multicast to a group, in order.
     Send {
-        /// Who sends.
+        /// The sender.
         member: MemberId,
-        /// To whom.
+        /// The group.
         group: GroupId,
-        /// How ordered.
+        /// The service.
         service: Service,
-        /// What; opaque here.
+        /// The content; opaque here.
         payload: Bytes,
     },
-    /// Order a complaint: `suspect` is silent in `view` (the newest notice's id). By K4, enough of
-    /// them remove it.
+    /// Order a complaint: `suspect` is silent in `view` (the newest notice's id). If enough members
+    /// complain, the suspect is removed (K4).
     Complain {
-        /// Who complains.
+        /// The complainer.
         member: MemberId,
         /// In which group.
         group: GroupId,
         /// In which view.
         view: ViewId,
-        /// About whom.
+        /// The suspect.
         suspect: MemberId,
     },
-    /// Order a notice with cause `Refresh`: the same members, a new key. One member asks, not all.
+    /// Order a notice with cause `Refresh`: the same members, a new key. One member asks, not all
+    /// of them.
     Refresh {
-        /// Who asks.
+        /// The member that asks.
         member: MemberId,
         /// In which group.
         group: GroupId,
     },
     /// Order this transcript entry. The node verifies it first, as every other node will.
     Entry(Bytes),
-    /// An admission frame for a guest (or, when we are the guest, for the contact) over its link.
+    /// An admission frame for a guest, over its link. If we are the guest: for the contact.
     Guest {
-        /// To whom.
+        /// The guest, or the contact.
         to: NodeId,
         /// An admission message.
         payload: Bytes,
     },
-    /// Reach the node at this locator, whoever it is: a ticket, a command line, a configuration.
+    /// Reach the node at this locator, whoever it is. The locator comes from a ticket, a command
+    /// line or a configuration.
     Dial(Locator),
 }
 
 /// Node → member.
 #[derive(Debug, Clone)]
 pub enum ToMember {
-    /// Of one of its groups.
+    /// About one of the member's groups.
     Group(Indication),
-    /// A transcript entry took its place: at start, by catch-up, or in ring order. Verified by the
-    /// node; verify it too.
+    /// A transcript entry has its place: at the start, by catching up, or in ring order. The node
+    /// has verified it; verify it too.
     Entry(Bytes),
-    /// An admission frame came over a link from a guest, or from our contact when we are the guest.
+    /// An admission frame came over a link from a guest. If we are the guest: from our contact.
     Guest {
-        /// From whom, its key proved.
+        /// The sender, which has proved its key.
         from: NodeId,
         /// An admission message.
         payload: Bytes,
     },
-    /// A link came up: to a member's node (rostered) or as or to a guest.
+    /// A link came up: to a member's node (if it is on the roster), to a guest, or to our contact.
     LinkUp {
         /// The peer.
         node: NodeId,
         /// Whether our roster has it.
         rostered: bool,
-        /// Where.
+        /// The peer's locator.
         at: Locator,
     },
     /// A link went down.
@@ -103,12 +106,13 @@ pub enum ToMember {
         /// The peer.
         node: NodeId,
     },
-    /// The node joined or formed a configuration with these nodes; groups can be joined from now
-    /// on.
+    /// The node joined or formed a configuration with these nodes; from now on groups can be
+    /// joined.
     Configuration {
         /// The nodes.
         nodes: Vec<NodeId>,
     },
-    /// The send queue is full (`true`) or drained (`false`): hold application messages.
+    /// The send queue is full (`true`) or has drained (`false`). While it is full, hold application
+    /// messages.
     Congested(bool),
 }

@@ -2,16 +2,16 @@
 
 use folkmoot_base::{Cipher, Instant, Locator, MemberId, ModuleName, NodeId, UnixTime, ViewId};
 
-/// A happening, for logs, metrics, the console and tests. Holds no secret and no content.
+/// An event for logs, metrics, the console and tests. Holds no secret and no content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// The layer that speaks: "link", "ring", "group", "flush", "keying", "session", "admission".
+    /// The layer: "link", "ring", "group", "flush", "keying", "session", "admission".
     pub layer: &'static str,
     /// What happened, in one line of plain words.
     pub text: String,
 }
 
-/// How a node stands here.
+/// What a node is here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// The roster has it.
@@ -23,27 +23,27 @@ pub enum Standing {
 /// Why somebody is not in the view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Absence {
-    /// Asked, but has fewer votes than the charter wants.
+    /// Asked, but has fewer votes than the charter asks for.
     AwaitingVotes {
         /// Votes so far.
         have: u32,
         /// Votes needed.
         need: u32,
     },
-    /// The members have done their part; the charter's authority has yet to sign.
+    /// The members have done their part; the charter's authority has not signed yet.
     AwaitingAuthority {
         /// Whether one of its nodes is linked here.
         linked: bool,
-        /// When it last said anything here.
+        /// When a message from it last came here.
         heard: Option<Instant>,
         /// Why it does not sign, if it said so.
         refuses: Option<&'static str>,
     },
     /// Admitted, never seen here.
     NeverSeen,
-    /// Its node is silent since then.
+    /// Its node has been silent since then.
     SilentSince(Instant),
-    /// Its node is reachable but on another ring: other side of a split, or being merged.
+    /// Its node is reachable but on another ring: on the other side of a split, or being merged.
     OtherSide,
     /// Its node is here; the member has not joined the group.
     NotJoined,
@@ -100,9 +100,9 @@ pub struct MemberStatus {
     pub view: Option<ViewId>,
     /// Short name of the key epoch: a digest that reveals nothing of the key.
     pub epoch: Option<String>,
-    /// What agreed on its key.
+    /// The module that agreed on its key.
     pub module: Option<ModuleName>,
-    /// What seals under it.
+    /// The cipher that seals under it.
     pub cipher: Option<Cipher>,
     /// What is going on: "steady", or the state of the layer that is waiting, in plain words.
     pub activity: String,
@@ -119,21 +119,21 @@ pub struct MemberStatus {
 pub struct AuthorityReach {
     /// Its nodes that are linked here.
     pub linked: Vec<NodeId>,
-    /// When one of them last said anything here.
+    /// When a message from one of them last came here.
     pub heard: Option<Instant>,
 }
 
 /// One group that a member is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupStatus {
-    /// The installed secure view; which group it is of stands in it.
+    /// The installed secure view, which also names the group.
     pub view: ViewId,
     /// Its members.
     pub members: Vec<MemberId>,
     /// Short name of the key epoch.
     pub epoch: String,
-    /// What agreed on its key.
+    /// The module that agreed on its key.
     pub module: ModuleName,
-    /// What seals under it.
+    /// The cipher that seals under it.
     pub cipher: Cipher,
 }

@@ -1,9 +1,9 @@
 //! Control messages on the wire: the TLS presentation language (crate `tls_codec`), one encoding
 //! per value.
 //!
-//! A message type derives `TlsSize`, `TlsSerialize` and `TlsDeserializeBytes`; [`encode`] puts the
-//! version byte in front, [`decode`] refuses unknown versions, leftover bytes, and any input that
-//! is not the one encoding of what it says.
+//! A message type derives `TlsSize`, `TlsSerialize` and `TlsDeserializeBytes`. [`encode`] puts the
+//! version byte in front. [`decode`] refuses unknown versions, leftover bytes, and any input that
+//! is not the one encoding of its value.
 
 use bytes::Bytes;
 use std::io::Write;
@@ -12,7 +12,7 @@ pub use tls_codec::{self, DeserializeBytes, Serialize, Size, TlsDeserializeBytes
 /// The version of the control messages of this release; the first byte of each.
 pub const WIRE_VERSION: u8 = 1;
 
-/// Why bytes are not a message. Nobody is named: who sent them is for the layer to say.
+/// Why bytes are not a message. Names no sender: the layer that received the bytes does that.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -31,9 +31,9 @@ pub enum DecodeError {
     /// The input is longer than any message of its kind may be.
     #[error("{got} bytes where at most {most} may come")]
     TooLong {
-        /// Bytes that came.
+        /// Number of bytes that came.
         got: usize,
-        /// Bytes that may come.
+        /// Number of bytes allowed.
         most: usize,
     },
 }

@@ -1,5 +1,5 @@
-//! Behaviour that is broken on purpose: every checker of a property proves with it that it catches
-//! something.
+//! Behaviour that is broken on purpose. Every checker of a property uses it to prove that it
+//! catches a breach.
 //!
 //! The configuration of a layer holds a [`Mutant`]. Only a build with the feature `danger` can set
 //! one. In any other build a [`Mutant`] holds nothing and [`Mutant::is`] is always `false`, so the
@@ -23,7 +23,7 @@ impl<D> Mutant<D> {
     /// Nothing is broken.
     pub const NONE: Self = Self(None);
 
-    /// Whether `danger` is what is broken.
+    /// Whether `danger` is the broken behaviour.
     #[inline]
     pub fn is(&self, danger: D) -> bool
     where
@@ -58,7 +58,7 @@ impl<D> Default for Mutant<D> {
     }
 }
 
-/// What a [`Mutant`] does wrong. Each breaks a promise on purpose.
+/// What a [`Mutant`] does wrong. Each one breaks a promise on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Danger {
@@ -77,7 +77,7 @@ pub enum Danger {
     RingDropsOwn,
     /// Ring: a member installs the new configuration under another membership list.
     RingForeignMember,
-    /// Group: keeps members of lost nodes in the table.
+    /// Group: keeps members of lost nodes in its list.
     GroupKeepsLost,
     /// Flush: installs the view without waiting for FLUSH_OK of the others.
     FlushNoWait,
@@ -97,8 +97,8 @@ pub enum Danger {
     KeyingNoConfirm,
     /// Keying: the controller keeps its old share and the old key when somebody leaves.
     KeyingReusesKey,
-    /// Keying: a key is put into use although the roster has lost somebody of its view since the
-    /// run began (KEY-12).
+    /// Keying: puts a key into use although the roster has lost a member of its view since the run
+    /// began (KEY-12).
     KeyingKeepsExpelled,
     /// Session: goes on sealing under the old epoch after a removal (K3 off).
     SessionSealsAfterRemoval,
@@ -108,9 +108,9 @@ pub enum Danger {
     SessionPlain,
     /// Node: forwards group traffic to guests.
     NodeServesGuests,
-    /// Link: frames travel as they are, neither tag nor counter is checked.
+    /// Link: frames travel in the clear, and neither tag nor counter is checked.
     LinkPlain,
-    /// Ring: the ring number is not kept on disk, and so used again after a restart.
+    /// Ring: the ring number is not kept on disk, and so is used again after a restart.
     RingForgetsNumber,
     /// Flush: installs a view a second time.
     FlushRepeatsView,
@@ -118,7 +118,7 @@ pub enum Danger {
     FlushOmitsSelf,
     /// Member: hands messages of an epoch to the application before that epoch's view.
     MemberSpeaksEarly,
-    /// Member: hands what came last in a view to the application after the next view.
+    /// Member: hands the last messages of a view to the application after the next view.
     MemberSpeaksLate,
     /// Member: tells the application of a view twice.
     MemberRepeatsView,
@@ -129,17 +129,17 @@ pub enum Danger {
     /// Admission: a vote is not kept on disk before it is sent.
     AdmissionForgetsVote,
     /// Admission: a voter approves every decision that it wants in one ballot, and carries out all
-    /// that find a quorum there.
+    /// that find a quorum in it.
     AdmissionVotesTwice,
-    /// Admission and transcript: certificates of the group's key name no share-epoch that there is,
-    /// and are taken all the same.
+    /// Admission and transcript: certificates by the group's key name a share-epoch that does not
+    /// exist, and are accepted all the same.
     AdmissionNoShareEpoch,
-    /// Admission: shares that are over stay on disk.
+    /// Admission: shares of a past sharing stay on disk.
     AdmissionKeepsOldShares,
     /// Admission: a share is not on disk when its holder votes for the sharing.
     AdmissionForgetsShare,
-    /// Admission: a table that stands still stays.
+    /// Admission: a signing session that makes no progress is never ended.
     AdmissionTablesStay,
-    /// Admission: the voters' machines sign for a request together whether they approve it or not.
+    /// Admission: the voters' machines sign together for a request whether or not they approve it.
     AdmissionSignsUnasked,
 }

@@ -1,10 +1,10 @@
-//! Randomness comes in as an argument, so that a run is a seed (DECISIONS P1).
+//! Randomness comes in as an argument, so that the same seed gives the same run (DECISIONS P1).
 
 /// A source of uniformly random bytes: the operating system in the runtime, a seeded generator in
 /// the simulator.
 pub trait Entropy {
-    /// Fills `out` with fresh random bytes. Does not fail: a runtime without entropy must not get
-    /// here.
+    /// Fills `out` with fresh random bytes. Cannot fail: a runtime without entropy must stop before
+    /// it calls this.
     fn fill(&mut self, out: &mut [u8]);
 }
 

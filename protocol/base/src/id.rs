@@ -1,4 +1,5 @@
-//! Who and what: identifiers that are digests, so that nobody chooses his own.
+//! Identifiers of nodes, members, groups and entries. They are digests, so nobody can choose their
+//! own.
 
 use crate::codec::{DeserializeBytes, Serialize, Size, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::limits::GROUP_NAME_BYTES_MAX;
@@ -88,17 +89,17 @@ macro_rules! digest_id {
 }
 
 digest_id!(
-    /// One running ground floor: SHA-256 of its public key's SPKI (DER).
+    /// One running lower stack: SHA-256 of its public key's SPKI (DER).
     NodeId, "node"
 );
 digest_id!(
-    /// One admitted party: SHA-256 of its public key's SPKI (DER). A program that embeds everything
-    /// has one key in both seats, hence equal bytes; see [`MemberId::node`].
+    /// One admitted party: SHA-256 of its public key's SPKI (DER). A program that embeds both
+    /// stacks uses one key for both, hence equal bytes; see [`MemberId::node`].
     MemberId, "member"
 );
 digest_id!(
-    /// A group: SHA-256("folkmoot group v1" ‖ charter bytes), or of (label ‖ ring's GroupId ‖ name)
-    /// for a group without a charter of its own (DECISIONS N1).
+    /// A group: SHA-256("folkmoot group v1" ‖ charter bytes). For a group without a charter of its
+    /// own: SHA-256(label ‖ ring's GroupId ‖ name) (DECISIONS N1).
     GroupId, "group"
 );
 digest_id!(
@@ -136,13 +137,13 @@ impl NodeId {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupName(String);
 
-/// Why a text is no group name.
+/// Why a text is not a group name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Empty, or too long.
+    /// It is empty or too long.
     #[error("a group name has 1 to {GROUP_NAME_BYTES_MAX} bytes, not {0}")]
     Length(usize),
-    /// Holds a control character.
+    /// It contains a control character.
     #[error("a group name holds no control characters")]
     Control,
 }

@@ -1,5 +1,4 @@
-//! What the group layer of a node indicates to a member: the stair carries it from the one to the
-//! other.
+//! What the group layer of a node tells a member; attach carries it from one to the other.
 
 use crate::{Cause, GroupId, MemberId, Service, ViewId};
 use bytes::Bytes;
@@ -15,10 +14,10 @@ pub enum Indication {
         view: ViewId,
         /// All members once it is installed, sorted: in the same order everywhere.
         members: Vec<MemberId>,
-        /// Members of the notice before who did not stay all the way since. Some are gone; others
-        /// are gone and back, and then in `members` too.
+        /// Members of the previous notice that did not stay all the time since. Some are gone;
+        /// others have left and come back, and then they are in `members` too.
         removed: Vec<MemberId>,
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
     /// From here on, promises of the old configuration hold only among those who are not lost. A
@@ -33,25 +32,25 @@ pub enum Indication {
     Deliver {
         /// Which group.
         group: GroupId,
-        /// Who sent it, by the word of its node.
+        /// Who sent it, according to the sender's node.
         sender: MemberId,
-        /// Ordered how.
+        /// The service.
         service: Service,
-        /// What: a slice of what the ring delivered.
+        /// The content: a slice of what the ring delivered.
         payload: Bytes,
     },
-    /// This member is no longer in the group: it left, or was removed. It gets no more notices.
+    /// This member is no longer in the group: it left, or was removed. It gets no further notices.
     Removed {
         /// Which group.
         group: GroupId,
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
     /// This member's join was refused, by every node alike.
     Refused {
         /// Which group.
         group: GroupId,
-        /// Why.
+        /// The reason.
         refusal: JoinRefusal,
     },
 }

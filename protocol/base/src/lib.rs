@@ -1,9 +1,9 @@
-//! The nouns that two layers say: identifiers, views, services, time, entropy, secrets, bytes on
-//! the wire, limits.
+//! The types that several layers share: identifiers, views, services, time, entropy, secrets, the
+//! encoding of messages, limits.
 //!
 //! Everything here is plain data. Nothing reads a clock, opens a socket, starts a thread or draws
-//! from the operating system: time and randomness are arguments ([`Instant`], [`UnixTime`],
-//! [`Entropy`]), bytes to keep are an output ([`Persist`]).
+//! randomness from the operating system. Time and randomness are arguments ([`Instant`],
+//! [`UnixTime`], [`Entropy`]), and bytes to keep are an output ([`Persist`]).
 
 pub mod codec;
 pub mod danger;

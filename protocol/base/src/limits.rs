@@ -1,4 +1,4 @@
-//! Every bound in one place, with the relations between them proved at compile time.
+//! The bounds that several layers share. The relations between them are proved at compile time.
 
 use core::time::Duration;
 
@@ -17,8 +17,8 @@ pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const DATAGRAM_BYTES_MAX: usize = 1_452;
 /// Largest frame that fits one datagram once a link has sealed it, in bytes.
 pub const FRAME_BYTES_MAX: usize = 1_400;
-/// Largest frame that a link takes, splitting it into fragments, in bytes (a JOIN or commit token
-/// of 64 nodes fits).
+/// Largest frame that a link accepts and splits into fragments, in bytes (a JOIN or commit token of
+/// 64 nodes fits).
 pub const LONG_FRAME_BYTES_MAX: usize = 64 * 1024;
 /// Most bytes of application messages that wait in a node for the token.
 pub const SEND_QUEUE_BYTES_MAX: usize = 2 * (MESSAGE_BYTES_MAX + 1024 * 1024);
@@ -32,9 +32,9 @@ pub const ENTRIES_MAX: usize = 100_000;
 pub const GUESTS_MAX: usize = 32;
 /// Most admission requests that a group keeps open at once.
 pub const REQUESTS_MAX: usize = 128;
-/// Messages after which a key epoch must end; far below what the AEAD allows.
+/// Number of messages after which a key epoch must end; far below what the AEAD allows.
 pub const SEALS_PER_EPOCH_MAX: u64 = 1 << 32;
-/// How old a key grows before the members make another, unless the charter says otherwise.
+/// How old a key becomes before the members make another, unless the charter says otherwise.
 pub const EPOCH_AGE: Duration = Duration::from_secs(3_600);
 /// How long a member waits for another's step before it complains.
 pub const STEP_DEADLINE: Duration = Duration::from_millis(3_000);

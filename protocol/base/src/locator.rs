@@ -1,4 +1,4 @@
-//! Where a transport finds someone.
+//! Locators: where a transport finds a node.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -14,7 +14,7 @@ pub enum Locator {
     Udp(SocketAddr),
 }
 
-/// Why a text is no locator.
+/// Why a text is not a locator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no locator; write udp/ADDRESS:PORT")]
 pub struct LocatorError(pub String);

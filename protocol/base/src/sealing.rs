@@ -1,5 +1,6 @@
 //! Sealing to a key: HPKE in base mode (RFC 9180 section 5.1.1) with HKDF-SHA-256 and
-//! ChaCha20-Poly1305, by two KEMs. Signatures outside or inside say who sealed.
+//! ChaCha20-Poly1305, by two KEMs. Base mode does not say who sealed: a signature outside or inside
+//! does.
 
 use crate::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::{Entropy, Secret};
@@ -14,7 +15,7 @@ pub type Hybrid = hpke::kem::XWing;
 /// DHKEM(X25519, HKDF-SHA256): 32 bytes for each recipient.
 pub type Classic = hpke::kem::X25519HkdfSha256;
 
-/// What is sealed to a key.
+/// A text sealed to a key.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Sealed {
     /// The encapsulated key.
@@ -23,7 +24,7 @@ pub struct Sealed {
     pub body: Blob,
 }
 
-/// A pair of keys to be written to. The private one is erased when dropped.
+/// A key pair of somebody to whom others seal. The private key is erased when dropped.
 pub struct OpeningKey<K: Kem> {
     private: K::PrivateKey,
     public: Vec<u8>,
@@ -36,7 +37,8 @@ impl<K: Kem> core::fmt::Debug for OpeningKey<K> {
 }
 
 impl<K: Kem> OpeningKey<K> {
-    /// The pair that follows from `seed`, the same for all who have it (RFC 9180, DeriveKeyPair).
+    /// The pair that follows from `seed`: the same seed gives the same pair (RFC 9180,
+    /// DeriveKeyPair).
     pub fn derive(seed: &Secret<[u8; 32]>) -> Self {
         let (private, public) = K::derive_keypair(seed.expose());
         Self { private, public: public.to_bytes().to_vec() }
@@ -68,8 +70,8 @@ impl<K: Kem> OpeningKey<K> {
     }
 }
 
-/// Seals `plain` to the public key `to` under `info`, which both sides know. `None` if that is no
-/// key. Draws 64 bytes at most.
+/// Seals `plain` to the public key `to` under `info`, which both sides know. `None` if `to` is not
+/// a key. Draws at most 64 bytes.
 pub fn seal<K: Kem>(to: &[u8], info: &[u8], plain: &[u8], entropy: &mut dyn Entropy) -> Option<Sealed> {
     let to = K::PublicKey::from_bytes(to).ok()?;
     let mode = OpModeS::<K>::Base;
@@ -85,7 +87,7 @@ pub fn seal<K: Kem>(to: &[u8], info: &[u8], plain: &[u8], entropy: &mut dyn Entr
     Some(Sealed { encapsulated: encapsulated.to_bytes().to_vec().into(), body: body.into() })
 }
 
-/// Our entropy in the library's words.
+/// Our entropy behind the library's interface.
 struct Draw<'a>(&'a mut dyn Entropy);
 
 impl TryRng for Draw<'_> {

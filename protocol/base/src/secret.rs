@@ -9,12 +9,12 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 pub struct Secret<T: Zeroize>(T);
 
 impl<T: Zeroize> Secret<T> {
-    /// Takes `value` into custody.
+    /// Takes over `value`.
     pub fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// Looks at the value. Keep the borrow short, and never log it.
+    /// Borrows the value. Keep the borrow short, and never log the value.
     pub fn expose(&self) -> &T {
         &self.0
     }

@@ -1,15 +1,15 @@
-//! What must be on disk before anything that relies on it leaves (DECISIONS O4).
+//! What must be on disk before any output that relies on it leaves (DECISIONS O4).
 
 use bytes::Bytes;
 
-/// Every table that a layer owns.
+/// All tables of the layers.
 pub const TABLES: &[&str] = &["ring", "transcript", "vote", "request", "keying", "locator"];
 
 /// A key in the store: a table and a key inside it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreKey {
-    /// The table; one owner layer each: "ring", "transcript", "vote", "request", "keying",
-    /// "locator" ([`TABLES`]); and "attached", where several members share a disk.
+    /// The table. Each has one layer as its owner: "ring", "transcript", "vote", "request",
+    /// "keying", "locator" ([`TABLES`]); and "attached", if several members share a disk.
     pub table: &'static str,
     /// The key inside the table, at most 64 bytes (128 in "attached").
     pub key: Bytes,
@@ -19,9 +19,9 @@ pub struct StoreKey {
 /// effect.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Persist {
-    /// Where.
+    /// The key.
     pub key: StoreKey,
-    /// What; `None` deletes.
+    /// The value; `None` deletes.
     pub value: Option<Bytes>,
 }
 

@@ -1,5 +1,5 @@
-//! What a charter can name of cryptography: modules that agree on keys, and ciphers that seal under
-//! them.
+//! The cryptography that a charter can name: modules that agree on keys, and ciphers that seal
+//! under them.
 
 /// The modules of key agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub enum ModuleName {
 const GDH_MEMBERS_MAX: usize = 8;
 
 impl ModuleName {
-    /// Every module that there is.
+    /// Every module.
     pub const ALL: &[Self] = &[
         Self::Gdh,
         Self::Ckd,
@@ -41,15 +41,15 @@ impl ModuleName {
         Self::MlsHybrid,
     ];
 
-    /// What a charter that names no module gets for so many members (DECISIONS K6): GDH to eight,
-    /// then TGDH. Both are contributory.
+    /// The default for so many members if the charter names no module (DECISIONS K6): GDH up to
+    /// eight, then TGDH. Both are contributory.
     pub fn by_size(members: usize) -> Self {
         if members > GDH_MEMBERS_MAX { Self::Tgdh } else { Self::Gdh }
     }
 
-    /// Whether every member has a share of its own in every key. Not so where one makes the key,
-    /// nor in a Dutta–Barua join, where most of the old members only listen; a charter takes these
-    /// by name.
+    /// Whether every member has a share of its own in every key. It has none if one member makes
+    /// the key, nor in a Dutta–Barua join, where most of the old members only listen. A charter
+    /// uses these modules only if it names them.
     pub fn contributory(self) -> bool {
         match self {
             Self::Gdh | Self::Bd | Self::Tgdh | Self::Str => true,
@@ -57,8 +57,8 @@ impl ModuleName {
         }
     }
 
-    /// The same with ML-KEM-768 in every exchange between two; `None` for a module that has no such
-    /// form.
+    /// The same module with ML-KEM-768 in every exchange between two members; `None` if the module
+    /// has no such form.
     pub fn hybrid(self) -> Option<Self> {
         match self {
             Self::Ckd | Self::CkdHybrid => Some(Self::CkdHybrid),
@@ -67,12 +67,13 @@ impl ModuleName {
         }
     }
 
-    /// Whether it is such a form. A charter asks for it by `hybrid = true`, not by its name.
+    /// Whether this is a form with ML-KEM-768. A charter asks for it by `hybrid = true`, not by its
+    /// name.
     pub fn is_hybrid(self) -> bool {
         self.hybrid() == Some(self)
     }
 
-    /// The name under signatures, and, but for hybrid forms, in charters.
+    /// The name under signatures and, except for hybrid forms, in charters.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Gdh => "gdh",
@@ -104,7 +105,7 @@ pub enum Keying {
 }
 
 impl Keying {
-    /// The word for [`Self::BySize`].
+    /// The word in charters for [`Self::BySize`].
     const BY_SIZE: &'static str = "by-size";
 
     /// The module of a view of so many members.
@@ -115,7 +116,7 @@ impl Keying {
         }
     }
 
-    /// Whether each module that it may choose is contributory.
+    /// Whether every module that this may choose is contributory.
     pub fn contributory(self) -> bool {
         match self {
             Self::BySize => true,
@@ -123,8 +124,8 @@ impl Keying {
         }
     }
 
-    /// The same with ML-KEM-768 in every exchange between two; `None` where a module that it may
-    /// choose has no such form.
+    /// The same choice with ML-KEM-768 in every exchange between two members; `None` if a module
+    /// that it may choose has no such form.
     pub fn hybrid(self) -> Option<Self> {
         match self {
             Self::BySize => None,
@@ -140,8 +141,8 @@ impl Keying {
         }
     }
 
-    /// Reads what [`Self::as_str`] writes of what a charter can name: no hybrid form, which has a
-    /// field of its own.
+    /// Reads what [`Self::as_str`] writes, for modules that a charter can name. A hybrid form is
+    /// not one of them: it has a field of its own.
     pub fn from_name(name: &str) -> Option<Self> {
         if name == Self::BY_SIZE {
             return Some(Self::BySize);
@@ -150,19 +151,19 @@ impl Keying {
     }
 }
 
-/// The ciphers that seal messages: authenticated, with associated data, keys of 32 and nonces of 12
-/// bytes.
+/// The ciphers that seal messages. All are authenticated, with associated data, keys of 32 bytes
+/// and nonces of 12 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Cipher {
-    /// AES-256-GCM: the fastest where the processor helps.
+    /// AES-256-GCM: the fastest if the processor has instructions for it.
     #[default]
     Aes256Gcm,
-    /// ChaCha20-Poly1305 (RFC 8439): even and fast in software.
+    /// ChaCha20-Poly1305 (RFC 8439): fast in software, whatever the processor.
     ChaCha20Poly1305,
 }
 
 impl Cipher {
-    /// Every cipher that there is.
+    /// Every cipher.
     pub const ALL: &[Self] = &[Self::Aes256Gcm, Self::ChaCha20Poly1305];
 
     /// The word in charters and under derived keys.

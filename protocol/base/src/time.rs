@@ -1,4 +1,4 @@
-//! Time is an argument: monotonic for timers, wall-clock only where certificates are judged.
+//! Time is an argument: monotonic for timers, wall-clock time only to judge certificates.
 
 use crate::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use core::ops::{Add, Sub};
@@ -9,7 +9,7 @@ use core::time::Duration;
 pub struct Instant(pub u64);
 
 impl Instant {
-    /// How long ago `earlier` was; zero if it lies ahead.
+    /// How long ago `earlier` was; zero if it is in the future.
     pub fn since(self, earlier: Instant) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }

@@ -1,24 +1,24 @@
-//! Configurations of nodes and views of members, and why they change.
+//! Configurations of nodes, views of members, and why they change.
 
 use crate::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize, codec_enum};
 use crate::{GroupId, NodeId};
 
-/// Names what the ring installs (DECISIONS N2). Ordered by `ring_seq` first.
+/// Identifies what the ring installs (DECISIONS N2). Ordered by `ring_seq` first.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
 )]
 pub struct ConfigurationId {
-    /// Grows with every attempt; persisted before the JOIN that shows it.
+    /// Grows with every attempt; persisted before a JOIN shows it.
     pub ring_seq: u64,
     /// The node that made the commit token.
     pub representative: NodeId,
-    /// Drawn by the representative, so that an id restored from an old disk still is not one seen
-    /// before.
+    /// Drawn by the representative, so that an id is new even if the disk was restored from an old
+    /// copy.
     pub nonce: [u8; 16],
 }
 
-/// Names a view of one group: the ring's configuration, and the number of the message in it that
-/// caused the view.
+/// Identifies a view of one group: by the ring's configuration, and by the number of the message in
+/// it that caused the view.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
 )]
@@ -44,7 +44,7 @@ codec_enum! {
         Join = 1,
         /// A member left the group.
         Leave = 2,
-        /// A member was detached by its node, or went away without a word.
+        /// A member was detached by its node, or went away without saying so.
         Detach = 3,
         /// Nodes were lost, came back, or were heard for the first time.
         Network = 4,

@@ -1,5 +1,5 @@
-//! Several members on one node: each hears what is meant for it, and no two write to one place of
-//! the store.
+//! Several members on one node: each hears what is meant for it, and no two write to the same key
+//! of the store.
 
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, ToNode, Upper, UpperOutput, stored_for};
@@ -23,7 +23,7 @@ impl Entropy for Nothing {
     }
 }
 
-/// Tells the application every word it hears, and answers a message with one of its own.
+/// Tells the application every message it hears, and answers a message with one of its own.
 #[derive(Debug)]
 struct Scribe {
     me: MemberId,
@@ -189,7 +189,8 @@ fn pairs_of_no_known_table_or_form_are_passed_over() {
 }
 
 proptest! {
-    /// Whatever two members keep, under whatever keys, each finds its own again and nothing else.
+    /// Whatever two members keep, and under whatever keys, each finds its own again and nothing
+    /// else.
     #[test]
     fn each_finds_its_own_again(
         pairs in prop::collection::vec((any::<bool>(), 0_usize..6, prop::collection::vec(any::<u8>(), 0..64)), 0..20),

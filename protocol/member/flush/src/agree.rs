@@ -1,18 +1,18 @@
-//! The change being agreed: whose FLUSH_OK is there, whose is missing, and how long we wait.
+//! The change being agreed: whose FLUSH_OK has come, whose is missing, and how long we wait.
 
 use core::time::Duration;
 use folkmoot_base::limits::{MEMBERS_MAX, STEP_DEADLINE};
 use folkmoot_base::{Blob, Cause, Digest, Instant, MemberId, ViewId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long a FLUSH_OK may be missing before we complain, unless a step may take longer than usual.
-/// It is twice a step: a member may hold its flush because its key agreement waits on somebody
-/// (rule H), and must first have had the time to get rid of that one.
+/// How long a FLUSH_OK may be missing before we complain, unless the charter allows longer steps.
+/// It is twice a step. A member may hold its flush because its key agreement waits for another
+/// member (rule H), and must first have had the time to have that one removed.
 pub(crate) const FLUSH_DEADLINE: Duration = STEP_DEADLINE.saturating_mul(2);
 /// Longest back-off between complaints, in deadlines.
 const BACK_OFF_MAX: u32 = 8;
-/// Changes after which a FLUSH_OK for a view that nobody announced is forgotten, and most such
-/// views.
+/// After so many changes a FLUSH_OK for a view that nobody announced is forgotten; also the most
+/// such views.
 pub(crate) const EARLY_VIEWS_MAX: usize = 200;
 
 /// What a member says with FLUSH_OK.
@@ -24,7 +24,7 @@ pub(crate) struct FlushOk {
     pub(crate) brings: Blob,
 }
 
-/// What each member said last.
+/// What each member last said.
 pub(crate) type FlushOks = BTreeMap<MemberId, FlushOk>;
 
 /// The newest notice, not yet installed.
@@ -50,7 +50,7 @@ impl Pending {
         Self { view, members, cause, flush_oks, deadline: None, back_off: 1 }
     }
 
-    /// The digest that all gave, once all have given the same.
+    /// The digest that all members gave, once all have given the same.
     pub(crate) fn agreed(&self) -> Option<Digest> {
         let first = self.flush_oks.values().next()?.heads;
         let complete = self.flush_oks.len() == self.members.len();
@@ -61,14 +61,14 @@ impl Pending {
         self.members.iter().filter(|member| !self.flush_oks.contains_key(*member)).copied().collect()
     }
 
-    /// Starts the clock, if it does not run.
+    /// Starts the clock, if it is not running.
     pub(crate) fn wait(&mut self, now: Instant, patience: Duration) {
         if self.deadline.is_none() {
             self.deadline = Some(now + patience);
         }
     }
 
-    /// If the deadline has passed: whom to complain about; the next deadline is later.
+    /// If the deadline has passed: the members to complain about. The next deadline is later.
     pub(crate) fn overdue(
         &mut self,
         now: Instant,
@@ -89,8 +89,8 @@ impl Pending {
         })
     }
 
-    /// FLU-06: those whose heads are not those of the most; of two as frequent, those of the
-    /// smallest member count.
+    /// FLU-06: the members whose heads differ from those of the most members. If two heads are as
+    /// frequent, those of the smallest member count.
     fn minority(&self) -> Vec<MemberId> {
         let mut counts: Vec<(Digest, usize)> = Vec::new();
         for FlushOk { heads, .. } in self.flush_oks.values() {
@@ -105,7 +105,7 @@ impl Pending {
     }
 }
 
-/// FLUSH_OK of members whom the notice has reached before us.
+/// FLUSH_OKs of members that the notice has reached before us.
 #[derive(Debug, Default)]
 pub(crate) struct Early {
     views: BTreeMap<ViewId, (u64, FlushOks)>,
@@ -126,7 +126,7 @@ impl Early {
         true
     }
 
-    /// What is kept for `view`; older ones are forgotten.
+    /// The FLUSH_OKs that are kept for `view`; those for older views are forgotten.
     pub(crate) fn take(&mut self, view: &ViewId) -> FlushOks {
         self.changes = self.changes.saturating_add(1);
         let flush_oks = self.views.remove(view).map_or_else(FlushOks::new, |(_, kept)| kept);

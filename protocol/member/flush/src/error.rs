@@ -7,37 +7,38 @@ use folkmoot_base::{MemberId, ViewId};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlushError {
-    /// A member multicast bytes that are no flush frame.
+    /// A member multicast bytes that are not a flush frame.
     #[error("{peer} sent bytes that are no flush frame")]
     PeerMalformed {
-        /// Who.
+        /// The member that did.
         peer: MemberId,
         /// What is wrong with them.
         #[source]
         source: DecodeError,
     },
-    /// A member that is not in the view, or no longer, spoke in it.
+    /// A member sent a message in a view that it is not in, or no longer in.
     #[error("{0} is not present in the view")]
     PeerNotPresent(MemberId),
     /// A message of another view than the installed one.
     #[error("{0} sent in another view")]
     PeerOtherView(MemberId),
-    /// A message came with another service than its sender wrote.
+    /// A message came with another service than its sender named.
     #[error("{0}'s message came with another service than it was sent with")]
     PeerService(MemberId),
-    /// A FLUSH_OK for a view of which we know nothing, beyond what is kept.
+    /// A FLUSH_OK for a view that we do not know, and there is no room to keep it.
     #[error("{0} speaks of an unknown view")]
     PeerUnknownView(MemberId),
     /// A notice that does not list us, is of another group, or is not newer than the one before.
     #[error("notice {0} does not follow")]
     LocalNotice(ViewId),
-    /// No sending now: no view yet, or between our flush and the next view, or after leaving.
+    /// Nothing may be sent now: there is no view yet, or we have answered the flush and the next
+    /// view is not there, or we have left.
     #[error("sending is not allowed now")]
     LocalNotAllowed,
-    /// What the layer above brings along is longer than it may be.
+    /// What the layer above brings along is longer than allowed.
     #[error("{0} bytes are too many to bring along")]
     LocalTooLong(usize),
-    /// Nobody asked for a flush, or it was given already.
+    /// Nobody asked for a flush, or the flush was answered already.
     #[error("no flush request is open")]
     LocalNotAsked,
 }

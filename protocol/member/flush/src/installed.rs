@@ -1,4 +1,4 @@
-//! The installed view, and who of it is still with us.
+//! The installed view, and which of its members are still with us.
 
 use crate::View;
 use crate::agree::Pending;
@@ -12,12 +12,12 @@ pub(crate) struct Installed {
     pub(crate) id: ViewId,
     pub(crate) tag: ViewTag,
     pub(crate) members: BTreeSet<MemberId>,
-    /// Came with us all the way since: neither lost nor removed.
+    /// Came along with us ever since: neither lost nor removed.
     with_me: BTreeSet<MemberId>,
-    /// Not removed by a notice: what they sent in the view still counts (a lost one's until the
+    /// Not removed by a notice: what they sent in the view still counts (for a lost one, until the
     /// next notice).
     heard: BTreeSet<MemberId>,
-    /// Said that they have it.
+    /// Have said that they have installed it.
     received: BTreeSet<MemberId>,
     pub(crate) signalled: bool,
 }
@@ -57,7 +57,7 @@ impl Installed {
         }
     }
 
-    /// Whether all who are with us are known to have the view.
+    /// Whether all members that are with us are known to have the view.
     pub(crate) fn is_stable(&self) -> bool {
         self.with_me.is_subset(&self.received)
     }

@@ -1,5 +1,5 @@
-//! One picture for all members that share a view: no message crosses a view, and members that move
-//! on together have seen the same.
+//! Views in which all members have the same picture: no message crosses a view, and members that
+//! move on together have seen the same messages.
 //!
 //! ```text
 //!          notice                flush_ok             last FLUSH_OK in order         last FLUSH_RECV
@@ -8,9 +8,9 @@
 //!                       |  above, once        '--FLUSH_OK at once, no question      |
 //!                       '-----------------------------------------------------------'
 //! ```
-//! One [`Flush`] for each (member, group). Everything it hears comes from one total order for each
-//! configuration, and it decides by that order alone. So all members that move together decide
-//! alike. Rules `FLU-NN`: docs/protocol/flush.md.
+//! There is one [`Flush`] for each (member, group). Everything that it hears comes from one total
+//! order for each configuration, and it decides by that order alone. So all members that move
+//! together decide alike. Rules `FLU-NN`: docs/protocol/flush.md.
 //!
 //! How to drive it: call, then take [`Flush::poll_output`] until `None`, then
 //! [`Flush::poll_timeout`].
@@ -35,7 +35,7 @@ use std::collections::{BTreeSet, VecDeque};
 /// Bytes in front of each message's payload.
 pub const DATA_HEADER_BYTES: usize = 18;
 
-/// What the caller decides.
+/// The settings.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// This member.
@@ -46,18 +46,18 @@ pub struct Config {
     pub danger: Mutant,
 }
 
-/// Where a flush stands.
+/// The state of a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// No view yet, no notice yet.
     Joining,
-    /// A view is installed, and all are known to have it.
+    /// A view is installed, and all members are known to have it.
     Steady,
     /// The layer above is asked to flush.
     Authorize,
     /// Our FLUSH_OK is sent; those of the others are awaited.
     Agree,
-    /// A view is installed; not all have said so.
+    /// A view is installed; not all members have said that they have it.
     Verify,
 }
 
@@ -71,23 +71,23 @@ pub struct Flush {
     /// Digest of the heads of our transcript.
     heads: Digest,
     installed: Option<Installed>,
-    /// A notice came and its view, or one after it, is not installed yet.
+    /// A notice has come, and neither its view nor a later one is installed yet.
     changing: bool,
-    /// The newest notice, unless somebody of it was lost since: then another one is certain to
-    /// come.
+    /// The newest notice. `None` if one of its members was lost since: then another notice is
+    /// certain to come.
     pending: Option<Pending>,
-    /// Why the view changes, all notices since the installed view taken together.
+    /// Why the view changes: the causes of all notices since the installed view, taken together.
     cause: Option<Cause>,
     newest: Option<ViewId>,
     early: Early,
-    /// The layer above is asked and has not answered.
+    /// The layer above was asked, and has not answered.
     asked: bool,
     /// The layer above has answered, or there is no view yet: from now on we send FLUSH_OK by
     /// ourselves.
     authorised: bool,
-    /// What the layer above brings into the next view, from its flush on.
+    /// What the layer above brings into the next view, from its answer to the flush on.
     brings: Blob,
-    /// The FLUSH_OK that we sent last, and whether it is still on its way.
+    /// The FLUSH_OK that we last sent, and whether it is still on its way.
     said: Option<(ViewId, FlushOk)>,
     saying: bool,
     leaving: bool,
@@ -116,14 +116,14 @@ impl Flush {
         }
     }
 
-    /// The same, where a step may take so long: each FLUSH_OK is waited for twice that, but never
+    /// The same, with steps of this length: each FLUSH_OK is awaited for twice that, but never for
     /// less than usual.
     #[must_use]
     pub fn with_step_deadline(self, step: Duration) -> Self {
         Self { patience: step.saturating_mul(2).max(agree::FLUSH_DEADLINE), ..self }
     }
 
-    /// The group's notice: the newest one alone is agreed on, and takes the place of any before it.
+    /// The group's notice. Only the newest one is agreed on, and it replaces any earlier one.
     ///
     /// # Errors
     /// [`FlushError::LocalNotice`].
@@ -162,7 +162,7 @@ impl Flush {
         Ok(())
     }
 
-    /// The group's transitional signal: the nodes of `lost` did not come along.
+    /// The group's transitional signal: the nodes of the members in `lost` did not come along.
     pub fn transitional(&mut self, lost: &[MemberId]) {
         let lost: BTreeSet<MemberId> = lost.iter().copied().collect();
         if self.concerns(&lost) {
@@ -171,8 +171,8 @@ impl Flush {
         if let Some(installed) = &mut self.installed {
             installed.lose(&lost);
         }
-        // FLU-08: a view of somebody lost is not agreed on any more; a notice without it is certain
-        // to come.
+        // FLU-08: a view with a lost member is not agreed on any more; a notice without that member
+        // is certain to come.
         if self.pending.as_ref().is_some_and(|pending| !pending.members.is_disjoint(&lost)) {
             self.pending = None;
         }
@@ -213,12 +213,12 @@ impl Flush {
         self.speak(now);
     }
 
-    /// The layer above sends no more in the installed view. `brings` goes with our FLUSH_OK to all,
-    /// who find it in [`View::brought`]: whatever becomes of the change, it is said again for each
-    /// newer notice until a view is installed.
+    /// The layer above sends no more in the installed view. `brings` goes to all members with our
+    /// FLUSH_OK, and they find it in [`View::brought`]. It is repeated for each newer notice until
+    /// a view is installed.
     ///
     /// # Errors
-    /// [`FlushError::LocalNotAsked`] without an open request, or a second time;
+    /// [`FlushError::LocalNotAsked`] if there is no open request, or at a second call;
     /// [`FlushError::LocalTooLong`].
     pub fn flush_ok(&mut self, now: Instant, brings: Bytes) -> Result<(), FlushError> {
         if !self.asked {
@@ -245,9 +245,9 @@ impl Flush {
         Ok(())
     }
 
-    /// The header of a message sent now, for a caller that builds the frame in place (header, then
-    /// payload) and multicasts it itself, before any other call to this layer and with the service
-    /// returned.
+    /// The header of a message that is sent now, for a caller that builds the frame in place
+    /// (header, then payload). The caller multicasts the frame itself, with the service returned,
+    /// before any other call to this layer.
     ///
     /// # Errors
     /// [`FlushError::LocalNotAllowed`].
@@ -273,7 +273,7 @@ impl Flush {
             self.out.push_back(Output::Complain { view, suspects });
         }
         if unheard {
-            // Our own FLUSH_OK did not come back: say it again.
+            // Our own FLUSH_OK did not come back: send it again.
             self.said = None;
             self.saying = false;
             self.speak(now);
@@ -290,7 +290,7 @@ impl Flush {
         self.pending.as_ref().and_then(|pending| pending.deadline).filter(|_| !self.leaving)
     }
 
-    /// Where it stands.
+    /// The state.
     pub fn phase(&self) -> Phase {
         match &self.installed {
             _ if self.changing && self.authorised => Phase::Agree,
@@ -316,7 +316,7 @@ impl Flush {
         self.pending.as_ref().map_or_else(Vec::new, Pending::missing)
     }
 
-    /// K1: who is removed is not with us any more, and that is signalled at this place.
+    /// K1: the removed members are no longer with us, and that is signalled at this place.
     fn shrink(&mut self, mut removed: BTreeSet<MemberId>, members: &BTreeSet<MemberId>) {
         let known = self.installed.iter().flat_map(|installed| installed.members.iter());
         removed.extend(known.filter(|member| !members.contains(member)));
@@ -328,7 +328,7 @@ impl Flush {
         }
     }
 
-    /// Whether any of `gone` is of the installed view, or of the one being agreed.
+    /// Whether any of `gone` is a member of the installed view, or of the one being agreed.
     fn concerns(&self, gone: &BTreeSet<MemberId>) -> bool {
         let installed = self.installed.iter().any(|installed| !installed.members.is_disjoint(gone));
         installed || self.pending.iter().any(|pending| !pending.members.is_disjoint(gone))

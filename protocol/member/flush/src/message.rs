@@ -19,10 +19,10 @@ use folkmoot_base::{Blob, DecodeError, Digest, Service, ViewId, digest};
 
 const DATA: u8 = 0xD1;
 const TAG_BYTES: usize = 16;
-/// The most that the layer above may bring along.
+/// The most bytes that the layer above may bring along.
 pub const BRINGS_BYTES_MAX: usize = 64;
 
-/// A view in few bytes: the head of a digest of its id.
+/// A short name of a view: the first bytes of a digest of its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ViewTag(pub [u8; TAG_BYTES]);
 
@@ -38,11 +38,11 @@ impl ViewTag {
     }
 }
 
-/// What one member tells all.
+/// A message from one member to all.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Control {
-    /// I send no more in the view before this one.
+    /// The sender sends no more in the view before this one.
     #[tls_codec(discriminant = 1)]
     FlushOk {
         /// The view to come: the newest notice.
@@ -53,10 +53,10 @@ pub enum Control {
         /// layer does not look at it.
         brings: Blob,
     },
-    /// I have installed this view.
+    /// The sender has installed this view.
     #[tls_codec(discriminant = 2)]
     FlushReceived {
-        /// Which.
+        /// Which view.
         view: ViewId,
     },
 }
@@ -70,9 +70,9 @@ pub enum Frame {
     Data {
         /// In which view it was sent.
         tag: ViewTag,
-        /// How its sender wanted it ordered.
+        /// The service that its sender asked for.
         service: Service,
-        /// What.
+        /// The payload.
         payload: Bytes,
     },
 }

@@ -1,9 +1,9 @@
-//! What the flush layer says.
+//! The outputs of the flush layer.
 
 use bytes::Bytes;
 use folkmoot_base::{Cause, Digest, MemberId, Service, ViewId};
 
-/// What goes out. Order counts.
+/// An output of the flush layer. Order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Multicast this frame to the group, after everything multicast before; it comes back through
@@ -14,7 +14,7 @@ pub enum Output {
         /// A frame of this layer.
         bytes: Bytes,
     },
-    /// The view will change: send what you must, then call [`Flush::flush_ok`] once.
+    /// The view will change: send what must still be sent, then call [`Flush::flush_ok`] once.
     FlushRequest,
     /// From here on, promises of the installed view hold only within the next transitional set. At
     /// most once in a view.
@@ -23,11 +23,11 @@ pub enum Output {
     Deliver {
         /// The installed view.
         view: ViewId,
-        /// From whom.
+        /// The sender.
         sender: MemberId,
-        /// Ordered how.
+        /// The service.
         service: Service,
-        /// What.
+        /// The payload.
         payload: Bytes,
     },
     /// A new view is installed; sending is allowed again.
@@ -36,10 +36,10 @@ pub enum Output {
     Complain {
         /// The newest notice's id.
         view: ViewId,
-        /// About whom.
+        /// The silent members.
         suspects: Vec<MemberId>,
     },
-    /// A happening worth a line.
+    /// An event for the log.
     Trace(String),
 }
 
@@ -53,18 +53,19 @@ pub struct View {
     /// What each member's layer above brought along with its last FLUSH_OK, in the order of
     /// `members`.
     pub brought: Vec<Bytes>,
-    /// Those who came from my previous view with me, sorted; I am in it. Only I, if this is my
-    /// first view.
+    /// Those who came from this member's previous view together with it, sorted, this member among
+    /// them. Only this member, if this is its first view.
     pub transitional_set: Vec<MemberId>,
-    /// Members who did not come from my previous view with me: joined, or merged.
+    /// Members that did not come from this member's previous view together with it: joined, or
+    /// merged.
     pub arrived: Vec<MemberId>,
-    /// Members of my previous view who did not come with me (one who left and came back is in
-    /// `arrived` too).
+    /// Members of this member's previous view that did not come along (one that left and came back
+    /// is in `arrived` too).
     pub departed: Vec<MemberId>,
     /// Why; `Network` if changes of several causes were collapsed into one.
     pub cause: Cause,
     /// The digest of transcript heads that all members gave with their FLUSH_OK.
     pub heads: Digest,
-    /// My previous view.
+    /// This member's previous view.
     pub previous: Option<ViewId>,
 }

@@ -1,4 +1,4 @@
-//! What goes in and what comes out.
+//! The inputs, outputs and settings of keying.
 
 use crate::base::limits::STEP_DEADLINE;
 use crate::base::{
@@ -8,10 +8,10 @@ use bytes::Bytes;
 use core::fmt;
 use core::time::Duration;
 
-/// How this machine is set up.
+/// The settings of this machine.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// How long to wait for another's step before complaining.
+    /// How long to wait for another member's step before complaining.
     pub step_deadline: Duration,
     /// What a mutant does wrong.
     pub danger: Mutant,
@@ -23,28 +23,29 @@ impl Default for Config {
     }
 }
 
-/// Who signs and who is who: the member stack implements it over identity and the roster.
+/// Signatures and identities: the member stack implements it over identity and the roster.
 pub trait Credentials {
     /// Signs with this member's identity key: ECDSA P-256 over SHA-256, r ‖ s, deterministic (RFC
     /// 6979).
     fn sign(&self, message: &[u8]) -> [u8; 64];
-    /// Whether `signature` over `message` is `member`'s. `false` also for somebody unknown.
+    /// Whether `signature` over `message` is by `member`. `false` also for an unknown member.
     fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool;
     /// SHA-256 of the member's certificate or admission entry; `None` if the roster does not have
     /// the member.
     fn certificate(&self, member: &MemberId) -> Option<Digest>;
-    /// What the charter in force says of keys. Equal at all members at one place of the order.
+    /// What the charter in force says about keys. It is equal at all members at one place in the
+    /// order.
     fn terms(&self) -> Terms;
 }
 
-/// What a charter says of keys.
+/// What a charter says about keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Terms {
     /// Which charter: its version number.
     pub charter_version: u64,
     /// How the module is chosen.
     pub keying: Keying,
-    /// What the key will be used with.
+    /// The cipher that the key will be used with.
     pub cipher: Cipher,
 }
 
@@ -55,18 +56,18 @@ pub struct View {
     pub id: ViewId,
     /// Its members, sorted; this member among them.
     pub members: Vec<MemberId>,
-    /// Who came along from this member's previous view, this member included.
+    /// The members that came along from this member's previous view, this member included.
     pub transitional_set: Vec<MemberId>,
-    /// What each member said that it holds ([`Output::FlushOk`]), in the order of `members`.
+    /// What each member said that it keeps ([`Output::FlushOk`]), in the order of `members`.
     pub brought: Vec<Bytes>,
     /// Why it changed.
     pub cause: Cause,
 }
 
-/// What comes in, in the order in which flush hands it out.
+/// An input of keying, in the order in which flush puts them out.
 #[derive(Debug)]
 pub enum Input {
-    /// Flush asks for the word that no more is sent in this view.
+    /// Flush asks for the answer that no more is sent in this view.
     FlushRequest,
     /// From here on, promises of the view hold only within the transitional set.
     TransitionalSignal,
@@ -74,7 +75,7 @@ pub enum Input {
     View(View),
     /// An ordered keying message of the current view. Own messages come back this way too.
     Message {
-        /// Who sent it, by the word of the layers below; the signature is checked against it.
+        /// The sender, according to the layers below; the signature is checked against it.
         sender: MemberId,
         /// The bytes of [`Output::Send`].
         bytes: Bytes,
@@ -88,17 +89,17 @@ pub enum Input {
     Timeout,
 }
 
-/// What goes out. Order counts.
+/// An output of keying. Order counts.
 #[derive(Debug)]
 pub enum Output {
     /// Answer flush: no more is sent in this view.
     FlushOk {
-        /// What this member holds, for all: it comes back in [`View::brought`].
+        /// What this member keeps, for all members: it comes back in [`View::brought`].
         brings: Bytes,
     },
     /// Multicast in the view, with this service.
     Send {
-        /// AGREED, or SAFE for what decides.
+        /// AGREED, or SAFE for a deciding message.
         service: Service,
         /// The message.
         bytes: Bytes,
@@ -108,14 +109,14 @@ pub enum Output {
     Complain {
         /// In which view.
         view: ViewId,
-        /// About whom.
+        /// The members to complain about.
         suspects: Vec<MemberId>,
     },
     /// Commit this before any later output takes effect.
     Persist(Persist),
     /// Ask the application to finish; it answers [`Input::SecureFlushOk`].
     SecureFlushRequest,
-    /// The transitional signal of the secure view; at most one for each.
+    /// The transitional signal of the secure view; at most one for each view.
     SecureTransitional,
     /// A view with its key: install both.
     SecureView(SecureView),
@@ -126,7 +127,7 @@ pub enum Output {
         /// The key.
         epoch: Epoch,
     },
-    /// A happening, in plain words, without secrets.
+    /// An event for the log, in plain words, without secrets.
     Trace(String),
 }
 
@@ -137,7 +138,7 @@ pub struct SecureView {
     pub id: ViewId,
     /// Its members, sorted.
     pub members: Vec<MemberId>,
-    /// Who came along with this member from its previous secure view.
+    /// The members that came along with this member from its previous secure view.
     pub transitional_set: Vec<MemberId>,
     /// Why the last change came.
     pub cause: Cause,
@@ -148,11 +149,11 @@ pub struct SecureView {
 /// The life of one group key.
 #[derive(Debug, Clone)]
 pub struct Epoch {
-    /// A digest that reveals nothing of the key: equal at all who hold it.
+    /// A digest that reveals nothing of the key; equal at every member that holds it.
     pub name: EpochName,
     /// The module that agreed on it.
     pub module: ModuleName,
-    /// What it is to be used with, and with nothing else.
+    /// The cipher that it is to be used with, and with nothing else.
     pub cipher: Cipher,
     /// The group key.
     pub key: Secret<[u8; 32]>,
@@ -174,14 +175,14 @@ impl fmt::Debug for EpochName {
     }
 }
 
-/// Where the machine stands.
+/// The state of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Flush is answered; the next view is awaited (CM).
+    /// The flush is answered; the next view is awaited (CM).
     Cascading,
     /// A run is going on; the name is the module's stage (PT, FT, FO, KL).
     Agreeing(&'static str),
-    /// The key is there, confirmations are coming (KC).
+    /// The key is there; confirmations are awaited (KC).
     Confirming,
     /// The secure view stands (S).
     Secure,

@@ -29,16 +29,17 @@ pub(crate) struct Attempt {
     cipher: Cipher,
     module: Box<dyn Module>,
     transcript: Digest,
-    /// The instance of each member that has spoken.
+    /// The instance of each member that has sent a message.
     instances: Vec<Option<Instance>>,
     mine: Instance,
     /// Digests of own messages that have not come back yet, oldest first.
     sent: VecDeque<Digest>,
     keys: Option<Keys>,
     confirmed: BTreeSet<usize>,
-    /// Complained of for what they signed: once each, however much of it comes.
+    /// Members that were complained of because of what they signed: once each, however much more
+    /// comes.
     accused: BTreeSet<MemberId>,
-    /// The stage that a trace line told last.
+    /// The stage in the last trace line.
     told: &'static str,
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct Heard<'a> {
     pub(crate) envelope: &'a Envelope,
 }
 
-/// What a message came to.
+/// The result of judging a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Took {
     /// A step forward.
@@ -61,8 +62,8 @@ pub(crate) enum Took {
     Complete,
 }
 
-/// What a view's attempts are bound to, taken down when the view comes: whatever the roster does
-/// later, the binding stays.
+/// What a view's attempts are bound to. It is recorded when the view comes, so later changes of the
+/// roster do not change the binding.
 pub(crate) struct Roll {
     pub(crate) view: View,
     /// The members with their certificates' digests.
@@ -71,7 +72,7 @@ pub(crate) struct Roll {
 }
 
 impl Roll {
-    /// KEY-12: the roster has all of the view; else those whom it does not have.
+    /// KEY-12: the roster has all members of the view. If not, the error lists those it lacks.
     pub(crate) fn new(view: View, credentials: &dyn Credentials) -> Result<Self, Vec<MemberId>> {
         let off = off_roster(&view.members, credentials);
         if !off.is_empty() {
@@ -82,18 +83,18 @@ impl Roll {
         Ok(Self { view, certified, terms: credentials.terms() })
     }
 
-    /// KEY-12: those of the view whom the roster has lost since.
+    /// KEY-12: the members of the view that the roster has lost since.
     pub(crate) fn off_roster(&self, credentials: &dyn Credentials) -> Vec<MemberId> {
         off_roster(&self.view.members, credentials)
     }
 
-    /// KEY-14: the same view under the charter of this place in the order: what a refresh is bound
-    /// to.
+    /// KEY-14: the same view under the charter at this place in the order; a refresh is bound to
+    /// that.
     pub(crate) fn renewed(&self, credentials: &dyn Credentials) -> Self {
         Self { view: self.view.clone(), certified: self.certified.clone(), terms: credentials.terms() }
     }
 
-    /// The charter's for so many members.
+    /// The charter's module for so many members.
     pub(crate) fn module(&self) -> ModuleName {
         self.terms.keying.module(self.view.members.len())
     }
@@ -104,8 +105,8 @@ impl Roll {
         binding(&self.view.id, attempt, &self.certified, &self.view.brought, charter_version, names)
     }
 
-    /// Who takes part in attempt `number`, and what each brings: into a view what it said, into a
-    /// refresh what all hold.
+    /// The members that take part in attempt `number`, and what each brings: into a view what it
+    /// said, into a refresh what all hold.
     fn plan(&self, core: &Core, number: u32, me: usize) -> Result<Plan, AgreementError> {
         let members = &self.view.members;
         let nothing = || vec![None; members.len()];
@@ -123,7 +124,7 @@ impl Roll {
     }
 }
 
-/// KEY-01: a view is of this group, sorted, without doubles, and has this member.
+/// KEY-01: a view is of this group, sorted, without doubles, and lists this member.
 pub(crate) fn check_view(core: &Core, view: &View) -> Result<(), KeyingError> {
     let sorted = view.members.windows(2).all(|pair| matches!(pair, [left, right] if left < right));
     let known = |member: &MemberId| view.members.contains(member);
@@ -138,7 +139,7 @@ fn off_roster(members: &[MemberId], credentials: &dyn Credentials) -> Vec<Member
 }
 
 impl Attempt {
-    /// Begins attempt `number` for the view of `roll` and sends what is due. An attempt of one
+    /// Begins attempt `number` for the view of `roll`, and sends what is due. An attempt with one
     /// member is complete at once.
     pub(crate) fn begin(
         core: &mut Core,
@@ -211,7 +212,8 @@ impl Attempt {
         Ok(took)
     }
 
-    /// A line for each stage: what all wait for now. Schedules of the simulator aim at these.
+    /// A trace line for each stage: what all wait for now. Schedules of the simulator aim at these
+    /// lines.
     fn tell_stage(&mut self, core: &mut Core) {
         let stage = self.stage();
         if self.members.len() > 1 && stage != self.told {
@@ -224,7 +226,7 @@ impl Attempt {
         self.members.binary_search(&sender).map_err(|_| KeyingError::PeerNotInView(sender))
     }
 
-    /// KEY-04 to KEY-06: the signature, the instance, and nobody in our name.
+    /// KEY-04 to KEY-06: the signature is valid, the instance is right, and nobody uses our name.
     fn authentic(
         &self,
         core: &Core,
@@ -257,7 +259,7 @@ impl Attempt {
         }
     }
 
-    /// KEY-08: a confirmation proves the same key and the same transcript; a wrong one is
+    /// KEY-08: a confirmation proves the same key and the same transcript. A wrong one is
     /// complained of at once.
     fn confirm(
         &mut self,
@@ -279,8 +281,8 @@ impl Attempt {
         Ok(())
     }
 
-    /// KEY-07: what the module refuses. Signed nonsense is complained of at once; a step out of
-    /// turn changes nothing.
+    /// KEY-07: a message that the module refuses. If it is signed and makes no sense, it is
+    /// complained of at once; a step out of turn changes nothing.
     fn refuse(&mut self, core: &mut Core, sender: MemberId, source: AgreementError) -> KeyingError {
         let turn = matches!(
             source,
@@ -360,22 +362,23 @@ impl Attempt {
         self.keys.as_ref().map(|keys| &keys.epoch)
     }
 
-    /// Confirmations are coming.
+    /// Whether confirmations are awaited.
     pub(crate) fn is_confirming(&self) -> bool {
         self.keys.is_some()
     }
 
-    /// The next step may end the run (KL), or confirmations are coming (KC).
+    /// Whether the next step may end the run (KL), or confirmations are awaited (KC).
     pub(crate) fn is_deciding(&self) -> bool {
         self.is_confirming() || self.module.stage().deciding
     }
 
-    /// The stage, for people: the module's, then confirmation.
+    /// The stage, for people: the module's stage, then confirmation.
     pub(crate) fn stage(&self) -> &'static str {
         if self.is_confirming() { "confirmation" } else { self.module.stage().name }
     }
 
-    /// Whose step all wait for: the same at every member that delivered the same messages.
+    /// The members whose step all wait for: the same at every member that delivered the same
+    /// messages.
     pub(crate) fn awaited(&self) -> Vec<MemberId> {
         let places = if self.is_confirming() {
             (0..self.members.len()).filter(|place| !self.confirmed.contains(place)).collect()
@@ -407,7 +410,7 @@ pub(crate) fn refresh(
     Ok(codec::encode(&envelope).into())
 }
 
-/// KEY-09: a REFRESH is a member's, signed, for the next attempt, with no body.
+/// KEY-09: a REFRESH is by a member, signed, for the next attempt, and has no body.
 pub(crate) fn check_refresh(
     roll: &Roll,
     sender: MemberId,
@@ -419,7 +422,7 @@ pub(crate) fn check_refresh(
     if signed && envelope.body.0.is_empty() { Ok(()) } else { Err(KeyingError::PeerForged(sender)) }
 }
 
-/// The mutant: whoever only lost members keeps the old key.
+/// The mutant: a view that only lost members keeps the old key.
 fn reuse(keys: &mut Keys, core: &Core, members: &[MemberId]) {
     if let Some((before, epoch)) = &core.last
         && members.iter().all(|member| before.contains(member))

@@ -1,6 +1,6 @@
-//! Cascading: the machine waits for the next view (CM). Either flush is answered, or there was no
-//! view yet, or the installed view gets no key because a member of it is not on the roster. In the
-//! last case flush will ask, and is answered at once.
+//! Cascading: the machine waits for the next view (CM). Either it has answered the flush, or there
+//! was no view yet, or the installed view gets no key because a member of it is not on the roster.
+//! In the last case flush will ask, and is answered at once.
 //!
 //! The machine sends nothing here. It ignores messages of the cancelled run, and hears those of a
 //! refresh of the secure view that it left.
@@ -17,7 +17,7 @@ use crate::secure::Secure;
 pub(crate) struct Cascading {
     /// The secure view whose flush was answered.
     behind: Option<Secure>,
-    /// A view is installed that gets no key: its flush is still to be answered.
+    /// The installed view gets no key: its flush is still to be answered.
     owes_flush: bool,
 }
 
@@ -27,7 +27,8 @@ impl Cascading {
         Self { behind: None, owes_flush: false }
     }
 
-    /// A view is installed, and gets no key: whoever goes next, a change is certain to come.
+    /// A view is installed, and gets no key: another change is certain to come, whichever members
+    /// go next.
     pub(crate) fn keyless() -> Self {
         Self { behind: None, owes_flush: true }
     }

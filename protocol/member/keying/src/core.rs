@@ -1,5 +1,5 @@
-//! What outlives the states: outputs, the instance counter, and how views relate since the last
-//! secure one.
+//! What outlives the states: outputs, the instance counter, and which members came along since the
+//! last secure view.
 
 use crate::agreement::{AgreementError, Kept, Origin};
 use crate::api::{Config, Epoch, Output, SecureView, View};
@@ -9,7 +9,7 @@ use crate::last_run::{LastRun, origins};
 use crate::message::Instance;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many instance numbers are taken at once.
+/// How many instance numbers are reserved at once.
 const RESERVED: u64 = 64;
 
 /// What outlives states.
@@ -20,20 +20,22 @@ pub(crate) struct Core {
     pub(crate) outputs: VecDeque<Output>,
     /// The last instance number used.
     counter: u64,
-    /// The highest number that the disk says is taken.
+    /// The highest number that is reserved on disk.
     reserved: u64,
-    /// The instance that each member used last, so that it cannot be used for another run.
+    /// The instance that each member last used, so that it cannot be used for another run.
     pub(crate) instances: BTreeMap<MemberId, Instance>,
-    /// A secure view stands, or stood, whose transitional signal has not been handed up.
+    /// A secure view stands, or stood, and its transitional signal has not been put out.
     signal_due: bool,
-    /// Who came along since the last secure view; `None` before the first view after it.
+    /// The members that came along since the last secure view; `None` before the first view after
+    /// it.
     together: Option<Vec<MemberId>>,
     /// What the next run can start from.
     pub(crate) last_run: Option<LastRun>,
-    /// A run that started from it came to nothing by somebody's fault or silence: the next view
+    /// A run that started from it failed because somebody was at fault or silent: the next view
     /// starts from nothing.
     distrusted: bool,
-    /// The last secure view's members and key, in the mutant that reuses it; else nothing.
+    /// The last secure view's members and key, for the mutant that reuses the key; otherwise
+    /// nothing.
     pub(crate) last: Option<(Vec<MemberId>, Epoch)>,
 }
 
@@ -71,7 +73,8 @@ impl Core {
         self.emit(Output::Trace(text.into()));
     }
 
-    /// A name for a run that was never used: reserved on disk before anything bears it.
+    /// An identifier for a run that was never used before: reserved on disk before any message
+    /// carries it.
     pub(crate) fn new_instance(&mut self, entropy: &mut dyn Entropy) -> Instance {
         self.counter = self.counter.saturating_add(1);
         if self.counter.saturating_add(RESERVED / 2) > self.reserved {
@@ -80,22 +83,22 @@ impl Core {
         Instance { counter: self.counter, nonce: draw(entropy) }
     }
 
-    /// Takes the next numbers for this machine: the disk has the last of them, and a restart goes
-    /// on after it. So a run does not wait for the disk, but once in so many.
+    /// Reserves the next numbers for this machine. The disk has the last of them, and a restart
+    /// continues after it. So a run waits for the disk only once in so many runs.
     fn reserve(&mut self) {
         self.reserved = self.counter.saturating_add(RESERVED);
         let put = Persist::put("keying", self.group.0.to_vec(), encode_counter(self.reserved));
         self.emit(Output::Persist(put));
     }
 
-    /// The transitional signal: handed up once for each secure view.
+    /// The transitional signal: put out once for each secure view.
     pub(crate) fn signal(&mut self) {
         if core::mem::take(&mut self.signal_due) {
             self.emit(Output::SecureTransitional);
         }
     }
 
-    /// Answers the flush, and says what this member holds.
+    /// Answers the flush, and says what this member keeps.
     pub(crate) fn flush_ok(&mut self) {
         let run = self.last_run.as_ref().filter(|_| !self.distrusted);
         let brings = run.map(LastRun::brings).unwrap_or_default();
@@ -108,8 +111,8 @@ impl Core {
         self.distrusted = false;
     }
 
-    /// KEY-13: whoever says that it holds our last run has the place in it that it had. Else it is
-    /// complained of, and the view gets no key here.
+    /// KEY-13: a member that says that it holds our last run must have the place in it that it had.
+    /// Otherwise it is complained of, and the view gets no key here.
     pub(crate) fn believes(&mut self, view: &View, module: ModuleName) -> bool {
         let Some(last) = &self.last_run else { return true };
         let ours = |origin: &Option<Origin>| origin.filter(|origin| origin.run == last.run);
@@ -125,8 +128,8 @@ impl Core {
         false
     }
 
-    /// KEY-13: what somebody says it holds cannot be, by what all were told; all who see that
-    /// complain.
+    /// KEY-13: what a member says that it holds contradicts what all were told. Every member that
+    /// sees this complains.
     pub(crate) fn disbelieves(&mut self, view: &View, error: &KeyingError) {
         let KeyingError::LocalPlan(AgreementError::PeerOrigin { from }) = error else { return };
         if let Some(suspect) = view.members.get(*from).copied().filter(|suspect| *suspect != self.me) {
@@ -140,12 +143,13 @@ impl Core {
         self.emit(Output::Complain { view: view.id, suspects: liars });
     }
 
-    /// A run came to nothing, and not because the view changed.
+    /// A run failed, and not because the view changed.
     pub(crate) fn distrust(&mut self) {
         self.distrusted = true;
     }
 
-    /// A view of the substrate: who came along shrinks with each until one is secure.
+    /// A view from the layer below. The set of members that came along shrinks with each view until
+    /// one is secure.
     pub(crate) fn came_along(&mut self, view: &View) {
         let kept = match self.together.take() {
             None => view.transitional_set.clone(),
@@ -158,14 +162,14 @@ impl Core {
         self.instances.retain(|member, _| view.members.contains(member));
     }
 
-    /// For the mutant alone: nobody else keeps a key here.
+    /// For the mutant only: no other code keeps a key here.
     pub(crate) fn remember(&mut self, members: &[MemberId], epoch: &Epoch) {
         if self.config.danger.is(Danger::KeyingReusesKey) {
             self.last = Some((members.to_vec(), epoch.clone()));
         }
     }
 
-    /// Hands up the view with its key.
+    /// Puts out the view with its key.
     pub(crate) fn install(&mut self, view: &View, epoch: &Epoch) {
         let transitional_set = self.together.take().unwrap_or_else(|| vec![self.me]);
         self.signal_due = true;

@@ -1,5 +1,5 @@
-//! How long to wait for a step of another member (K4). A step forward starts the wait anew. Each
-//! complaint doubles it, up to eight times.
+//! How long to wait for a step of another member (K4). Each step forward starts the wait again.
+//! Each complaint doubles it, up to eight times.
 
 use crate::base::Instant;
 use core::time::Duration;

@@ -12,7 +12,7 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// What one run gives.
+/// What one run produces.
 pub(crate) struct Keys {
     pub(crate) epoch: Epoch,
     confirm: Secret<[u8; 32]>,
@@ -22,7 +22,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// `suite` is under the binding already.
+    /// `suite` is part of the binding already.
     pub(crate) fn derive(
         secret: &[u8],
         group: GroupId,
@@ -38,7 +38,7 @@ impl Keys {
         Self { epoch, confirm: Secret::new(*confirm), group, binding, transcript }
     }
 
-    /// What `member` proves with.
+    /// The proof that `member` sends.
     pub(crate) fn confirmation(&self, member: &MemberId) -> Digest {
         let parts: [&[u8]; 5] =
             [b"folkmoot confirm v1", &self.group.0, &self.binding, &member.0, &self.transcript];

@@ -3,16 +3,16 @@
 use crate::agreement::AgreementError;
 use crate::base::{DecodeError, MemberId};
 
-/// Why an input was refused. The first word says whose doing it is.
+/// Why an input was refused. The first word of each name says whose fault it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyingError {
-    /// The bytes are no keying message.
+    /// The bytes are not a keying message.
     #[error("{peer} sent bytes that are no keying message")]
     PeerMalformed {
-        /// Who.
+        /// The member that sent them.
         peer: MemberId,
-        /// Why.
+        /// The reason.
         #[source]
         source: DecodeError,
     },
@@ -25,15 +25,15 @@ pub enum KeyingError {
     /// The sender is not in the view.
     #[error("{0} is not in the view")]
     PeerNotInView(MemberId),
-    /// The sender uses an instance number that it used in another run, or two in one run.
+    /// The sender uses an instance number that it used in another run, or uses two in one run.
     #[error("{0} used an instance number again")]
     PeerInstance(MemberId),
     /// The module refused the step.
     #[error("{peer} took a step that does not stand")]
     PeerStep {
-        /// Who.
+        /// The member that sent it.
         peer: MemberId,
-        /// Why.
+        /// The reason.
         #[source]
         source: AgreementError,
     },
@@ -43,17 +43,17 @@ pub enum KeyingError {
     /// A second confirmation, or one before the key.
     #[error("{0} confirmed out of turn")]
     PeerOutOfTurn(MemberId),
-    /// A message of another view or attempt: of a run that is over, or replayed. Blame nobody.
+    /// A message of another view or attempt: of a run that has ended, or replayed. Blame nobody.
     #[error("a message of another view or attempt")]
     WireStale,
-    /// A message bears this member's name that this member did not send.
+    /// A message under this member's name that this member did not send.
     #[error("somebody sent in this member's name")]
     WireImpostor,
     /// The view does not contain this member, has doubles, is not sorted, or has members unknown to
     /// the roster.
     #[error("the view does not fit this member and its roster")]
     LocalView,
-    /// No run can be made for this view of what its members bring.
+    /// What the members of this view bring does not allow a run.
     #[error("no run can be made for the view: {0}")]
     LocalPlan(AgreementError),
     /// The input does not fit the state.

@@ -1,12 +1,12 @@
-//! What a member keeps of its last run, and what it tells the others of it.
+//! What a member keeps of its last run, and what it tells the others about it.
 //!
 //! ```text
 //!  1 | run 32 | rank u32 | module's name ...        goes with FLUSH_OK; empty: the member keeps nothing
 //! ```
-//! Every member of a coming view says before it what it keeps. So when the view is there, all know
-//! from which run the next one starts, and which members come new to it. Nobody infers this from
-//! the kind of change. Bytes that make no sense mean that their sender keeps nothing, which is
-//! always possible.
+//! Every member of a coming view says beforehand what it keeps. So when the view is there, all know
+//! from which run the next one starts, and which members are new to it. Nobody infers this from the
+//! kind of change. Bytes that make no sense mean that their sender keeps nothing, which is always
+//! possible.
 
 use crate::agreement::{Kept, ModuleName, Origin};
 use crate::base::{Digest, MemberId};
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 const VERSION: u8 = 1;
 
-/// The state of the last run that was confirmed.
+/// The state from the last run that was confirmed.
 pub(crate) struct LastRun {
     /// The run: its key epoch's public name.
     pub(crate) run: Digest,
@@ -23,7 +23,7 @@ pub(crate) struct LastRun {
 }
 
 impl LastRun {
-    /// What goes with the word.
+    /// The bytes that go with FLUSH_OK.
     pub(crate) fn brings(&self) -> Bytes {
         let head = [VERSION].into_iter().chain(self.run).chain(self.kept.rank().to_be_bytes());
         head.chain(self.kept.module().as_str().bytes()).collect()
@@ -39,9 +39,9 @@ impl LastRun {
     }
 }
 
-/// What all of a view hold that a run of `module` can start from. A run of which two claim one
-/// place is nobody's: one of them lies, and only those of that run know which, so that it is not
-/// worth a quarrel. All see the same.
+/// What the members of a view hold that a run of `module` can start from. If two members claim one
+/// place in a run, nobody's claim to that run counts. One of them lies, and only the members of
+/// that run know which one, so it is not worth a complaint. All members come to the same result.
 pub(crate) fn origins(brought: &[Bytes], module: ModuleName) -> Vec<Option<Origin>> {
     let said: Vec<_> = brought.iter().map(|said| origin(said, module)).collect();
     let mut places = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! One key for each view: runs an agreement for every view that flush installs, starts anew on
+//! One key for each view: runs an agreement for every view that flush installs, starts again on
 //! cascades, confirms the key at every member, and only then calls the view secure.
 //!
 //! ```text
@@ -7,12 +7,13 @@
 //!     ^                │  (PT FT FO KL of GDH)     │                     │      │ refresh: a run beside it, same view
 //!     └────────────────┴── flush answered ─────────┴── flush_ok ─────────┘ <────┘
 //! ```
-//! Promise: members that install the same view hold the same key, bound to that view; no key serves
-//! two views; whoever moves on together installed the same; every wait on another ends in a step, a
-//! new view, or a complaint. Pure: `handle`, then [`Keying::poll_output`] until `None`, then
-//! [`Keying::poll_timeout`]. Relies on: flush (one order for each view; who moves on together
-//! delivers the same before the signal; the signal at the place of every notice that removes a
-//! member). Does not rely on: the others' clocks, speed, or honesty about their keys.
+//! Promise: members that install the same view hold the same key, bound to that view. No key serves
+//! two views. Members that move on together have installed the same views. Every wait for another
+//! member ends in a step, a new view, or a complaint. How to drive it: `handle`, then
+//! [`Keying::poll_output`] until `None`, then [`Keying::poll_timeout`]. Relies on flush: there is
+//! one order for each view; members that move on together deliver the same before the signal; the
+//! signal comes at the place of every notice that removes a member. Does not rely on: the others'
+//! clocks, speed, or honesty about their keys.
 
 mod api;
 mod attempt;
@@ -53,13 +54,13 @@ enum Machine {
 pub struct Keying {
     core: Core,
     machine: Machine,
-    /// The newest view of the substrate, secure or not.
+    /// The newest view from the layer below, secure or not.
     newest: Option<ViewId>,
 }
 
 impl Keying {
-    /// A machine in state Cascading: it waits for its first view. `stored` is what the store holds
-    /// in table "keying" under the group's id, if anything.
+    /// A machine in state Cascading: it waits for its first view. `stored` is the store's value in
+    /// table "keying" under the group's id, if there is one.
     ///
     /// # Errors
     /// [`KeyingError::LocalStore`] if `stored` is not what this machine persisted.
@@ -73,9 +74,9 @@ impl Keying {
         Ok(Self { core, machine: Machine::Cascading(Cascading::start()), newest: None })
     }
 
-    /// Takes one input. A refused input leaves the state as it was, but for a view: it is installed
-    /// below, gets no key here, and its flush is answered. Signed nonsense is complained of all the
-    /// same.
+    /// Takes one input. An input that is refused leaves the state as it was, except a view: it is
+    /// installed below, gets no key here, and its flush is answered. A signed message that makes no
+    /// sense is complained of all the same.
     ///
     /// # Errors
     /// [`KeyingError`]: `Peer…` names whose fault it is; count it and go on.
@@ -95,7 +96,7 @@ impl Keying {
             Input::Refresh => {
                 return match &mut self.machine {
                     Machine::Secure(secure) => secure.ask(core, credentials, entropy),
-                    // A key is being agreed anyway.
+                    // A key is being agreed already.
                     Machine::Cascading(_) | Machine::Running(_) => Ok(()),
                 };
             }
@@ -122,8 +123,8 @@ impl Keying {
         if !matches!(self.machine, Machine::Cascading(_)) || self.newest == Some(view.id) {
             return Err(KeyingError::LocalOutOfTurn("view"));
         }
-        // Flush has installed it, whatever becomes of it here: its flush will be asked for, and
-        // must be answered.
+        // Flush has installed it, whatever happens to it here. So flush will ask for an answer, and
+        // must get one.
         self.newest = Some(view.id);
         self.machine = Machine::Cascading(Cascading::keyless());
         check_view(&self.core, &view)?;
@@ -189,7 +190,7 @@ impl Keying {
         }
     }
 
-    /// Where the machine stands, for status and tests.
+    /// The state of the machine, for status and tests.
     pub fn state(&self) -> State {
         match &self.machine {
             Machine::Cascading(_) => State::Cascading,
@@ -199,8 +200,8 @@ impl Keying {
         }
     }
 
-    /// This member's place in the order of the run whose key it holds: its age, where the module
-    /// has ages. `None` without one.
+    /// This member's place in the order of the run whose key it holds: its age, if the module has
+    /// ages. `None` if it has no place.
     pub fn rank(&self) -> Option<u32> {
         self.core.last_run.as_ref().map(|run| run.kept.rank())
     }
@@ -215,7 +216,7 @@ impl Keying {
     }
 }
 
-/// KEY-12, in words.
+/// KEY-12, in words for the log.
 pub(crate) fn keyless(off: &[MemberId]) -> String {
     let names: Vec<String> = off.iter().map(MemberId::short).collect();
     format!("no key for this view: the roster does not have {}", names.join(", "))

@@ -22,21 +22,21 @@ use bytes::Bytes;
 pub const CONFIRM: u8 = 200;
 /// REFRESH.
 pub const REFRESH: u8 = 201;
-/// The longest message: a hybrid MLS commit to which everybody in the largest group comes new. Each
-/// module holds its steps to less, the classical ones to a tenth.
+/// The longest message: a hybrid MLS commit to which everybody in the largest group is new. Each
+/// module limits its steps to less, the classical ones to a tenth.
 pub const MESSAGE_BYTES_MAX: usize = MEMBERS_MAX * 10_240 + 8_192;
 
 const _: () = assert!(MESSAGE_BYTES_MAX < crate::base::limits::MESSAGE_BYTES_MAX);
 
 const LABEL: &[u8] = b"folkmoot keying v1";
 
-/// Names one member's part in one run: never used again. The counter is kept on disk; the random
-/// part keeps the name fresh even on a disk that was put back.
+/// Identifies one member's part in one run; never used again. The counter is kept on disk. The
+/// random part keeps the identifier fresh even if an old copy of the disk was restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Instance {
     /// Grows with every run; persisted before it is used.
     pub counter: u64,
-    /// Drawn for the run.
+    /// Drawn at random for the run.
     pub nonce: [u8; 16],
 }
 
@@ -45,9 +45,9 @@ pub struct Instance {
 pub struct Envelope {
     /// In which view.
     pub view: ViewId,
-    /// 0 for the run that makes the view secure; then one more for each refresh.
+    /// 0 for the run that makes the view secure; one more for each refresh.
     pub attempt: u32,
-    /// The sender's part.
+    /// Identifies the sender's part in the run.
     pub instance: Instance,
     /// Which step.
     pub step: u8,

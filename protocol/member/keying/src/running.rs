@@ -4,12 +4,12 @@
 //! view ─> Agreeing ─ module done ─> Confirming ─ all confirmed, no signal ─> Secure (a held flush goes to the application)
 //!             └────────────┴── flush request: held (rule H), or answered if the signal came ─> Cascading
 //! ```
-//! Rule H is one rule in all these states. Without a transitional signal, nobody of the view is
-//! gone, everybody holds the flush, and the run completes. With it, all members that move on
+//! Rule H is one rule in all these states. Without a transitional signal, no member of the view is
+//! gone, every member holds the flush, and the run completes. With it, all members that move on
 //! together saw the same messages before it, so all of them completed or none did. Messages after
-//! the signal count for nothing, and the flush is answered. The machine waits for the members in
-//! [`Attempt::awaited`]. Each step has a deadline, and after it comes a complaint; but not after
-//! the signal, since a view without the missing members is on its way.
+//! the signal do not count, and the flush is answered. The machine waits for the members in
+//! [`Attempt::awaited`]. Each step has a deadline, and after it comes a complaint. There is no
+//! complaint after the signal, because a view without the missing members is on its way.
 //! Source: Amir et al., "Robust contributory key agreement in secure spread", ICDCS 2001, the basic
 //! algorithm; rule H and KC are ours (docs/protocol/keying.md, "Departures").
 
@@ -22,19 +22,19 @@ use crate::error::KeyingError;
 use crate::secure::Secure;
 use crate::{Machine, cascading::Cascading, keyless};
 
-/// An attempt under way. Which of the two states it is in, the attempt knows.
+/// An attempt under way. The attempt itself knows which of the two states it is in.
 pub(crate) struct Running {
     roll: Roll,
     pub(crate) attempt: Attempt,
     /// A flush request waits for the run to end.
     flush_held: bool,
-    /// The transitional signal came: nothing counts any more.
+    /// The transitional signal has come: no message counts any more.
     signalled: bool,
     pub(crate) deadline: Deadline,
 }
 
 impl Running {
-    /// Begins for a new view. A view of one is secure at once.
+    /// Begins for a new view. A view with one member is secure at once.
     pub(crate) fn begin(
         core: &mut Core,
         now: Instant,
@@ -107,8 +107,9 @@ impl Running {
         }
     }
 
-    /// KEY-12: a view whose members the roster does not have any more is not installed: all who go
-    /// together see the entry at one place before the last confirmation, or all see it later.
+    /// KEY-12: if the roster no longer has all members of a view, the view is not installed. Either
+    /// all members that go together see the entry at one place before the last confirmation, or all
+    /// see it later.
     fn complete(self, core: &mut Core, credentials: &dyn Credentials) -> Machine {
         let off = self.roll.off_roster(credentials);
         if off.is_empty() || core.config.danger.is(Danger::KeyingKeepsExpelled) {
@@ -139,7 +140,7 @@ impl Running {
     }
 }
 
-/// Names those whose step all wait for, but never oneself.
+/// Complains about the members whose step all wait for, but never about this one.
 pub(crate) fn complain(core: &mut Core, attempt: &Attempt) {
     let me = core.me;
     let suspects: Vec<_> = attempt.awaited().into_iter().filter(|member| *member != me).collect();

@@ -6,9 +6,9 @@
 //!    └─ REFRESH ordered ─> attempt n+1 ─ all confirmed, no signal ─> Refreshed ─> Secure
 //! ```
 //! A refresh never holds a flush. A member that has answered sends nothing more, but goes on
-//! hearing. So all members that move on together open the new epoch at the same place in the order,
-//! or none does. A refresh that is not complete when the view ends is dropped: the next view brings
-//! a key of its own.
+//! receiving. So all members that move on together open the new epoch at the same place in the
+//! order, or none does. A refresh that is not complete when the view ends is dropped: the next view
+//! brings a key of its own.
 
 use crate::Machine;
 use crate::api::{Credentials, Output};
@@ -25,7 +25,7 @@ use crate::running::complain;
 /// A secure view.
 pub(crate) struct Secure {
     roll: Roll,
-    /// The attempt whose key is in force.
+    /// The attempt whose key is in use.
     number: u32,
     /// The application was asked to finish.
     asked: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Secure {
 }
 
 impl Secure {
-    /// Entered from Running. A flush that was held goes to the application now.
+    /// Entered from Running. If a flush was held, the application is asked now.
     pub(crate) fn new(core: &mut Core, roll: Roll, flush_held: bool) -> Self {
         if flush_held {
             core.emit(Output::SecureFlushRequest);
@@ -60,14 +60,14 @@ impl Secure {
         }
     }
 
-    /// The signal ends a refresh: what comes after it counts for nothing.
+    /// The signal ends a refresh: messages after it do not count.
     pub(crate) fn signal(&mut self, core: &mut Core) {
         core.signal();
         self.signalled = true;
         self.refresh = None;
     }
 
-    /// The application wants a new key. Nothing to do when one is coming anyway.
+    /// The application wants a new key. There is nothing to do if one is coming anyway.
     pub(crate) fn ask(
         &mut self,
         core: &mut Core,
@@ -84,7 +84,8 @@ impl Secure {
         Ok(())
     }
 
-    /// Takes one message. `muted`: this member has answered the flush, it hears and does not speak.
+    /// Takes one message. `muted`: this member has answered the flush; it receives and does not
+    /// send.
     pub(crate) fn message(
         &mut self,
         core: &mut Core,
@@ -134,11 +135,12 @@ impl Secure {
             return Err(KeyingError::WireStale);
         }
         if self.refresh.is_some() {
-            // Two asked at once: the first in the order counts.
+            // Two members asked at once: the first in the order counts.
             return Ok(());
         }
         check_refresh(&self.roll, sender, envelope, credentials)?;
-        // KEY-12: not in a view that has lost somebody; the next one brings a key of its own.
+        // KEY-12: no refresh in a view that has lost a member; the next view brings a key of its
+        // own.
         if muted || !self.roll.off_roster(credentials).is_empty() {
             return Ok(());
         }
@@ -157,13 +159,13 @@ impl Secure {
         self.requested = false;
         let off = self.roll.off_roster(credentials);
         if !off.is_empty() && !core.config.danger.is(Danger::KeyingKeepsExpelled) {
-            // KEY-12: no new key in a view that is about to end; whoever is gone may hold it.
+            // KEY-12: no new key in a view that is about to end; a member that is gone may hold it.
             return core.trace(keyless(&off));
         }
         self.number = attempt.number;
         if let Some(epoch) = attempt.epoch() {
             core.remember(&self.roll.view.members, epoch);
-            // Who is muted has told all what it holds, and holds that until the next view.
+            // A muted member has told all what it keeps, and keeps that until the next view.
             if !muted {
                 core.keep_run(epoch.name.0, attempt.keep());
             }
@@ -183,7 +185,7 @@ impl Secure {
         Machine::Secure(self)
     }
 
-    /// Only a refresh waits on others, and only while the view is to stay.
+    /// Only a refresh waits for others, and only while the view is to stay.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.refresh.as_ref().filter(|_| !self.asked).map(|(_, deadline)| deadline.at)
     }
@@ -193,7 +195,7 @@ impl Secure {
     }
 }
 
-/// Takes back what was to be sent since `before`; whether there was anything.
+/// Takes back what was to be sent since `before`. Returns whether there was anything.
 fn silence(core: &mut Core, before: usize) -> bool {
     let length = core.outputs.len();
     let late = core.outputs.split_off(before.min(length));

@@ -1,4 +1,4 @@
-//! A member's side: keys told to guests, letters taken in, answers given out.
+//! A member's side: tells guests the key, receives letters, sends answers.
 
 use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Secret, ViewId, codec, draw};
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 const DOOR_LABEL: &[u8] = b"folkmoot door v1";
 const LETTER_LABEL: &[u8] = b"folkmoot letter v1";
 const ANSWER_LABEL: &[u8] = b"folkmoot answer v1";
-/// Of an Ask's standing.
+/// In place of a letter's id, in a Standing that answers an Ask.
 const NO_LETTER: Digest = [0; 32];
 
 /// The epoch under which a group may be written to now.
@@ -24,89 +24,90 @@ pub struct Front<'a> {
     pub view: ViewId,
     /// The epoch's public tag.
     pub epoch: [u8; 8],
-    /// What the door key follows from: session's, of this epoch, for this use.
+    /// The seed of the door key: from session, for this epoch and this use.
     pub seed: &'a Secret<[u8; 32]>,
 }
 
-/// What a call finds around it.
+/// The surroundings of a call.
 #[derive(Clone, Copy)]
 pub struct Counter<'a> {
     /// The time.
     pub now: Instant,
-    /// Own key and certificate.
+    /// Our own key and certificate.
     pub identity: &'a Identity,
-    /// Who is a member, and the charter.
+    /// The roster, which says who is a member, and the charter.
     pub roster: &'a Roster,
-    /// The present epoch of a group that this member is in, while it may be sealed under.
+    /// The present epoch of a group that this member is in, as long as messages may be sealed under
+    /// it.
     pub front: &'a dyn Fn(&GroupId) -> Option<Front<'a>>,
 }
 
-/// What comes in.
+/// An input of the desk.
 #[derive(Debug, Clone)]
 pub enum DeskInput {
-    /// A guest's word ([`message::is_guest_word`]).
+    /// A guest's message ([`message::is_guest_word`]).
     Guest {
-        /// Whose.
+        /// The guest.
         from: NodeId,
-        /// The word.
+        /// The message.
         payload: Bytes,
     },
-    /// A member's word, opened by session, in the group's order.
+    /// A member's message, opened by session, in the group's order.
     Member {
         /// In which group.
         group: GroupId,
-        /// Whose.
+        /// The member.
         sender: MemberId,
-        /// The word.
+        /// The message.
         payload: Bytes,
     },
     /// The application answers a letter.
     Answer {
-        /// Which.
+        /// Which letter.
         letter: Digest,
-        /// With what: 1 to [`TEXT_BYTES_MAX`] bytes.
+        /// The text: 1 to [`TEXT_BYTES_MAX`] bytes.
         text: Bytes,
     },
     /// A link went down.
     LinkDown(NodeId),
 }
 
-/// What goes out.
+/// An output of the desk.
 #[derive(Debug, Clone)]
 pub enum DeskOutput {
     /// To a guest, over its link.
     Guest {
-        /// To whom.
+        /// The guest.
         to: NodeId,
-        /// The word.
+        /// The message.
         payload: Bytes,
     },
-    /// To all members of the group, to be sealed by session as a word of this layer, agreed.
+    /// To all members of the group: to be sealed by session as a message of this layer, agreed.
     Multicast {
         /// To which group.
         group: GroupId,
-        /// The word.
+        /// The message.
         payload: Bytes,
     },
     /// For the application.
     Event(DeskEvent),
 }
 
-/// What the application hears.
+/// An event for the application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeskEvent {
-    /// A stranger wrote to the group; all members of the view hear it, in one order with everything
+    /// A stranger wrote to the group. All members of the view hear it, in one order with everything
     /// else.
     Letter {
         /// To which group.
         group: GroupId,
-        /// Its name, for answers.
+        /// The letter's id, for answers.
         letter: Digest,
         /// The writer's identity.
         writer: MemberId,
-        /// What the writer calls itself; nobody vouches for it.
+        /// The name that the writer gives itself; nobody vouches for it.
         name: String,
-        /// What it says.
+        /// The text.
         text: Bytes,
     },
     /// A member answered a letter.
@@ -115,9 +116,9 @@ pub enum DeskEvent {
         group: GroupId,
         /// Which letter.
         letter: Digest,
-        /// Who.
+        /// The member that answered.
         by: MemberId,
-        /// What it says.
+        /// The text.
         text: Bytes,
     },
 }
@@ -130,7 +131,7 @@ pub struct Desk {
     out: VecDeque<DeskOutput>,
 }
 
-/// A letter whose signature stands.
+/// A letter with a valid signature.
 struct Read {
     id: Digest,
     certificate: IdentityCertificate,
@@ -301,7 +302,7 @@ impl Desk {
         Ok(())
     }
 
-    /// A letter came once more: some contact did not know it, nor what we answered.
+    /// A letter came again: some contact did not know it, nor our answers.
     fn answer_again(&mut self, group: GroupId, letter: &Digest, me: MemberId) {
         let Some(held) = self.ledger.get(letter) else { return };
         for (_, answer) in held.answers.iter().filter(|(_, answer)| answer.body.by == me) {
@@ -375,7 +376,7 @@ impl Desk {
     }
 }
 
-/// LET-09: who may not write, and whether anybody may.
+/// LET-09: whether this writer may not write, or nobody may.
 fn closed(counter: &Counter<'_>, writer: NodeId) -> Option<(Standing, LettersError)> {
     if counter.roster.is_member(&writer.member()) {
         return Some((Standing::Refused, LettersError::PeerMember(writer.member())));
@@ -383,7 +384,7 @@ fn closed(counter: &Counter<'_>, writer: NodeId) -> Option<(Standing, LettersErr
     (!counter.roster.charter().letters()).then_some((Standing::Closed, LettersError::LocalClosed))
 }
 
-/// What a contact signs when it names the key.
+/// What a contact signs when it tells a writer the key.
 pub(crate) fn door_content(
     view: &ViewId,
     epoch: &[u8; 8],
@@ -394,13 +395,13 @@ pub(crate) fn door_content(
     [&view.group.0[..], &codec::encode(view), epoch, &writer.0, nonce, &key.0].concat()
 }
 
-/// Whether `by` is a member now and signed this.
+/// Whether `by` is a member now, and signed this.
 pub(crate) fn is_door(roster: &Roster, by: &MemberId, content: &[u8], signature: &[u8; 64]) -> bool {
     let key = roster.member(by).map(|admission| &admission.key);
     key.is_some_and(|key| key.verify_fixed(DOOR_LABEL, content, signature).is_ok())
 }
 
-/// Whether the member that the answer names is one now, and signed it.
+/// Whether the member that the answer names is a member now, and signed the answer.
 pub(crate) fn is_signed(answer: &Answer, roster: &Roster) -> bool {
     let key = roster.member(&answer.body.by).map(|admission| &admission.key);
     key.is_some_and(|key| {
@@ -408,12 +409,12 @@ pub(crate) fn is_signed(answer: &Answer, roster: &Roster) -> bool {
     })
 }
 
-/// What a letter is sealed under, besides the key.
+/// What a letter is bound to when it is sealed, besides the key.
 pub(crate) fn letter_info(view: &ViewId, epoch: &[u8; 8]) -> Vec<u8> {
     [LETTER_LABEL, &view.group.0, &codec::encode(view), epoch].concat()
 }
 
-/// What an answer is sealed under, besides the key.
+/// What an answer is bound to when it is sealed, besides the key.
 pub(crate) fn answer_info(group: &GroupId, letter: &Digest) -> Vec<u8> {
     [ANSWER_LABEL, &group.0, letter].concat()
 }
@@ -431,8 +432,8 @@ fn open(front: &Front<'_>, from: NodeId, sealed: &Sealed) -> Result<Letter, Lett
     message::decode(&opened.ok_or(LettersError::PeerSealed(from))?)
 }
 
-/// LET-08: the certificate is its own holder's, the signature the holder's over this letter to this
-/// group; the holder is who brought it, where that is known.
+/// LET-08: the certificate is its holder's own, and the signature is the holder's over this letter
+/// to this group. If it is known who brought the letter, that is the holder.
 fn verify(letter: &Letter, group: &GroupId, from: Option<NodeId>) -> Result<Read, LettersError> {
     message::check_text(&letter.body.text)?;
     if letter.body.view.group != *group {

@@ -1,4 +1,4 @@
-//! Why a letter, an answer or a word about them is refused, and whose fault that is.
+//! Why a letter, an answer or a message about them is refused, and whose fault it is.
 
 use crate::TEXT_BYTES_MAX;
 use folkmoot_base::{DecodeError, MemberId, NodeId};
@@ -7,43 +7,44 @@ use folkmoot_base::{DecodeError, MemberId, NodeId};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LettersError {
-    /// Not a word of this layer (LET-01).
+    /// Not a message of this layer (LET-01).
     #[error("LET-01 malformed: {0}")]
     Wire(#[from] DecodeError),
     /// Empty, too long, or too many (LET-02).
     #[error("LET-02 {0}: a text has 1 to {TEXT_BYTES_MAX} bytes, a list at most 8 answers")]
     PeerText(usize),
-    /// A word that this side does not take (LET-03).
+    /// A message that this side does not accept (LET-03).
     #[error("LET-03 {0} said what only the other side says")]
     PeerOutOfTurn(NodeId),
-    /// More words than a guest may say (LET-04).
+    /// More messages than a guest may send (LET-04).
     #[error("LET-04 {0} speaks too often")]
     PeerTooOften(NodeId),
-    /// A door that does not answer our question (LET-05).
+    /// A Door that does not answer our Ask (LET-05).
     #[error("LET-05 the key that {0} names is not for what we asked")]
     PeerOtherDoor(NodeId),
-    /// Said in the name of a member that none is, or not signed by it (LET-06, LET-10).
+    /// Sent in the name of somebody who is not a member, or not signed by that member (LET-06,
+    /// LET-10).
     #[error("LET-06 no member {0} signed this, by what is known here")]
     PeerNotMember(MemberId),
-    /// What was sealed does not open (LET-07).
+    /// The sealed bytes do not open (LET-07).
     #[error("LET-07 what came from {0} does not open")]
     PeerSealed(NodeId),
-    /// The writer's certificate or signature does not stand, or is another's (LET-08).
+    /// The writer's certificate or signature is not valid, or is somebody else's (LET-08).
     #[error("LET-08 the letter is not signed by {0}, who brought it")]
     PeerLetter(NodeId),
-    /// A letter for another group or epoch than it was sealed for (LET-08).
+    /// A letter for another group or epoch than the one that it was sealed for (LET-08).
     #[error("LET-08 the letter names another group or epoch")]
     PeerOtherEpoch,
     /// The writer is a member (LET-09).
     #[error("LET-09 {0} is a member and can speak in the group")]
     PeerMember(MemberId),
-    /// The charter takes no letters (LET-09).
+    /// The charter does not allow letters (LET-09).
     #[error("LET-09 the charter takes no letters (letters = false)")]
     LocalClosed,
     /// An answer to a letter that is not known here (LET-11).
     #[error("LET-11 no letter of that name is known here")]
     UnknownLetter,
-    /// As many answers as a letter may have, or letters as a writer may have under way.
+    /// A letter has as many answers as it may have, or a writer as many letters under way.
     #[error("as many as there may be: {0}")]
     LocalFull(usize),
     /// The text to send is empty or too long.

@@ -1,4 +1,4 @@
-//! The letters that a member remembers, with their answers; the oldest goes first.
+//! The letters that a member remembers, with their answers; the oldest is forgotten first.
 
 use crate::base::{Digest, GroupId, NodeId};
 use crate::message::Answer;
@@ -6,19 +6,19 @@ use crate::{ANSWERS_MAX, LETTERS_MAX};
 use bytes::Bytes;
 use std::collections::{BTreeMap, VecDeque};
 
-/// One letter, as far as it is needed to answer it. Its text is the application's.
+/// One letter, as far as it is needed to answer it. The application keeps its text.
 #[derive(Debug)]
 pub(crate) struct HeldLetter {
     pub(crate) group: GroupId,
-    /// Where the writer is, when it is linked.
+    /// The writer's node, if it is linked.
     pub(crate) writer: NodeId,
-    /// The key that answers are sealed to.
+    /// The key to which answers are sealed.
     pub(crate) reply: Bytes,
-    /// In the group's order.
+    /// The answers, in the group's order.
     pub(crate) answers: Vec<(Digest, Answer)>,
 }
 
-/// All of them.
+/// All letters.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     letters: BTreeMap<Digest, HeldLetter>,
@@ -30,7 +30,7 @@ impl Ledger {
         self.letters.get(letter)
     }
 
-    /// Whether it is new.
+    /// Notes a letter. Returns whether it is new.
     pub(crate) fn enter(&mut self, letter: Digest, held: HeldLetter) -> bool {
         if self.letters.contains_key(&letter) {
             return false;
@@ -45,7 +45,7 @@ impl Ledger {
         true
     }
 
-    /// Notes an answer. Whether it is new, and there was room.
+    /// Notes an answer. Returns whether it is new and there was room.
     pub(crate) fn answered(&mut self, id: Digest, answer: &Answer) -> bool {
         let Some(held) = self.letters.get_mut(&answer.body.letter) else { return false };
         let known = held.answers.iter().any(|(known, _)| *known == id);

@@ -1,4 +1,4 @@
-//! A stranger's word to the group, and the group's answer: private, and signed both ways.
+//! A stranger's letter to the group, and the group's answer: private, and signed both ways.
 //!
 //! ```text
 //!  writer (a stranger)          contact (a member)                      all members
@@ -10,12 +10,12 @@
 //!    |<- Answer, sealed to the writer's key
 //!    |-- Poll: what I have ------->|   every few seconds, by any contact: what was lost is sent again
 //! ```
-//! Promise: a letter is read by the members who hold the epoch's key and nobody else, all of them
-//! see the same one, and know by its signature which identity wrote it; an answer is read by the
-//! writer (and the members) alone, and a member signed it. The node between them sees that a guest
-//! writes, when, and how much.
-//! Relies on: session for the seed of an epoch's door key and for the way from the contact to all;
-//! the transcript for who is a member. Does not rely on: the links' being private, or delivering.
+//! Promise: only members that hold the epoch's key read a letter; all of them see the same letter,
+//! and know by its signature which identity wrote it. Only the writer (and the members) read an
+//! answer, and a member has signed it. The node between them sees that a guest writes, when, and
+//! how much.
+//! Relies on: session for the seed of an epoch's door key and for the way from the contact to all
+//! members; the transcript for who is a member. Does not rely on the links for privacy or delivery.
 //!
 //! Both sides are here: [`Writer`] and [`Desk`].
 
@@ -49,7 +49,7 @@ use folkmoot_identity as identity;
 
 /// Most answers to one letter.
 pub const ANSWERS_MAX: usize = 8;
-/// Letters that a member remembers, to answer them and to know them again.
+/// Most letters that a member remembers, to answer them and to recognise them.
 pub const LETTERS_MAX: usize = 128;
-/// Letters that a writer has under way.
+/// Most letters that a writer has under way.
 pub const DRAFTS_MAX: usize = 8;

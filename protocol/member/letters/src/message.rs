@@ -1,7 +1,7 @@
 //! Bytes of the letters layer.
 //!
-//! Between writer and contact, over the guest's link, beside admission's (whose kinds are below
-//! 64):
+//! Between writer and contact, over the guest's link, together with the messages of admission
+//! (whose kinds are below 64):
 //! ```text
 //! 65 Ask        group, nonce 16                                       writer -> contact
 //! 66 Door       view, epoch tag 8, key 1216, by, nonce 16, signature  contact -> writer
@@ -20,68 +20,69 @@ use crate::{ANSWERS_MAX, LettersError};
 
 /// Longest text of a letter or an answer, in bytes.
 pub const TEXT_BYTES_MAX: usize = 8 * 1024;
-/// Longest word of this layer, in bytes: what a guest's link takes in one piece (LINK-14).
+/// Longest message of this layer, in bytes: the longest that a guest's link takes in one piece
+/// (LINK-14).
 pub const WORD_BYTES_MAX: usize = 16 * 1024;
-/// The first kind that is ours; admission's are below.
+/// The first kind of this layer; admission's are below.
 const FIRST_KIND: u8 = 64;
 
-/// Whether a frame of a guest's link is for this layer: the kind after the version byte says so.
+/// Whether a frame on a guest's link is for this layer: the kind after the version byte says so.
 pub fn is_guest_word(frame: &[u8]) -> bool {
     frame.get(1).is_some_and(|kind| *kind >= FIRST_KIND)
 }
 
-/// Whether such a frame is a contact's to a writer, and not the other way.
+/// Whether such a frame goes from a contact to a writer, and not the other way.
 pub fn is_for_writer(frame: &[u8]) -> bool {
     matches!(frame.get(1), Some(66 | 68 | 70))
 }
 
-/// Writer and contact.
+/// The messages between writer and contact.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum GuestWord {
-    /// Writer → contact: to which key may I write?
+    /// Writer → contact: asks for the key to which a letter may be sealed.
     #[tls_codec(discriminant = 65)]
     Ask {
-        /// To which group.
+        /// The group to write to.
         group: GroupId,
-        /// What the answer must name, so that no old one can stand for it.
+        /// Repeated in the answer, so that no old answer can take its place.
         nonce: [u8; 16],
     },
-    /// Contact → writer: to this one.
+    /// Contact → writer: the key.
     #[tls_codec(discriminant = 66)]
     Door {
         /// In which view.
         view: ViewId,
-        /// The public tag of its epoch.
+        /// The public tag of the view's epoch.
         epoch: [u8; 8],
         /// The key.
         key: Blob,
-        /// Which member says so.
+        /// The member that says so.
         by: MemberId,
-        /// Of the Ask.
+        /// The nonce of the Ask.
         nonce: [u8; 16],
-        /// Over all that and the writer.
+        /// Over all of that and the writer.
         signature: [u8; 64],
     },
     /// Writer → contact: a letter.
     #[tls_codec(discriminant = 67)]
     Letter {
-        /// To which group.
+        /// The group to write to.
         group: GroupId,
-        /// Sealed to the key of this epoch.
+        /// The letter is sealed to the key of this epoch.
         epoch: [u8; 8],
         /// A [`Letter`].
         sealed: Sealed,
     },
-    /// Contact → writer: how it stands.
+    /// Contact → writer: the state of a letter.
     #[tls_codec(discriminant = 68)]
     Standing {
-        /// Of which letter; zeros for an Ask.
+        /// Which letter; zeros for an Ask.
         letter: Digest,
-        /// How.
+        /// Its state.
         standing: Standing,
     },
-    /// Writer → contact: is there more?
+    /// Writer → contact: asks for further answers.
     #[tls_codec(discriminant = 69)]
     Poll {
         /// In which group.
@@ -96,12 +97,12 @@ pub enum GuestWord {
     Answer {
         /// To which letter.
         letter: Digest,
-        /// An [`Answer`].
+        /// The sealed [`Answer`].
         sealed: Sealed,
     },
 }
 
-/// How a letter stands.
+/// The state of a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Standing {
@@ -109,41 +110,41 @@ pub enum Standing {
     Delivered = 1,
     /// Sealed to a key that is no longer, or not yet, in use here: ask for the key again.
     Stale = 2,
-    /// The charter takes no letters.
+    /// The charter does not allow letters.
     Closed = 3,
     /// This contact is not in that group, or has no key now.
     NotHere = 4,
-    /// Too many letters at once; later.
+    /// Too many letters at once; try again later.
     Full = 5,
     /// This contact does not know the letter: send it again.
     Unknown = 6,
-    /// The letter does not stand, or its writer is a member, who can speak in the group.
+    /// The letter is not valid, or its writer is a member and can speak in the group.
     Refused = 7,
 }
 
 /// What the writer signs.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct LetterBody {
-    /// To the group of this view.
+    /// The letter is for the group of this view.
     pub view: ViewId,
-    /// Under this epoch: another epoch's members do not take it for theirs.
+    /// The letter is for this epoch: the members of another epoch do not accept it.
     pub epoch: [u8; 8],
     /// The writer's identity certificate, DER.
     pub certificate: Blob,
-    /// Drawn once for the letter: with the writer, its name.
+    /// Drawn at random for the letter: the letter's id follows from it and the writer.
     pub nonce: [u8; 16],
-    /// The key that answers are sealed to.
+    /// The key to which answers are sealed.
     pub reply: Blob,
-    /// What it says.
+    /// The text.
     pub text: Blob,
 }
 
 /// A letter.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Letter {
-    /// What.
+    /// The body.
     pub body: LetterBody,
-    /// The writer's, r ‖ s.
+    /// The writer's signature, r ‖ s.
     pub signature: [u8; 64],
 }
 
@@ -154,48 +155,48 @@ pub struct AnswerBody {
     pub group: GroupId,
     /// To which letter.
     pub letter: Digest,
-    /// Who answers.
+    /// The member that answers.
     pub by: MemberId,
-    /// Drawn for the answer.
+    /// Drawn at random for the answer.
     pub nonce: [u8; 16],
-    /// What it says.
+    /// The text.
     pub text: Blob,
 }
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Answer {
-    /// What.
+    /// The body.
     pub body: AnswerBody,
-    /// The member's, r ‖ s.
+    /// The member's signature, r ‖ s.
     pub signature: [u8; 64],
 }
 
-/// Member to members, under the session's seal.
+/// The messages from a member to all members, sealed by session.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum MemberWord {
     /// A stranger wrote.
     #[tls_codec(discriminant = 1)]
     Letter {
-        /// What, word for word.
+        /// The letter, unchanged.
         letter: Letter,
     },
     /// A member answers.
     #[tls_codec(discriminant = 2)]
     Answer {
-        /// What.
+        /// The answer.
         answer: Answer,
     },
 }
 
-/// The name of a letter: of its writer's choosing, and nobody else's.
+/// The id of a letter: only its writer can choose it.
 pub(crate) fn letter_id(group: &GroupId, writer: &MemberId, nonce: &[u8; 16]) -> Digest {
     digest(&[b"folkmoot letter id v1", &group.0, &writer.0, nonce])
 }
 
 impl Answer {
-    /// Its name.
+    /// The letter's id.
     pub fn id(&self) -> Digest {
         digest(&[b"folkmoot answer id v1", &codec::encode(&self.body)])
     }

@@ -1,19 +1,19 @@
-//! How often guests may speak: a few words at once, then one after another (LET-04).
+//! How often guests may send: a few messages at once, then one after another (LET-04).
 
 use crate::base::{Instant, NodeId, limits};
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-/// Words that a guest may say at once.
+/// Messages that a guest may send at once.
 const BURST: u32 = 8;
-/// Time after which it may say one more.
+/// Time after which it may send one more.
 const REFILL: Duration = Duration::from_millis(250);
 /// New letters that all guests together may bring at once.
 const LETTERS_BURST: u32 = 8;
 /// Time after which one more may come.
 const LETTERS_REFILL: Duration = Duration::from_millis(1_000);
 
-/// So many, and one more after each `refill`.
+/// So many at once, and one more after each `refill`.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
     tokens: u32,
@@ -40,7 +40,7 @@ impl Bucket {
     }
 }
 
-/// The guests who spoke and are linked, each with what it may still say.
+/// The guests that have sent something and are linked, each with what it may still send.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     guests: BTreeMap<NodeId, Bucket>,
@@ -48,7 +48,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Whether this guest may say one more thing now.
+    /// Whether this guest may send one more message now.
     pub(crate) fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
         if !self.guests.contains_key(&node) && self.guests.len() >= limits::GUESTS_MAX.saturating_mul(2) {
             return false;
@@ -61,7 +61,7 @@ impl Pace {
         self.letters.get_or_insert(Bucket::new(LETTERS_BURST, LETTERS_REFILL, now)).take(now)
     }
 
-    /// Whether this guest spoke to us, and its link stands.
+    /// Whether this guest has sent us something, and its link is up.
     pub(crate) fn is_here(&self, node: &NodeId) -> bool {
         self.guests.contains_key(node)
     }

@@ -1,4 +1,4 @@
-//! The writer's side: asks for the key, seals the letter to it, and goes on asking until it has the
+//! The writer's side: asks for the key, seals the letter to it, and keeps asking until it has the
 //! answers.
 
 use crate::base::sealing::{Hybrid, seal};
@@ -12,52 +12,52 @@ use bytes::Bytes;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// First pause before a word is said again; then twice that, to [`PAUSE_MAX`].
+/// First pause before a message is sent again; doubled each time, up to [`PAUSE_MAX`].
 const PAUSE: Duration = Duration::from_millis(500);
 /// Longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(8);
-/// Contacts that a writer knows.
+/// Most contacts that a writer knows.
 const CONTACTS_MAX: usize = 8;
-/// Unanswered words after which another contact comes first.
+/// Unanswered messages after which another contact comes first.
 const PATIENCE: u32 = 3;
 
-/// What goes out.
+/// An output of the writer.
 #[derive(Debug, Clone)]
 pub enum WriterOutput {
     /// To a contact, over our link.
     Guest {
-        /// To whom.
+        /// The contact.
         to: NodeId,
-        /// The word.
+        /// The message.
         payload: Bytes,
     },
     /// For the application.
     Event(WriterEvent),
 }
 
-/// What the application hears.
+/// An event for the application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriterEvent {
-    /// How a letter stands, when that changes. After [`Standing::Closed`] and [`Standing::Refused`]
-    /// it is given up.
+    /// The state of a letter has changed. After [`Standing::Closed`] and [`Standing::Refused`] the
+    /// letter is given up.
     Standing {
-        /// Which.
+        /// Which letter.
         letter: Digest,
-        /// How.
+        /// The new state.
         standing: Standing,
     },
     /// A member of the group answers.
     Answer {
         /// Which letter.
         letter: Digest,
-        /// Who, by its signature.
+        /// The member that signed the answer.
         by: MemberId,
-        /// What it says.
+        /// The text.
         text: Bytes,
     },
 }
 
-/// Where a letter is on its way.
+/// The next step of a letter.
 #[derive(Debug)]
 enum Stage {
     Asking,
@@ -71,7 +71,7 @@ struct Draft {
     nonce: [u8; 16],
     text: Bytes,
     reply: DoorKey,
-    /// What the next Door must name.
+    /// The nonce that the next Door must repeat.
     ask: [u8; 16],
     stage: Stage,
     told: Option<Standing>,
@@ -80,7 +80,7 @@ struct Draft {
     at: Instant,
 }
 
-/// A stranger who writes.
+/// A stranger that writes letters.
 #[derive(Debug, Default)]
 pub struct Writer {
     contacts: Vec<NodeId>,
@@ -90,7 +90,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins a letter of 1 to [`TEXT_BYTES_MAX`] bytes. Returns its name. Draws.
+    /// Begins a letter of 1 to [`TEXT_BYTES_MAX`] bytes. Returns the letter's id. Draws randomness.
     ///
     /// # Errors
     /// [`LettersError::LocalText`], [`LettersError::LocalFull`].
@@ -144,7 +144,7 @@ impl Writer {
         self.out.pop_front()
     }
 
-    /// Says again what was not answered.
+    /// Sends again what was not answered.
     pub fn timeout(&mut self, now: Instant) {
         if self.unanswered >= PATIENCE && self.contacts.len() > 1 {
             self.unanswered = 0;
@@ -170,7 +170,7 @@ impl Writer {
         self.timeout(now);
     }
 
-    /// A contact's word.
+    /// A message from a contact.
     ///
     /// # Errors
     /// [`LettersError`]; nothing changed.
@@ -213,7 +213,7 @@ impl Writer {
         }
     }
 
-    /// How a letter stands; zeros mean whatever we last asked or sent without a name of its own.
+    /// The state of a letter. Zeros stand for what we last asked or sent without an id of its own.
     fn stand(
         &mut self,
         now: Instant,
@@ -240,7 +240,7 @@ impl Writer {
                     draft.ask = draw(entropy);
                     draft.at = draft.at.min(now + PAUSE);
                 }
-                // Another contact may have a place, or a key.
+                // Another contact may have room, or a key.
                 Standing::NotHere | Standing::Full => self.unanswered = PATIENCE,
                 Standing::Closed | Standing::Refused => {}
             }
@@ -253,7 +253,7 @@ impl Writer {
         }
     }
 
-    /// LET-10: an answer that opens with our key and that a member signed.
+    /// LET-10: an answer that opens with our key, and that a member signed.
     fn answer(
         &mut self,
         from: NodeId,

@@ -1,12 +1,12 @@
-//! What a former member could try: every key it ever held, on a message for which it has no key.
-//! This serves demonstrations and judges.
+//! What a former member could try: every key that it ever held, on a message for which it has no
+//! key. This is for demonstrations and for checkers.
 //!
 //! ```text
 //!  kept group keys × contexts (view, members) they are derived under ──> sender keys ┐
 //!  views that may stand in the additional data, true one among them ────────────────┴─> the cipher opens, or not
 //! ```
 //! The header is taken from the message, and the true view and members are among the candidates, so
-//! that nothing but the key is missing. Epoch tag, window and the sender's word are not asked: they
+//! that only the key is missing. Epoch tag, window and the name of the sender are not used: they
 //! are no secrets, and would only save tries.
 
 use crate::epoch::{self, Context};
@@ -14,20 +14,20 @@ use crate::message::Header;
 use bytes::Bytes;
 use folkmoot_base::{Cipher, MemberId, Secret, ViewId};
 
-/// A group key that was kept, with the view and members it was agreed for.
+/// A group key that was kept, with the view and members for which it was agreed.
 #[derive(Debug, Clone)]
 pub struct KeptKey {
     /// In which view.
     pub view: ViewId,
-    /// By whom, in the view's order.
+    /// The members, in the view's order.
     pub members: Vec<MemberId>,
     /// The key.
     pub key: Secret<[u8; 32]>,
-    /// For which cipher.
+    /// The cipher.
     pub cipher: Cipher,
 }
 
-/// How an attempt went.
+/// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Attempt {
     /// Whether some key opened the message.
@@ -36,9 +36,9 @@ pub struct Attempt {
     pub tries: u64,
 }
 
-/// Tries every key of `kept`, derived under its own and every candidate view, for each sender's
-/// place, with the header as it is and each of these views in the additional data. Stops at the
-/// first that opens.
+/// Tries every key of `kept`, derived under its own view and every candidate view, for each
+/// sender's place, with the header as it is and each of these views in the additional data. Stops
+/// at the first key that opens the message.
 pub fn danger_attempt(kept: &[KeptKey], sealed: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Attempt {
     let mut attempt = Attempt::default();
     let Ok(header) = Header::decode(sealed) else { return attempt };

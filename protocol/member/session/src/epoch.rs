@@ -67,7 +67,7 @@ impl Epoch {
         Ok(Self { tag, sealed: 0, me: place, view: *view, members, senders, bound, letters, danger })
     }
 
-    /// What the key for letters follows from.
+    /// What the key for letters is derived from.
     pub(crate) fn letters(&self) -> LettersSeed<'_> {
         LettersSeed { view: self.view, epoch: self.tag, seed: &self.letters }
     }
@@ -97,7 +97,7 @@ impl Epoch {
         out.extend_from_slice(&header);
         out.extend_from_slice(front);
         out.extend_from_slice(plaintext);
-        // Spent before it is used: whatever happens next, this counter never comes again.
+        // Used up before it is used: whatever happens next, this counter never comes again.
         self.sealed = counter.saturating_add(1);
         if self.danger.is(Danger::SessionPlain) {
             out.extend_from_slice(&[0; TAG_BYTES]);
@@ -111,8 +111,8 @@ impl Epoch {
         Ok(out.freeze())
     }
 
-    /// Opens what `sender` sealed; in place if nobody else holds the bytes, else with the one copy.
-    /// Only what is handed up is marked as seen.
+    /// Opens what `sender` sealed. It opens in place if nobody else holds the bytes, otherwise with
+    /// the one copy. Only a message that is handed up is marked as seen.
     pub(crate) fn open(
         &mut self,
         (sender, service): (MemberId, Service),
@@ -244,7 +244,8 @@ fn decrypt(key: &LessSafeKey, counter: u64, aad: &[u8], sealed: Bytes) -> Result
     }
 }
 
-/// Text and origin of what was opened; a signature in it must verify (SES-12, SES-13).
+/// Text and origin of an opened message. If there is a signature in it, it must verify (SES-12,
+/// SES-13).
 fn read(opened: &Bytes, origin: Origin, stamp: &Stamp, verify: Verify<'_>) -> Result<Message, OpenError> {
     let (content, signature, payload) = parts(opened).ok_or(OpenError::PeerContent(stamp.sender))?;
     let Some(signature) = signature else { return Ok(Message { payload, origin, content }) };
@@ -256,7 +257,7 @@ fn read(opened: &Bytes, origin: Origin, stamp: &Stamp, verify: Verify<'_>) -> Re
     Ok(Message { payload, origin: Origin { signature: Some(signature), ..origin }, content })
 }
 
-/// The mutant's opening: believes everything.
+/// How the mutant opens: it believes everything.
 fn strip(sealed: Bytes) -> Bytes {
     let end = sealed.len().saturating_sub(TAG_BYTES).max(HEADER_BYTES);
     sealed.slice(HEADER_BYTES..end)

@@ -6,10 +6,11 @@ use crate::base::MemberId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
-    /// There is no epoch, or sealing is stopped: hand it to `hold`.
+    /// There is no epoch, or sealing is stopped: call `hold` with the message.
     #[error("there is no key now")]
     NoEpoch,
-    /// The epoch has sealed all it may: hand it to `hold`, and ask for a new key.
+    /// The epoch has sealed as many messages as it may: call `hold` with the message, and ask for a
+    /// new key.
     #[error("this key has sealed all it may")]
     EpochSpent,
     /// Longer than a message may be.
@@ -24,27 +25,27 @@ pub enum SealError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Too short, too long, or of a version not spoken here.
+    /// Too short, too long, or of a version that is not known here.
     #[error("the bytes are no sealed message")]
     PeerMalformed,
     /// The header names another member than the one that sent it.
     #[error("{0} sent under another's number")]
     PeerNotSender(MemberId),
-    /// The number was seen before, or lies behind the window.
+    /// The number was seen before, or is behind the window.
     #[error("{0} sent a number again")]
     PeerReplayed(MemberId),
-    /// What was sealed is neither a text nor a signature and a text. Only who holds the key can
-    /// have made it.
+    /// The sealed bytes are neither a text nor a signature and a text. Only somebody who holds the
+    /// key can have made them.
     #[error("{0} sealed what is no message")]
     PeerContent(MemberId),
-    /// It claims its sender's signature, and that does not verify. Only who holds the key can have
-    /// made it.
+    /// It claims to have its sender's signature, and that does not verify. Only somebody who holds
+    /// the key can have made it.
     #[error("{0} sent a message whose signature does not verify")]
     PeerSignature(MemberId),
-    /// The epoch is over; its key is gone.
+    /// The epoch has ended; its key is erased.
     #[error("the epoch is over")]
     WireClosedEpoch,
-    /// The epoch is not open yet, and no more can be held.
+    /// The epoch is not open yet, and no more messages can be held.
     #[error("no more can be held for an epoch not yet open")]
     WireHeldFull,
     /// It did not open. Blame nobody.

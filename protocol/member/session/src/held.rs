@@ -1,13 +1,13 @@
-//! Messages that wait for an epoch. The queue is bounded in bytes; each message counts
-//! [`OVERHEAD_BYTES`] more than its length, so that empty ones count too.
+//! Messages that wait for an epoch. The queue is bounded in bytes. Each message counts
+//! [`OVERHEAD_BYTES`] more than its length, so that empty messages count too.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// What one message costs in a queue besides its bytes.
+/// What one message costs in a queue in addition to its bytes.
 const OVERHEAD_BYTES: usize = 64;
 
-/// A queue of messages with something said about each.
+/// A queue of messages, each with a note about it.
 pub(crate) struct Held<T> {
     queue: VecDeque<(T, Bytes)>,
     bytes: usize,
@@ -19,7 +19,7 @@ impl<T> Held<T> {
         Self { queue: VecDeque::new(), bytes: 0, most }
     }
 
-    /// Keeps `message`, or says that the queue is full.
+    /// Keeps `message`, or returns that the queue is full.
     pub(crate) fn push(&mut self, about: T, message: Bytes) -> bool {
         let bytes = self.bytes.saturating_add(message.len()).saturating_add(OVERHEAD_BYTES);
         if bytes > self.most {

@@ -1,5 +1,5 @@
-//! One conversation: seals under the current epoch, opens under the current and the previous, holds
-//! while there is none.
+//! One conversation: seals under the current epoch, opens under the current and the previous one,
+//! and holds messages while there is none.
 //!
 //! ```text
 //!  plaintext ─ seal ─> header ‖ ciphertext ‖ tag ─ (ordered multicast) ─ open ─> plaintext
@@ -7,12 +7,12 @@
 //!
 //!  epochs:   current (seals, opens)  ──open_epoch──>  previous (opens)  ──close_previous──>  gone, erased
 //! ```
-//! Promise: no nonce twice under one key; nothing opens but what a member of the view sealed in it,
-//! once, under its own number; a signature in a message is its sender's over exactly this message;
-//! after [`Session::stop`] nothing is sealed until the next epoch. Each message costs one copy at
-//! most.
-//! Relies on: keying for a key that exactly the members hold. Does not rely on: order, or delivery
-//! once.
+//! Promise: no nonce is used twice under one key. Nothing opens except what a member of the view
+//! sealed in it, and that once, under its own number. A signature in a message is its sender's over
+//! exactly this message. After [`Session::stop`] nothing is sealed until the next epoch. Each
+//! message costs at most one copy.
+//! Relies on: keying for a key that exactly the members hold. Does not rely on order, or on
+//! delivery only once.
 
 mod attempt;
 mod epoch;
@@ -38,10 +38,10 @@ use identity::{Signature, Stamp};
 use message::{EpochTag, Header};
 use std::collections::VecDeque;
 
-/// How many tags of epochs that are over a session remembers, to tell them from epochs to come.
+/// How many tags of past epochs a session remembers, to tell them from those of future epochs.
 const CLOSED_MAX: usize = 256;
 
-/// How a session is set up.
+/// The settings of a session.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Messages after which an epoch must end.
@@ -62,38 +62,39 @@ impl Default for Config {
     }
 }
 
-/// Whether the stamp's sender signed this text under this stamp: the answer of whoever knows the
+/// Answers whether the stamp's sender signed this text under this stamp. The caller knows the
 /// members' keys.
 pub type Verify<'a> = &'a dyn Fn(&Stamp, &[u8], &Signature) -> bool;
 
 /// An opened message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// What was said.
+    /// The plaintext.
     pub payload: Bytes,
     /// Which of its sender's messages it is, and the sender's signature if it gave one.
     pub origin: Origin,
-    /// Whose the plaintext is: the application's, or the letters layer's.
+    /// The layer that the plaintext belongs to: the application or letters.
     pub content: Content,
 }
 
-/// What the key that strangers write to follows from.
+/// What the key to which strangers write is derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LettersSeed<'a> {
     /// In which view.
     pub view: ViewId,
     /// The public tag of its epoch.
     pub epoch: [u8; 8],
-    /// The seed: all who share the group key have it. Never goes on a wire.
+    /// The seed: every holder of the group key has it. It is never sent.
     pub seed: &'a Secret<[u8; 32]>,
 }
 
-/// What [`Session::open`] makes of a sealed message.
+/// The result of [`Session::open`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Opened {
-    /// The plaintext; if it came with a signature, that has been verified.
+    /// The plaintext; if it came with a signature, the signature has been verified.
     Message(Message),
-    /// Of an epoch not open yet: kept; [`Session::poll_received`] gives it once the epoch opens.
+    /// The message is of an epoch that is not open yet. It is kept; [`Session::poll_received`]
+    /// returns it once the epoch opens.
     Held,
 }
 
@@ -128,9 +129,9 @@ impl Session {
         }
     }
 
-    /// Opens an epoch: its key becomes the one to seal under, the epoch before it remains for
-    /// opening until [`Self::close_previous`]. Call with the view and members of keying's
-    /// `SecureView` or `Refreshed`, key and cipher of its epoch, then drain
+    /// Opens an epoch: messages are sealed under its key from now on, and the epoch before it still
+    /// opens messages until [`Self::close_previous`]. Call with the view and members of keying's
+    /// `SecureView` or `Refreshed`, and key and cipher of its epoch. Then drain
     /// [`Self::poll_received`], then [`Self::take_held`].
     ///
     /// # Errors
@@ -163,7 +164,8 @@ impl Session {
     /// Seals one application message under the current epoch.
     ///
     /// `plaintext` is 0 to [`MESSAGE_BYTES_MAX`] bytes. Returns header, ciphertext of the same
-    /// length, 16-byte tag. Each call uses one counter, never again in this epoch.
+    /// length, and 16-byte tag. Each call uses one counter, which is never used again in this
+    /// epoch.
     ///
     /// # Errors
     /// [`SealError::LocalTooLong`]; [`SealError::NoEpoch`] while there is no key or sealing is
@@ -176,8 +178,8 @@ impl Session {
         self.sealing(plaintext)?.seal(plaintext, Content::Text, None)
     }
 
-    /// [`Self::seal`] for a word of the letters layer: whoever opens it hands it there, not to the
-    /// application.
+    /// [`Self::seal`] for a message of the letters layer: whoever opens it hands it to that layer,
+    /// not to the application.
     ///
     /// # Errors
     /// As [`Self::seal`].
@@ -188,14 +190,14 @@ impl Session {
         self.sealing(word)?.seal(word, Content::Letters, None)
     }
 
-    /// The letters' seed of the epoch that may seal now: nobody who was removed has it.
+    /// The letters' seed of the epoch that may seal now: no removed member has it.
     pub fn letters(&self) -> Option<LettersSeed<'_>> {
         self.current.as_ref().filter(|_| !self.stopped).map(Epoch::letters)
     }
 
-    /// [`Self::seal`], with the sender's signature sealed in, 64 bytes more. `sign` is asked once
-    /// to sign the plaintext under the stamp that it is given ([`Stamp::sign`]); `service` is the
-    /// one that the message will be delivered with.
+    /// [`Self::seal`], with the sender's signature sealed in, 64 bytes more. `sign` is called once
+    /// to sign the plaintext under the stamp that it is given ([`Stamp::sign`]). `service` is the
+    /// one with which the message will be delivered.
     ///
     /// # Errors
     /// As [`Self::seal`].
@@ -244,16 +246,17 @@ impl Session {
         if self.can_seal() { self.sends.pop().map(|(_, message)| message) } else { None }
     }
 
-    /// Empties the queue of held sends: the member leaves, each is to be reported dropped (K5).
+    /// Empties the queue of held sends. The member leaves; each of them is to be reported as
+    /// dropped (K5).
     pub fn drop_held(&mut self) -> Vec<Bytes> {
         core::iter::from_fn(|| self.sends.pop()).map(|(_, message)| message).collect()
     }
 
-    /// Opens one sealed message that `sender` multicast with `service`, own ones too. A signature
-    /// in it is put to `verify`.
+    /// Opens one sealed message that `sender` multicast with `service`, including our own. If there
+    /// is a signature in it, `verify` judges it.
     ///
     /// # Errors
-    /// [`OpenError`]; nothing changes but what it says.
+    /// [`OpenError`]; nothing changes, except as the error says.
     pub fn open(
         &mut self,
         sender: MemberId,
@@ -276,8 +279,8 @@ impl Session {
         }
     }
 
-    /// The next message that was held for the epoch that is open now, with who sent it and how it
-    /// was ordered.
+    /// The next message that was held for the epoch that is open now, with its sender and its
+    /// service.
     pub fn poll_received(
         &mut self,
         verify: Verify<'_>,
@@ -287,7 +290,8 @@ impl Session {
         let header = match Header::decode(&sealed) {
             Ok(header) if header.epoch == epoch.tag => header,
             Ok(_) => {
-                // Of yet another epoch: it came after this one opened. Keep it, and end this round.
+                // The message is of yet another epoch: it came after this one opened. Keep it, and
+                // end this round.
                 self.received.push(sender, sealed);
                 return None;
             }
@@ -296,13 +300,13 @@ impl Session {
         Some((sender, epoch.open(sender, header, sealed, verify)))
     }
 
-    /// Stops sealing at once (K3): a notice removed somebody. Opening goes on. Until the next
-    /// [`Self::open_epoch`].
+    /// Stops sealing at once (K3), because a notice removed a member. Opening goes on. Lasts until
+    /// the next [`Self::open_epoch`].
     pub fn stop(&mut self) {
         self.stopped = !self.config.danger.is(Danger::SessionSealsAfterRemoval);
     }
 
-    /// Forgets the previous epoch and erases its keys: its last message is delivered.
+    /// Forgets the previous epoch and erases its keys: its last message has been delivered.
     pub fn close_previous(&mut self) {
         if let Some(epoch) = self.previous.take() {
             if self.closed.len() >= CLOSED_MAX {
@@ -312,7 +316,7 @@ impl Session {
         }
     }
 
-    /// Forgets all keys, and what waits to be opened: the member left.
+    /// Forgets all keys, and the messages that wait to be opened: the member has left.
     pub fn close(&mut self) {
         self.close_previous();
         self.previous = self.current.take();

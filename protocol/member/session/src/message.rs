@@ -8,7 +8,7 @@
 //!  +--------+-----------+--------+-----------+--------------------+--------+
 //!  sealed:  0 ‖ text                      not signed
 //!           1 ‖ signature 64 ‖ text       signed by its sender: seen by those who open it, and nobody else
-//!           2 ‖ word                      of the letters layer, which signs what it has to say
+//!           2 ‖ message                   of the letters layer, which signs its messages itself
 //! ```
 //! Big endian. Nonce: four zero bytes, then the counter. Additional data: the header, GroupId,
 //! ViewId.
@@ -34,21 +34,21 @@ const PLAIN: u8 = 0;
 const SIGNED: u8 = 1;
 const LETTERS: u8 = 2;
 
-/// Whose the plaintext is.
+/// The layer that the plaintext belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Content {
-    /// The application's.
+    /// The application.
     #[default]
     Text,
-    /// The letters layer's.
+    /// The letters layer.
     Letters,
 }
 
-/// Public name of an epoch on the wire, derived from its key: commits to the key, so that one key
-/// at most is ever tried.
+/// Public name of an epoch on the wire. It is derived from the epoch's key and commits to it, so
+/// that at most one key is ever tried.
 pub(crate) type EpochTag = [u8; 8];
 
-/// What stands before the ciphertext.
+/// The bytes before the ciphertext.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) epoch: EpochTag,
@@ -84,13 +84,13 @@ impl Header {
     }
 }
 
-/// What a message came with besides its text, sender, view and service; with these, all that a
-/// signature covers.
+/// What came with a message besides its text, sender, view and service. Together these are
+/// everything that a signature covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
     /// The public tag of the key that sealed it.
     pub epoch: [u8; 8],
-    /// Which of its sender's messages under that key it is, from zero.
+    /// The message's number among its sender's messages under that key, from zero.
     pub number: u64,
     /// The sender's signature, if it gave one. It has been verified.
     pub signature: Option<Signature>,
@@ -108,7 +108,7 @@ impl Origin {
     }
 }
 
-/// What comes before the text in what is sealed.
+/// The sealed bytes that come before the text.
 pub(crate) fn front(content: Content, signature: Option<&Signature>) -> ([u8; SIGNED_BYTES], usize) {
     let first = if content == Content::Letters { LETTERS } else { PLAIN };
     let mut out = [first; SIGNED_BYTES];
@@ -118,7 +118,7 @@ pub(crate) fn front(content: Content, signature: Option<&Signature>) -> ([u8; SI
     (out, SIGNED_BYTES)
 }
 
-/// Takes what was sealed apart, without a copy; the signature as its bytes (SES-12).
+/// Takes the sealed bytes apart, without a copy; the signature is returned as its bytes (SES-12).
 pub(crate) fn parts(opened: &Bytes) -> Option<(Content, Option<[u8; 64]>, Bytes)> {
     let (first, rest) = opened.split_first()?;
     match *first {

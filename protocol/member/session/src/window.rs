@@ -1,6 +1,6 @@
-//! Which of a sender's counters were opened: the highest, and the [`WINDOW`] below it.
+//! Which of a sender's counters were seen: the highest, and the [`WINDOW`] counters below it.
 
-/// How far behind the highest a counter may come.
+/// How far below the highest a counter may be.
 pub const WINDOW: u64 = 1_024;
 const WORDS: usize = 16;
 
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Against a reference that remembers everything.
+    /// Compared with a reference that remembers everything.
     #[test]
     fn agrees_with_a_reference() {
         let (mut window, mut seen, mut highest, mut x) = (Window::new(), BTreeSet::new(), None, 1_u64);

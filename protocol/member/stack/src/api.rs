@@ -1,4 +1,4 @@
-//! What an application says to a member and hears from it.
+//! The commands that an application gives a member, and the events that it gets.
 
 use attach::Trace;
 use base::{Cause, Digest, GroupId, Locator, MemberId, Mutant, NodeId, Service, UnixTime, ViewId};
@@ -10,21 +10,21 @@ use folkmoot_identity::Identity;
 use folkmoot_letters::{LettersError, Standing};
 use folkmoot_session::Origin;
 
-/// How a member is set up.
+/// The settings of a member.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Its identity key and certificate.
     pub identity: Identity,
-    /// The node that it lives on: of its own key, unless several members share one.
+    /// The node that it lives on; it has the member's key, unless several members share the node.
     pub node: NodeId,
     /// The signed charter of its group: CMS, DER.
     pub charter: Bytes,
-    /// How long it waits for another's step before it complains.
+    /// How long it waits for another member's step before it complains.
     pub step_deadline: Duration,
-    /// Messages after which a key epoch ends.
+    /// Number of messages after which a key epoch ends.
     pub seals_per_epoch_max: u64,
-    /// Of one who speaks for the authority: whether others do, too, with whom it shares a log
-    /// ([`Event::Log`]).
+    /// For the authority's process: whether there are other replicas, which share a log with this
+    /// one ([`Event::Log`]).
     pub replicated: bool,
     /// What a mutant does wrong.
     pub danger: Mutant,
@@ -33,7 +33,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The usual set-up.
+    /// The usual settings.
     pub fn new(identity: Identity, charter: Bytes) -> Self {
         Self {
             node: identity.node(),
@@ -48,33 +48,34 @@ impl Config {
     }
 }
 
-/// What an application asks.
+/// A command of the application.
 #[derive(Debug, Clone)]
 pub enum Command {
-    /// Be in this group from now on; asked again until it holds, also after a restart of the ring.
+    /// Be in this group from now on. The member asks again until it is in, also after a restart of
+    /// the ring.
     Join {
-        /// Which; the charter's own, or one named under it.
+        /// Which group: the charter's own, or one named under it.
         group: GroupId,
     },
     /// Leave this group.
     Leave {
-        /// Which.
+        /// Which group.
         group: GroupId,
     },
-    /// Multicast to this group; held while there is no key.
+    /// Multicast to this group. While there is no key, the message is held.
     Send {
-        /// Which.
+        /// Which group.
         group: GroupId,
-        /// Ordered how.
+        /// The service.
         service: Service,
-        /// 0 to `MESSAGE_BYTES_MAX` bytes.
+        /// The text: 0 to `MESSAGE_BYTES_MAX` bytes.
         payload: Bytes,
-        /// Whether it carries this member's signature: every receiver can then prove to others who
-        /// said it.
+        /// Whether it carries this member's signature, by which every receiver can prove to others
+        /// who sent it.
         signed: bool,
     },
-    /// As a stranger: ask for admission through whichever contacts can be reached, until it is
-    /// decided.
+    /// As a stranger: ask for admission through any contacts that can be reached, until the request
+    /// is decided.
     Apply,
     /// Vote on a request or a proposal.
     Vote {
@@ -83,45 +84,45 @@ pub enum Command {
         /// Yes or no.
         approve: bool,
     },
-    /// Ask for admission for the holder of a CSR (PKCS#10, DER or PEM), who is not here.
+    /// Ask for admission for the holder of a CSR (PKCS#10, DER or PEM), who takes no part here.
     SubmitCsr {
-        /// At most 4 KiB.
+        /// The CSR: at most 4 KiB.
         csr: Bytes,
     },
     /// Ask for a new certificate for this member itself, before the present one ends.
     Renew,
     /// Propose to expel a member, and vote for it.
     Expel {
-        /// Whom.
+        /// Which member.
         member: MemberId,
     },
     /// Propose to change one field of the charter, and vote for it.
     ChangeCharter {
-        /// Which.
+        /// Which field.
         field: String,
-        /// To what, as the charter writes it.
+        /// The new value, as the charter writes it.
         value: String,
     },
     /// Propose who votes from now on, and vote for it.
     Electorate {
-        /// In order.
+        /// The voters, in order.
         voters: Vec<MemberId>,
     },
-    /// `Expel`, `ChangeCharter` or `Electorate`, even if those who stay can then no longer admit,
-    /// remove or decide.
+    /// `Expel`, `ChangeCharter` or `Electorate`, even if the members that stay can then no longer
+    /// admit, remove or decide.
     Forced(Box<Command>),
-    /// Write to a group as one who is no member of it, until it is answered.
+    /// Write a letter to a group that this member is not in, until it is answered.
     Write {
-        /// Which: the charter's own, or one named under it.
+        /// Which group: the charter's own, or one named under it.
         group: GroupId,
-        /// 1 to 8,192 bytes.
+        /// The text: 1 to 8,192 bytes.
         text: Bytes,
     },
-    /// Answer a stranger's letter, before all members.
+    /// Answer a stranger's letter; all members see the answer.
     Answer {
-        /// The digest that `Letter` names.
+        /// The letter's id, from `Letter`.
         letter: Digest,
-        /// 1 to 8,192 bytes.
+        /// The text: 1 to 8,192 bytes.
         text: Bytes,
     },
     /// A new key for the same members.
@@ -129,65 +130,66 @@ pub enum Command {
         /// Of which group.
         group: GroupId,
     },
-    /// Look for a peer there.
+    /// Look for a peer at this locator.
     Dial(Locator),
-    /// As the authority: this record has its place in the log of all its replicas.
+    /// As the authority: this record has its place in the log that all its replicas share.
     Logged(Bytes),
 }
 
 /// A request for admission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Petition {
-    /// What a vote on it names.
+    /// The digest that a vote on it names.
     pub subject: Digest,
-    /// Who asks.
+    /// The key that asks.
     pub member: MemberId,
-    /// By which name.
+    /// The name that it asks for.
     pub name: String,
-    /// The member who handed in its CSR, if it is by one; else it is at the door itself.
+    /// The member that handed in its CSR, if one did. Otherwise it asks by itself.
     pub sponsor: Option<MemberId>,
     /// Votes so far.
     pub have: u32,
     /// Votes needed.
     pub need: u32,
-    /// Who said yes.
+    /// The members that voted yes.
     pub approved: Vec<MemberId>,
-    /// Who said no.
+    /// The members that voted no.
     pub rejected: Vec<MemberId>,
-    /// The charter's rule on admissions, with what each part has; `None` if there is none.
+    /// The charter's rule on admissions, with the votes so far in each part; `None` if there is
+    /// none.
     pub rule: Option<String>,
     /// The roles that the charter gives this key.
     pub roles: Vec<String>,
-    /// The term asked for, from and to.
+    /// The term asked for: beginning and end.
     pub term: (UnixTime, UnixTime),
-    /// The members have done their part, and the authority has yet to sign; why it does not, if it
-    /// said so.
+    /// The members have done their part, and the authority has not signed yet. The text says why,
+    /// if the authority said so.
     pub waits: Option<Option<&'static str>>,
-    /// The voters have granted it, and nobody can sign until they have new shares: as many as could
-    /// have left with old ones.
+    /// The voters have granted it, but nobody can sign until there are new shares: as many holders
+    /// as the threshold could have left with old shares.
     pub stale: bool,
 }
 
 /// A proposal that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// What a vote on it names.
+    /// The digest that a vote on it names.
     pub subject: Digest,
-    /// Who proposes.
+    /// The member that proposes it.
     pub proposer: MemberId,
-    /// What, in plain words.
+    /// The proposed decision, in plain words.
     pub text: String,
     /// Votes so far.
     pub have: u32,
     /// Votes needed.
     pub need: u32,
-    /// Who said yes.
+    /// The members that voted yes.
     pub approved: Vec<MemberId>,
-    /// Who said no.
+    /// The members that voted no.
     pub rejected: Vec<MemberId>,
 }
 
-/// Why a message was not sent. Nothing of it has left.
+/// Why a message was not sent. No part of it has been sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
@@ -197,11 +199,11 @@ pub enum SendError {
     /// The message is longer than a message may be.
     #[error("{0} bytes are more than a message may have")]
     LocalTooLong(usize),
-    /// The view has no quorum of the electorate, and the charter lets such a side only read, or
-    /// nothing.
+    /// The view has no quorum of the electorate, and the charter allows such a side only to read,
+    /// or to do nothing.
     #[error("this side of the split is a minority, and the charter does not let a minority send")]
     LocalMinority,
-    /// So much is held already while a key is being agreed.
+    /// The limit of what is held while a key is being agreed is reached.
     #[error("no key yet, and as much is held as may be: wait for the next view")]
     LocalHeldFull,
     /// A letter or an answer that cannot be sent.
@@ -212,7 +214,7 @@ pub enum SendError {
     LocalLeft,
 }
 
-/// What an application hears.
+/// An event for the application.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// A secure view: these members, one key. Comes before any message of it.
@@ -223,42 +225,42 @@ pub enum Event {
         id: ViewId,
         /// Its members, sorted.
         members: Vec<MemberId>,
-        /// Those who came from my previous secure view with me.
+        /// The members that came from this member's previous secure view together with it.
         transitional: Vec<MemberId>,
         /// Why it changed.
         cause: Cause,
-        /// A public name of the key: equal at all who hold it.
+        /// A public name of the key; equal at every member that holds it.
         epoch: String,
     },
     /// A message.
     Message {
         /// To which group.
         group: GroupId,
-        /// From whom: by the word of its node, and by the sender's key, which all of the view can
-        /// derive; see `origin`.
+        /// The sender: according to its node, and by the sender's key, which all members of the
+        /// view can derive. See `origin`.
         sender: MemberId,
         /// In which secure view.
         view: ViewId,
-        /// Ordered how.
+        /// The service.
         service: Service,
-        /// What.
+        /// The text.
         payload: Bytes,
-        /// Which of its sender's messages it is, and the sender's signature, verified, if it gave
-        /// one.
+        /// The message's number among its sender's messages, and the sender's signature if it gave
+        /// one. The signature has been verified.
         origin: Origin,
     },
-    /// A stranger wrote to the group. All members of the view hear it, in one order with its
-    /// messages.
+    /// A stranger wrote to the group. All members of the view see the letter, in one order with
+    /// their messages.
     Letter {
         /// To which group.
         group: GroupId,
-        /// What an answer names.
+        /// The letter's id, for answers.
         letter: Digest,
         /// The identity that signed it.
         writer: MemberId,
-        /// What it calls itself; nobody vouches for that.
+        /// The name that the writer gives itself; nobody vouches for it.
         name: String,
-        /// What it says.
+        /// The text.
         text: Bytes,
     },
     /// A member answered a letter; the answer goes to its writer.
@@ -267,28 +269,28 @@ pub enum Event {
         group: GroupId,
         /// Which letter.
         letter: Digest,
-        /// Who.
+        /// The member that answered.
         by: MemberId,
-        /// What it says.
+        /// The text.
         text: Bytes,
     },
-    /// How a letter that we wrote stands; after `Closed` and `Refused` it is given up.
+    /// The state of a letter that we wrote. After `Closed` and `Refused` the letter is given up.
     LetterStands {
-        /// Which.
+        /// Which letter.
         letter: Digest,
-        /// How; `None` when it is begun.
+        /// The state; `None` when the letter is begun.
         standing: Option<Standing>,
     },
     /// The group answered a letter that we wrote.
     Answer {
-        /// Which.
+        /// Which letter.
         letter: Digest,
         /// The member that signed the answer.
         by: MemberId,
-        /// What it says.
+        /// The text.
         text: Bytes,
     },
-    /// From here on, promises of the view hold only within the next transitional set.
+    /// From here on, the promises of the view hold only within the next transitional set.
     Transitional {
         /// Of which group.
         group: GroupId,
@@ -298,13 +300,13 @@ pub enum Event {
         /// Of which group.
         group: GroupId,
     },
-    /// Somebody asks to be admitted.
+    /// A stranger asks to be admitted.
     Request(Petition),
-    /// Somebody proposes a decision.
+    /// A member proposes a decision.
     Proposal {
-        /// What a vote on it names.
+        /// The digest that a vote on it names.
         subject: Digest,
-        /// What is proposed, in plain words.
+        /// The proposed decision, in plain words.
         text: String,
         /// Votes so far.
         have: u32,
@@ -313,83 +315,83 @@ pub enum Event {
     },
     /// Votes on a request or proposal changed.
     Votes {
-        /// On what.
+        /// The request or proposal.
         subject: Digest,
         /// Votes so far.
         have: u32,
         /// Votes needed.
         need: u32,
     },
-    /// We hold our certificate: what we asked for is granted. The group has it a moment later, in
-    /// order: [`Self::Admitted`].
+    /// We hold our certificate: our request was granted. The group has it a moment later, in order:
+    /// [`Self::Admitted`].
     Certified {
-        /// It, X.509, DER.
+        /// The certificate, X.509, DER.
         certificate: Bytes,
     },
-    /// Somebody is on the roster now; perhaps we.
+    /// Somebody is on the roster now; it may be this member.
     Admitted {
-        /// Who.
+        /// The new member.
         member: MemberId,
-        /// By which name.
+        /// Its name.
         name: String,
     },
-    /// What we asked for was refused, or is not decided yet.
+    /// Our request was refused, or is not decided yet.
     Refused {
         /// Why, in plain words.
         reason: String,
     },
-    /// The voters said no to our request for admission: so many that the rest are too few. Only a
-    /// voter who thinks again can change that.
+    /// The voters said no to our request for admission: so many that the others are too few. This
+    /// changes only if a voter changes its vote.
     Denied {
         /// Why, in plain words.
         reason: String,
     },
-    /// Somebody is off the roster now, by vote or because its certificate ran out.
+    /// A member is off the roster now, by vote or because its certificate ran out.
     Expelled {
-        /// Who.
+        /// The former member.
         member: MemberId,
     },
     /// We are out of a group.
     Removed {
-        /// Which.
+        /// Which group.
         group: GroupId,
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
-    /// The message just handed in, or one held before, was not sent.
+    /// The last message handed in, or one that was held before, was not sent.
     SendFailed {
-        /// Why.
+        /// The reason.
         error: SendError,
     },
     /// A peer can be reached.
     LinkUp {
-        /// Who.
+        /// The peer.
         node: NodeId,
-        /// Where.
+        /// Its locator.
         at: Locator,
     },
     /// A peer can no longer be reached.
     LinkDown {
-        /// Who.
+        /// The peer.
         node: NodeId,
     },
     /// As the authority, with replicas: have this record ordered in the log that they share, and
-    /// bring it back with [`Command::Logged`]. May be said again.
+    /// bring it back with [`Command::Logged`]. This event may be repeated.
     Log(Bytes),
-    /// As the authority, with replicas: the log has another certificate for a request than our disk
-    /// (`ADM-81`). Nothing is issued any more; end the process.
+    /// As the authority, with replicas: for some request the log has another certificate than our
+    /// disk (`ADM-81`). Nothing is issued any more; end the process.
     LogConflict {
         /// What to do, in plain words.
         reason: String,
     },
     /// The node is in a configuration with these nodes.
     Configuration {
-        /// Who.
+        /// The nodes.
         nodes: Vec<NodeId>,
     },
 }
 
-/// Makes a [`Trace`] of a layer's line.
+/// Makes a [`Trace`] from a layer's line.
 pub(crate) fn trace(layer: &'static str, text: String) -> Trace {
     Trace { layer, text }
 }

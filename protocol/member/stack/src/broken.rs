@@ -1,11 +1,11 @@
-//! Promises about views that a mutant breaks: what it tells the application in place of an event.
+//! Promises about views that a mutant breaks: what the application gets instead of the true event.
 
 use crate::{Event, Member};
 use base::Danger;
 use folkmoot_base as base;
 
 impl Member {
-    /// Tells `event`, or what the mutant makes of it.
+    /// Gives the application `event`, or what the mutant makes of it.
     pub(crate) fn break_event(&mut self, event: Event) {
         let danger = self.config.danger;
         match event {

@@ -1,5 +1,5 @@
-//! A change of members: notices go to flush, views to keying, keys to the session, and what each
-//! says to the other members.
+//! A change of members: notices go to flush, views to keying, keys to the session, and their
+//! messages to the other members.
 
 use crate::api::Event;
 use crate::credentials::Who;
@@ -15,7 +15,7 @@ use folkmoot_identity::Minority;
 use folkmoot_keying as keying;
 use folkmoot_session::{Content, Message, Opened};
 
-/// What a notice says.
+/// The content of a notice.
 pub(crate) struct Notice {
     pub(crate) view: ViewId,
     pub(crate) members: Vec<MemberId>,
@@ -24,7 +24,8 @@ pub(crate) struct Notice {
 }
 
 impl Member {
-    /// Wants a group from now on, and asks for it as soon as the node can.
+    /// This member wants to be in a group from now on, and asks for it as soon as the node can join
+    /// groups.
     pub(crate) fn join(&mut self, now: Instant, group: GroupId) {
         self.wanted.insert(group);
         self.take_stack(now, group);
@@ -80,19 +81,19 @@ impl Member {
         }
     }
 
-    /// Out of the group: keys are erased, held messages are reported, and a group still wanted is
-    /// asked for again.
+    /// This member is out of the group: keys are erased, held messages are reported, and if the
+    /// group is still wanted, the member asks again.
     pub(crate) fn removed(&mut self, now: Instant, group: GroupId, cause: Cause) {
         let known = self.stacks.contains_key(&group);
         self.drop_stack(group);
-        // Our transcript may have said so before our node: once is enough.
+        // Our transcript may have told us before our node did: once is enough.
         if known || cause == Cause::Leave {
             self.event(Event::Removed { group, cause });
         }
-        // Not for a leave: `leave` has done it, and a join asked for since then stands.
+        // Not for a leave: `leave` has done this already, and a join asked for since then stands.
         let over = match cause {
             Cause::Expelled => true,
-            // It comes back by itself, and means to be where it was.
+            // It comes back by itself, and wants to be in the groups that it was in.
             Cause::Expired => !self.wants_in,
             _ => false,
         };
@@ -129,7 +130,7 @@ impl Member {
         self.settle(now, group, entropy);
     }
 
-    /// Lets the three machines of a group answer one another until they are quiet.
+    /// Carries messages between the three machines of a group until they are quiet.
     pub(crate) fn settle(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         while let Some(stack) = self.stacks.get_mut(&group) {
             if let Some(output) = stack.flush.poll_output() {
@@ -289,8 +290,8 @@ impl Member {
         }
     }
 
-    /// MEM-05: a vote for another module or cipher takes effect with a new key, in the view that
-    /// stands.
+    /// MEM-05: when a vote has changed the module or the cipher, the change takes effect with a new
+    /// key in the present view.
     pub(crate) fn follow_charter(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         let charter = self.transcript.roster().charter();
         if self.stacks.get(&group).is_some_and(|stack| stack.is_behind(charter)) {
@@ -298,7 +299,7 @@ impl Member {
         }
     }
 
-    /// MEM-06: no key grows older than the charter lets it.
+    /// MEM-06: no key becomes older than the charter allows.
     fn renew(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         let charter = self.transcript.roster().charter();
         let Some(stack) = self.stacks.get_mut(&group) else { return };
@@ -329,7 +330,7 @@ impl Member {
         }
     }
 
-    /// A view and its key, together: messages of it may come and go from here on.
+    /// A view and its key, together: from here on, messages may be sent and received in it.
     fn install(&mut self, now: Instant, group: GroupId, view: keying::SecureView, entropy: &mut dyn Entropy) {
         let keying::SecureView { id, members, transitional_set, cause, epoch } = view;
         let Some(stack) = self.stacks.get_mut(&group) else { return };
@@ -353,7 +354,8 @@ impl Member {
         self.release_held(group);
     }
 
-    /// A new key in the same view. The one before opens what was sealed before its sender heard.
+    /// A new key in the same view. The previous key opens messages that were sealed before their
+    /// sender had the new one.
     fn refreshed(
         &mut self,
         now: Instant,

@@ -1,4 +1,5 @@
-//! What keying and session ask of identities, answered from own key and the transcript.
+//! The answers to keying's and session's questions about identities, from our own key and the
+//! transcript.
 
 use folkmoot_base::{Digest, GroupId, MemberId};
 use folkmoot_identity::transcript::Transcript;
@@ -8,11 +9,11 @@ use folkmoot_keying::{Credentials, Terms};
 /// The domain label of every keying message (DECISIONS N4).
 const LABEL: &[u8] = b"folkmoot keying v1";
 
-/// Own key, and the roster as the transcript has it.
+/// Our own key, and the roster as the transcript has it.
 pub(crate) struct Who<'a> {
     pub(crate) identity: &'a Identity,
     pub(crate) transcript: &'a Transcript,
-    /// For which group it answers.
+    /// The group that the answers are for.
     pub(crate) group: GroupId,
 }
 
@@ -21,8 +22,8 @@ impl Who<'_> {
         self.transcript.roster().member(member).map(|admission| &admission.key)
     }
 
-    /// Whether the stamp's sender signed this. Who is off the roster since it was sent, has signed
-    /// it all the same: that it was sent in time is for flush and session to know.
+    /// Whether the stamp's sender signed this. If the sender has left the roster since, it signed
+    /// all the same; flush and session judge whether the message was sent in time.
     pub(crate) fn signed(&self, stamp: &Stamp, text: &[u8], signature: &Signature) -> bool {
         let key = self.transcript.roster().key_of(&stamp.sender);
         key.is_some_and(|key| stamp.verify(key, text, signature).is_ok())

@@ -1,13 +1,13 @@
 //! Why a member does not start.
 
-/// What is wrong with what a member starts from. Nothing a peer sends ends a member.
+/// What is wrong with the data that a member starts from. Nothing that a peer sends ends a member.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemberError {
-    /// The charter given does not stand.
+    /// The given charter is not valid.
     #[error("the charter does not stand: {0}. Ask a founder for charter.cms as all founders signed it")]
     LocalCharter(#[from] folkmoot_identity::EntryError),
-    /// The charter or an entry in the store does not stand: the store is damaged, or belongs to
+    /// The charter or an entry in the store is not valid: the store is damaged, or belongs to
     /// another group.
     #[error(
         "the stored transcript does not stand: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \
@@ -20,12 +20,12 @@ pub enum MemberError {
          again: the voters vote once more"
     )]
     StoreVotes(#[from] folkmoot_admission::AdmissionError),
-    /// The authority's office in the store is damaged, or must not run so.
+    /// The authority's office in the store is damaged, or may not be run in this way.
     #[error("{0}{then}", then = after_office(.0))]
     StoreOffice(#[source] folkmoot_admission::AdmissionError),
 }
 
-/// What to do about an office that is damaged; of the others the text says it itself.
+/// What to do about a damaged office; the texts of the other errors say it themselves.
 fn after_office(error: &folkmoot_admission::AdmissionError) -> &'static str {
     match error {
         folkmoot_admission::AdmissionError::LocalCorrupt(_) => {

@@ -1,4 +1,4 @@
-//! One group at this member: flush, keying and session joined, and what it waits for.
+//! One group at this member: flush, keying and session joined, and what the group is waiting for.
 
 use crate::credentials::Who;
 use base::{Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Service, ViewId};
@@ -20,7 +20,7 @@ pub(crate) struct Installed {
     pub(crate) view: ViewId,
     pub(crate) members: Vec<MemberId>,
     pub(crate) epoch: String,
-    /// What agreed on its key, and what the key is used with.
+    /// The module that agreed on its key, and the cipher that the key is used with.
     pub(crate) suite: (ModuleName, Cipher),
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Installed {
 pub(crate) struct Manner {
     pub(crate) service: Service,
     pub(crate) signed: bool,
-    /// Whose it is.
+    /// The layer that the plaintext belongs to.
     pub(crate) content: Content,
 }
 
@@ -38,26 +38,26 @@ pub(crate) struct GroupStack {
     pub(crate) flush: Flush,
     pub(crate) keying: Keying,
     pub(crate) session: Session,
-    /// How the messages that the session holds are to be sent, in the same order.
+    /// How the messages that the session holds are to be sent; in the same order as the messages.
     pub(crate) held: VecDeque<Manner>,
     pub(crate) installed: Option<Installed>,
-    /// When the key in use was made, or another was last asked for because of its age.
+    /// When the key in use was made, or a new key was last asked for because of the key's age.
     pub(crate) keyed_at: Instant,
     step_deadline: Duration,
-    /// What the charter lets this side do: `Continue` unless the installed view has no quorum of
-    /// the electorate.
+    /// What the charter allows this side to do: `Continue`, unless the installed view has no quorum
+    /// of the electorate.
     pub(crate) minority: Minority,
     /// Members of the newest notice.
     pub(crate) noticed: Vec<MemberId>,
-    /// A notice named us: the join took effect.
+    /// A notice listed us: the join took effect.
     pub(crate) joined: bool,
-    /// A join was handed to the node, and may take effect.
+    /// A join was handed to the node, and may still take effect.
     pub(crate) asked: bool,
     /// When to ask for the join again.
     pub(crate) ask_at: Instant,
 }
 
-/// What a group's stack is made of.
+/// The parts of a group's stack.
 pub(crate) struct Parts<'a> {
     pub(crate) me: MemberId,
     pub(crate) group: GroupId,
@@ -94,10 +94,10 @@ impl GroupStack {
         })
     }
 
-    /// What the roster now means for the installed view: MEM-03, nothing is sealed any more for who
-    /// is off it (K3, at the entry's place, since its notice may come later); MEM-04, what the
-    /// charter lets these members do together: anything, if a quorum of the electorate is among
-    /// them.
+    /// What the roster now means for the installed view. MEM-03: nothing is sealed any more for a
+    /// member that is off the roster (K3, at the entry's place, because its notice may come later).
+    /// MEM-04: what the charter allows these members to do together; that is everything, if a
+    /// quorum of the electorate is among them.
     pub(crate) fn follow(&mut self, roster: &Roster) {
         let Some(installed) = &self.installed else { return };
         if installed.members.iter().any(|member| !roster.is_member(member)) {
@@ -108,8 +108,7 @@ impl GroupStack {
         self.minority = if whole { Minority::Continue } else { roster.charter().minority() };
     }
 
-    /// MEM-05: whether the key in use was agreed on, or is used, in another way than the charter
-    /// now says.
+    /// MEM-05: whether the charter now names another module or cipher than the key in use has.
     pub(crate) fn is_behind(&self, charter: &Charter) -> bool {
         self.installed.as_ref().is_some_and(|installed| {
             let (keying, cipher) = charter.suite(&installed.view.group);
@@ -117,8 +116,8 @@ impl GroupStack {
         })
     }
 
-    /// MEM-06: when this member asks for another key because of the age of this one. The first of
-    /// the view asks; each of the others only if those before it did not.
+    /// MEM-06: when this member asks for a new key because of the age of this one. The first member
+    /// of the view asks; each of the others only if those before it did not.
     pub(crate) fn renew_at(&self, me: &MemberId, charter: &Charter) -> Option<Instant> {
         let installed = self.installed.as_ref()?;
         let place = installed.members.iter().position(|member| member == me)?;
@@ -134,13 +133,13 @@ impl GroupStack {
         self.held.is_empty() && self.may_seal()
     }
 
-    /// Whether the session has a key that may be used, and flush lets messages pass.
+    /// Whether the session has a key that may be used, and flush allows messages.
     pub(crate) fn may_seal(&self) -> bool {
         self.session.can_seal() && self.flush.may_send() && self.keying.state() == keying::State::Secure
     }
 
-    /// Seals one message, signed with `key` if it is to be, and puts it behind its flush header:
-    /// what goes to the node, and with which service.
+    /// Seals one message, signed with `key` if it is to be signed, and puts it behind its flush
+    /// header. Returns the payload for the node, and its service.
     pub(crate) fn seal(
         &mut self,
         manner: Manner,
@@ -150,7 +149,7 @@ impl GroupStack {
         let (service, header) =
             self.flush.data_header(manner.service).map_err(|_| session::SealError::NoEpoch)?;
         let sealed = if manner.signed {
-            // With the service that it is delivered with: the signature covers it.
+            // With the service of its delivery: the signature covers it.
             self.session.seal_signed(service, plaintext, |stamp, text| stamp.sign(key, text))?
         } else if manner.content == Content::Letters {
             self.session.seal_letters(plaintext)?
@@ -170,7 +169,7 @@ impl GroupStack {
         self.keying.handle(now, input, who, entropy)
     }
 
-    /// Whether it is time to ask for the join again; moves the time on if so.
+    /// Whether it is time to ask for the join again. If so, sets the next time.
     pub(crate) fn asks(&mut self, now: Instant) -> bool {
         let due = !self.joined && self.ask_at <= now;
         if due {
@@ -180,8 +179,8 @@ impl GroupStack {
         due
     }
 
-    /// When to wake. `able`: whether the node could order a join now; if not, asking waits for
-    /// that.
+    /// When to wake. `able`: whether the node could order a join now. If it could not, asking waits
+    /// for that.
     pub(crate) fn poll_timeout(&self, able: bool, me: &MemberId, charter: &Charter) -> Option<Instant> {
         let ask = (able && !self.joined).then_some(self.ask_at);
         let renew = self.renew_at(me, charter);

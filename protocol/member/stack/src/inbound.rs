@@ -1,4 +1,4 @@
-//! Upwards: what the node says, handed to the machine that it concerns.
+//! The way up: what the node tells the member, handed to the machine that it concerns.
 
 use crate::api::Event;
 use crate::change::Notice;
@@ -95,7 +95,7 @@ impl Member {
                 }
                 self.settle(now, group, entropy);
                 if self.release_held(group) {
-                    // What went may have used the key up.
+                    // The messages sent may have used the key up.
                     self.settle(now, group, entropy);
                 }
             }

@@ -1,5 +1,5 @@
-//! The door: the side of admission that an applicant, a member or the authority has. The transcript
-//! decides which of them we are.
+//! Admission at this member: on the side of an applicant, a member or the authority. The transcript
+//! decides which.
 
 use crate::api::{Command, Event};
 use crate::{Member, MemberError};
@@ -11,7 +11,7 @@ use folkmoot_base as base;
 use folkmoot_identity::transcript::{Appended, Change};
 use folkmoot_identity::{Decision, Ending, REVOKED_TABLE};
 
-/// On which side of the door we are.
+/// The side of admission on which we are.
 pub(crate) enum Door {
     /// A stranger that has not asked.
     Closed,
@@ -43,7 +43,7 @@ impl Door {
     }
 }
 
-/// Whether a stored pair belongs to admission.
+/// Whether a stored key belongs to admission.
 pub(crate) fn is_ours(key: &StoreKey) -> bool {
     matches!(key.table, "vote" | "request" | "share" | OFFICE_TABLE | REVOKED_TABLE)
 }
@@ -67,7 +67,7 @@ impl Member {
             (Door::Closed, false) => {
                 self.erase_shares();
                 let applicant = Applicant::load(self.rules(), &self.stored)?;
-                // Who had asked when it was stopped, goes on asking.
+                // If it had asked before it was stopped, it goes on asking.
                 if applicant.has_asked() {
                     self.door = Door::Outside(Box::new(applicant));
                 }
@@ -80,9 +80,9 @@ impl Member {
         Ok(())
     }
 
-    /// Who was expelled has no use for its shares of the group's key, and whoever takes its disk
-    /// shall have none. One whose certificate ran out keeps them: it may be a holder again, and
-    /// many may run out on one day.
+    /// An expelled member has no use for its shares of the group's key, and anyone who takes its
+    /// disk must not get them. A member whose certificate ran out keeps them: it may be a holder
+    /// again, and many certificates may run out on one day.
     fn erase_shares(&mut self) {
         if self.config.danger.is(base::Danger::AdmissionKeepsOldShares) {
             return;
@@ -116,14 +116,14 @@ impl Member {
         admission::Config { danger, replicated, ..admission::Config::default() }
     }
 
-    /// Asks for admission, from now until it is decided.
+    /// Asks for admission, from now until the request is decided.
     fn apply(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        // Also while inside: our transcript may not know yet that our certificate ran out while we
-        // were away.
+        // Also while on the roster: our transcript may not show yet that our certificate ran out
+        // while we were away.
         self.wants_in = true;
         match &self.door {
             Door::Closed => {}
-            // Who was refused for good, asks anew.
+            // After a refusal for good, it asks again.
             Door::Outside(applicant) if applicant.is_over() => {}
             Door::Outside(_) | Door::Inside(_) | Door::Office(_) => return,
         }
@@ -132,7 +132,7 @@ impl Member {
         self.tell_links(now, entropy);
     }
 
-    /// Tells a side of the door that is new the time, and who was linked before it.
+    /// Tells a new side of admission the time, and the peers that were linked before it.
     fn tell_links(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         self.ask_door(now, admission::Input::Clock(self.sight.clock), entropy);
         for node in self.sight.reached() {
@@ -140,8 +140,8 @@ impl Member {
         }
     }
 
-    /// Who was told to ask, and learns that its certificate ran out, asks again. Who was expelled
-    /// does not.
+    /// If it was told to ask, and learns that its certificate ran out, it asks again. An expelled
+    /// member does not.
     fn apply_if_ended(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let former = self.transcript.roster().former(&self.me);
         let expired = former.is_some_and(|(_, ending)| matches!(ending, Ending::Expired { .. }));
@@ -179,7 +179,7 @@ impl Member {
         self.ask_door(now, admission::Input::Command(command), entropy);
     }
 
-    /// What a command wants decided.
+    /// The decision that a command asks for.
     fn decision(&self, command: Command) -> Option<Decision> {
         match command {
             Command::Expel { member } => {
@@ -192,8 +192,8 @@ impl Member {
         }
     }
 
-    /// Tells the door how many are in the group's view, if that has changed: heartbeats to the
-    /// authority say it.
+    /// Tells admission how many members are in the group's view, if that has changed: heartbeats to
+    /// the authority contain it.
     pub(crate) fn tell_present(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let installed = self.stacks.get(&self.home).and_then(|stack| stack.installed.as_ref());
         let present =
@@ -242,8 +242,8 @@ impl Member {
         }
     }
 
-    /// Keeps in memory what the store has of votes and requests: a member that is admitted anew
-    /// begins from it.
+    /// Keeps in memory what the store has of votes and requests: a member that is admitted again
+    /// starts from it.
     fn remember(&mut self, persist: &base::Persist) {
         self.stored.retain(|(key, _)| *key != persist.key);
         if let Some(value) = persist.value.as_ref().filter(|_| persist.key.table != OFFICE_TABLE) {
@@ -251,7 +251,7 @@ impl Member {
         }
     }
 
-    /// An entry took its place: verify it here too, and act on what it changes.
+    /// An entry has its place in the order: verify it here too, and act on what it changes.
     pub(crate) fn entry(&mut self, now: Instant, entry: &Bytes, entropy: &mut dyn Entropy) {
         let appended = match self.transcript.append(entry) {
             Ok(appended) => appended,
@@ -290,7 +290,7 @@ impl Member {
         for stack in self.stacks.values_mut() {
             stack.follow(roster);
         }
-        // MEM-03: out by our own transcript, whatever our node says about it, or when.
+        // MEM-03: removed by our own transcript, whatever our node says about it, and whenever.
         if let Change::Removed { member, cause, .. } = *change
             && member == me
             && !roster.is_member(&me)
@@ -300,8 +300,8 @@ impl Member {
             for (group, on_its_way) in stacks {
                 self.removed(now, group, cause);
                 if on_its_way {
-                    // Should we be admitted again before the join has its place, nobody would be
-                    // there to answer for it.
+                    // If we were admitted again before the join has its place in the order, nobody
+                    // would be there to answer for it.
                     self.tell_node(ToNode::Leave { member: me, group });
                 }
             }
@@ -322,7 +322,7 @@ impl Member {
     }
 }
 
-/// An error with its causes, for a person.
+/// An error with its causes, for people.
 fn whole(error: &dyn core::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,16 +1,17 @@
-//! The upper floor: flush, keying, session and admission joined, over whatever node the stair leads
-//! to.
+//! The upper stack: flush, keying, session, admission and letters joined, above any node that
+//! attach joins it to.
 //!
 //! ```text
 //!      Command |                                ^ Event
 //!  outbound.rs v                                | inbound.rs
 //!     [ session ]  seals, opens            [ admission ]  requests, votes, decisions      join.rs
-//!     [ keying  ]  one key for each view    [ letters ]  strangers' words, answers           post.rs
-//!     [ flush   ]  one picture for all                                                    change.rs
+//!     [ keying  ]  one key for each view    [ letters ]  strangers' letters, answers         post.rs
+//!     [ flush   ]  views, the same for all                                                change.rs
 //!       ToNode v                                ^ ToMember     (attach)
 //! ```
 //! A member holds the secrets and knows no address. It believes its node about order, and nobody
-//! about who is in: its transcript is its own, verified entry by entry. Each file is one journey.
+//! about who is a member: its transcript is its own, verified entry by entry. Each file is one
+//! journey.
 
 mod api;
 mod broken;
@@ -55,14 +56,14 @@ pub struct Member {
     home: GroupId,
     transcript: Transcript,
     door: Door,
-    /// Whether it was told to apply: it does so again once its certificate has run out.
+    /// Whether it was told to ask for admission: it asks again once its certificate has run out.
     wants_in: bool,
     desk: Desk,
     writer: Writer,
     stored: Vec<(StoreKey, Bytes)>,
     stacks: BTreeMap<GroupId, GroupStack>,
     wanted: BTreeSet<GroupId>,
-    /// Instance counters of keying, as they were persisted.
+    /// The instance counters of keying, as they were persisted.
     instances: BTreeMap<GroupId, Bytes>,
     configured: bool,
     congested: bool,
@@ -75,10 +76,10 @@ pub struct Member {
 }
 
 impl Member {
-    /// A member with what its store holds (the node beneath it keeps the transcript there).
+    /// A member, started from its store (the node below keeps the transcript there).
     ///
     /// # Errors
-    /// [`MemberError`]: charter, transcript or votes in the store do not stand.
+    /// [`MemberError`]: charter, transcript or votes in the store are not valid.
     pub fn new(config: Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, MemberError> {
         let mut transcript = Transcript::genesis(&config.charter)?.restore(stored)?;
         transcript.endanger(config.danger);
@@ -86,10 +87,10 @@ impl Member {
     }
 
     /// The same with a transcript that was verified in this process: members of one node need not
-    /// each verify what the store holds. What comes later, each verifies for itself.
+    /// each verify the store. Each verifies for itself what comes later.
     ///
     /// # Errors
-    /// [`MemberError`]: votes in the store do not stand.
+    /// [`MemberError`]: votes in the store are not valid.
     pub fn with_transcript(
         config: Config,
         transcript: Transcript,
@@ -136,7 +137,7 @@ impl Member {
         self.home
     }
 
-    /// Every epoch key it held; none unless [`Config::danger_keeps_keys`].
+    /// Every epoch key that it has held; none unless [`Config::danger_keeps_keys`].
     pub fn spoils(&self) -> &Spoils {
         &self.spoils
     }
@@ -146,7 +147,7 @@ impl Member {
         &self.transcript
     }
 
-    /// The public name of the key in use in `group`: equal at all who hold it.
+    /// The public name of the key in use in `group`; equal at every member that holds it.
     pub fn epoch(&self, group: GroupId) -> Option<&str> {
         self.stacks.get(&group)?.installed.as_ref().map(|installed| installed.epoch.as_str())
     }
@@ -161,8 +162,8 @@ impl Member {
         !self.congested && self.stacks.get(&group).is_some_and(GroupStack::can_send)
     }
 
-    /// A message as a file that proves to others who said it, from what came with it:
-    /// docs/protocol/identity.md, "Signed message".
+    /// A file that proves to others who sent a message, made from the message and what came with
+    /// it: docs/protocol/identity.md, "Signed message".
     ///
     /// # Errors
     /// [`MessageError`]: the parts do not belong together, or the group never had such a member.
@@ -201,8 +202,8 @@ impl Member {
         self.out.push_back(UpperOutput::Trace(api::trace(layer, text)));
     }
 
-    /// Something was refused: said once for each power of two, so that a flood of garbage is no
-    /// flood of lines.
+    /// An input was refused. It is logged once for each power of two, so that a flood of garbage
+    /// does not become a flood of lines.
     fn refuse(&mut self, layer: &'static str, error: &dyn core::fmt::Display) {
         self.refused = self.refused.saturating_add(1);
         if self.refused.is_power_of_two() {
@@ -247,7 +248,7 @@ impl Upper for Member {
     }
 }
 
-/// How a peer stands, for status.
+/// The status of a peer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reached {
     pub(crate) node: NodeId,

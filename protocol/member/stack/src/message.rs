@@ -1,4 +1,4 @@
-//! How two members of a group wrap what they say to each other, on top of the order that their
+//! How two members of a group wrap their messages to each other, on top of the order that their
 //! nodes give.
 //!
 //! ```text
@@ -72,8 +72,8 @@ pub(crate) fn keying(message: &[u8]) -> Bytes {
     joined(&[&[KEYING], message])
 }
 
-/// A sealed message as a payload: header of its flush frame and sealed bytes, put together in one
-/// copy.
+/// A sealed message as a payload: the header of its flush frame and the sealed bytes, put together
+/// in one copy.
 pub(crate) fn sealed(flush_header: &[u8], sealed: &[u8]) -> Bytes {
     joined(&[&[FLUSH], flush_header, &[SEALED], sealed])
 }

@@ -1,4 +1,5 @@
-//! Downwards: what the application says is sealed, tagged with the view, and handed to the node.
+//! The way down: what the application sends is sealed, tagged with the view, and handed to the
+//! node.
 
 use crate::api::{Command, Event, SendError};
 use crate::group_stack::{GroupStack, Manner};
@@ -66,7 +67,8 @@ impl Member {
         Ok(())
     }
 
-    /// Lets held messages go, as far as key, flush and congestion allow. Whether any went.
+    /// Sends held messages, as far as key, flush and congestion allow. Returns whether any went
+    /// out.
     pub(crate) fn release_held(&mut self, group: GroupId) -> bool {
         let mut any = false;
         while !self.congested {
@@ -96,7 +98,7 @@ impl Member {
         }
     }
 
-    /// A new key for the same view, agreed beside the one in use.
+    /// Asks for a new key for the same view, agreed while the present one is in use.
     fn refresh(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         self.ask_keying(now, group, folkmoot_keying::Input::Refresh, entropy);
         self.settle(now, group, entropy);

@@ -1,5 +1,5 @@
-//! Letters: those of a stranger to the group, and the answers of the group. A member keeps the
-//! desk; anyone outside the group writes.
+//! Letters: from a stranger to the group, and the group's answers. A member receives and answers;
+//! anyone outside the group writes.
 
 use crate::Member;
 use crate::api::{Event, SendError};
@@ -14,7 +14,7 @@ use folkmoot_letters::{
 };
 use folkmoot_session::{Content, LettersSeed};
 
-/// How words of the layer go to the group.
+/// How messages of this layer are sent to the group.
 const MANNER: Manner = Manner { service: Service::Agreed, signed: false, content: Content::Letters };
 
 /// The epoch under which the group of this stack may be written to.
@@ -50,11 +50,11 @@ impl Member {
         if let Err(error) = self.at_desk(now, DeskInput::Answer { letter, text }, entropy) {
             self.event(Event::SendFailed { error });
         }
-        // What went may have used the key up.
+        // The messages sent may have used the key up.
         self.settle_all(now, entropy);
     }
 
-    /// A word over a guest's link, ours or another's.
+    /// A message over a guest's link, ours or another's.
     pub(crate) fn guest_word(
         &mut self,
         now: Instant,
@@ -76,7 +76,7 @@ impl Member {
         self.settle_all(now, entropy);
     }
 
-    /// A word that a member sealed for the group.
+    /// A message that a member sealed for the group.
     pub(crate) fn member_word(
         &mut self,
         now: Instant,
@@ -121,7 +121,8 @@ impl Member {
         done.map_err(SendError::Letter).and(sent)
     }
 
-    /// The first of its words to the group that could not be sent is the error.
+    /// Passes on what the desk puts out. The error is that of the first message to the group that
+    /// could not be sent.
     fn drain_desk(&mut self) -> Result<(), SendError> {
         let mut sent = Ok(());
         while let Some(output) = self.desk.poll_output() {

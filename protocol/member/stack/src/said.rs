@@ -1,4 +1,4 @@
-//! What admission has to say, in the application's words.
+//! What admission reports, in the application's terms.
 
 use crate::Member;
 use crate::api::{Event, Petition, Proposal};
@@ -31,7 +31,7 @@ impl From<&admission::RequestStatus> for Petition {
     }
 }
 
-/// A request that the authority decides on alone: its person's word is all there is to count.
+/// A request that the authority decides alone: only its person's decision counts.
 impl Petition {
     pub(crate) fn for_authority(me: base::MemberId, one: &admission::PetitionStatus) -> Self {
         let said = |verdict: bool| if one.verdict == Some(verdict) { vec![me] } else { Vec::new() };
@@ -53,7 +53,7 @@ impl Petition {
     }
 }
 
-/// What the authority said, unless it was to wait.
+/// The reason of the authority, unless it is only that the authority is awaited.
 fn refusal(reason: admission::Reason) -> Option<&'static str> {
     (reason != admission::Reason::AwaitingAuthority).then(|| why(reason))
 }
@@ -73,7 +73,7 @@ impl Member {
             admission::Event::RequestClosed { member, why, .. } => {
                 self.trace("admission", format!("the request of {member} is closed: {why:?}"));
             }
-            // Decided by the machines of those who took part in making it.
+            // The machines of the members that took part in making it decide this.
             admission::Event::ProposalArrived { decision: Decision::Sharing { .. }, .. } => {
                 self.trace("admission", "a new sharing of the group's key is proposed".to_owned());
             }
@@ -104,19 +104,19 @@ impl Member {
                 self.event(Event::Refused { reason: text });
             }
             admission::Event::Certified { certificate } => self.event(Event::Certified { certificate }),
-            // Told by the transcript, to members and newcomers alike.
+            // The transcript reports this, to members and newcomers alike.
             admission::Event::Admitted => {}
         }
     }
 
-    /// Proposals that were open when we stopped are news to whoever has just started us.
+    /// Proposals that were open when we stopped are news to the person who has just started us.
     pub(crate) fn tell_proposals(&mut self) {
         for Proposal { subject, text, have, need, .. } in self.proposals() {
             self.event(Event::Proposal { subject, text, have, need });
         }
     }
 
-    /// Proposals that are open.
+    /// The open proposals.
     pub fn proposals(&self) -> Vec<Proposal> {
         let Door::Inside(admission) = &self.door else { return Vec::new() };
         let open = admission.status(&self.transcript).proposals.into_iter();

@@ -1,5 +1,5 @@
-//! Every epoch key that a member ever held: a judge must know what a former member could open with
-//! all its state. A member keeps them only if it is told to, in demonstrations and tests:
+//! Every epoch key that a member has ever held: a checker must know what a former member could open
+//! with all its state. A member keeps them only if it is told to, in demonstrations and tests:
 //! [`crate::Config::danger_keeps_keys`].
 
 use crate::Member;
@@ -31,21 +31,21 @@ impl Spoils {
         self.0.is_empty()
     }
 
-    /// The keys themselves, to look for in places where they must not be.
+    /// The keys themselves, to search for in places where they must not be.
     pub fn danger_keys(&self) -> impl Iterator<Item = &[u8; 32]> {
         self.0.iter().map(|kept| kept.key.expose())
     }
 
-    /// Tries every key on `sealed`, under its own view and every candidate's: nothing but the key
-    /// can be missing.
+    /// Tries every key on `sealed`, under its own view and every candidate view, so that only the
+    /// key can be missing.
     pub fn danger_attempt(&self, sealed: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Attempt {
         danger_attempt(&self.0, sealed, candidates)
     }
 }
 
 impl Member {
-    /// Tries every key this member ever held on the sealed message in `payload`, a payload as nodes
-    /// order them; `None` if there is none in it.
+    /// Tries every key that this member has ever held on the sealed message in `payload`, a payload
+    /// as nodes order them; `None` if there is no sealed message in it.
     #[doc(hidden)]
     pub fn danger_attempt(&self, payload: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Option<Attempt> {
         let Some(Payload::Flush(frame)) = Payload::decode(payload) else { return None };

@@ -1,4 +1,4 @@
-//! What people are told: who is in, who is not, and why. It comes from the state of the layers,
+//! The status for people: who is in, who is not, and why. It comes from the state of the layers,
 //! never from a log.
 
 use crate::group_stack::{GroupStack, Installed};
@@ -14,7 +14,7 @@ use folkmoot_identity::{Ending, RevocationList};
 use folkmoot_keying::State;
 use std::collections::BTreeMap;
 
-/// Most peers that are remembered after they went silent.
+/// Most peers that are remembered after they fell silent.
 const SILENT_MAX: usize = base::limits::MEMBERS_MAX;
 
 /// What this member has seen of its peers.
@@ -22,11 +22,12 @@ const SILENT_MAX: usize = base::limits::MEMBERS_MAX;
 pub(crate) struct Sight {
     pub(crate) clock: UnixTime,
     pub(crate) configuration: Vec<NodeId>,
-    /// Members in the group's view, as the door was told.
+    /// Number of members in the group's view, as admission was told.
     pub(crate) present: u32,
     up: BTreeMap<NodeId, Locator>,
     silent: BTreeMap<NodeId, (Instant, Option<Locator>)>,
-    /// Who went since when, by itself or because of complaints, and is not back.
+    /// The members that left by themselves or were removed after complaints, since when, and are
+    /// not back.
     gone: BTreeMap<MemberId, (Instant, Cause)>,
 }
 
@@ -52,7 +53,7 @@ impl Sight {
         removed.iter().for_each(|member| self.went(now, *member, cause));
     }
 
-    /// `member` is out of the group, and its node is not what went.
+    /// `member` is out of the group, for another reason than the loss of its node.
     pub(crate) fn went(&mut self, now: Instant, member: MemberId, cause: Cause) {
         if matches!(cause, Cause::Complaint | Cause::Leave) {
             self.gone.insert(member, (now, cause));
@@ -63,9 +64,10 @@ impl Sight {
         let (node, gone) = (member.node(), self.gone.get(member));
         let silent = self.silent.get(&node).map(|(since, _)| *since);
         match (gone, silent) {
-            // A node that stops after its member left is as it should be.
+            // A node may stop after its member has left.
             (Some((since, Cause::Leave)), _) => Absence::Left { since: *since },
-            // Who was set aside and then fell silent is silent: it does not come back by itself.
+            // A member that was set aside and then fell silent counts as silent: it does not come
+            // back by itself.
             (_, Some(since)) => Absence::SilentSince(since),
             (Some((since, _)), None) => Absence::SetAside { since: *since },
             (None, None) if self.configuration.contains(&node) => Absence::NotJoined,
@@ -86,7 +88,7 @@ fn in_short(stack: &GroupStack) -> Option<GroupStatus> {
 }
 
 impl Member {
-    /// The whole picture: of the charter's own group, and in short of every other.
+    /// The whole status: of the charter's own group, and in short of every other group.
     pub fn status(&self, _now: Instant) -> MemberStatus {
         let stack = self.stacks.get(&self.home);
         let installed = stack.and_then(|stack| stack.installed.as_ref());
@@ -111,13 +113,14 @@ impl Member {
         Some(AuthorityReach { linked, heard })
     }
 
-    /// How the authority stands, if it speaks through us.
+    /// The status of the authority, if it speaks through us.
     pub fn authority(&self) -> Option<AuthorityStatus> {
         let Door::Office(authority) = &self.door else { return None };
         Some(authority.status())
     }
 
-    /// The newest revocation list of the group's key that this member has, if it is one.
+    /// The newest revocation list by the group's key that this member has. `None` if it is not a
+    /// member.
     pub fn revocations(&self) -> Option<&RevocationList> {
         match &self.door {
             Door::Inside(admission) => admission.revocations(),
@@ -126,15 +129,14 @@ impl Member {
         }
     }
 
-    /// How its signing sessions stand, in which several members make one share or one signature
+    /// The status of its signing sessions, in which several members make one share or one signature
     /// together.
     pub fn signing(&self, now: Instant) -> Option<SigningStatus> {
         let Door::Inside(admission) = &self.door else { return None };
         Some(admission.signing(now, &self.transcript))
     }
 
-    /// What guests said at the door so far, and what was refused of it; nothing unless we are a
-    /// member.
+    /// Counts of what guests sent so far, and of what was refused; zeros unless we are a member.
     pub fn door_counters(&self) -> Counters {
         match &self.door {
             Door::Inside(admission) => admission.counters(),
@@ -186,7 +188,7 @@ impl Member {
         }
     }
 
-    /// No key, and none coming in this view.
+    /// There is no key, and none is coming in this view.
     fn keyless(&self, stack: &GroupStack) -> String {
         let off = |member: &&MemberId| !self.transcript.roster().is_member(member);
         let off: Vec<MemberId> = stack.noticed.iter().filter(off).copied().collect();

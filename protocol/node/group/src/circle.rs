@@ -9,33 +9,33 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Notices since the last merge in which complaints still count.
 const RECENT_NOTICES_MAX: usize = 256;
 
-/// A member's place in a group.
+/// A membership: a member's place in a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Membership {
-    /// Where it lives.
+    /// The node where it lives.
     pub(crate) node: NodeId,
-    /// Which join made it a member.
+    /// The join that made it a member.
     pub(crate) stamp: Stamp,
     /// Serial of the first notice that lists it.
     since: u64,
-    /// The notices that its node stood by at the last merge: whom it waits for may still be those
-    /// of one of them.
+    /// The notices that its node named for it at the last merge: the member may still be in the
+    /// view of one of them, and wait for the members of that view.
     stood: Vec<NoticeLabel>,
 }
 
-/// Among whom complaints are counted.
+/// The set of members among whom complaints are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Jury {
     /// Those of a notice since the last merge, by its serial.
     Notice(u64),
-    /// Those who came to the last merge from this one.
+    /// Those who came to the last merge from the notice with this label.
     Before(NoticeLabel),
 }
 
 #[derive(Debug, Clone)]
 struct Notice {
     view: ViewId,
-    /// Made since the last merge, not kept over it.
+    /// Made since the last merge; not kept over a merge.
     fresh: bool,
     digest: [u8; 32],
     members: BTreeMap<MemberId, Stamp>,
@@ -45,21 +45,22 @@ struct Notice {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Circle {
     memberships: BTreeMap<MemberId, Membership>,
-    /// Those of `memberships` who live here.
+    /// The members of `memberships` that live here.
     local: BTreeSet<MemberId>,
     /// Lost at the transitional signal; still heard until the next configuration.
     departing: BTreeMap<MemberId, NodeId>,
     notice: Option<Notice>,
-    /// Members of `notice` who were lost since, back or not.
+    /// Members of `notice` that were lost since, whether or not they are back.
     lost: BTreeSet<MemberId>,
-    /// Notices so far; serials are local.
+    /// Number of notices so far; serials are local.
     serial: u64,
-    /// Labels of the latest notices here, before the last merge too.
+    /// Labels of the latest notices here, including those from before the last merge.
     stood: VecDeque<NoticeLabel>,
     /// Configuration, place and serial of the notices since the last merge.
     recent: VecDeque<(ConfigurationId, u64, u64)>,
     votes: BTreeMap<(Jury, MemberId), BTreeSet<MemberId>>,
-    /// Members set aside by complaints, and the first place at which they may join again.
+    /// Members set aside by complaints, and the first place in the order at which each may join
+    /// again.
     set_aside: BTreeMap<MemberId, u64>,
 }
 
@@ -88,7 +89,7 @@ impl Circle {
         self.memberships.iter()
     }
 
-    /// Gives `member` a place; it had none.
+    /// Adds `member`, which was not in the group.
     pub(crate) fn add(&mut self, member: MemberId, node: NodeId, stamp: Stamp, me: NodeId) {
         let since = self.serial.saturating_add(1);
         self.memberships.insert(member, Membership { node, stamp, since, stood: Vec::new() });
@@ -104,8 +105,8 @@ impl Circle {
         }
     }
 
-    /// The latest notices that local members were told of, over merges too: what a State says of
-    /// them.
+    /// The latest notices that local members were told of, also from before merges: a State names
+    /// them for these members.
     pub(crate) fn stood(&self) -> Vec<NoticeLabel> {
         self.stood.iter().copied().collect()
     }
@@ -122,7 +123,7 @@ impl Circle {
         }
     }
 
-    /// Takes `member` out. `false` if it was not in.
+    /// Removes `member`. Returns `false` if it was not in the group.
     pub(crate) fn remove(&mut self, member: &MemberId) -> bool {
         self.local.remove(member);
         self.departing.remove(member);
@@ -136,15 +137,15 @@ impl Circle {
         was
     }
 
-    /// Whether `node` may speak for `member` here: it hosts it, or did until the transitional
-    /// signal.
+    /// Whether `node` may speak for `member` here: it hosts the member, or did until the
+    /// transitional signal.
     pub(crate) fn hosts(&self, node: NodeId, member: &MemberId) -> bool {
         self.memberships.get(member).is_some_and(|membership| membership.node == node)
             || self.departing.get(member) == Some(&node)
     }
 
-    /// Marks the members on nodes that are not in `nodes` as lost, and names them. With `heard`,
-    /// they are heard on.
+    /// Marks the members on nodes that are not in `nodes` as lost, and returns them. With `heard`,
+    /// they are still heard.
     pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) -> Vec<MemberId> {
         let gone: Vec<(MemberId, NodeId)> = self
             .memberships
@@ -164,12 +165,12 @@ impl Circle {
         gone.into_iter().map(|(member, _)| member).collect()
     }
 
-    /// The lost are not heard any more.
+    /// From here on, the lost members are not heard any more.
     pub(crate) fn close_departing(&mut self) {
         self.departing.clear();
     }
 
-    /// The newest notice, if it still is whole: what a State says of it.
+    /// The newest notice, if none of its members was lost: for a State.
     pub(crate) fn noticed(&self) -> Option<Noticed> {
         let notice = self.notice.as_ref().filter(|_| self.lost.is_empty())?;
         Some(Noticed { view: notice.view, digest: notice.digest })
@@ -183,7 +184,7 @@ impl Circle {
         self.local.iter().filter_map(joined).collect()
     }
 
-    /// Empties the table for a merge; what was noticed stays.
+    /// Empties the table for a merge; the notices so far are kept.
     pub(crate) fn clear(&mut self) {
         self.memberships.clear();
         self.local.clear();
@@ -204,13 +205,13 @@ impl Circle {
         digest(&[b"folkmoot group members v1", &bytes])
     }
 
-    /// Keeps `view` as the newest notice although it was not made here, or not now: nobody of it
-    /// came or went.
+    /// Keeps `view` as the newest notice although it was not made here, or not now: none of its
+    /// members came or went.
     pub(crate) fn keep_notice(&mut self, view: ViewId) {
         self.record(view, false);
     }
 
-    /// Makes a notice, and says who of the notice before did not stay.
+    /// Makes a notice, and returns the members of the previous notice that did not stay.
     pub(crate) fn make_notice(&mut self, view: ViewId) -> Vec<MemberId> {
         let removed = self.notice.as_ref().map_or_else(Vec::new, |notice| {
             let stayed = |member: &MemberId, stamp: &Stamp| {
@@ -239,12 +240,13 @@ impl Circle {
         }
     }
 
-    /// Counts a complaint: `Some(true)` if it is the one that removes `suspect`, `None` if it does
+    /// Counts a complaint. `Some(true)` if it is the one that removes `suspect`; `None` if it does
     /// not count.
     ///
-    /// It counts among those of the view it names who are still in; of one from before the last
-    /// merge, those are known by what their nodes said then. Such a one counts in the newest
-    /// notice, too: all who are in wait for it in the end.
+    /// A complaint counts among the members of its view that are still in the group. If the view is
+    /// from before the last merge, its members are known from what their nodes said at the merge.
+    /// Such a complaint also counts in the newest notice, because in the end all members of the
+    /// group wait for the suspect.
     pub(crate) fn complaint(
         &mut self,
         complainer: MemberId,
@@ -266,7 +268,7 @@ impl Circle {
         }
     }
 
-    /// One voice among a jury of which both are.
+    /// One complaint within a jury to which both members belong.
     fn vote(&mut self, jury: Jury, complainer: MemberId, suspect: MemberId) -> Option<bool> {
         let is_of = |membership: &Membership| match jury {
             Jury::Notice(serial) => membership.since <= serial,
@@ -294,7 +296,7 @@ impl Circle {
     }
 }
 
-/// More than half, but never more than all the others.
+/// More than half, but never more than all the other members.
 fn complaints_needed(size: usize) -> usize {
     (size / 2).saturating_add(1).min(size.saturating_sub(1)).max(1)
 }

@@ -7,10 +7,10 @@ use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroupError {
-    /// A node ordered bytes that are no message of this layer.
+    /// A node ordered bytes that are not a message of this layer.
     #[error("{peer} ordered bytes that are no group message")]
     PeerMalformed {
-        /// Who.
+        /// The node that did.
         peer: NodeId,
         /// What is wrong with them.
         #[source]
@@ -19,23 +19,24 @@ pub enum GroupError {
     /// A node spoke for a member that it does not host in that group.
     #[error("{peer} does not host {member} in {group}")]
     PeerSpokeForAnother {
-        /// Who.
+        /// The node that did.
         peer: NodeId,
-        /// For whom.
+        /// The member it spoke for.
         member: MemberId,
         /// In which group.
         group: GroupId,
     },
-    /// A node that is not in the configuration, as far as we were told.
+    /// A node that is not in the configuration, as far as we know.
     #[error("{0} is not in the configuration")]
     PeerNotInConfiguration(NodeId),
-    /// A node's tables are larger than a node may have.
+    /// A node has more in its tables than a node may have.
     #[error("{0} sent tables larger than a node may have")]
     PeerTooLarge(NodeId),
-    /// A node said its state twice, out of order, or not in the one encoding.
+    /// A node sent its state twice, out of order, or not in the one encoding.
     #[error("{0} said its state twice or not in order")]
     PeerOutOfTurn(NodeId),
-    /// A complaint about oneself, by or about one who is not in the group, or a second one.
+    /// A complaint about the complainer itself, by or about a member that is not in the group, or a
+    /// second one.
     #[error("complaint of {0} does not count")]
     PeerComplaint(MemberId),
     /// The caller delivered a message of a configuration that is not the current one.
@@ -50,7 +51,7 @@ pub enum GroupError {
     /// That member is not in the group.
     #[error("{0} is not in {1}")]
     LocalNotJoined(MemberId, GroupId),
-    /// This node's members are in as many groups as a node's may be.
+    /// This node's members are in as many groups as a node's members may be.
     #[error("the members of this node are in too many groups")]
     LocalTooMany,
     /// The message is longer than a message may be.

@@ -1,5 +1,5 @@
-//! Many named groups over one ring: who is in which, the same at every node at the same place in
-//! the order.
+//! Many named groups over one ring: which members are in which group, the same at every node at the
+//! same place in the order.
 //!
 //! ```text
 //!   attach, join, leave, send, complain, entry             Notice, Transitional, Deliver, Removed (for each local member)
@@ -11,15 +11,15 @@
 //!                                           the ring
 //! ```
 //! Promise: every node of a configuration that delivers the same prefix of the ring's order has the
-//! same tables; a change of a group gives each of its members one notice, at one place in the
+//! same tables. A change of a group gives each of its members one notice, at one place in the
 //! order, with one id.
 //!
 //! How to drive it: call, then take [`Group::poll_output`] until `None`, in order. On
 //! [`Output::Entry`] the caller appends the entry to the transcript, and then calls
-//! [`Group::heads`] and [`Group::roster_changed`] before the next delivery.
-//! **The transcript of a node that is on a ring changes only so**: entries learned elsewhere (over
-//! a link) are handed to [`Group::entry`] and appended when they come back in order. Rules
-//! `GRP-NN`: docs/protocol/group.md.
+//! [`Group::heads`] and [`Group::roster_changed`] before the next delivery. **The transcript of a
+//! node that is on a ring changes in no other way**: entries learned elsewhere (over a link) are
+//! handed to [`Group::entry`], and appended when they come back in order. Rules `GRP-NN`:
+//! docs/protocol/group.md.
 
 mod circle;
 mod error;
@@ -48,7 +48,7 @@ pub const MEMBERSHIPS_MAX: usize = 50_000;
 /// Most landmarks of a transcript that a node shows.
 pub(crate) const LANDMARKS_MAX: usize = 64;
 
-/// What the caller decides.
+/// The settings.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// This node.
@@ -57,7 +57,7 @@ pub struct Config {
     pub danger: Mutant,
 }
 
-/// Whom the roster has; asked at ordered places only. Any `Fn(MemberId) -> bool` is one.
+/// The members on the roster; asked at ordered places only. Any `Fn(MemberId) -> bool` is one.
 pub trait Roster {
     /// Whether the roster has `member` now.
     fn holds(&self, member: MemberId) -> bool;
@@ -76,16 +76,16 @@ pub struct Group {
     out: VecDeque<Output>,
     audience: Audience,
     circles: BTreeMap<GroupId, Circle>,
-    /// Memberships in the tables, by node.
+    /// Number of memberships in the tables, by node.
     memberships: BTreeMap<NodeId, usize>,
     configuration: Option<Configuration>,
     phase: Phase,
-    /// Changes ordered while the tables are not whole; at most [`CHANGES_MAX`].
+    /// Changes ordered while the tables are not merged; at most [`CHANGES_MAX`].
     changes: Vec<Change>,
-    /// Place of the message being delivered.
+    /// The place of the message being delivered.
     place: u64,
     heads: Heads,
-    /// The heads that we said last, and whether that word is still on its way.
+    /// The heads that we last sent, and whether that message is still on its way.
     stated: Heads,
     stating: bool,
 }
@@ -96,7 +96,7 @@ struct Configuration {
     nodes: BTreeSet<NodeId>,
 }
 
-/// How whole the tables are.
+/// Whether the tables are merged.
 #[derive(Debug)]
 enum Phase {
     /// No configuration yet.
@@ -109,11 +109,12 @@ enum Phase {
     Split,
 }
 
-/// Who listens here.
+/// The members attached here.
 #[derive(Debug, Default)]
 struct Audience {
     attached: BTreeSet<MemberId>,
-    /// Detach messages still on their way: until they are back, the member hears nothing of before.
+    /// Detach messages still on their way. Until they are back, the member hears nothing from
+    /// before.
     detaching: BTreeMap<MemberId, u32>,
 }
 
@@ -166,7 +167,7 @@ impl Group {
         Ok(())
     }
 
-    /// `member` is gone: it hears nothing more, and an ordered message takes it out of all its
+    /// `member` is gone: it hears nothing more, and an ordered message removes it from all its
     /// groups.
     ///
     /// # Errors
@@ -203,8 +204,8 @@ impl Group {
         Ok(())
     }
 
-    /// Orders `payload` to the members of `group`; services below agreed travel as they are asked
-    /// for.
+    /// Orders `payload` to the members of `group`. Services below agreed are passed to the ring as
+    /// asked for.
     ///
     /// # Errors
     /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`],
@@ -244,7 +245,7 @@ impl Group {
     }
 
     /// Orders a notice with cause `Refresh` for `group`: same members, new key. One node asks, not
-    /// all.
+    /// all of them.
     ///
     /// # Errors
     /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`].
@@ -254,8 +255,8 @@ impl Group {
         Ok(())
     }
 
-    /// Orders a transcript entry, verified by the caller; it comes back as [`Output::Entry`], here
-    /// and everywhere.
+    /// Orders a transcript entry that the caller has verified. It comes back as [`Output::Entry`],
+    /// here and everywhere.
     ///
     /// # Errors
     /// [`GroupError::LocalTooLong`].
@@ -267,9 +268,9 @@ impl Group {
         Ok(())
     }
 
-    /// The transcript's heads are these now, and `landmarks` are some ancestors at growing
-    /// distances (at most [`LANDMARKS_MAX`] are used; none is allowed, and costs traffic only if
-    /// transcripts differ). Call at the start, and after each entry.
+    /// These are the transcript's heads now, and `landmarks` are some ancestors at growing
+    /// distances. At most [`LANDMARKS_MAX`] landmarks are used. There may be none, which costs
+    /// traffic only if transcripts differ. Call at the start, and after each entry.
     pub fn heads(&mut self, heads: Vec<EntryId>, landmarks: Vec<EntryId>) {
         let sorted = |ids: Vec<EntryId>| ids.into_iter().collect::<BTreeSet<_>>().into_iter();
         let landmarks = landmarks.into_iter().take(LANDMARKS_MAX).collect();
@@ -277,8 +278,8 @@ impl Group {
         self.restate();
     }
 
-    /// The roster lost these members with the entry just delivered: they leave all groups at that
-    /// place, with that cause.
+    /// The entry just delivered removed these members from the roster: they leave all groups at
+    /// that place, with that cause.
     pub fn roster_changed(&mut self, removed: &[(MemberId, Cause)]) {
         let touched = self.strike(removed);
         match self.phase {
@@ -287,7 +288,7 @@ impl Group {
                     self.notify(&[group], cause);
                 }
             }
-            // Our State may list them: an ordered word takes them out again, at one place for all.
+            // Our State may list them: an ordered message removes them again, at one place for all.
             Phase::Exchange(_) => {
                 for (member, _) in removed {
                     if self.audience.attached.contains(member) {
@@ -356,7 +357,7 @@ impl Group {
         matches!(self.phase, Phase::Open)
     }
 
-    /// Nodes for whose word the merge of the tables waits; empty when it does not.
+    /// Nodes whose State or heads the merge of the tables waits for; empty if it waits for none.
     pub fn awaited(&self) -> Vec<NodeId> {
         self.awaited_nodes()
     }
@@ -375,8 +376,8 @@ impl Group {
             Control::Complain { member, view, suspect } if matches!(self.phase, Phase::Open) => {
                 self.complaint(peer, member, view, suspect)
             }
-            // Who goes is decided by the merge; who is still silent after it is complained about
-            // again.
+            // The merge decides who goes. A member that is still silent after it gets new
+            // complaints.
             Control::Complain { .. } => Ok(()),
             Control::Entry { entry } => {
                 self.out.push_back(Output::Entry(entry.0));
@@ -387,7 +388,7 @@ impl Group {
         }
     }
 
-    /// Now, if the tables are whole; else as part of the merge.
+    /// Applied now if the tables are merged; else as part of the merge.
     fn change(
         &mut self,
         node: NodeId,
@@ -409,7 +410,7 @@ impl Group {
         Ok(())
     }
 
-    /// GRP-04, GRP-11: to the local members, if the sender's node hosts the sender.
+    /// GRP-04, GRP-11: delivered to the local members, if the sender's node hosts the sender.
     fn data(&mut self, data: Deferred) -> Result<(), GroupError> {
         let Some(circle) = self.circles.get(&data.group) else { return Ok(()) };
         if circle.hosts(data.node, &data.sender) {

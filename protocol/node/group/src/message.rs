@@ -34,29 +34,29 @@ pub enum Control {
     /// A member joins a group.
     #[tls_codec(discriminant = 1)]
     Join {
-        /// Who.
+        /// Which member.
         member: MemberId,
-        /// Which.
+        /// Which group.
         group: GroupId,
     },
     /// A member leaves a group.
     #[tls_codec(discriminant = 2)]
     Leave {
-        /// Who.
+        /// Which member.
         member: MemberId,
-        /// Which.
+        /// Which group.
         group: GroupId,
     },
     /// A member is gone from all groups.
     #[tls_codec(discriminant = 3)]
     Detach {
-        /// Who.
+        /// Which member.
         member: MemberId,
     },
     /// A notice is wanted although nobody comes or goes.
     #[tls_codec(discriminant = 4)]
     Refresh {
-        /// Who asks.
+        /// Which member asks.
         member: MemberId,
         /// For which group.
         group: GroupId,
@@ -64,11 +64,11 @@ pub enum Control {
     /// A member is silent.
     #[tls_codec(discriminant = 5)]
     Complain {
-        /// Who complains.
+        /// The complainer.
         member: MemberId,
         /// In which view (it names the group).
         view: ViewId,
-        /// About whom.
+        /// The suspect.
         suspect: MemberId,
     },
     /// A transcript entry.
@@ -85,7 +85,7 @@ pub enum Control {
     Heads {
         /// For which configuration.
         configuration: ConfigurationId,
-        /// Which.
+        /// The heads.
         heads: Heads,
     },
 }
@@ -114,22 +114,22 @@ pub struct State {
 /// One group in a node's state.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct GroupState {
-    /// Which.
+    /// Which group.
     pub group: GroupId,
-    /// The newest notice, if nobody of it was lost since.
+    /// The newest notice, if none of its members was lost since.
     pub noticed: Option<Noticed>,
-    /// The latest notices that its members were told of and may still stand in, oldest first: at
-    /// most [`STOOD_MAX`].
+    /// The latest notices that its members were told of, and whose views they may still be in,
+    /// oldest first: at most [`STOOD_MAX`].
     pub stood: Vec<NoticeLabel>,
     /// The node's members in it; sorted.
     pub members: Vec<Joined>,
 }
 
-/// Most notices that a node says its members may still stand in.
+/// Most notices that a node names as those whose views its members may still be in.
 pub(crate) const STOOD_MAX: usize = 8;
 
-/// Short name of a notice: the first bytes of a digest of its id. Two that are alike by chance only
-/// mix complaints.
+/// Short name of a notice: the first bytes of a digest of its id. If two happen to be equal, only
+/// complaints are mixed up.
 pub type NoticeLabel = [u8; 8];
 
 /// The label of the notice with this id.
@@ -140,7 +140,7 @@ pub(crate) fn label_of(view: &ViewId) -> NoticeLabel {
     label
 }
 
-/// A notice, and whom it listed.
+/// A notice, and the members that it listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Noticed {
     /// Its id.
@@ -149,12 +149,12 @@ pub struct Noticed {
     pub digest: Digest,
 }
 
-/// A member, and which of its joins made it one.
+/// A member, and the join that made it one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Joined {
-    /// Who.
+    /// Which member.
     pub member: MemberId,
-    /// When.
+    /// Which join.
     pub stamp: Stamp,
 }
 
@@ -163,7 +163,7 @@ pub struct Joined {
 pub struct Stamp {
     /// Number of the configuration at the member's node.
     pub ring_seq: u64,
-    /// Place in it.
+    /// The place in that configuration.
     pub order: u64,
 }
 
@@ -174,11 +174,11 @@ pub enum Message {
     Control(Box<Control>),
     /// For the members.
     Data {
-        /// To which group.
+        /// The group.
         group: GroupId,
-        /// From whom.
+        /// The sender.
         sender: MemberId,
-        /// What.
+        /// The payload.
         payload: Bytes,
     },
 }
@@ -201,7 +201,7 @@ pub fn encode_data(node: NodeId, group: &GroupId, sender: MemberId, payload: &[u
     out.freeze()
 }
 
-/// Decodes what `node` ordered.
+/// Decodes the bytes that `node` ordered.
 ///
 /// # Errors
 /// Any [`DecodeError`]: GRP-01.

@@ -1,5 +1,5 @@
-//! Changes of the tables by ordered messages: at their place once the tables are merged, or as part
-//! of the merge.
+//! Changes of the tables by ordered messages: at their place if the tables are merged, otherwise as
+//! part of the merge.
 
 use crate::circle::{Circle, notice_to};
 use crate::message::Stamp;
@@ -8,7 +8,7 @@ use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
 use folkmoot_base::{Cause, GroupId, Indication, JoinRefusal, MemberId, NodeId, ViewId};
 use std::collections::BTreeSet;
 
-/// Places in the order for which a member set aside by complaints may not join again.
+/// Number of places in the order for which a member set aside by complaints may not join again.
 pub(crate) const SET_ASIDE_PLACES: u64 = 32;
 
 /// One ordered change.
@@ -16,11 +16,11 @@ pub(crate) const SET_ASIDE_PLACES: u64 = 32;
 pub(crate) struct Change {
     /// The node that ordered it.
     pub(crate) node: NodeId,
-    /// Where.
+    /// The place.
     pub(crate) stamp: Stamp,
-    /// For whom.
+    /// The member.
     pub(crate) member: MemberId,
-    /// What.
+    /// The change.
     pub(crate) what: What,
 }
 
@@ -33,10 +33,11 @@ pub(crate) enum What {
 }
 
 impl Group {
-    /// Applies a change to the tables. Returns the groups that need a notice, and with what cause.
+    /// Applies a change to the tables. Returns the groups that need a notice, and the cause of
+    /// each.
     ///
     /// # Errors
-    /// The node does not host the member, where it must.
+    /// The node does not host the member, although it must.
     pub(crate) fn apply(
         &mut self,
         change: &Change,
@@ -111,8 +112,8 @@ impl Group {
         }
     }
 
-    /// Takes `member` out of `group` and tells it, if it lives here; but for a detach: then nobody
-    /// listens, or knows already. `Some(group)` if it was in.
+    /// Removes `member` from `group`, and tells the member if it lives here. After a detach it is
+    /// not told: nobody listens, or the member knows already. `Some(group)` if it was in the group.
     pub(crate) fn take_out(&mut self, member: MemberId, group: GroupId, cause: Cause) -> Option<GroupId> {
         let circle = self.circles.get_mut(&group)?;
         let node = circle.membership(&member)?.node;
@@ -139,7 +140,7 @@ impl Group {
         self.circles.iter().filter(|(_, circle)| here(circle)).map(|(group, _)| *group).collect()
     }
 
-    /// Gives each of `groups` its notice at the place of the message being delivered.
+    /// Gives each of `groups` its notice, at the place of the message being delivered.
     pub(crate) fn notify(&mut self, groups: &[GroupId], cause: Cause) {
         let Some(configuration) = self.configuration.as_ref().map(|configuration| configuration.id) else {
             return;
@@ -158,7 +159,7 @@ impl Group {
         }
     }
 
-    /// K4: counts a complaint, and removes the suspect if it was the deciding one.
+    /// K4: counts a complaint, and removes the suspect if the complaint was the deciding one.
     pub(crate) fn complaint(
         &mut self,
         peer: NodeId,
@@ -181,7 +182,8 @@ impl Group {
         Ok(())
     }
 
-    /// Takes the removed of the roster out of all groups, at the place of the entry just delivered.
+    /// Removes the members that the roster lost from all groups, at the place of the entry just
+    /// delivered.
     pub(crate) fn strike(&mut self, removed: &[(MemberId, Cause)]) -> Vec<(GroupId, Cause)> {
         let mut touched: Vec<(GroupId, Cause)> = Vec::new();
         let mut seen = BTreeSet::new();

@@ -1,5 +1,5 @@
 //! The state exchange of a new configuration: every node says which members live on it and which
-//! transcript it has. When all nodes have spoken and all transcripts are equal, the tables are
+//! transcript it has. When all nodes have done so and all transcripts are equal, the tables are
 //! merged, at one place in the order.
 //!
 //! ```text
@@ -24,12 +24,12 @@ use folkmoot_base::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Most changes kept while tables are merged; beyond it they are dropped, and a later State makes
-/// leaves good.
+/// Most changes kept while tables are merged. Further ones are dropped, and a later State makes up
+/// for the leaves among them.
 pub(crate) const CHANGES_MAX: usize = 65_536;
 /// Most messages of members not yet merged that are kept until the merge.
 const DEFERRED_MAX: usize = 1_024;
-/// Most bytes of them.
+/// Most bytes of those messages.
 const DEFERRED_BYTES_MAX: usize = 1024 * 1024;
 /// Most heads that a node may show.
 const HEADS_MAX: usize = 1_024;
@@ -39,13 +39,13 @@ const HEADS_MAX: usize = 1_024;
 pub(crate) struct StateExchange {
     states: BTreeMap<NodeId, Vec<GroupState>>,
     heads: BTreeMap<NodeId, Heads>,
-    /// Heads for which we were asked to provide.
+    /// Heads that we were asked to provide.
     provided: BTreeSet<EntryId>,
     deferred: VecDeque<Deferred>,
     deferred_bytes: usize,
 }
 
-/// A message whose sender's node has not come with us.
+/// A message whose sender's node did not come with us.
 #[derive(Debug)]
 pub(crate) struct Deferred {
     pub(crate) node: NodeId,
@@ -93,8 +93,8 @@ impl Group {
         self.submit(Service::Agreed, encode(&Control::State(state)));
     }
 
-    /// Changes ordered since the tables were last whole: our own take effect now, those of others
-    /// come with their States.
+    /// Changes ordered since the tables were last merged: our own take effect now, and those of
+    /// others come with their States.
     fn settle_own_changes(&mut self, roster: &dyn Roster) {
         for change in std::mem::take(&mut self.changes) {
             if change.node == self.config.me {
@@ -167,7 +167,7 @@ impl Group {
         Ok(())
     }
 
-    /// A node's heads changed while we exchange.
+    /// A node's heads changed during the exchange.
     pub(crate) fn heads_came(
         &mut self,
         peer: NodeId,
@@ -188,7 +188,7 @@ impl Group {
         Ok(())
     }
 
-    /// The other nodes of the configuration that have not spoken; if all have, those whose
+    /// The other nodes of the configuration that have not sent a State. If all have, those whose
     /// transcripts differ from ours.
     pub(crate) fn awaited_nodes(&self) -> Vec<NodeId> {
         let (Phase::Exchange(exchange), Some(configuration)) = (&self.phase, &self.configuration) else {
@@ -226,7 +226,7 @@ impl Group {
         self.restate();
     }
 
-    /// Says our heads again, if they changed and no earlier word of ours is still on its way.
+    /// Sends our heads again, if they changed and no earlier message with them is still on its way.
     pub(crate) fn restate(&mut self) {
         let Some(configuration) = &self.configuration else { return };
         if !matches!(self.phase, Phase::Exchange(_)) || self.stating || self.stated.heads == self.heads.heads
@@ -239,7 +239,8 @@ impl Group {
         self.submit(Service::Agreed, encode(&message));
     }
 
-    /// GRP-10: for each head that somebody does not list, the first node that lists it provides.
+    /// GRP-10: for each head that some node does not list, the first node that lists it provides
+    /// it.
     fn provide(&mut self) {
         let me = self.config.me;
         let Phase::Exchange(exchange) = &mut self.phase else { return };
@@ -293,8 +294,8 @@ impl Group {
         self.circles.iter().flat_map(memberships).collect()
     }
 
-    /// Replaces the tables by the union of the States; where two nodes claim a member, the first
-    /// node has it.
+    /// Replaces the tables by the union of the States. If two nodes claim a member, the first node
+    /// has it.
     fn unite(&mut self, states: &BTreeMap<NodeId, Vec<GroupState>>) -> BTreeMap<GroupId, Agreed> {
         let me = self.config.me;
         let kept = self.kept_lost();
@@ -321,7 +322,7 @@ impl Group {
         for (group, member, node, stamp) in kept {
             self.circles.entry(group).or_default().add(member, node, stamp, me);
         }
-        // The same set of groups everywhere, since GROUPS_MAX is counted on it.
+        // The same set of groups everywhere, because GROUPS_MAX is counted on it.
         self.circles.retain(|_, circle| !circle.is_empty());
         self.recount();
         agreed
@@ -351,7 +352,7 @@ impl Group {
         }
     }
 
-    /// GRP-05, GRP-07: out go those whom the roster does not have, and what exceeds the limits.
+    /// GRP-05, GRP-07: removes members that are not on the roster, and whatever exceeds the limits.
     fn sift(&mut self, roster: &dyn Roster) {
         let mut out: Vec<(MemberId, GroupId, Cause)> = Vec::new();
         let full = self.circles.iter().filter(|(_, circle)| !circle.is_empty());
@@ -372,8 +373,8 @@ impl Group {
         }
     }
 
-    /// GRP-09: no notice only where all hosts of members name one notice, and it lists exactly the
-    /// merged members.
+    /// GRP-09: there is no notice only if all hosts of members name the same notice, and it lists
+    /// exactly the merged members.
     fn notify_changed(&mut self, agreed: &BTreeMap<GroupId, Agreed>, refreshed: &BTreeSet<GroupId>) {
         let mut changed = Vec::new();
         for (group, circle) in &mut self.circles {
@@ -391,7 +392,7 @@ impl Group {
     }
 }
 
-/// GRP-03: sorted, no larger than a node's may be.
+/// GRP-03: sorted, and no larger than a node's State may be.
 fn check_state(peer: NodeId, state: &State) -> Result<(), GroupError> {
     check_heads(peer, &state.heads)?;
     let sorted = state.groups.is_sorted_by(|a, b| a.group < b.group)

@@ -1,11 +1,11 @@
-//! What goes in and what comes out.
+//! The inputs, outputs and settings of this layer.
 
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{GroupId, Locator, Mutant, NodeId};
 
-/// What the keys of a link come from. The founding charter says which (ID-39), for every link of
-/// its ring alike: there is no choosing, and so nothing to be talked down from.
+/// What the keys of a link come from. The founding charter says which (ID-39), alike for every link
+/// of its ring. There is no choice, so nobody can be talked into a weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[repr(u8)]
 pub enum Exchange {
@@ -22,50 +22,49 @@ impl Exchange {
     }
 }
 
-/// What a frame is about, and so who may send it.
+/// What a frame is about, and therefore who may send it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Channel {
     /// Ring and group frames: members only, both ways.
     Ring = 1,
-    /// Transcript exchange: everybody; guests at a bounded rate.
+    /// Transcript exchange: everybody may send; guests at a bounded rate.
     Transcript = 2,
-    /// Admission frames: everybody; guests few and small.
+    /// Admission frames: everybody may send; from guests only few and small ones.
     Admission = 3,
 }
 
-/// What comes in.
+/// An input of this layer.
 #[derive(Debug, Clone)]
 pub enum Input {
     /// A datagram came from the transport.
     Datagram {
-        /// From where, by the transport's word.
+        /// The sender's locator, as the transport reports it.
         from: Locator,
         /// Its bytes.
         bytes: Bytes,
     },
-    /// Reach whoever is there. Gives up after `Config::dial` with [`Output::Unreached`]; dial again
-    /// then.
+    /// Reach whoever is there. The dial gives up after `Config::dial` with [`Output::Unreached`];
+    /// to go on trying, dial again.
     Dial {
-        /// Where.
+        /// The locator to dial.
         at: Locator,
-        /// Who it must be, if known.
+        /// The node that it must be, if known.
         node: Option<NodeId>,
     },
     /// Close the link to this node.
     Hangup {
-        /// Whose.
+        /// The node at the other end.
         node: NodeId,
     },
-    /// The stack's verified roster has this node (or no longer has it). Until said, a peer is a
-    /// guest.
+    /// Whether the stack's verified roster has this node. Until this is said, a peer is a guest.
     Standing {
-        /// Whose standing.
+        /// The node.
         node: NodeId,
-        /// Whether it is a member's.
+        /// Whether it is a member's node.
         member: bool,
     },
-    /// Own certificate changed: told to every peer.
+    /// Our own certificate changed: every peer is told.
     Certificate(Bytes),
     /// The time named by [`Links::poll_timeout`] has come.
     Timeout,
@@ -89,31 +88,31 @@ pub enum DownCause {
     Spent,
 }
 
-/// What goes out. Order counts.
+/// An output of this layer. Order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Send this datagram.
     Transmit {
-        /// To where.
+        /// The locator.
         to: Locator,
-        /// What.
+        /// The datagram.
         datagram: Bytes,
     },
     /// A link is up: the peer proved its key. It is a guest until [`Input::Standing`] says
     /// otherwise.
     Up {
-        /// Who.
+        /// The peer.
         node: NodeId,
-        /// Where.
+        /// The peer's locator.
         at: Locator,
-        /// Its certificate, DER; its key is proved, its votes are for the roster to judge.
+        /// Its certificate, DER. Its key is proved; its votes are for the roster to judge.
         certificate: Bytes,
         /// Whether the certificate claims to be a member's.
         rostered_claim: bool,
     },
-    /// The peer, its link up, has another certificate for the same key.
+    /// A peer whose link is up has another certificate for the same key.
     Certificate {
-        /// Who.
+        /// The peer.
         node: NodeId,
         /// DER.
         certificate: Bytes,
@@ -122,50 +121,50 @@ pub enum Output {
     },
     /// A link is down.
     Down {
-        /// Whose.
+        /// The node at the other end.
         node: NodeId,
-        /// Why.
+        /// The cause.
         cause: DownCause,
     },
-    /// Somebody at the place dialled says that it answers handshakes of the other form only.
-    /// Anybody on the path may have written that: a hint for people, said once for each dial, which
-    /// goes on as it was.
+    /// Somebody at the locator that was dialled says that it answers handshakes of the other form
+    /// only. Anybody on the path may have written that. It is a hint for people, given once for
+    /// each dial; the dial goes on as before.
     Refused {
-        /// Where.
+        /// The locator that was dialled.
         at: Locator,
-        /// Who was wanted.
+        /// The node that was wanted, if one was named.
         node: Option<NodeId>,
-        /// What is asked for there.
+        /// The form that is asked for there.
         asks: Exchange,
     },
     /// A dial gave up.
     Unreached {
-        /// Where.
+        /// The locator that was dialled.
         at: Locator,
-        /// Who was wanted.
+        /// The node that was wanted, if one was named.
         node: Option<NodeId>,
     },
     /// A frame from a peer.
     Frame {
-        /// Who sent it.
+        /// The sender.
         from: NodeId,
         /// On which channel.
         channel: Channel,
-        /// What.
+        /// Its bytes.
         frame: Bytes,
     },
-    /// A happening worth a line: rare, and holding no secret.
+    /// An event for the log: rare, and holding no secret.
     Trace(String),
 }
 
-/// What is set from outside.
+/// The settings.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The ring that this node belongs to; a peer of another ring is not understood.
     pub group: GroupId,
     /// What the keys of every link come from; handshakes of the other form are refused.
     pub exchange: Exchange,
-    /// How long a peer may be silent before its link is down.
+    /// How long a peer may be silent before its link goes down.
     pub silence: Duration,
     /// How long a dial is tried.
     pub dial: Duration,
@@ -189,13 +188,13 @@ impl Config {
     }
 }
 
-/// What was refused or dropped so far.
+/// Counts of what was refused or dropped so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Datagrams that did not open, were malformed, or were for no link.
+    /// Datagrams that did not open, were malformed, or belonged to no link.
     pub refused: u64,
-    /// Datagrams that came before.
+    /// Datagrams that had come before.
     pub replayed: u64,
     /// Guests' frames on the ring channel.
     pub out_of_turn: u64,
@@ -203,12 +202,12 @@ pub struct Counters {
     pub too_much: u64,
     /// Cookies sent.
     pub cookies: u64,
-    /// Handshakes not answered for lack of room or time.
+    /// Handshakes not answered because there was no room or no time.
     pub busy: u64,
     /// Hellos of the other form, refused.
     pub other_form: u64,
     /// Handshakes finished.
     pub handshakes: u64,
-    /// Incomplete frames forgotten.
+    /// Incomplete frames that were forgotten.
     pub fragments_lost: u64,
 }

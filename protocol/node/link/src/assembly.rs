@@ -5,11 +5,11 @@ use bytes::{Bytes, BytesMut};
 use folkmoot_base::Instant;
 use std::collections::BTreeMap;
 
-/// A part that cannot belong to what came before.
+/// A part that does not fit the parts before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Misfit;
 
-/// Parts of equal length but for the last, in any order. At most 64 of them.
+/// Parts of equal length, except the last; they come in any order. At most 64 of them.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     parts: u8,
@@ -20,8 +20,8 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// Room for `parts` of `chunk` bytes each; the last may be shorter. `None` if that is no legal
-    /// number.
+    /// Room for `parts` of `chunk` bytes each; the last may be shorter. `None` if that number is
+    /// not legal.
     pub(crate) fn new(parts: u8, chunk: usize) -> Option<Self> {
         if parts == 0 || parts > 64 {
             return None;
@@ -30,7 +30,8 @@ impl Assembly {
         Some(Self { parts, chunk, came: 0, length: room, bytes: BytesMut::zeroed(room) })
     }
 
-    /// Takes one part; the whole once all came (LINK-13). A part that came before changes nothing.
+    /// Takes one part. Returns the whole once all parts have come (LINK-13). A part that came
+    /// before changes nothing.
     pub(crate) fn insert(&mut self, part: u8, parts: u8, bytes: &[u8]) -> Result<Option<Bytes>, Misfit> {
         let last = part.saturating_add(1) == self.parts;
         let fits = if last { (1..=self.chunk).contains(&bytes.len()) } else { bytes.len() == self.chunk };
@@ -56,15 +57,16 @@ impl Assembly {
     }
 }
 
-/// The long frames of one peer that are on their way. The oldest makes room.
+/// The long frames of one peer that are not complete yet. When there is no room, the oldest is
+/// forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct Assemblies {
     open: BTreeMap<u32, (Instant, Lane, Assembly)>,
 }
 
 impl Assemblies {
-    /// Takes one fragment. Returns the whole frame once complete, and how many incomplete ones made
-    /// room.
+    /// Takes one fragment. Returns the whole frame once it is complete, and how many incomplete
+    /// frames were forgotten to make room.
     pub(crate) fn insert(
         &mut self,
         now: Instant,
@@ -93,7 +95,7 @@ impl Assemblies {
         Ok((whole, lost))
     }
 
-    /// Forgets what is too old; how many.
+    /// Forgets frames that are too old, and returns how many.
     pub(crate) fn expire(&mut self, now: Instant) -> u64 {
         let before = self.open.len();
         self.open.retain(|_, (at, ..)| now.since(*at) < crate::limits::ASSEMBLY_LIFE);

@@ -1,4 +1,4 @@
-//! A rate: so much at once, so much per second after that.
+//! A rate: so many at once, and so many per second after that.
 
 use folkmoot_base::Instant;
 
@@ -18,7 +18,7 @@ impl Bucket {
         Self { level: burst, burst, per_second, at: now }
     }
 
-    /// Takes `tokens`, or nothing at all.
+    /// Takes `tokens`, or nothing if there are too few.
     pub(crate) fn take(&mut self, now: Instant, tokens: u64) -> bool {
         let micros = u64::try_from(now.since(self.at).as_micros()).unwrap_or(u64::MAX);
         self.at = self.at.max(now);

@@ -19,12 +19,12 @@ impl Cookies {
         Self(Secret::new(secret))
     }
 
-    /// The cookie for a Hello with `index` from `at`.
+    /// The cookie for a Hello with `index` that came from `at`.
     pub(crate) fn make(&self, now: Instant, at: Locator, index: u32) -> Cookie {
         self.of(slot(now), at, index)
     }
 
-    /// Whether `cookie` was made for that, in this slot of time or the one before.
+    /// Whether `cookie` was made for that Hello, in this time slot or the one before.
     pub(crate) fn holds(&self, now: Instant, at: Locator, index: u32, cookie: &Cookie) -> bool {
         let given = Secret::new(*cookie);
         let slot = slot(now);

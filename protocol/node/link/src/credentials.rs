@@ -1,31 +1,31 @@
-//! The seam to identities: what a link must know of keys and certificates, and no more.
+//! The interface to identities: what a link must know of keys and certificates, and no more.
 
 use bytes::Bytes;
 use folkmoot_base::NodeId;
 use folkmoot_identity::{Gmc, Identity, IdentityCertificate};
 use folkmoot_signing::{Signature, VerifyingKey};
 
-/// What a certificate says of its holder, before anybody proves to be it.
+/// What a certificate says of its holder, before the holder has proved anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
     /// SHA-256 of the certificate's SPKI.
     pub node: NodeId,
-    /// Whether it carries votes, that is, claims to be a member's. A claim only: the roster decides
+    /// Whether it carries votes, that is, claims to be a member's. Only a claim: the roster decides
     /// (DECISIONS T2).
     pub rostered: bool,
 }
 
-/// Own identity and the judgement of others'.
+/// Our own identity, and the judgement of other identities.
 pub trait Credentials {
-    /// Own node.
+    /// Our own node.
     fn node(&self) -> NodeId;
     /// Signs `label` ‖ `message` with the identity key; `None` if the key does not work.
     fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<Vec<u8>>;
-    /// What `certificate` (DER) says of its holder; `None` unless it is well formed. No clock is
-    /// asked.
+    /// What `certificate` (DER) says of its holder; `None` if it is malformed. Does not look at the
+    /// time.
     fn claim(&self, certificate: &[u8]) -> Option<Claim>;
-    /// Whether `signature` over `label` ‖ `message` was made by the key in `certificate`; its claim
-    /// if so.
+    /// Checks that the key in `certificate` made `signature` over `label` ‖ `message`. Returns what
+    /// the certificate claims if so.
     fn verify(
         &self,
         certificate: &[u8],
@@ -33,7 +33,7 @@ pub trait Credentials {
         message: &[u8],
         signature: &[u8],
     ) -> Option<Claim>;
-    /// Own certificate now, DER.
+    /// Our own certificate now, DER.
     fn certificate(&self) -> Bytes;
 }
 
@@ -45,19 +45,19 @@ pub struct IdentityCredentials {
 }
 
 impl IdentityCredentials {
-    /// Shows the plain identity certificate: a stranger's choice.
+    /// Shows the identity certificate, as a stranger does.
     pub fn new(identity: Identity) -> Self {
         let certificate = identity.certificate().der().clone();
         Self { identity, certificate }
     }
 
-    /// Shows the membership certificate: a member's choice. Only if it is this identity's.
+    /// Shows the membership certificate, as a member does. Only if it belongs to this identity.
     pub fn with_gmc(identity: Identity, gmc: &Gmc) -> Option<Self> {
         (gmc.node() == identity.node()).then(|| Self { identity, certificate: gmc.der().clone() })
     }
 }
 
-/// The key of a certificate of either kind, and whether it is a membership's.
+/// The key of a certificate of either kind, and whether it is a membership certificate.
 fn open(certificate: &[u8]) -> Option<(VerifyingKey, bool)> {
     if let Ok(plain) = IdentityCertificate::from_der(certificate) {
         return Some((plain.key().clone(), false));

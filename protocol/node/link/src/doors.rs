@@ -1,4 +1,4 @@
-//! Dials out and handshakes in: which peer gets a link, and which guest makes room for another.
+//! Dials out and handshakes in: which peer gets a link, and which guest is dropped to make room.
 
 use crate::handshake::{Dial, HalfOpen, Hello, Progress, Proved, Stage};
 use crate::limits::{
@@ -13,7 +13,8 @@ use folkmoot_base::limits::GUESTS_MAX;
 use folkmoot_base::{Entropy, Instant, Locator, NodeId, draw};
 
 impl<C: Credentials> Links<C> {
-    /// A dial to a place or node that has a link, or is being dialled, is nothing (LINK-20).
+    /// A dial does nothing if its locator or node has a link already, or is being dialled
+    /// (LINK-20).
     pub(crate) fn dial(
         &mut self,
         now: Instant,
@@ -70,7 +71,7 @@ impl<C: Credentials> Links<C> {
         self.out.extend(datagrams.into_iter().map(|datagram| Output::Transmit { to, datagram }));
     }
 
-    /// A dial is over without a link.
+    /// A dial has ended without a link.
     pub(crate) fn end_dial(&mut self, index: u32) {
         let Some(dial) = self.dials.remove(&index) else { return };
         self.routes.remove(&index);
@@ -81,8 +82,9 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// LINK-21: a Hello of the other form is refused. LINK-02: without a good cookie a Hello gets
-    /// one and leaves no trace. LINK-04: with one, at a bounded rate, a half-open.
+    /// LINK-21: a Hello of the other form is refused. LINK-02: a Hello without a good cookie gets a
+    /// cookie, and leaves no trace. LINK-04: a Hello with a good cookie gets a half-open handshake,
+    /// at a bounded rate.
     pub(crate) fn hello(
         &mut self,
         now: Instant,
@@ -172,9 +174,9 @@ impl<C: Credentials> Links<C> {
         Ok(())
     }
 
-    /// LINK-22: heard only from the place dialled, for a dial of ours that nobody answered yet. It
-    /// is noted and told, once for each dial, and the dial goes on: whoever can write datagrams
-    /// could else end it, or talk it into less.
+    /// LINK-22: heard only from the locator that was dialled, and only for a dial of ours that
+    /// nobody has answered yet. It is noted and reported once for each dial, and the dial goes on.
+    /// Otherwise anyone who can write datagrams could end the dial, or talk it into a weaker form.
     pub(crate) fn refusal(&mut self, from: Locator, to: u32, asks: Exchange) -> Result<(), LinkError> {
         let known = |dial: &&mut Dial| dial.at == from && matches!(dial.stage, Stage::Hello(..));
         let dial = self.dials.get_mut(&to).filter(known).filter(|_| asks != self.config.exchange);
@@ -207,7 +209,7 @@ impl<C: Credentials> Links<C> {
     pub(crate) fn finish(&mut self, now: Instant, from: Locator, part: &Part) -> Result<(), LinkError> {
         match self.routes.get(&part.to).copied() {
             Some(Route::Peer(node)) => {
-                // Our confirmation was lost; one ping says it again.
+                // Our confirmation was lost; one ping repeats it.
                 if self.peers.get(&node).is_some_and(|peer| now.since(peer.sent) >= REPEAT_MIN) {
                     self.control_out(now, node, &Control::Ping(now.0));
                 }
@@ -257,7 +259,8 @@ impl<C: Credentials> Links<C> {
         Ok((node, plaintext.freeze()))
     }
 
-    /// A proved identity gets its link, or new keys for the one it has (LINK-06, LINK-07).
+    /// An identity that was proved gets its link, or new keys for the link that it has (LINK-06,
+    /// LINK-07).
     fn establish(
         &mut self,
         now: Instant,
@@ -306,7 +309,7 @@ impl<C: Credentials> Links<C> {
         Ok(())
     }
 
-    /// The peer has another certificate for its key, which is proved.
+    /// The peer has another certificate for its key. The key is proved.
     pub(crate) fn new_certificate(&mut self, node: NodeId, rostered_claim: bool, certificate: Bytes) {
         let Some(peer) = self.peers.get_mut(&node) else { return };
         if peer.certificate != certificate {
@@ -315,9 +318,10 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// LINK-09: at most [`GUESTS_MAX`] guests that came by themselves. Past their safe stay, the
-    /// longest-staying goes first; else the newest. Checked before the next datagram, so that the
-    /// stack can say first who of them is a member.
+    /// LINK-09: at most [`GUESTS_MAX`] guests that came by themselves. If there are more, the guest
+    /// that has stayed longest is dropped, if it has stayed for [`GUEST_STAY`]; otherwise the
+    /// newest is. This is checked before the next datagram, so that the stack can first say which
+    /// of them is a member.
     pub(crate) fn make_room(&mut self, now: Instant) {
         if !core::mem::take(&mut self.guests_grew) {
             return;
@@ -335,7 +339,7 @@ impl<C: Credentials> Links<C> {
     }
 }
 
-/// What somebody who refuses says, as the end of a sentence.
+/// The form that a peer asks for, as the end of a sentence.
 fn in_words(asks: Exchange) -> &'static str {
     match asks {
         Exchange::Classical => ": it says that it links without ML-KEM-768, which our charter asks for",

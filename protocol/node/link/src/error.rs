@@ -1,73 +1,74 @@
-//! Why a link was refused or closed, and whose doing it is.
+//! Why a link was refused or closed, and whose fault it is.
 
 use crate::{Channel, Exchange};
 use folkmoot_base::{DecodeError, Locator, NodeId};
 
-/// Why a link was refused or closed. The first word says whose doing it is, and so what to do:
-/// `Peer…` is proved against the node it names, `Wire…` may be anybody's forgery and blames nobody,
-/// `Local…` is our caller's or our own.
+/// Why a link was refused or closed. The first word of each name says whose fault it is, and so
+/// what to do. `Peer…` is proved against the node that it names. `Wire…` may be anybody's forgery
+/// and blames nobody. `Local…` is the fault of our caller or our own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
     /// A guest spoke on a channel that takes members only. Dropped and counted.
     #[error("{peer}, a guest, sent on {got:?}; guests may use {allowed:?}")]
     PeerOutOfTurn {
-        /// Who, its key proved.
+        /// The guest, which has proved its key.
         peer: NodeId,
-        /// What guests may use.
+        /// The most that a guest may send.
         allowed: &'static [Channel],
-        /// What came.
+        /// What it sent.
         got: Channel,
     },
     /// A guest sends more, or longer, than guests may. Dropped and counted.
     #[error("{0}, a guest, sends more than guests may")]
     PeerTooMuch(NodeId),
-    /// A peer sealed something that is no sequence of frames.
+    /// A peer sealed bytes that are not a sequence of frames.
     #[error("{0} sealed something that is no sequence of frames")]
     PeerMalformed(NodeId),
-    /// A certificate that came over a link is not for the key which proved itself there.
+    /// A certificate that came over a link is not for the key that was proved on that link.
     #[error("{0} sent a certificate that is not its own")]
     PeerForeignCertificate(NodeId),
-    /// Another node than the one that was dialled proved itself. The dial goes on nowhere.
+    /// Another node than the one that was dialled proved its identity. The dial ends.
     #[error("{wanted} was dialled, {peer} answered")]
     PeerOther {
-        /// Who was dialled.
+        /// The node that was dialled.
         wanted: NodeId,
-        /// Who answered, its key proved.
+        /// The node that answered, its key proved.
         peer: NodeId,
     },
-    /// A handshake of a process of this node that has since been replaced. Nothing changes.
+    /// A handshake of an earlier process of this node, which has been replaced since. Nothing
+    /// changes.
     #[error("{0} finished a handshake older than its present link")]
     PeerStale(NodeId),
-    /// There is no room for one more guest, or one more link at all.
+    /// There is no room for one more guest, or for one more link at all.
     #[error("no room for {0}")]
     PeerNoRoom(NodeId),
-    /// A frame did not open. Anyone can forge an address: blame nobody, and say no more.
+    /// A frame did not open. Anyone can forge an address: blame nobody, and answer nothing.
     #[error("a datagram from {0} did not open")]
     WireForged(Locator),
-    /// A datagram that came before. Nothing changes.
+    /// A datagram that had come before. Nothing changes.
     #[error("a datagram from {0} came before")]
     WireReplayed(Locator),
-    /// A datagram for no link, dial or handshake of ours: late, or forged.
+    /// A datagram that belongs to no link, dial or handshake of ours: late, or forged.
     #[error("a datagram from {0} is for no link of ours")]
     WireUnknown(Locator),
-    /// Not the bytes of any datagram.
+    /// The bytes are not a datagram of this layer.
     #[error("a datagram from {0} is malformed: {1}")]
     WireMalformed(Locator, #[source] DecodeError),
-    /// A handshake whose certificate or signature does not stand. Who sent it is not known.
+    /// A handshake with a certificate or signature that is not valid. The sender is not known.
     #[error("a handshake from {0} proves no identity")]
     WireUnproved(Locator),
-    /// More handshakes come than are answered. Retry later.
+    /// More handshakes come than can be answered. Retry later.
     #[error("too many handshakes; the one from {0} is not answered")]
     WireBusy(Locator),
-    /// A Hello of the other form than the charter asks for. Answered by a Refusal and nothing else;
+    /// A Hello of the other form than the one that the charter asks for. A Refusal answers it;
     /// nothing changes.
     #[error("a handshake from {at} {}", match theirs {
         Exchange::Classical => "lacks ML-KEM-768, which the charter asks for",
         Exchange::Hybrid => "asks for ML-KEM-768, which the charter does not",
     })]
     WireOtherForm {
-        /// From where, by the transport's word: anybody may have written it.
+        /// The sender's locator, as the transport reports it; anybody may have written it.
         at: Locator,
         /// The form of the Hello.
         theirs: Exchange,
@@ -78,19 +79,20 @@ pub enum LinkError {
     /// Our caller asked for more than a frame holds. Fix the call.
     #[error("{excess_bytes} bytes more than a frame holds")]
     LocalTooLong {
-        /// How much too long, in bytes.
+        /// How many bytes too long.
         excess_bytes: usize,
     },
     /// No link to that node is up.
     #[error("no link to {0}")]
     LocalNoLink(NodeId),
-    /// Our caller would send a guest what only members may have.
+    /// Our caller wants to send a guest something that only members may have.
     #[error("{0} is a guest; {1:?} is for members")]
     LocalToGuest(NodeId, Channel),
-    /// As many dials run as may.
+    /// As many dials run as are allowed.
     #[error("too many dials at once")]
     LocalDials,
-    /// A key of ours, or the provider of cryptography, does not work. Nothing can be done here.
+    /// A key of ours does not work, or the provider of cryptography fails. Nothing can be done
+    /// here.
     #[error("own credentials or cryptography failed")]
     LocalCrypto,
 }

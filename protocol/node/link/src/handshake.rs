@@ -9,9 +9,9 @@
 //!  Finish           ------------->            certificate and signature, encrypted; link up
 //!                   <------------- Data(Ping) link up
 //! ```
-//! With ML-KEM-768 the first Hello is an empty one, and a Refusal answers Hellos of the other form.
-//! The dialler repeats what is not answered, with back-off; the answerer repeats its answer. An
-//! association changes only once the peer's identity is proved, and the newer of two proved ones
+//! With ML-KEM-768 the first Hello is empty. A Refusal answers Hellos of the other form. The
+//! dialler repeats what is not answered, with back-off; the answerer repeats its answer. An
+//! association changes only once the peer's identity is proved, and of two proved ones the newer
 //! holds.
 
 use crate::assembly::Assembly;
@@ -34,7 +34,7 @@ pub(crate) enum Role {
     Answerer = 2,
 }
 
-/// What is the same for all handshakes of a process.
+/// What all handshakes of a process share.
 pub(crate) struct Own<'a, C> {
     pub(crate) group: GroupId,
     pub(crate) exchange: Exchange,
@@ -53,7 +53,7 @@ pub(crate) struct Proved {
     pub(crate) association: Association,
 }
 
-/// A Hello from a place that may answer.
+/// A Hello from a locator that may answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
     pub(crate) from: Locator,
@@ -67,7 +67,7 @@ pub(crate) struct Hello {
 pub(crate) struct Dial {
     pub(crate) at: Locator,
     pub(crate) node: Option<NodeId>,
-    /// For new keys of a link that is up: nobody asked, so nobody hears if it fails.
+    /// For new keys of a link that is up: nobody asked, so nobody is told if it fails.
     pub(crate) rekey: bool,
     pub(crate) index: u32,
     pub(crate) started: Instant,
@@ -79,7 +79,7 @@ pub(crate) struct Dial {
     cookie: Cookie,
     cookies: u8,
     pub(crate) repeated: Instant,
-    /// What somebody at that place says that it asks for.
+    /// The form that somebody at that locator asks for.
     pub(crate) refused: Option<Exchange>,
     pub(crate) stage: Stage,
 }
@@ -148,7 +148,7 @@ impl Dial {
         })
     }
 
-    /// Takes a cookie (LINK-03); whether to say Hello again at once.
+    /// Takes a cookie (LINK-03). Returns whether to send a Hello again at once.
     pub(crate) fn retry(&mut self, cookie: Cookie) -> bool {
         if !matches!(self.stage, Stage::Hello(..)) {
             return false;
@@ -161,7 +161,8 @@ impl Dial {
         self.cookies <= COOKIES_ANSWERED
     }
 
-    /// Takes a part of the Reply. Once it is whole and the peer proved itself, the stage is Finish.
+    /// Takes a part of the Reply. Once the Reply is whole and the peer has proved its identity, the
+    /// stage is Finish.
     pub(crate) fn reply<C: Credentials>(
         &mut self,
         now: Instant,
@@ -176,7 +177,7 @@ impl Dial {
         *assembly = None;
         let hash = handshake.hash();
         let payload = handshake.read(&message).map_err(|_| LinkError::WireForged(from))?;
-        // From here on it is the one we shook hands with: what is wrong now ends the dial.
+        // From here on the sender is the peer of this handshake: a mistake now ends the dial.
         match self.finish(now, from, own, &hash, &payload) {
             Ok(()) => Ok(Progress::Done),
             Err(error) => Ok(Progress::Failed(error)),
@@ -230,11 +231,11 @@ impl Dial {
 pub(crate) enum Progress {
     /// More parts are missing.
     Wait,
-    /// It came before: the Finish may be lost.
+    /// It had come before: the Finish may be lost.
     Again,
     /// The peer is proved; send the Finish.
     Done,
-    /// The dial is over.
+    /// The dial has ended.
     Failed(LinkError),
 }
 
@@ -260,7 +261,7 @@ impl HalfOpen {
         index: u32,
         seed: [u8; 32],
     ) -> Result<Self, LinkError> {
-        // Not a part of some larger buffer that it would keep.
+        // Copied, so that it does not keep a larger buffer alive.
         hello.noise = Bytes::copy_from_slice(&hello.noise);
         let (from, their_index) = (hello.from, hello.index);
         let seed = Secret::new(seed);
@@ -276,8 +277,8 @@ impl HalfOpen {
         Ok(Self { hello, index, started: now, repeated: now, seed, proof, handshake, reply, assembly: None })
     }
 
-    /// Takes a part of the Finish; the proved identity once it is whole. `WireForged` leaves the
-    /// handshake as it was.
+    /// Takes a part of the Finish; returns the proved identity once the Finish is whole.
+    /// `WireForged` leaves the handshake as it was.
     pub(crate) fn finish<C: Credentials>(
         &mut self,
         now: Instant,
@@ -314,7 +315,8 @@ impl HalfOpen {
         Ok(Some(Proved { claim, certificate: proof.certificate.0, association }))
     }
 
-    /// A message that did not open may have spent the cipher's state: make it again from the seed.
+    /// A message that did not open may have advanced the cipher's state: make the state again from
+    /// the seed.
     fn rebuild<C: Credentials>(&mut self, own: &Own<'_, C>) -> Result<(), LinkError> {
         let again = || -> Result<Handshake, Refused> {
             let mut handshake = Handshake::new(own.exchange, false, &own.group, own.own, self.seed.clone())?;
@@ -327,7 +329,8 @@ impl HalfOpen {
     }
 }
 
-/// Adds a part; `None`: it does not fit, and all is forgotten; `Some(None)`: more are missing.
+/// Adds a part. `None`: it does not fit, and all parts are forgotten. `Some(None)`: more are
+/// missing.
 fn gather(assembly: &mut Option<Assembly>, part: &Part) -> Option<Option<Bytes>> {
     if assembly.is_none() {
         *assembly = Assembly::new(part.parts, PART_BYTES);
@@ -379,7 +382,7 @@ impl<C: Credentials> Own<'_, C> {
     }
 }
 
-/// What is signed. A peer that is not known yet is 32 zeros, which is nobody's id.
+/// What is signed. For a peer that is not known yet it has 32 zeros, which is nobody's id.
 fn statement(
     role: Role,
     group: &GroupId,

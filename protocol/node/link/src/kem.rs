@@ -1,6 +1,6 @@
-//! ML-KEM-768 (FIPS 203) for Noise, by the crate ml-kem: key and encapsulation come from the
-//! handshake's seed, so that a run is a seed (DECISIONS P1), and so that an answerer can make its
-//! message again without keeping more than that.
+//! ML-KEM-768 (FIPS 203) for Noise, by the crate ml-kem. Key and encapsulation come from the
+//! handshake's seed. So the same seed gives the same run (DECISIONS P1), and an answerer can make
+//! its message again from the seed alone.
 
 use core::fmt;
 use folkmoot_base::{Secret, hmac_sha256};
@@ -19,13 +19,13 @@ const SECRET_BYTES: usize = 32;
 /// encapsulates, once each.
 pub(crate) struct MlKem {
     seed: Secret<[u8; 32]>,
-    /// Erases itself.
+    /// Erased when dropped.
     key: Option<Box<DecapsulationKey>>,
     public: Vec<u8>,
 }
 
 impl MlKem {
-    /// `seed`: of this handshake alone. What is drawn here has a label of its own.
+    /// `seed` is of this handshake alone. What is drawn from it here has a label of its own.
     pub(crate) fn new(seed: Secret<[u8; 32]>) -> Self {
         Self { seed, key: None, public: vec![0; KEY_BYTES] }
     }
@@ -92,8 +92,8 @@ impl Kem for MlKem {
         Ok((secret?, put(ciphertext_out, &ciphertext)?))
     }
 
-    /// An altered ciphertext gives another secret, not an error (FIPS 203, 6.3): what is sealed
-    /// next does not open.
+    /// An altered ciphertext gives another secret, not an error (FIPS 203, 6.3): the next sealed
+    /// bytes do not open.
     fn decapsulate(&self, ciphertext: &[u8], shared_secret_out: &mut [u8]) -> Result<usize, snow::Error> {
         let key = self.key.as_ref().ok_or(snow::Error::Kem)?;
         let ciphertext: &Ciphertext = ciphertext.try_into().map_err(|_| snow::Error::Kem)?;

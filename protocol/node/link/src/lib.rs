@@ -1,8 +1,8 @@
 //! One hop: authenticated, sealed links between this node and every peer it talks to.
 //!
-//! Promise: a [`Output::Frame`] says who sent it, unchanged, at most once, on a channel that this
-//! peer may use. Frames may be lost and reordered. Strangers cost no state before their address
-//! answers, and bounded state after.
+//! Promise: a [`Output::Frame`] names its true sender, is unchanged, comes at most once, and comes
+//! on a channel that this peer may use. Frames may be lost and reordered. Strangers cost no state
+//! before their address answers, and bounded state after.
 //!
 //! ```text
 //!   stack:   Dial  Send  Standing ...          Up  Frame  Down ...

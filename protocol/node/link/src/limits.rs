@@ -5,23 +5,23 @@ use folkmoot_base::limits::{
     DATAGRAM_BYTES_MAX, ENTRY_BYTES_MAX, FRAME_BYTES_MAX, GUESTS_MAX, LONG_FRAME_BYTES_MAX, MEMBERS_MAX,
 };
 
-/// Most links at once; the newcomer is refused.
+/// Most links at once; a further peer is refused.
 pub const LINKS_MAX: usize = MEMBERS_MAX + GUESTS_MAX;
-/// Most dials at once; the caller is refused.
+/// Most dials at once; a further call is refused.
 pub const DIALS_MAX: usize = 256;
-/// Most half-open handshakes; the oldest makes room if it is older than [`HALF_OPEN_STAY`], else
-/// the newcomer is refused.
+/// Most half-open handshakes. The oldest makes room if it is older than [`HALF_OPEN_STAY`];
+/// otherwise the new one is refused.
 pub const HALF_OPEN_MAX: usize = 64;
 /// How long a half-open handshake is safe from eviction.
 pub(crate) const HALF_OPEN_STAY: Duration = Duration::from_millis(500);
 /// How long a half-open handshake is kept.
 pub(crate) const HALF_OPEN_LIFE: Duration = Duration::from_millis(5_000);
-/// Handshakes answered at once, and per second after that; the rest are not answered.
+/// Handshakes answered at once, and per second after that; further ones are not answered.
 pub(crate) const HANDSHAKES_BURST: u64 = 128;
 /// See [`HANDSHAKES_BURST`].
 pub(crate) const HANDSHAKES_PER_SECOND: u64 = 100;
-/// How long a guest is safe from eviction: past it, the guest that stayed longest makes room;
-/// before it, the newest.
+/// How long a guest is safe from eviction. If no guest has stayed longer than this, the newest
+/// guest is dropped; otherwise the guest that has stayed longest.
 pub const GUEST_STAY: Duration = Duration::from_secs(10);
 /// Longest certificate that a link carries, in bytes.
 pub const CERTIFICATE_BYTES_MAX: usize = ENTRY_BYTES_MAX;
@@ -35,11 +35,11 @@ pub const GUEST_ADMISSION_PER_SECOND: u64 = 16 * 1024;
 pub(crate) const GUEST_TRANSCRIPT_BURST: u64 = 256 * 1024;
 /// See [`GUEST_TRANSCRIPT_BURST`].
 pub(crate) const GUEST_TRANSCRIPT_PER_SECOND: u64 = 64 * 1024;
-/// What the smallest frame of a guest counts for, in bytes.
+/// The least that a frame of a guest counts for, in bytes.
 pub(crate) const GUEST_FRAME_COST: u64 = 256;
-/// Most frames of one member that are being put together; the oldest makes room.
+/// Most incomplete frames of one member; the oldest makes room.
 pub const ASSEMBLIES_MAX: usize = 16;
-/// Most frames of one guest that are being put together; the oldest makes room.
+/// Most incomplete frames of one guest; the oldest makes room.
 pub(crate) const GUEST_ASSEMBLIES_MAX: usize = 2;
 /// How long an incomplete frame is kept.
 pub(crate) const ASSEMBLY_LIFE: Duration = Duration::from_millis(2_000);
@@ -47,9 +47,9 @@ pub(crate) const ASSEMBLY_LIFE: Duration = Duration::from_millis(2_000);
 pub(crate) const REPLAY_WINDOW: u64 = 1_024;
 /// How long a cookie's key is the newest one; a cookie is good for one to two such times.
 pub const COOKIE_LIFE: Duration = Duration::from_secs(10);
-/// Cookies of others that a dial answers at once; after that its timer answers.
+/// Cookies that a dial answers at once; after that, only its timer sends the next Hello.
 pub const COOKIES_ANSWERED: u8 = 3;
-/// First wait before a handshake message is sent again; doubled each time up to [`RESEND_MAX`].
+/// First wait before a handshake message is sent again. It doubles each time, up to [`RESEND_MAX`].
 pub(crate) const RESEND_FIRST: Duration = Duration::from_millis(200);
 /// See [`RESEND_FIRST`].
 pub(crate) const RESEND_MAX: Duration = Duration::from_millis(1_600);
@@ -62,13 +62,13 @@ pub(crate) const PART_BYTES: usize = DATAGRAM_BYTES_MAX - crate::message::PART_H
 pub(crate) const FRAGMENT_BYTES: usize = FRAME_BYTES_MAX;
 /// Longest handshake message.
 pub(crate) const HANDSHAKE_BYTES_MAX: usize = CERTIFICATE_BYTES_MAX + 1_024 + crate::kem::CIPHERTEXT_BYTES;
-/// Bytes of one allocation that datagrams are cut from.
+/// Bytes of one allocation, from which datagrams are cut.
 pub(crate) const CHUNK_BYTES: usize = 16 * 1024;
 
 const _: () = assert!(HANDSHAKE_BYTES_MAX.div_ceil(PART_BYTES) <= 64);
 const _: () = assert!(LONG_FRAME_BYTES_MAX.div_ceil(FRAGMENT_BYTES) <= 64);
 const _: () = assert!(HANDSHAKE_BYTES_MAX < 65_535);
-// A Hello is one datagram, so that nothing is kept of one that proves no address.
+// A Hello is one datagram, so that nothing is kept of a Hello that proves no address.
 const _: () =
     assert!(6 + crate::message::COOKIE_BYTES + crate::message::HYBRID_HELLO_BYTES <= DATAGRAM_BYTES_MAX);
 const _: () = assert!(CERTIFICATE_BYTES_MAX + 64 <= LONG_FRAME_BYTES_MAX);

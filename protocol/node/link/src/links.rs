@@ -1,4 +1,4 @@
-//! The machine: inputs to handlers, outputs in order, timers.
+//! The state machine: inputs to handlers, outputs in order, timers.
 
 use crate::arena::Arena;
 use crate::bucket::Bucket;
@@ -14,7 +14,7 @@ use core::time::Duration;
 use folkmoot_base::{Entropy, Instant, Locator, NodeId, digest, draw};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Where an index of ours leads.
+/// What an index of ours belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
     Dial,
@@ -67,10 +67,10 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// Takes one input. Poll outputs until `None`, then the timeout, before the next.
+    /// Takes one input. Before the next one, poll the outputs until `None`, then the timeout.
     ///
     /// # Errors
-    /// [`LinkError`]; refused input leaves the state as it was but for [`Counters`].
+    /// [`LinkError`]; an input that is refused changes nothing except [`Counters`].
     pub fn handle(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) -> Result<(), LinkError> {
         match input {
             Input::Datagram { from, bytes } => {
@@ -119,12 +119,12 @@ impl<C: Credentials> Links<C> {
         self.peers.get(node).map(|peer| peer.at)
     }
 
-    /// Nodes whose link is up, and whether each is a member's.
+    /// Nodes whose link is up, and whether each is a member's node.
     pub fn peers(&self) -> impl Iterator<Item = (NodeId, bool)> + '_ {
         self.peers.iter().map(|(node, peer)| (*node, peer.member))
     }
 
-    /// What was refused or dropped so far.
+    /// Counts of what was refused or dropped so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -191,7 +191,7 @@ impl<C: Credentials> Links<C> {
         Ok(())
     }
 
-    /// Told again and again, independent of pings, until the peer says that it has it.
+    /// Repeated, independently of pings, until the peer says that it has the certificate.
     fn tell_certificate(&mut self, now: Instant, node: NodeId) {
         let again = now + self.config.silence / 3;
         let Some(peer) = self.peers.get_mut(&node).filter(|peer| peer.untold.is_some()) else { return };
@@ -236,7 +236,7 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// An index that leads nowhere yet.
+    /// An index that is not in use.
     pub(crate) fn new_index(&self, entropy: &mut dyn Entropy) -> u32 {
         loop {
             let index = u32::from_be_bytes(draw(entropy));
@@ -246,7 +246,7 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// Wakes up at `at` or before.
+    /// Sets the timer to `at` or earlier.
     pub(crate) fn note(&mut self, at: Instant) {
         if self.wake.is_none_or(|wake| at < wake) {
             self.wake = Some(at);
@@ -282,8 +282,8 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// Silence, pings, forgotten fragments, retired associations, new keys: what time does to one
-    /// peer.
+    /// What time does to one peer: silence, pings, forgotten fragments, retired associations, new
+    /// keys.
     fn watch(&mut self, now: Instant, node: NodeId, entropy: &mut dyn Entropy) {
         let silence = self.config.silence;
         let Some(peer) = self.peers.get_mut(&node) else { return };
@@ -324,8 +324,9 @@ impl<C: Credentials> Links<C> {
         dials.chain(half).chain(peers.flatten()).min()
     }
 
-    /// Sends a frame made of `parts`, one after another, on a link that is up. Small frames share a
-    /// datagram, which is sealed when it is full or when outputs have been polled to the end.
+    /// Sends a frame on a link that is up. The frame is made of `parts`, one after another. Small
+    /// frames share a datagram, which is sealed when it is full, or when all outputs have been
+    /// polled.
     ///
     /// # Errors
     /// [`LinkError::LocalNoLink`], [`LinkError::LocalToGuest`], [`LinkError::LocalTooLong`].

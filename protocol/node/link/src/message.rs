@@ -42,14 +42,14 @@ const FRAGMENT_BIT: u8 = 0x80;
 /// Proof that an address answers.
 pub type Cookie = [u8; COOKIE_BYTES];
 
-/// One datagram, its form checked, its content not.
+/// One datagram. Its form is checked, its content is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Datagram {
     /// Starts a handshake.
     Hello {
         /// The dialler's index.
         from: u32,
-        /// Zero, or what a Retry said.
+        /// Zero, or the cookie of a Retry.
         cookie: Cookie,
         /// Noise message 1.
         noise: [u8; NOISE_HELLO_BYTES],
@@ -58,25 +58,25 @@ pub enum Datagram {
     HybridHello {
         /// The dialler's index.
         from: u32,
-        /// Zero, or what a Retry said.
+        /// Zero, or the cookie of a Retry.
         cookie: Cookie,
-        /// Noise message 1, 1,216 bytes; empty where there is no cookie yet, for then it would go
-        /// unread.
+        /// Noise message 1, 1,216 bytes; empty if there is no cookie yet, because nobody would read
+        /// it then.
         noise: Bytes,
     },
-    /// The Hello was of the other form, and this is the one that the sender answers. Anybody may
-    /// have written it.
+    /// The Hello was of the other form; this is the form that the sender answers. Anybody may have
+    /// written it.
     Refusal {
         /// The dialler's index.
         to: u32,
-        /// What the sender asks for.
+        /// The form that the sender asks for.
         asks: Exchange,
     },
-    /// Say that again, with this.
+    /// Send the Hello again, with this cookie.
     Retry {
         /// The dialler's index.
         to: u32,
-        /// What to say.
+        /// The cookie to send.
         cookie: Cookie,
     },
     /// A part of Noise message 2.
@@ -218,32 +218,32 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], DecodeError> {
 /// What Noise messages 2 and 3 carry, encrypted.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Proof {
-    /// The sender's index: datagrams to it name this.
+    /// The sender's index: datagrams to the sender name it.
     pub index: u32,
     /// The sender's certificate, DER.
     pub certificate: Blob,
-    /// By the certificate's key, over role, ring, handshake hash, own static key and both NodeIds
-    /// as far as known.
+    /// Signed by the certificate's key, over role, ring, handshake hash, own static key, and both
+    /// NodeIds as far as they are known.
     pub signature: Blob,
 }
 
-/// What two links say to each other once sealed.
+/// What the two links send each other under seal.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Control {
-    /// Are you there? Sent when idle, and to confirm a handshake.
+    /// Asks for a Pong. Sent when idle, and to confirm a handshake.
     #[tls_codec(discriminant = 1)]
     Ping(u64),
-    /// Yes; the same number.
+    /// Answers a Ping with the same number.
     #[tls_codec(discriminant = 2)]
     Pong(u64),
-    /// I hang up.
+    /// The sender closes the link.
     #[tls_codec(discriminant = 3)]
     Bye,
-    /// My certificate is another one now; repeated until [`Control::Certified`] comes.
+    /// The sender has another certificate now; repeated until [`Control::Certified`] comes.
     #[tls_codec(discriminant = 4)]
     Certificate(Blob),
-    /// I have the certificate with this digest.
+    /// The sender has the certificate with this digest.
     #[tls_codec(discriminant = 5)]
     Certified(Digest),
 }
@@ -302,8 +302,8 @@ pub struct Piece {
     pub bytes: Bytes,
 }
 
-/// The form of one piece: its lane, its fragment place, and how many bytes of header and of body it
-/// has.
+/// The form of one piece: its lane, its position among fragments, and the lengths of its header and
+/// its body in bytes.
 struct Form {
     lane: Lane,
     fragment: Option<(u32, u8, u8)>,

@@ -1,11 +1,11 @@
 //! Noise XX on our own primitives: X25519 (curve25519-dalek), AES-256-GCM (aws-lc-rs), SHA-256
-//! (sha2). Randomness comes from a seed that the caller drew, so that a run is a seed (DECISIONS
-//! P1, D1).
+//! (sha2). Randomness comes from a seed that the caller drew, so that the same seed gives the same
+//! run (DECISIONS P1, D1).
 //!
-//! The hybrid form is XXhfs, with ML-KEM-768 (`kem.rs`): message 1 brings the dialler's
-//! encapsulation key, message 2 the ciphertext, and its secret is mixed into the keys after that of
-//! the ephemeral X25519 keys, before anything is said of who is who. Source: Weatherley, Noise
-//! extension: hybrid forward secrecy (noise_hfs_spec), section 5.
+//! The hybrid form is XXhfs, with ML-KEM-768 (`kem.rs`). Message 1 brings the dialler's
+//! encapsulation key, and message 2 the ciphertext. Its secret is mixed into the keys after that of
+//! the ephemeral X25519 keys, before any identity is sent. Source: Weatherley, Noise extension:
+//! hybrid forward secrecy (noise_hfs_spec), section 5.
 
 use crate::Exchange;
 use crate::kem::{self, MlKem};
@@ -23,10 +23,10 @@ const PATTERN: &str = "Noise_XX_25519_AESGCM_SHA256";
 const HYBRID_PATTERN: &str = "Noise_XXhfs_25519+MLKEM768_AESGCM_SHA256";
 const PROLOGUE: &[u8] = b"folkmoot link v1";
 const HYBRID_PROLOGUE: &[u8] = b"folkmoot link v1 hybrid";
-/// What Noise adds to the payload of a message, at most.
+/// The most that Noise adds to the payload of a message.
 const OVERHEAD: usize = 96 + kem::KEY_BYTES;
 
-/// One direction's key.
+/// The key of one direction.
 pub(crate) type Key = Secret<[u8; 32]>;
 
 /// The provider refuses, or a message does not open.
@@ -110,7 +110,7 @@ impl Handshake {
         Ok(out)
     }
 
-    /// The hash of all that was said so far.
+    /// The hash of all messages so far.
     pub(crate) fn hash(&self) -> Vec<u8> {
         self.state.get_handshake_hash().to_vec()
     }
@@ -130,8 +130,8 @@ impl Handshake {
     }
 }
 
-/// The parameters by name: the library's list has no ML-KEM-768, and what it is asked for here is
-/// [`Resolver`]'s to give.
+/// The parameters by name. The library's list does not have ML-KEM-768; [`Resolver`] provides it
+/// when the library asks for that entry.
 fn hybrid_params() -> Result<NoiseParams, Refused> {
     Ok(NoiseParams::new(
         HYBRID_PATTERN.to_owned(),

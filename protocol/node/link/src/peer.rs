@@ -1,4 +1,5 @@
-//! One peer: its security associations, its standing, and what waits for the next datagram to it.
+//! One peer: its security associations, its standing, and the frames that wait for its next
+//! datagram.
 
 use crate::assembly::Assemblies;
 use crate::bucket::Bucket;
@@ -12,16 +13,16 @@ use core::time::Duration;
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
 use folkmoot_base::{Digest, Instant, Locator};
 
-/// A security association: the keys and indices that one handshake left.
+/// A security association: the keys and indices that one handshake produced.
 #[derive(Debug)]
 pub(crate) struct Association {
-    /// Ours: datagrams to us name it.
+    /// Our index: datagrams to us name it.
     pub(crate) index: u32,
     /// The peer's.
     pub(crate) remote: u32,
-    /// Whether the node with the lower id dialled.
+    /// Whether the node with the lower id was the dialler.
     pub(crate) low: bool,
-    /// The peer's static key: another one is another process.
+    /// The peer's static key; another static key means another process.
     pub(crate) remote_static: [u8; 32],
     /// When the handshake began here.
     pub(crate) started: Instant,
@@ -36,17 +37,17 @@ pub(crate) struct Peer {
     pub(crate) at: Locator,
     pub(crate) certificate: Bytes,
     pub(crate) member: bool,
-    /// We dialled it at some time: not counted as a guest, nor limited as one.
+    /// We dialled it at some time, so it is not counted or limited as a guest.
     pub(crate) dialled: bool,
     pub(crate) up: Instant,
     pub(crate) heard: Instant,
     pub(crate) sent: Instant,
-    /// The one to send under, and at most one more that still opens what comes.
+    /// The association to send under, and at most one more that still opens datagrams.
     pub(crate) current: Association,
     pub(crate) other: Option<Association>,
     /// When to dial for new keys.
     pub(crate) rekey: Option<Instant>,
-    /// Digest of our certificate until the peer says that it has it.
+    /// The digest of our certificate, until the peer says that it has the certificate.
     pub(crate) untold: Option<Digest>,
     /// When to tell it again.
     pub(crate) tell: Instant,
@@ -94,8 +95,8 @@ impl Peer {
         !self.member && !self.dialled
     }
 
-    /// Puts a short frame into the datagram that is being filled, if there is one with room;
-    /// whether it did.
+    /// Puts a short frame into the datagram that is being filled, if there is one with room.
+    /// Returns whether it did.
     pub(crate) fn pack(&mut self, now: Instant, lane: Lane, parts: &[&[u8]]) -> bool {
         let Some(packet) = self.packet.as_mut().filter(|_| self.queued) else { return false };
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
@@ -116,8 +117,8 @@ impl Peer {
         self.other.as_mut().filter(|association| association.index == index)
     }
 
-    /// Sends under `association` from now on; the index of the association that made room, if one
-    /// did.
+    /// Sends under `association` from now on. Returns the index of the association that was dropped
+    /// to make room, if there was one.
     pub(crate) fn renew(&mut self, association: Association) -> Option<u32> {
         let dropped = self.other.take().map(|association| association.index);
         self.other = Some(core::mem::replace(&mut self.current, association));
@@ -134,7 +135,8 @@ impl Peer {
         }
     }
 
-    /// Drops the association that is silent while the other is not; its index (LINK-08).
+    /// Drops the association that is silent while the other is not, and returns its index
+    /// (LINK-08).
     pub(crate) fn retire(&mut self, now: Instant, silence: Duration) -> Option<u32> {
         let other = self.other.as_ref()?;
         if now.since(self.current.heard) >= silence && now.since(other.heard) < silence {
@@ -150,8 +152,8 @@ impl Peer {
         }
     }
 
-    /// When to ping: a third of the silence after the last word from here; sooner if the peer is
-    /// quiet (LINK-15).
+    /// When to ping: after a third of the permitted silence without a message from here; sooner if
+    /// the peer is quiet (LINK-15).
     pub(crate) fn ping_at(&self, silence: Duration) -> Instant {
         let idle = self.sent + silence / 3;
         let doubt = (self.heard + silence / 3).max(self.sent + silence / 8);

@@ -1,7 +1,7 @@
 //! Sealing of datagrams: AES-256-GCM with explicit counters as nonces, and a replay window.
 //!
-//! [`FrameSeal`] is the interface that a ring key will fill (DECISIONS O3); [`PairSeal`] fills it
-//! with the two keys that a handshake leaves, one for each direction.
+//! [`FrameSeal`] is the interface that a ring key will implement (DECISIONS O3). [`PairSeal`]
+//! implements it with the two keys from a handshake, one for each direction.
 
 use crate::limits::REPLAY_WINDOW;
 use crate::message::{DATA_HEADER_BYTES, TAG_BYTES};
@@ -21,11 +21,11 @@ pub enum OpenError {
     Replayed,
 }
 
-/// The keys were used as often as they may be.
+/// The keys were used as often as is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spent;
 
-/// Seals and opens whole datagrams, header in the clear and authenticated.
+/// Seals and opens whole datagrams. The header is in the clear and authenticated.
 pub trait FrameSeal: fmt::Debug + Send {
     /// Fills in the counter of `datagram` (header, then plaintext), encrypts in place, appends the
     /// tag. Returns the counter.
@@ -58,8 +58,8 @@ impl fmt::Debug for PairSeal {
 }
 
 impl PairSeal {
-    /// Seals under a key from `seal`, opens under one from `open`; `None` if the provider refuses
-    /// keys. At most `most` seals.
+    /// Seals under a key from `seal`, at most `most` times, and opens under one from `open`. `None`
+    /// if the provider refuses the keys.
     pub(crate) fn new(seal: &Secret<[u8; 32]>, open: &Secret<[u8; 32]>, most: u64) -> Option<Self> {
         Some(Self {
             seal: data_key(seal)?,
@@ -174,7 +174,7 @@ impl ReplayWindow {
             && self.bits.get(word).is_some_and(|bits| bits & bit == 0)
     }
 
-    /// Notes a counter that is fresh and authentic; whether it is the highest so far.
+    /// Notes a counter that is fresh and authentic. Returns whether it is the highest so far.
     pub(crate) fn mark(&mut self, counter: u64) -> bool {
         let newest = counter >= self.highest;
         if newest {

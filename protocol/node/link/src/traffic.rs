@@ -1,5 +1,5 @@
-//! The road: frames packed, sealed and sent; datagrams opened and taken apart. This is the hot
-//! path.
+//! The data path: frames are packed, sealed and sent; datagrams are opened and taken apart.
+//! Performance matters here.
 
 use crate::limits::{
     ASSEMBLIES_MAX, FRAGMENT_BYTES, GUEST_ADMISSION_BYTES_MAX, GUEST_ASSEMBLIES_MAX, GUEST_FRAME_COST,
@@ -15,11 +15,11 @@ use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX};
 use folkmoot_base::{Instant, Locator, NodeId, digest};
 
-/// What guests may use.
+/// The channels that guests may use.
 const GUEST_CHANNELS: &[Channel] = &[Channel::Transcript, Channel::Admission];
 
 impl<C: Credentials> Links<C> {
-    /// Puts a frame on its way: into the datagram that is being filled, or cut into fragments.
+    /// Sends a frame: puts it into the datagram that is being filled, or cuts it into fragments.
     pub(crate) fn put(
         &mut self,
         now: Instant,
@@ -81,7 +81,7 @@ impl<C: Credentials> Links<C> {
         );
     }
 
-    /// Seals what waits for `node` and hands it out.
+    /// Seals what waits for `node`, and puts it out.
     pub(crate) fn flush(&mut self, node: NodeId) {
         let Some(peer) = self.peers.get_mut(&node) else { return };
         let Some(mut packet) = peer.packet.take() else { return };
@@ -100,7 +100,7 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// LINK-16: the lower node dials for new keys, whoever used them up.
+    /// LINK-16: the node with the lower id dials for new keys, whichever node used the keys up.
     fn rekey_due(&mut self, node: NodeId, counter: u64) {
         if counter < self.config.rekey_after || self.credentials.node() > node {
             return;
@@ -160,7 +160,7 @@ impl<C: Credentials> Links<C> {
         Ok(plaintext.freeze())
     }
 
-    /// Takes every piece, whatever the others are; the first refusal is the answer.
+    /// Takes every piece, even after one is refused; returns the first refusal.
     fn pieces(&mut self, now: Instant, node: NodeId, mut rest: Bytes) -> Result<(), LinkError> {
         let mut result = Ok(());
         while let Ok(Some(piece)) = next_piece(&mut rest) {
@@ -171,7 +171,7 @@ impl<C: Credentials> Links<C> {
     }
 
     fn piece(&mut self, now: Instant, node: NodeId, piece: Piece) -> Result<(), LinkError> {
-        // Gone in the middle of its own datagram: it said goodbye.
+        // The link went down in the middle of its own datagram: the peer hung up.
         let Some(peer) = self.peers.get_mut(&node) else { return Ok(()) };
         if !peer.member {
             guest_may(now, node, peer, &piece).inspect_err(|error| match error {
@@ -240,8 +240,7 @@ impl<C: Credentials> Links<C> {
     }
 }
 
-/// LINK-14: guests speak on two channels, at a bounded rate unless we dialled them, and to us
-/// alone.
+/// LINK-14: guests may use two channels, at a bounded rate unless we dialled them, and only to us.
 fn guest_may(now: Instant, node: NodeId, peer: &mut Peer, piece: &Piece) -> Result<(), LinkError> {
     let Lane::Channel(channel) = piece.lane else {
         let cost = u64::try_from(piece.bytes.len()).unwrap_or(u64::MAX);

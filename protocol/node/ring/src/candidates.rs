@@ -16,17 +16,17 @@ use folkmoot_base::limits::NODES_MAX;
 use folkmoot_base::{Entropy, Instant, NodeId, draw};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nodes of which it is remembered that they went.
+/// How many departed nodes are remembered.
 const PARTINGS_MAX: usize = 4 * NODES_MAX;
 
-/// Who has been together with us for so many of its last back-offs begins with the shortest
+/// A node that has been together with us for so many of its last back-offs begins with the shortest
 /// back-off again.
 const TOGETHER_SPANS: u32 = 4;
 
 /// Links that held for so long, or went so long ago, are not unsteady.
 const STEADY: Duration = Duration::from_secs(30);
 
-/// The longest that a node is set aside because its link is unsteady.
+/// The longest time for which a node is set aside because its link is unsteady.
 const UNSTEADY_MAX: Duration = Duration::from_secs(8);
 
 /// Least time between two answers to one node.
@@ -34,13 +34,13 @@ const ANSWER_GAP: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Clone, Default)]
 struct Candidate {
-    /// What it said last; none since it fell silent, or became eligible.
+    /// The last that it said; nothing since it fell silent or became eligible.
     report: Option<Report>,
-    /// The last number heard in a JOIN of its present life.
+    /// The last number heard in a JOIN of its present process.
     join_number: u64,
-    /// Until when it does not count.
+    /// Until when we do not count on it.
     until: Instant,
-    /// How often in a row it was set aside.
+    /// How many times in a row it was set aside.
     set_aside: u32,
     /// The last back-off.
     span: Duration,
@@ -54,7 +54,7 @@ struct Candidate {
 #[derive(Debug, Clone, Copy)]
 struct Parting {
     at: Instant,
-    /// How often in a row.
+    /// How many times in a row.
     count: u32,
     /// The number of the last JOIN before.
     join_number: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// Says whether anything changed.
+    /// Returns whether anything changed.
     pub(crate) fn set(&mut self, now: Instant, node: NodeId, eligible: bool, timing: &Timing) -> bool {
         if !eligible {
             return self.lose(now, node);
@@ -101,8 +101,8 @@ impl Candidates {
         self.eligible.keys()
     }
 
-    /// RING-14: whom `me` hears, sorted, itself among them: no more than a ring holds, and nobody
-    /// in `without`.
+    /// RING-14: the nodes that `me` hears, sorted, with `me` among them: no more than a ring holds,
+    /// and none of `without`.
     pub(crate) fn hears(&self, now: Instant, me: NodeId, without: &BTreeSet<NodeId>) -> Vec<NodeId> {
         let heard = self.eligible.iter().filter(|(node, candidate)| {
             candidate.report.is_some() && candidate.until <= now && !without.contains(node)
@@ -116,7 +116,7 @@ impl Candidates {
         self.eligible.get(node)?.report.as_ref()
     }
 
-    /// Keeps what a JOIN of `node` says; whether that is new.
+    /// Keeps what a JOIN of `node` says. Returns whether that is new.
     pub(crate) fn heard_join(&mut self, now: Instant, node: &NodeId, join: &Join) -> bool {
         let Some(candidate) = self.eligible.get_mut(node) else { return false };
         let reborn = |parting: &Parting| join.current.is_none() && join.number <= parting.join_number;
@@ -131,8 +131,8 @@ impl Candidates {
         news
     }
 
-    /// Whether a JOIN of `node` may be answered now: two answers to one another must not become a
-    /// storm.
+    /// Whether a JOIN of `node` may be answered now: answers to each other's answers must not
+    /// become a storm.
     pub(crate) fn may_answer(&mut self, now: Instant, node: &NodeId) -> bool {
         let Some(candidate) = self.eligible.get_mut(node) else { return false };
         let may = candidate.answered.is_none_or(|at| now.since(at) >= ANSWER_GAP);
@@ -142,7 +142,7 @@ impl Candidates {
         may
     }
 
-    /// It is silent: what it said before counts no more.
+    /// It is silent: what it said before does not count any more.
     pub(crate) fn unheard(&mut self, node: &NodeId) {
         if let Some(candidate) = self.eligible.get_mut(node) {
             candidate.report = None;
@@ -154,7 +154,7 @@ impl Candidates {
         self.eligible.get(node).map_or(0, |candidate| candidate.join_number)
     }
 
-    /// A configuration is formed: who is in it starts fresh, who was given up on the way to it is
+    /// A configuration is formed: its members start afresh, and those given up on the way to it are
     /// set aside.
     pub(crate) fn formed(
         &mut self,
@@ -187,12 +187,12 @@ impl Candidates {
         }
     }
 
-    /// Whether somebody eligible is not among `members`.
+    /// Whether an eligible node is not among `members`.
     pub(crate) fn has_outsiders(&self, members: &[NodeId]) -> bool {
         self.eligible.keys().any(|node| members.binary_search(node).is_err())
     }
 
-    /// When the next of those who are set aside counts again.
+    /// When the first of the nodes that are set aside counts again.
     pub(crate) fn next_return(&self, now: Instant) -> Option<Instant> {
         self.eligible.values().map(|candidate| candidate.until).filter(|until| *until > now).min()
     }
@@ -206,8 +206,8 @@ impl Candidates {
     }
 }
 
-/// How long to wait for a node whose link went down `count` times in a row: the first time may
-/// happen to anybody.
+/// How long to wait for a node whose link went down `count` times in a row. The first time may
+/// happen to any node.
 fn unsteady(count: u32, timing: &Timing) -> Duration {
     let Some(doublings) = count.checked_sub(2) else { return Duration::ZERO };
     timing.set_aside.saturating_mul(1 << doublings.min(16)).min(UNSTEADY_MAX)

@@ -30,7 +30,7 @@ pub(crate) trait Source {
     fn backlog(&self) -> u32;
 }
 
-/// The token as it was passed on, to be repeated until there is a sign of progress.
+/// The token as it was passed on. It is repeated until there is a sign of progress.
 #[derive(Debug)]
 struct Passed {
     frame: Bytes,
@@ -66,7 +66,7 @@ pub(crate) struct Circuit {
     next: NodeId,
     previous: NodeId,
     token_seq: u64,
-    /// Of the last token passed on here; 0: none yet.
+    /// The number of the last token passed on here; 0 if there is none yet.
     passed_seq: u64,
     last: Visit,
     passed: Option<Passed>,
@@ -75,11 +75,11 @@ pub(crate) struct Circuit {
     hurried: bool,
     hurry_at: Option<Instant>,
     loss_at: Instant,
-    /// Since when nothing new has reached everybody, though something should.
+    /// Since when nothing new has reached everybody, although something should have.
     stuck: Option<Stuck>,
 }
 
-/// Something is numbered that somebody lacks.
+/// A packet is numbered that some member lacks.
 #[derive(Debug, Clone, Copy)]
 struct Stuck {
     since: Instant,
@@ -124,8 +124,8 @@ impl Circuit {
         self.mine == 0
     }
 
-    /// The last pass of the token from here, if there was one; all are later than those of the
-    /// commit token.
+    /// The last pass of the token from here, if there was one; every such pass is later than those
+    /// of the commit token.
     pub(crate) fn last_pass(&self, late: u8) -> Option<Last> {
         let rotations =
             u64::try_from(self.others.len()).unwrap_or(u64::MAX).saturating_add(1).saturating_mul(2);
@@ -154,7 +154,7 @@ impl Circuit {
         }
     }
 
-    /// Takes a packet in, first sent or sent again (RING-05, RING-06).
+    /// Takes a packet in, whether sent for the first time or again (RING-05, RING-06).
     pub(crate) fn data(&mut self, from: NodeId, data: Data) -> Result<Stored, RingError> {
         let illegal = |rule| RingError::PeerIllegal { peer: from, rule };
         if self.stream.members.binary_search(&from).is_err() {
@@ -252,8 +252,8 @@ impl Circuit {
         sent
     }
 
-    /// How many packets may be numbered now: window, visit, a fair share when there is more to send
-    /// than the window, and the gap to what all have.
+    /// How many packets may be numbered now. The limits are the window, the maximum of a visit, a
+    /// fair share if more is waiting than fits the window, and the gap to what all members have.
     fn allowance(token: &Token, again: u32, backlog: u32, config: &Config) -> u32 {
         let room = config.window.saturating_sub(token.sent);
         let total = u64::from(token.backlog).saturating_add(u64::from(backlog));
@@ -298,7 +298,7 @@ impl Circuit {
         }
     }
 
-    /// Asks for what is missing up to the number that the last visit ended with. Says whether
+    /// Asks for what is missing up to the number with which the last visit ended. Returns whether
     /// anything is missing.
     fn request(&self, token: &mut Token) -> bool {
         let mut asked = false;
@@ -364,7 +364,7 @@ impl Circuit {
         self.serve(now, idle.token, source, config, out);
     }
 
-    /// Somebody has something to send: do not hold the token, now or on its next visit.
+    /// A member has something to send: do not hold the token, now or on its next visit.
     pub(crate) fn hurry(
         &mut self,
         now: Instant,
@@ -376,7 +376,7 @@ impl Circuit {
         self.release(now, source, config, out);
     }
 
-    /// There is something to send here: asks for the token if it is, or soon will be, held.
+    /// There is something to send here: asks for the token if it is held, or soon will be.
     pub(crate) fn want(&mut self, now: Instant, config: &Config, out: &mut VecDeque<Output>) {
         let idle = usize::from(self.last.quiet) > self.others.len();
         if self.represents() || !idle || self.hurry_at.is_some() {
@@ -391,7 +391,7 @@ impl Circuit {
         out.push_back(Output::Send { to: self.stream.id.representative, frame });
     }
 
-    /// Whether the last token said that somebody lacks something.
+    /// Whether the last token said that a member lacks something.
     pub(crate) fn is_stuck(&self) -> bool {
         self.stuck.is_some()
     }
@@ -401,8 +401,7 @@ impl Circuit {
         now + config.timing.token_loss / 2 < self.loss_at
     }
 
-    /// Handles the timers that are due, but for the loss of the token or of all progress, which is
-    /// `Err`.
+    /// Handles the timers that are due. The loss of the token or of all progress is an `Err`.
     pub(crate) fn timeout(
         &mut self,
         now: Instant,
@@ -444,7 +443,7 @@ impl Circuit {
     }
 }
 
-/// What did not come in time.
+/// What has not come in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lost {
     /// The token.

@@ -4,7 +4,7 @@
 //! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
 //! In the first rotation each member adds its old ring. With the second it begins to recover. A
-//! COMMIT is repeated until the next stage shows. If it does not show in time, or if a member
+//! COMMIT is repeated until the next stage shows. If that does not show in time, or if a member
 //! gathers, a gather begins.
 
 use crate::context::{Context, Step};
@@ -60,7 +60,7 @@ pub(crate) fn old_ring(old: Option<&Stream>) -> OldRing {
 #[derive(Debug)]
 pub(crate) struct Commit {
     pub(crate) old: Option<Stream>,
-    /// Given up in the gather before.
+    /// The nodes given up in the gather before.
     pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
     mine: OldRing,
@@ -88,8 +88,8 @@ impl Commit {
         self.token.id.representative == ctx.config.me
     }
 
-    /// COMMIT: the first rotation complete (representative), the second (the others), or a newer
-    /// attempt's.
+    /// COMMIT: the first rotation is complete (at the representative), or the second comes (at the
+    /// others), or it belongs to a newer attempt.
     pub(crate) fn commit(&mut self, from: NodeId, token: CommitToken, ctx: &Context) -> Step {
         if token.id != self.token.id {
             let newer = token.members == self.token.members && crate::gather::is_turn(&token, from, ctx);
@@ -105,7 +105,8 @@ impl Commit {
         Step::Stay
     }
 
-    /// A JOIN: a member's ends the attempt, unless it says what led to it. Outsiders are answered.
+    /// A JOIN. One from a member ends the attempt, unless it is one that led to the attempt.
+    /// Outsiders are answered.
     pub(crate) fn join(&self, now: Instant, from: NodeId, join: &Join, ctx: &mut Context) -> Step {
         if !self.has(&from) {
             let current = self.old.as_ref().map(|old| old.id);
@@ -137,7 +138,7 @@ impl Commit {
     }
 }
 
-/// Who passes to this node.
+/// The node that passes to this node.
 pub(crate) fn before(token: &CommitToken, ctx: &Context) -> Option<NodeId> {
     neighbours(&token.order(), &ctx.config.me).map(|(before, _)| before)
 }

@@ -1,4 +1,4 @@
-//! What a ring is told once, and the bounds it keeps.
+//! The settings of a ring, and the bounds that it keeps.
 
 use core::time::Duration;
 use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX};
@@ -8,21 +8,21 @@ use folkmoot_base::{Mutant, NodeId};
 pub const WINDOW_PACKETS: u32 = 400;
 /// Packets that one member may send on one visit of the token.
 pub(crate) const VISIT_PACKETS: u32 = 100;
-/// How far the highest number may run ahead of what all are known to hold; a slow member stops the
-/// numbering here.
+/// How far the highest number may run ahead of what all members are known to hold. A slow member
+/// stops the numbering here.
 pub(crate) const GAP_PACKETS_MAX: u64 = 1_200;
-/// Packets of one configuration that a node keeps at most.
+/// Most packets of one configuration that a node keeps.
 pub const STORE_PACKETS_MAX: u64 = 4_096;
-/// Requests for retransmission that a token carries at most.
+/// Most requests for retransmission that a token carries.
 pub const REQUESTS_MAX: usize = 64;
-/// Packets that follow the token instead of preceding it, at most (accelerated ring).
+/// Most packets that follow the token instead of preceding it (accelerated ring).
 pub(crate) const ACCELERATED_PACKETS: usize = 40;
-/// Packets that always precede the token, so that at small load the data is there before the token.
+/// Packets that always precede the token, so that at small load the data arrives before the token.
 pub(crate) const LEADING_PACKETS: usize = 8;
-/// The highest ring number taken from a peer: far above what a ring can reach, far below where
-/// counting ends.
+/// The highest ring number accepted from a peer: far above any that a ring can reach, and far below
+/// the end of the range.
 pub(crate) const RING_SEQ_MAX: u64 = 1 << 56;
-/// The highest packet number taken from a peer; a ring would need centuries to reach it.
+/// The highest packet number accepted from a peer; a ring would need centuries to reach it.
 pub(crate) const PACKET_SEQ_MAX: u64 = 1 << 50;
 
 const _: () = assert!(GAP_PACKETS_MAX * 3 + WINDOW_PACKETS as u64 <= STORE_PACKETS_MAX);
@@ -30,17 +30,17 @@ const _: () = assert!(VISIT_PACKETS <= WINDOW_PACKETS);
 const _: () = assert!(NODES_MAX <= 64, "sets of members of one configuration are 64 bits wide");
 const _: () = assert!(FRAME_BYTES_MAX >= 256);
 
-/// How long the ring waits for what.
+/// The timeouts of the ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// Without the token for this long, it counts as lost.
+    /// If the token has not come for this long, it counts as lost.
     pub token_loss: Duration,
-    /// First repetition of a token that was passed on without a sign of progress; doubles with
-    /// each.
+    /// First wait before a token that was passed on without a sign of progress is repeated; doubles
+    /// with each repetition.
     pub token_repeat: Duration,
     /// How long the representative keeps the token of an idle ring at first.
     pub idle_hold: Duration,
-    /// How long it keeps it when the ring has long been idle.
+    /// How long it keeps the token of a ring that has long been idle.
     pub idle_hold_max: Duration,
     /// Between two JOINs.
     pub join_repeat: Duration,
@@ -52,14 +52,15 @@ pub struct Timing {
     pub commit_repeat: Duration,
     /// A commit token that does not come in this time ends the attempt.
     pub commit: Duration,
-    /// From a newly eligible node to the word that tells of us, so that several arrivals share one.
+    /// From when a node becomes eligible to our JOIN to it, so that several arrivals share one
+    /// JOIN.
     pub merge_delay: Duration,
-    /// Between two words to those who can be reached but are not in our ring.
+    /// Between two JOINs to nodes that can be reached but are not in our ring.
     pub report_repeat: Duration,
     /// How long a larger set must have been known before a ring is split for it.
     pub split_delay: Duration,
-    /// Without anything new at everybody for this long, though the token goes round, the ring or
-    /// attempt is given up.
+    /// If nothing new has reached everybody for this long although the token goes round, the ring
+    /// or attempt is given up.
     pub stall: Duration,
     /// First back-off of a node that was set aside; doubles each time.
     pub set_aside: Duration,
@@ -89,16 +90,16 @@ impl Default for Timing {
     }
 }
 
-/// What a ring is told once.
+/// The settings of a ring.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// This node.
     pub me: NodeId,
-    /// How long to wait for what.
+    /// The timeouts.
     pub timing: Timing,
-    /// Packets that all members together send in one rotation at most.
+    /// Most packets that all members together send in one rotation.
     pub window: u32,
-    /// Packets that this node sends on one visit at most.
+    /// Most packets that this node sends on one visit.
     pub visit: u32,
     /// What a mutant does wrong.
     pub danger: Mutant,

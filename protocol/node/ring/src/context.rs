@@ -1,4 +1,4 @@
-//! What all states of one node share.
+//! What all states of one node share: timing, ring number, candidates, queue and outputs.
 
 use crate::candidates::Candidates;
 use crate::config::Config;
@@ -24,15 +24,16 @@ pub(crate) struct Context {
     pub(crate) ring_seq: u64,
     /// The highest ring number of an attempt that this node took part in.
     pub(crate) attempted: u64,
-    /// Of the last JOIN made, and what it said.
+    /// The number of the last JOIN that this node made, and what the JOIN said.
     pub(crate) join_number: u64,
     said: Option<Report>,
-    /// Whom we heard when everybody was told last.
+    /// The nodes that we heard when we last told everybody.
     pub(crate) told: Vec<NodeId>,
-    /// Who stopped the ring or attempt that was left last: given up in the next gather.
+    /// The nodes that stopped the ring or attempt that was left last; the next gather gives them
+    /// up.
     pub(crate) blamed: BTreeSet<NodeId>,
     pub(crate) merging: Merging,
-    /// How far the ring or attempt came that was left last.
+    /// How far the ring or attempt that was left last came.
     pub(crate) last: Option<Last>,
     pub(crate) suspects: Suspects,
     pub(crate) refused: u64,
@@ -85,7 +86,7 @@ impl Context {
         self.said = None;
     }
 
-    /// JOIN to everybody eligible.
+    /// Sends JOIN to every eligible node.
     pub(crate) fn say_to_all(&mut self, report: &Report, current: Option<ConfigurationId>) {
         self.told.clone_from(&report.hears);
         let frame = self.join(report, current);
@@ -94,7 +95,7 @@ impl Context {
         }
     }
 
-    /// JOIN to those who are eligible and with whom this node does not want to be.
+    /// Sends JOIN to the eligible nodes with which this node does not want to be.
     pub(crate) fn say_to_outsiders(&mut self, report: &Report, current: Option<ConfigurationId>) {
         let frame = self.join(report, current);
         for to in self.candidates.eligible().filter(|to| !report.wants(to)) {
@@ -102,7 +103,7 @@ impl Context {
         }
     }
 
-    /// JOIN to one node.
+    /// Sends JOIN to one node.
     pub(crate) fn say(&mut self, to: NodeId, report: &Report, current: Option<ConfigurationId>) {
         let frame = self.join(report, current);
         self.out.push_back(Output::Send { to, frame });
@@ -125,13 +126,13 @@ impl Context {
         Control::Join(join).encode()
     }
 
-    /// Whom we hear, nobody given up.
+    /// The nodes that we hear, with none given up.
     pub(crate) fn hears(&self, now: Instant) -> Vec<NodeId> {
         self.candidates.hears(now, self.config.me, &BTreeSet::new())
     }
 
-    /// RING-18: a node outside asks for us, or does not hear us though we hear it: it is told that
-    /// we are bound to `members`.
+    /// RING-18: if a node outside asks for us, or does not hear us although we hear it, it is told
+    /// that we are bound to `members`.
     pub(crate) fn answer_outsider(
         &mut self,
         now: Instant,

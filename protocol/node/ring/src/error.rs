@@ -1,15 +1,15 @@
-//! What is refused, and whose doing it is.
+//! What is refused, and whose fault it is.
 
 use folkmoot_base::{DecodeError, NodeId};
 
-/// Why a frame was refused. State is as it was before the frame came.
+/// Why a frame was refused. The state is as it was before the frame came.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RingError {
-    /// The bytes are no frame of the ring (RING-01).
+    /// The bytes are not a frame of the ring (RING-01).
     #[error("{peer} sent bytes that are no ring frame")]
     PeerMalformed {
-        /// Who.
+        /// The peer that sent it.
         peer: NodeId,
         /// What is wrong with them.
         #[source]
@@ -18,25 +18,25 @@ pub enum RingError {
     /// A frame says something that no correct node says (RING-02 to RING-09).
     #[error("{peer} broke rule {rule}")]
     PeerIllegal {
-        /// Who.
+        /// The peer that sent it.
         peer: NodeId,
         /// Which rule of docs/protocol/ring.md.
         rule: &'static str,
     },
-    /// The frame comes from a node that may not take part now (RING-03). Counted; nobody is blamed:
-    /// its link may be younger than its frame.
+    /// The frame comes from a node that may not take part now (RING-03). It is counted, and nobody
+    /// is blamed: the link may be younger than the frame.
     #[error("{peer} may not take part in this ring")]
     PeerIneligible {
-        /// Who.
+        /// The peer that sent it.
         peer: NodeId,
     },
 }
 
-/// Why a message was not taken.
+/// Why a message was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubmitError {
-    /// The queue holds as much as it may: wait for `Output::Congested(false)` and try again.
+    /// The queue is full: wait for `Output::Congested(false)` and try again.
     #[error("the ring's queue is full")]
     LocalFull,
     /// The message is longer than any message may be.
@@ -44,7 +44,7 @@ pub enum SubmitError {
     LocalTooLong {
         /// Its length.
         got: usize,
-        /// The most there may be.
+        /// The greatest length allowed.
         most: usize,
     },
 }

@@ -25,22 +25,23 @@ use core::time::Duration;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Least time between two JOINs to all: what changes within it is said at once.
+/// Least time between two JOINs to all; changes within it are told together.
 const JOIN_GAP: Duration = Duration::from_millis(5);
 
-/// Agreeing who is in.
+/// Agreeing on the members of the next configuration.
 #[derive(Debug)]
 pub(crate) struct Gather {
     pub(crate) old: Option<Stream>,
-    /// Given up in this gather: silent, of another mind, or suspected.
+    /// Given up in this gather: silent, not agreeing, or suspected.
     pub(crate) given_up: BTreeSet<NodeId>,
     hears: Vec<NodeId>,
     pub(crate) wants: Vec<NodeId>,
-    /// Whose JOIN came in this gather, and when last.
+    /// The nodes whose JOIN came in this gather, and when the last one came.
     heard: BTreeMap<NodeId, Instant>,
-    /// Not all whom we hear hear one another, and links that may be on their way had their time.
+    /// Some of the nodes that we hear do not hear one another, although links that were on their
+    /// way have had their time.
     decided: bool,
-    /// How far the last attempt came at the others.
+    /// How far the other nodes came in the last attempt.
     lasts: BTreeMap<NodeId, Last>,
     began: Instant,
     sent_at: Instant,
@@ -86,7 +87,7 @@ impl Gather {
         Report { hears: self.hears.clone(), wants: self.wants.clone(), bound: false }
     }
 
-    /// JOIN to all who are eligible: to those who were given up too, so that they know.
+    /// Sends JOIN to every eligible node, also to those that were given up, so that they know.
     fn send(&mut self, now: Instant, ctx: &mut Context) {
         self.sent_at = now;
         self.join_at = now + ctx.config.timing.join_repeat;
@@ -94,7 +95,7 @@ impl Gather {
         ctx.say_to_all(&self.report(), current);
     }
 
-    /// JOIN to all, soon.
+    /// Schedules a JOIN to all for soon.
     fn send_soon(&mut self, now: Instant, ctx: &mut Context) {
         let at = self.sent_at + JOIN_GAP;
         if at <= now {
@@ -108,7 +109,7 @@ impl Gather {
         ctx.say(to, &self.report(), current);
     }
 
-    /// A JOIN; its sender is eligible, and what it says is kept. `news`: it says something new.
+    /// A JOIN. Its sender is eligible, and its content is kept. `news`: it says something new.
     pub(crate) fn join(
         &mut self,
         now: Instant,
@@ -130,7 +131,7 @@ impl Gather {
         step
     }
 
-    /// Something may have changed: whom we hear, what others say, what time it is.
+    /// Checks what may have changed: the nodes that we hear, what others say, the time.
     fn review(&mut self, now: Instant, news: bool, ctx: &mut Context) -> Step {
         let hears = ctx.candidates.hears(now, ctx.config.me, &self.given_up);
         let changed = hears != self.hears;
@@ -152,7 +153,7 @@ impl Gather {
         self.consensus(now, ctx)
     }
 
-    /// Sets the time of the choice: none while somebody has not been heard, or while all say the
+    /// Sets the time of the choice: none while a node has not been heard, or while all say the
     /// same.
     fn decide(&mut self, now: Instant, news: bool, ctx: &Context) {
         let others = || self.hears.iter().filter(|node| **node != ctx.config.me);
@@ -167,7 +168,7 @@ impl Gather {
         self.decided |= self.decide_at.is_some_and(|at| at <= now);
     }
 
-    /// If all agree: the representative makes the commit token, the others wait for it.
+    /// If all agree, the representative makes the commit token, and the others wait for it.
     fn consensus(&mut self, now: Instant, ctx: &mut Context) -> Step {
         let me = ctx.config.me;
         let agrees = |node: &NodeId| {
@@ -191,7 +192,8 @@ impl Gather {
         }
         if self.commit_at.is_none() {
             self.commit_at = Some(now + ctx.config.timing.commit);
-            // Whoever lacks our word of these sets gets it at once, not with the next repetition.
+            // A node that lacks our JOIN with these sets gets it at once, not with the next
+            // repetition.
             self.send_soon(now, ctx);
         }
         Step::Stay
@@ -215,8 +217,8 @@ impl Gather {
         legal
     }
 
-    /// A node came or went: who came hears from us, who went changes what we say, at the next
-    /// timeout, which is now.
+    /// A node came or went. One that came hears from us; one that went changes what we say, at the
+    /// next timeout, which is now.
     pub(crate) fn peer(&mut self, now: Instant, node: NodeId, eligible: bool, ctx: &mut Context) {
         if eligible {
             return self.answer(node, ctx);
@@ -225,7 +227,7 @@ impl Gather {
         self.join_at = now;
     }
 
-    /// Nobody who is waited for can come.
+    /// None of the awaited nodes can come.
     pub(crate) fn expect_nobody(&mut self, now: Instant) {
         self.alone_at = self.alone_at.min(now);
     }
@@ -243,13 +245,13 @@ impl Gather {
         self.review(now, false, ctx)
     }
 
-    /// The silent are given up; and after twice the time, if nobody is silent, those who do not
-    /// agree.
+    /// Gives up the silent nodes. After twice the time, if none is silent, gives up those that do
+    /// not agree.
     fn give_up(&mut self, now: Instant, ctx: &mut Context) {
         let consensus = ctx.config.timing.consensus;
         self.consensus_at = now + consensus;
         if self.commit_at.is_some() {
-            return; // All agree; who commits says no more JOIN.
+            return; // All agree; a node that commits sends no more JOINs.
         }
         self.waited = self.waited.saturating_add(1);
         let me = ctx.config.me;
@@ -274,7 +276,8 @@ impl Gather {
     }
 }
 
-/// Whether this COMMIT, in its first rotation, is for us to fill in now, from who should send it.
+/// Whether this COMMIT, in its first rotation, is for us to fill in now, and from the node that
+/// should send it.
 pub(crate) fn is_turn(token: &CommitToken, from: NodeId, ctx: &Context) -> bool {
     let order = token.order();
     let place = order.iter().position(|node| *node == ctx.config.me);

@@ -11,16 +11,16 @@
 use crate::message::Join;
 use folkmoot_base::NodeId;
 
-/// Steps of one search at most. A ring of 64 of which few cannot hear one another needs some
+/// Most steps of one search. A ring of 64 nodes, a few of which cannot hear one another, needs some
 /// hundreds.
 const STEPS_MAX: u32 = 4_096;
 
-/// What a node said last of itself.
+/// What a node last said of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// Whom it hears, itself among them.
+    /// The nodes that it hears, itself among them.
     pub(crate) hears: Vec<NodeId>,
-    /// With whom it wants to be, or is.
+    /// The nodes with which it wants to be, or is.
     pub(crate) wants: Vec<NodeId>,
     /// Whether it is with them, or about to be.
     pub(crate) bound: bool,
@@ -36,7 +36,7 @@ impl Report {
     }
 
     /// RING-16: whether its node is better off without us than in `set`: in a larger set, or in one
-    /// as large that stands or comes first. Who counts on us is not.
+    /// of the same size that stands already or comes first. A node that counts on us is not.
     fn declines(&self, set: &[NodeId], me: &NodeId) -> bool {
         let first = self.bound || self.wants.as_slice() < set;
         let larger = self.wants.len() > set.len();
@@ -44,9 +44,9 @@ impl Report {
     }
 }
 
-/// RING-15: the set that `me` wants: the best of all sets of nodes that hear one another, with `me`
-/// in it and nobody who is better off elsewhere. `hears` is sorted and at most 64 long; who has no
-/// report hears nobody.
+/// RING-15: the set that `me` wants. It is the best of all sets of nodes that hear one another and
+/// contain `me`, but no node that is better off elsewhere. `hears` is sorted and at most 64 long. A
+/// node without a report hears nobody.
 pub(crate) fn choice<'a>(
     me: &NodeId,
     hears: &[NodeId],
@@ -71,7 +71,7 @@ fn members(nodes: &[NodeId], set: u64) -> impl Iterator<Item = (usize, &NodeId)>
     nodes.iter().enumerate().take(64).filter(move |(index, _)| set >> index & 1 == 1)
 }
 
-/// The places in `nodes` of those of `some`; both are sorted.
+/// The positions in `nodes` of the nodes in `some`; both are sorted.
 fn places(nodes: &[NodeId], some: &[NodeId]) -> u64 {
     let mut some = some.iter().peekable();
     nodes.iter().enumerate().fold(0, |set, (index, node)| {
@@ -80,7 +80,7 @@ fn places(nodes: &[NodeId], some: &[NodeId]) -> u64 {
     })
 }
 
-/// Who hears one another, by index.
+/// Which nodes hear one another, by index.
 struct Graph {
     me: u64,
     edges: Vec<u64>,
@@ -111,8 +111,8 @@ impl Graph {
     }
 }
 
-/// The largest set; among equals the first by ids, since small ids are tried first and only a
-/// larger set replaces a found one.
+/// The largest set. Of sets of the same size it is the first by ids, because small ids are tried
+/// first and only a larger set replaces the one found.
 struct Search<'a> {
     edges: &'a [u64],
     best: u64,
@@ -139,8 +139,8 @@ impl Search<'_> {
         }
     }
 
-    /// Into how many groups of nodes that do not hear one another `candidates` fall: of each, a set
-    /// has one at most.
+    /// Into how many groups of nodes that do not hear one another `candidates` fall. A set has at
+    /// most one node of each group.
     fn bound(&self, mut candidates: u64) -> u32 {
         let mut groups: u32 = 0;
         while candidates != 0 {
@@ -171,7 +171,7 @@ mod tests {
         indices.iter().copied().map(node).collect()
     }
 
-    /// `count` nodes that all hear one another but for `deaf` pairs; each wants all whom it hears.
+    /// `count` nodes that all hear one another, except `deaf` pairs; each wants all that it hears.
     fn table(count: u8, deaf: &[(u8, u8)]) -> BTreeMap<NodeId, Report> {
         let hears = |a: u8| -> Vec<NodeId> {
             (0..count).filter(|b| !deaf.contains(&(a, *b)) && !deaf.contains(&(*b, a))).map(node).collect()
@@ -184,7 +184,7 @@ mod tests {
         choice(&node(me), &table[&node(me)].hears, others)
     }
 
-    /// What all come to when each tells what it wants.
+    /// What all nodes arrive at if each tells what it wants.
     fn settled(mut table: BTreeMap<NodeId, Report>) -> Vec<Vec<NodeId>> {
         let count = u8::try_from(table.len()).unwrap();
         for _ in 0..=count {
@@ -225,8 +225,8 @@ mod tests {
         let set = |wants: &[u8], bound| Report { hears: nodes(&[1, 2, 3]), wants: nodes(wants), bound };
         let mut table = table(4, &[(0, 3), (2, 3)]);
         assert_eq!(wanted(&table, 2), nodes(&[0, 1, 2]));
-        // A smaller set is no reason to stay away, even if it stands; a larger one is, and one as
-        // large if it stands or comes first.
+        // A smaller set is no reason to stay away, even if it stands. A larger one is, and so is
+        // one of the same size if it stands or comes first.
         for (wants, bound, taken) in [
             (vec![1, 3], true, false),
             (vec![0, 1, 3], false, false),
@@ -236,8 +236,8 @@ mod tests {
         ] {
             table.insert(node(1), Report { hears: nodes(&[0, 1, 2, 3]), ..set(&wants, bound) });
             let without = wanted(&table, 2) == nodes(&[0, 2]);
-            // Sets as large as ours come first or not by their ids alone: 0, 1, 3 comes after 0, 1,
-            // 2.
+            // Among sets as large as ours the ids alone decide which comes first: 0, 1, 3 comes
+            // after 0, 1, 2.
             assert_eq!(without, taken, "{wants:?} {bound}");
         }
     }
@@ -249,7 +249,7 @@ mod tests {
             (0..60).flat_map(|a| (a + 1..60).filter(move |b| a / 3 == b / 3).map(move |b| (a, b))).collect();
         let found = wanted(&table(60, &deaf), 0);
         assert_eq!(found, (0..20).map(|group| node(group * 3)).collect::<Vec<_>>());
-        // Anything at all: every second pair.
+        // An irregular case: every second pair.
         let deaf: Vec<(u8, u8)> = (0..64_u8)
             .flat_map(|a| {
                 (a + 1..64)

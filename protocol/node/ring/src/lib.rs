@@ -1,9 +1,9 @@
 //! The ring: one order for all members, through loss, crashes, partitions and merges.
 //!
-//! Promises, to nodes that crash and networks that lose, repeat, reorder, delay, cut and heal:
-//! extended virtual synchrony (Moser, Amir, Melliar-Smith, Agarwal 1994), over Totem's single ring
-//! (Amir et al., ACM TOCS 13(4), 1995) with the token passed on before the data (Babay and Amir).
-//! What each message promises depends on its [`Service`]: agreed or safe.
+//! Promise: extended virtual synchrony (Moser, Amir, Melliar-Smith, Agarwal 1994), although nodes
+//! crash and networks lose, repeat, reorder, delay, cut and heal. It is reached over Totem's single
+//! ring (Amir et al., ACM TOCS 13(4), 1995) with the token passed on before the data (Babay and
+//! Amir). What each message promises depends on its [`Service`]: agreed or safe.
 //!
 //! ```text
 //!          submit                      Deliver, Transitional, Regular
@@ -64,7 +64,7 @@ pub fn stored_ring_seq(value: Option<&[u8]>) -> Result<u64, StoredError> {
     value.try_into().map(u64::from_be_bytes).map_err(|_| StoredError(value.len()))
 }
 
-/// One state, with what is true only in it.
+/// One state, with the data that only this state has.
 #[derive(Debug)]
 enum State {
     Operational(Box<Operational>),
@@ -93,7 +93,7 @@ impl State {
         }
     }
 
-    /// The installed configuration's order, to be recovered.
+    /// The order of the installed configuration, to be recovered.
     fn into_old(self) -> Option<Stream> {
         match self {
             Self::Operational(state) => Some(state.circuit.stream),
@@ -130,7 +130,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// A node that has just started; it gathers, and forms a ring alone if nobody is there.
+    /// A node that has just started. It gathers, and forms a ring alone if nobody else is there.
     pub fn new(config: Config, stored_ring_seq: u64, now: Instant) -> Self {
         let mut ctx = Context::new(config, stored_ring_seq.min(RING_SEQ_MAX));
         let gather = Gather::new(now, &mut ctx, None);
@@ -198,7 +198,7 @@ impl Ring {
                 state.data(from, data);
                 Ok(())
             }
-            _ => Ok(()), // Of a ring that is over, or not ours: stale.
+            _ => Ok(()), // Of a ring that has ended, or is not ours: stale.
         }
     }
 
@@ -268,7 +268,7 @@ impl Ring {
         }
     }
 
-    /// Takes one message to be ordered. It is delivered here too, in its place.
+    /// Takes one message to be ordered. It is also delivered here, at its place in the order.
     ///
     /// # Errors
     /// [`SubmitError`]; the message was not taken.
@@ -281,7 +281,8 @@ impl Ring {
         Ok(())
     }
 
-    /// Whether `node` may take part: its link is up, it is rostered and its transcript equals ours.
+    /// Whether `node` may take part: its link is up, it is on the roster, and its transcript equals
+    /// ours.
     pub fn peer(&mut self, now: Instant, node: NodeId, eligible: bool) {
         let timing = self.ctx.config.timing;
         if node == self.ctx.config.me || !self.ctx.candidates.set(now, node, eligible, &timing) {
@@ -303,9 +304,9 @@ impl Ring {
         }
     }
 
-    /// Nobody can be eligible for now: a gather that has heard of nobody forms a ring alone at the
-    /// next timeout, which is now, in place of waiting for others. Does nothing in any other state,
-    /// and holds for this gather only.
+    /// No node can become eligible for now. A gather that has heard of nobody then forms a ring
+    /// alone at the next timeout, which is now, instead of waiting for others. Does nothing in any
+    /// other state, and holds for this gather only.
     pub fn expect_nobody(&mut self, now: Instant) {
         if let Some(State::Gather(state)) = self.state.as_mut() {
             state.expect_nobody(now);
@@ -340,7 +341,7 @@ impl Ring {
         }
     }
 
-    /// How the ring stands.
+    /// The status of the ring.
     pub fn status(&self) -> Status {
         let installed = self.state.as_ref().and_then(State::installed);
         let running = self.state.as_ref().map_or(0, State::retransmitted);
@@ -399,7 +400,8 @@ impl Ring {
         self.ctx.last = last.or(self.ctx.last);
     }
 
-    /// RING-20: who stopped the recovery that is left now, though the token went round.
+    /// RING-20: the nodes that stopped the recovery that is left now, although the token went
+    /// round.
     fn blame(&mut self, now: Instant) {
         let span = self.ctx.config.timing.stall / 2;
         let me = self.ctx.config.me;
@@ -463,7 +465,7 @@ impl Ring {
         }
     }
 
-    /// Ends the old configuration, begins the new, and goes on with the visit of `token`.
+    /// Ends the old configuration, begins the new one, and goes on with the visit of `token`.
     fn install(&mut self, now: Instant, token: Option<Token>, entropy: &mut dyn Entropy) {
         let state = match self.state.take() {
             Some(State::Recover(state)) => state,

@@ -15,14 +15,14 @@ const HOLD: Duration = Duration::from_millis(500);
 /// The longest.
 const HOLD_MAX: Duration = Duration::from_secs(8);
 
-/// What was tried, and what is in sight.
+/// What was tried, and which sets are in sight.
 #[derive(Debug, Default)]
 pub(crate) struct Merging {
     /// The gather under way was begun here for a larger set.
     tried: bool,
     in_vain: u32,
     not_before: Instant,
-    /// A larger set that splits a ring, and since when it is in sight.
+    /// A larger set that splits a ring, and since when it has been in sight.
     in_sight: Option<(Vec<NodeId>, Instant)>,
 }
 
@@ -53,8 +53,8 @@ impl Merging {
     }
 }
 
-/// Who is outside of the ring of `members` and should be in one with us, now. `asked`: somebody who
-/// gathers asks for us.
+/// The node outside the ring of `members` that should be in one ring with us now. `asked`: a node
+/// that gathers asks for us.
 pub(crate) fn newcomer(now: Instant, members: &[NodeId], asked: bool, ctx: &mut Context) -> Option<NodeId> {
     let set = choice(&ctx.config.me, &ctx.hears(now), |node| ctx.candidates.report(node));
     if set.len() <= members.len() {

@@ -35,23 +35,23 @@ const FIRST: u16 = 0x8000;
 const LAST: u16 = 0x4000;
 const LENGTH: u16 = 0x3fff;
 
-/// Names a ring on its frames: the nonce of its configuration's id.
+/// Identifies a ring on its frames: the nonce of its configuration's id.
 pub type RingNonce = [u8; 16];
 
-/// All frames but DATA.
+/// All frames except DATA.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Control {
-    /// Who shall be in the next configuration.
+    /// Says who is to be in the next configuration.
     #[tls_codec(discriminant = 1)]
     Join(Join),
-    /// The next configuration, being made known.
+    /// Makes the next configuration known.
     #[tls_codec(discriminant = 2)]
     Commit(CommitToken),
-    /// The right to number.
+    /// Gives the right to number messages.
     #[tls_codec(discriminant = 3)]
     Token(Token),
-    /// Do not hold the token.
+    /// Asks not to hold the token.
     #[tls_codec(discriminant = 4)]
     Hurry(Hurry),
 }
@@ -59,21 +59,21 @@ pub enum Control {
 /// JOIN.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Join {
-    /// Whom the sender hears, sorted, the sender among them: no hearsay.
+    /// The nodes that the sender hears, sorted, the sender among them: no hearsay.
     pub hears: Vec<NodeId>,
-    /// With whom of them it wants to be, or is, in one configuration; sorted, the sender among
-    /// them.
+    /// Those of them with which it wants to be, or is, in one configuration; sorted, the sender
+    /// among them.
     pub wants: Vec<NodeId>,
     /// 1 if it is in a configuration of exactly these, or in an attempt at one; 0 while it gathers.
     pub bound: u8,
-    /// Grows in each life of the sender with each gather and each change of what it says, so that
-    /// late ones are known as such.
+    /// In each process of the sender it grows with each gather and each change of what it says, so
+    /// that late JOINs are recognised.
     pub number: u64,
     /// The highest ring number that it knows.
     pub ring_seq: u64,
     /// The configuration that it has installed.
     pub current: Option<ConfigurationId>,
-    /// How far the ring or attempt came that it left for this gather.
+    /// How far the ring or attempt that it left for this gather came.
     pub last: Option<Last>,
 }
 
@@ -85,11 +85,11 @@ pub(crate) const STALLED: u8 = 2;
 /// How far a ring or attempt came at one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Last {
-    /// Which.
+    /// Which ring or attempt.
     pub ring: RingNonce,
-    /// Which of all passes of its commit token and token was the last that this node made.
+    /// The number of this node's last pass, counting all passes of the commit token and the token.
     pub step: u64,
-    /// To whom.
+    /// The node it passed to.
     pub next: NodeId,
     /// Why the node left: [`LATE`], [`STALLED`], or 0 for anything else.
     pub late: u8,
@@ -104,10 +104,10 @@ pub struct CommitToken {
     pub id: ConfigurationId,
     /// Its members, sorted.
     pub members: Vec<NodeId>,
-    /// What the members bring, in the order of the visits ([`visiting_order`]); complete from the
-    /// second rotation on.
+    /// What the members bring, in the order of the visits ([`visiting_order`]). It is complete from
+    /// the second rotation on.
     pub old_rings: Vec<OldRing>,
-    /// 1: collecting old rings. 2: all are known.
+    /// 1: collecting old rings. 2: all old rings are known.
     pub rotation: u8,
 }
 
@@ -118,7 +118,7 @@ pub struct OldRing {
     pub id: Option<ConfigurationId>,
     /// It has all packets up to here.
     pub aru: u64,
-    /// The highest it has.
+    /// The highest packet that it has.
     pub high: u64,
     /// It has delivered up to here.
     pub delivered: u64,
@@ -137,9 +137,9 @@ pub struct Token {
     pub token_seq: u64,
     /// The highest number given to a packet.
     pub seq: u64,
-    /// All have all up to here, as far as this rotation knows.
+    /// Every member has all packets up to here, as far as this rotation knows.
     pub aru: u64,
-    /// Who lowered `aru`: index, or [`NOBODY`].
+    /// The member that lowered `aru`: its index, or [`NOBODY`].
     pub aru_holder: u8,
     /// Packets sent in the last rotation.
     pub sent: u32,
@@ -147,7 +147,7 @@ pub struct Token {
     pub backlog: u32,
     /// Visits in a row at which nothing was new.
     pub quiet: u16,
-    /// Numbers of packets that somebody lacks, ascending.
+    /// Numbers of packets that a member lacks, ascending.
     pub requests: Vec<u64>,
 }
 
@@ -197,7 +197,7 @@ impl Class {
 pub struct Data {
     /// What it carries.
     pub class: Class,
-    /// Who numbered it: index among the ring's members.
+    /// The member that numbered it: its index among the ring's members.
     pub sender: u8,
     /// Its number.
     pub seq: u64,
@@ -212,13 +212,12 @@ pub struct Data {
 pub enum Frame {
     /// DATA.
     Data(Data),
-    /// The others.
+    /// Any other frame.
     Control(Control),
 }
 
 impl Frame {
-    /// Reads a frame; what comes out is legal as far as the frame alone can tell (RING-01,
-    /// RING-02).
+    /// Reads a frame. The result is legal as far as the frame alone can tell (RING-01, RING-02).
     ///
     /// # Errors
     /// [`DecodeError`].
@@ -260,13 +259,13 @@ impl Join {
         self.hears.binary_search(node).is_ok()
     }
 
-    /// Whether it asks for `node`: its sender gathers, and wants `node` with it.
+    /// Whether it asks for `node`: its sender gathers, and wants to be with `node`.
     pub(crate) fn asks_for(&self, node: &NodeId) -> bool {
         self.bound == 0 && self.wants.binary_search(node).is_ok()
     }
 
-    /// RING-04, RING-10: whether `node` can have said this: it is in both sets, and wants nobody
-    /// whom it does not hear.
+    /// RING-04, RING-10: whether `node` can have said this: `node` is in both sets, and wants no
+    /// node that it does not hear.
     pub(crate) fn broken_rule(&self, node: &NodeId) -> Option<&'static str> {
         let own = self.hears(node) && self.wants.binary_search(node).is_ok();
         if !own {
@@ -284,9 +283,9 @@ impl Join {
     }
 }
 
-/// In which order a ring visits its members, the representative first: ascending or descending, as
-/// the nonce says. So the neighbours of a member change from attempt to attempt, and whose pass it
-/// is that fails again and again becomes plain.
+/// The order in which a ring visits its members, the representative first: ascending or descending,
+/// as the nonce says. So the neighbours of a member change from attempt to attempt, and it becomes
+/// plain at which node passes fail again and again.
 pub(crate) fn visiting_order(members: &[NodeId], ring: &RingNonce) -> Vec<NodeId> {
     let mut order = members.to_vec();
     if ring.first().is_some_and(|byte| byte & 1 == 1) {
@@ -354,7 +353,7 @@ impl Token {
 pub struct Head {
     /// Its number.
     pub seq: u64,
-    /// Who numbers it.
+    /// The member that numbers it.
     pub sender: u8,
     /// Which ring.
     pub ring: RingNonce,
@@ -374,7 +373,7 @@ impl Head {
     }
 }
 
-/// Appends a piece; the caller has seen to the room.
+/// Appends a piece. The caller has made sure that there is room.
 pub fn put_piece(frame: &mut BytesMut, bytes: &[u8], first: bool, last: bool) {
     let length = u16::try_from(bytes.len()).unwrap_or(LENGTH) & LENGTH;
     frame.put_u16(length | if first { FIRST } else { 0 } | if last { LAST } else { 0 });

@@ -22,13 +22,13 @@ pub(crate) struct Operational {
     pub(crate) circuit: Circuit,
     pub(crate) formed_by: CommitToken,
     pub(crate) since: Instant,
-    /// When to look for newcomers, and to tell of us.
+    /// When to look for new nodes, and to tell them which nodes we hear.
     look_at: Option<Instant>,
-    /// How often all are still to be told again: one word may be lost.
+    /// How often everybody is still to be told again, since one message may be lost.
     repeats: u8,
 }
 
-/// How often a change of whom we hear is told to the members again.
+/// How often the members are told again that the nodes which we hear have changed.
 const REPEATS: u8 = 3;
 
 impl Operational {
@@ -51,7 +51,7 @@ impl Operational {
     }
 
     fn visit(&mut self, now: Instant, token: Token, ctx: &mut Context) {
-        // What this visit's safe line allows comes before what this visit numbers.
+        // What the safe line of this visit allows is delivered before this visit numbers anything.
         self.circuit.stream.deliver_ready(&mut ctx.out);
         self.circuit.serve(now, token, &mut ctx.queue, &ctx.config, &mut ctx.out);
         self.circuit.stream.deliver_ready(&mut ctx.out);
@@ -127,7 +127,8 @@ impl Operational {
         }
     }
 
-    /// A JOIN: of a member, unless it is older than the ring; of somebody outside, who is answered.
+    /// A JOIN. One from a member counts unless it is older than the ring; one from outside is
+    /// answered.
     pub(crate) fn join(
         &mut self,
         now: Instant,
@@ -162,7 +163,7 @@ impl Operational {
         Step::Stay
     }
 
-    /// Whom we can reach has changed, or what others say of themselves.
+    /// The nodes that we can reach have changed, or what others say of themselves.
     pub(crate) fn look_soon(&mut self, now: Instant, ctx: &Context) {
         let soon = now + ctx.config.timing.merge_delay;
         self.look_at = Some(self.look_at.map_or(soon, |at| at.min(soon)));
@@ -172,8 +173,8 @@ impl Operational {
         self.circuit.stream.members.binary_search(node).is_ok()
     }
 
-    /// Tells whom we hear: all if that changed, and those outside again and again. Then looks for a
-    /// larger set.
+    /// Tells which nodes we hear: everybody, if that has changed, and the nodes outside repeatedly.
+    /// Then looks for a larger set.
     fn look(&mut self, now: Instant, ctx: &mut Context) -> Step {
         let members = &self.circuit.stream.members;
         let hears = ctx.hears(now);

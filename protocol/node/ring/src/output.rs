@@ -1,31 +1,31 @@
-//! What the ring hands out, and why its state changes.
+//! The outputs of the ring, and why its state changes.
 
 use bytes::Bytes;
 use core::fmt;
 use folkmoot_base::{ConfigurationId, NodeId, Persist, Service};
 use std::sync::Arc;
 
-/// What the ring hands out. Order counts: a `Persist` comes before the frame that shows what it
+/// An output of the ring. Order counts: a `Persist` comes before the frame that shows what it
 /// keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Hand this frame to the link to `to`. A lost frame is repaired by the ring.
     Send {
-        /// To whom.
+        /// The receiver.
         to: NodeId,
         /// At most `LONG_FRAME_BYTES_MAX` bytes.
         frame: Bytes,
     },
     /// Hand this frame to the links to all of `to`: all other members of the ring.
     Multicast {
-        /// To whom.
+        /// The receivers.
         to: Arc<[NodeId]>,
         /// At most `FRAME_BYTES_MAX` bytes.
         frame: Bytes,
     },
     /// Commit this before any later output takes effect.
     Persist(Persist),
-    /// A message, in its place in the order.
+    /// A message, at its place in the order.
     Deliver(Delivery),
     /// The transitional signal: from here to the next `Regular`, the promises of `from` hold among
     /// `survivors` only.
@@ -37,18 +37,18 @@ pub enum Output {
     },
     /// A configuration begins.
     Regular {
-        /// Its name.
+        /// Its id.
         id: ConfigurationId,
         /// Its members, sorted.
         members: Vec<NodeId>,
-        /// Those who were not in this node's previous configuration, or who did not come from it
-        /// with this node.
+        /// Members that were not in this node's previous configuration, or did not come from it
+        /// together with this node.
         joined: Vec<NodeId>,
-        /// Those of the previous configuration who did not come along.
+        /// Members of the previous configuration that did not come along.
         left: Vec<NodeId>,
     },
-    /// Whether `submit` should pause. The queue takes a little more either way;
-    /// `SubmitError::LocalFull` is the wall.
+    /// Whether `submit` should pause. The queue takes a little more even then;
+    /// `SubmitError::LocalFull` is the hard limit.
     Congested(bool),
     /// A change of state, and why.
     Trace(Change),
@@ -60,12 +60,12 @@ pub struct Delivery {
     /// The configuration that numbered it; also for messages delivered after the transitional
     /// signal.
     pub configuration: ConfigurationId,
-    /// Its place in that configuration: grows with each delivery (not by one), equal at all who
-    /// deliver it.
+    /// Its place in that configuration. It grows with each delivery (not by one), and is equal at
+    /// every node that delivers the message.
     pub order: u64,
-    /// Who sent it.
+    /// The sender.
     pub sender: NodeId,
-    /// What its sender asked for: agreed or safe (what is below agreed is sent as agreed).
+    /// What its sender asked for: agreed or safe. A weaker service is sent as agreed.
     pub service: Service,
     /// The message.
     pub payload: Bytes,
@@ -78,7 +78,7 @@ pub struct Delivery {
 pub enum Phase {
     /// The token goes round.
     Operational,
-    /// Agreeing who is in the next configuration.
+    /// Agreeing on the members of the next configuration.
     Gather,
     /// Making the next configuration known to its members.
     Commit,
@@ -89,9 +89,9 @@ pub enum Phase {
 /// One change of state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// From here on.
+    /// The new state.
     pub phase: Phase,
-    /// Because of this.
+    /// The cause.
     pub cause: Cause,
 }
 
@@ -103,7 +103,7 @@ pub enum Cause {
     Start,
     /// The token did not come.
     TokenLost,
-    /// The link to a member is gone, or the member is no longer rostered.
+    /// The link to a member is down, or the member is no longer on the roster.
     MemberLost(NodeId),
     /// A node that is not in the configuration can be reached, and makes it larger.
     PeerArrived(NodeId),
@@ -115,16 +115,16 @@ pub enum Cause {
     CommitLost,
     /// The token did not come during recovery.
     RecoveryLost,
-    /// The token goes round, but nothing new has reached everybody, or the recovery has come no
-    /// further, for too long.
+    /// The token goes round, but for too long nothing new has reached everybody, or the recovery
+    /// has made no progress.
     Stalled,
     /// The packets of the ring are numbered so high that a new ring must begin.
     NumbersSpent,
-    /// All who were heard agree who is in.
+    /// All nodes that were heard agree on the members.
     Agreed,
     /// All members are ready to recover.
     Committed,
-    /// Everything of the old configurations that is left has been exchanged.
+    /// Everything that was left of the old configurations has been exchanged.
     Recovered,
     /// Nobody else is there.
     Alone,
@@ -170,7 +170,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// How the ring stands, for people.
+/// The status of the ring, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// What it is doing.

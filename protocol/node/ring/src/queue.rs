@@ -1,4 +1,4 @@
-//! Own messages that wait for the token, and how they are cut and packed into packets.
+//! This node's messages that wait for the token, and how they are cut and packed into packets.
 
 use crate::circuit::Source;
 use crate::error::SubmitError;
@@ -8,13 +8,13 @@ use folkmoot_base::Service;
 use folkmoot_base::limits::{MESSAGE_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
 use std::collections::VecDeque;
 
-/// What a queued message costs beside its bytes, so that empty messages are bounded too.
+/// What a queued message costs in addition to its bytes, so that empty messages are bounded too.
 const MESSAGE_COST_BYTES: usize = 64;
 /// Above this the ring says `Congested(true)`.
 pub(crate) const CONGESTED_BYTES: usize = 2 * 1024 * 1024;
 /// Below this it says `Congested(false)`.
 pub(crate) const RELAXED_BYTES: usize = 512 * 1024;
-/// The room left in a packet below which no further message is begun in it.
+/// If a packet has less room left than this, no further message is begun in it.
 const PIECE_BYTES_MIN: usize = 32;
 
 const _: () = assert!(CONGESTED_BYTES + MESSAGE_BYTES_MAX + MESSAGE_COST_BYTES < SEND_QUEUE_BYTES_MAX);
@@ -23,7 +23,7 @@ const _: () = assert!(CONGESTED_BYTES + MESSAGE_BYTES_MAX + MESSAGE_COST_BYTES <
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     messages: VecDeque<(Class, Bytes)>,
-    /// How much of the first has been numbered in this configuration.
+    /// How much of the first message has been numbered in this configuration.
     offset: usize,
     bytes: usize,
 }

@@ -1,5 +1,5 @@
 //! Recover: the survivors of each old configuration exchange its packets on the new ring, then all
-//! install at once.
+//! install the new one at once.
 //!
 //! Every member sends, as packets of the new ring, those packets of its old ring that somebody may
 //! lack, and then END. A packet is processed in its order, so a member that has all ENDs has
@@ -27,12 +27,12 @@ use core::time::Duration;
 use folkmoot_base::{Danger, Instant, NodeId};
 use std::collections::{BTreeSet, VecDeque};
 
-/// What is to be recovered, and how far that is.
+/// What is to be recovered, and how much of it has been.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// Who comes from the same old configuration, sorted.
+    /// The nodes that come from the same old configuration, sorted.
     pub(crate) survivors: Vec<NodeId>,
-    /// Up to here messages are of the old regular configuration.
+    /// Up to this number messages belong to the old regular configuration.
     pub(crate) line: u64,
     /// Members of the old configuration whose packets count after a hole, beside the survivors.
     pub(crate) obligations: u64,
@@ -73,8 +73,9 @@ impl Plan {
     }
 }
 
-/// Which old packets this node sends: what all lack up to the furthest contiguous holder comes from
-/// one of those holders, what is beyond from everybody who has it and has not heard it.
+/// Which old packets this node sends. Up to the highest number that some survivor has reached
+/// without a hole, one such survivor sends what others may lack. Beyond that number, every node
+/// sends the packets that it has and has not yet heard on the new ring.
 fn share(old: &Stream, brought: &[(NodeId, OldRing)], me: NodeId) -> VecDeque<u64> {
     if brought.len() <= 1 {
         return VecDeque::new();
@@ -133,7 +134,7 @@ pub(crate) struct Recover {
     pub(crate) old: Option<Stream>,
     pub(crate) circuit: Circuit,
     pub(crate) plan: Plan,
-    /// Given up in the gather before.
+    /// The nodes given up in the gather before.
     pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
     repeat: Option<Repeat>,
@@ -142,7 +143,7 @@ pub(crate) struct Recover {
     since: Instant,
 }
 
-/// How far a recovery has come: nothing of it goes back.
+/// How far a recovery has come: none of these numbers ever falls.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Stage {
     ends: u64,
@@ -236,8 +237,8 @@ impl Recover {
         Ok(())
     }
 
-    /// Processes the new ring's packets whose turn it is; messages of members that have already
-    /// installed wait.
+    /// Processes the new ring's packets whose turn it is. Messages of members that have already
+    /// installed the configuration wait.
     fn process(&mut self, now: Instant) {
         while let Some(packet) = self.circuit.stream.next_ready(false) {
             match packet.class {
@@ -262,7 +263,8 @@ impl Recover {
         }
     }
 
-    /// Who stops it though nobody lacks a packet: who does not say that it has no more.
+    /// The members that stop it although nobody lacks a packet: those that have not said that they
+    /// have no more.
     pub(crate) fn stoppers(&self, now: Instant, span: Duration, ctx: &Context) -> Vec<NodeId> {
         let fed = self.circuit.is_fed(now, &ctx.config) && !self.circuit.is_stuck();
         if !fed || now.since(self.since) < span {
@@ -275,7 +277,7 @@ impl Recover {
     fn recovered(&mut self, packet: &Data) {
         let Some(old) = self.old.as_mut() else { return };
         let Ok(inner) = packet.recovered() else { return };
-        // RING-11: only what survivors of our own old configuration say about it.
+        // RING-11: only what survivors of our own old configuration say about it counts.
         let sender = self.circuit.stream.members.get(usize::from(packet.sender));
         let survivor = sender.is_some_and(|node| self.plan.survivors.binary_search(node).is_ok());
         if inner.ring != old.ring() || !survivor || usize::from(inner.sender) >= old.members.len() {
@@ -297,7 +299,8 @@ impl Recover {
         }
     }
 
-    /// A JOIN: one of a member that is younger than the attempt ends it. Outsiders are answered.
+    /// A JOIN. One from a member that is younger than the attempt ends the attempt. Outsiders are
+    /// answered.
     pub(crate) fn join(&self, now: Instant, from: NodeId, join: &Join, ctx: &mut Context) -> Step {
         if self.token.members.binary_search(&from).is_err() {
             let current = self.old.as_ref().map(|old| old.id);
@@ -305,7 +308,7 @@ impl Recover {
             return Step::Stay;
         }
         if join.bound == 1 && join.current == Some(self.token.id) {
-            return Step::Stay; // It has installed what we recover for.
+            return Step::Stay; // It has installed what we are recovering for.
         }
         if is_stale(from, join, &self.token) { Step::Stay } else { Step::Gather(Cause::MemberGathers(from)) }
     }
@@ -337,8 +340,8 @@ impl Recover {
         [self.circuit.poll_timeout(stall), repeat, stuck].into_iter().flatten().min()
     }
 
-    /// Ends the old configuration and begins the new: all outputs of the step at once. The new ring
-    /// goes on.
+    /// Ends the old configuration and begins the new one: all outputs of the step at once. The new
+    /// ring goes on.
     pub(crate) fn install(self, ctx: &mut Context) -> (Circuit, CommitToken) {
         let id = self.token.id;
         let members = self.token.members.clone();

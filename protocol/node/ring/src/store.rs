@@ -1,25 +1,25 @@
-//! The packets of one ring that somebody may still need, by number.
+//! The packets of one ring that a member may still need, by number.
 
 use crate::config::STORE_PACKETS_MAX;
 use crate::message::Data;
 use std::collections::VecDeque;
 
-/// A window of packets over consecutive numbers; no allocation once it has grown to the size the
-/// ring needs.
+/// A window of packets with consecutive numbers. Once it has grown to the size that the ring needs,
+/// it allocates no more.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
-    /// All up to here are gone: every member has them.
+    /// All packets up to here have been dropped: every member has them.
     base: u64,
     slots: VecDeque<Option<Data>>,
     aru: u64,
 }
 
-/// What became of a packet that was put in.
+/// What happened to a packet that was put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stored {
     New,
     Known,
-    /// Beyond what a node keeps: it will be asked for again.
+    /// Beyond the number that a node keeps: the packet will be asked for again.
     TooFar,
 }
 
@@ -66,7 +66,7 @@ impl Store {
         Stored::New
     }
 
-    /// Forgets all up to `seq`; only what has been received and delivered.
+    /// Forgets all packets up to `seq`; only packets that have been received and delivered.
     pub(crate) fn discard(&mut self, seq: u64) {
         while self.base < seq.min(self.aru) && self.slots.pop_front().is_some() {
             self.base = self.base.saturating_add(1);

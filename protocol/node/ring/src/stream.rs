@@ -13,7 +13,7 @@ use std::sync::Arc;
 const ORDER_PIECE_BITS: u32 = 11;
 const _: () = assert!(folkmoot_base::limits::FRAME_BYTES_MAX < 1 << ORDER_PIECE_BITS);
 
-/// A message of which some pieces are here.
+/// A message of which some pieces have come.
 #[derive(Debug, Default)]
 struct Partial {
     pieces: Vec<Bytes>,
@@ -30,8 +30,8 @@ pub(crate) struct Stream {
     pub(crate) delivered: u64,
     /// All members are known to have all packets up to here.
     pub(crate) safe: u64,
-    /// Members, by index, whose packets must be delivered even after a hole: somebody may have
-    /// delivered them already.
+    /// Members, by index, whose packets must be delivered even after a hole: another member may
+    /// have delivered them already.
     pub(crate) obligations: u64,
     partials: Vec<Option<Partial>>,
     mine: u8,
@@ -58,7 +58,7 @@ impl Stream {
         self.id.nonce
     }
 
-    /// The bit of `node` in sets of members of this configuration; 0 for others.
+    /// The bit of `node` in sets of members of this configuration; 0 for other nodes.
     pub(crate) fn bit(&self, node: &NodeId) -> u64 {
         self.members.binary_search(node).map_or(0, bit)
     }
@@ -126,7 +126,7 @@ impl Stream {
         partial.length = partial.length.saturating_add(piece.bytes.len().max(1));
         partial.pieces.push(piece.bytes);
         if partial.length > MESSAGE_BYTES_MAX {
-            *slot = None; // RING-12: the same packets everywhere, so the same decision everywhere.
+            *slot = None; // RING-12: all have the same packets, so all decide the same.
             return None;
         }
         if !piece.last {

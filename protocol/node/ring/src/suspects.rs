@@ -27,7 +27,7 @@ pub(crate) struct Suspects {
 }
 
 impl Suspects {
-    /// A ring has worked for a while: what was before is forgotten.
+    /// A ring has worked for a while: earlier strikes are forgotten.
     pub(crate) fn forget(&mut self) {
         self.strikes.clear();
     }
@@ -53,7 +53,7 @@ impl Suspects {
         self.strike(&same, members, me).into_iter().collect()
     }
 
-    /// A pass to or from somebody who is no longer wanted explains itself.
+    /// If a pass went to or came from a node that is no longer wanted, its failure is explained.
     fn strike(&mut self, lasts: &BTreeMap<NodeId, Last>, members: &[NodeId], me: NodeId) -> Option<NodeId> {
         let (from, last) = lasts.iter().max_by_key(|(_, last)| last.step)?;
         if members.binary_search(from).is_err() || members.binary_search(&last.next).is_err() {
@@ -77,7 +77,7 @@ impl Suspects {
     }
 }
 
-/// The fewer of those who lack the first packet that somebody lacks and those who have it.
+/// Of the nodes that lack the first missing packet and those that have it: the fewer.
 fn fewer(lasts: &BTreeMap<NodeId, Last>) -> Vec<NodeId> {
     let least = lasts.values().map(|last| last.aru).min().unwrap_or(0);
     let (lack, have): (Vec<_>, Vec<_>) = lasts.iter().partition(|(_, last)| last.aru == least);

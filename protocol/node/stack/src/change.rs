@@ -1,4 +1,4 @@
-//! What changes who takes part: links that come and go, configurations, and entries of the
+//! The changes of who takes part: links that come and go, configurations, and entries of the
 //! transcript in their order.
 
 use crate::credentials::own;
@@ -32,25 +32,27 @@ impl Node {
         self.tell(ToMember::LinkDown { node });
     }
 
-    /// Whether the own roster has this node (and the mutant that lets guests in).
+    /// Whether our own roster has this node (or the mutant lets guests in).
     pub(crate) fn is_rostered(&self, node: &NodeId) -> bool {
         self.transcript.roster().is_rostered(node) || self.config.danger.is(base::Danger::NodeServesGuests)
     }
 
-    /// Whether this node speaks for the group's authority, by the own transcript's charter.
+    /// Whether this node speaks for the group's authority, according to the charter in our own
+    /// transcript.
     pub(crate) fn is_authority(&self, node: &NodeId) -> bool {
         let central = self.transcript.roster().charter().central();
         central.is_some_and(|central| central.speaks(&node.member()))
     }
 
-    /// NODE-08: whether its link carries what a member's does, and it is told where others are: it
-    /// is rostered, or speaks for the authority. Only the rostered take part in the ring.
+    /// NODE-08: whether its link may carry what a member's link may, and whether it is told where
+    /// others are. So it is if it is on the roster, or speaks for the authority. Only nodes on the
+    /// roster take part in the ring.
     pub(crate) fn has_standing(&self, node: &NodeId) -> bool {
         self.is_rostered(node) || self.is_authority(node)
     }
 
-    /// Says to the ring who may take part: link up, rostered, and (to begin with) equal transcripts
-    /// (DECISIONS T1).
+    /// Tells the ring which nodes may take part: link up, on the roster, and (to begin with) with a
+    /// transcript equal to ours (DECISIONS T1).
     pub(crate) fn judge(&mut self, now: Instant, node: NodeId) {
         let rostered = self.is_rostered(&node) && self.is_rostered(&self.me);
         let rostered = rostered && !self.patience.is_barred(now, &node);
@@ -90,11 +92,11 @@ impl Node {
         self.tell(ToMember::Configuration { nodes: members });
     }
 
-    /// An entry took its place in the order: append it, keep it, act on it, and only then hand it
+    /// An entry has its place in the order: append it, keep it, act on it, and only then hand it
     /// up.
     pub(crate) fn take_entry(&mut self, now: Instant, entry: &Bytes, entropy: &mut dyn Entropy) {
         if self.is_early(entry) {
-            // Fetched again from whoever has it, once its time has come.
+            // Fetched again from a peer that has it, once its time has come.
             self.staged = None;
             return self.refuse_early();
         }
@@ -103,8 +105,8 @@ impl Node {
             Err(error) => return self.refuse("transcript", &error),
         };
         if let Some(staged) = &mut self.staged {
-            // What is staged already holds it, or holds its parents: a refusal would have been this
-            // transcript's too.
+            // The staged entries already contain it, or its parents: if it were to be refused, this
+            // transcript would have refused it too.
             let _ = staged.append(entry);
         }
         self.drop_stage_if_even();
@@ -131,7 +133,7 @@ impl Node {
         self.judge_all(now);
     }
 
-    /// Nodes stop forwarding to the removed at this position (DECISIONS K3).
+    /// At this position nodes stop forwarding to the removed members (DECISIONS K3).
     fn end(&mut self, now: Instant, member: MemberId, cause: Cause, entropy: &mut dyn Entropy) {
         self.stand(now, member.node(), false, entropy);
         self.group.roster_changed(&[(member, cause)]);

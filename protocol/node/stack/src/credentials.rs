@@ -1,10 +1,11 @@
-//! The certificate that this node shows on its links: the group's if it has one, its own otherwise.
+//! The certificate that this node shows on its links: the group's certificate if it has one,
+//! otherwise its identity certificate.
 
 use folkmoot_identity::transcript::Transcript;
 use folkmoot_identity::{Gmc, Identity};
 use folkmoot_link::IdentityCredentials;
 
-/// Key and certificate as of this transcript.
+/// Key and certificate according to this transcript.
 pub(crate) fn own(identity: &Identity, transcript: &Transcript) -> IdentityCredentials {
     let admission = transcript.roster().member(&identity.member());
     let certificate = admission.and_then(|admission| admission.certificate.as_ref());

@@ -1,13 +1,13 @@
 //! Why a node does not start.
 
-/// What is wrong with what a node starts from. Nothing a peer sends ends a node.
+/// What is wrong with the data that a node starts from. Nothing that a peer sends ends a node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {
-    /// The charter given does not stand.
+    /// The given charter is not valid.
     #[error("the charter does not stand: {0}. Ask a founder for charter.cms as all founders signed it")]
     LocalCharter(#[from] folkmoot_identity::EntryError),
-    /// The charter or an entry in the store does not stand: the store is damaged, or belongs to
+    /// The charter or an entry in the store is not valid: the store is damaged, or belongs to
     /// another group.
     #[error(
         "the stored transcript does not stand: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \

@@ -1,4 +1,4 @@
-//! Upwards: from the links to the ring, from the ring to the group layer, from there to the
+//! The way up: from the links to the ring, from the ring to the group layer, and from there to the
 //! members.
 
 use crate::{Node, RingEvent};
@@ -35,7 +35,7 @@ impl Node {
         entropy: &mut dyn Entropy,
     ) {
         match channel {
-            // NODE-09: whatever standing its link has.
+            // NODE-09: whatever standing the link has.
             Channel::Ring if !self.is_rostered(&from) => {
                 self.refuse("node", &format!("NODE-09 {from}: a frame of the ring from who is not in it"));
             }

@@ -1,4 +1,4 @@
-//! The ground floor: link, ring and group joined, and a transcript kept in step with every peer's.
+//! The lower stack: link, ring and group joined, and a transcript kept in step with every peer's.
 //!
 //! ```text
 //!        ToNode |   ^ ToMember              (attach)
@@ -8,10 +8,10 @@
 //!            [ links ]   one hop each         ---- Up, Down -------->  reach.rs, sync.rs
 //!      datagram |   ^ datagram              guests: guest.rs
 //! ```
-//! A node moves and orders sealed bytes; it holds no group key. It believes nobody about who is in:
-//! it verifies every entry of the transcript itself, and takes a peer for a member's node only when
-//! its own roster says so. Each file is one journey; nothing here decides anything about order,
-//! views or keys.
+//! A node moves and orders sealed bytes; it holds no group key. It believes nobody about who is a
+//! member. It verifies every entry of the transcript itself, and treats a peer as a member's node
+//! only when its own roster says so. Each file is one journey; nothing here decides anything about
+//! order, views or keys.
 
 mod change;
 mod credentials;
@@ -53,7 +53,7 @@ use patience::Patience;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How a node is set up.
+/// The settings of a node.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Its identity key and certificate.
@@ -64,14 +64,15 @@ pub struct Config {
     pub locator: Locator,
     /// Where to look for peers at the start.
     pub seeds: Vec<Locator>,
-    /// How long the ring waits for what.
+    /// The ring's timeouts.
     pub timing: Timing,
     /// How long a link may be silent.
     pub silence: Duration,
-    /// How long the tables of a new configuration may take to merge; at least twice what members
-    /// wait for a step.
+    /// How long the tables of a new configuration may take to merge; at least twice the time that
+    /// members wait for a step.
     pub settle: Duration,
-    /// How often an absent, rostered node is dialled at first; doubles to eight times this.
+    /// How often an absent node on the roster is dialled at first; the wait doubles, up to eight
+    /// times this.
     pub lookup: Duration,
     /// Keep [`RingEvent`]s for [`Node::take_events`].
     pub observe: bool,
@@ -80,7 +81,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The usual set-up.
+    /// The usual settings.
     pub fn new(identity: Identity, charter: Bytes, locator: Locator) -> Self {
         Self {
             identity,
@@ -97,14 +98,14 @@ impl Config {
     }
 }
 
-/// What happened on the ring, for those who check its promises.
+/// What happened on the ring, for checkers of its promises.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RingEvent {
     /// A message was handed to the ring.
     Submitted {
         /// SHA-256 of it.
         digest: Digest,
-        /// Ordered how.
+        /// The service.
         service: Service,
     },
     /// A message was delivered.
@@ -115,23 +116,23 @@ pub enum RingEvent {
         order: u64,
         /// Who sent it.
         sender: NodeId,
-        /// Ordered how.
+        /// The service.
         service: Service,
         /// SHA-256 of it.
         digest: Digest,
-        /// Whether after the transitional signal.
+        /// Whether it came after the transitional signal.
         transitional: bool,
     },
     /// The transitional signal.
     Transitional {
         /// The configuration that ends.
         from: ConfigurationId,
-        /// Who goes on together.
+        /// The nodes that go on together.
         survivors: Vec<NodeId>,
     },
     /// A configuration was installed.
     Regular {
-        /// Its name.
+        /// Its id.
         id: ConfigurationId,
         /// Its members.
         members: Vec<NodeId>,
@@ -143,11 +144,11 @@ pub enum RingEvent {
 struct PeerInfo {
     at: Locator,
     heads: Option<Vec<base::EntryId>>,
-    /// Tips of the entries that it sent while we were behind it.
+    /// Tips of the entries that it sent while we lacked entries that it has.
     shown: BTreeSet<base::EntryId>,
-    /// Said so to the ring. Stays until the link goes down or the roster drops the peer, so that an
-    /// entry in flight does not shake a ring that stands; the group layer's State exchange settles
-    /// what differs.
+    /// Reported to the ring as eligible. Stays so until the link goes down or the roster drops the
+    /// peer, so that an entry on its way does not disturb a ring that stands. The group layer's
+    /// State exchange settles the differences.
     eligible: bool,
 }
 
@@ -157,7 +158,7 @@ pub struct Node {
     config: Config,
     me: NodeId,
     transcript: Transcript,
-    /// The transcript plus entries that are verified and on their way through the ring.
+    /// The transcript, plus entries that are verified and on their way through the ring.
     staged: Option<Transcript>,
     links: Links<IdentityCredentials>,
     ring: Ring,
@@ -178,10 +179,10 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node with what its store holds.
+    /// A node, started from its store.
     ///
     /// # Errors
-    /// [`NodeError`]: charter, transcript or ring number in the store do not stand.
+    /// [`NodeError`]: charter, transcript or ring number in the store are not valid.
     pub fn new(
         config: Config,
         stored: &[(StoreKey, Bytes)],
@@ -231,7 +232,7 @@ impl Node {
             staged: None,
             config,
         };
-        // A stranger takes part with nobody until its roster has it, and what it hears of the
+        // A stranger takes part with nobody until its roster has it. What it hears of the
         // transcript waits for its ring.
         if !node.is_rostered(&node.me) {
             node.ring.expect_nobody(now);
@@ -250,12 +251,12 @@ impl Node {
         &self.transcript
     }
 
-    /// How the ring stands.
+    /// The status of the ring.
     pub fn ring(&self) -> folkmoot_ring::Status {
         self.ring.status()
     }
 
-    /// What links refused so far.
+    /// Counts of what the links refused so far.
     pub fn link_counters(&self) -> folkmoot_link::Counters {
         self.links.counters()
     }
@@ -270,8 +271,7 @@ impl Node {
         core::mem::take(&mut self.events)
     }
 
-    /// Lets each layer say what it has to say, the lowest last, so that frames of one turn share
-    /// datagrams.
+    /// Runs the outputs of each layer, the lowest last, so that frames of one turn share datagrams.
     fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         loop {
             if let Some(output) = self.group.poll_output() {
@@ -300,8 +300,8 @@ impl Node {
         self.out.push_back(GroundOutput::Trace(Trace { layer, text }));
     }
 
-    /// Something was refused: said once for each power of two, so that a flood of garbage is no
-    /// flood of lines.
+    /// An input was refused. It is logged once for each power of two, so that a flood of garbage
+    /// does not become a flood of lines.
     fn refuse(&mut self, layer: &'static str, error: &dyn core::fmt::Display) {
         self.refused = self.refused.saturating_add(1);
         if self.refused.is_power_of_two() {

@@ -15,11 +15,12 @@ use folkmoot_base as base;
 /// Most bytes of entries in one answer; the frame that holds them stays below
 /// `LONG_FRAME_BYTES_MAX`.
 pub const ENTRIES_BATCH_BYTES: usize = 50 * 1024;
-/// Most heads in one message. A transcript with more is not synchronised until an entry joins them.
+/// Most heads in one message. A transcript with more heads is not synchronised until an entry joins
+/// some of them.
 pub const HEADS_MAX: usize = 256;
 /// Most ids that a fetch names.
 pub const HAVE_MAX: usize = 320;
-/// Most locators, or nodes sought, in one message.
+/// Most locators, or ids of nodes, in one message.
 pub const LOCATORS_MAX: usize = 64;
 
 const _: () = assert!(ENTRIES_BATCH_BYTES + 4096 < base::limits::LONG_FRAME_BYTES_MAX);
@@ -41,7 +42,7 @@ pub enum Sync {
     /// Where rostered nodes were last reached.
     #[tls_codec(discriminant = 4)]
     Locators(Vec<Place>),
-    /// Rostered nodes whom the sender has no link to.
+    /// Nodes on the roster to which the sender has no link.
     #[tls_codec(discriminant = 5)]
     Seek(Vec<NodeId>),
 }
@@ -49,14 +50,14 @@ pub enum Sync {
 /// One node and the text of its locator.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Place {
-    /// Who.
+    /// The node.
     pub node: NodeId,
-    /// Where, as `Locator` writes itself.
+    /// Its locator, in the text form of `Locator`.
     pub at: Blob,
 }
 
 impl Sync {
-    /// Whether the message keeps its bounds (rule NODE-02).
+    /// Whether the message is within its bounds (rule NODE-02).
     pub fn within_bounds(&self) -> bool {
         match self {
             Self::Heads(heads) => heads.len() <= HEADS_MAX,

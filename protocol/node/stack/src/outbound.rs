@@ -1,4 +1,4 @@
-//! Downwards: what members say, to the group layer, to the ring, to the links.
+//! The way down: from members to the group layer, to the ring, to the links.
 
 use crate::{Node, RingEvent};
 use base::limits::SEND_QUEUE_BYTES_MAX;
@@ -31,7 +31,7 @@ impl Node {
         }
     }
 
-    /// To the ring, in order; what does not fit waits here, for as long as the ring is congested.
+    /// To the ring, in order. While the ring is congested, what does not fit waits here.
     pub(crate) fn submit(&mut self, now: Instant, service: Service, bytes: Bytes) {
         if self.config.observe {
             self.events.push(RingEvent::Submitted { digest: digest(&[&bytes]), service });
@@ -61,8 +61,8 @@ impl Node {
     }
 
     pub(crate) fn send_ring(&mut self, now: Instant, to: NodeId, frame: &Bytes) {
-        // A link that is down loses the frame, as a network would; the ring repairs it or sets the
-        // peer aside.
+        // If a link is down, the frame is lost, as in a network. The ring repairs the loss or sets
+        // the peer aside.
         let _ = self.links.send(now, to, Channel::Ring, &[frame]);
     }
 

@@ -1,6 +1,6 @@
-//! No node stops the others by silence in one step (DECISIONS K4). A node may keep the ring going
-//! and still not say what the group layer waits for. It is left out of the next configuration, and
-//! may come back after a while.
+//! No node can stop the others by being silent in one step (DECISIONS K4). A node may keep the ring
+//! going and still not send what the group layer waits for. It is then left out of the next
+//! configuration, and may come back after a while.
 
 use crate::Node;
 use base::limits::STEP_DEADLINE;
@@ -9,17 +9,17 @@ use core::time::Duration;
 use folkmoot_base as base;
 use std::collections::BTreeMap;
 
-/// How long the tables of a new configuration may take to merge before those who are awaited are
-/// left out: longer than members wait for one another, so that a silent member is set aside before
-/// its node is. A charter that gives its members longer steps gives its nodes twice that
+/// How long the tables of a new configuration may take to merge before the awaited nodes are left
+/// out. This is longer than members wait for one another, so that a silent member is set aside
+/// before its node is. If a charter gives its members longer steps, its nodes get twice that
 /// ([`crate::Config::settle`]).
 pub(crate) const SETTLE_DEADLINE: Duration = Duration::from_millis(2 * 3_000);
-/// The longest that a node is left out for one silence.
+/// The longest time for which a node is left out because of one silence.
 const BARRED_MAX: Duration = Duration::from_secs(60);
 
 const _: () = assert!(SETTLE_DEADLINE.as_millis() == 2 * STEP_DEADLINE.as_millis());
 
-/// Since when we wait, and whom we have left out.
+/// Since when we wait, and which nodes we have left out.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     since: Option<Instant>,
@@ -51,7 +51,8 @@ impl Patience {
 }
 
 impl Node {
-    /// Leaves out those who are awaited for too long, and lets those come back whose time is over.
+    /// Leaves out nodes that have been awaited for too long, and lets nodes come back whose time is
+    /// over.
     pub(crate) fn lose_patience(&mut self, now: Instant) {
         if self.group.is_settled() {
             self.patience.since = None;
@@ -64,8 +65,8 @@ impl Node {
                 self.patience.bar(now, *node, self.config.settle);
             }
         }
-        // Who behaved for as long as it had been left out is forgiven; who is awaited again has not
-        // behaved yet.
+        // A node that has behaved for as long as it was left out is forgiven. A node that is
+        // awaited again has not behaved yet.
         let behaves =
             |node: &NodeId, barred: &Barred| now >= barred.until + barred.span && !awaited.contains(node);
         self.patience.barred.retain(|node, barred| !behaves(node, barred));

@@ -1,5 +1,5 @@
-//! Where others are: locators kept, exchanged among members, and dialled while their nodes are
-//! absent (DECISIONS D2, D3).
+//! Locators of other nodes: kept, exchanged among members, and dialled while their nodes are absent
+//! (DECISIONS D2, D3).
 
 use crate::message::{LOCATORS_MAX, Sync};
 use crate::{Config, Node, PeerInfo, Place};
@@ -10,21 +10,22 @@ use folkmoot_base as base;
 use folkmoot_link::Input;
 use std::collections::BTreeMap;
 
-/// Dials in one round at most.
+/// Most dials in one round.
 const DIALS_MAX: usize = 16;
 /// The longest back-off, as a multiple of the first.
 const BACK_OFF_MAX: u32 = 8;
 
-/// How many look-ups pass between two questions to the others where absent nodes are.
+/// How many look-ups pass before the others are asked again for the locators of absent nodes.
 const SEEK_ROUNDS: u32 = 4;
-/// After an admission, what fraction of a look-up's time passes before that question: long enough
-/// for most to have heard by themselves, short enough that whoever can answer is still there.
+/// After an admission, this fraction of a look-up's time passes before that question. It is long
+/// enough for most nodes to have heard by themselves, and short enough that a node which can answer
+/// is still there.
 const SEEK_SOON: u32 = 4;
 
-/// Members and authority whose transcripts are equal say so again in each such look-up.
+/// In so many look-ups, members and authority whose transcripts are equal send their heads once.
 const REST_ROUNDS: u32 = 8;
 
-/// What is known of where nodes are.
+/// What is known about the locators of nodes.
 #[derive(Debug)]
 pub(crate) struct Reach {
     seeds: Vec<Locator>,
@@ -39,7 +40,7 @@ struct Wanted {
     at: Locator,
     back_off: u32,
     not_before: Instant,
-    /// Only a guest said so: any other word replaces it.
+    /// Only a guest said so: anything that another node says replaces it.
     guessed: bool,
 }
 
@@ -59,12 +60,12 @@ impl Reach {
         }
     }
 
-    /// Who was last reached at this place.
+    /// The node that was last reached at this locator.
     pub(crate) fn who(&self, at: Locator) -> Option<NodeId> {
         self.places.iter().find(|(_, wanted)| wanted.at == at).map(|(node, _)| *node)
     }
 
-    /// Whether somebody is looked for at this place.
+    /// Whether some node is looked for at this locator.
     pub(crate) fn looks_at(&self, at: Locator) -> bool {
         self.seeds.contains(&at) || self.who(at).is_some()
     }
@@ -74,8 +75,8 @@ impl Reach {
         self.next
     }
 
-    /// Somebody is rostered who may have been told of before, when that was hearsay about a
-    /// stranger: ask again soon.
+    /// The roster has a new node. Others may have told us of it earlier, when it was a stranger and
+    /// we ignored hearsay of it: ask again soon.
     pub(crate) fn seek_soon(&mut self, now: Instant) {
         self.round = 0;
         self.next = self.next.min(now + self.first / SEEK_SOON);
@@ -92,10 +93,10 @@ impl Reach {
 }
 
 impl Node {
-    /// Dials rostered nodes that are absent, each at its own pace, and the seeds that nobody
-    /// answers at. Also says the heads again to peers that are not on our ring, and asks them for
-    /// theirs, in case a message was lost: the other side may be content and silent, and where not
-    /// all hear one another two rings may stand for long.
+    /// Dials absent nodes of the roster, each at its own pace, and the seeds at which nobody
+    /// answers. Also sends the heads again to peers that are not on our ring, and asks them for
+    /// theirs, in case a message was lost. The other side may lack nothing and be silent, and if
+    /// not all nodes hear one another, two rings may stand for long.
     pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let due: Vec<(NodeId, Locator)> = self.due(now);
         for (node, at) in due.into_iter().take(DIALS_MAX) {
@@ -117,8 +118,8 @@ impl Node {
         self.reach.next = now + self.reach.first + jitter;
     }
 
-    /// Peers whose transcripts the ring does not keep equal to ours: not eligible, or on another
-    /// ring.
+    /// Peers whose transcripts the ring does not keep equal to ours: they are not eligible, or are
+    /// on another ring.
     fn elsewhere(&self) -> Vec<NodeId> {
         let here = self.ring.status().members;
         let elsewhere = |(node, peer): &(&NodeId, &PeerInfo)| {
@@ -127,9 +128,9 @@ impl Node {
         self.peers.iter().filter(elsewhere).map(|(node, _)| *node).collect()
     }
 
-    /// Whether members and authority, who are never on one ring, need say nothing now: both
-    /// transcripts are equal as far as is known, and it is not the turn in which even then they
-    /// ask.
+    /// Whether members and authority, which are never on one ring, need send nothing now: both
+    /// transcripts are equal as far as is known, and this is not one of the look-ups in which they
+    /// ask even then.
     fn may_rest(&self, node: &NodeId, peer: &PeerInfo) -> bool {
         let heads = self.transcript.heads();
         let even = peer.heads.as_ref().is_some_and(|theirs| theirs.iter().eq(heads.iter()));
@@ -165,8 +166,8 @@ impl Node {
         }
     }
 
-    /// Asks all members' nodes where the rostered nodes are that we have no link to: hearsay may
-    /// have been lost, or have come before the roster had its subject.
+    /// Asks all members' nodes for the locators of nodes on the roster to which we have no link.
+    /// Hearsay may have been lost, or have come before the roster had the node.
     fn seek(&mut self, now: Instant) {
         let absent = |node: &NodeId| *node != self.me && !self.peers.contains_key(node);
         let roster = self.transcript.roster();
@@ -182,8 +183,8 @@ impl Node {
         }
     }
 
-    /// Answers with the places that we know, linked or not (NODE-06: to rostered peers and the
-    /// authority's only).
+    /// Answers with the locators that we know, whether or not we have a link (NODE-06: only to
+    /// peers on the roster, and to the authority's).
     pub(crate) fn seek_came(&mut self, now: Instant, from: NodeId, nodes: &[NodeId]) {
         if !self.has_standing(&from) {
             return self.refuse("node", &format!("NODE-06 {from}: a guest asks for locators"));
@@ -201,7 +202,7 @@ impl Node {
         self.peers.keys().copied().filter(|peer| self.has_standing(peer)).collect()
     }
 
-    /// A ticket, a command line: try it now, and go on trying.
+    /// A locator from a ticket or a command line: dial it now, and keep trying.
     pub(crate) fn dial(&mut self, now: Instant, at: Locator, entropy: &mut dyn Entropy) {
         if !self.reach.seeds.contains(&at) && self.reach.seeds.len() < LOCATORS_MAX {
             self.reach.seeds.push(at);
@@ -214,7 +215,7 @@ impl Node {
         self.trace("link", format!("no answer from {at} ({who})"));
     }
 
-    /// A peer answers there: keep that, and let the other members' nodes know.
+    /// A peer answers at this locator: keep it, and tell the other members' nodes.
     pub(crate) fn reached(&mut self, now: Instant, node: NodeId, at: Locator, known: bool) {
         if !known {
             return;
@@ -237,10 +238,10 @@ impl Node {
         }
     }
 
-    /// Hearsay of where nodes are: believed for dialling only, and never over what we found
-    /// ourselves while that answers. A guest's word counts only where there is no other (NODE-04):
-    /// the one contact that two newcomers had may be lost before it told them of each other, and a
-    /// stranger may be all that still knows both.
+    /// Hearsay of locators. It is believed for dialling only, and never over what we found
+    /// ourselves while that answers. What a guest says counts only if nobody else has told us
+    /// (NODE-04): the one contact of two newcomers may be lost before it told them of each other,
+    /// and a stranger may be the only one left that knows both.
     pub(crate) fn locators_came(&mut self, now: Instant, from: NodeId, places: &[Place]) {
         let guest = !self.has_standing(&from);
         for place in places {
@@ -263,14 +264,14 @@ impl Node {
 }
 
 impl Node {
-    /// Whether hearsay of a node's place is worth a dial: it is known to the roster or the charter,
-    /// absent, and not where we look for it with hope.
+    /// Whether hearsay of a node's locator is worth a dial: the roster or the charter has the node,
+    /// it is absent, and we do not already look for it at a promising locator.
     fn is_news(&self, node: &NodeId, at: Locator) -> bool {
         let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != at && wanted.back_off > 1);
         self.is_absent(node) && self.reach.places.get(node).is_none_or(hopeless)
     }
 
-    /// Whether nothing but guests' words says where this node is, and those led nowhere.
+    /// Whether only guests have told us of this node's locators, and none of those led anywhere.
     fn is_lacking(&self, node: &NodeId) -> bool {
         let led_nowhere = |wanted: &Wanted| wanted.guessed && wanted.back_off >= BACK_OFF_MAX;
         self.is_absent(node) && self.reach.places.get(node).is_none_or(led_nowhere)
@@ -281,8 +282,8 @@ impl Node {
     }
 }
 
-/// As many of these as one message holds, others each time: not every member has a node of its own,
-/// and those who have none must not hide those who have.
+/// As many of these as one message holds, and others each time. Not every member has a node of its
+/// own, and those that have none must not hide those that have one.
 fn in_turn(mut absent: Vec<NodeId>, turn: u32) -> Vec<NodeId> {
     let pages = absent.len().div_ceil(LOCATORS_MAX).max(1);
     let first = (usize::try_from(turn).unwrap_or_default() % pages).saturating_mul(LOCATORS_MAX);

@@ -1,7 +1,7 @@
 //! Replays: entries in which former members repeat what is known, over the past in which they were
-//! members. A former member can write any number of them, so the word of a guest alone does not
-//! bring them into the order. But an entry that says something new may stand on them, and then they
-//! come along.
+//! members. A former member can write any number of them, so they are not ordered just because a
+//! guest sends them. But an entry that says something new may have them as parents, and then they
+//! are ordered with it.
 //!
 //! ```text
 //! batch of a guest --> tried beside the transcript --> something new among it?
@@ -18,25 +18,26 @@ use folkmoot_identity::transcript::Transcript;
 /// Most entries that are kept beside the transcript.
 const ASIDE_MAX: usize = 256;
 
-/// Entries that stand and say nothing new, and the transcript with them.
+/// Entries that are valid and say nothing new, and a transcript that contains them.
 #[derive(Debug)]
 pub(crate) struct Aside {
-    /// The heads that it began from.
+    /// The heads of the transcript that they were added to.
     base: Digest,
     transcript: Transcript,
     kept: Vec<Bytes>,
 }
 
 impl Node {
-    /// Whether this peer is no member by what we have and know to be on its way. One who is a guest
-    /// itself cannot tell.
+    /// Whether this peer is not a member, according to our transcript and the entries on their way.
+    /// A node that is itself a guest cannot know.
     pub(crate) fn is_guest(&self, peer: &NodeId) -> bool {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         self.is_rostered(&self.me) && !self.has_standing(peer) && !known.roster().is_rostered(peer)
     }
 
-    /// `NODE-11`: whether these entries, of which some are not here, say nothing new, all of them,
-    /// and are by former members. What does not stand is for [`Self::stage`] to name.
+    /// `NODE-11`: whether all these entries, some of which we do not have, say nothing new and are
+    /// by former members. Entries that are not valid are left to [`Self::stage`], which reports
+    /// them.
     pub(crate) fn is_replay(&mut self, entries: &[Blob]) -> bool {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let base = known.heads_digest();
@@ -44,7 +45,7 @@ impl Node {
         let mut aside = aside.unwrap_or_else(|| Aside { base, transcript: known.clone(), kept: Vec::new() });
         let (before, mut news) = (aside.kept.len(), false);
         for entry in entries {
-            // What waits for its time, and what stands on it, is no news yet.
+            // An entry that waits for its time, and those that follow it, are no news yet.
             if self.is_early(&entry.0) {
                 continue;
             }
@@ -56,7 +57,7 @@ impl Node {
         }
         let more = aside.kept.len() > before;
         if news {
-            // The others first: it stands on them.
+            // The others first: it follows them.
             for entry in aside.kept {
                 let _ = self.stage(&entry);
             }

@@ -1,5 +1,5 @@
 //! Transcripts kept in step. Two nodes exchange heads when their link comes up and at every change,
-//! and fetch what they lack, before either takes the other for a peer that may gather (DECISIONS
+//! and fetch what they lack, before either treats the other as a peer that may gather (DECISIONS
 //! T1). What a node learns here it does not append here. It goes through the ring, so that the
 //! transcripts of one configuration change at one place in the order.
 
@@ -22,7 +22,7 @@ impl Node {
         self.send_sync(now, to, &Sync::Heads(heads));
     }
 
-    /// Own heads changed: every peer hears of it.
+    /// Our own heads changed: every peer is told.
     pub(crate) fn announce_heads(&mut self, now: Instant) {
         let peers: Vec<NodeId> = self.peers.keys().copied().collect();
         for peer in peers {
@@ -60,7 +60,8 @@ impl Node {
         self.fetch_if_behind(now, from);
     }
 
-    /// Asks for what the peer's heads name and we lack, behind what its answers showed so far.
+    /// Asks for the entries that the peer's heads name and we lack, beyond those that its answers
+    /// have shown so far.
     pub(crate) fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let Some(peer) = self.peers.get_mut(&from) else { return };
@@ -68,14 +69,14 @@ impl Node {
         if unknown.is_empty() {
             return peer.shown.clear();
         }
-        // All of it has come and was not taken, for now: to ask again would bring the same.
+        // All of it has come and was not accepted, for now: asking again would bring the same.
         if !unknown.iter().all(|head| peer.shown.contains(head)) {
             self.fetch(now, from);
         }
     }
 
-    /// Something has changed, by which what was not taken before may be: its guest is a member now,
-    /// say, or what it stands on is here. It is asked for once more.
+    /// Something has changed, so an entry that was not accepted before may be now: the guest that
+    /// sent it has become a member, say, or its parents are here. It is asked for once more.
     pub(crate) fn fetch_what_was_not_taken(&mut self, now: Instant) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let not_taken = |peer: &crate::PeerInfo| {
@@ -91,7 +92,7 @@ impl Node {
         }
     }
 
-    /// Asks a peer for whatever we lack; if that is nothing, it answers with its heads.
+    /// Asks a peer for whatever we lack. If we lack nothing, the peer answers with its heads.
     pub(crate) fn fetch(&mut self, now: Instant, from: NodeId) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let Some(peer) = self.peers.get(&from) else { return };
@@ -124,8 +125,8 @@ impl Node {
         }
     }
 
-    /// What ends a term that has not run out waits, and with it whatever was written over it
-    /// (`NODE-10`).
+    /// An entry that ends a term which has not run out waits, and so does every entry that follows
+    /// it (`NODE-10`).
     fn stage_all(&mut self, entries: &[Blob]) -> Result<(), EntryError> {
         let mut early = false;
         for entry in entries {
@@ -142,7 +143,7 @@ impl Node {
         Ok(())
     }
 
-    /// Notes the tips of what a peer sent, so that the next fetch goes on behind them even if all
+    /// Notes the tips of what a peer sent, so that the next fetch goes on beyond them even if all
     /// of it was known here.
     fn show(&mut self, from: NodeId, entries: &[Blob]) {
         let Some(peer) = self.peers.get_mut(&from) else { return };
@@ -155,7 +156,7 @@ impl Node {
         }
     }
 
-    /// Verifies an entry on top of what is already on its way, and puts it on its way.
+    /// Verifies an entry on top of those already on their way, and sends it through the ring.
     pub(crate) fn stage(&mut self, entry: &Bytes) -> Result<(), EntryError> {
         let staged = self.staged.get_or_insert_with(|| self.transcript.clone());
         let appended = staged.append(entry)?;
@@ -169,7 +170,7 @@ impl Node {
         Ok(())
     }
 
-    /// A member here wrote an entry. Verified like anybody's.
+    /// A member here wrote an entry. It is verified like anybody else's.
     pub(crate) fn order_own_entry(&mut self, entry: Bytes) {
         if self.is_early(&entry) {
             return self.refuse_early();
@@ -187,8 +188,8 @@ impl Node {
         }
     }
 
-    /// Others on the ring lack entries that we are to provide: they go through the ring, for all at
-    /// one place.
+    /// Others on the ring lack entries that we are to provide. The entries go through the ring, to
+    /// all nodes at one place.
     pub(crate) fn reconcile(&mut self, behind: &[Vec<EntryId>]) {
         let lacking: BTreeSet<Bytes> =
             behind.iter().flat_map(|have| self.transcript.entries_after(have, usize::MAX)).collect();
@@ -202,7 +203,7 @@ impl Node {
     }
 
     pub(crate) fn send_sync(&mut self, now: Instant, to: NodeId, message: &Sync) {
-        // A lost message is made good by the next change of heads, or by the look-up timer.
+        // The next change of heads, or the look-up timer, makes up for a lost message.
         let _ = self.links.send(now, to, Channel::Transcript, &[&codec::encode(message)]);
     }
 

@@ -1,4 +1,4 @@
-//! The rules of this floor's own messages (docs/protocol/node.md), on a node alone.
+//! The rules for this stack's own messages (docs/protocol/node.md), on a node alone.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use crate::message::{LOCATORS_MAX, Place, Sync};
@@ -39,7 +39,7 @@ fn node() -> (Node, Identity) {
     (Node::new(config, &[], Instant(0), &mut Counting(4)).unwrap(), ben)
 }
 
-/// What the node said of a frame: the refusal, if any.
+/// The refusal with which the node answers a frame, if any.
 fn refusal(node: &mut Node, from: NodeId, frame: &[u8]) -> Option<String> {
     while node.poll_output().is_some() {}
     node.refused = 0;
@@ -149,7 +149,7 @@ fn node_11_what_a_former_member_repeats_is_not_ordered() {
     let removal = t.make_decision(&decision, slot, &votes, &ada).unwrap();
     let all = Sync::Entries([&entries[0], &removal].map(|entry| Blob(entry.clone())).to_vec());
     assert_eq!(refusal(&mut node, ben.node(), &codec::encode(&all)), None);
-    // Its own renewal, and the removal once more, as of when it was a member.
+    // Its own renewal, and its removal once more, written as if it were still a member.
     let back = before.make_admit(second.der(), &eve).unwrap();
     let again = before.make_decision(&decision, slot, &votes, &eve).unwrap();
     for entry in [&back, &again] {
@@ -157,7 +157,8 @@ fn node_11_what_a_former_member_repeats_is_not_ordered() {
         assert!(refusal(&mut node, eve.node(), &message).unwrap().contains("NODE-11"));
         assert_eq!(refusal(&mut node, eve.node(), &message), None, "nothing of it is new there");
     }
-    // Somebody was admitted over it, on a side that had not heard: with that it comes along.
+    // On a side that had not heard, somebody was admitted by an entry that follows it: with that
+    // entry it is ordered.
     let mut side = before.clone();
     side.append(&back).unwrap();
     let news = side.make_admit(admit_by(&side, &frank, 30).der(), &eve).unwrap();
@@ -194,7 +195,7 @@ fn node_04_a_guests_word_of_a_place_counts_only_where_there_is_no_other() {
     assert!(!dialled(&mut node).contains(&Locator::Memory(5)));
 }
 
-/// Where the node dials when its look-up is due.
+/// The locators that the node dials when its look-up is due.
 fn dialled(node: &mut Node) -> Vec<Locator> {
     node.timeout(Instant(2_000_000), &mut Counting(5));
     let said = std::iter::from_fn(|| node.poll_output());

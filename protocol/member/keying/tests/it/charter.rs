@@ -1,5 +1,5 @@
-//! KEY-14: module and cipher are those of the charter at the place where a run begins: a view, or a
-//! REFRESH.
+//! KEY-14: module and cipher are those of the charter at the place where a run begins, which is a
+//! view or a REFRESH.
 
 use crate::common::table::{Table, step};
 use folkmoot_base::{Cipher, Keying as Rule, ModuleName};
@@ -9,7 +9,7 @@ fn terms(charter_version: u64, module: ModuleName, cipher: Cipher) -> Terms {
     Terms { charter_version, keying: Rule::Module(module), cipher }
 }
 
-/// The newest epoch of each, equal at all.
+/// The newest epoch of each member, which is equal at all.
 fn epoch(table: &Table) -> Epoch {
     let newest = |outputs: &Vec<Output>| {
         let found = outputs.iter().rev().find_map(|output| match output {
@@ -29,8 +29,8 @@ fn epoch(table: &Table) -> Epoch {
     first.clone()
 }
 
-/// A group that stands moves through every module and both ciphers, one refresh each, and to the
-/// next view with the last.
+/// A group that stands moves through every module and both ciphers, with one refresh each, and
+/// enters the next view with the last.
 #[test]
 fn key_14_a_group_that_stands_moves_to_another_module_and_cipher() {
     let mut table = Table::new(4, None);
@@ -55,7 +55,8 @@ fn key_14_a_group_that_stands_moves_to_another_module_and_cipher() {
     assert_eq!(epoch(&table).module, ModuleName::Tgdh);
 }
 
-/// The charter may change between the word that asks for a refresh and its place: the place counts.
+/// The charter may change between the message that asks for a refresh and its place in the order:
+/// the place counts.
 #[test]
 fn key_14_the_place_of_the_refresh_counts_not_its_sending() {
     let mut table = Table::new(3, None);
@@ -65,7 +66,7 @@ fn key_14_the_place_of_the_refresh_counts_not_its_sending() {
     table.terms = terms(2, ModuleName::Mls, Cipher::ChaCha20Poly1305);
     table.honest();
     assert_eq!((epoch(&table).module, epoch(&table).cipher), (ModuleName::Mls, Cipher::ChaCha20Poly1305));
-    // And in the middle of a run it changes nothing for that run.
+    // In the middle of a run a change has no effect on that run.
     table.give(1, Input::Refresh).unwrap();
     let (from, refresh) = table.log.pop_front().unwrap();
     (0..3).for_each(|to| table.say(to, from, &refresh).unwrap());
@@ -74,7 +75,8 @@ fn key_14_the_place_of_the_refresh_counts_not_its_sending() {
     assert_eq!(epoch(&table).module, ModuleName::Mls);
 }
 
-/// What a run of another module left is no base: the first run of the new one is from nothing.
+/// What a run of another module left is no base: the first run of the new module starts from
+/// nothing.
 #[test]
 fn key_14_nothing_is_carried_from_one_module_to_another() {
     let mut table = Table::new(3, None);
@@ -90,7 +92,7 @@ fn key_14_nothing_is_carried_from_one_module_to_another() {
     assert_eq!(epoch(&table).module, ModuleName::Bd);
 }
 
-/// Members that differ on the charter share no key: nobody's word passes at the others.
+/// Members that differ on the charter share no key: neither accepts the other's messages.
 #[test]
 fn key_14_who_reads_another_charter_gets_no_key() {
     let mut table = Table::new(2, None);

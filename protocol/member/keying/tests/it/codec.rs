@@ -1,5 +1,5 @@
-//! Messages round-trip; cut, lengthened, bit-flipped and random bytes give a typed error, never a
-//! panic.
+//! Messages survive the round trip; bytes that are cut, lengthened, altered or random give a typed
+//! error, never a panic.
 
 use crate::common::table::Table;
 use crate::common::view_id;

@@ -52,7 +52,7 @@ fn key_01_views_that_do_not_fit_are_refused() {
         change(&mut view);
         assert_eq!(table.give(0, Input::View(view)), Err(KeyingError::LocalView));
         assert_eq!(table.keyings[0].state(), State::Cascading);
-        // Flush has installed it all the same: its flush is answered, once, and the machine is not
+        // Flush has installed it all the same. Its flush is answered once, and the machine is not
         // stuck.
         table.give(0, Input::FlushRequest).unwrap();
         assert!(matches!(table.outputs[0].last(), Some(Output::FlushOk { .. })));
@@ -104,8 +104,8 @@ fn key_03_other_views_and_attempts_are_refused() {
     assert!(table.keyings.iter().all(|keying| keying.state() == State::Secure));
 }
 
-/// Every byte of every message of a run: altered, it is refused with a specific error, and changes
-/// nothing.
+/// Every byte of every message of a run: if it is altered, the message is refused with a specific
+/// error, and nothing changes.
 #[test]
 fn key_04_every_altered_byte_is_refused() {
     let mut table = Table::new(3, None);
@@ -231,8 +231,8 @@ fn key_08_a_wrong_confirmation_blocks_the_view_at_all() {
     assert_eq!(table.say(0, 1, &again), Err(KeyingError::PeerOutOfTurn(member(1))));
 }
 
-/// A controller that gives one member another value: without confirmation that member holds another
-/// key, with it nobody installs.
+/// A controller gives one member another value: without confirmation that member would hold another
+/// key; with it, no member installs.
 #[test]
 fn key_08_a_lying_key_list_is_caught_by_confirmation_only() {
     let lie = |from: usize, bytes: &bytes::Bytes| {
@@ -273,11 +273,12 @@ fn key_09_refresh_gives_a_new_key_in_the_same_view() {
     let second: BTreeSet<_> = table.keys().into_iter().collect();
     assert!(second.len() == 1 && !second.contains(&first[0]));
     assert!(table.keyings.iter().all(|keying| keying.state() == State::Secure));
-    // Two asked; the second REFRESH came first counted, the other was passed over: one refresh.
+    // Two members asked. The first REFRESH in the order counted, the other was ignored: one
+    // refresh.
     let times =
         |outputs: &Vec<Output>| outputs.iter().filter(|o| matches!(o, Output::Refreshed { .. })).count();
     assert!(table.outputs.iter().all(|outputs| times(outputs) == 1));
-    // And once more, by the one whose request was passed over too.
+    // Once more, by the member whose request was ignored too.
     table.give(2, Input::Refresh).unwrap();
     table.honest();
     assert!(table.outputs.iter().all(|outputs| times(outputs) == 2));
@@ -301,8 +302,8 @@ fn key_09_a_refresh_does_not_hold_the_flush() {
     assert!(table.keyings.iter().all(|keying| keying.state() == State::Secure));
 }
 
-/// A member that takes every step but one is complained of by all the others, about it alone, again
-/// and again, later and later; the others are named by nobody.
+/// A member takes every step but one. All the others complain about it, and about nobody else,
+/// again and again at growing intervals.
 #[test]
 fn key_10_the_silent_are_complained_of_by_all_at_every_step() {
     for (mute, silent) in [(0, 1), (1, 1), (3, 2), (0, 3), (2, 3), (3, 4), (0, CONFIRM), (3, CONFIRM)] {
@@ -388,12 +389,13 @@ fn what_comes_after_the_signal_installs_nothing() {
     }
 }
 
-/// The highest number that the disk says is taken.
+/// The highest number that is reserved on disk.
 fn reserved(stored: &Option<Vec<u8>>) -> u64 {
     stored.as_ref().map_or(0, |stored| u64::from_be_bytes(stored[..8].try_into().unwrap()))
 }
 
-/// Many runs of one machine: no number twice, none that is not reserved, and few words to the disk.
+/// Many runs of one machine: no number is used twice, none without being reserved, and there are
+/// few writes to the disk.
 fn runs_wait_for_the_disk_seldom(stored: Option<&[u8]>) {
     let mut keying = Keying::new(member(0), GROUP, Config::default(), stored).unwrap();
     let (mut on_disk, mut seen, mut commits) = (stored.map(<[u8]>::to_vec), BTreeSet::new(), 0);

@@ -1,5 +1,5 @@
-//! KEY-13: a run starts from what all say that they hold, and whoever says what cannot be gets no
-//! key.
+//! KEY-13: a run starts from what all say that they hold, and a member that says something
+//! impossible gets no key.
 
 use crate::common::member;
 use crate::common::table::{Table, step};
@@ -14,7 +14,7 @@ const NEW_MEMBER: u8 = 5;
 /// Three: PARTIALs, FINAL, FACT_OUTs, KEY_LIST.
 const FROM_NOTHING: [u8; 6] = [1, 1, 2, 3, 3, 4];
 
-/// `n` at the table, of whom the first `first` are secure over the first view and have answered its
+/// `n` members, of which the first `first` are secure in the first view and have answered its
 /// flush.
 fn secured(n: usize, first: usize) -> Table {
     secured_with(n, first, ModuleName::Gdh)
@@ -39,7 +39,8 @@ fn flush(table: &mut Table, members: &[usize]) {
     }
 }
 
-/// The next view of these: its steps less the confirmations, of which there is one each.
+/// The next view of these members: its steps without the confirmations, of which there is one for
+/// each member.
 fn next(table: &mut Table, order: u64, members: &[usize]) -> Vec<u8> {
     let before = table.keys();
     table.install(order, members);
@@ -63,7 +64,7 @@ fn agreed(table: &mut Table, members: &[usize]) -> Vec<u8> {
     steps
 }
 
-/// The view of these with another word of `liar`.
+/// The view of these members, with a change to what `liar` says that it keeps.
 fn with_word(table: &Table, members: &[usize], liar: usize, change: impl FnOnce(&mut Vec<u8>)) -> View {
     let mut view = table.view_of(2, members);
     let place = members.iter().position(|one| *one == liar).unwrap();
@@ -80,7 +81,7 @@ fn key_13_a_leave_is_one_message_a_join_two_and_a_refresh_one() {
         assert_eq!(next(&mut secured(4, 4), 2, &stay), [KEY_LIST], "{gone} leaves");
     }
     assert_eq!(next(&mut secured(4, 3), 2, &[0, 1, 2, 3]), [NEW_MEMBER, KEY_LIST]);
-    // One comes in the middle of the list, one goes: a merge of one, in one run.
+    // One member comes in the middle of the list and one goes: a merge of one, in one run.
     assert_eq!(next(&mut secured(4, 3), 2, &[0, 2, 3]), [NEW_MEMBER, KEY_LIST]);
 
     let mut table = secured(3, 3);
@@ -94,15 +95,16 @@ fn key_13_a_leave_is_one_message_a_join_two_and_a_refresh_one() {
     assert!(table.errors.iter().all(Vec::is_empty));
 }
 
-/// Two that were apart, each side with a key of its own; then together, then one by one away.
+/// Two sides that were apart, each with a key of its own; then they are together, then members go
+/// one by one.
 #[test]
 fn key_13_sides_meet_and_part_from_what_they_hold() {
     let mut table = secured(6, 6);
     assert_eq!(next(&mut table, 2, &[0, 2, 4]), [KEY_LIST]);
     assert_eq!(next(&mut table, 3, &[1, 3, 5]), [KEY_LIST]);
     flush(&mut table, &[0, 1, 2, 3, 4, 5]);
-    // Of equals the side with the lowest place is the base: PARTIAL by its newest and two of three
-    // newcomers, FINAL, five FACT_OUT, KEY_LIST.
+    // Of equal sides the one with the lowest place is the base: PARTIAL by its newest and two of
+    // three newcomers, FINAL, five FACT_OUT, KEY_LIST.
     assert_eq!(next(&mut table, 4, &[0, 1, 2, 3, 4, 5]), [1, 1, 1, 2, 3, 3, 3, 3, 3, 4]);
     for (order, size) in (5..).zip((1..6).rev()) {
         let members: Vec<usize> = (0..size).collect();
@@ -112,7 +114,7 @@ fn key_13_sides_meet_and_part_from_what_they_hold() {
     }
 }
 
-/// The word: version, run of 32 bytes, rank of 4, the module's name.
+/// What a member says that it keeps: version, run of 32 bytes, rank of 4, the module's name.
 fn claim(rank: u8) -> impl Fn(&mut Vec<u8>) + Copy {
     move |word| word[36] = rank
 }
@@ -126,7 +128,7 @@ fn key_13_a_run_of_which_two_claim_one_place_is_nobodys() {
         assert_eq!(agreed(&mut table, &[0, 1, 2]), FROM_NOTHING, "rank {rank}");
         assert!((0..3).all(|to| table.complaints(to).is_empty()));
     }
-    // A stranger that repeats what it heard somebody say.
+    // A stranger that repeats what it heard a member say.
     let mut table = secured(3, 2);
     let word = table.view_of(2, &[0]).brought[0].clone();
     let view = with_word(&table, &[0, 1, 2], 2, |said| *said = word.to_vec());
@@ -144,11 +146,11 @@ fn key_13_who_claims_a_place_that_nobody_had_is_complained_of_and_there_is_no_ke
         assert_eq!(table.complaints(to), [[member(1)]], "at {to}");
         table.give(to, Input::FlushRequest).unwrap();
     }
-    // Without the liar's word all goes on.
+    // Without the liar's claim everything goes on.
     assert_eq!(next(&mut table, 3, &[0, 2]), [KEY_LIST]);
 }
 
-/// Those who do not know the run complain, too, if nobody can have had that place in any.
+/// Members that do not know the run complain, too, if nobody can have had that place in any run.
 #[test]
 fn key_13_what_cannot_be_is_complained_of_by_the_other_side_too() {
     let mut table = secured_with(4, 0, ModuleName::Mls);
@@ -156,8 +158,8 @@ fn key_13_what_cannot_be_is_complained_of_by_the_other_side_too() {
     flush(&mut table, &[0, 1, 2, 3]);
     let view = with_word(&table, &[0, 1, 2, 3], 3, |word| word[33] = 1);
     for to in 0..3 {
-        // The first does not know the run: its module refuses the plan. The others know better than
-        // to try.
+        // The first member does not know the run: its module refuses the plan. The others know
+        // better than to try.
         let given = table.give(to, Input::View(view.clone()));
         assert_eq!(given.is_ok(), to > 0, "{given:?} at {to}");
         assert_eq!(table.complaints(to), [[member(3)]], "at {to}");
@@ -189,14 +191,15 @@ fn key_13_a_word_that_says_nothing_is_a_newcomers() {
     }
 }
 
-/// Whoever was let down by a run that started from what it holds starts the next one from nothing.
+/// A member that was let down by a run which started from what it holds starts the next run from
+/// nothing.
 #[test]
 fn key_13_after_a_complaint_the_next_run_starts_from_nothing() {
     let mut table = secured(3, 3);
     let held = table.view_of(2, &[0, 1, 2]).brought;
     assert!(held.iter().all(|word| !word.is_empty() && word.len() <= 64));
     table.install(2, &[0, 1, 2]);
-    // The newest of the run is silent: no KEY_LIST comes.
+    // The newest member of the run is silent: no KEY_LIST comes.
     table.log.clear();
     table.now = Instant(4_000_000);
     for to in [0, 1] {
@@ -211,7 +214,7 @@ fn key_13_after_a_complaint_the_next_run_starts_from_nothing() {
     assert!(table.view_of(4, &[0, 1]).brought.iter().all(|word| !word.is_empty()), "trusted again");
 }
 
-/// A run that a new view overtakes leaves what was held as it was.
+/// If a new view overtakes a run, what was held stays as it was.
 #[test]
 fn key_13_a_run_that_is_overtaken_costs_nothing() {
     let mut table = secured(4, 4);

@@ -1,4 +1,4 @@
-//! KEY-12: what a roster that loses somebody does to views and keys, wherever in the order the
+//! KEY-12: what happens to views and keys when the roster loses a member, wherever in the order the
 //! entry comes.
 
 use crate::common::member;
@@ -33,7 +33,7 @@ fn deliver(table: &mut Table, most: usize) {
     }
 }
 
-/// All these are secure over the next view, with one key that is new.
+/// All these members are secure in the next view, with one key that is new.
 fn goes_on(table: &mut Table, order: u64, members: &[usize]) {
     let before = table.keys();
     table.log.clear();
@@ -90,8 +90,8 @@ fn key_12_several_keyless_views_in_a_row() {
     assert_eq!(transitional_set(&table, 0), [member(0)]);
 }
 
-/// The entry comes after k messages of the run: the view is never installed, whether its run can
-/// end or not.
+/// The entry comes after k messages of the run: the view is never installed, whether or not its run
+/// can end.
 #[test]
 fn key_12_an_entry_between_view_and_key_keeps_the_view_from_being_secure() {
     for gone in 0..3 {
@@ -145,8 +145,8 @@ fn key_12_no_new_key_in_a_view_that_has_lost_somebody() {
     }
 }
 
-/// Who was not with us in the keyless view did not come along, although it is with us again in the
-/// next.
+/// A member that was not with us in the keyless view did not come along, although it is with us
+/// again in the next view.
 #[test]
 fn key_12_a_keyless_view_counts_for_the_transitional_set() {
     let mut table = Table::new(3, None);

@@ -1,6 +1,6 @@
-//! Whatever changes in the middle of an agreement: one key a view, none for two, who moves on
-//! together installs the same, and when the changes stop everybody is secure. Random schedules on
-//! the model of tests/it/common; mutants must fail.
+//! Whatever changes in the middle of an agreement: a view has one key, no two views have the same,
+//! members that move on together install the same, and when the changes stop every member is
+//! secure. Random schedules on the model of tests/it/common; mutants must fail.
 
 use crate::common::model::{Signal, Told, play, play_with};
 use folkmoot_base::{Danger, ModuleName};
@@ -34,7 +34,7 @@ fn signal_at_every_change() {
     all_pass(Signal::Always);
 }
 
-/// Every module under the same changes; how many schedules follows from what its runs cost.
+/// Every module under the same changes; the number of schedules depends on what its runs cost.
 #[test]
 fn every_module_under_every_change() {
     for module in ModuleName::ALL {

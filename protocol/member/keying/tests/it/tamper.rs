@@ -1,6 +1,6 @@
-//! Every module under a hand that alters: what is changed on the way is refused by name and changes
-//! nothing; what a member signs falsely is found out, and nobody waits for ever. Foundings, joins,
-//! leaves, merges and refreshes.
+//! Every module under alteration. A message changed on the way is refused by name and changes
+//! nothing. A false step that a member signs is found out, and nobody waits for ever. Foundings,
+//! joins, leaves, merges and refreshes.
 
 use crate::common::scene::{CHANGES, Scene};
 use crate::common::{Seeded, member};
@@ -46,8 +46,8 @@ fn key_04_no_altered_byte_passes_in_any_module() {
     });
 }
 
-/// A step said by another than whose turn it is, said as another step, or said twice: refused by
-/// name, blamed on nobody.
+/// A step sent by a member whose turn it is not, sent as another step, or sent twice: refused by
+/// name, and nobody is blamed.
 #[test]
 fn key_07_steps_out_of_turn_change_nothing_in_any_module() {
     everywhere(|module, change| {
@@ -96,7 +96,7 @@ fn is_turn(refused: &KeyingError) -> bool {
     )
 }
 
-/// What came of a lie.
+/// The result of a lie.
 #[derive(Default)]
 struct Found {
     refused: usize,
@@ -104,9 +104,9 @@ struct Found {
     harmless: usize,
 }
 
-/// One member signs one altered body. Nobody is secure with another key than others; who refuses
-/// the step complains of the liar at once, and of nobody else; who is not secure in the end has
-/// complained of somebody.
+/// One member signs one altered body. No member is secure with another key than the others. A
+/// member that refuses the step complains of the liar at once, and of nobody else. A member that is
+/// not secure in the end has complained of somebody.
 fn lie(
     module: ModuleName,
     change: &str,
@@ -205,7 +205,7 @@ fn key_07_signed_lies_are_found_out_in_every_module() {
     });
 }
 
-/// The identity and bytes that are no point, in the place of every element that a step carries.
+/// The identity and bytes that are not a point, in the place of every element that a step carries.
 #[test]
 fn key_07_values_outside_the_group_are_blamed_on_their_sender() {
     for module in ModuleName::ALL.iter().filter(|module| **module != ModuleName::Mls) {
@@ -220,8 +220,8 @@ fn key_07_values_outside_the_group_are_blamed_on_their_sender() {
     }
 }
 
-/// The first window that is an element. (Some come about by chance; what is put there is a lie all
-/// the same.)
+/// The first window that is an element. (Some windows are elements by chance; what is put there is
+/// a lie all the same.)
 fn replace(body: &mut [u8], no_element: &[u8; 32]) {
     let is_element = |window: &[u8]| Ristretto::decode_any(window).is_some();
     let at = (0..body.len().saturating_sub(31)).find(|at| is_element(&body[*at..at + 32]));

@@ -1,4 +1,4 @@
-//! Every word reads as it was written, and nothing else does.
+//! Every message reads back as it was written, and no other bytes read as it.
 
 use folkmoot_base::{Blob, ConfigurationId, GroupId, MemberId, NodeId, ViewId, codec};
 use folkmoot_letters::{Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Sealed, Standing};

@@ -1,5 +1,5 @@
-//! The promise, as stories: all members read a letter, its writer reads the answers, whatever is
-//! lost on the way.
+//! The promise, as stories: all members read a letter, and its writer reads the answers, whatever
+//! is lost on the way.
 
 use crate::common::{Moot, epoch};
 use folkmoot_letters::{ANSWERS_MAX, DRAFTS_MAX, DeskEvent, LettersError, Standing, WriterEvent};
@@ -105,7 +105,8 @@ fn bounds_hold_and_say_so() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever is lost, doubled or late: delivered once to each member, answered once.
+    /// Whatever is lost, doubled or late: a letter is delivered once to each member, and answered
+    /// once.
     #[test]
     fn losses_and_repeats_change_nothing_in_the_end(fates in prop::collection::vec(0..5_u8, 1..60)) {
         let mut moot = Moot::new(true);

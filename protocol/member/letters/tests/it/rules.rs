@@ -7,7 +7,8 @@ use folkmoot_letters::{
     DeskInput, DoorKey, GuestWord, LettersError, MemberWord, Sealed, Standing, WriterEvent,
 };
 
-/// A word of this kind on the wire, with where it comes from and goes to.
+/// Runs until a message of this kind is on the wire; returns its sender, its receiver and its
+/// bytes.
 fn until(moot: &mut Moot, kind: u8) -> (NodeId, NodeId, Bytes) {
     loop {
         let (_, _, next) = moot.wire.front().expect("such a word comes");
@@ -88,7 +89,8 @@ fn let_04_guests_speak_seldom_and_letters_come_slowly() {
     }
     assert_eq!(moot.wire.len(), 8, "eight answers");
     assert_eq!(member_error(&mut moot), Some(LettersError::PeerTooOften(guest)));
-    // Strangers in a row: each new letter goes to the group, until all together have brought eight.
+    // Several strangers in a row: each new letter goes to the group, until all together have
+    // brought eight.
     moot.wire.clear();
     for seed in 0..12 {
         let who = moot.stranger("one of many", 100 + seed, &[0]);
@@ -124,7 +126,7 @@ fn let_06_a_door_is_a_members() {
         bring(&mut moot, came.clone(), &door);
         assert_eq!(moot.strangers[dora].errors.pop(), Some(LettersError::PeerNotMember(named)));
     }
-    // A key that mallory, who is no member, signed in a founder's name.
+    // A key that mallory, who is not a member, signed in a founder's name.
     let content = [&view.group.0[..], &codec::encode(&view), &epoch, &from.0, &nonce, &key.0].concat();
     let forged = mallory.key().sign_fixed(b"folkmoot door v1", &content);
     bring(&mut moot, came.clone(), &GuestWord::Door { view, epoch, key, by, nonce, signature: forged });
@@ -146,7 +148,7 @@ fn let_05_a_door_answers_our_question() {
     let contact = came.0;
     bring(&mut moot, came.clone(), &GuestWord::Door { view, epoch, key, by, nonce: [0; 16], signature });
     assert_eq!(moot.strangers[dora].errors.pop(), Some(LettersError::PeerOtherDoor(contact)));
-    // Another writer's door, word for word.
+    // Another writer's Door, unchanged.
     let eve = moot.stranger("eve", 10, &[0]);
     let one = &mut moot.strangers[eve];
     let roster = moot.transcript.roster();
@@ -194,7 +196,7 @@ fn let_07_every_altered_bit_of_a_letter_is_refused() {
     assert_eq!(moot.letters(0).len(), 1, "the refusals cost the true one nothing");
 }
 
-/// A letter by `by` for the present epoch, its body changed before it is signed.
+/// A letter by `by` for the present epoch; its body is changed before it is signed.
 fn forged(
     moot: &Moot,
     by: &folkmoot_identity::Identity,
@@ -245,7 +247,7 @@ fn let_08_a_letter_is_its_bringers_and_for_this_group_and_epoch() {
         assert!(matches!(told, Some(GuestWord::Standing { standing: Standing::Refused, .. })), "{told:?}");
     }
     assert_eq!(moot.ordered, Vec::<Bytes>::new());
-    // A member who says that a stranger wrote what it did not is not believed either.
+    // A member that claims that a stranger wrote something else is not believed either.
     let letter = unsigned(forged(&moot, &dora, |_| {}));
     let (group, sender) = (moot.group, moot.members[1].identity.member());
     let payload: Bytes = codec::encode(&MemberWord::Letter { letter }).into();
@@ -259,7 +261,7 @@ fn let_08_a_letter_is_its_bringers_and_for_this_group_and_epoch() {
     assert_eq!(moot.letters(2).len(), 1, "as it is, it is taken");
 }
 
-/// Sealed to the present epoch by somebody who knows its key.
+/// Sealed to the present epoch by somebody who knows the epoch's key.
 fn sealed_letter(moot: &mut Moot, letter: &folkmoot_letters::Letter) -> Bytes {
     let key = DoorKey::derive(&moot.epoch.seed);
     let sealed = folkmoot_letters::danger_seal_letter(
@@ -313,7 +315,7 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
         let error = if who == eve { LettersError::PeerSealed(contact) } else { LettersError::UnknownLetter };
         assert_eq!(done, Err(error));
     }
-    // In the group: said by another than who signed, or altered.
+    // In the group: sent by another member than the one that signed, or altered.
     let ordered = moot.ordered.last().unwrap().clone();
     let MemberWord::Answer { answer } = codec::decode(&ordered).unwrap() else { panic!() };
     let (group, sender, by) =
@@ -333,8 +335,8 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
     assert_eq!(moot.answers(eve).len(), 0);
 }
 
-/// Without the seal's help: who has the reply key, as the members do, still cannot answer in a
-/// member's name.
+/// Without the protection of the seal: anyone who has the reply key, as the members do, still
+/// cannot answer in a member's name.
 #[test]
 fn let_10_an_answer_that_no_member_signed_is_refused() {
     let mut moot = Moot::new(true);
@@ -372,7 +374,7 @@ fn let_11_what_is_not_known_is_asked_for_and_not_answered() {
     let dora = moot.stranger("dora", 9, &[0]);
     let letter = moot.write(dora, b"hello");
     moot.run(3_000);
-    // Somebody else asks after dora's letter.
+    // Somebody else asks about dora's letter.
     let (eve, desk) = (NodeId([8; 32]), moot.members[0].identity.node());
     let poll = GuestWord::Poll { group: moot.group, letter, have: Vec::new() };
     moot.answer(1, letter, b"for dora alone").unwrap();
@@ -381,8 +383,8 @@ fn let_11_what_is_not_known_is_asked_for_and_not_answered() {
     let told = moot.wire.pop_front().map(|word| decoded(&word));
     assert!(matches!(told, Some(GuestWord::Standing { standing: Standing::Unknown, .. })), "{told:?}");
     assert!(moot.wire.is_empty());
-    // A contact that was started anew does not know it: it is sent again, and those who know it are
-    // not told twice.
+    // A contact that was started again does not know it: it is sent again, and members that know it
+    // are not told twice.
     moot.members[0].desk = folkmoot_letters::Desk::default();
     moot.run(30_000);
     assert_eq!((moot.letters(0).len(), moot.letters(1).len()), (2, 1));

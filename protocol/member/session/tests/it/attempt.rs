@@ -1,12 +1,12 @@
-//! What an ex-member with every key it ever held can open: all of its own time, nothing sealed
-//! after it.
+//! What a former member can open with every key that it ever held: everything from its own time,
+//! and nothing sealed after it.
 
 use crate::common::{AES, key, members, sessions, view};
 use folkmoot_base::{MemberId, Secret, ViewId};
 use folkmoot_session::{KeptKey, danger_attempt};
 
-/// Members 1 to 3 under keys 1 and 2, then 1 and 2 alone under key 3: what was sealed in each
-/// epoch, and by the last one's two senders.
+/// Members 1 to 3 under keys 1 and 2, then only 1 and 2 under key 3. Returns what was sealed in
+/// each epoch, and by both senders of the last one.
 fn history() -> (Vec<bytes::Bytes>, Vec<(ViewId, Vec<MemberId>)>) {
     let mut sessions = sessions(3, None);
     let mut sealed = Vec::new();
@@ -56,8 +56,8 @@ fn nothing_sealed_after_the_removal_opens() {
     }
 }
 
-/// The test of the test: with the one key that is missing, the very same attempt opens; so the key
-/// is all that is missing, even if it is believed to belong to another view.
+/// The test of the test: with the one key that is missing, the very same attempt opens the message.
+/// So only the key is missing, even if it is believed to belong to another view.
 #[test]
 fn with_the_missing_key_the_same_attempt_opens() {
     let (sealed, candidates) = history();

@@ -1,5 +1,5 @@
-//! Cut, lengthened and random bytes give a typed error, never a panic, and leave the session
-//! working.
+//! Bytes that are cut, lengthened or random give a typed error, never a panic, and leave the
+//! session working.
 
 use crate::common::{Hears, member, opened};
 use bytes::Bytes;

@@ -30,7 +30,7 @@ proptest! {
     }
 
     /// Random steps: no (key, counter) pair is ever used twice, whatever is stopped, opened or
-    /// closed between.
+    /// closed between them.
     #[test]
     fn ses_04_no_counter_twice_in_an_epoch(steps in prop::collection::vec(0..6_u8, 1..80)) {
         let mut session = sessions(1, None).remove(0);
@@ -269,7 +269,7 @@ fn ses_11_every_cipher_seals_and_none_opens_anothers() {
         for other in Cipher::ALL.iter().filter(|other| *other != cipher) {
             let mut stranger = Session::new(member(2), GROUP, config(None));
             stranger.open_epoch(view(1), &members(2), &key(1), *other).unwrap();
-            // Another epoch to it: it waits for a key that never comes.
+            // For this session it is another epoch: the message waits for a key that never comes.
             assert_eq!(stranger.hear(member(1), sealed.clone()), Ok(Opened::Held), "{cipher:?}");
             let mut disguised = sealed.to_vec();
             disguised[1..9].copy_from_slice(&stranger.seal(b"").unwrap()[1..9]);
@@ -279,8 +279,8 @@ fn ses_11_every_cipher_seals_and_none_opens_anothers() {
     }
 }
 
-/// A group that moves from one cipher to the other: what was sealed before opens until the end of
-/// the epoch before.
+/// A group changes from one cipher to the other: what was sealed before still opens, until the
+/// previous epoch is closed.
 #[test]
 fn ses_11_a_group_moves_from_one_cipher_to_the_other() {
     let mut both = opened(2, None);

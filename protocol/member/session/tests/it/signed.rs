@@ -1,5 +1,5 @@
-//! Signed messages: the signature is the sender's, over exactly this message, seen by those who
-//! open it and nobody else; and what is not signed, any member could have made.
+//! Signed messages: the signature is the sender's, over exactly this message, and only those who
+//! open the message see it. A message that is not signed could be made by any member.
 
 use crate::common::{AES, GROUP, config, key, view};
 use bytes::Bytes;
@@ -35,7 +35,7 @@ fn list() -> Vec<MemberId> {
     (0..3).map(id).collect()
 }
 
-/// What a roster answers.
+/// The answer of a roster.
 fn verify(stamp: &Stamp, text: &[u8], signature: &Signature) -> bool {
     PEOPLE.iter().any(|one| stamp.verify(one.key().verifying_key(), text, signature).is_ok())
 }
@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// Where nothing is sealed, the first byte can be altered as who holds the key could.
+/// If nothing is sealed, the first byte can be altered as a holder of the key could alter it.
 #[test]
 fn ses_12_what_is_sealed_is_a_text_or_a_signature_and_a_text() {
     let danger = Some(Danger::SessionPlain);
@@ -156,8 +156,8 @@ fn ses_14_a_signature_fits_one_message_only() {
     let mut anna = session(0, 1, 1, None);
     let first = open(&mut session(1, 1, 1, None), 0, sign(&mut anna, 0, b"yes")).unwrap();
     let old = first.origin.signature.unwrap();
-    // The same words again: as a later message, under a later key of the same view, in a later
-    // view, by another sender.
+    // The same text again: as a later message, under a later key of the same view, in a later view,
+    // by another sender.
     for (who, order, epoch) in [(0, 1, 1), (0, 1, 2), (0, 2, 1), (1, 1, 1)] {
         let (mut from, mut to) = (session(who, order, epoch, None), session(2, order, epoch, None));
         if (who, order, epoch) == (0, 1, 1) {
@@ -170,8 +170,8 @@ fn ses_14_a_signature_fits_one_message_only() {
     assert!(open(&mut session(2, 1, 1, None), 0, sealed).is_ok(), "the very same message");
 }
 
-/// The first byte is sealed like the rest: nobody outside turns one kind into the other, and inside
-/// it takes a signature.
+/// The first byte is sealed like the rest: nobody outside can turn one kind into the other, and a
+/// member needs a signature for it.
 #[test]
 fn ses_14_what_is_not_signed_does_not_become_signed() {
     let danger = Some(Danger::SessionPlain);
@@ -189,8 +189,8 @@ fn ses_14_what_is_not_signed_does_not_become_signed() {
     }
 }
 
-/// All of a view hold the key that every sender's key follows from: Cleo makes Anna's message, byte
-/// for byte. With a signature she cannot.
+/// All members of a view hold the key from which every sender's key follows: Cleo makes Anna's
+/// message, byte for byte. With a signature she cannot.
 #[test]
 fn ses_15_what_is_not_signed_any_member_could_have_made() {
     let mut anna = session(0, 1, 1, None);
@@ -211,9 +211,9 @@ fn ses_15_what_is_not_signed_any_member_could_have_made() {
     assert_eq!(open(&mut ben, 0, forged), Err(OpenError::PeerSignature(id(0))));
 }
 
-/// SES-16: what the letters layer says is told from what the application says, under the seal; and
-/// the key for letters is of the epoch, the same for all who are in it, and not to be had once
-/// somebody is to be shut out.
+/// SES-16: the seal tells a message of the letters layer from one of the application. The key for
+/// letters belongs to the epoch, is the same for all members in it, and is no longer available once
+/// a member is to be removed.
 #[test]
 fn ses_16_words_of_the_letters_layer_are_told_apart_and_their_key_is_the_epochs() {
     let (mut anna, mut ben) = (session(0, 1, 1, None), session(1, 1, 1, None));

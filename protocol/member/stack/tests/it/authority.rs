@@ -1,6 +1,6 @@
-//! The authority as one side of the door: its process runs the same stack as a member, and a member
-//! says what it waits for. Method: a member, the authority and a stranger, joined by links that
-//! come up when told; the one ring is the member's own.
+//! The authority as one side of admission: its process runs the same stack as a member, and a
+//! member reports what it waits for. Method: a member, the authority and a stranger, joined by
+//! links that come up when told; the only ring is the member's own.
 
 use crate::common::people::{Dice, NOW, PEOPLE, id};
 use attach::{Absence, Presence, ToMember, ToNode, Upper, UpperOutput};
@@ -11,7 +11,7 @@ use folkmoot_identity::{Central, CharterDraft, Founder, Scheme, SignedCharter};
 use folkmoot_member::{Command, Config, DealerState, Event, Member, MemberError, Office};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A founder, whose vote admits; who speaks for the authority; a stranger.
+/// A founder, whose vote admits; the party that speaks for the authority; a stranger.
 const ANNA: usize = 0;
 const OFFICE: usize = 5;
 const DORA: usize = 6;
@@ -94,7 +94,7 @@ impl World {
         self.settle();
     }
 
-    /// Carries everything that is said to whom it is for.
+    /// Delivers everything that is sent to its receiver.
     fn settle(&mut self) {
         while let Some((who, output)) =
             self.members.iter_mut().find_map(|(who, member)| Some((*who, member.poll_output()?)))
@@ -141,7 +141,7 @@ impl World {
         }
     }
 
-    /// So many seconds, each with a look at the clock and at whatever is due.
+    /// Runs for so many seconds; in each, everybody looks at the clock and does what is due.
     fn seconds(&mut self, count: u64) {
         for _ in 0..count * 4 {
             self.now += 250_000;
@@ -157,7 +157,7 @@ impl World {
         }
     }
 
-    /// Dora asks at Anna's, and Anna votes yes if she has a vote to give.
+    /// Dora asks at Anna's node, and Anna votes yes if she has a vote.
     fn ask(&mut self, vote: bool) -> Digest {
         self.link(ANNA, DORA);
         self.order(DORA, Command::Apply);
@@ -222,8 +222,8 @@ fn an_admission_waits_for_the_authority_and_says_so() {
     assert_eq!(status.present.iter().map(|one| one.member).collect::<Vec<_>>(), [id(ANNA)]);
 }
 
-/// Its node dials the authority when it reads the charter, and the link may be up before the entry
-/// that admits it is there.
+/// The member's node dials the authority when it reads the charter, so the link may be up before
+/// the entry that admits the member is there.
 #[test]
 fn who_becomes_a_member_knows_who_was_linked_before() {
     let mut world = plain();
@@ -251,7 +251,7 @@ fn with_replicas_nothing_is_granted_before_the_log_has_it_and_a_restart_repeats_
     let records = world.logged();
     assert!(!records.is_empty() && !world.admitted());
     assert!(records.iter().all(|record| *record == records[0]), "one certificate for one request");
-    // It is stopped between its word to the log and the log's answer.
+    // It is stopped after it sent its record to the log, and before the log answers.
     world.stop(OFFICE);
     world.start(OFFICE, true);
     assert_eq!(world.members[&OFFICE].authority().unwrap().issued, 0);
@@ -261,7 +261,7 @@ fn with_replicas_nothing_is_granted_before_the_log_has_it_and_a_restart_repeats_
     world.order(OFFICE, Command::Logged(records[0].clone()));
     world.seconds(60);
     assert!(world.admitted());
-    // Kept: another start knows it.
+    // The record is kept: another start knows it.
     world.stop(OFFICE);
     world.start(OFFICE, true);
     assert_eq!(world.members[&OFFICE].authority().unwrap().issued, 1);
@@ -293,7 +293,7 @@ fn where_it_decides_alone_its_person_votes_and_does_nothing_else() {
     assert!(world.admitted());
 }
 
-/// Whatever the command was that runs it: nobody beside the log issues.
+/// With any command that runs it: no one issues without the log.
 #[test]
 fn one_of_several_replicas_starts_with_their_log_alone() {
     let world = World::new(|draft| {
@@ -310,14 +310,15 @@ fn one_of_several_replicas_starts_with_their_log_alone() {
     let text = refused.to_string();
     assert!(text.contains("Run each with --replicas") && !text.contains("backup"), "{text}");
     assert!(start(true).unwrap().authority().is_some());
-    // One that is damaged is not restored.
+    // A damaged office is not restored.
     let damaged = stored.iter().map(|(key, _)| (key.clone(), Bytes::from_static(b"x"))).collect::<Vec<_>>();
     let config = Config { replicated: true, ..Config::new(PEOPLE[OFFICE].clone(), world.charter.clone()) };
     let text = Member::new(config, &damaged).err().unwrap().to_string();
     assert!(text.contains("Never restore this folder from a backup"), "{text}");
 }
 
-/// Its key without an office, or an office under another charter, makes nobody an authority.
+/// The authority's key without an office, or an office under another charter, makes nobody an
+/// authority.
 #[test]
 fn without_office_or_name_in_the_charter_it_is_a_stranger() {
     let mut world = plain();

@@ -1,5 +1,5 @@
 //! MEM-05: a vote for another module or cipher takes effect in the group that stands, under
-//! traffic, without a message lost.
+//! traffic, without losing a message.
 
 use crate::common::Moot;
 use crate::common::people::Dice;
@@ -16,7 +16,7 @@ fn change(field: &str, value: &str) -> Decision {
     }
 }
 
-/// Module, cipher and key of all, if they agree.
+/// Module, cipher and key of all members, if they agree.
 fn suite(moot: &Moot, who: &[usize]) -> Option<(ModuleName, Cipher, String)> {
     let told = who.iter().map(|number| {
         let status = moot.chairs[*number].member.status(Instant(0));
@@ -26,7 +26,7 @@ fn suite(moot: &Moot, who: &[usize]) -> Option<(ModuleName, Cipher, String)> {
     if told.len() == 1 { told.into_iter().next().flatten() } else { None }
 }
 
-/// Votes for these changes one after the other, at drawn moments, while everybody talks.
+/// Votes for these changes one after the other, at drawn moments, while all members send.
 fn talk_and_change(moot: &mut Moot, dice: &mut Dice, changes: &[(&str, &str)]) -> Vec<String> {
     let mut said = Vec::new();
     let mut talk = |moot: &mut Moot, dice: &mut Dice| {
@@ -74,7 +74,8 @@ fn mem_05_a_group_moves_from_gdh_to_mls_and_from_aes_to_chacha_and_loses_nothing
     }
 }
 
-/// The same in the middle of views that change: whoever goes opens nothing of what comes after.
+/// The same in the middle of views that change: a member that goes opens nothing that comes after
+/// it.
 #[test]
 fn mem_05_changes_of_charter_and_of_members_mix() {
     for seed in 100..160 {

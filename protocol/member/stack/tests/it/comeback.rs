@@ -1,5 +1,5 @@
-//! One whose certificate ran out while it was away does not know it yet: that it was told to ask is
-//! not forgotten.
+//! A member's certificate ran out while it was away, and it does not know this yet. That it was
+//! told to ask for admission is not forgotten.
 
 use crate::common::people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id};
 use attach::{ToMember, ToNode, Upper, UpperOutput};
@@ -29,7 +29,7 @@ fn away() -> (Member, Transcript) {
     (dora, transcript)
 }
 
-/// How often she asks the member whom she reached for admission, and her node for her group.
+/// How many times she asks the member that she reached for admission, and her node for her group.
 fn asks(dora: &mut Member) -> (usize, usize) {
     let (mut requests, mut joins) = (0, 0);
     while let Some(output) = dora.poll_output() {
@@ -45,8 +45,8 @@ fn asks(dora: &mut Member) -> (usize, usize) {
     (requests, joins)
 }
 
-/// What she asks for once an entry says that she is out, and how often for her group once another
-/// says that she is in again.
+/// What she asks for once an entry says that she is out, and how many times she asks for her group
+/// once another entry says that she is in again.
 fn returns(dora: &mut Member, told: bool, out: &Bytes, again: &Bytes) -> (usize, usize) {
     let (now, mut dice) = (Instant(1), Dice(2));
     let group = dora.transcript().group();
@@ -82,7 +82,7 @@ fn who_was_told_to_ask_and_learns_that_its_certificate_ran_out_asks() {
     assert_eq!(returns(&mut dora, false, &expire, &again), (0, 0), "nobody told her to");
 }
 
-/// The same where she asked as a stranger, was let in, and is still here when her term is over.
+/// The same if she asked as a stranger, was admitted, and is still here when her term ends.
 #[test]
 fn who_was_admitted_since_it_asked_asks_again_when_its_certificate_runs_out() {
     let (_, mut transcript) = away();

@@ -1,5 +1,5 @@
-//! MEM-04: what a charter lets the smaller side of a split do (docs/decisions/0007): everything,
-//! read, or nothing.
+//! MEM-04: what a charter allows the smaller side of a split to do (docs/decisions/0007):
+//! everything, to read, or nothing.
 
 use crate::common::Moot;
 use crate::common::people::{Dice, id};
@@ -43,7 +43,7 @@ fn mem_04_a_minority_does_not_send_unless_the_charter_lets_it() {
     }
 }
 
-/// Of a half, that with the voter who is listed first is a quorum.
+/// Of two halves, the one with the voter that is listed first is a quorum.
 #[test]
 fn mem_04_of_two_halves_the_one_with_the_first_voter_goes_on() {
     let (mut moot, mut dice) = moot(4, Minority::ReadOnly);
@@ -62,7 +62,7 @@ fn mem_04_of_two_halves_the_one_with_the_first_voter_goes_on() {
     assert!(without.iter().all(|number| moot.texts(*number).is_empty()));
 }
 
-/// What was handed in while the key was pending was accepted: it is neither sent in a minority's
+/// A message handed in while the key was pending was accepted: it is neither sent in a minority's
 /// view nor dropped.
 #[test]
 fn mem_04_what_waits_for_a_key_waits_for_a_quorum_too() {
@@ -83,9 +83,9 @@ fn mem_04_what_waits_for_a_key_waits_for_a_quorum_too() {
     }
 }
 
-/// The side is judged anew at every entry. One message is ordered after the entry that leaves this
-/// view without a quorum: a minority that may read reads it, a minority that must stop does not;
-/// nobody sends more.
+/// The side is judged again at every entry. One message is ordered after the entry that leaves this
+/// view without a quorum. A minority that may read reads it, and a minority that must stop does
+/// not; no member sends anything further.
 #[test]
 fn mem_04_a_minority_that_must_stop_reads_nothing_either() {
     for minority in [Minority::Continue, Minority::ReadOnly, Minority::Stop] {
@@ -114,8 +114,8 @@ fn mem_04_a_minority_that_must_stop_reads_nothing_either() {
     }
 }
 
-/// The other way round: an entry makes voters of those who are here, and what they hold goes out in
-/// the same view.
+/// The other way round: an entry makes voters of the members here, and the messages that they hold
+/// go out in the same view.
 #[test]
 fn mem_04_an_entry_can_give_a_quorum_back() {
     let (mut moot, mut dice) = moot(5, Minority::ReadOnly);

@@ -1,5 +1,5 @@
-//! MEM-06: keys are renewed by use, by age and on demand, under traffic, and nothing is lost or
-//! sealed beyond its limit.
+//! MEM-06: keys are renewed by use, by age and on demand, under traffic. Nothing is lost, and
+//! nothing is sealed beyond a key's limit.
 
 use crate::common::Moot;
 use crate::common::people::Dice;
@@ -15,7 +15,7 @@ fn epoch(moot: &Moot, who: usize) -> String {
     moot.chairs[who].member.status(Instant(0)).epoch.unwrap()
 }
 
-/// Everybody heard all that was said, once, in one order.
+/// Every member received everything that was sent, once, in one order.
 fn nothing_is_lost(moot: &Moot, said: usize) {
     moot.is_well().unwrap();
     for who in 0..SEATS {
@@ -25,7 +25,7 @@ fn nothing_is_lost(moot: &Moot, said: usize) {
     }
 }
 
-/// What one member sealed, by epoch: of each at most the limit.
+/// How much one member sealed: in each epoch at most the limit.
 fn sealed_within(moot: &Moot, who: usize, most: u64) -> usize {
     let counts: BTreeMap<_, u64> = moot.sealed_by_epoch(who);
     assert!(counts.values().all(|count| *count <= most), "{counts:?}");
@@ -42,8 +42,8 @@ fn mem_06_an_epoch_ends_before_its_limit_and_no_message_is_lost() {
         moot.settle(&mut dice);
         let mut said = 0;
         for _ in 0..6 {
-            // More at once than an epoch lets pass: the rest waits for the next key, and that is
-            // asked for by itself.
+            // More at once than an epoch allows: the rest waits for the next key, which is asked
+            // for automatically.
             for _ in 0..dice.below(30) {
                 moot.send(dice.below(SEATS), "a word");
                 said += 1;
@@ -80,7 +80,7 @@ fn mem_06_an_old_key_is_renewed_by_one_and_by_the_next_if_that_one_does_not() {
         let second = epoch(&moot, 0);
         assert!(second != first && (1..SEATS).all(|who| epoch(&moot, who) == second));
 
-        // The first sleeps: the second asks a step later.
+        // The first member sleeps: the second asks a step later.
         moot.now = moot.now + EPOCH_AGE + STEP_DEADLINE;
         moot.wake(1);
         moot.settle(&mut dice);

@@ -1,5 +1,5 @@
-//! MEM-03 and what it stands on: the roster loses members at any place in the order, alone or
-//! several at once, with others who leave and join; who stays meets in a view of those who stay,
+//! MEM-03 and what it rests on: the roster loses members at any place in the order, one or several
+//! at once, while others leave and join. The members that stay meet in a view of exactly them,
 //! under a key that nobody else has.
 
 use crate::common::Moot;
@@ -23,7 +23,7 @@ fn members(of: &[usize]) -> Vec<MemberId> {
     members
 }
 
-/// Says everything that this member has to say, if it may be heard.
+/// Sends everything that this member has to send, if its messages may be ordered.
 fn speak(moot: &mut Moot, number: usize) {
     while moot.speak(number) {}
 }
@@ -32,8 +32,8 @@ fn listen(moot: &mut Moot, number: usize) {
     while moot.listen(number) {}
 }
 
-/// Settles; all of `stay` are in one view, all of `gone` were told once, and what one says all
-/// hear.
+/// Settles. All of `stay` are in one view, all of `gone` were told once, and what one member sends
+/// all receive.
 fn ends_well(moot: &mut Moot, dice: &mut Dice, stay: &[usize], gone: &[usize]) {
     moot.settle(dice);
     moot.is_well().unwrap();
@@ -52,8 +52,8 @@ fn ends_well(moot: &mut Moot, dice: &mut Dice, stay: &[usize], gone: &[usize]) {
     }
 }
 
-/// A word for the next view is on its way when an entry takes one of that view off the roster, and
-/// no notice says so yet: the view comes, without a key, and goes.
+/// A message for the next view is on its way when an entry removes a member of that view from the
+/// roster, and no notice says so yet: the view comes without a key, and goes.
 #[test]
 fn two_expulsions_land_together_while_a_word_is_on_its_way() {
     let (mut moot, mut dice) = moot(4, 4);
@@ -138,8 +138,8 @@ fn one_is_expelled_one_leaves_one_joins_at_once() {
     }
 }
 
-/// The entry comes after k words of the new view were ordered: among its flush, its agreement and
-/// its confirmations.
+/// The entry comes after k messages of the new view were ordered: among its flush, its agreement
+/// and its confirmations.
 #[test]
 fn an_expulsion_at_every_place_between_a_view_and_its_key() {
     for gathers in [false, true] {
@@ -161,8 +161,8 @@ fn an_expulsion_at_every_place_between_a_view_and_its_key() {
     }
 }
 
-/// An entry without its notice: nothing is sealed any more that the expelled could open; it is sent
-/// under the next key.
+/// An entry without its notice: nothing is sealed any more that the expelled member could open; it
+/// is sent under the next key.
 #[test]
 fn mem_03_nothing_is_sealed_for_the_expelled_from_the_entry_on() {
     let (mut moot, mut dice) = moot(3, 3);
@@ -185,8 +185,8 @@ fn mem_03_nothing_is_sealed_for_the_expelled_from_the_entry_on() {
     assert!(careless.no_key_for_the_gone().is_err(), "the judge sees it");
 }
 
-/// Its own transcript puts a member out, whether its node says so or not; what it held is reported;
-/// the node's word, when it comes, is no second removal.
+/// Its own transcript puts a member out, whether or not its node says so. The messages that it held
+/// are reported. When the node reports the removal, that is no second removal.
 #[test]
 fn mem_03_the_expelled_is_out_by_its_own_transcript() {
     let (mut moot, mut dice) = moot(3, 3);
@@ -206,8 +206,8 @@ fn mem_03_the_expelled_is_out_by_its_own_transcript() {
     assert_eq!(moot.view(1).unwrap().1, members(&[1, 2]), "no way back but through the door");
 }
 
-/// Random schedules: expulsions, admissions, leaves, joins, sends, splits and meetings, heard and
-/// said in any order.
+/// Random schedules: expulsions, admissions, leaves, joins, sends, splits and meetings, received
+/// and sent in any order.
 #[test]
 fn whatever_happens_all_who_stay_meet() {
     let many = std::env::var("FOLKMOOT_SCHEDULES").ok().and_then(|text| text.parse().ok()).unwrap_or(40);

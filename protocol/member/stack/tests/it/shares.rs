@@ -1,7 +1,6 @@
-//! Shares of the group's key on the disk of one who was expelled: erased when it hears of it, and
-//! when it starts if it was stopped between the two.
-//! Method: real members on one perfect order, each with a disk; decisions are made with everybody's
-//! keys.
+//! Shares of the group's key on the disk of an expelled member: they are erased when it learns of
+//! its expulsion, or when it starts, if it was stopped between the two. Method: real members on one
+//! perfect order, each with a disk; decisions are made with everybody's keys.
 
 use crate::common::people::{Dice, NOW, PEOPLE, decide, expulsion, id};
 use bytes::Bytes;
@@ -12,7 +11,7 @@ use folkmoot_member::{Config, Member};
 use std::collections::BTreeMap;
 
 const SEATS: usize = 4;
-/// Long enough to found a key and to share it anew.
+/// Long enough to found a key and to share it again.
 const SECONDS: u64 = 12;
 
 struct Town {
@@ -49,7 +48,7 @@ impl Town {
         town
     }
 
-    /// From its disk, with what its node knows of the transcript by now.
+    /// Started from its disk, with what its node knows of the transcript by now.
     fn start(&mut self, who: usize) {
         let config = Config::new(PEOPLE[who].clone(), self.charter.clone());
         let stored: Vec<(StoreKey, Bytes)> = self.disks[who].clone().into_iter().collect();
@@ -79,7 +78,7 @@ impl Town {
         }
     }
 
-    /// Carries everything that is said to all who run.
+    /// Delivers everything that is sent to all running members.
     fn settle(&mut self) {
         loop {
             let next = self.members.iter_mut().enumerate().find_map(|(who, member)| {
@@ -143,8 +142,8 @@ fn the_expelled_erase_their_shares_when_they_hear_of_it() {
     }
 }
 
-/// Its node has the entry; the member was stopped before it had acted on it. That its disk comes
-/// back older changes nothing.
+/// Its node has the entry; the member was stopped before it acted on it. It makes no difference
+/// that an older copy of its disk comes back.
 #[test]
 fn the_expelled_erase_their_shares_when_they_start() {
     let mut town = Town::founded(Scheme::Frost);

@@ -1,4 +1,4 @@
-//! Bounds, and the places at which every node refuses alike. One node, fed by hand.
+//! Bounds, and the places at which every node refuses alike. The test plays the ring for one node.
 
 use bytes::Bytes;
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
@@ -92,7 +92,7 @@ fn grp_06_a_member_lives_on_one_node() {
     fed.join(OTHER, member(1), GROUP);
     fed.join(ME, member(1), GROUP);
     assert_eq!(fed.refusals(), [JoinRefusal::Busy]);
-    // Where two States claim it, the first node in order has it.
+    // If two States claim it, the first node in order has it.
     let stamp = Stamp { ring_seq: 0, order: 0 };
     let claim = || {
         let members = vec![Joined { member: member(1), stamp }];

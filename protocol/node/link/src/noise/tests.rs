@@ -60,8 +60,8 @@ fn another_ring_is_not_understood_and_small_points_are_refused() {
     }
 }
 
-/// LINK-23: the first bytes of a hybrid message 1 are a classical one; who answers it so is not
-/// understood, nor the other way.
+/// LINK-23: a hybrid message 1 begins like a classical one. Anyone who answers it as the other form
+/// is not understood, in either direction.
 #[test]
 fn link_23_a_handshake_of_one_form_is_none_of_the_other() {
     let mut hybrid = side(Exchange::Hybrid, true, 1);
@@ -74,7 +74,7 @@ fn link_23_a_handshake_of_one_form_is_none_of_the_other() {
     assert!(side(Exchange::Hybrid, false, 1).read(&hello).is_err());
 }
 
-/// LINK-23: message 1 with any byte altered ends in different hashes: the reply to it does not
+/// LINK-23: if any byte of message 1 is altered, the two hashes differ, and the reply does not
 /// open.
 #[test]
 fn link_23_every_byte_of_a_hybrid_hello_counts() {
@@ -85,7 +85,8 @@ fn link_23_every_byte_of_a_hybrid_hello_counts() {
         bad[at] ^= 1;
         let mut answerer = side(Exchange::Hybrid, false, 1);
         answerer.read(&bad).unwrap();
-        // A key with a coefficient out of range is refused; any other is answered in vain.
+        // A key with a coefficient out of range is refused; to any other key the answer does not
+        // open.
         let reply = answerer.write(b"two");
         assert!(reply.is_err() || dialler.read(&reply.unwrap()).is_err(), "byte {at}");
     }
@@ -166,8 +167,8 @@ fn keys(mut dialler: Handshake, mut answerer: Handshake) -> Option<(Key, Key)> {
     Some(keys)
 }
 
-/// LINK-23: who knows every X25519 secret and lacks one bit of ML-KEM's reads nothing of who
-/// answers; and with all else the same, another secret of ML-KEM gives other keys.
+/// LINK-23: an attacker that knows every X25519 secret but lacks one bit of ML-KEM's reads nothing
+/// from the answerer. With everything else the same, another ML-KEM secret gives other keys.
 #[test]
 fn link_23_the_keys_come_from_both_secrets() {
     let honest = |initiator| side(Exchange::Hybrid, initiator, 1);

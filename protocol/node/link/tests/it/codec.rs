@@ -1,5 +1,5 @@
-//! Every message: round trip; and cut, lengthened or altered bytes give a typed error or another
-//! legal value, never a panic.
+//! Every message survives the round trip. Bytes that are cut, lengthened or altered give a typed
+//! error or another legal value, never a panic.
 
 use bytes::Bytes;
 use folkmoot_base::{Blob, DecodeError, codec};
@@ -42,8 +42,8 @@ fn control() -> impl Strategy<Value = Control> {
     ]
 }
 
-/// Decodes every cut, every lengthening, every flipped bit; what decodes must encode to what was
-/// given.
+/// Decodes every cut, every lengthening and every flipped bit. Whatever decodes must encode to the
+/// bytes that were given.
 fn mistreat<T>(
     good: &[u8],
     decode: impl Fn(&[u8]) -> Result<T, DecodeError>,
@@ -77,7 +77,7 @@ proptest! {
         let encode = |value: &Datagram| value.encode().to_vec();
         let head = &bytes[..bytes.len().min(80)];
         mistreat(head, |bytes| match Datagram::decode(&Bytes::copy_from_slice(bytes)) {
-            // The body of a Data datagram is its seal's.
+            // The body of a Data datagram is checked by its seal.
             Ok(Datagram::Data { .. }) => Err(DecodeError::Malformed),
             other => other,
         }, encode);
@@ -102,7 +102,7 @@ proptest! {
         mistreat(&bytes, codec::decode::<Proof>, codec::encode);
     }
 
-    /// Any bytes are pieces to their end, or an error; never a panic, never an endless loop.
+    /// Any bytes give pieces to the end, or an error; never a panic, never an endless loop.
     #[test]
     fn link_12_any_bytes_are_pieces_or_an_error(bytes in prop::collection::vec(0..12_u8, 0..200)) {
         let mut rest = Bytes::from(bytes);
@@ -114,7 +114,7 @@ proptest! {
     }
 }
 
-/// LINK-01: a Hybrid Hello has its one length or none, a Refusal asks for what there is.
+/// LINK-01: a Hybrid Hello has its one length or is empty; a Refusal asks for a form that exists.
 #[test]
 fn link_01_hybrid_hellos_and_refusals_have_their_lengths() {
     let hello = |length| Datagram::HybridHello { from: 7, cookie: [1; 16], noise: vec![2; length].into() };

@@ -1,5 +1,5 @@
-//! The promise: a frame says who sent it, unchanged, at most once, on a channel that its sender may
-//! use; and what outsiders and guests do costs bounded state.
+//! The promise: a frame names its true sender, is unchanged, comes at most once, and comes on a
+//! channel that its sender may use. What outsiders and guests do costs bounded state.
 
 use crate::common::{Named, Net, certificate_of, config, node_of, place};
 use bytes::Bytes;
@@ -20,7 +20,7 @@ fn down(node: u8, cause: DownCause) -> Output {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the network does, what arrives was sent, by whom it says, once.
+    /// Whatever the network does: what arrives was sent by the named sender, and arrives once.
     #[test]
     fn frames_arrive_unchanged_at_most_once(
         seed in 1..u64::MAX,
@@ -207,7 +207,7 @@ fn link_14_guests_are_few_bytes() {
     assert!((60..80).contains(&count(Channel::Admission)), "{}", count(Channel::Admission));
     assert!((250..290).contains(&count(Channel::Transcript)), "{}", count(Channel::Transcript));
     assert!(net.parties[0].links.counters().too_much > 800);
-    // Whom we dialled is not limited.
+    // Limits do not hold for a peer that we dialled.
     for _ in 0..600 {
         net.send(0, node_of(2), Channel::Transcript, &[2; 1_000]).unwrap();
     }
@@ -258,7 +258,7 @@ fn link_15_an_idle_link_stays_up_and_a_silent_one_goes_down_in_time() {
 
 #[test]
 fn link_08_a_peer_that_lost_its_association_is_found_again() {
-    // Node 1 hears node 2; node 2 hears nothing, gives up, and dials anew once the way is free.
+    // Node 1 hears node 2. Node 2 hears nothing, gives up, and dials again once the path is free.
     for cut in [(0, 1), (1, 0)] {
         let mut net = Net::pair();
         net.cut.insert((place(cut.0), place(cut.1)));

@@ -1,4 +1,4 @@
-//! Who gets a link, and what it takes: cookies, proofs, restarts, dials from both sides.
+//! Who gets a link, and what it costs: cookies, proofs, restarts, dials from both sides.
 
 use crate::common::{Named, Net, certificate_of, config, node_of, place};
 use bytes::Bytes;

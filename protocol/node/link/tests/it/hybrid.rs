@@ -1,5 +1,5 @@
-//! Handshakes with ML-KEM-768: both ends agree or nobody comes up; nothing that anybody says makes
-//! one weaker.
+//! Handshakes with ML-KEM-768: either both ends agree on the keys or no link comes up, and no
+//! message can make a link weaker.
 
 use crate::common::{Named, Net, config, node_of, place};
 use bytes::Bytes;
@@ -58,8 +58,8 @@ fn hybrid_links_come_up_over_bad_networks_and_from_both_sides() {
     }
 }
 
-/// LINK-02: a Hello with an address that does not answer costs no state and gets back no more than
-/// it is, however short.
+/// LINK-02: a Hello from an address that does not answer costs no state, and gets no answer longer
+/// than itself, however short it is.
 #[test]
 fn link_02_a_hybrid_hello_without_cookie_leaves_no_state() {
     let mut net = net([Hybrid, Hybrid]);
@@ -72,7 +72,7 @@ fn link_02_a_hybrid_hello_without_cookie_leaves_no_state() {
             assert!(net.log[before].2.len() <= hello.len(), "a cookie is no amplifier");
         }
     }
-    // An empty one with a good cookie asks for that cookie again, no more.
+    // An empty Hello with a good cookie only gets that cookie again.
     let Ok(Datagram::Retry { cookie, .. }) = Datagram::decode(&net.log.last().unwrap().2) else { panic!() };
     let hello = Datagram::HybridHello { from: 5, cookie, noise: Bytes::new() }.encode();
     net.input(0, Input::Datagram { from: place(77), bytes: hello }).unwrap();
@@ -80,7 +80,7 @@ fn link_02_a_hybrid_hello_without_cookie_leaves_no_state() {
     assert_eq!(net.parties[0].links.poll_timeout(), None, "nothing to forget");
 }
 
-/// LINK-04: the bounds hold for hybrid handshakes, those of keys that are none among them.
+/// LINK-04: the bounds hold for hybrid handshakes, including those with invalid keys.
 #[test]
 fn link_04_a_flood_of_hybrid_handshakes_is_bounded_and_does_not_stop_others() {
     let mut net = net([Hybrid, Hybrid]);
@@ -103,8 +103,8 @@ fn link_04_a_flood_of_hybrid_handshakes_is_bounded_and_does_not_stop_others() {
     assert_eq!(net.parties[0].ups(), 1, "the oldest half-open made room");
 }
 
-/// LINK-21, LINK-22: the two forms do not link, whoever dials; the answerer says why and counts it,
-/// the dialler tells it once and dials on as it did, to its own end.
+/// LINK-21, LINK-22: the two forms do not link, whoever dials. The answerer says why and counts it.
+/// The dialler reports it once, and dials on as before until it gives up.
 #[test]
 fn link_21_a_handshake_of_the_other_form_is_refused_with_the_reason() {
     for (dialler, answerer, kind) in [(Classical, Hybrid, 6), (Hybrid, Classical, 1)] {
@@ -126,7 +126,7 @@ fn link_21_a_handshake_of_the_other_form_is_refused_with_the_reason() {
         });
         assert!(end.unwrap().contains("ML-KEM-768"), "the end of the dial says why");
         assert!(net.parties[0].heard.contains(&Output::Unreached { at: place(1), node: None }));
-        // Nobody who is not there is made to say more than was said in its name; nothing is kept.
+        // An absent node is not made to send more than was sent in its name, and nothing is kept.
         for (_, to, bytes) in net.log.iter().filter(|(_, _, bytes)| bytes[1] == 7) {
             assert_eq!((*to, bytes.len()), (place(1), 7));
         }
@@ -134,7 +134,7 @@ fn link_21_a_handshake_of_the_other_form_is_refused_with_the_reason() {
     }
 }
 
-/// LINK-22: a forged Refusal, as anybody on the path may write it, stops no dial and weakens none.
+/// LINK-22: a forged Refusal, as anyone on the path may write it, stops no dial and weakens none.
 #[test]
 fn link_22_a_forged_refusal_stops_and_weakens_nothing() {
     for (own, asks) in [(Hybrid, Classical), (Classical, Hybrid)] {
@@ -167,8 +167,8 @@ fn link_22_a_forged_refusal_stops_and_weakens_nothing() {
     }
 }
 
-/// LINK-23: whichever byte of whichever datagram of the handshake is altered, nobody comes up with
-/// keys that the other has not; and when no more is altered, both come up.
+/// LINK-23: whichever byte of whichever datagram of the handshake is altered, no node comes up with
+/// keys that the other does not have. When nothing is altered any more, both come up.
 #[test]
 fn link_23_altered_handshakes_bring_nobody_up_with_other_keys_and_heal() {
     let mut honest = net([Hybrid, Hybrid]);
@@ -194,8 +194,8 @@ fn link_23_altered_handshakes_bring_nobody_up_with_other_keys_and_heal() {
             }
             assert!(spoilt, "datagram {number}");
             net.run_ms(3);
-            // Whoever is up by now has keys that the other has, or hears nothing and is heard by
-            // nobody.
+            // A node that is up by now either has the same keys as the other, or hears nothing and
+            // is heard by nobody.
             for from in 0..2 {
                 let _ = net.send(from, node_of(2 - from as u8), Channel::Ring, b"x");
             }

@@ -1,5 +1,5 @@
-//! Every frame survives the round trip; cut, lengthened and altered input gives a typed error or a
-//! legal frame, no panic.
+//! Every frame survives the round trip. Input that is cut, lengthened or altered gives a typed
+//! error or a legal frame, and no panic.
 
 use bytes::Bytes;
 use folkmoot_base::limits::{FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX, NODES_MAX};

@@ -1,4 +1,5 @@
-//! What the ring promises, one scenario each; the random schedules are in schedules.rs.
+//! What the ring promises, with one scenario for each promise; the random schedules are in
+//! schedules.rs.
 
 use crate::harness::{Event, Rng, World, check, node};
 use bytes::Bytes;
@@ -90,7 +91,7 @@ fn large_messages_cross_a_lossy_network_whole() {
     check::all(&world).unwrap();
 }
 
-/// A message cut short by a change of configuration is sent again whole, and delivered once.
+/// A message cut short by a change of configuration is sent again as a whole, and delivered once.
 #[test]
 fn a_half_sent_message_is_sent_again_in_the_next_configuration() {
     let mut world = whole(3, 6);
@@ -103,8 +104,8 @@ fn a_half_sent_message_is_sent_again_in_the_next_configuration() {
     check::all(&world).unwrap();
 }
 
-/// Cut after half of the nodes got a safe packet: nobody delivers it as regular unless everybody
-/// has it.
+/// A cut after half of the nodes got a safe packet: no node delivers it as regular unless every
+/// node has it.
 #[test]
 fn a_safe_message_that_half_have_is_not_delivered_as_safe() {
     for seed in 0..20 {
@@ -218,8 +219,8 @@ fn rule_broken_by(hears: Vec<NodeId>, wants: Vec<NodeId>) -> &'static str {
     }
 }
 
-/// A restart from an older disk: the nonce keeps its configurations apart, and peers teach it the
-/// number.
+/// A restart from an older disk: the nonce keeps the node's configurations apart, and the peers
+/// tell it the number.
 #[test]
 fn a_restart_from_an_old_disk_meets_again() {
     let mut world = whole(3, 11);

@@ -1,4 +1,4 @@
-//! Every broken ring is caught by a check: a checker that catches nothing proves nothing.
+//! A check catches every broken ring: a checker that catches nothing proves nothing.
 
 use crate::harness::play::play;
 use folkmoot_base::Danger;

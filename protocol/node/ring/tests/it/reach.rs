@@ -1,12 +1,12 @@
-//! Where not everybody hears everybody: who goes with whom, how soon, that it stays so, and how it
-//! ends. The times are those that docs/protocol/ring.md states.
+//! Rings if not every node hears every other: who goes with whom, how soon, that it stays so, and
+//! how it ends. The times are those that docs/protocol/ring.md states.
 
 use crate::harness::{Event, Rng, World, check};
 use core::time::Duration;
 use folkmoot_base::Service;
 use std::collections::BTreeSet;
 
-/// From a cut to rings in which all hear one another.
+/// From a cut to rings in which all nodes hear one another.
 const PEACE: u64 = 5_000;
 /// From the moment all links are up to one ring.
 const MERGE: Duration = Duration::from_secs(2);
@@ -85,7 +85,7 @@ fn ring_14_one_way_is_no_way() {
     }
 }
 
-/// The links say that all is well, but nothing of the ring's comes through between two of three.
+/// The links report no fault, but between two of three nodes no frame of the ring gets through.
 #[test]
 fn ring_14_who_is_linked_but_silent_is_not_heard() {
     let mut world = whole(3, 70);
@@ -98,7 +98,8 @@ fn ring_14_who_is_linked_but_silent_is_not_heard() {
     check::all(&world).unwrap();
 }
 
-/// Whatever is cut, and while messages flow: peace, nothing flaps, and one ring when it is over.
+/// Whatever is cut while messages flow: peace comes, no ring flaps, and there is one ring when it
+/// is over.
 #[test]
 fn ring_17_any_cuts_end_in_rings_that_stand() {
     for seed in 0..30 {
@@ -128,8 +129,9 @@ fn ring_17_any_cuts_end_in_rings_that_stand() {
     }
 }
 
-/// The case that a simulated run found: one roster lacks a newcomer whom the others have. The ring
-/// forms without one of the two, whoever knows whom, and with both as soon as the entry has come.
+/// A case from a simulated run: one roster lacks a newcomer that the others have. A ring forms
+/// without one of the two, whichever rosters have the newcomer, and with both as soon as the entry
+/// has come.
 #[test]
 fn ring_09_nobody_is_in_a_ring_with_whom_its_roster_refuses() {
     for refusals in [vec![(3, 2)], vec![(2, 3)], vec![(3, 2), (1, 3)], vec![(0, 1), (1, 2), (2, 3)]] {
@@ -148,7 +150,7 @@ fn ring_09_nobody_is_in_a_ring_with_whom_its_roster_refuses() {
     }
 }
 
-/// A roster drops somebody while the ring stands, while one is formed, at one node before the
+/// A roster drops a node while the ring stands, or while one is formed, and at one node before the
 /// others.
 #[test]
 fn ring_09_a_roster_that_changes_in_the_middle_stops_nobody() {
@@ -169,7 +171,7 @@ fn ring_09_a_roster_that_changes_in_the_middle_stops_nobody() {
 
 #[test]
 fn ring_17_a_ring_that_stands_is_left_for_a_larger_one_only() {
-    // 0 hears 1 alone; 1 and 2 are together before 0 comes.
+    // 0 hears only 1; 1 and 2 are together before 0 comes.
     let mut world = World::new(3, 90, None);
     world.crash(0);
     world.settle(Duration::from_secs(5)).unwrap();
@@ -179,7 +181,7 @@ fn ring_17_a_ring_that_stands_is_left_for_a_larger_one_only() {
     world.ms(PEACE);
     assert_eq!(rings(&world), expected([&[0], &[1, 2]]), "as many, though with smaller ids");
     assert_eq!(world.installed(), before + 1, "those who stood were not disturbed");
-    // 3 and 4 come, whom 1 hears and 2 does not: 1 leaves 2 for the two, after a while.
+    // 3 and 4 come, which 1 hears and 2 does not: after a while 1 leaves 2 for those two.
     let mut world = World::new(5, 91, None);
     [3, 4].into_iter().for_each(|i| world.crash(i));
     cut(&mut world, &[(0, 1), (0, 2), (0, 3), (0, 4), (2, 3), (2, 4)]);
@@ -191,8 +193,8 @@ fn ring_17_a_ring_that_stands_is_left_for_a_larger_one_only() {
     keeps(&mut world);
 }
 
-/// A link that comes and goes takes the others through a few configurations, and fewer as it goes
-/// on.
+/// A link that goes up and down takes the other nodes through a few configurations, and through
+/// fewer as it goes on.
 #[test]
 fn ring_19_an_unsteady_link_is_held_off() {
     let mut world = whole(3, 95);
@@ -208,14 +210,14 @@ fn ring_19_an_unsteady_link_is_held_off() {
         world.installed() - before
     };
     let (first, later) = (round(&mut world), round(&mut world));
-    // Not held off, each time would cost three installations to part and three to merge.
+    // If it were not held off, each time would cost three installations to part and three to merge.
     assert!(first < 60 / 2 && later * 2 <= first, "{first}, then {later}");
     world.settle(Duration::from_secs(10)).expect("it holds in the end");
     check::all(&world).unwrap();
 }
 
-/// One gets no packets, or nobody gets those of one, though tokens pass: the others go on without
-/// it.
+/// One node gets no packets, or nobody gets those of one node, although tokens pass: the others go
+/// on without it.
 #[test]
 fn ring_20_who_stops_all_progress_is_left_out() {
     let others = |world: &World| -> usize {

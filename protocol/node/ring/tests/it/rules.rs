@@ -1,7 +1,7 @@
-//! One test per rule on what a peer sends: illegal input is refused or ignored, and the ring is as
-//! it was.
+//! One test for each rule on what a peer sends: illegal input is refused or ignored, and the ring
+//! is as it was.
 //!
-//! The peer is played by hand: `ME` is the node under test, `PEER` represents every ring of the
+//! The test plays the peer: `ME` is the node under test, and `PEER` represents every ring of the
 //! two.
 
 use crate::harness::{Rng, node};
@@ -27,12 +27,12 @@ struct Pair {
     seq: u64,
 }
 
-/// The whole state but for the count of refusals.
+/// The whole state except the count of refusals.
 fn picture(ring: &Ring) -> String {
     format!("{ring:?}").replace(&format!("refused: {}", ring.status().refused_frames), "")
 }
 
-/// A JOIN of the peer, gathering, that wants all whom it hears.
+/// A JOIN of the peer while it gathers; it wants all nodes that it hears.
 fn join(number: u64, hears: &[usize]) -> Join {
     let hears: Vec<NodeId> = hears.iter().map(|i| node(*i)).collect();
     Join { wants: hears.clone(), hears, bound: 0, number, ring_seq: 5, current: None, last: None }
@@ -84,7 +84,7 @@ impl Pair {
         pair
     }
 
-    /// Takes the first COMMIT; gives what this node brings.
+    /// Takes the first COMMIT; returns what this node brings.
     fn committed(&mut self, old_ring: OldRing) -> OldRing {
         let first = self.commit(vec![old_ring], 1);
         self.takes_quietly(Control::Commit(first));
@@ -99,7 +99,7 @@ impl Pair {
         *sent.unwrap().old_ring(&node(ME)).unwrap()
     }
 
-    /// In a configuration with the peer; `recovered` is what the peer sent of an old ring. Gives
+    /// In a configuration with the peer; `recovered` is what the peer sent of an old ring. Returns
     /// what was delivered on the way.
     fn installed(old_ring: OldRing, recovered: Option<Bytes>) -> (Self, Vec<Bytes>) {
         let mut pair = Self::recovering(old_ring);
@@ -142,14 +142,14 @@ impl Pair {
         }
     }
 
-    /// The peer passes the token; all is with everybody. Gives what was delivered.
+    /// The peer passes the token; every node has all packets. Returns what was delivered.
     fn passes(&mut self) -> Vec<Bytes> {
         let token = self.token();
         self.token_seq += 2;
         self.sends(Control::Token(token).encode())
     }
 
-    /// A legal frame of the peer. Gives what was delivered.
+    /// A legal frame of the peer. Returns what was delivered.
     fn sends(&mut self, frame: Bytes) -> Vec<Bytes> {
         self.ring.frame(self.now, node(PEER), frame, &mut Rng(1)).unwrap();
         let payload =
@@ -170,7 +170,7 @@ impl Pair {
         std::iter::from_fn(|| self.ring.poll_output()).collect()
     }
 
-    /// The rule that `frame` breaks; nothing has changed.
+    /// The rule that `frame` breaks; the state has not changed.
     fn breaks(&mut self, from: usize, frame: Bytes) -> &'static str {
         let before = picture(&self.ring);
         let refused = self.ring.frame(self.now, node(from), frame, &mut Rng(1));
@@ -269,7 +269,7 @@ fn ring_09_only_the_agreed_set_is_committed_at_our_turn_and_with_our_entry() {
     assert_eq!(pair.ring.status().phase, Phase::Recover);
 }
 
-/// The same packet counts if its sender comes from our old configuration, and does not otherwise.
+/// The same packet counts if its sender comes from our old configuration, and otherwise does not.
 #[test]
 fn ring_11_recovered_packets_count_from_survivors_only() {
     let old = Pair::alone().id;
@@ -314,7 +314,7 @@ fn ring_13_a_join_older_than_one_heard_is_stale() {
     assert_eq!(pair.ring.status().phase, Phase::Gather);
     let older = join(4, &[PEER]);
     pair.ignores(Control::Join(older.clone()));
-    // A new life of the link counts anew.
+    // A new process behind the link counts afresh.
     pair.ring.peer(pair.now, node(PEER), false);
     pair.ring.peer(pair.now, node(PEER), true);
     pair.outputs();
@@ -323,7 +323,8 @@ fn ring_13_a_join_older_than_one_heard_is_stale() {
     assert_ne!(picture(&pair.ring), before);
 }
 
-/// Somebody outside asks, whom the peer does not hear: it is told so at once, and the ring goes on.
+/// An outsider that the peer does not hear asks for us: it is told so at once, and the ring goes
+/// on.
 #[test]
 fn ring_18_who_asks_from_outside_is_told_that_the_ring_stands() {
     let mut pair = Pair::together();
@@ -345,7 +346,7 @@ fn ring_18_who_asks_from_outside_is_told_that_the_ring_stands() {
     assert_eq!((answer.bound, &answer.wants), (1, &vec![node(PEER), node(ME)]));
     assert_eq!(answer.hears, [node(PEER), node(ME), node(OUTSIDER)]);
     assert_eq!(pair.ring.status().phase, Phase::Operational);
-    // Not more often than makes sense, and not to who stands elsewhere and hears us.
+    // No answer more often than is useful, and none to a node that stands elsewhere and hears us.
     pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(ask).encode(), &mut Rng(1)).unwrap();
     pair.now = pair.now + Duration::from_millis(100);
     let stands = Join { wants: vec![node(OUTSIDER)], bound: 1, ..join(2, &[ME, OUTSIDER]) };
@@ -354,7 +355,7 @@ fn ring_18_who_asks_from_outside_is_told_that_the_ring_stands() {
     pair.passes();
 }
 
-/// What is submitted while the peer's illegal frames come is ordered all the same.
+/// A message that is submitted while the peer's illegal frames come is ordered all the same.
 #[test]
 fn refusals_do_not_stop_the_ring() {
     let mut pair = Pair::together();

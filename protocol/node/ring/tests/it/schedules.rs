@@ -1,10 +1,10 @@
-//! Whatever the network does, the ring keeps extended virtual synchrony, and when it heals all meet
-//! again.
+//! Whatever the network does, the ring keeps extended virtual synchrony, and when the network heals
+//! all nodes meet again.
 
 use crate::harness::play::play;
 
-/// `RING_SEED=first RING_COUNT=n` plays others; `RING_TRACE=1` prints the transcript of a failing
-/// one.
+/// `RING_SEED=first RING_COUNT=n` plays other schedules; `RING_TRACE=1` prints the transcript of a
+/// failing one.
 #[test]
 fn random_schedules_keep_every_promise() {
     let number =

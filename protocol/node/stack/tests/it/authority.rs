@@ -1,10 +1,10 @@
-//! The authority's node: linked to all members as if it were one, on no ring.
+//! The authority's node: linked to all members as a member's node would be, but on no ring.
 
 use crate::net::hollow::Hollow;
 use crate::net::{Dice, Net, charter_under, person, seconds};
 use folkmoot_base::Instant;
 
-/// Three founders, and the authority, which knows the first alone.
+/// Three founders, and the authority, which knows only the first.
 fn group(seed: u64) -> Net {
     let mut net = Net::new(3, seed);
     net.authority = Some(4);
@@ -26,15 +26,15 @@ fn node_08_the_authoritys_node_finds_all_members_and_is_on_no_ring() {
     net.ms(seconds(10));
     assert!(net.together(&[0, 1, 2]), "and stay so: {}", net.told());
     assert_eq!(net.ring(4), Some(vec![4]), "alone");
-    // Its links carry what a member's carry: no frame of it was out of turn or too much.
+    // Its links carry what a member's links carry: none of its frames was out of turn or too much.
     for who in 0..3 {
         let counters = net.node(who).link_counters();
         assert_eq!((counters.out_of_turn, counters.too_much), (0, 0));
     }
 }
 
-/// One is admitted while it looks on, at a door that it was not told of: it follows, and finds the
-/// newcomer.
+/// A stranger is admitted through a contact that the authority was not told of. The authority
+/// follows the transcript, and finds the newcomer.
 #[test]
 fn node_08_it_follows_the_transcript_and_finds_who_is_admitted() {
     let mut net = group(7_100);
@@ -53,13 +53,13 @@ fn node_08_it_follows_the_transcript_and_finds_who_is_admitted() {
 fn node_08_members_find_the_authority_again_wherever_it_is_known() {
     let mut net = group(7_200);
     net.until(seconds(6), |net| (0..3).all(|who| linked(net, who, 4))).expect("all meet");
-    // It is started anew and knows nobody; a member dials it.
+    // It is started again and knows nobody; a member dials it.
     net.start(3, 4, &[]);
     let took = net.until(seconds(8), |net| (0..3).all(|who| linked(net, who, 4)));
     assert!(took.is_some(), "{}", net.told());
 }
 
-/// The authority's own software sends no such frame; this one takes the members for its ring.
+/// The authority's own software sends no such frame; this one treats the members as its ring.
 #[test]
 fn node_09_frames_of_the_ring_are_taken_from_the_rostered_alone() {
     let mut net = Net::new(3, 7_300);

@@ -1,5 +1,5 @@
-//! A term that is said to have ended before its time: nobody whose clock says otherwise takes that,
-//! and all take it when it has come.
+//! An entry says that a term ended before its time. No node whose clock says otherwise accepts it,
+//! and all accept it when the time has come.
 
 use crate::net::{NOW, Net, person, seconds};
 use folkmoot_attach::ToNode;
@@ -7,7 +7,7 @@ use folkmoot_base::UnixTime;
 
 const DAY: u64 = 86_400;
 
-/// Three founders, and who was voted in: all four in one ring, three of them with clocks.
+/// Three founders, and a member that was voted in: all four in one ring, three of them with clocks.
 fn four() -> Net {
     let mut net = Net::of(3, 5);
     assert!(net.until(seconds(5), |net| net.together(&[0, 1, 2])).is_some(), "{}", net.told());
@@ -19,7 +19,8 @@ fn four() -> Net {
     net
 }
 
-/// The third, whose program knows no clock, says that the term of the fourth was over at this time.
+/// The third member, whose program knows no clock, says that the term of the fourth was over at
+/// this time.
 fn end_of_term(net: &mut Net, time: UnixTime) {
     let transcript = net.node(2).transcript();
     let held = transcript.roster().member(&person(3).member()).unwrap();
@@ -48,7 +49,7 @@ fn node_10_a_term_is_not_over_before_its_time() {
     assert!(together.is_some(), "{}", net.told());
 }
 
-/// What is written over it waits with it, and everything else goes on.
+/// Entries that follow it wait with it, and everything else goes on.
 #[test]
 fn node_10_what_waits_holds_up_nothing_else() {
     let mut net = four();
@@ -60,7 +61,7 @@ fn node_10_what_waits_holds_up_nothing_else() {
     for who in [0, 1, 3] {
         assert!(net.is_member(who, 3) && net.is_member(who, 4), "{who}: {}", net.told());
     }
-    // One who hears of it all through who took it early.
+    // A newcomer that hears all of it from a node that accepted it early.
     net.start(3, 4, &[2]);
     net.clock(4, NOW);
     [0, 1, 3].iter().for_each(|who| net.part(4, *who));
@@ -93,9 +94,9 @@ fn node_10_a_clock_that_nobody_has_set_is_none() {
     assert!(gone.is_some(), "{}", net.told());
 }
 
-/// It says itself that its term is over, where nobody hears it; the others say so, too. What it
-/// brings as a guest is nothing new (NODE-11); once it is a member again it comes along, and all
-/// have the same.
+/// A member says itself that its term is over, where nobody hears it; the others say so, too. What
+/// it brings as a guest is nothing new (NODE-11). Once it is a member again, that entry is ordered
+/// too, and all have the same.
 #[test]
 fn node_11_who_comes_back_brings_its_own_word_along() {
     let mut net = four();

@@ -1,5 +1,5 @@
-//! Links by the form that the charter says: X25519 alone, or ML-KEM-768 as well; and what is told
-//! where two forms meet.
+//! Links by the form that the charter names: X25519 alone, or ML-KEM-768 as well; and what is
+//! reported if two forms meet.
 
 use crate::net::{Dice, Net, charter_with, locator, person, seconds};
 use folkmoot_attach::Ground as _;
@@ -10,7 +10,7 @@ fn refusals(net: &Net, who: usize) -> Vec<Refusal> {
     net.node(who).refusals(Instant(net.now))
 }
 
-/// Founders, a newcomer with the charter in hand, its admission: one ring, over hybrid links alone.
+/// Founders, a newcomer that has the charter, and its admission: one ring, over hybrid links only.
 #[test]
 fn a_ring_forms_and_admits_over_hybrid_links() {
     let mut net = Net::new(2, 9_000);
@@ -30,8 +30,8 @@ fn a_ring_forms_and_admits_over_hybrid_links() {
     }
 }
 
-/// Two who do not run on the same charter: each is told what the other asks for, whoever dials;
-/// nobody links.
+/// Two nodes that do not run on the same charter: each is told what the other asks for, whichever
+/// dials, and no link comes up.
 #[test]
 fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
     for hybrid in [false, true] {
@@ -55,12 +55,12 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
             assert_eq!(net.node(who).locator(&person(1 - who).node()), None);
             assert!(net.seats[&who].trace.iter().any(|line| line.contains("ML-KEM-768")));
         }
-        // It comes back with the right charter: linked, and nothing more is told of it.
+        // It comes back with the right charter: it is linked, and nothing more is reported of it.
         net.hybrid_links = hybrid;
         net.start(2, 1, &[0]);
         net.until(seconds(8), |net| net.together(&[0, 1])).expect("they meet");
         assert!(refusals(&net, 0).is_empty());
-        // And one who never does is forgotten a minute after it went.
+        // A node that never does is forgotten a minute after it went.
         let mut alone = Net::new(2, 9_200);
         alone.hybrid_links = hybrid;
         alone.start(2, 0, &[1]);
@@ -75,8 +75,8 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
     }
 }
 
-/// Hellos of the other form from made-up addresses are counted and leave nothing; as many places as
-/// a node may be sent to leave no more than the bound.
+/// Hellos of the other form from made-up addresses are counted and leave nothing. As many locators
+/// as a node may be told to dial leave no more than the bound.
 #[test]
 fn node_07_refusals_are_bounded_and_strangers_leave_none() {
     let mut dice = Dice(1 << 40);

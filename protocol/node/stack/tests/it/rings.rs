@@ -1,5 +1,5 @@
-//! Whole nodes, links and all: who is on a ring with whom when rosters differ, when not everybody
-//! reaches everybody, and when a node withholds what the others need. The times are those that
+//! Whole nodes, links and all: who is on a ring with whom when rosters differ, when not every node
+//! reaches every other, and when a node withholds what the others need. The times are those that
 //! docs/protocol/node.md states.
 
 use crate::net::hollow::Hollow;
@@ -12,10 +12,9 @@ const PEACE: u64 = 5_000;
 /// From the end of a cut to one ring.
 const MERGE: u64 = 6_000;
 
-/// What a simulated run found (seed 32112 of its day): while 0 admits 2, the ring of 0 and 1
-/// gathers with 3, whose roster lacks
-/// 2. All moments in between are played. Every node must come to the same roster and be in the one
-///    ring.
+/// A case from a simulated run (seed 32112 of its day): while node 0 admits node 2, the ring of 0
+/// and 1 gathers with 3, whose roster lacks node 2. All moments in between are played. Every node
+/// must come to the same roster and be in the one ring.
 #[test]
 fn a_newcomer_whom_one_roster_lacks_stops_nobody() {
     for moment in 0..24 {
@@ -33,8 +32,8 @@ fn a_newcomer_whom_one_roster_lacks_stops_nobody() {
     }
 }
 
-/// A stranger hears of its admission as fast as its link lets it: its own ring does not wait for
-/// others, who cannot come before its roster has them and it.
+/// A stranger hears of its admission as fast as its link allows. Its own ring does not wait for
+/// others, which cannot come before its roster has them and it.
 #[test]
 fn a_stranger_that_has_just_started_reads_the_transcript_at_once() {
     for moment in 0..12 {
@@ -50,9 +49,9 @@ fn a_stranger_that_has_just_started_reads_the_transcript_at_once() {
     }
 }
 
-/// What a simulated run found (seed 19591 of its day): two newcomers know of nobody but their
-/// contact, who tells each where the other is before it can know that the other is a member. The
-/// contact is lost soon after.
+/// A case from a simulated run (seed 19591 of its day): two newcomers know nobody except their
+/// contact. It tells each where the other is before that one can know that the other is a member.
+/// The contact is lost soon after.
 #[test]
 fn newcomers_find_one_another_before_their_contact_is_lost() {
     for moment in 0..12 {
@@ -70,7 +69,7 @@ fn newcomers_find_one_another_before_their_contact_is_lost() {
     }
 }
 
-/// Admissions on both sides of a cut: each side has a newcomer whom the other does not know.
+/// Admissions on both sides of a cut: each side has a newcomer that the other does not know.
 #[test]
 fn rosters_that_differ_both_ways_are_united() {
     for moment in 0..6 {
@@ -109,8 +108,8 @@ fn of_three_in_a_chain_two_are_together_and_it_stays_so() {
     }
 }
 
-/// What a simulated run found (seed 4281 of its day): the word of a new entry is lost between two
-/// rings that never merge.
+/// A case from a simulated run (seed 4281 of its day): the message about a new entry is lost
+/// between two rings that never merge.
 #[test]
 fn rings_that_stay_apart_have_one_roster_although_a_datagram_is_lost() {
     for silence in [100, 200, 400] {
@@ -133,7 +132,7 @@ fn rings_that_stay_apart_have_one_roster_although_a_datagram_is_lost() {
     }
 }
 
-/// Two who never had a link: they know of one another by the third alone.
+/// Two nodes that never had a link: they know of each other only through the third.
 #[test]
 fn those_who_start_apart_are_at_peace_too() {
     let mut net = Net::new(4, 4_000);
@@ -149,8 +148,8 @@ fn those_who_start_apart_are_at_peace_too() {
     net.until(MERGE, |net| net.together(&[0, 1, 2, 3])).expect("one ring");
 }
 
-/// 2 keeps the ring going and says no State: the tables are not merged until it is left out, 6
-/// seconds later; then they are, and it stays out for 6 seconds, then for longer each time.
+/// Node 2 keeps the ring going and sends no State. The tables are not merged until it is left out,
+/// 6 seconds later; then they are. It stays out for 6 seconds, then for longer each time.
 #[test]
 fn a_node_that_withholds_its_state_is_left_out() {
     let mut net = Net::new(3, 5_000);
@@ -172,7 +171,7 @@ fn a_node_that_withholds_its_state_is_left_out() {
     assert!(second >= 2 * first - seconds(2), "{first} ms, then {second} ms");
 }
 
-/// A charter that gives its members longer steps gives its nodes longer, too.
+/// If a charter gives its members longer steps, its nodes get longer, too.
 #[test]
 fn a_node_that_withholds_its_state_is_waited_for_as_long_as_it_is_said() {
     let mut net = Net::new(3, 5_000);
@@ -186,7 +185,7 @@ fn a_node_that_withholds_its_state_is_waited_for_as_long_as_it_is_said() {
     assert!(took >= seconds(18), "it was waited for: {took} ms");
 }
 
-/// Five members on two nodes: each hears its own words, and nobody hears another's.
+/// Five members on two nodes: each hears its own messages, and nobody hears another's.
 #[test]
 fn a_node_says_to_whom_of_its_members_it_speaks() {
     let mut net = Net::new(5, 6_000);
@@ -205,7 +204,7 @@ fn a_node_says_to_whom_of_its_members_it_speaks() {
     let all = |net: &Net| (0..4).all(|who| told(net, who) == Some((0..4).collect()));
     net.until(seconds(2), all).unwrap_or_else(|| panic!("{}", net.told()));
     assert_eq!(told(&net, 4), None, "it has not joined");
-    // 2 leaves: its neighbour hears so, it does not.
+    // Member 2 leaves: its neighbour is told, it is not.
     net.tell(0, ToNode::Leave { member: person(2).member(), group });
     let rest = |net: &Net| [0, 1, 3].into_iter().all(|who| told(net, who) == Some([0, 1, 3].into()));
     net.until(seconds(2), rest).unwrap_or_else(|| panic!("{}", net.told()));

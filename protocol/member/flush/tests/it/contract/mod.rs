@@ -1,6 +1,6 @@
-//! What the flush layer promises: members that share a view share what was said in it, and who
-//! moves on together knows. The layers below are the group layer and a model of the ring with
-//! extended virtual synchrony.
+//! What the flush layer promises: members that share a view share what was sent in it, and a member
+//! knows which others move on with it. The layers below are the group layer and a model of the ring
+//! with extended virtual synchrony.
 
 mod schedules;
 
@@ -169,7 +169,7 @@ fn k4_a_silent_member_is_set_aside_by_complaints() {
     assert_eq!(check::all(&bus), Ok(()));
 }
 
-/// Twice a step of the charter; never less than usual.
+/// Twice the charter's step; never less than usual.
 #[test]
 fn k4_words_are_waited_for_as_long_as_the_charters_steps_want() {
     for (step, waited) in [(10, 20), (3, 6), (1, 6)] {
@@ -205,7 +205,7 @@ fn flu_06_an_entry_in_the_middle_of_agree_is_in_the_heads_of_all() {
     assert_eq!(check::all(&bus), Ok(()));
 }
 
-// --- one member, fed by hand ---
+// --- one member; the test plays the rest ---
 
 const T0: Instant = Instant(0);
 
@@ -415,7 +415,7 @@ fn flu_09_all_learn_what_each_brings_and_nobody_brings_much() {
         _ => None,
     });
     assert_eq!(view.unwrap().brought, [&b"mine"[..], b"last", b""]);
-    // Said anew for each notice until a view is installed, and not for the change after that.
+    // Repeated for each notice until a view is installed, and not for the change after that.
     flush.notice(T0, id(3), ids(&[0, 1]), &[bus::member(2)], Cause::Leave).unwrap();
     flush.flush_ok(T0, Bytes::new()).unwrap();
     let said = outputs(&mut flush);

@@ -1,4 +1,4 @@
-//! The properties of view synchrony, read off what the members wrote down. Names: Vitenberg et al.,
+//! The properties of view synchrony, checked on what the members recorded. Names: Vitenberg et al.,
 //! 2001.
 
 use super::{Event, Member, bus::Bus, views};
@@ -7,7 +7,7 @@ use folkmoot_base::{MemberId, ViewId};
 use folkmoot_flush::View;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A member and one of its lives.
+/// A member and one period from a join on.
 type Life<'a> = (MemberId, &'a [Event]);
 
 /// What happened in one view: everything but requests, complaints and sends.
@@ -62,8 +62,8 @@ pub fn all(bus: &Bus<Member>) -> Result<(), String> {
     together(&lives)
 }
 
-/// Self Inclusion, Local Monotonicity, No Duplication, Self Delivery, FIFO; one request and one
-/// signal at most in a view.
+/// Self Inclusion, Local Monotonicity, No Duplication, Self Delivery, FIFO; at most one request and
+/// one signal in a view.
 fn one_life((me, life): &Life<'_>) -> Result<(), String> {
     let seen = views(life);
     if !seen.is_sorted_by(|a, b| a.id < b.id) {
@@ -134,7 +134,7 @@ fn sending_view(lives: &[Life<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// One id, one list of members.
+/// The same id means the same list of members.
 fn same_views(lives: &[Life<'_>]) -> Result<(), String> {
     let mut lists: BTreeMap<ViewId, View> = BTreeMap::new();
     for (me, life) in lives {
@@ -148,7 +148,8 @@ fn same_views(lives: &[Life<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// Transitional Set and Virtual Synchrony, the latter with the order and the place of the signal.
+/// Transitional Set and Virtual Synchrony, the latter with the order of messages and the place of
+/// the signal.
 fn together(lives: &[Life<'_>]) -> Result<(), String> {
     let mut steps: BTreeMap<ViewId, Vec<(MemberId, Option<Passage>, View)>> = BTreeMap::new();
     for (me, life) in lives {
@@ -183,7 +184,7 @@ fn together(lives: &[Life<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// After a heal: all who want to be in are in one view, and nobody waits.
+/// After a heal: all members that want to be in are in one view, and none waits.
 pub fn one_view(bus: &Bus<Member>) -> Result<(), String> {
     let wanting: Vec<&Member> =
         bus.hosts.iter().map(|host| &host.upper).filter(|member| member.wants).collect();

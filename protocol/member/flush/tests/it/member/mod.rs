@@ -1,5 +1,5 @@
-//! A member with a flush layer, for tests: it writes down all it sees, in one life for each time it
-//! joined.
+//! A member with a flush layer, for tests: it records everything that it sees, separately for each
+//! time that it joined.
 
 #[path = "../../../../../node/group/tests/it/bus/mod.rs"]
 pub mod bus;
@@ -38,7 +38,7 @@ pub struct Member {
     pub danger: Option<Danger>,
     pub manner: Manner,
     pub wants: bool,
-    /// Its words go nowhere.
+    /// Its messages go nowhere.
     pub mute: bool,
     pub flush: Option<Flush>,
     pub lives: Vec<Vec<Event>>,
@@ -150,7 +150,7 @@ impl Upper for Member {
                 flush.notice(now, view, members, &removed, cause).unwrap();
             }
             Indication::Transitional { lost, .. } => flush.transitional(&lost),
-            // Frames of other views are refused; the checks see what is delivered.
+            // Frames of other views are refused; the checks see only what is delivered.
             Indication::Deliver { sender, service, payload, .. } => {
                 _ = flush.frame(now, sender, service, &payload)
             }

@@ -1,5 +1,5 @@
-//! An idealised view-synchronous substrate, random schedules over it, and the properties they must
-//! keep.
+//! An idealised view-synchronous layer below, random schedules over it, and the properties that
+//! must hold.
 
 pub mod model;
 pub mod scene;
@@ -57,18 +57,18 @@ pub fn view_id(order: u64) -> ViewId {
     ViewId { configuration, order, group: GROUP }
 }
 
-/// Stand-in signatures: a MAC under a key that belongs to the member. The real ones are identity's
-/// matter.
+/// Stand-in signatures: a MAC under a key that belongs to the member. Crate identity has the real
+/// ones.
 pub struct Seat(pub usize);
 
-/// A member over a roster that has lost some, under a charter.
+/// A member under a charter, whose roster has lost some members.
 pub struct Over<'a>(pub Seat, pub &'a BTreeSet<usize>, pub Terms);
 
 fn stamp(member: &MemberId, message: &[u8]) -> [u8; 64] {
     stamped(&digest(&[b"test key", &member.0]), message)
 }
 
-/// What whoever has `key` can put in a signature's place.
+/// What anyone who has `key` can put in the place of a signature.
 pub fn stamped(key: &[u8; 32], message: &[u8]) -> [u8; 64] {
     let mac = hmac_sha256(key, &[message]);
     let mut out = [0; 64];

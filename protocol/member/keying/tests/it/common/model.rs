@@ -1,5 +1,5 @@
-//! The model: one ordered log for each view; who moves on together reads all of it; flush requests
-//! come at any time.
+//! The model: there is one ordered log for each view; members that move on together read all of it;
+//! flush requests come at any time.
 
 use super::{GROUP, Over, Seat, Seeded, member, number, view_id};
 use bytes::Bytes;
@@ -22,20 +22,20 @@ struct Entry {
     sender: MemberId,
     service: Service,
     bytes: Bytes,
-    /// An entry of the transcript, not a message: it takes this member off the roster.
+    /// An entry of the transcript, not a message: it removes this member from the roster.
     expels: Option<usize>,
 }
 
-/// Those who were in one view together and still are.
+/// Members that were in one view together and still are.
 struct Room {
     view: Option<ViewId>,
     members: BTreeSet<usize>,
     log: Vec<Entry>,
-    /// Entries before this are held by all of the view: SAFE ones may be delivered.
+    /// Entries before this one are held by all members of the view: SAFE ones may be delivered.
     stable: usize,
     signal: Option<usize>,
     changing: bool,
-    /// Somebody is off the roster, and the notice that says so is still to come.
+    /// A member is off the roster, and the notice that says so is still to come.
     owed: bool,
 }
 
@@ -47,14 +47,14 @@ struct Node {
     signalled: bool,
     requested: bool,
     answered: bool,
-    /// What it said with its last word.
+    /// What it said that it keeps when it last answered a flush.
     brings: Bytes,
     asked: bool,
     delivered: BTreeSet<u64>,
     signals: u32,
     installed: BTreeMap<ViewId, SecureView>,
     refreshed: BTreeMap<ViewId, Vec<[u8; 32]>>,
-    /// Whom its roster has lost.
+    /// The members that its roster has lost.
     off: BTreeSet<usize>,
 }
 
@@ -78,8 +78,8 @@ pub struct World {
     nodes: Vec<Node>,
     rooms: Vec<Room>,
     target: Vec<BTreeSet<usize>>,
-    /// Expelled after the words for the next view were given, with one who gave them too: the view
-    /// lists them all the same.
+    /// Expelled after the answers for the next view were given, together with another member that
+    /// had answered: the view lists them all the same.
     ghosts: Vec<(usize, usize)>,
     expelled: BTreeSet<usize>,
     next_view: u64,
@@ -87,13 +87,13 @@ pub struct World {
     changes: usize,
     refreshes: usize,
     now: Instant,
-    /// What each view was installed with: its key and the entries that decided it.
+    /// The key of each installed view, and the entries that decided it.
     keys: BTreeMap<ViewId, [u8; 32]>,
     deciding: BTreeMap<ViewId, BTreeSet<u64>>,
     used: BTreeMap<[u8; 32], (ViewId, usize)>,
     instances: BTreeSet<(MemberId, Vec<u8>)>,
     left: Vec<(usize, ViewId)>,
-    /// Who had the key of which view; stays true of the dead.
+    /// Which members had the key of which view, including dead members.
     keyed: BTreeSet<(usize, ViewId)>,
     pub secure_views: usize,
     pub refreshed: usize,
@@ -126,7 +126,7 @@ fn fresh(number: usize, stored: Option<Vec<u8>>, danger: Option<Danger>) -> Node
     }
 }
 
-/// What a schedule came to.
+/// The result of a schedule.
 #[derive(Debug, Default)]
 pub struct Told {
     pub views: usize,
@@ -135,7 +135,7 @@ pub struct Told {
     pub keyless: usize,
 }
 
-/// Plays one schedule: changes stop at last, and then everybody must be secure.
+/// Plays one schedule: the changes stop in the end, and then every member must be secure.
 pub fn play(seed: u64, mode: Signal, danger: Option<Danger>) -> Result<Told, String> {
     play_with(ModuleName::Gdh, seed, mode, danger)
 }
@@ -368,7 +368,7 @@ impl World {
         Entry { id, sender: member(sender), service, bytes, expels }
     }
 
-    /// All of this part have answered and read everything: the next view.
+    /// All members of this part have answered and read everything: the next view.
     fn form(&mut self, part: usize) -> Checked {
         let part = self.target[part].clone();
         self.moved_together(&part)?;
@@ -417,7 +417,7 @@ impl World {
         Ok(())
     }
 
-    /// Those who meet have made their transcripts equal before.
+    /// Members that meet have made their transcripts equal before.
     fn meet(&mut self, part: &BTreeSet<usize>) {
         let off: BTreeSet<usize> = part.iter().flat_map(|number| self.nodes[*number].off.clone()).collect();
         part.iter().for_each(|number| self.nodes[*number].off.clone_from(&off));

@@ -1,4 +1,4 @@
-//! Every kind of change in every module, its first messages on the table.
+//! Every kind of change in every module, its first messages ready for delivery.
 
 use super::table::{Table, key};
 use super::{Seat, number};
@@ -8,7 +8,7 @@ use folkmoot_keying::message::{Envelope, binding};
 use folkmoot_keying::{Credentials as _, Input, KeyingError, State, View};
 use std::collections::BTreeSet;
 
-/// A change, its first messages on the table.
+/// A change, its first messages ready for delivery.
 pub struct Scene {
     pub table: Table,
     pub view: View,
@@ -24,7 +24,7 @@ impl Scene {
         Self::on(Table::new(4, None), module, change)
     }
 
-    /// The same on a table that is set otherwise.
+    /// The same with other settings.
     pub fn on(mut table: Table, module: ModuleName, change: &str) -> Self {
         table.terms.keying = Rule::Module(module);
         let (before, after): (&[&[usize]], &[usize]) = match change {
@@ -73,13 +73,13 @@ impl Scene {
         envelope.signed_content(&bound, place)
     }
 
-    /// As `from` would sign it.
+    /// The message as `from` would sign it.
     pub fn signed(&self, mut envelope: Envelope, from: usize) -> Bytes {
         envelope.signature = Seat(from).sign(&self.content(&envelope, from));
         codec::encode(&envelope).into()
     }
 
-    /// To all of the view; what each says to it.
+    /// Delivers to all members of the view; returns the outputs of each.
     pub fn tell(&mut self, from: usize, bytes: &Bytes) -> Vec<(usize, Result<(), KeyingError>)> {
         self.members().into_iter().map(|to| (to, self.table.say(to, from, bytes))).collect()
     }

@@ -1,5 +1,5 @@
-//! Members at one table: one view, one log, everybody hears everything; a liar or a mute may sit
-//! among them.
+//! Members that share one view and one log: every member hears everything. A liar or a silent
+//! member may be among them.
 
 use super::{GROUP, Over, Seat, Seeded, member, stamped, view_id};
 use bytes::Bytes;
@@ -19,12 +19,13 @@ pub struct Table {
     pub errors: Vec<Vec<KeyingError>>,
     pub now: Instant,
     pub draw: Seeded,
-    /// Whom the roster has lost, at all alike: an entry has its place in the order.
+    /// The members that the roster has lost, the same at all members: an entry has its place in the
+    /// order.
     pub off: BTreeSet<usize>,
-    /// What the charter says, at all alike.
+    /// What the charter says, the same at all members.
     pub terms: Terms,
     pub group: GroupId,
-    /// Members who take whoever stamps with one of these for anybody. Nobody should.
+    /// Members that accept a stamp under one of these keys as anyone's signature. Nobody should.
     pub believed: Vec<[u8; 32]>,
 }
 
@@ -44,7 +45,7 @@ pub fn bound(id: &ViewId, attempt: u32, n: usize) -> Digest {
     binding(id, attempt, &pairs, &vec![Bytes::new(); n], 1, ["gdh", "aes-256-gcm"])
 }
 
-/// Signs an altered message anew, as its sender can.
+/// Signs an altered message again, as its sender can.
 pub fn signed(mut envelope: Envelope, from: usize, n: usize) -> Bytes {
     let binding = bound(&envelope.view, envelope.attempt, n);
     envelope.signature = Seat(from).sign(&envelope.signed_content(&binding, from));
@@ -63,7 +64,7 @@ pub fn step(bytes: &Bytes) -> u8 {
     Envelope::decode(bytes).unwrap().step
 }
 
-/// The key that an output hands up.
+/// The key in an output.
 pub fn key(output: &Output) -> Option<[u8; 32]> {
     match output {
         Output::SecureView(view) => Some(*view.epoch.key.expose()),
@@ -141,8 +142,8 @@ impl Table {
         self.give(to, Input::Message { sender: member(from), bytes: bytes.clone() })
     }
 
-    /// The view of these, all of whom came along, with what each said when it answered its last
-    /// flush.
+    /// The view of these members, all of whom came along, with what each said when it last answered
+    /// a flush.
     pub fn view_of(&self, order: u64, members: &[usize]) -> View {
         let said = |of: &usize| {
             let brings = self.outputs[*of].iter().rev().find_map(|output| match output {
@@ -157,7 +158,7 @@ impl Table {
         View { id, members: members.clone(), transitional_set: members, brought, ..view(order, 1) }
     }
 
-    /// Gives these their view.
+    /// Gives these members their view.
     pub fn install(&mut self, order: u64, members: &[usize]) {
         for to in members {
             let view = self.view_of(order, members);

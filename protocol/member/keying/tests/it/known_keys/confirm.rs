@@ -10,9 +10,9 @@ use folkmoot_keying::KeyingError;
 use folkmoot_keying::message::{CONFIRM, Envelope, Instance};
 use std::collections::BTreeSet;
 
-/// The first to take a step of the run tells one other everything under another instance: so that
-/// one has another transcript, hence another key. Who that is, and who is told to have confirmed
-/// wrongly.
+/// The first member to take a step of the run tells one other everything under another instance. So
+/// that member has another transcript, hence another key. Returns which member that is, and which
+/// members are reported to have confirmed wrongly.
 fn split(scene: &mut Scene) -> (usize, Vec<usize>) {
     let (mut parties, mut blamed) = (None, BTreeSet::new());
     while let Some((from, bytes)) = scene.table.log.pop_front() {
@@ -26,7 +26,7 @@ fn split(scene: &mut Scene) -> (usize, Vec<usize>) {
             let bytes = if parties == Some((from, to)) { &other } else { &bytes };
             match scene.table.say(to, from, bytes) {
                 Err(KeyingError::PeerConfirm(_)) => drop(blamed.insert(from)),
-                // Who does not wait for confirmations has no ear for them.
+                // A member that does not wait for confirmations ignores them.
                 Ok(()) | Err(KeyingError::WireStale) => {}
                 Err(error) => panic!("{to}: {error}"),
             }
@@ -41,7 +41,7 @@ fn key_08_a_member_whose_key_differs_is_found_in_every_module() {
         let mut scene = Scene::set(module, change);
         let (victim, blamed) = split(&mut scene);
         assert!(scene.table.keys().iter().all(Option::is_none), "{module:?} {change}: somebody installs");
-        // It does not believe the others, nor they it.
+        // It does not believe the others, nor do they believe it.
         assert_eq!(blamed, scene.members(), "{module:?} {change}");
         for one in scene.members() {
             let complaints = scene.table.complaints(one).concat();

@@ -1,10 +1,11 @@
-//! Known-key resistance where steps are signed, in every module: whoever is told the group keys of
-//! other runs, has the whole wire and speaks in members' names gets nothing taken and no key. And
-//! key confirmation in every module: a member whose key differs is found, and nobody installs.
+//! Known-key resistance with signed steps, in every module. An attacker that is told the group keys
+//! of other runs, controls the whole network and sends in members' names gets nothing accepted and
+//! learns no key. And key confirmation in every module: a member whose key differs is found, and
+//! nobody installs.
 //!
-//! Each check is also made where it must fail: members who believe whoever has an old key, a next
-//! key that is the last one, members who do not confirm. What known keys give without a word:
-//! `tests/it/known_keys` of `protocol/agreement`.
+//! Each check is also made where it must fail: members that believe anyone who has an old key, a
+//! next key that equals the last one, members that do not confirm. For what known keys give without
+//! sending anything, see `tests/it/known_keys` of `protocol/agreement`.
 
 mod confirm;
 mod rogue;
@@ -29,8 +30,8 @@ fn everywhere(mut check: impl FnMut(ModuleName, &str)) {
 
 type Key = [u8; 32];
 
-/// What is told: every group key of this group before the run, and all of another group with the
-/// same members, with what was said there.
+/// What the attacker is told: every group key of this group before the run, and all keys of another
+/// group with the same members, with the messages sent there.
 struct Told {
     keys: Vec<Key>,
     heard: Vec<(usize, Bytes)>,
@@ -48,13 +49,13 @@ impl Told {
         Self { keys: keys.into_iter().collect(), heard }
     }
 
-    /// Everything that whoever has these keys may hold for a key.
+    /// Everything that an attacker with these keys may take for a key.
     fn reach(&self) -> BTreeSet<Key> {
         self.keys.iter().flat_map(derived).collect()
     }
 }
 
-/// A known key, and what keying and the modules derive of one.
+/// A known key, and what keying and the modules derive from one.
 fn derived(key: &Key) -> Vec<Key> {
     let labels: [&[u8]; 6] = [
         b"group key",
@@ -72,8 +73,8 @@ fn derived(key: &Key) -> Vec<Key> {
     [*key, digest(&[key])].into_iter().chain(labels.iter().map(expand)).collect()
 }
 
-/// Bodies in the place of an honest one: itself, values of the attacker's own making, what follows
-/// from known keys.
+/// Bodies to put in the place of an honest one: the honest one itself, values of the attacker's own
+/// making, values that follow from known keys.
 fn bodies(honest: &Envelope, told: &Told) -> Vec<Vec<u8>> {
     let body = honest.body.0.to_vec();
     let mut all = vec![body.clone()];
@@ -97,8 +98,8 @@ fn bodies(honest: &Envelope, told: &Told) -> Vec<Vec<u8>> {
     all
 }
 
-/// What may stand where a signature should: nothing, that of something said before, stamps under
-/// known keys.
+/// What may be put in the place of a signature: nothing, the signature of an earlier message,
+/// stamps under known keys.
 fn signatures(scene: &Scene, envelope: &Envelope, from: usize, told: &Told) -> Vec<[u8; 64]> {
     let content = scene.content(envelope, from);
     let before = told.heard.iter().filter(|(other, _)| *other == from);
@@ -107,15 +108,15 @@ fn signatures(scene: &Scene, envelope: &Envelope, from: usize, told: &Told) -> V
     [[0; 64]].into_iter().chain(before.take(4)).chain(keys).collect()
 }
 
-/// What an attacker got.
+/// What an attacker achieved.
 #[derive(Default)]
 struct Got {
     tried: usize,
     taken: usize,
 }
 
-/// Before each honest message: everything that the told can say in the name of its sender, and of
-/// all others.
+/// Before each honest message: everything that the attacker can send in the name of its sender, and
+/// of all others.
 fn attack(scene: &mut Scene, told: &Told) -> Got {
     let mut got = Got::default();
     let mut instances = BTreeMap::new();
@@ -143,7 +144,7 @@ fn attack(scene: &mut Scene, told: &Told) -> Got {
     got
 }
 
-/// Old messages, in the name of whoever said them: as they were, and moved into this run.
+/// Old messages, in the name of their senders: as they were, and moved into this run.
 fn replays(scene: &Scene, honest: &Envelope, told: &Told) -> Vec<(usize, Bytes)> {
     let members = scene.members();
     let old = told.heard.iter().filter(|(from, bytes)| {
@@ -157,7 +158,7 @@ fn replays(scene: &Scene, honest: &Envelope, told: &Told) -> Vec<(usize, Bytes)>
     both.collect()
 }
 
-/// New messages in the name of the one whose turn it is, and of one other.
+/// New messages in the name of the member whose turn it is, and of one other.
 fn forgeries(scene: &Scene, honest: &Envelope, from: usize, told: &Told) -> Vec<(usize, Bytes)> {
     let other = scene.members().into_iter().find(|other| *other != from).unwrap();
     let mut all = Vec::new();
@@ -183,7 +184,7 @@ fn is_named(error: &KeyingError) -> bool {
     )
 }
 
-/// Nobody ends with a key that the told have.
+/// Whether no member ends with a key that the attacker has.
 fn no_key_is_known(scene: &Scene, told: &Told) -> bool {
     let reach = told.reach();
     scene.table.keys().into_iter().flatten().all(|key| !reach.contains(&key))
@@ -228,7 +229,7 @@ fn a_group_that_keeps_its_last_key_gives_it_away() {
     }
 }
 
-/// A stamp is no signature of anybody's.
+/// A stamp is not a valid signature of any member.
 #[test]
 fn a_stamp_is_nobodys_signature() {
     let stamp = stamped(&[1; 32], b"content");

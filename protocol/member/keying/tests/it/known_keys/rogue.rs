@@ -1,4 +1,4 @@
-//! Whoever has old group keys plays a member from the beginning of a run to its end.
+//! An attacker that has old group keys plays a member from the beginning of a run to its end.
 
 use super::{Key, Told};
 use crate::common::scene::Scene;
@@ -10,8 +10,8 @@ use folkmoot_base::{Digest, Instant, MemberId};
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, Terms};
 use std::collections::BTreeSet;
 
-/// A machine of its own in somebody's place: all that member says is lost, and the others hear this
-/// one, which stamps with a known key.
+/// The attacker's machine in the place of a member. All that this member sends is lost, and the
+/// others receive this machine's messages, which are stamped with a known key.
 struct Rogue {
     keying: Keying,
     of: usize,
@@ -25,9 +25,9 @@ impl Rogue {
         Self { keying: keying(of), of, key, draw: Seeded(99), got: None }
     }
 
-    /// What it says to an input.
+    /// Its output for an input.
     fn hear(&mut self, input: Input, terms: Terms) -> Vec<(usize, Bytes)> {
-        // Whatever it is told, it believes.
+        // It believes whatever it is told.
         let _ = self.keying.handle(Instant(0), input, &Stamps(self.of, self.key, terms), &mut self.draw);
         let mut said = Vec::new();
         while let Some(output) = self.keying.poll_output() {
@@ -44,7 +44,7 @@ fn keying(of: usize) -> Keying {
     Keying::new(member(of), GROUP, Config::default(), None).unwrap()
 }
 
-/// Stamps in a member's name, under the charter that all are under.
+/// Stamps in a member's name, under the charter that all have.
 struct Stamps(usize, Key, Terms);
 
 impl Credentials for Stamps {
@@ -62,8 +62,8 @@ impl Credentials for Stamps {
     }
 }
 
-/// Where somebody comes who brings nothing: the one who does is played by a rogue. The keys of the
-/// others, and the rogue's.
+/// In a change with a member that brings nothing, the attacker plays that member. Returns the keys
+/// of the others, and the attacker's.
 fn impersonate(scene: &mut Scene, key: Key) -> (BTreeSet<Option<Key>>, Option<Key>) {
     let mut rogue = Rogue::new(3, key);
     let terms = scene.table.terms;
@@ -92,7 +92,7 @@ fn nobody_is_played_by_whoever_has_old_group_keys() {
             let mut scene = Scene::set(module, change);
             let (keys, got) = impersonate(&mut scene, *key);
             assert_eq!((keys, got), (BTreeSet::from([None]), None), "{module:?} {change}");
-            // Members who believe the key go on with the rogue, which has theirs.
+            // Members that believe the key go on with the attacker, which has their keys.
             let mut weak = Scene::set(module, change);
             weak.table.believed.push(*key);
             let (keys, got) = impersonate(&mut weak, *key);

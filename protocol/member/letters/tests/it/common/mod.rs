@@ -75,9 +75,9 @@ pub struct Moot {
     pub epoch: Epoch,
     pub members: Vec<Member>,
     pub strangers: Vec<Stranger>,
-    /// From whom, to whom, what: over links.
+    /// Sender, receiver and message: over links.
     pub wire: VecDeque<(NodeId, NodeId, Bytes)>,
-    /// All that ever went over a link, or in the group's order (which session seals).
+    /// Everything that ever went over a link, or in the group's order (which session seals).
     pub seen: Vec<Bytes>,
     pub ordered: Vec<Bytes>,
 }
@@ -133,7 +133,7 @@ impl Moot {
         self.desk(who, DeskInput::Answer { letter, text: Bytes::copy_from_slice(text) })
     }
 
-    /// Gives a desk an input; what goes to the group is delivered to all who are inside, in order.
+    /// Gives a desk an input. What goes to the group is delivered to all members inside, in order.
     pub fn desk(&mut self, who: usize, input: DeskInput) -> Result<(), LettersError> {
         let epoch = self.epoch.clone();
         let (group, inside) = (self.group, self.members[who].inside);
@@ -195,7 +195,7 @@ impl Moot {
         self.wire.push_back((from, to, payload));
     }
 
-    /// Brings the next word where it goes; `false` if there is none.
+    /// Delivers the next message; `false` if there is none.
     pub fn step(&mut self) -> bool {
         let Some((from, to, payload)) = self.wire.pop_front() else { return false };
         self.bring(from, to, payload);
@@ -216,7 +216,7 @@ impl Moot {
         }
     }
 
-    /// All words, and what is due within so many milliseconds.
+    /// Delivers all messages, and what becomes due within so many milliseconds.
     pub fn run(&mut self, ms: u64) {
         let end = self.now + core::time::Duration::from_millis(ms);
         loop {

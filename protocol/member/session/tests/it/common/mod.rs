@@ -50,7 +50,7 @@ pub fn message(opened: Opened) -> Bytes {
     }
 }
 
-/// Hearing where nobody signs: a signature would be refused.
+/// Receiving if nobody signs: a signature would be refused.
 pub trait Hears {
     fn hear(&mut self, sender: MemberId, sealed: Bytes) -> Result<Opened, OpenError>;
     fn held(&mut self) -> Option<(MemberId, Result<Message, OpenError>)>;

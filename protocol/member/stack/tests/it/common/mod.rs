@@ -1,6 +1,6 @@
-//! Members over an ideal node: one order for each side of the network, one table of who is in the
-//! group; what is ordered reaches each member when the schedule lets it, and what it says is
-//! ordered when the schedule lets it.
+//! Members over an ideal node: one order for each side of the network, and one table of the group's
+//! members. What is ordered reaches each member when the schedule allows it, and what a member
+//! sends is ordered when the schedule allows it.
 
 pub mod people;
 mod seen;
@@ -15,16 +15,16 @@ use folkmoot_member::{Command, Config, Event, Member};
 use people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id};
 use std::collections::{BTreeSet, VecDeque};
 
-/// What a member hears of the world, and what it said.
+/// What a member receives, and what it has sent.
 pub struct Chair {
     pub member: Member,
     pub events: Vec<Event>,
-    /// Ordered for it, not heard yet.
+    /// Ordered for it, not received yet.
     inbox: VecDeque<ToMember>,
-    /// Said, not ordered yet.
+    /// Sent, not ordered yet.
     outbox: VecDeque<ToNode>,
-    /// Who it knows to be off the roster, and what was sealed since, with the view it was sealed
-    /// in.
+    /// The members that it knows to be off the roster, and what was sealed since, with the view in
+    /// which it was sealed.
     sealed: Vec<(BTreeSet<usize>, Bytes)>,
     dice: Dice,
 }
@@ -33,13 +33,14 @@ pub struct Chair {
 #[derive(Clone)]
 struct Side {
     chairs: BTreeSet<usize>,
-    /// In the group, by the table.
+    /// In the group, according to the table.
     circle: BTreeSet<usize>,
     noticed: BTreeSet<usize>,
     transcript: Transcript,
-    /// The table is whole: each change has its notice at once. Else they wait for the merge.
+    /// The table is whole: each change has its notice at once. Otherwise changes wait for the
+    /// merge.
     open: bool,
-    /// Two sides have met, and their tables are not one yet: nobody is heard.
+    /// Two sides have met, and their tables are not merged yet: nobody's messages are ordered.
     meeting: bool,
     waiting: Vec<(usize, bool)>,
     ring_seq: u64,
@@ -61,7 +62,7 @@ impl Moot {
         Self::with(seats, founders, minority, |config| config.danger = danger.into())
     }
 
-    /// With another set-up of every member.
+    /// With other settings of every member.
     pub fn with(seats: usize, founders: usize, minority: Minority, set: impl Fn(&mut Config)) -> Self {
         let charter = charter(founders, minority);
         let transcript = Transcript::genesis(&charter).unwrap();
@@ -147,21 +148,21 @@ impl Moot {
         self.sides.iter().position(|side| side.chairs.contains(&number)).unwrap()
     }
 
-    /// Puts a word into the inboxes of these.
+    /// Puts a message into the inboxes of these members.
     fn tell(&mut self, to: &BTreeSet<usize>, word: &ToMember) {
         for number in to {
             self.chairs[*number].inbox.push_back(word.clone());
         }
     }
 
-    /// Hears the oldest word ordered for this member.
+    /// This member receives the oldest message ordered for it.
     pub fn listen(&mut self, number: usize) -> bool {
         let Some(word) = self.chairs[number].inbox.pop_front() else { return false };
         self.hear(number, word);
         true
     }
 
-    /// Orders the oldest word of this member.
+    /// Orders the oldest message of this member.
     pub fn speak(&mut self, number: usize) -> bool {
         let at = self.side_of(number);
         let Some(word) = self.chairs[number].outbox.front().cloned() else { return false };
@@ -282,7 +283,7 @@ impl Moot {
         self.enter(at, &entry);
     }
 
-    /// Expels, where so many voters of one electorate are together that they can.
+    /// Expels, if enough voters of one electorate are together.
     pub fn try_expel(&mut self, gone: usize) {
         let can = (0..self.sides.len()).find(|at| self.voters(*at, gone).is_some());
         let Some(voters) = can.and_then(|at| self.voters(at, gone)) else { return };
@@ -302,7 +303,7 @@ impl Moot {
         (roster.is_member(&id(but)) && roster.decides(&yes)).then_some(voters)
     }
 
-    /// Admits, if it is not in yet and that voter is; each side may, of itself.
+    /// Admits, if it is not in yet and that voter is; each side may do so by itself.
     pub fn try_admit(&mut self, who: usize, voter: usize) {
         let roster = self.sides[self.side_of(voter)].transcript.roster();
         if !roster.is_member(&id(who)) && roster.may_vote(&id(voter)) {
@@ -310,7 +311,7 @@ impl Moot {
         }
     }
 
-    /// The nodes of this side form a new configuration: no notices until [`Self::merge`].
+    /// The nodes of this side form a new configuration: there are no notices until [`Self::merge`].
     pub fn gather(&mut self, of: usize) {
         let at = self.side_of(of);
         self.begin(at);
@@ -348,7 +349,7 @@ impl Moot {
         }
     }
 
-    /// These lose the others, and the others them. Each part gathers.
+    /// These members lose the others, and the others lose them. Each part gathers.
     pub fn split(&mut self, part: &BTreeSet<usize>) {
         let mut after = Vec::new();
         for side in std::mem::take(&mut self.sides) {
@@ -401,7 +402,8 @@ impl Moot {
         self.begin(0);
     }
 
-    /// One thing happens, drawn: a member hears, or is heard. `false` if nothing can.
+    /// One drawn step: a member receives a message, or one of its messages is ordered. `false` if
+    /// nothing can happen.
     pub fn step(&mut self, dice: &mut Dice) -> bool {
         let count = self.chairs.len();
         let first = dice.below(count * 2);
@@ -411,7 +413,7 @@ impl Moot {
         })
     }
 
-    /// All tables are whole, and everything is said and heard.
+    /// All tables are whole, and everything is sent and received.
     pub fn settle(&mut self, dice: &mut Dice) {
         for at in 0..self.sides.len() {
             self.whole(at);
@@ -424,7 +426,7 @@ impl Moot {
         panic!("no end");
     }
 
-    /// When somebody next has something to do of itself.
+    /// When a member next has something to do by itself.
     pub fn next_timeout(&self) -> Option<Instant> {
         self.chairs.iter().filter_map(|chair| chair.member.poll_timeout()).min()
     }
@@ -435,7 +437,7 @@ impl Moot {
         self.drain(number);
     }
 
-    /// Wakes all whose time has come, and says whose that was.
+    /// Wakes all members whose time has come, and returns them.
     pub fn wake_due(&mut self) -> Vec<usize> {
         let due = |chair: &Chair| chair.member.poll_timeout().is_some_and(|at| at <= self.now);
         let due: Vec<usize> = (0..self.chairs.len()).filter(|number| due(&self.chairs[*number])).collect();

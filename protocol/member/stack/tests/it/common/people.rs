@@ -1,4 +1,4 @@
-//! Real keys, a charter, and entries that stand.
+//! Real keys, a charter, and valid entries.
 
 use bytes::Bytes;
 use folkmoot_base::{Entropy, EntryId, GroupName, MemberId, UnixTime, digest};
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
 const LATER: UnixTime = UnixTime(2_000_000_000);
 
-/// A stream that repeats for its seed.
+/// A random stream that repeats for its seed.
 pub struct Dice(pub u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! What can be seen of the members: views, texts, failures; and what must be true of all of them.
+//! What the members show: views, texts, failures; and what must hold for all of them.
 
 use super::Moot;
 use super::people::id;
@@ -8,7 +8,7 @@ use folkmoot_member::{Event, SendError};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Moot {
-    /// Who is in the group with `number`, by the table.
+    /// The members that are in the group together with `number`, according to the table.
     pub fn circle(&self, number: usize) -> BTreeSet<usize> {
         self.sides[self.side_of(number)].circle.clone()
     }
@@ -49,11 +49,11 @@ impl Moot {
         self.chairs[number].member.status(self.now).activity
     }
 
-    /// All who are in the group on each side have one view of exactly them, under one key, and can
-    /// send in it.
+    /// All members that are in the group on each side have one view of exactly them, under one key,
+    /// and can send in it.
     ///
     /// # Errors
-    /// Who does not, and what it waits for.
+    /// A member that does not, and what it waits for.
     pub fn is_well(&self) -> Result<(), String> {
         for side in &self.sides {
             let mut members: Vec<MemberId> = side.circle.iter().map(|number| id(*number)).collect();
@@ -72,11 +72,11 @@ impl Moot {
         self.no_key_for_the_gone()
     }
 
-    /// K3: nobody opens, with all it ever held, what was sealed by somebody who knew it to be off
-    /// the roster.
+    /// K3: no member opens, with everything that it ever held, a message sealed by somebody who
+    /// knew it to be off the roster.
     ///
     /// # Errors
-    /// Who opens whose.
+    /// The member that opens one, and whose message it is.
     pub fn no_key_for_the_gone(&self) -> Result<(), String> {
         let views = self.views();
         for (number, chair) in self.chairs.iter().enumerate() {

@@ -1,11 +1,12 @@
-//! A model of the ring, for tests: nodes in components, one log for each configuration, a cursor in
-//! it for each node.
+//! A model of the ring, for tests: nodes in components, one log for each configuration, and a
+//! cursor into it for each node.
 //!
-//! A change of configuration follows extended virtual synchrony: those who go on together deliver
-//! the same up to one line (the furthest of any of them), then the signal, then the rest of the log
-//! up to a hole, and beyond it only what they sent themselves. What was submitted and not yet
-//! ordered stays in the queue. Above each node sits one member with the same key; what it is, the
-//! test says ([`Upper`]). Transcripts are sets of small entries, each its own head.
+//! A change of configuration follows extended virtual synchrony. The nodes that go on together
+//! deliver the same up to one line (the furthest of any of them), then the signal, then the rest of
+//! the log up to a hole, and beyond the hole only what they sent themselves. Messages that were
+//! submitted and not yet ordered stay in the queue. Above each node is one member with the same
+//! key; the test decides what that member is ([`Upper`]). Transcripts are sets of small entries,
+//! each its own head.
 
 use bytes::Bytes;
 use folkmoot_base::{
@@ -103,7 +104,7 @@ impl<U: Upper> Bus<U> {
         bus
     }
 
-    /// The members' and the group's wishes, until both are quiet.
+    /// Handles what the members and the group ask for, until both are quiet.
     pub fn pump(&mut self, index: usize) {
         loop {
             let host = &mut self.hosts[index];
@@ -111,8 +112,8 @@ impl<U: Upper> Bus<U> {
             let calls = host.upper.calls();
             let quiet = calls.is_empty();
             for call in calls {
-                // A member may be told that it is out just after it spoke: refusals are not
-                // failures here.
+                // A member may be told that it is out just after it has sent something: refusals
+                // are not failures here.
                 let _ = match call {
                     Call::Join => host.group.join(me, GROUP),
                     Call::Leave => host.group.leave(me, GROUP),
@@ -200,8 +201,8 @@ impl<U: Upper> Bus<U> {
         self.pump(index);
     }
 
-    /// `place[i]` says which component node `i` is in from now on; `hole` where each old log is
-    /// cut.
+    /// `place[i]` says which component node `i` is in from now on; `hole` says where each old log
+    /// is cut.
     pub fn reconfigure(&mut self, place: &[usize], hole: usize) {
         let parts: BTreeSet<usize> = place.iter().copied().collect();
         let parts: Vec<BTreeSet<usize>> = parts
@@ -255,7 +256,7 @@ impl<U: Upper> Bus<U> {
         }
     }
 
-    /// Orders and delivers everything, until nobody has anything to say.
+    /// Orders and delivers everything, until nobody has anything to send.
     pub fn settle(&mut self) {
         for _ in 0..100_000 {
             let mut busy = false;

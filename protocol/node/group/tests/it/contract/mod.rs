@@ -1,5 +1,5 @@
-//! What the group layer promises: the same tables at the same places, one notice for each change,
-//! for each of its members.
+//! What the group layer promises: the same tables at the same places, and one notice of each change
+//! for each member of the group.
 
 mod schedules;
 
@@ -253,8 +253,8 @@ fn grp_12_complaints_count_among_those_of_the_view_they_name() {
         bus.settle();
         bus
     };
-    // Of the three of `old`, two are left: one complaint about the other is enough, as in a view of
-    // two.
+    // Two of the three members of `old` are left: one complaint about the other is enough, as in a
+    // view of two.
     complain(&mut bus, 1, 2, old);
     assert_eq!(bus.hosts[1].upper.newest().1, members(&[1]));
     let mut bus = joined(4);
@@ -267,9 +267,9 @@ fn grp_12_complaints_count_among_those_of_the_view_they_name() {
     assert_eq!(bus.hosts[0].upper.newest().1, members(&[0, 1, 3]));
 }
 
-/// What a simulated run found (seed 11707 of its day): keying still runs in a view from before the
-/// newest notice, and the configuration changes without anybody coming or going, so that the notice
-/// is kept. All of that view wait for one another.
+/// A case from a simulated run (seed 11707 of its day): keying still runs in a view from before the
+/// newest notice. The configuration changes although nobody comes or goes, so the notice is kept.
+/// All members of that view wait for one another.
 #[test]
 fn grp_12_a_view_from_before_a_merge_that_kept_the_notice_counts_as_the_newest() {
     let mut bus = joined(4);
@@ -283,9 +283,9 @@ fn grp_12_a_view_from_before_a_merge_that_kept_the_notice_counts_as_the_newest()
     assert_eq!(bus.hosts[0].upper.newest().1, members(&[0, 1, 2]));
 }
 
-/// What a simulated run found (seed 14904 of its day): two sides of two, each with one that is
-/// silent in keying, come to one notice with a fifth, and who waits for the silent one is the only
-/// one who can tell. Nobody had more than half of all.
+/// A case from a simulated run (seed 14904 of its day): two sides of two, each with a member that
+/// is silent in keying, come to one notice with a fifth. Only the member that waits for a silent
+/// one can complain of it. Nobody had more than half of all.
 #[test]
 fn grp_12_a_view_from_before_a_merge_counts_among_those_who_were_in_it() {
     for between in 0..3 {
@@ -293,7 +293,8 @@ fn grp_12_a_view_from_before_a_merge_counts_among_those_who_were_in_it() {
         bus.reconfigure(&[0, 0, 1, 1, 2], 0);
         bus.settle();
         let (left, right) = (bus.hosts[0].upper.newest().0, bus.hosts[2].upper.newest().0);
-        // The silent stay silent over more merges: what they stood in is not forgotten.
+        // The silent members stay silent over more merges: the notices whose views they are in are
+        // not forgotten.
         for _ in 0..=between {
             bus.reconfigure(&[0; 5], 0);
             bus.settle();
@@ -343,7 +344,7 @@ fn the_mutant_keeps_the_lost() {
     assert_eq!(bus.hosts[0].group.members(GROUP), members(&[0, 1]));
 }
 
-// --- one node, fed by hand ---
+// --- one node; the test plays the ring ---
 
 const ID: ConfigurationId = ConfigurationId { ring_seq: 1, representative: NodeId([1; 32]), nonce: [0; 16] };
 

@@ -1,4 +1,4 @@
-//! Random schedules of joins, leaves, splits and words.
+//! Random schedules of joins, leaves, splits and messages.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! A deterministic net of a few nodes: a queue of datagrams, a clock, and a hand that may drop,
-//! copy and reorder.
+//! A deterministic network of a few nodes: a queue of datagrams, a clock, and faults that drop,
+//! copy and reorder datagrams.
 
 use bytes::Bytes;
 use core::time::Duration;
@@ -31,7 +31,8 @@ impl Entropy for Dice {
     }
 }
 
-/// Credentials whose "key" is a name: good for the machine, not for safety. `liar` signs wrongly.
+/// Credentials whose "key" is a name: enough for the state machine, not secure. `liar` signs
+/// wrongly.
 #[derive(Debug, Clone)]
 pub struct Named {
     pub name: u8,
@@ -92,7 +93,7 @@ pub struct Party {
     pub dice: Dice,
     pub heard: Vec<Output>,
     pub errors: Vec<LinkError>,
-    /// Whom this node's roster has.
+    /// The nodes on this node's roster.
     pub roster: BTreeSet<NodeId>,
 }
 
@@ -168,7 +169,7 @@ impl Net {
         index
     }
 
-    /// Puts a fresh process in the place of `index`.
+    /// Replaces node `index` by a new process.
     pub fn restart(&mut self, index: usize, named: Named) {
         let party = &mut self.parties[index];
         party.dice = Dice(self.now.0 ^ 0x5555);
@@ -225,7 +226,7 @@ impl Net {
         }
     }
 
-    /// Plays until `span` has passed.
+    /// Runs until `span` has passed.
     pub fn run(&mut self, span: Duration) {
         let end = self.now + span;
         loop {

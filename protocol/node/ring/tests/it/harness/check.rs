@@ -94,7 +94,7 @@ pub fn all(world: &World) -> Check {
     safe(world, &every)
 }
 
-/// EVS 2: same id, same members; the member is among them.
+/// EVS 2: the same id means the same members; the member itself is among them.
 fn configurations(stays: &[Stay<'_>]) -> Check {
     let mut known: BTreeMap<ConfigurationId, &[NodeId]> = BTreeMap::new();
     for stay in stays {
@@ -109,7 +109,8 @@ fn configurations(stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
-/// EVS 1: sent before, once, in one configuration, at one place; each at most once per process.
+/// EVS 1: a delivered message was sent before, once, in one configuration, and has one place; each
+/// process delivers it at most once.
 fn basic_delivery(world: &World, stays: &[Stay<'_>]) -> Check {
     let mut places: BTreeMap<(ConfigurationId, u64), String> = BTreeMap::new();
     let mut messages: BTreeMap<String, (ConfigurationId, u64)> = BTreeMap::new();
@@ -144,8 +145,8 @@ fn basic_delivery(world: &World, stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
-/// Reliable FIFO: in one configuration, a sender's messages without gaps, from the same first one
-/// everywhere.
+/// Reliable FIFO: in one configuration a sender's messages have no gaps, and start with the same
+/// one everywhere.
 fn gap_free(stays: &[Stay<'_>]) -> Check {
     let mut firsts: BTreeMap<(ConfigurationId, NodeId, u32), u32> = BTreeMap::new();
     for stay in stays {
@@ -164,7 +165,8 @@ fn gap_free(stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
-/// EVS 3: who stays up and moves on delivered all that it sent, in the order in which it sent it.
+/// EVS 3: a node that stays up and moves on has delivered everything that it sent, in the order in
+/// which it sent it.
 fn self_delivery(world: &World) -> Check {
     for process in &world.processes {
         let own = process.log.iter().filter_map(|(_, event)| match event {
@@ -182,8 +184,8 @@ fn self_delivery(world: &World) -> Check {
     Ok(())
 }
 
-/// EVS 4: who goes together from one configuration to the next delivers the same, signal in the
-/// same place.
+/// EVS 4: nodes that go together from one configuration to the next deliver the same, with the
+/// signal at the same place.
 fn failure_atomicity(stays: &[Stay<'_>]) -> Check {
     let mut groups: BTreeMap<(ConfigurationId, ConfigurationId), Vec<&Stay<'_>>> = BTreeMap::new();
     for stay in stays {
@@ -209,8 +211,8 @@ fn failure_atomicity(stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
-/// EVS 5 and 6: nothing is missed before what is delivered, but of senders outside the transitional
-/// set.
+/// EVS 5 and 6: nothing before a delivered message is missed, except from senders outside the
+/// transitional set.
 fn agreed(stays: &[Stay<'_>]) -> Check {
     let mut order: BTreeMap<ConfigurationId, BTreeMap<u64, NodeId>> = BTreeMap::new();
     for stay in stays {
@@ -234,7 +236,7 @@ fn agreed(stays: &[Stay<'_>]) -> Check {
 }
 
 /// EVS 7: a safe message delivered in a regular configuration is delivered by all its members that
-/// do not crash; in a transitional one, by all of that.
+/// do not crash; in a transitional one, by all of that configuration.
 fn safe(world: &World, stays: &[Stay<'_>]) -> Check {
     for stay in stays {
         let regular = stay.regular.iter().map(|d| (d, stay.members));

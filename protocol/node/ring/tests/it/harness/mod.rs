@@ -1,5 +1,5 @@
 //! A virtual network of rings: loss, duplication, reordering, delay, cuts in one direction, crashes
-//! in the middle of a step, restarts from the disk as it was; and the log of what each process was
+//! in the middle of a step, restarts from the disk as it was. It records what each process was
 //! told.
 
 pub mod check;
@@ -62,7 +62,7 @@ pub enum Event {
     Regular(folkmoot_base::ConfigurationId, Vec<NodeId>),
 }
 
-/// One life of one node.
+/// One process of one node.
 #[derive(Debug, Default)]
 pub struct Process {
     pub node: usize,
@@ -79,7 +79,7 @@ pub struct Node {
     pub older_disk: Option<Bytes>,
     pub life: u32,
     pub process: usize,
-    /// Life of the peer at the other end of the link, as this node knows it.
+    /// The process of the peer at the other end of the link, as this node knows it.
     pub session: BTreeMap<usize, u32>,
 }
 
@@ -103,7 +103,7 @@ pub struct World {
     pub frames: u64,
     pub trace: Option<Vec<String>>,
     pub errors: Vec<String>,
-    /// Drop this kind of frame (second byte) from this node.
+    /// Frames of this kind (second byte) from this node are dropped.
     pub mute: Option<(usize, u8)>,
     pub drop_frame: Option<fn(usize, usize, &Bytes) -> bool>,
     /// (i, j): the roster of i does not have j.
@@ -376,7 +376,7 @@ impl World {
             }
             let mut wait = self.delay.0 + self.rng.below(self.delay.1 - self.delay.0 + 1);
             if copies == 2 && self.rng.percent(30) {
-                wait += self.rng.below(2_000_000); // A very late twin.
+                wait += self.rng.below(2_000_000); // A copy that comes very late.
             }
             self.push(self.now + wait, Happening::Frame { from, to, lives, bytes: bytes.clone() });
         }
@@ -439,7 +439,7 @@ impl World {
         self.run(Duration::from_millis(ms));
     }
 
-    /// All who are alive are in one configuration of exactly them, and nothing waits.
+    /// All living nodes are in one configuration of exactly them, and nothing waits.
     pub fn is_whole(&self) -> bool {
         let alive: Vec<NodeId> =
             (0..self.nodes.len()).filter(|i| self.nodes[*i].ring.is_some()).map(node).collect();
@@ -453,8 +453,8 @@ impl World {
         })
     }
 
-    /// Runs until whole and all own messages are delivered everywhere, at most `limit`. Returns the
-    /// time it took.
+    /// Runs until the network is whole and all own messages are delivered everywhere, at most for
+    /// `limit`. Returns the time that it took.
     pub fn settle(&mut self, limit: Duration) -> Option<Duration> {
         let start = self.now;
         while self.now < start + limit.as_micros() as u64 {

@@ -1,12 +1,12 @@
-//! Whether everybody is in a ring of those who hear one another.
+//! Whether every node is in a ring of nodes that hear one another.
 
 use super::{Event, World, index};
 use folkmoot_ring::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl World {
-    /// The configurations of the living, each once, if all are operational in one that all its
-    /// members are in.
+    /// The configurations of the living nodes, each once, if every node is operational in one that
+    /// all its members are in.
     pub fn rings(&self) -> Option<BTreeSet<Vec<usize>>> {
         let status: BTreeMap<usize, _> =
             (0..self.nodes.len()).filter_map(|i| Some((i, self.nodes[i].ring.as_ref()?.status()))).collect();
@@ -29,7 +29,7 @@ impl World {
         i == j || (way(i, j) && way(j, i))
     }
 
-    /// All are in rings of those who hear one another, and no two of the rings could be one.
+    /// All nodes are in rings of nodes that hear one another, and no two of the rings could be one.
     pub fn is_at_peace(&self) -> bool {
         let Some(rings) = self.rings() else { return false };
         let clique = |nodes: &[usize]| nodes.iter().all(|i| nodes.iter().all(|j| self.hear(*i, *j)));

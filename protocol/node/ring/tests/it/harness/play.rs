@@ -32,7 +32,7 @@ pub fn play(seed: u64, danger: Option<Danger>, trace: bool) -> (World, Result<()
         world.start(i);
     }
     let settled = world.settle(HEAL_LIMIT);
-    world.ms(3_000); // What is delivered at its sender is on its way to the others.
+    world.ms(3_000); // A message delivered at its sender is on its way to the others.
     let mut result = check::all(&world);
     if result.is_ok() && settled.is_none() {
         result = Err("liveness: not all in one configuration with everything delivered".into());

@@ -1,4 +1,4 @@
-//! A node that keeps links and ring going and says which transcript it has, but no State and
+//! A node that keeps links and ring going and says which transcript it has, but sends no State and
 //! nothing else of the group layer.
 
 use super::{Party, charter, locator, person};

@@ -42,12 +42,12 @@ pub fn person(who: usize) -> &'static Identity {
     &PEOPLE[who]
 }
 
-/// A charter of the first `count` people, by which one vote admits.
+/// A charter of the first `count` people; one vote admits.
 pub fn charter(count: usize) -> Bytes {
     charter_with(count, false)
 }
 
-/// The same, by links of either form.
+/// The same, with links of either form.
 pub fn charter_with(count: usize, hybrid_links: bool) -> Bytes {
     let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
     let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
@@ -81,7 +81,7 @@ pub fn charter_under(count: usize, speaks: usize) -> Bytes {
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
 }
 
-/// The entry with which `voter` admits `who`, as of `transcript`.
+/// The entry with which `voter` admits `who`, on top of `transcript`.
 pub fn admission(transcript: &Transcript, who: usize, voter: usize) -> Bytes {
     let charter = transcript.roster().charter();
     let seed = (transcript.len() as u64) << 20 | who as u64;
@@ -99,7 +99,7 @@ pub fn admission(transcript: &Transcript, who: usize, voter: usize) -> Bytes {
     transcript.make_admit(gmc.der(), person(voter)).unwrap()
 }
 
-/// A node of any kind, and how its ring stands.
+/// A node of any kind, and the status of its ring.
 pub trait Party: Ground {
     fn ring(&self) -> (Phase, Vec<NodeId>);
     fn node(&self) -> Option<&Node>;
@@ -123,17 +123,18 @@ pub struct Seat {
     pub trace: Vec<String>,
     /// Configurations, by its trace.
     pub installed: usize,
-    /// Whom the last notice to each member here names.
+    /// The members in the last notice to each member here.
     pub told: BTreeMap<MemberId, BTreeSet<usize>>,
 }
 
 pub struct Net {
-    /// What the charter of whoever starts says.
+    /// Whether the charter asks for hybrid links, for nodes that are started from now on.
     pub hybrid_links: bool,
-    /// Who speaks for the authority by that charter, if it has one.
+    /// The node that speaks for the authority by that charter, if it has one.
     pub authority: Option<usize>,
     pub now: u64,
-    /// How long tables may take to merge, if not as usual, for nodes that are started from now on.
+    /// How long tables may take to merge, if not the usual time, for nodes that are started from
+    /// now on.
     pub settle: Option<Duration>,
     pub seats: BTreeMap<usize, Seat>,
     pub cut: BTreeSet<(usize, usize)>,
@@ -207,20 +208,20 @@ impl Net {
         self.seats[&who].party.node().unwrap()
     }
 
-    /// `voter` admits `who`, as of what its node knows.
+    /// `voter` admits `who`, on top of what its node knows.
     pub fn admit(&mut self, who: usize, voter: usize) {
         let entry = admission(self.node(voter).transcript(), who, voter);
         self.tell(voter, ToNode::Entry(entry));
     }
 
-    /// What the clock on the wall of `who` says.
+    /// Sets the wall clock of `who`.
     pub fn clock(&mut self, who: usize, time: UnixTime) {
         let now = Instant(self.now);
         self.seats.get_mut(&who).unwrap().party.clock(now, time, &mut self.dice);
         self.drain(who);
     }
 
-    /// How many datagrams one has sent to another.
+    /// How many datagrams one node has sent to another.
     pub fn sent(&self, from: usize, to: usize) -> u64 {
         self.sent.get(&(from, to)).copied().unwrap_or_default()
     }
@@ -289,7 +290,7 @@ impl Net {
         }
     }
 
-    /// Runs until `holds`, for so many milliseconds at most; how long it took.
+    /// Runs until `holds`, for so many milliseconds at most. Returns how long it took.
     pub fn until(&mut self, limit: u64, holds: impl Fn(&Self) -> bool) -> Option<u64> {
         for passed in (0..limit).step_by(20) {
             if holds(self) {

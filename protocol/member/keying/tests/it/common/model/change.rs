@@ -1,5 +1,5 @@
-//! What happens to the membership: partitions and merges, ordered leaves, crashes, newcomers,
-//! returners.
+//! Changes of the membership: partitions and merges, ordered leaves, crashes, newcomers, returning
+//! members.
 
 use super::super::number;
 use super::{Entry, Room, Signal, World, alone, fresh};
@@ -11,7 +11,7 @@ impl World {
     pub(super) fn change(&mut self) {
         self.changes -= 1;
         let alive: Vec<_> = (0..self.nodes.len()).filter(|number| self.nodes[*number].alive).collect();
-        // Who was expelled does not come back.
+        // An expelled member does not come back.
         let gone = |number: &usize| !self.nodes[*number].alive && !self.expelled.contains(number);
         let dead: Vec<_> = (0..self.nodes.len()).filter(gone).collect();
         match self.draw.below(8) {
@@ -25,7 +25,7 @@ impl World {
                 self.cut();
             }
             6 | 7 if alive.len() > 1 => {
-                // Those whose word for the next view is given are the interesting ones.
+                // Those that have already answered for the next view are the interesting ones.
                 let given: Vec<_> = alive.iter().copied().filter(|one| self.nodes[*one].answered).collect();
                 let from = if given.is_empty() { &alive } else { &given };
                 let gone = from[self.draw.below(from.len())];
@@ -72,7 +72,7 @@ impl World {
         self.target.retain(|part| !part.is_empty());
     }
 
-    /// An ordered leave: everybody reads the same up to it, then the signal.
+    /// An ordered leave: every member reads the same up to it, then the signal.
     fn leave(&mut self, gone: usize) {
         self.die(gone);
         let at = self.room_of(gone);
@@ -90,8 +90,8 @@ impl World {
         self.cut();
     }
 
-    /// An entry takes somebody off the roster: now, and the notice with it, or later; or just
-    /// before the next view.
+    /// An entry removes a member from the roster. The notice comes with it, or later, or the entry
+    /// comes just before the next view.
     fn expel(&mut self, gone: usize) {
         self.expelled.insert(gone);
         let at = self.room_of(gone);
@@ -114,7 +114,7 @@ impl World {
         }
     }
 
-    /// The notice that somebody is off the roster.
+    /// The notice that a member is off the roster.
     pub(super) fn notice(&mut self, at: usize) {
         let room = &mut self.rooms[at];
         room.owed = false;

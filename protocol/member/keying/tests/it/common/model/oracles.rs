@@ -1,5 +1,5 @@
-//! What must be true of every schedule: one key for one view, and whoever moves on together
-//! installed the same.
+//! What must hold in every schedule: one key for one view, and members that move on together
+//! installed the same views.
 
 use super::{Checked, World, number_of};
 use crate::common::member;
@@ -50,7 +50,7 @@ impl World {
         Ok(())
     }
 
-    /// Who moves on together installed the same, with the same refreshes.
+    /// Members that move on together installed the same views, with the same refreshes.
     pub(super) fn moved_together(&self, part: &BTreeSet<usize>) -> Checked {
         for room in self.rooms.iter().filter(|room| room.members.is_subset(part)) {
             let Some(view) = room.view else { continue };
@@ -69,7 +69,7 @@ impl World {
         Ok(())
     }
 
-    /// Nothing moves any more: everybody alive is secure, and the last oracles hold.
+    /// Nothing moves any more: every living member is secure, and the last oracles hold.
     pub(super) fn settled(&self) -> Checked {
         for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.alive) {
             let room = &self.rooms[self.room_of(number)];
@@ -77,7 +77,8 @@ impl World {
                 return Err(format!("deadlock: member {number} stays in {:?}", node.keying.state()));
             }
         }
-        // Who installed a view was told by something that every survivor of the view holds as well.
+        // A member installed a view because of messages that every survivor of the view holds as
+        // well.
         for (number, view) in &self.left {
             let missing = |entry: &&u64| !self.nodes[*number].delivered.contains(entry);
             if self.deciding.get(view).is_some_and(|entries| entries.iter().any(|entry| missing(&entry))) {
