@@ -1,5 +1,5 @@
-//! How this member keeps its shares: the one in use, and those that a run gave it and no decision
-//! has taken into use yet.
+//! How this member keeps its shares: the one in use, and those that a run gave it and that no
+//! decision has taken into use yet.
 
 use super::state::Waiting;
 use crate::Output;
@@ -15,7 +15,7 @@ use zeroize::Zeroize as _;
 /// Most shares that wait for a decision.
 const WAITING_MAX: usize = 4;
 
-/// The transcript had taken the sharing when this was written: if it has another now, this one is
+/// The transcript had taken the sharing when this was written. If it has another now, this one is
 /// over.
 const IN_USE: u8 = 1;
 const WAITING: u8 = 2;
@@ -34,13 +34,13 @@ struct Stored {
 }
 
 impl Admission {
-    /// A run gave a sharing, and perhaps a share: on disk before anything else is said of it.
+    /// A run gave a sharing, and perhaps a share: it is on disk before anything else is said of it.
     pub(crate) fn keep_waiting(&mut self, call: &Call<'_>, waiting: Waiting, entropy: &mut dyn Entropy) {
         let name = digest(&[&waiting.public]);
         if self.signers.shares.waiting.len() >= WAITING_MAX
             && !self.signers.shares.waiting.contains_key(&name)
         {
-            // One that no vote could take any more makes room; without that, four that came to
+            // A sharing that no vote could take any more makes room. Otherwise four that came to
             // nothing would end all resharing.
             let roster = call.transcript.roster();
             let useless = |waiting: &Waiting| !waiting.fits(roster) || self.was_refused(waiting);
