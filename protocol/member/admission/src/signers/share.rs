@@ -167,18 +167,18 @@ impl Admission {
         let now = in_use(transcript.roster());
         let decided = now == Some(name);
         match share {
-            // One that is decided and still waits here was stopped at before all else was erased:
-            // that is done first.
+            // A share that is decided and still waits here: the process was stopped before all else
+            // was erased. That is done first.
             Some(share) if decided && stored.state == IN_USE => {
                 self.signers.shares.current = Some((name, share))
             }
-            // Stopped after the transcript took the next one, and before this was erased.
+            // Stopped after the transcript took the next one and before this one was erased.
             _ if !decided && (stored.state == IN_USE || stored.after != now.unwrap_or_default()) => {
                 self.out.push_back(Output::Persist(store::delete_share(&name)));
             }
             share => {
-                // Where an authority signs certificates, the group's key has none of its own, and
-                // none is missing.
+                // If an authority signs certificates, the group's key has no certificate, and needs
+                // none.
                 let central = transcript.roster().charter().mode() == Mode::Centralised;
                 let whole = central || !stored.authority.0.is_empty();
                 let authority = whole.then_some(stored.authority.0);
@@ -193,8 +193,8 @@ impl Admission {
         Some(())
     }
 
-    /// After all shares were read back: what is over was erased by then, unless the one in use
-    /// still waits to be put into use.
+    /// After all shares were read back: shares that are over have been erased by then, unless the
+    /// one in use still waits to be put into use.
     pub(crate) fn loaded_shares(&mut self, transcript: &Transcript) {
         let shares = &mut self.signers.shares;
         shares.followed = in_use(transcript.roster()).filter(|now| !shares.waiting.contains_key(now));

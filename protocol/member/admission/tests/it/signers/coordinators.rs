@@ -7,9 +7,9 @@ fn number_of(bus: &Bus, member: &MemberId) -> usize {
     bus.seats.iter().position(|seat| seat.identity.member() == *member).unwrap()
 }
 
-/// The coordinator knows the seats before they have their place in the order. What a signer says of
-/// the run before that, nobody else counts, nor does it: else one that says another word afterwards
-/// would have honest signers name each other.
+/// The coordinator knows the participants before they have their place in the order. What a signer
+/// says of the run before that counts nowhere, not even at itself. Otherwise one that sends another
+/// message afterwards would have honest signers name each other.
 #[test]
 fn a_word_before_the_seats_have_their_place_counts_nowhere() {
     for scheme in SCHEMES {
@@ -21,7 +21,7 @@ fn a_word_before_the_seats_have_their_place_counts_nowhere() {
             let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
             all.borrow_mut().note(sender, &word);
             let mut held = keep.borrow_mut();
-            // From its seats on, whatever the coordinator says.
+            // From its Participants on, whatever the coordinator says.
             let holds = sender == coordinator
                 && (!held.is_empty() || matches!(word.body, SignerBody::Participants { .. }));
             if holds {
@@ -51,7 +51,7 @@ fn a_word_before_the_seats_have_their_place_counts_nowhere() {
     }
 }
 
-/// A session of before a stop may stand at others yet.
+/// Others may still have a session from before a stop.
 #[test]
 fn a_coordinator_that_was_stopped_calls_to_other_tables() {
     let mut bus = founded(Scheme::TsDsa);
@@ -78,8 +78,8 @@ fn a_coordinator_that_was_stopped_calls_to_other_tables() {
     assert!(of_first.len() > 1 && once.len() == of_first.len(), "{of_first:?}");
 }
 
-/// Who knows that one lies does not sit with it, and says nothing: its coordinator cannot tell
-/// which of them spoils a session, so it tries others first.
+/// A signer that knows that one lies does not take part beside it, and says nothing. The
+/// coordinator cannot tell which of the two spoils a session, so it tries others first.
 #[test]
 fn a_coordinator_tries_others_before_those_who_sat_in_vain() {
     let mut bus = founded(Scheme::TsDsa);
@@ -90,7 +90,7 @@ fn a_coordinator_tries_others_before_those_who_sat_in_vain() {
         let mut seats = keep.borrow_mut();
         match word.body {
             SignerBody::Participants { givers, .. } => seats.push(givers),
-            // At the first session the last of them is silent.
+            // In the first session the last of them is silent.
             SignerBody::Round { .. } => {
                 return seats.len() > 1
                     || seats[0].iter().rfind(|signer| **signer != coordinator) != Some(&sender);

@@ -1,6 +1,6 @@
 //! Groups with a key of their own: the founders share it, as many as the charter says sign with it,
-//! who leaves has nothing. Method: real machines and transcripts on a perfect ordered bus; members
-//! stop, restart from disk, and change in between.
+//! and a member that leaves has nothing. Method: real machines and transcripts on a perfect ordered
+//! bus; members stop, restart from disk, and change in between.
 
 mod coordinators;
 mod rules;
@@ -55,7 +55,7 @@ fn admit_by(bus: &mut Bus, name: &str, seed: u64, voters: &[usize]) -> usize {
     which
 }
 
-/// Words that are said in rounds do not arrive: every run stands still.
+/// Messages of rounds do not arrive: every run stands still.
 fn without_rounds(bus: &mut Bus) {
     bus.tamper = Some(Box::new(|_, payload| {
         !matches!(
@@ -84,8 +84,8 @@ fn founders_share_a_key_and_sign_with_it() {
     }
 }
 
-/// A call takes effect when it comes back in the order: whatever the contact hears in between, it
-/// calls once; and once it has the signature, it does not call again until others tell it.
+/// A call takes effect when it comes back in the order. Whatever the contact hears in between, it
+/// calls once. Once it has the signature, it does not call again until others tell it.
 #[test]
 fn a_session_is_called_once_for_each_request() {
     for scheme in [Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
@@ -118,8 +118,8 @@ fn a_session_is_called_once_for_each_request() {
     }
 }
 
-/// Words of a loaded machine come one after the other: who has the first of them does not leave out
-/// the rest, for whom all would have to make new shares again.
+/// Messages of loaded machines come one after the other. A coordinator that has the first of them
+/// does not leave out the rest, because all would have to make new shares again for them.
 #[test]
 fn a_coordinator_waits_for_signers_as_long_as_they_come() {
     for scheme in SCHEMES {
@@ -261,9 +261,9 @@ fn who_lies_is_named_and_sits_no_more() {
     }
 }
 
-/// Whoever calls says with the call that it is ready, by a key that it does not keep for ever: of a
-/// session whose call it hears later than that nothing comes, since what is sealed to that key
-/// nobody can open.
+/// A coordinator says with the call that it is ready, with a key that it does not keep for ever. If
+/// it hears the call of a session later than that, nothing comes of the session: nobody can open
+/// what is sealed to that key.
 #[test]
 fn a_session_whose_call_comes_too_late_is_not_set() {
     for scheme in SCHEMES {
@@ -328,7 +328,7 @@ fn no_more_answer_a_call_than_sign_unless_one_of_them_does_not() {
     }
 }
 
-/// What takes long waits for the end of the turn, so that what was said goes out before; what is
+/// A step that takes long waits for the end of the turn, so that messages go out before it. What is
 /// ordered behind it is heard after it.
 #[test]
 fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
@@ -367,7 +367,8 @@ fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
         bus.input(signers[1], another).unwrap();
         assert!(spoken(&bus, signers[1]) && !due(&bus, signers[1]), "{scheme:?}: before what comes behind");
         bus.settle();
-        // In the other scheme the coordinator's word went out before its seats were heard here.
+        // In the other scheme the coordinator's message went out before its Participants were heard
+        // here.
         assert!(at_once || bus.admitted(dora), "{scheme:?} {:#?}", bus.traces);
     }
 }
@@ -386,7 +387,7 @@ fn a_share_that_is_over_is_erased_though_its_holder_was_stopped_before_it_could(
         }
         bus.pass(25);
         assert_agreed(&bus);
-        // The disk as it is when the entry is on it and nothing that follows from the entry.
+        // The disk as it is when it has the entry and nothing that follows from the entry.
         bus.seats[1].disk.extend(old);
         assert_eq!(shares(&bus).len(), 2);
         bus.restart(1);
