@@ -151,7 +151,7 @@ pub enum FaultKind {
 /// messages of nobody else (SCH-01).
 pub(crate) fn whole_round(heard: &Incoming, awaited: &[MemberId]) -> Result<(), Fault> {
     let whole = heard.to_all.len() == awaited.len()
-        && awaited.iter().all(|hand| heard.to_all.contains_key(hand))
-        && heard.to_me.keys().all(|hand| awaited.contains(hand));
+        && awaited.iter().all(|participant| heard.to_all.contains_key(participant))
+        && heard.to_me.keys().all(|participant| awaited.contains(participant));
     if whole { Ok(()) } else { Err(Fault::of_nobody(FaultKind::LocalRound)) }
 }

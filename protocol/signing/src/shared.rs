@@ -75,7 +75,7 @@ pub fn facts(scheme: Scheme, public: &[u8]) -> Result<SharingFacts, SigningError
     }
 }
 
-/// The first sharing of a key that nobody knows, among `hands`.
+/// The first sharing of a key that nobody knows, among `participants`.
 ///
 /// # Errors
 /// [`FaultKind::LocalSigners`] for participants that make none; [`FaultKind::LocalDealer`] where a
@@ -84,12 +84,12 @@ pub fn found(
     scheme: Scheme,
     run: RunId,
     me: MemberId,
-    hands: &[MemberId],
+    participants: &[MemberId],
     threshold: usize,
 ) -> Result<AnyRun, Fault> {
     match scheme {
-        Scheme::TsDsa => Ok(mapped(Joint::<P256>::new(run, me, hands, threshold)?, of_held)),
-        Scheme::Frost => Ok(mapped(Joint::<Edwards>::new(run, me, hands, threshold)?, of_edwards)),
+        Scheme::TsDsa => Ok(mapped(Joint::<P256>::new(run, me, participants, threshold)?, of_held)),
+        Scheme::Frost => Ok(mapped(Joint::<Edwards>::new(run, me, participants, threshold)?, of_edwards)),
         Scheme::TsRsa | Scheme::Shoup => Err(needs_dealer()),
         Scheme::Plain | Scheme::Asm => Err(no_such_run()),
     }
@@ -105,11 +105,11 @@ pub fn reshare(
     scheme: Scheme,
     run: RunId,
     me: MemberId,
-    hands: Moving<'_>,
+    moving: Moving<'_>,
     threshold: usize,
     (public, share): (&[u8], Option<&Secret<Vec<u8>>>),
 ) -> Result<AnyRun, Fault> {
-    let change = Change { dealers: hands.givers, holders: hands.takers, threshold };
+    let change = Change { dealers: moving.givers, holders: moving.takers, threshold };
     match scheme {
         Scheme::TsDsa => {
             let old = Sharing::<P256>::decode(public).map_err(|_| no_such_share())?;
@@ -129,7 +129,7 @@ pub fn reshare(
     }
 }
 
-/// A signature over raw bytes by `hands`, exactly as many as the scheme takes.
+/// A signature over raw bytes by `signers`, exactly as many as the scheme takes.
 ///
 /// # Errors
 /// [`FaultKind::LocalSigners`], [`FaultKind::LocalShare`]; [`FaultKind::LocalScheme`] for a scheme
@@ -138,7 +138,7 @@ pub fn sign(
     scheme: Scheme,
     run: RunId,
     me: MemberId,
-    hands: &[MemberId],
+    signers: &[MemberId],
     (public, share): (&[u8], &Secret<Vec<u8>>),
     message: &[u8],
 ) -> Result<AnyRun, Fault> {
@@ -146,7 +146,7 @@ pub fn sign(
         Scheme::TsDsa => {
             let sharing = Sharing::<P256>::decode(public).map_err(|_| no_such_share())?;
             let share = Share::decode(share.expose()).map_err(|_| no_such_share())?;
-            let signing = Signing::new(run, me, &sharing, &share, hands, digest(&[message]))?;
+            let signing = Signing::new(run, me, &sharing, &share, signers, digest(&[message]))?;
             Ok(mapped(signing, |signed| {
                 Outcome::Signature(signed.signature().map(|signature| signature.to_der()).unwrap_or_default())
             }))
@@ -157,11 +157,11 @@ pub fn sign(
             if share.holder() != me {
                 return Err(no_such_share());
             }
-            let signing = Sign::new(run, &sharing, &share, hands, message)?;
+            let signing = Sign::new(run, &sharing, &share, signers, message)?;
             Ok(mapped(signing, |signature| Outcome::Signature(signature.to_vec())))
         }
         Scheme::Shoup => {
-            Ok(mapped(dealer::sign(run, me, hands, (public, share), message)?, Outcome::Signature))
+            Ok(mapped(dealer::sign(run, me, signers, (public, share), message)?, Outcome::Signature))
         }
         Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(no_such_run()),
     }

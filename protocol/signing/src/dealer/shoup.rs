@@ -63,7 +63,7 @@ pub(super) fn fits(public: &[u8], holder: &MemberId, share: &Secret<Vec<u8>>) ->
 pub(crate) fn sign(
     run: RunId,
     me: MemberId,
-    hands: &[MemberId],
+    signers: &[MemberId],
     (public, share): (&[u8], &Secret<Vec<u8>>),
     message: &[u8],
 ) -> Result<ShoupSign, Fault> {
@@ -73,7 +73,7 @@ pub(crate) fn sign(
     if share.epoch() != sharing.epoch() || sharing.holder(share.seat()) != Some(me) {
         return Err(no_such_share());
     }
-    ShoupSign::new(&sharing, &share, &sorted(hands)?, run, message)
+    ShoupSign::new(&sharing, &share, &sorted(signers)?, run, message)
 }
 
 /// A sharing with every seat held, and its holders, ascending.

@@ -89,17 +89,17 @@ impl<G: PrimeGroup> Dealing<G> {
         let constant = self.constant.take();
         self.deals =
             Deal::draw(&self.plan.forms, constant.as_ref().map(|constant| *constant.expose()), entropy);
-        let mut word = Writer::new(Kind::Open, 0).bytes(&draw::<32>(entropy));
+        let mut writer = Writer::new(Kind::Open, 0).bytes(&draw::<32>(entropy));
         for (form, deal) in self.plan.forms.iter().zip(&self.deals) {
             for commitment in deal.pledge(&self.second) {
-                word = word.element::<G>(&commitment);
+                writer = writer.element::<G>(&commitment);
             }
             if !form.hides() {
                 let proof = Known::<G>::prove(&self.plan.context, &self.me, &deal.constant(), entropy);
-                word = proof.write(word);
+                writer = proof.write(writer);
             }
         }
-        self.opening = word.end();
+        self.opening = writer.end();
         to_all(Writer::new(Kind::Commit, 32).bytes(&self.commit(&self.me, &self.opening)).end())
     }
 
@@ -126,21 +126,21 @@ impl<G: PrimeGroup> Dealing<G> {
             return Outgoing::default();
         }
         let others = self.plan.holders.iter().filter(|holder| **holder != self.me);
-        let to_each = others.map(|holder| (*holder, self.piece_word(Kind::Piece, &[*holder])));
+        let to_each = others.map(|holder| (*holder, self.piece_message(Kind::Piece, &[*holder])));
         Outgoing { to_all: self.opening.clone(), to_each: to_each.collect() }
     }
 
     /// The numbers of `holders`, one after another.
-    fn piece_word(&self, kind: Kind, holders: &[MemberId]) -> Secret<Vec<u8>> {
+    fn piece_message(&self, kind: Kind, holders: &[MemberId]) -> Secret<Vec<u8>> {
         let scalars: usize = self.plan.forms.iter().map(|form| form.scalars()).sum();
         let room = scalars.saturating_mul(G::SCALAR_BYTES).saturating_mul(holders.len());
-        let mut word = Writer::new(kind, room);
+        let mut writer = Writer::new(kind, room);
         for holder in holders {
             for (form, deal) in self.plan.forms.iter().zip(&self.deals) {
-                word = deal.piece(holder).write(*form, word);
+                writer = deal.piece(holder).write(*form, writer);
             }
         }
-        Secret::new(word.end())
+        Secret::new(writer.end())
     }
 
     fn take_openings(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
@@ -156,11 +156,11 @@ impl<G: PrimeGroup> Dealing<G> {
         Ok(Next::Say(if holds { to_all(accuse(&accused)) } else { Outgoing::default() }))
     }
 
-    fn check_opening(&self, dealer: &MemberId, word: &[u8]) -> Result<Vec<Vec<G::Element>>, FaultKind> {
-        if self.commits.get(dealer) != Some(&self.commit(dealer, word)) {
+    fn check_opening(&self, dealer: &MemberId, message: &[u8]) -> Result<Vec<Vec<G::Element>>, FaultKind> {
+        if self.commits.get(dealer) != Some(&self.commit(dealer, message)) {
             return Err(FaultKind::PeerReveal);
         }
-        let (pledges, proofs) = self.read_opening(word).ok_or(FaultKind::PeerMalformed)?;
+        let (pledges, proofs) = self.read_opening(message).ok_or(FaultKind::PeerMalformed)?;
         let known =
             |(public, proof): &(G::Element, Known<G>)| proof.holds(&self.plan.context, dealer, public);
         if !proofs.iter().all(known) {
@@ -174,8 +174,8 @@ impl<G: PrimeGroup> Dealing<G> {
     }
 
     #[allow(clippy::type_complexity, reason = "two lists, named where they are taken apart")]
-    fn read_opening(&self, word: &[u8]) -> Option<(Vec<Vec<G::Element>>, Vec<(G::Element, Known<G>)>)> {
-        let mut reader = Reader::new(word, Kind::Open)?;
+    fn read_opening(&self, message: &[u8]) -> Option<(Vec<Vec<G::Element>>, Vec<(G::Element, Known<G>)>)> {
+        let mut reader = Reader::new(message, Kind::Open)?;
         reader.take(32)?;
         let (mut pledges, mut proofs) = (Vec::new(), Vec::new());
         for form in &self.plan.forms {
@@ -197,7 +197,7 @@ impl<G: PrimeGroup> Dealing<G> {
             let pieces = if *dealer == self.me {
                 Some(self.deals.iter().map(|deal| deal.piece(&self.me)).collect())
             } else {
-                heard.to_me.get(dealer).and_then(|word| self.read_piece(word.expose()))
+                heard.to_me.get(dealer).and_then(|message| self.read_piece(message.expose()))
             };
             match pieces {
                 Some(pieces) => drop(self.pieces.insert(*dealer, pieces)),
@@ -211,8 +211,8 @@ impl<G: PrimeGroup> Dealing<G> {
         self.plan.dealers.iter().filter(wrong).copied().collect()
     }
 
-    fn read_piece(&self, word: &[u8]) -> Option<Vec<Piece<G>>> {
-        let mut reader = Reader::new(word, Kind::Piece)?;
+    fn read_piece(&self, message: &[u8]) -> Option<Vec<Piece<G>>> {
+        let mut reader = Reader::new(message, Kind::Piece)?;
         let pieces = Piece::read_all(&self.plan.forms, &mut reader)?;
         reader.end()?;
         Some(pieces)
@@ -244,11 +244,11 @@ impl<G: PrimeGroup> Dealing<G> {
         if disputed.is_empty() {
             return Ok(Next::Say(Outgoing::default()));
         }
-        Ok(Next::Say(to_all(self.piece_word(Kind::Answer, &disputed).expose().clone())))
+        Ok(Next::Say(to_all(self.piece_message(Kind::Answer, &disputed).expose().clone())))
     }
 
     fn accusers(&self, accused: &MemberId) -> Vec<MemberId> {
-        self.disputes.iter().filter(|(hand, _)| hand == accused).map(|(_, accuser)| *accuser).collect()
+        self.disputes.iter().filter(|(member, _)| member == accused).map(|(_, accuser)| *accuser).collect()
     }
 
     fn take_answers(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
@@ -264,9 +264,9 @@ impl<G: PrimeGroup> Dealing<G> {
     fn check_answer(
         &self,
         dealer: &MemberId,
-        word: &[u8],
+        message: &[u8],
     ) -> Result<BTreeMap<MemberId, Vec<Piece<G>>>, FaultKind> {
-        let mut reader = Reader::new(word, Kind::Answer).ok_or(FaultKind::PeerMalformed)?;
+        let mut reader = Reader::new(message, Kind::Answer).ok_or(FaultKind::PeerMalformed)?;
         let mut answers = BTreeMap::new();
         for holder in self.accusers(dealer) {
             let pieces = Piece::read_all(&self.plan.forms, &mut reader).ok_or(FaultKind::PeerMalformed)?;

@@ -126,9 +126,10 @@ impl<G: PrimeGroup> Sharing<G> {
     /// The one encoding: `01 10`, group name, commitments, holders, each with its count in two
     /// bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let word = Writer::new(Kind::Sharing, 0).group::<G>().length(self.commitments.len());
-        let word = self.commitments.iter().fold(word, |word, commitment| word.element::<G>(commitment));
-        word.members(&self.holders).end()
+        let writer = Writer::new(Kind::Sharing, 0).group::<G>().length(self.commitments.len());
+        let writer =
+            self.commitments.iter().fold(writer, |writer, commitment| writer.element::<G>(commitment));
+        writer.members(&self.holders).end()
     }
 
     /// Reads what [`Self::encode`] writes.
@@ -185,14 +186,14 @@ pub(crate) fn p256_key(public: &p256::ProjectivePoint) -> Result<VerifyingKey, S
 
 /// Sorts a list of participants and refuses an empty one, one that is too long, and a participant
 /// named twice.
-pub(crate) fn sorted(hands: &[MemberId]) -> Result<Vec<MemberId>, Fault> {
-    let mut hands = hands.to_vec();
-    hands.sort();
-    let twice = hands.windows(2).any(|pair| matches!(pair, [left, right] if left == right));
-    if hands.is_empty() || hands.len() > SIGNERS_MAX || twice {
+pub(crate) fn sorted(participants: &[MemberId]) -> Result<Vec<MemberId>, Fault> {
+    let mut participants = participants.to_vec();
+    participants.sort();
+    let twice = participants.windows(2).any(|pair| matches!(pair, [left, right] if left == right));
+    if participants.is_empty() || participants.len() > SIGNERS_MAX || twice {
         return Err(wrong_signers());
     }
-    Ok(hands)
+    Ok(participants)
 }
 
 pub(crate) fn wrong_signers() -> Fault {
@@ -207,7 +208,7 @@ pub(crate) fn context<G: PrimeGroup>(label: &[u8], parts: &[&[u8]]) -> Digest {
 }
 
 /// A list of participants as [`context`] covers it.
-pub(crate) fn listed(hands: &[MemberId]) -> Vec<u8> {
-    let count = u64::try_from(hands.len()).unwrap_or(u64::MAX).to_be_bytes();
-    count.into_iter().chain(hands.iter().flat_map(|hand| hand.0)).collect()
+pub(crate) fn listed(participants: &[MemberId]) -> Vec<u8> {
+    let count = u64::try_from(participants.len()).unwrap_or(u64::MAX).to_be_bytes();
+    count.into_iter().chain(participants.iter().flat_map(|participant| participant.0)).collect()
 }

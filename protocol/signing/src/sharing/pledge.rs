@@ -152,20 +152,20 @@ impl<G: PrimeGroup> Piece<G> {
         Self { value: G::plus(self.value, other.value), blind: G::plus(self.blind, other.blind) }
     }
 
-    pub(crate) fn write(&self, form: Form, word: Writer) -> Writer {
-        let word = word.scalar::<G>(&self.value);
-        if form.hides() { word.scalar::<G>(&self.blind) } else { word }
+    pub(crate) fn write(&self, form: Form, writer: Writer) -> Writer {
+        let writer = writer.scalar::<G>(&self.value);
+        if form.hides() { writer.scalar::<G>(&self.blind) } else { writer }
     }
 
-    pub(crate) fn read(form: Form, word: &mut Reader<'_>) -> Option<Self> {
-        let value = word.scalar::<G>()?;
-        let blind = if form.hides() { word.scalar::<G>()? } else { G::zero() };
+    pub(crate) fn read(form: Form, reader: &mut Reader<'_>) -> Option<Self> {
+        let value = reader.scalar::<G>()?;
+        let blind = if form.hides() { reader.scalar::<G>()? } else { G::zero() };
         Some(Self { value, blind })
     }
 
     /// The pieces of all forms, one after another.
-    pub(crate) fn read_all(forms: &[Form], word: &mut Reader<'_>) -> Option<Vec<Self>> {
-        forms.iter().map(|form| Self::read(*form, word)).collect()
+    pub(crate) fn read_all(forms: &[Form], reader: &mut Reader<'_>) -> Option<Vec<Self>> {
+        forms.iter().map(|form| Self::read(*form, reader)).collect()
     }
 }
 

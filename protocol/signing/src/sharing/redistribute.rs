@@ -50,7 +50,7 @@ impl<G: PrimeGroup> Redistribute<G> {
     ) -> Result<Self, Fault> {
         let (dealers, holders) = (sorted(change.dealers)?, sorted(change.holders)?);
         let known =
-            dealers.len() == old.threshold() && dealers.iter().all(|hand| old.holders().contains(hand));
+            dealers.len() == old.threshold() && dealers.iter().all(|dealer| old.holders().contains(dealer));
         let possible = known && (1..=holders.len()).contains(&change.threshold);
         if !possible || !(dealers.contains(&me) || holders.contains(&me)) {
             return Err(wrong_signers());

@@ -51,8 +51,8 @@ impl<G: PrimeGroup> Share<G> {
     /// For a sealed store: `01 11`, group name, epoch, holder, number.
     pub fn encode(&self) -> Secret<Vec<u8>> {
         let room = G::NAME.len().saturating_add(G::SCALAR_BYTES).saturating_add(66);
-        let word = Writer::new(Kind::Share, room).group::<G>().bytes(&self.epoch).bytes(&self.holder.0);
-        Secret::new(word.scalar::<G>(self.value()).end())
+        let writer = Writer::new(Kind::Share, room).group::<G>().bytes(&self.epoch).bytes(&self.holder.0);
+        Secret::new(writer.scalar::<G>(self.value()).end())
     }
 
     /// Reads what [`Self::encode`] writes. Whether it still belongs to a sharing, [`Self::fits`]

@@ -125,9 +125,9 @@ impl<'a> Claim<'a> {
 
 impl Part {
     /// Reads a signer's messages: one length, x_i below N and not zero, z in its range (SHO-07).
-    pub(super) fn read(sharing: &ShoupSharing, words: &[u8]) -> Option<Self> {
+    pub(super) fn read(sharing: &ShoupSharing, message: &[u8]) -> Option<Self> {
         let modulus = sharing.key.modulus();
-        let mut reader = Reader::behind_version(words)?;
+        let mut reader = Reader::behind_version(message)?;
         let value = modulus.decode(reader.take(modulus.bytes())?)?;
         let challenge = reader.array()?;
         let response = reader.take(modulus.bytes().checked_add(RESPONSE_EXTRA)?)?;
