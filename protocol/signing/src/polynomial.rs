@@ -38,8 +38,8 @@ impl<G: PrimeGroup> Drop for Polynomial<G> {
     }
 }
 
-/// λ of `participant` among `participants` for the value at `place`: ∏ (place − x_k) / (x_i − x_k). None if
-/// two participants share a place.
+/// λ of `participant` among `participants` for the value at `place`: ∏ (place − x_k) / (x_i − x_k).
+/// None if two participants share a place.
 pub(crate) fn lagrange<G: PrimeGroup>(
     participant: &MemberId,
     participants: &[MemberId],
@@ -68,7 +68,7 @@ pub(crate) fn interpolate<G: PrimeGroup>(
     })
 }
 
-/// What commitments say a polynomial is at `place`, times the generator: Σ A_k · place^k.
+/// The value at `place` of the committed polynomial, times the generator: Σ A_k · place^k.
 pub(crate) fn committed<G: PrimeGroup>(commitments: &[G::Element], place: G::Scalar) -> G::Element {
     let mut power = G::one();
     let mut terms = Vec::with_capacity(commitments.len());

@@ -1,5 +1,5 @@
-//! The schemes in which members hold shares of one key, behind one door: whoever drives them need
-//! not know which is which.
+//! One interface to all schemes in which members hold shares of one key: the caller need not know
+//! which is which.
 //!
 //! ```text
 //! found     participants, threshold               --> a sharing, and each participant's share
@@ -19,10 +19,10 @@ use crate::sharing::{Change, Held, Joint, Redistribute, Share, Sharing};
 use crate::ts_dsa::Signing;
 use crate::{Edwards, Fault, GroupKey, Incoming, Next, P256, Run, RunId, Scheme, SigningError};
 
-/// What a run comes to.
+/// The result of a run.
 #[derive(Debug)]
 pub enum Outcome {
-    /// A sharing, and this participant's share of it; none for one who only gave.
+    /// A sharing, and this participant's share of it; none for one that only gave.
     Sharing {
         /// The public part, encoded.
         public: Vec<u8>,
@@ -30,7 +30,7 @@ pub enum Outcome {
         share: Option<Secret<Vec<u8>>>,
     },
     /// A signature as X.509 has it, or an encoded multisignature ([`crate::asm::hand`]). It is not
-    /// verified: its taker does.
+    /// verified: the caller does that.
     Signature(Vec<u8>),
 }
 
@@ -77,9 +77,8 @@ pub fn facts(scheme: Scheme, public: &[u8]) -> Result<SharingFacts, SigningError
 
 /// The first sharing of a key that nobody knows, among `participants`.
 ///
-/// # Errors
-/// [`FaultKind::LocalSigners`] for participants that make none; [`FaultKind::LocalDealer`] where a
-/// dealer must make it ([`deal`]), [`FaultKind::LocalScheme`] where there is none to make.
+/// [`FaultKind::LocalSigners`] for participants that cannot make one; [`FaultKind::LocalDealer`] if
+/// a dealer must make it ([`deal`]), [`FaultKind::LocalScheme`] if the scheme has none.
 pub fn found(
     scheme: Scheme,
     run: RunId,

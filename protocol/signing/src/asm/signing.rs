@@ -8,15 +8,14 @@ use crate::run::whole_round;
 use crate::{Fault, FaultKind, Incoming, Next, Outgoing, PrimeGroup, Run, RunId};
 use std::collections::BTreeMap;
 
-/// A signer in a run that comes to one [`MultiSignature`], the same at all of them.
+/// A signer in a run that ends in one [`MultiSignature`], the same for all of them.
 ///
-/// The nonce is drawn when the run begins and is in no store; the answer consumes it, and any fault
-/// erases it. A run's messages in private, which it has no use for, are not looked at: not all
-/// signers hear them. One who only watches hears the same messages, says nothing, and comes to the
-/// same end.
+/// The nonce is drawn when the run begins and is in no store. The answer consumes it, and any fault
+/// erases it. A run has no use for private messages and ignores them: not all signers hear them. A
+/// participant that only watches hears the same messages, says nothing, and comes to the same end.
 pub struct Signing<G: PrimeGroup> {
     run: RunId,
-    /// Who signs here; nobody, if this one only watches.
+    /// The member that signs here; none if this participant only watches.
     signer: Option<(MemberId, Secret<G::Scalar>)>,
     signers: Signers<G>,
     subject: Digest,
@@ -59,15 +58,15 @@ impl<G: PrimeGroup> Signing<G> {
         Ok(Self { signer, ..Self::watch(run, signers, label, message) })
     }
 
-    /// One who hears what `signers` say, checks it, and has the signature at the end; without a
-    /// message or a secret of its own.
+    /// A participant that hears what `signers` say, checks it, and has the signature at the end. It
+    /// has no message and no secret of its own.
     pub fn watch(run: RunId, signers: Signers<G>, label: &'static [u8], message: &[u8]) -> Self {
         let subject = signers.subject(label, message);
         Self { run, signer: None, signers, subject, state: State::Fresh }
     }
 
-    /// What `signer` says in the first round if these are its messages in the second. It covers run
-    /// and signer, so that a commitment copied from elsewhere cannot be opened by who copied it.
+    /// What `signer` says in the first round if `element` is its message in the second. It covers
+    /// run and signer, so that nobody can open a commitment copied from elsewhere.
     fn commitment(&self, signer: &MemberId, element: &[u8]) -> Digest {
         let label = b"folkmoot asm commitment v1";
         digest(&[label, &[0], G::NAME, &[0], &self.run.0, &self.subject, &signer.0, element])
@@ -177,7 +176,7 @@ fn say<D>(to_all: Vec<u8>) -> Next<D> {
     Next::Say(Outgoing { to_all, to_each: BTreeMap::new() })
 }
 
-/// Reads everybody's messages in one form; all whose messages are not in it are named.
+/// Reads everybody's messages in one form; all whose messages do not have it are named.
 fn read<T>(heard: &Incoming, form: impl Fn(&[u8]) -> Option<T>) -> Result<BTreeMap<MemberId, T>, Fault> {
     let messages: BTreeMap<MemberId, Option<T>> =
         heard.to_all.iter().map(|(signer, message)| (*signer, form(message))).collect();

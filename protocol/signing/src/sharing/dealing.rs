@@ -8,10 +8,10 @@
 //! accuse   holders  all   dealers whose numbers do not fit   usually none
 //! answer   accused  all   the numbers in dispute             only if somebody is accused
 //! ```
-//! An answer that fits ends the dispute and is used; one that does not names its dealer. Nobody is
-//! named when the answer fits: whether the dealer had sent something else or the accuser lied, only
-//! the two know, and one of the two is a liar, so that the numbers told to all were not a secret to
-//! begin with.
+//! An answer that fits ends the dispute and is used. One that does not fit names its dealer. If the
+//! answer fits, nobody is named: only dealer and accuser know whether the dealer had sent something
+//! else or the accuser lied. One of the two is a liar, so the numbers told to all were not a secret
+//! to begin with.
 
 use super::message::{Kind, Reader, Writer};
 use super::pledge::{Deal, Form, Piece, second_generator};
@@ -24,19 +24,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Who deals what to whom.
 pub(crate) struct Plan<G: PrimeGroup> {
-    /// Digest of all that the participants must agree on before; covered by every commitment and
-    /// proof.
+    /// Digest of all that the participants must agree on before; every commitment and proof covers
+    /// it.
     pub(crate) context: Digest,
     /// Sorted.
     pub(crate) dealers: Vec<MemberId>,
     /// Sorted.
     pub(crate) holders: Vec<MemberId>,
     pub(crate) forms: Vec<Form>,
-    /// What each dealer's first commitment must be, where that is known before; else empty.
+    /// What each dealer's first commitment must be, if that is known before; else empty.
     pub(crate) expected: BTreeMap<MemberId, G::Element>,
 }
 
-/// What a dealing came to: sums over all dealers, one for each form.
+/// The result of a dealing: sums over all dealers, one for each form.
 pub(crate) struct Dealt<G: PrimeGroup> {
     pub(crate) pledges: Vec<Vec<G::Element>>,
     /// At holders.
@@ -68,7 +68,8 @@ pub(crate) struct Dealing<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Dealing<G> {
-    /// `constant`: what this participant's first polynomial is at zero; drawn if none.
+    /// `constant`: the value of this participant's first polynomial at zero; drawn if there is
+    /// none.
     pub(crate) fn new(plan: Plan<G>, me: MemberId, constant: Option<Secret<G::Scalar>>) -> Self {
         Self {
             plan,
@@ -190,7 +191,7 @@ impl<G: PrimeGroup> Dealing<G> {
     }
 
     /// Keeps the pieces that came, and says who is to be accused. The sum is checked first: if it
-    /// fits, so will this participant's share, and who dealt what is of no interest.
+    /// fits, so will this participant's share, and it does not matter who dealt what.
     fn take_pieces(&mut self, heard: &Incoming) -> Vec<MemberId> {
         let mut missing = Vec::new();
         for dealer in &self.plan.dealers {

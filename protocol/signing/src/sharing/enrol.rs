@@ -10,10 +10,10 @@
 //! verdict   newcomer  all        helpers whose part does not fit
 //! parts''   accused   all        the masked part in dispute             only if a helper was accused
 //! ```
-//! The masked parts add up to the newcomer's share, and each alone is uniformly random. As the
-//! masks are published times the generator, every part can be checked by itself against its
-//! helper's public share, with nothing opened: who sent a false one is named. What a dispute makes
-//! public, one liar of two knew already, as in `dealing`.
+//! The masked parts add up to the newcomer's share, and each alone is uniformly random. The masks
+//! are published times the generator. So every part can be checked by itself against its helper's
+//! public share, with nothing opened, and a helper that sent a false one is named. What a dispute
+//! makes public, one liar of two knew already, as in `dealing`.
 
 use super::message::{Kind, Reader, Writer};
 use super::redistribute::own;
@@ -169,7 +169,7 @@ impl<G: PrimeGroup> Enrol<G> {
         self.public_masks.get(pair) == Some(&G::raise_generator(mask))
     }
 
-    /// This helper's masked part; kept, for it may have to be shown.
+    /// This helper's masked part; kept, because it may have to be shown.
     fn say_part(&mut self) -> Outgoing {
         let Some(part) = &self.part else { return Outgoing::default() };
         let mut sum = *part.expose();
@@ -250,7 +250,7 @@ impl<G: PrimeGroup> Enrol<G> {
         Ok(Next::Say(said))
     }
 
-    /// The newcomer adds up; if the sum is not its share, it looks whose part is false.
+    /// The newcomer adds up. If the sum is not its share, it finds out whose part is false.
     fn verdict(&mut self) -> Outgoing {
         if self.me != self.newcomer {
             return Outgoing::default();

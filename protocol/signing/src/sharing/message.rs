@@ -87,7 +87,7 @@ impl Writer {
     }
 }
 
-/// Reads one message; every step gives none where the bytes are not what it asks for.
+/// Reads one message; every step gives none if the bytes are not what it asks for.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

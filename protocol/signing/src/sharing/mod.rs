@@ -7,7 +7,7 @@
 //! Redistribute  threshold old holders -> any new ones      new shares, new threshold, same secret (Desmedt, Jajodia 1997)
 //! Enrol         threshold holders -> one newcomer          one share more of the same polynomial, nobody's share told
 //! ```
-//! A [`Sharing`] is public and equal at all; a [`Share`] is one holder's secret, bound to its
+//! A [`Sharing`] is public and the same for all. A [`Share`] is one holder's secret, bound to its
 //! sharing's epoch. Shares of different epochs do not go together: every run refuses them, and what
 //! they would give is not the secret.
 
@@ -104,15 +104,15 @@ impl<G: PrimeGroup> Sharing<G> {
         committed::<G>(&self.commitments, G::place(member))
     }
 
-    /// The share-epoch (DECISIONS N3): SHA-256 of a label, the group's name and the commitments.
-    /// Changes with the polynomial, so with every redistribution, and not when a newcomer is given
+    /// The share-epoch (DECISIONS N3): SHA-256 of a label, the group's name and the commitments. It
+    /// changes with the polynomial, so with every redistribution, and not when a newcomer is given
     /// a share of the same polynomial.
     pub fn epoch(&self) -> Digest {
         let commitments: Vec<u8> = self.commitments.iter().flat_map(G::encode).collect();
         digest(&[b"folkmoot share-epoch v1", &[0], G::NAME, &[0], &commitments])
     }
 
-    /// The same sharing with one holder more, who was given its share by [`Enrol`].
+    /// The same sharing with one more holder, which was given its share by [`Enrol`].
     ///
     /// # Errors
     /// [`SharingError::LocalHolders`] if it holds one already or there are too many.

@@ -1,5 +1,5 @@
-//! That a participant knows what it committed to (Schnorr 1991, made non-interactive by Fiat and
-//! Shamir 1986).
+//! A proof that a participant knows what it committed to (Schnorr 1991, made non-interactive by
+//! Fiat and Shamir 1986).
 
 use super::message::{Reader, Writer};
 use crate::PrimeGroup;
@@ -24,7 +24,7 @@ pub(crate) struct Known<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Known<G> {
-    /// Proves, as `participant` in what `context` names, that `secret` is known.
+    /// Proves, as `participant` in what `context` names, that it knows `secret`.
     pub(crate) fn prove(
         context: &Digest,
         participant: &MemberId,
@@ -37,7 +37,7 @@ impl<G: PrimeGroup> Known<G> {
         Self { nonce, answer: G::plus(drawn, G::times(asked, *secret)) }
     }
 
-    /// Whether the number in front of `public` was known to `participant` in what `context` names.
+    /// Whether `participant`, in what `context` names, knew the number in front of `public`.
     pub(crate) fn holds(&self, context: &Digest, participant: &MemberId, public: &G::Element) -> bool {
         let asked = Self::asked(context, participant, public, &self.nonce);
         let owed = G::add(&self.nonce, &G::raise(public, &asked));

@@ -1,4 +1,4 @@
-//! What every round of every run has: messages heard, culprits gathered, accusations, messages of
+//! What the rounds of all runs share: messages heard, culprits gathered, accusations, messages of
 //! numbers.
 
 use super::message::{Kind, Reader, Writer};

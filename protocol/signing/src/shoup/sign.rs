@@ -1,5 +1,5 @@
-//! Signing: one round. Exactly t holders say their parts; the result is verified, and only if it is
-//! no signature, the parts are.
+//! Signing, in one round: exactly t holders send their parts. The result is verified; the parts are
+//! verified only if the result is no signature.
 
 use super::integers::{combine, delta};
 use super::proof::{Claim, Part};
@@ -10,7 +10,7 @@ use crate::modular::Residue;
 use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, whole_round};
 use std::collections::BTreeSet;
 
-/// One holder in a signature. Comes to a PKCS#1 v1.5 signature with SHA-256, as long as the
+/// One holder in a signature. The result is a PKCS#1 v1.5 signature with SHA-256, as long as the
 /// modulus: the same bytes whoever signs.
 #[derive(Debug)]
 pub struct ShoupSign {
@@ -25,8 +25,8 @@ pub struct ShoupSign {
 }
 
 impl ShoupSign {
-    /// Of exactly t holders, of whom the share's is one. `message` is signed as it is (X.509 and
-    /// CMS fix its bytes).
+    /// A run of exactly t holders, one of whom is the share's. `message` is signed as it is (X.509
+    /// and CMS fix its bytes).
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`] otherwise, and if the share is of another deal (SHO-03).
@@ -56,8 +56,8 @@ impl ShoupSign {
         self.sharing.key.verify(&self.message, &signature).ok().map(|()| signature)
     }
 
-    /// All whose messages are none, else all whose proof fails. Equal at all who heard the same
-    /// messages.
+    /// All whose messages have no valid form, or if there are none, all whose proof fails. The same
+    /// at all who heard the same messages.
     fn blame(&self, parts: &[(MemberId, u16, Part)]) -> Fault {
         let claim = Claim::new(&self.sharing, self.run, &self.x);
         let bad = parts.iter().filter(|(_, seat, part)| !claim.proves(*seat, part));

@@ -11,22 +11,22 @@
 //! ```
 //! **Who may be corrupt.** At most τ = t − 1 of the signers: t know the key anyhow. Products of two
 //! polynomials of degree τ lie on one of degree 2τ, so it takes 2t − 1 signers, all of whom must
-//! finish; whoever says something false is named and the others, if there are 2t − 1 without it,
-//! begin again. Its place can be taken away, so every lie costs one.
+//! finish. A signer that says something false is named, and the others, if they are 2t − 1 without
+//! it, begin again. Its place can be taken away, so every lie costs one.
 //!
-//! **k is used once.** A run that ends, well or not, is dropped with its k and a; a run takes one
+//! **k is used once.** A run that ends, well or not, is dropped with its k and a. A run takes one
 //! digest, fixed before k is drawn, and the next run draws everything anew. Nothing of a run is
 //! ever stored: after a crash there is only a new run.
 //!
-//! **Why k, b and c are committed with Pedersen's commitments, not Feldman's.** k·G must not be
-//! known. Public are R = (1/k)·G and s = k·(h + r·x), so k·G = (s/r)·(1/(h/r + x))·G: every
-//! signature would tell one (1/(x + e))·G for a known e. Of d such elements one computes by partial
-//! fractions an element P and x·P, .., x^d·P, from which x follows in about √(q/d) steps instead of
-//! √q (Cheon 2006): a hundred million signatures would cost the key up to 13 bits. And no simulator
-//! can make k·G of a signature (it is the inverse Diffie-Hellman problem), so that nothing would be
-//! proven. The same holds of b and c: from b_i·G one has k_i·a_i·G, from c_i·G k_i·(h + r·x_i)·G,
-//! and with τ shares of a liar and two honest values k·G follows by linear algebra. a·G is R times
-//! μ, so public anyhow: a stays open. The proofs of `proof` replace the lost checks.
+//! **Why k, b and c are committed with Pedersen's commitments, not Feldman's.** k·G must not become
+//! known. R = (1/k)·G and s = k·(h + r·x) are public, so k·G = (s/r)·(1/(h/r + x))·G: every
+//! signature would tell one (1/(x + e))·G for a known e. From d such elements one computes by
+//! partial fractions an element P and x·P, .., x^d·P, from which x follows in about √(q/d) steps
+//! instead of √q (Cheon 2006): a hundred million signatures would cost the key up to 13 bits. Also,
+//! no simulator can make k·G of a signature (it is the inverse Diffie-Hellman problem), so nothing
+//! would be proven. The same holds for b and c: from b_i·G one has k_i·a_i·G, from c_i·G k_i·(h +
+//! r·x_i)·G, and with τ shares of a liar and two honest values k·G follows by linear algebra. a·G
+//! is R times μ, so public anyhow: a stays open. The proofs of `proof` replace the lost checks.
 
 mod group;
 mod proof;
@@ -97,7 +97,7 @@ const FORMS: fn(usize) -> [Form; 4] = |threshold| {
     [Form::Hidden(threshold), Form::Open(threshold), Form::Zero(products), Form::Zero(products)]
 };
 
-/// What the dealing left: this signer's pieces of k, a, b, c, and what is public of everybody's.
+/// What the dealing left: this signer's pieces of k, a, b, c, and everybody's public values.
 struct Drawn<G: DsaGroup> {
     pieces: [Piece<G>; 4],
     publics: BTreeMap<MemberId, [G::Element; 4]>,

@@ -1,9 +1,9 @@
-//! That a masked product is the product of what its maker holds: makes every lie about v and s
-//! attributable, and tells nothing.
+//! A proof that a masked product is the product of what its maker holds. It makes every lie about v
+//! and s attributable, and tells nothing.
 //!
-//! Of a signer with numbers k, k' behind K = k·G + k'·H and b, b' behind B = b·G + b'·H, both
-//! public by Pedersen's commitments, it shows v·G = k·T + b·G for a public T and the v that was
-//! said. T is a_i·G for the products of k and a, and h·G + r·x_i·G for the parts of s. A proof of
+//! A signer has numbers k, k' behind K = k·G + k'·H and b, b' behind B = b·G + b'·H, both public by
+//! Pedersen's commitments. It shows v·G = k·T + b·G for a public T and the v that it sent. T is
+//! a_i·G for the products of k and a, and h·G + r·x_i·G for the parts of s. This is a proof of
 //! knowledge of four numbers in three linear equations (Maurer 2009; Fiat and Shamir 1986).
 
 use crate::PrimeGroup;
@@ -26,7 +26,7 @@ pub(super) struct Product<G: PrimeGroup> {
     answers: [G::Scalar; 4],
 }
 
-/// For whom a proof is: run, second generator, signer, round.
+/// What a proof is for: run, second generator, signer, round.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a, G: PrimeGroup> {
     pub(super) context: &'a Digest,
