@@ -1,6 +1,6 @@
 //! Why a step, a token or a call was refused.
 
-/// Why a step, a token or a call was refused. The first word says whose doing it is.
+/// Why a step, a token or a call was refused. The first word of the name says whose fault it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgreementError {
@@ -11,7 +11,7 @@ pub enum AgreementError {
     /// the one encoding.
     #[error("a value is no element of the group")]
     PeerNotInGroup,
-    /// The identity, which would fix the key.
+    /// The identity, which would make the key known.
     #[error("a value is the identity")]
     PeerIdentity,
     /// The list does not name exactly the members it must, in their order.
@@ -42,11 +42,11 @@ pub enum AgreementError {
     /// The final token must carry the last partial token unchanged.
     #[error("the final token is not the last partial token")]
     PeerAltered,
-    /// The list leaves a partial key as it was: whoever had it still has the key.
+    /// The list leaves a partial key as it was: whoever had it would still have the key.
     #[error("the list does not renew a value")]
     PeerNotRenewed,
-    /// Provable to whoever has the old key: the value is not what the old key gives at this
-    /// position.
+    /// The value is not what the old key gives at this position. Only members that have the old key
+    /// can prove it.
     #[error("the value is not the one that the old key gives")]
     PeerNotLent,
     /// What the member opened is not what it sent.
@@ -61,10 +61,11 @@ pub enum AgreementError {
     /// The token is of another operation or of another epoch.
     #[error("the token is of another epoch")]
     PeerWrongEpoch,
-    /// A side's tree is not what its members kept, or no tree that could have come about.
+    /// A side's tree is not the one that its members kept, or no tree that could have come about.
     #[error("the tree is not the one that its side kept")]
     PeerWrongTree,
-    /// Provable to whoever finished that run: the member was not at that rank of it, or not in it.
+    /// The member was not at that rank of that run, or not in it. Only members that finished the
+    /// run can prove it.
     #[error("member {from} claims a place in an earlier run that was not its own")]
     PeerOrigin {
         /// The member's place in the list.
@@ -76,13 +77,14 @@ pub enum AgreementError {
     /// Only the controller may do this.
     #[error("this member is not the controller")]
     LocalNotController,
-    /// This member is not in the list, or the list is empty or has doubles.
+    /// This member is not in the list, or the list is empty or names somebody twice.
     #[error("the member list does not fit this call")]
     LocalMembers,
     /// The context has no key, list or share that this call needs.
     #[error("the context is not ready for this call")]
     LocalNotReady,
-    /// The plan says that this member brings a state, and it is not at hand or of another module.
+    /// The plan says that this member brings a state, and the state is not at hand or is another
+    /// module's.
     #[error("the state that this member is to bring is not there")]
     LocalKept,
     /// This build has no such module.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a finished run leaves: the state that a later change starts from. Secrets in it erase
-/// themselves when the last holder lets go.
+/// themselves when the last holder drops it.
 #[derive(Clone)]
 pub struct Kept {
     module: ModuleName,
@@ -47,19 +47,19 @@ impl Kept {
         self.state.downcast_ref()
     }
 
-    /// Whose state it is. Another module cannot start from it.
+    /// The module that the state belongs to. Another module cannot start from it.
     pub fn module(&self) -> ModuleName {
         self.module
     }
 
-    /// This member's place in the run's own order, which the module made up (for GDH: by age). Told
-    /// to the others as [`crate::Origin::rank`]. A module may say more in the same number, as long
-    /// as ranks sort by place (Dutta–Barua: the size of the run).
+    /// This member's place in the run's own order, which the module defines (GDH: by age). The
+    /// others are told it as [`crate::Origin::rank`]. A module may say more in the same number, as
+    /// long as ranks sort by place (Dutta–Barua: the size of the run).
     pub fn rank(&self) -> u32 {
         self.rank_of(&self.me).unwrap_or_default()
     }
 
-    /// The same of another member of the run; `None` for whoever was not in it.
+    /// The same for another member of the run; `None` for one that was not in it.
     pub fn rank_of(&self, member: &MemberId) -> Option<u32> {
         self.ranks.get(member).copied()
     }

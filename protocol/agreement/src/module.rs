@@ -1,11 +1,11 @@
-//! The seam between keying and every agreement module.
+//! The interface between keying and every agreement module.
 
 use crate::base::{Entropy, ModuleName, Secret};
 #[cfg(feature = "mls")]
 use crate::mls;
 use crate::{AgreementError, Kept, Plan, Ristretto, bd, ckd, dutta_barua, gdh, skinny, tgdh};
 
-/// What a run wants done. Order counts.
+/// What a run wants done. The order counts.
 #[derive(Debug)]
 pub enum Step {
     /// Multicast this to all members of the run, in the one order.
@@ -59,7 +59,7 @@ pub trait Module: Send {
     /// Where the run stands.
     fn stage(&self) -> Stage;
 
-    /// What the run has cost this member so far.
+    /// The cost of the run for this member so far.
     fn count(&self) -> Count;
 
     /// After [`Step::Done`]: what a later run starts from. Before that, or for a module that keeps
@@ -67,22 +67,21 @@ pub trait Module: Send {
     fn keep(&self) -> Option<Kept>;
 }
 
-/// What a run or an operation cost this member.
+/// The cost of a run or an operation for this member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     /// Exponentiations (scalar multiplications of any element, the generator included).
     pub exponentiations: u64,
-    /// Inversions modulo the order; the papers count one as an exponentiation where it is one.
+    /// Inversions modulo the order; the papers count an inversion as an exponentiation where it is
+    /// one.
     pub inversions: u64,
 }
 
 /// Makes a run of `module` for the members of `plan`. `kept` is what this member's origin in the
-/// plan stands for; what it was made of stays as it was, so that a run that comes to nothing costs
-/// nothing.
+/// plan stands for. It is not changed, so a run that comes to nothing costs nothing.
 ///
-/// # Errors
-/// [`AgreementError::LocalKept`] if the plan says that this member brings something and `kept` is
-/// not it; [`AgreementError::PeerOrigin`] if what the plan says of another cannot be;
+/// [`AgreementError::LocalKept`] if the plan says that this member brings a state and `kept` is not
+/// it; [`AgreementError::PeerOrigin`] if what the plan says of another member is impossible;
 /// [`AgreementError::LocalNotBuilt`] if this build lacks the module.
 pub fn begin(
     module: ModuleName,

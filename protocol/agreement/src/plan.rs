@@ -1,4 +1,4 @@
-//! Who takes part in a run, and what each brings along from an earlier one.
+//! Who takes part in a run, and what each brings from an earlier one.
 //!
 //! Everything here is equal at all members before the run starts: it comes from the view and from
 //! what each member said of itself, in the one order, before the view was installed. So all know
@@ -9,10 +9,10 @@ use crate::AgreementError;
 use crate::base::{Digest, MemberId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which finished run a member still holds the state of.
+/// The finished run whose state a member still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
-    /// Names the run: equal at all who finished it, distinct for any two runs.
+    /// The name of the run: equal for all who finished it, distinct for any two runs.
     pub run: Digest,
     /// The member's place in that run's own order ([`crate::Kept::rank`]).
     pub rank: u32,
@@ -86,14 +86,14 @@ impl Plan {
         self.origins.get(place).copied().flatten()
     }
 
-    /// Places by what they bring: those of one earlier run together, in that run's order; everybody
-    /// else alone. The base first, which is the largest, of equals the one with the lowest place;
-    /// the others behind it by the same rule.
+    /// Places by what they bring: members of one earlier run together, in that run's order;
+    /// everybody else alone. The base comes first. It is the largest side; of equal ones, the one
+    /// with the lowest place. The others follow by the same rule.
     pub fn sides(&self) -> &[Vec<usize>] {
         &self.sides
     }
 
-    /// The side that the others come to, in its run's order. Empty if nobody brings anything.
+    /// The side that the others join, in its run's order. Empty if nobody brings anything.
     pub fn base(&self) -> &[usize] {
         match self.sides.first() {
             Some(side) if side.first().is_some_and(|place| self.origin(*place).is_some()) => side,
@@ -107,8 +107,8 @@ impl Plan {
         (0..self.members.len()).filter(|place| !base.contains(place)).collect()
     }
 
-    /// AGR-60: on this member's own side, each claims the rank that it had. `held_by` reads the
-    /// state that this member brings: who had that rank.
+    /// AGR-60: each member on this member's own side claims the rank that it had. `held_by` reads
+    /// from the state that this member brings who had that rank.
     pub(crate) fn check_ranks(
         &self,
         held_by: impl Fn(u32) -> Option<MemberId>,
@@ -148,7 +148,8 @@ fn sides(origins: &[Option<Origin>]) -> Vec<Vec<usize>> {
         side.sort_unstable();
         sides.push((true, side.into_iter().map(|(_, place)| place).collect()));
     }
-    // Who brings a state goes before who brings none; then the larger; then the lower lowest place.
+    // Members that bring a state go before those that bring none; then the larger side; then the
+    // one with the lower lowest place.
     sides.sort_by_key(|(brings, side)| (!brings, usize::MAX - side.len(), side.iter().min().copied()));
     sides.into_iter().map(|(_, side)| side).collect()
 }

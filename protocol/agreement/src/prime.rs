@@ -1,5 +1,5 @@
-//! What the modules add to a group of prime order: what they refuse of it, and elements that serve
-//! as exponents.
+//! What the modules add to a group of prime order: which elements they refuse, and elements as
+//! exponents.
 
 use crate::{AgreementError, PrimeGroup};
 
@@ -27,8 +27,8 @@ pub(crate) fn to_scalar<G: PrimeGroup>(element: &G::Element) -> G::Scalar {
     G::to_scalar(b"folkmoot element to exponent v1", element)
 }
 
-/// Another such map, under another label: what a Dutta–Barua group lends its speaker, from the key
-/// it has.
+/// Another such map, under another label: what a Dutta–Barua group lends its speaker, made from the
+/// key that it has.
 pub(crate) fn lent_scalar<G: PrimeGroup>(key: &G::Element) -> G::Scalar {
     G::to_scalar(b"folkmoot dutta-barua lent share v1", key)
 }

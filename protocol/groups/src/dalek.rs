@@ -69,7 +69,8 @@ macro_rules! dalek_group {
                 $table * scalar
             }
 
-            /// The generator by its table: that a base is the generator is no secret.
+            /// The generator uses its precomputed table: it is no secret that a base is the
+            /// generator.
             fn raise(element: &$point, scalar: &Scalar) -> $point {
                 if *element == $generator { $table * scalar } else { element * scalar }
             }

@@ -1,4 +1,4 @@
-//! Groups of prime order: the arithmetic that signatures and key agreement are made of.
+//! Groups of prime order: the arithmetic under signatures and key agreement.
 //!
 //! ```text
 //! P256        ECDSA signatures                                    elements of 33 bytes
@@ -56,8 +56,8 @@ pub trait PrimeGroup: Clone + Copy + Send + Sync + core::fmt::Debug + 'static {
     }
     /// A number from 64 uniformly random bytes (a wide hash).
     fn from_wide(bytes: &[u8; 64]) -> Self::Scalar;
-    /// Where the polynomials of shared secrets are evaluated for `member`: SHA-512 of its id under
-    /// a label, never zero. Nobody chooses its own.
+    /// The point at which the polynomials of shared secrets are evaluated for `member`: SHA-512 of
+    /// its id under a label, never zero. Nobody chooses its own.
     fn place(member: &MemberId) -> Self::Scalar {
         hashed::<Self>(&[b"folkmoot share place v1", &[0], Self::NAME, &[0], &member.0])
     }
@@ -96,7 +96,7 @@ pub trait PrimeGroup: Clone + Copy + Send + Sync + core::fmt::Debug + 'static {
     /// The one encoding, [`Self::ELEMENT_BYTES`] long.
     fn encode(element: &Self::Element) -> Vec<u8>;
     /// The element that `bytes` encodes, if it is one of the group of prime order. The identity is
-    /// decoded too, where the group has an encoding of it.
+    /// decoded too, if the group has an encoding of it.
     fn decode_any(bytes: &[u8]) -> Option<Self::Element>;
     /// The element that `bytes` encodes; not the identity, nor one outside the group of prime
     /// order.

@@ -1,4 +1,4 @@
-//! P-256: shares of it make ordinary ECDSA signatures.
+//! P-256: shares over it make ordinary ECDSA signatures.
 
 use crate::PrimeGroup;
 use p256::elliptic_curve::ff::{FromUniformBytes as _, PrimeField as _};

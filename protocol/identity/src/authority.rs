@@ -27,10 +27,10 @@ pub const AUTHORITY_BYTES_MAX: usize = 2 * 1024;
 const IS_CA: &[u8] = &[0x30, 0x06, 0x01, 0x01, 0xff, 0x02, 0x01, 0x00];
 /// keyUsage { keyCertSign, cRLSign }.
 const SIGNS: &[u8] = &[0x03, 0x02, 0x01, 0x06];
-/// How long it holds: as long as a founder, who does not run out.
+/// How many years it holds: like a founder's admission, it is not meant to run out.
 const YEARS: u64 = 100;
 
-/// What the group's key is to sign for itself.
+/// What the group's key must sign for itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorityBody {
     serial: Serial,

@@ -9,8 +9,8 @@
 //! nodes = ["c783…"]                    # key ids of those who speak with it: its replicas
 //! dealer = "keeps"                     # or "setup-only"; where the scheme has shares, and nowhere else
 //! ```
-//! Source: Saxena, Tsudik, Yi (2003), sections 2 and 4, GAUTH. What a combination lacks is said by
-//! [`refusal`].
+//! Source: Saxena, Tsudik, Yi (2003), sections 2 and 4, GAUTH. [`refusal`] says what a combination
+//! lacks.
 
 use crate::charter_value::{unhex, value};
 use crate::policy::{Below, Policies, Policy, key};
@@ -27,7 +27,7 @@ pub const AUTHORITY_NODES_MAX: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dealer {
-    /// Keeps it, sealed, and deals anew when holders leave, voters come or the threshold moves. It
+    /// Keeps it, sealed, and deals again when holders leave, voters come or the threshold moves. It
     /// can sign for the group.
     Keeps,
     /// Erases it once it is dealt.
@@ -55,9 +55,9 @@ impl Dealer {
 pub struct Central {
     /// The certificate of the key that signs.
     pub certificate: AuthorityCertificate,
-    /// Whose identity keys speak for it.
+    /// The identity keys that speak for it.
     pub nodes: BTreeSet<MemberId>,
-    /// What it does with the secret of the group's key; `None` where the scheme has no such key.
+    /// What it does with the secret of the group's key; `None` if the scheme has no such key.
     pub dealer: Option<Dealer>,
 }
 
@@ -92,14 +92,14 @@ impl Central {
         self.nodes.contains(member)
     }
 
-    /// In which mode a charter with, or without, such a part is.
+    /// The mode of a charter with, or without, such a part.
     pub(crate) fn mode(central: Option<&Self>) -> Mode {
         if central.is_some() { Mode::Centralised } else { Mode::Decentralised }
     }
 }
 
-/// `ID-48`, `ID-66`: why a group cannot be run so; `follows`: its threshold follows its size. The
-/// docs' table of schemes and modes is made of this (docs/protocol/identity.md).
+/// `ID-48`, `ID-66`: why a group cannot be run like this; `follows`: its threshold follows its
+/// size. The table of schemes and modes in docs/protocol/identity.md is made from this.
 pub fn refusal(
     scheme: Scheme,
     mode: Mode,
@@ -125,7 +125,7 @@ pub fn refusal(
     }
 }
 
-/// `ID-67`: what policies ask of an authority, or of hands that are not there.
+/// `ID-67`: what policies require of an authority, or of signers that are not there.
 pub(crate) fn check_policies(
     policies: &Policies,
     scheme: Scheme,
@@ -143,9 +143,9 @@ pub(crate) fn check_policies(
     if scheme == Scheme::Asm && (alone || policies.policy == Policy::List) {
         return Err(("policy", "it admits without signers: with asm somebody has to sign"));
     }
-    // A multisignature counts of keys alone whose holders have shown that they know the secret.
-    // Where an authority signs, what showed it is the request that voters looked at: whom nobody
-    // voted for could sign in a voter's name, by a key made from the voter's.
+    // A multisignature counts only keys whose holders have shown that they know the secret. If an
+    // authority signs, the request that voters looked at has shown it. But somebody admitted
+    // without votes could sign in a voter's name, with a key made from the voter's.
     if scheme == Scheme::Asm && policies.below == Below::Authority {
         return Err((
             "below_threshold",

@@ -1,4 +1,5 @@
-//! The identity certificate: a key's own word on its name, self-signed. Says who, not whether in.
+//! The identity certificate: a key's own statement of its name, self-signed. It says who, not
+//! whether in.
 
 use crate::CertificateError;
 use crate::envelope::{self, Envelope, Serial};

@@ -71,9 +71,9 @@ pub struct Charter {
     scheme: Scheme,
     central: Option<Arc<Central>>,
     rules: Rules,
-    /// The rules' keying as it is run: in its hybrid form if they say so.
+    /// The rules' keying as it is run: in its hybrid form if the rules ask for it.
     agreement: Keying,
-    /// Module as it is run and cipher of the named groups that have rules of their own.
+    /// Module as it is run, and cipher, of the named groups that have rules of their own.
     suites: BTreeMap<GroupId, (Keying, Cipher)>,
 }
 
@@ -160,8 +160,8 @@ impl Charter {
         self.group
     }
 
-    /// Names this version: the founding text and every change since, in order. What votes and
-    /// certificates cover.
+    /// Names this version: the founding text and every change since, in order. Votes and
+    /// certificates cover it.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -191,7 +191,7 @@ impl Charter {
         self.founders.iter().find(|founder| founder.key.member_id() == *member)
     }
 
-    /// In which way the group signs. The same in every version.
+    /// How the group signs. The same in every version.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
@@ -201,7 +201,7 @@ impl Charter {
         Central::mode(self.central())
     }
 
-    /// The authority that signs certificates, where the mode is centralised. The same in every
+    /// The authority that signs certificates, if the mode is centralised. The same in every
     /// version.
     pub fn central(&self) -> Option<&Central> {
         self.central.as_deref()
@@ -214,27 +214,28 @@ impl Charter {
         self.scheme.needs_dealer() && dealer == Some(Dealer::SetupOnly)
     }
 
-    /// Votes that admit, as many as that makes now.
+    /// Votes that admit: the number that the threshold gives now.
     pub fn threshold(&self) -> u32 {
         self.rules.threshold.votes()
     }
 
-    /// How that number comes about.
+    /// The rule that gives that number.
     pub fn threshold_rule(&self) -> Threshold {
         self.rules.threshold
     }
 
-    /// Who comes in and who goes, by whose word.
+    /// Who comes in and who goes, and who decides it.
     pub fn policies(&self) -> &Policies {
         &self.rules.policies
     }
 
-    /// Which module agrees on keys, by the word in the text. What is run is [`Self::agreement`].
+    /// The module that agrees on keys, as the text names it. [`Self::agreement`] says which one is
+    /// run.
     pub fn keying(&self) -> Keying {
         self.rules.keying
     }
 
-    /// The module as it is run: the hybrid form of [`Self::keying`] where [`Self::hybrid`] says so.
+    /// The module as it is run: the hybrid form of [`Self::keying`] if [`Self::hybrid`] is true.
     pub fn agreement(&self) -> Keying {
         self.agreement
     }
@@ -249,8 +250,8 @@ impl Charter {
         self.rules.groups.names()
     }
 
-    /// Whether the agreement also runs ML-KEM-768: in CKD's pairs, in MLS's encapsulations. Of
-    /// links [`Self::hybrid_links`] says it.
+    /// Whether the agreement also runs ML-KEM-768: in CKD's pairs, in MLS's encapsulations. For
+    /// links, [`Self::hybrid_links`] says it.
     pub fn hybrid(&self) -> bool {
         self.rules.hybrid
     }
@@ -260,7 +261,7 @@ impl Charter {
         self.hybrid_links
     }
 
-    /// What seals under them.
+    /// The cipher that seals under the keys.
     pub fn cipher(&self) -> Cipher {
         self.rules.cipher
     }
@@ -280,7 +281,7 @@ impl Charter {
         self.rules.minority_may_admit
     }
 
-    /// Whether who is no member may write to the group.
+    /// Whether anyone who is not a member may write to the group.
     pub fn letters(&self) -> bool {
         self.rules.letters
     }
@@ -291,12 +292,12 @@ impl Charter {
     }
 
     /// How long a request stays open, and votes on it count, unless [`Policies::request_days`] says
-    /// it.
+    /// how long.
     pub fn request_hours(&self) -> u32 {
         self.rules.request_hours
     }
 
-    /// Timeouts that it sets.
+    /// The timeouts that it sets.
     pub fn timeouts(&self) -> &Timeouts {
         &self.rules.timeouts
     }

@@ -1,5 +1,5 @@
-//! ID-37: what a charter says of the groups that are named under it, where that is not what it says
-//! of its own.
+//! ID-37: what a charter says about the groups that are named under it, if it differs from the
+//! charter's own rules.
 
 use folkmoot_base::{Cipher, GroupId, GroupName, Keying};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Most named groups that a charter has rules for.
 const GROUPS_MAX: usize = 64;
-/// Takes a rule back: as the charter's own group.
+/// Removes a group's rule: the charter's own applies again.
 const INHERIT: &str = "inherit";
 
 /// One `[groups.NAME]` table.
@@ -25,12 +25,12 @@ struct Own {
     cipher: Option<Cipher>,
 }
 
-/// What differs in which group.
+/// The differences, by group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Groups(BTreeMap<String, Own>);
 
 impl Groups {
-    /// Reads the tables; else which key is wrong, and why.
+    /// Reads the tables. An error says which key is wrong, and why.
     pub(crate) fn read(tables: &BTreeMap<String, GroupText>) -> Result<Self, (&'static str, &'static str)> {
         let mut groups = Self::default();
         for (name, text) in tables {
@@ -68,7 +68,7 @@ impl Groups {
         self.0.values().filter_map(|own| own.keying)
     }
 
-    /// Module and cipher of each, `usual` where nothing else is said.
+    /// Module and cipher of each; `usual` if nothing else is said.
     pub(crate) fn suites(
         &self,
         home: &GroupId,

@@ -1,4 +1,4 @@
-//! What a vote may change in a charter, and what is legal in it.
+//! The fields of a charter that a vote may change, and their legal values.
 
 use crate::charter_groups::Groups;
 use crate::charter_value::{CIPHERS, KEYINGS, number};
@@ -78,7 +78,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The module as it is run, if the rules are legal; else which of them is not, and why.
+    /// The module as it is run, if the rules are legal; otherwise which rule is not, and why.
     pub(crate) fn check(
         &self,
         founders: &BTreeSet<MemberId>,

@@ -1,4 +1,4 @@
-//! The founding text of a charter, read: its keys, and the values that no vote changes.
+//! The founding text of a charter, as read: its keys, and the values that no vote changes.
 
 use crate::authority::common;
 use crate::central::{Central, CentralText, check_policies, refusal};
@@ -88,8 +88,8 @@ impl Text {
     }
 
     /// `ID-48`, `ID-66`, `ID-67`: a scheme that this release runs, with what it needs. A signature
-    /// of the group does not say whose hands made it, so with such a scheme no rule can ask who
-    /// they were; a multisignature is somebody's, so nobody comes in by a list.
+    /// of the group's key does not say who signed, so with such a scheme no rule can ask who did. A
+    /// multisignature names its signers, so nobody comes in by a list.
     pub(crate) fn scheme(&self, rules: &Rules, central: Option<&Central>) -> Result<Scheme, CharterError> {
         let scheme = Scheme::from_name(&self.scheme).ok_or(value("scheme", SCHEMES))?;
         let (mode, dealer) = (Central::mode(central), central.and_then(|central| central.dealer));
@@ -108,7 +108,7 @@ impl Text {
         Ok(scheme)
     }
 
-    /// `ID-65`: the authority, where the mode says that there is one, and nowhere else.
+    /// `ID-65`: the authority, if and only if the mode says that there is one.
     pub(crate) fn central(&self, founders: &[Founder]) -> Result<Option<Central>, CharterError> {
         let named = |mode: Mode| self.mode.as_deref().unwrap_or(Mode::Decentralised.name()) == mode.name();
         let central = match &self.authority {

@@ -9,9 +9,9 @@
 //!                          signedAttrs {content-type = id-data, message-digest}, ecdsa-with-SHA256, signature
 //! ```
 //! [`open`] takes apart what came, assembles the message anew from content, certificates and
-//! signatures, and compares byte for byte (no signature need be checked to refuse what differs);
-//! then it verifies each certificate, and each signature over attributes that it made itself. What
-//! no signature covers, the comparison does.
+//! signatures, and compares byte for byte (no signature need be checked to refuse what differs).
+//! Then it verifies each certificate, and each signature over attributes that it made itself. The
+//! comparison checks everything that no signature covers.
 
 use crate::{CmsError, IdentityCertificate};
 use ::cms::cert::{CertificateChoices, IssuerAndSerialNumber};

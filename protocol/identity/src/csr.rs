@@ -8,11 +8,11 @@
 //!   ecdsa-with-SHA256, BIT STRING }
 //! nonce ‖ serial number = SHA-256("folkmoot csr v1" ‖ 00 ‖ CSR), 16 bytes each, the serial number brought into its range
 //! ```
-//! So one CSR makes one nonce and one serial number, whoever proposes for it and when; that is how
-//! it is known again.
+//! So one CSR makes one nonce and one serial number, whoever proposes for it and when. They
+//! identify it when it comes again.
 //!
-//! Attributes are wishes. A wish that the certificate will not fulfil is refused, not passed over:
-//! an extensionRequest is taken only if every member's certificate has each of its extensions, with
+//! Attributes are wishes. A wish that the certificate will not fulfil is refused, not ignored: an
+//! extensionRequest is accepted only if every member's certificate has each of its extensions, with
 //! the same value to the byte.
 
 use crate::envelope::{self, BASIC_CONSTRAINTS, KEY_USAGE, check_name, key_identifier, serial_of};
@@ -43,13 +43,13 @@ pub enum CsrError {
     /// Not a PKCS#10 request, in DER or PEM.
     #[error("not a certification request (PKCS#10)")]
     WireMalformed,
-    /// Longer than any that is taken.
+    /// Longer than any that is accepted.
     #[error("CSR of {0} bytes; at most {CSR_BYTES_MAX} are taken")]
     WireTooLong(usize),
     /// A request, but not the one DER encoding of what it says.
     #[error("CSR is not in its one encoding")]
     WireNotCanonical,
-    /// Its signature is none, or the higher of the two that say the same.
+    /// Its signature is malformed, or the higher of the two equivalent ones.
     #[error("CSR holds a malformed signature")]
     WireSignature(#[source] SigningError),
     /// Its key is of another kind.
@@ -60,37 +60,37 @@ pub enum CsrError {
     /// It is signed by another algorithm.
     #[error("the CSR is not signed with ecdsa-with-SHA256")]
     PeerAlgorithm,
-    /// Its subject is more, less or other than one name.
+    /// Its subject is not exactly one common name.
     #[error("the CSR's subject is not one common name: openssl req -new -subj /CN=NAME")]
     PeerSubject,
-    /// The name in it is none.
+    /// The common name is not a legal name.
     #[error("the CSR's common name cannot be a name: {0}")]
     PeerName(&'static str),
-    /// It asks for what no certificate here has.
+    /// It asks for something that no certificate here has.
     #[error("the CSR asks for what the certificate will not have: {0}")]
     PeerAttribute(String),
     /// Its own key did not sign it.
     #[error("the CSR is not signed by the key in it")]
     PeerSignature,
-    /// What we would make a CSR of cannot be a name.
+    /// The value for a CSR to be made is not a legal name.
     #[error("that cannot be a name: {0}")]
     LocalName(&'static str),
 }
 
-/// A verified CSR: in its one form, its key possessed by who made it.
+/// A verified CSR: in its one form; whoever made it has its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Csr {
     der: Vec<u8>,
     name: String,
     key: VerifyingKey,
-    /// What nonce and serial number are taken from.
+    /// The digest that nonce and serial number are taken from.
     mark: Digest,
 }
 
 impl Csr {
-    /// Reads what other software wrote, DER or PEM. Of an ECDSA signature there are two that say
-    /// the same, and most software makes either: the lower is put in, so that what comes out has
-    /// one form ([`Self::from_der`]) and one nonce.
+    /// Reads what other software wrote, DER or PEM. An ECDSA signature has two equivalent forms,
+    /// and most software makes either. The lower one is put in, so that the result has one form
+    /// ([`Self::from_der`]) and one nonce.
     ///
     /// # Errors
     /// [`CsrError`].
@@ -107,8 +107,8 @@ impl Csr {
         };
         let mut request = parse(&der)?;
         let signature = request.signature.as_bytes().ok_or(CsrError::WireMalformed)?;
-        // Of a foreign key kind the signature is none of ours; that the key is wrong is what shall
-        // be said.
+        // A key of another kind makes a signature that is none of ours; the error shall say that
+        // the key is wrong.
         let _ = key_of(&request.info)?;
         algorithm_of(&request)?;
         let low = Signature::from_foreign_der(signature).map_err(CsrError::WireSignature)?;
@@ -301,8 +301,8 @@ pub(crate) fn join(csr: &Csr, proposed: &[u8]) -> Result<Vec<u8>, CertificateErr
         .map_err(|_| CertificateError::LocalValue("does not encode"))
 }
 
-/// Takes the two apart: DER of each, neither judged. None if it is no such pair; a CMS message is
-/// not, it begins with an identifier.
+/// Takes the two apart: DER of each, neither judged. None if it is not such a pair. A CMS message
+/// is not: it begins with an identifier.
 pub(crate) fn part(der: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let pair = Pair::from_der(der).ok().filter(|pair| der::Tagged::tag(&pair.csr) == der::Tag::Sequence)?;
     Some((pair.csr.to_der().ok()?, pair.proposed.to_der().ok()?))

@@ -1,4 +1,4 @@
-//! A charter to be written: values in, the text to sign out.
+//! A charter to be written: from values to the text that founders sign.
 
 use crate::{Below, Central, Founder, Minority, Policies, Policy, Timeouts};
 use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw};
@@ -6,7 +6,7 @@ use folkmoot_signing::{Mode, Scheme};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// What [`crate::Charter::from_toml`] will read, to be written.
+/// The values of a charter that [`crate::Charter::from_toml`] will read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CharterDraft {
     /// The group's name.
@@ -15,17 +15,17 @@ pub struct CharterDraft {
     pub nonce: [u8; 16],
     /// Votes that admit.
     pub threshold: u32,
-    /// In its place, a share of the group's size: hundredths, and window.
+    /// Instead of a number, a share of the group's size: hundredths, and window.
     pub ratio: Option<(u32, u32)>,
-    /// In which way the group signs.
+    /// How the group signs.
     pub scheme: Scheme,
-    /// Who signs its certificates, where an authority does.
+    /// Who signs its certificates, if an authority does.
     pub central: Option<Central>,
-    /// Who signs the charter.
+    /// The founders, who sign the charter.
     pub founders: Vec<Founder>,
     /// Which module agrees on keys.
     pub keying: Keying,
-    /// What seals under them.
+    /// The cipher that seals under the keys.
     pub cipher: Cipher,
     /// Whether the agreement also runs ML-KEM-768; only with CKD and MLS.
     pub hybrid: bool,
@@ -35,7 +35,7 @@ pub struct CharterDraft {
     pub minority: Minority,
     /// Whether it may admit.
     pub minority_may_admit: bool,
-    /// Whether who is no member may write to the group.
+    /// Whether anyone who is not a member may write to the group.
     pub letters: bool,
     /// Longest term of a certificate.
     pub certificate_days: u32,
@@ -43,7 +43,7 @@ pub struct CharterDraft {
     pub request_hours: u32,
     /// Timeouts to set.
     pub timeouts: Timeouts,
-    /// Who comes in and who goes, by whose word.
+    /// Who comes in and who goes, and who decides it.
     pub policies: Policies,
 }
 
@@ -96,8 +96,7 @@ impl CharterDraft {
         }
         line("keying", quote(self.keying.as_str()));
         line("cipher", quote(self.cipher.as_str()));
-        // Left out where it is false: older releases do not know the word, and refuse what they do
-        // not know.
+        // Left out if false: older releases do not know the key, and refuse what they do not know.
         if self.hybrid {
             line("hybrid", self.hybrid.to_string());
         }
@@ -132,7 +131,7 @@ impl CharterDraft {
         }
     }
 
-    /// What differs from the default: older releases refuse words that they do not know.
+    /// Only what differs from the default: older releases refuse words that they do not know.
     fn policy_lines(&self) -> Vec<(&'static str, String)> {
         let policies = &self.policies;
         let mut lines = Vec::new();

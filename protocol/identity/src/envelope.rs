@@ -8,8 +8,8 @@
 //! issued          the algorithm of the group's key, issuer = {CN = the group's name}, and before the membership
 //!                 authorityKeyIdentifier (first 20 bytes of the SHA-256 of the group key's SPKI)
 //! ```
-//! [`open`] reads the values out, builds the envelope anew from them, and takes only the bytes that
-//! come out.
+//! [`open`] reads the values out, builds the envelope anew from them, and accepts only the bytes
+//! that come out.
 
 use crate::CertificateError;
 use crate::issuer::{Issuer, algorithm, key_kind};
@@ -57,7 +57,7 @@ pub(crate) fn is_serial(serial: &Serial) -> bool {
     serial.first().is_some_and(|first| (0x40..0x80).contains(first))
 }
 
-/// `ID-01`: whether a person or device may be called so.
+/// `ID-01`: whether this can be the name of a person or device.
 pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return Err("a name has 1 to 64 bytes");
@@ -174,8 +174,8 @@ impl Envelope {
     }
 }
 
-/// Reads a certificate of at most `bytes_max` bytes, in its one form. One that is not issued by a
-/// group is signed by its own key; of one that is, the signature comes back unverified.
+/// Reads a certificate of at most `bytes_max` bytes, in its one form. If no group issued it, its
+/// own key has signed it. If a group did, the signature is returned unverified.
 pub(crate) fn open(der: &[u8], bytes_max: usize) -> Result<(Envelope, Vec<u8>), CertificateError> {
     if der.len() > bytes_max {
         return Err(CertificateError::WireTooLong(der.len()));
@@ -227,7 +227,7 @@ fn read(tbs: &TbsCertificate) -> Result<Envelope, CertificateError> {
     })
 }
 
-/// Who issued: the group, if there is the identifier of its key; else the holder.
+/// The issuer: the group, if the identifier of its key is there; otherwise the holder.
 fn issuer(tbs: &TbsCertificate) -> Result<Issuer, CertificateError> {
     let refuse = CertificateError::WireProfile;
     let Some(value) = value(tbs, rfc5280::ID_CE_AUTHORITY_KEY_IDENTIFIER) else { return Ok(Issuer::Own) };

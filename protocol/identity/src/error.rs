@@ -1,6 +1,6 @@
-//! Why a certificate, charter, vote or request was refused. `Wire…`: the bytes are not one.
-//! `Peer…`: they are one, and whoever signed it says something that does not stand. `Local…`: our
-//! caller asked for what cannot be.
+//! Why a certificate, charter, vote or request was refused. `Wire…`: the bytes do not decode as
+//! one. `Peer…`: they do, and whoever signed it says something that does not stand. `Local…`: our
+//! caller asked for something impossible.
 
 use folkmoot_base::{DecodeError, MemberId, UnixTime};
 use folkmoot_signing::SigningError;
@@ -36,13 +36,13 @@ pub enum CertificateError {
     /// It claims founding, but the charter does not name its key.
     #[error("{0} is not a founder")]
     PeerNotFounder(MemberId),
-    /// It carries the vote of someone who has none.
+    /// It carries a vote of a member that has none.
     #[error("{0} has no vote")]
     PeerNotVoter(MemberId),
-    /// It was issued by the group's key, where votes or another key are asked for.
+    /// It was issued by the group's key although votes, or another key, are required.
     #[error("issued by a key that is not the group's here")]
     PeerGroupKey,
-    /// It stands on votes, on a multisignature or on a key, where the charter's scheme asks for
+    /// It rests on votes, on a multisignature or on a key, and the charter's scheme asks for
     /// another of these.
     #[error("its authority is of another kind than the charter's scheme asks for")]
     PeerAuthority,
@@ -60,14 +60,15 @@ pub enum CertificateError {
         /// Votes that the charter asks for.
         need: usize,
     },
-    /// The voters are enough, but not by the charter's rule; with what each part has.
+    /// The votes are enough in number, but do not satisfy the charter's rule; with the tally of
+    /// each part.
     #[error("the votes do not satisfy the rule: {0}")]
     PeerRule(String),
-    /// The charter admits by its list, and that does not have the holder.
+    /// The charter admits by its list, and the holder is not on it.
     #[error("the holder is not on the charter's list")]
     PeerNotListed,
-    /// `TRN-59` It does not name the expulsions of its holder as they are: what was granted before
-    /// one admits nobody after it.
+    /// `TRN-59` It does not name the expulsions of its holder as they are. A certificate that was
+    /// granted before an expulsion admits nobody after it.
     #[error(
         "TRN-59: of a time before its holder {0} was expelled, or after an expulsion that is not known here"
     )]
@@ -75,7 +76,7 @@ pub enum CertificateError {
     /// The charter admits by one founder's yes, which is not among the votes.
     #[error("the vote of the founder who decides is missing")]
     PeerNoDecider,
-    /// The values given make no certificate.
+    /// The values given cannot stand in a certificate.
     #[error("no certificate can say that: {0}")]
     LocalValue(&'static str),
     /// The identity given is not the holder named in the body.
@@ -114,7 +115,7 @@ pub enum CmsError {
     /// Other signers than expected.
     #[error("signed by others than expected")]
     PeerSigners,
-    /// The values given make no message.
+    /// The values given cannot stand in a message.
     #[error("no message can say that")]
     LocalEncode,
 }
@@ -134,7 +135,7 @@ pub enum CharterError {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A rule over roles that is none.
+    /// A rule over roles that cannot be read.
     #[error("charter: {key}")]
     WireRule {
         /// Which key.
@@ -145,13 +146,13 @@ pub enum CharterError {
     /// The envelope was refused.
     #[error("signed charter")]
     Cms(#[from] CmsError),
-    /// Someone signed who is not a founder, or under another name than the charter gives.
+    /// Somebody signed who is not a founder, or whose name is not the one in the charter.
     #[error("{0} signed, whom the charter does not name so")]
     PeerNotFounder(MemberId),
     /// A founder's signature is missing.
     #[error("founder {0} has not signed")]
     PeerUnsigned(MemberId),
-    /// The field cannot be changed, or not to this.
+    /// The field cannot be changed, or not to this value.
     #[error("charter field {field:?} cannot become {value:?}: {reason}")]
     PeerChange {
         /// Which field.
@@ -161,7 +162,7 @@ pub enum CharterError {
         /// Why not.
         reason: &'static str,
     },
-    /// The field cannot become a rule that is none.
+    /// The field takes a rule, and the value cannot be read as one.
     #[error("charter field {field:?} takes a rule")]
     PeerRule {
         /// Which field.

@@ -1,4 +1,5 @@
-//! Messages that our own functions do not make but a liar's could: each refused, by its own rule.
+//! Messages that our own functions do not make but a liar's could: each is refused, by its own
+//! rule.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use crate::gmc::REQUEST_DOMAIN;

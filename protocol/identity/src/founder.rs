@@ -6,12 +6,12 @@ use folkmoot_signing::VerifyingKey;
 /// Most founders.
 pub const FOUNDERS_MAX: usize = 32;
 
-/// One of those who sign the charter.
+/// One founder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Founder {
-    /// By which name.
+    /// The founder's name.
     pub name: String,
-    /// With which key.
+    /// The founder's key.
     pub key: VerifyingKey,
 }
 

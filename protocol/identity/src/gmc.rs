@@ -1,10 +1,10 @@
-//! The group membership certificate: X.509v3. Its holder signs it, with the votes inside that are
-//! its authority, or with one multisignature of the voters in their place. If the charter's scheme
-//! gives the group a key of its own, that key signs it.
+//! The group membership certificate: X.509v3. Its holder signs it, and the votes inside are its
+//! authority, or one multisignature of the voters in their place. If the charter's scheme gives the
+//! group a key of its own, that key signs it.
 //!
-//! The extension that says so is [`crate::Membership`].
+//! [`crate::Membership`] is the extension that says so.
 //!
-//! What is voted on is the request digest: SHA-256("folkmoot request v1" ‖ 00 ‖ TBSCertificate with
+//! Votes are on the request digest: SHA-256("folkmoot request v1" ‖ 00 ‖ TBSCertificate with
 //! `votes` empty).
 
 mod body;
@@ -26,14 +26,15 @@ use std::collections::BTreeSet;
 /// Longest membership certificate, in bytes of DER: it must fit an entry of the transcript.
 pub const GMC_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
 
-/// A membership certificate in its one form, signed by its holder. Its authority is judged by
-/// [`Self::check_authority`].
+/// A membership certificate in its one form, signed by its holder. [`Self::check_authority`] judges
+/// its authority.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gmc {
     der: Bytes,
     body: GmcBody,
     issuer: Issuer,
-    /// Of the holder, verified; or, where a group has issued, of its key, not yet.
+    /// The holder's, verified; or, if a group has issued the certificate, its key's, not yet
+    /// verified.
     signature: Vec<u8>,
 }
 
@@ -120,7 +121,7 @@ impl Gmc {
         Self::issue(body, identity)
     }
 
-    /// Reads and verifies form and holder's signature. Says nothing on whether the votes stand.
+    /// Reads and verifies form and holder's signature. Does not judge whether the votes stand.
     ///
     /// # Errors
     /// [`CertificateError`], `Wire…` and `PeerSignature`.
@@ -133,7 +134,7 @@ impl Gmc {
         Ok(Self { der: Bytes::copy_from_slice(der), body, issuer: envelope.issuer, signature })
     }
 
-    /// Whether the charter's authority has signed it, where the mode says that one does (`ID-68`).
+    /// Whether the charter's authority has signed it, if the mode says that one does (`ID-68`).
     ///
     /// # Errors
     /// [`CertificateError::PeerCharter`], [`CertificateError::PeerSignature`].
@@ -156,13 +157,12 @@ impl Gmc {
         key.verify_raw(&message, &combined.signature).map_err(|_| CertificateError::PeerSignature)
     }
 
-    /// Whether the certificate stands under `charter` (as changed so far): it fits the charter, and
-    /// carries the votes that the charter asks for, each by one of `voters`, or their
-    /// multisignature where that is the charter's scheme; for a founder, that the charter names its
-    /// key. No clock: expiry of votes and term are judged by whoever orders the admission (T7). No
-    /// quorum: where the charter forbids a minority to admit, that takes the electorate, which is
-    /// the transcript's (`TRN-17`); the charter names only who founded.
-    ///
+    /// Whether the certificate stands under `charter` (as changed so far). It must fit the charter
+    /// and carry the votes that the charter asks for, each by one of `voters`, or their
+    /// multisignature if that is the charter's scheme. For a founder, the charter must name its
+    /// key. No clock: whoever orders the admission judges the expiry of votes and the term (T7). No
+    /// quorum: if the charter forbids a minority to admit, that takes the electorate, which only
+    /// the transcript has (`TRN-17`); the charter names only the founders.
     /// # Errors
     /// [`CertificateError`], `Peer…`.
     pub fn check_authority<'a>(
@@ -174,8 +174,8 @@ impl Gmc {
         self.check_authority_of(charter, need, voters)
     }
 
-    /// The same, where so many votes are needed: fewer than the threshold, if there are fewer
-    /// voters and the charter has it reset then. Only who knows the voters can say
+    /// The same, if so many votes are needed: fewer than the threshold, if there are fewer voters
+    /// and the charter resets it then. Only somebody who knows the voters can say
     /// (`Roster::threshold`).
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl Gmc {
         &self.body
     }
 
-    /// Whether it stands on the charter's word instead of votes.
+    /// Whether it rests on the charter itself instead of votes.
     pub fn is_founder(&self) -> bool {
         self.body.membership.is_founders()
     }
@@ -242,23 +242,23 @@ impl Gmc {
         self.body.membership.issued
     }
 
-    /// The signature of the group's key on its request, if it stands on one.
+    /// The signature of the group's key on its request, if it rests on one.
     pub fn combined(&self) -> Option<&Combined> {
         self.body.membership.combined.as_ref()
     }
 
-    /// Whether somebody else than its holder signed it: the group's key, or its authority's.
+    /// Whether somebody other than its holder signed it: the group's key, or its authority's.
     pub fn is_issued(&self) -> bool {
         self.issuer != Issuer::Own
     }
 
-    /// The multisignature of the voters, if it stands on one.
+    /// The multisignature of the voters, if it rests on one.
     pub fn multi(&self) -> Option<&Multi> {
         self.body.membership.multi.as_ref()
     }
 
     /// Who approved, by vote or multisignature, and until when that counts; empty for a founder,
-    /// and where the group's key has signed.
+    /// and if the group's key has signed.
     pub fn approvals(&self) -> Vec<(MemberId, UnixTime)> {
         let votes = self.votes().iter().map(|vote| (vote.voter, vote.expires));
         let multi = self.multi().into_iter();
@@ -266,7 +266,7 @@ impl Gmc {
         votes.chain(signed).collect()
     }
 
-    /// The votes; empty for a founder, and where something else stands for them.
+    /// The votes; empty for a founder, and if something else stands in their place.
     pub fn votes(&self) -> &[VoteProof] {
         self.body.membership.votes.as_deref().unwrap_or_default()
     }
@@ -291,7 +291,7 @@ impl Gmc {
         self.body.member().node()
     }
 
-    /// Of which group.
+    /// The group.
     pub fn group(&self) -> GroupId {
         self.body.membership.group
     }

@@ -28,7 +28,7 @@ impl Identity {
         Self::of_key(key, name, entropy, not_before, not_after)
     }
 
-    /// Certifies a key that there is already under `name`, for the given term.
+    /// Certifies an existing key under `name`, for the given term.
     ///
     /// # Errors
     /// [`CertificateError::LocalValue`] if name or term cannot stand in a certificate.

@@ -1,4 +1,4 @@
-//! Who signs a certificate: its holder, or a group by the key that its members share.
+//! Who signs a certificate: its holder, or a group with the key that its members share.
 
 use crate::Charter;
 use const_oid::db::rfc5912;
@@ -16,7 +16,7 @@ pub(crate) enum Issuer {
     Group {
         /// The group's name.
         name: String,
-        /// What its key is.
+        /// The kind of its key.
         kind: KeyKind,
         /// The first 20 bytes of the key's digest.
         key_id: [u8; 20],
@@ -24,7 +24,7 @@ pub(crate) enum Issuer {
 }
 
 impl Issuer {
-    /// What kind of key signs.
+    /// The kind of the key that signs.
     pub(crate) fn kind(&self) -> KeyKind {
         match self {
             Self::Own => KeyKind::EcdsaP256,
@@ -34,8 +34,8 @@ impl Issuer {
 }
 
 impl Charter {
-    /// Whether a certificate under this charter takes its holder's own signature: then whoever is
-    /// not there to sign cannot be admitted by a CSR. Everybody who has to know asks here.
+    /// Whether a certificate under this charter needs its holder's own signature. If so, a holder
+    /// who is not there to sign cannot be admitted by a CSR. All code that has to know asks here.
     pub fn holder_signs(&self) -> bool {
         !self.scheme().shared() && self.mode() == Mode::Decentralised
     }

@@ -1,4 +1,4 @@
-//! Private keys in files of other software.
+//! Private keys in files that other software wrote.
 //!
 //! ```text
 //! openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256     -----BEGIN PRIVATE KEY-----     PKCS#8 (RFC 5208)
@@ -9,7 +9,7 @@ use crate::{CertificateError, Identity};
 use folkmoot_base::{Entropy, Secret, UnixTime};
 use folkmoot_signing::SigningKey;
 
-/// Longest file: a key of the curve with its parameters is not a quarter of it.
+/// Longest file: a key of the curve with its parameters takes less than a quarter of it.
 const FILE_BYTES_MAX: usize = 4 * 1024;
 const PKCS8: &str = "PRIVATE KEY";
 const SEC1: &str = "EC PRIVATE KEY";
@@ -20,7 +20,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`CertificateError::LocalPem`] says what is wrong with the file;
-    /// [`CertificateError::LocalValue`] what with name or term.
+    /// [`CertificateError::LocalValue`] says what is wrong with name or term.
     pub fn import(
         key_pem: &str,
         name: &str,
@@ -40,8 +40,7 @@ fn read_key(pem: &str) -> Result<SigningKey, CertificateError> {
     if pem.contains("ENCRYPTED") {
         return Err(refuse("the key is encrypted: decrypt it first, with openssl pkey -in FILE -out FILE"));
     }
-    // What comes before the key may be the curve's name alone; a second key there would be one that
-    // nobody means.
+    // What comes before the key may only be the curve's name: nobody would mean a second key there.
     let begin = [PKCS8, SEC1].iter().find_map(|label| pem.find(&format!("-----BEGIN {label}-----")));
     let (before, key) =
         begin.and_then(|at| pem.split_at_checked(at)).ok_or(refuse("no private key in it"))?;

@@ -1,4 +1,5 @@
-//! Who is who: keys, certificates, charter, votes, requests. Judges; sends nothing, reads no clock.
+//! Who is who: keys, certificates, charter, votes, requests. This layer judges; it sends nothing
+//! and reads no clock.
 //!
 //! ```text
 //! Identity ---- self-signs ----> IdentityCertificate            "I go by this name"
@@ -9,8 +10,8 @@
 //!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
 //!    |  the group's key signs --> RevocationList               "these were expelled", where there is such a key
 //! ```
-//! Promise: whatever a decoder here returns is in its one DER form and every signature in it
-//! verified; any changed, missing or added byte gives a typed error. OpenSSL reads and verifies all
+//! Promise: whatever a decoder here returns is in its one DER form, and every signature in it is
+//! verified. Any changed, missing or added byte gives a typed error. OpenSSL reads and verifies all
 //! of it (docs/protocol/identity.md has the commands).
 
 mod authority;

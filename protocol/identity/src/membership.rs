@@ -13,8 +13,8 @@
 //!   removals [4] EXPLICIT OCTET STRING (32) OPTIONAL } -- of a holder who was expelled before: Roster::removals_of
 //! Combined ::= SEQUENCE { epoch OCTET STRING (32), signature OCTET STRING }
 //! ```
-//! None of votes, issued, multi and combined: a founder, on the charter's word (N1). Never two of
-//! them.
+//! None of votes, issued, multi and combined: a founder, who rests on the charter (N1). Never two
+//! of them.
 
 use crate::{Multi, VoteProof};
 use der::asn1::OctetString;
@@ -32,7 +32,7 @@ pub struct Membership {
     pub group_name: GroupName,
     /// The group.
     pub group: GroupId,
-    /// How it admits.
+    /// How the group signs.
     pub scheme: Scheme,
     /// Who issues.
     pub mode: Mode,
@@ -44,18 +44,18 @@ pub struct Membership {
     pub charter: Digest,
     /// Drawn by the holder.
     pub nonce: [u8; 16],
-    /// The votes, sorted by voter, each once; `None` for a founder, and where the group's key or a
-    /// multisignature stands for them.
+    /// The votes, sorted by voter, each once; `None` for a founder, and if the group's key or a
+    /// multisignature stands in their place.
     pub votes: Option<Vec<VoteProof>>,
-    /// Where the group's key signs: under which sharing of it (its share-epoch, DECISIONS N3).
+    /// If the group's key signs: under which sharing of it (its share-epoch, DECISIONS N3).
     pub issued: Option<Digest>,
-    /// Where voters make one signature: theirs.
+    /// If voters make one signature: that multisignature.
     pub multi: Option<Multi>,
-    /// Where the group's key signs what an authority then certifies: that signature.
+    /// If the group's key signs what an authority then certifies: that signature.
     pub combined: Option<Combined>,
-    /// Of a holder who was expelled before: by which decisions, as [`crate::Roster::removals_of`]
-    /// says it. What was granted before an expulsion says less, and so admits nobody after it
-    /// (`TRN-59`).
+    /// If the holder was expelled before: a digest of the decisions, as
+    /// [`crate::Roster::removals_of`] gives it. What was granted before an expulsion says less, and
+    /// so admits nobody after it (`TRN-59`).
     pub removals: Option<Digest>,
 }
 
@@ -65,9 +65,9 @@ pub const COMBINED_BYTES_MAX: usize = 512;
 /// A signature of the group's key on a request: what [`crate::GmcBody::combined_message`] says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Combined {
-    /// Under which sharing of the key (its share-epoch).
+    /// The sharing of the key that made it (its share-epoch).
     pub epoch: Digest,
-    /// As the key's kind has it, at most [`COMBINED_BYTES_MAX`] bytes.
+    /// In the form of the key's kind, at most [`COMBINED_BYTES_MAX`] bytes.
     pub signature: Vec<u8>,
 }
 
@@ -134,22 +134,22 @@ struct VoteDer {
 }
 
 impl Membership {
-    /// Whether it stands on no votes, no key and no multisignature: on the charter's word alone.
+    /// Whether it rests on the charter alone: no votes, no key and no multisignature.
     pub(crate) fn is_founders(&self) -> bool {
         self.authorities() == 0
     }
 
-    /// Whether the charter's authority is to have signed the certificate.
+    /// Whether the charter's authority must have signed the certificate.
     pub(crate) fn is_by_authority(&self) -> bool {
         self.mode == Mode::Centralised && !self.is_founders()
     }
 
-    /// The same on no grounds: no votes, as it is asked for.
+    /// The same without grounds: no votes, as in a request.
     pub(crate) fn proposed(&self) -> Self {
         Self { votes: Some(Vec::new()), issued: None, multi: None, combined: None, ..self.clone() }
     }
 
-    /// On how many kinds of grounds it stands.
+    /// How many kinds of grounds it rests on.
     fn authorities(&self) -> usize {
         let there =
             [self.votes.is_some(), self.issued.is_some(), self.multi.is_some(), self.combined.is_some()];
@@ -227,7 +227,7 @@ impl Membership {
             combined,
             removals,
         };
-        // An authority signs by the charter's word alone; it has no share-epoch.
+        // An authority signs by the charter alone; it has no share-epoch.
         let one =
             membership.authorities() <= 1 && !(membership.is_by_authority() && membership.issued.is_some());
         (der.version == 1 && one).then_some(membership)

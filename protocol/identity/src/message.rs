@@ -58,19 +58,19 @@ pub enum MessageError {
     PeerNotMember(MemberId),
 }
 
-/// What tells one message from every other: where it was sent, by whom, as which of its messages,
-/// ordered how.
+/// What distinguishes one message from every other: where it was sent, by whom, as which of its
+/// messages, and how it was ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Stamp {
-    /// In which view of which group.
+    /// The view in which it was sent, and so the group.
     pub view: ViewId,
-    /// Under which key of that view: the session's public tag of it.
+    /// The key of that view: the session's public tag of it.
     pub epoch: [u8; 8],
-    /// By whom.
+    /// The sender.
     pub sender: MemberId,
-    /// As which message of its sender under that key, from zero.
+    /// Its number among the sender's messages under that key, from zero.
     pub number: u64,
-    /// Ordered how.
+    /// How it was ordered.
     pub service: Service,
 }
 
@@ -93,7 +93,7 @@ impl Stamp {
             .map_err(|_| MessageError::PeerSignature(self.sender))
     }
 
-    /// What a signature covers, as bytes: label, stamp, text. Without a signature it is a record
+    /// The bytes that a signature covers: label, stamp, text. Without a signature they are a record
     /// that proves nothing.
     pub fn record(&self, text: &[u8]) -> Vec<u8> {
         let mut out = self.head();
@@ -121,12 +121,12 @@ impl Stamp {
     }
 }
 
-/// The certificate that a signer shows: every member has one or the other.
+/// The certificate that a signer shows: every member has one of the two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignerCertificate {
     /// A founder's identity certificate, as it stands in the signed charter.
     Founder(Box<IdentityCertificate>),
-    /// Of a member that was voted in: its votes are inside.
+    /// The certificate of a member that was voted in: its votes are inside.
     Admitted(Box<Gmc>),
 }
 
@@ -201,9 +201,9 @@ impl SignedMessage {
         Ok(Self { stamp, text, certificate, der })
     }
 
-    /// Reads a signed message and verifies all that needs no charter: its one form, the
+    /// Reads a signed message and verifies everything that needs no charter: its one form, the
     /// certificate's own signature, the signature over content and attributes that are made anew,
-    /// signer = sender.
+    /// and that the signer is the sender.
     ///
     /// # Errors
     /// [`MessageError`].
@@ -216,12 +216,11 @@ impl SignedMessage {
         Ok(Self { stamp, text, certificate, der: der.to_vec() })
     }
 
-    /// Whether the sender is a member by `charter` as founded and what the file itself holds: a
-    /// founder, or admitted by enough of the founders under the charter's first version. Of a group
-    /// that has changed its charter or its voters since, the transcript is needed:
-    /// [`Self::check_transcript`]. `named`: the group under the charter's in which it was said;
-    /// none for the charter's own. Says nothing on whether the member was expelled later.
-    ///
+    /// Whether the sender is a member by `charter` as founded and by what the file itself holds: a
+    /// founder, or admitted by enough of the founders under the charter's first version. If the
+    /// group has changed its charter or its voters since, the transcript is needed:
+    /// [`Self::check_transcript`]. `named` is the group under the charter's in which it was said;
+    /// none for the charter's own. Does not judge whether the member was expelled later.
     /// # Errors
     /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`],
     /// [`MessageError::Certificate`].
@@ -252,13 +251,14 @@ impl SignedMessage {
         transcript.roster().key_of(&self.stamp.sender).map(|_| ()).ok_or(refuse)
     }
 
-    /// ID-62: whether it was said in the charter's own group, or in the one named so under it.
+    /// ID-62: whether it was said in the charter's own group, or in the group with this name under
+    /// it.
     fn check_group(&self, home: GroupId, named: Option<&GroupName>) -> Result<(), MessageError> {
         let group = named.map_or(home, |name| GroupId::of_name(&home, name));
         if self.stamp.view.group == group { Ok(()) } else { Err(MessageError::PeerOtherGroup) }
     }
 
-    /// Where, by whom, as which message.
+    /// Where it was said, by whom, and as which message.
     pub fn stamp(&self) -> &Stamp {
         &self.stamp
     }
@@ -280,8 +280,8 @@ impl SignedMessage {
 }
 
 impl Transcript {
-    /// The certificate by which `member` is, or was, a member: what it shows when it signs. None
-    /// for whom the group never had.
+    /// The certificate by which `member` is, or was, a member, and which it shows when it signs.
+    /// None if the group never had this member.
     pub fn certificate_of(&self, member: &MemberId) -> Option<SignerCertificate> {
         let roster = self.roster();
         let admission = roster.member(member).or_else(|| roster.former(member).map(|(last, _)| last))?;

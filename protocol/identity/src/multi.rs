@@ -1,4 +1,4 @@
-//! One word of several voters on one motion: a multisignature, in place of their votes, where the
+//! One statement of several voters on one motion: a multisignature, in place of their votes, if the
 //! charter's scheme is `asm`.
 //!
 //! ```text
@@ -6,7 +6,7 @@
 //! signature   a multisignature over P-256 by the signers' identity keys (signing.md, ASM), the GroupId its context, the label
 //!             "folkmoot multi v1", and the message the content of a vote: motion, approve, expires (vote.rs)
 //! ```
-//! So it says of every signer what that signer's vote says; the signers are named in it.
+//! So it says of every signer what that signer's vote would say. It names the signers.
 
 use crate::{CertificateError, Identity, Motion, Verdict, VoteContent};
 use folkmoot_base::{MemberId, UnixTime};
@@ -55,9 +55,9 @@ impl Multi {
     }
 
     /// Checks that every signer approved `motion` with this expiry. `keys` knows the keys of those
-    /// whose word counts, from a roster: that their holders have them, the charter's signatures and
-    /// the certificates in it have shown. Who checks by keys that it was only told learns that the
-    /// pieces fit.
+    /// whose approval counts, from a roster: the charter's signatures and the certificates in it
+    /// have shown that their holders have them. With keys that were only announced, the check says
+    /// only that the pieces fit.
     ///
     /// # Errors
     /// [`CertificateError::PeerNotVoter`], [`CertificateError::PeerMulti`].
@@ -77,12 +77,12 @@ impl Multi {
             .map_err(|_| CertificateError::PeerMulti)
     }
 
-    /// `identity` as a hand in the run in which the holders of `keys`, from a roster and its own
-    /// among them, approve `motion`. The run comes to the bytes that [`Self::new`] reads.
+    /// `identity` as a signer in the run in which the holders of `keys`, from a roster and its own
+    /// among them, approve `motion`. The run ends in the bytes that [`Self::new`] reads.
     ///
     /// # Errors
-    /// [`FaultKind::LocalSigners`] if the hands are too few, too many, one twice, or without
-    /// `identity`.
+    /// [`FaultKind::LocalSigners`] if the signers are too few or too many, if one is there twice,
+    /// or if `identity` is not among them.
     pub fn hand(
         run: RunId,
         identity: &Identity,
@@ -93,10 +93,10 @@ impl Multi {
         asm::hand(run, identity.key(), signers(keys, motion)?, MULTI_LABEL, &content(motion, expires))
     }
 
-    /// One who hears that run and has what it comes to, without a word of its own.
+    /// A listener to that run. It gets the result and sends nothing.
     ///
     /// # Errors
-    /// [`FaultKind::LocalSigners`] if the hands are too few, too many or one twice.
+    /// [`FaultKind::LocalSigners`] if the signers are too few or too many, or one is there twice.
     pub fn watch(
         run: RunId,
         keys: &[&VerifyingKey],

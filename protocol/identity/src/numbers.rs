@@ -1,7 +1,7 @@
-//! What a transcript comes to, in numbers.
+//! A transcript in numbers.
 
-/// How many of what a transcript holds. What two members wrote down at once, or both sides of a
-/// split, counts once.
+/// How many entries of each kind a transcript holds. What two members, or both sides of a split,
+/// wrote down at once counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Numbers {
     /// Entries, the first included.

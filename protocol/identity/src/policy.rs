@@ -59,7 +59,7 @@ impl Policy {
     }
 }
 
-/// Who admits where there are fewer voters than the threshold asks for.
+/// Who admits if there are fewer voters than the threshold asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Below {
     /// Nobody, until there are enough again.
@@ -91,14 +91,14 @@ impl Below {
     }
 }
 
-/// What the charter says on who comes in and who goes, beside the threshold.
+/// What the charter says about who comes in and who goes, besides the threshold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policies {
     /// Who decides on admissions.
     pub policy: Policy,
-    /// Who may join without votes, where the policy is the list.
+    /// Who may join without votes, if the policy is the list.
     pub list: BTreeSet<MemberId>,
-    /// Whose yes admits, where the policy is a founder's.
+    /// Whose yes admits, if the policy is a founder's.
     pub decider: Option<MemberId>,
     /// Which keys have which role.
     pub roles: Roles,
@@ -106,17 +106,17 @@ pub struct Policies {
     pub admit: Option<Rule>,
     /// What the votes for a removal satisfy besides threshold and quorum.
     pub remove: Option<Rule>,
-    /// So many rejections end a request for good.
+    /// How many rejections end a request for good.
     pub objections: Option<u32>,
-    /// So long after the begin of its term a request ends, and every vote on it.
+    /// How many days after the begin of its term a request ends, and every vote on it.
     pub request_days: Option<u32>,
-    /// Who admits where there are fewer voters than the threshold asks for.
+    /// Who admits if there are fewer voters than the threshold asks for.
     pub below: Below,
 }
 
 impl Policies {
-    /// Whether the votes of `yes` let `holder` in, where so many are needed by the threshold.
-    /// Nothing on quorums.
+    /// Whether the votes of `yes` let `holder` in, if the threshold needs so many. Does not judge
+    /// quorums.
     ///
     /// # Errors
     /// [`CertificateError`]: too few, not by the rule, not the decider, not on the list.
@@ -129,7 +129,7 @@ impl Policies {
         match self.policy {
             Policy::List if holder.is_some_and(|holder| self.list.contains(holder)) => Ok(()),
             Policy::List => Err(CertificateError::PeerNotListed),
-            // The authority's signature is asked of every certificate of such a group.
+            // Every certificate of such a group needs the authority's signature.
             Policy::Authority => Ok(()),
             Policy::Founder if self.decider.is_some_and(|decider| yes.contains(&decider)) => Ok(()),
             Policy::Founder => Err(CertificateError::PeerNoDecider),
@@ -146,7 +146,7 @@ impl Policies {
     }
 
     /// Whether the votes of `yes` satisfy what is asked of removals besides threshold and quorum;
-    /// else the rule, with what there is.
+    /// otherwise the rule, with the tally.
     ///
     /// # Errors
     /// The rule and what it has.
@@ -157,7 +157,7 @@ impl Policies {
         }
     }
 
-    /// What these voters could never do, were all of them to agree: the rules that they do not
+    /// What these voters could never do, even if all of them agreed: the rules that they do not
     /// satisfy.
     pub(crate) fn out_of_reach(&self, voters: &BTreeSet<MemberId>) -> Vec<Lack> {
         let admit = match self.policy {
@@ -169,7 +169,7 @@ impl Policies {
         admit.into_iter().chain(remove).collect()
     }
 
-    /// Whether votes need only be counted for an admission, whoever they are by.
+    /// Whether an admission only needs votes to be counted, whoever they are from.
     pub(crate) fn counts_alone(&self) -> bool {
         self.policy == Policy::Threshold && self.admit.is_none()
     }
@@ -228,7 +228,7 @@ impl Policies {
         Ok(())
     }
 
-    /// Sets a field by a vote's word; `None` if it is none of these.
+    /// Sets a field to the value in a vote; `None` if the field is none of these.
     pub(crate) fn set(&mut self, field: &str, word: &str) -> Option<Result<(), Refusal>> {
         let done = match field {
             "policy" => Policy::from_word(word).map(|policy| self.policy = policy).map_err(Refusal::from),
@@ -267,7 +267,7 @@ pub enum Lack {
     Remove,
 }
 
-/// Why a word cannot be a field's value.
+/// Why a text cannot be a field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Plain(&'static str),
@@ -280,7 +280,7 @@ impl From<&'static str> for Refusal {
     }
 }
 
-/// Takes back what a field says.
+/// Removes a field's value.
 const NONE: &str = "none";
 
 /// Key ids in their one spelling: sorted, each once, commas between; `none` for no key.

@@ -1,5 +1,5 @@
-//! A request: a stranger's signed wish to be certified so. It has two forms, which one decoder
-//! tells apart.
+//! A request: a stranger's signed wish for a certificate. It has two forms, which one decoder tells
+//! apart.
 //!
 //! ```text
 //! CMS   stranger → contact → everyone    for one who comes itself
@@ -53,8 +53,9 @@ impl Request {
         Ok(Self { body, csr: Some(csr), digest: digest(&[REQUEST_DOMAIN, &proposed]), der })
     }
 
-    /// Reads and verifies a request of either form: envelope, signature, body in its one form,
-    /// signer = holder. Whether the charter lets the group vote on it: [`GmcBody::check_charter`].
+    /// Reads and verifies a request of either form: envelope, signature, body in its one form, and
+    /// that the signer is the holder. [`GmcBody::check_charter`] says whether the charter lets the
+    /// group vote on it.
     ///
     /// # Errors
     /// [`RequestError`].
@@ -120,8 +121,8 @@ fn votes_are_empty(body: &GmcBody) -> bool {
     body.membership.votes.as_ref().is_some_and(Vec::is_empty)
 }
 
-/// `ID-58`, `ID-59`: name, key, nonce and serial number are the CSR's; nothing stands for votes
-/// yet.
+/// `ID-58`, `ID-59`: name, key, nonce and serial number are the CSR's, and nothing stands in place
+/// of votes yet.
 fn check_proposal(csr: &Csr, body: &GmcBody) -> Result<(), RequestError> {
     let wrong = [
         (body.key != *csr.key(), "another key"),

@@ -7,9 +7,9 @@
 //!              certificate, revokedCertificates (by serial; absent if none): serial (16 bytes), revocationDate = thisUpdate
 //!              crlExtensions: authorityKeyIdentifier (first 20 bytes of the SHA-256 of the SPKI), cRLNumber
 //! ```
-//! What it says follows from the roster and one time alone, so signers that are asked to sign it
-//! can make it themselves. A transcript does not say when somebody was expelled, only that it was
-//! by thisUpdate; so that is the date in the list.
+//! The list follows from the roster and one time alone, so signers that are asked to sign it can
+//! make it themselves. A transcript does not say when somebody was expelled, only that it was by
+//! thisUpdate; so that is the date in the list.
 
 use crate::authority::AuthorityCertificate;
 use crate::envelope::{self, AuthorityKeyDer, Serial, common_name, extension, time};
@@ -50,15 +50,15 @@ pub enum RevocationError {
     /// The group's key did not sign it.
     #[error("revocation list is not signed by the group's key")]
     PeerSignature,
-    /// The values given make no list.
+    /// The values given cannot stand in a list.
     #[error("no revocation list can say that: {0}")]
     LocalValue(&'static str),
-    /// The certificate of the group's key is none.
+    /// The certificate of the group's key cannot be read.
     #[error("the certificate of the group's key")]
     LocalAuthority(#[source] CertificateError),
 }
 
-/// What the group's key is to sign.
+/// What the group's key must sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RevocationBody {
     authority: AuthorityCertificate,
@@ -86,8 +86,8 @@ impl RevocationBody {
     }
 
     /// What the roster says at `this_update`: every certificate of the group's key whose holder was
-    /// expelled, those that have run out by then left off; the number is how many there ever were.
-    /// `None` where the group has no key, or nobody whom it had certified was expelled.
+    /// expelled, without those that have run out by then. The number is how many there ever were.
+    /// `None` if the group has no key, or nobody with a certificate of it was expelled.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -131,7 +131,7 @@ impl RevocationBody {
         self.number
     }
 
-    /// Which certificates, by serial.
+    /// The revoked certificates, by serial.
     pub fn serials(&self) -> &BTreeSet<Serial> {
         &self.serials
     }
@@ -192,8 +192,8 @@ impl RevocationBody {
         ])
     }
 
-    /// What it says beyond what the key's certificate does; whether it says the rest in the same
-    /// words, its encoding shows.
+    /// What it says beyond the key's certificate. Its encoding shows whether it says the rest in
+    /// the same words.
     fn read(tbs: &TbsCertList, authority: &AuthorityCertificate) -> Result<Self, RevocationError> {
         let refuse = RevocationError::WireForm;
         let number = tbs.crl_extensions.iter().flatten();
@@ -267,8 +267,8 @@ impl RevocationList {
         &self.body
     }
 
-    /// Whether it takes the place of `other`: a higher number, or the same and made later; of two
-    /// signatures on one body the greater.
+    /// Whether it replaces `other`: a higher number, or the same number and made later; of two
+    /// signatures on one body, the greater.
     pub fn supersedes(&self, other: &Self) -> bool {
         let rank = |list: &Self| (list.body.number, list.body.this_update, list.der.clone());
         rank(self) > rank(other)

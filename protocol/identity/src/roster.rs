@@ -1,4 +1,4 @@
-//! Who is in: what follows from a set of transcript entries, and from nothing else.
+//! Who is in: this follows from a set of transcript entries, and from nothing else.
 //!
 //! ```text
 //! set of entries --> admissions - endings = members
@@ -38,16 +38,16 @@ pub struct Admission {
     pub certificate: Option<Bytes>,
     /// The certificate's serial number, if the group's key, or its authority's, has issued it.
     pub issued: Option<Serial>,
-    /// The removals of this member that its past has: it ends by every other one (`TRN-59`).
+    /// The removals of this member that are in its past. Every other removal ends it (`TRN-59`).
     pub(crate) knows: BTreeSet<Removal>,
-    /// The ends of terms of this member that its past has: none of these is its own.
+    /// The ends of this member's terms that are in its past: none of these ends it.
     pub(crate) outlived: BTreeSet<UnixTime>,
 }
 
 /// A decision that removes: its serial and its digest.
 pub(crate) type Removal = (u64, Digest);
 
-/// Why an admission no longer holds. Ordered: of two reasons the smaller is told.
+/// Why an admission no longer holds. Ordered: of two reasons the smaller is reported.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ending {
     /// Expelled by vote.
@@ -84,7 +84,7 @@ impl Electorate {
     }
 }
 
-/// What a decision does, once enough voters of one serial signed it.
+/// What a decision does, once enough voters of one serial have signed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     Remove(MemberId),
@@ -100,12 +100,12 @@ pub struct SharedKey {
     pub facts: SharingFacts,
     /// Its public part, as decided.
     pub public: Bytes,
-    /// The certificate of the key (X.509, DER), signed by the key itself: what a standard verifier
-    /// trusts. Empty where an authority signs certificates.
+    /// The certificate of the key (X.509, DER), signed by the key itself: a standard verifier
+    /// trusts it. Empty if an authority signs certificates.
     pub authority: Bytes,
 }
 
-/// The state that a set of entries amounts to.
+/// The state that a set of entries results in.
 #[derive(Debug, Clone)]
 pub struct Roster {
     founding: Arc<Charter>,
@@ -113,15 +113,15 @@ pub struct Roster {
     admissions: BTreeMap<(MemberId, EntryId), Arc<Admission>>,
     endings: BTreeMap<(MemberId, EntryId), Ending>,
     live: BTreeMap<MemberId, BTreeSet<EntryId>>,
-    /// The decisions that removed each member, and the first by name of the entries that carry each
-    /// out.
+    /// The decisions that removed each member, each with the first, by name, of the entries that
+    /// carry it out.
     removals: BTreeMap<MemberId, BTreeMap<Removal, EntryId>>,
     /// The ends of admissions that ran out, and the entries that say so.
     expiries: BTreeMap<MemberId, BTreeSet<(UnixTime, EntryId)>>,
     requests: BTreeSet<Digest>,
     /// Requests that objections ended.
     refused: BTreeSet<Digest>,
-    /// Serial numbers that refused CSRs give.
+    /// Serial numbers from refused CSRs.
     refused_csrs: BTreeSet<Serial>,
     /// Serial numbers under which the group's key has issued.
     issued: BTreeSet<Serial>,
@@ -195,7 +195,7 @@ impl Roster {
         self.live.is_empty()
     }
 
-    /// Of one who was a member and is not: the last admission and how it ended.
+    /// For a former member: the last admission and how it ended.
     pub fn former(&self, member: &MemberId) -> Option<(&Admission, &Ending)> {
         if self.is_member(member) {
             return None;
@@ -208,14 +208,14 @@ impl Roster {
         ended.max_by_key(|(admission, _)| (admission.not_after, admission.entry))
     }
 
-    /// The key of one who is or was a member. A member id is a digest of its key, so there is one
-    /// for each.
+    /// The key of one that is or was a member. A member id is a digest of its key, so there is only
+    /// one for each.
     pub fn key_of(&self, member: &MemberId) -> Option<&VerifyingKey> {
         let first = self.admissions.range((*member, EntryId([0; 32]))..).next();
         first.filter(|((who, _), _)| who == member).map(|(_, admission)| &admission.key)
     }
 
-    /// All who were members and are not, sorted, each with [`Self::former`].
+    /// All former members, sorted, each with [`Self::former`].
     pub fn formers(&self) -> impl Iterator<Item = (&Admission, &Ending)> {
         let who: BTreeSet<MemberId> = self.endings.keys().map(|(member, _)| *member).collect();
         who.into_iter().filter_map(|member| self.former(&member))
@@ -263,11 +263,11 @@ impl Roster {
         self.electorate.voters.iter().filter(|voter| self.is_member(voter)).copied().collect()
     }
 
-    /// The certificate of who signs certificates: the charter's authority, or the group's own key
-    /// once it has one.
+    /// The certificate of the key that signs certificates: the charter's authority's, or the
+    /// group's own once it has one.
     ///
     /// # Errors
-    /// [`CertificateError`] if the transcript took one that is none: our bug.
+    /// [`CertificateError`] if the transcript accepted an invalid one: our bug.
     pub fn issuer(&self) -> Result<Option<AuthorityCertificate>, CertificateError> {
         if let Some(central) = self.charter.central() {
             return Ok(Some(central.certificate.clone()));
@@ -275,7 +275,7 @@ impl Roster {
         self.sharing.as_ref().map(|sharing| AuthorityCertificate::from_der(&sharing.authority)).transpose()
     }
 
-    /// The change that a threshold which follows the group's size is due, if it is.
+    /// The change that is due to a threshold that follows the group's size, if one is due.
     pub fn threshold_update(&self) -> Option<Decision> {
         let next: Threshold = self.charter.threshold_rule().update(self.len())?;
         Some(Decision::change("threshold", &next.to_string()))
@@ -286,8 +286,8 @@ impl Roster {
         &self.charter
     }
 
-    /// Whether the charter was in the version with this digest before, and is not now. A version
-    /// that was counted out because two decisions of one serial stand is none.
+    /// Whether the charter had the version with this digest before, and has another now. A version
+    /// that was counted out, because two decisions of one serial stand, does not count.
     pub fn had_charter(&self, digest: &Digest) -> bool {
         let mut charter = (*self.founding).clone();
         let effects = self.decisions.values().flat_map(BTreeMap::values);
@@ -301,8 +301,8 @@ impl Roster {
         charter.digest() == *digest && self.charter.digest() != *digest
     }
 
-    /// The serial of the last decision on the list of those who need no votes; none if it is as
-    /// founded.
+    /// The serial of the last decision on the list of those who need no votes; none if the list is
+    /// as founded.
     fn listed_at(&self) -> Option<u64> {
         let changes = |effect: &Effect| matches!(effect, Effect::Charter { field, .. } if field == "list");
         let listed = self.decisions.iter().rev().find(|(_, decided)| decided.values().any(changes));
@@ -319,13 +319,13 @@ impl Roster {
         &self.founders
     }
 
-    /// How the members share the group's key now; none before the first sharing, nor where the
-    /// scheme has no such key.
+    /// How the members share the group's key now; none before the first sharing, or if the scheme
+    /// has no such key.
     pub fn sharing(&self) -> Option<&Arc<SharedKey>> {
         self.sharing.as_ref()
     }
 
-    /// Those who hold shares of the group's key and have no vote any more: once they are as many as
+    /// Holders of shares of the group's key that have no vote any more. Once they are as many as
     /// the threshold, they could sign without the members (`TRN-53`).
     pub fn leavers_with_shares(&self) -> Vec<MemberId> {
         let holders = self.sharing.iter().flat_map(|sharing| &sharing.facts.holders);
@@ -333,7 +333,7 @@ impl Roster {
     }
 
     /// The certificates of the group's key whose holders were expelled: serial number, and the
-    /// certificate's end. Grows only.
+    /// certificate's end. It only grows.
     pub fn revoked(&self) -> &BTreeMap<Serial, UnixTime> {
         &self.revoked
     }
@@ -354,7 +354,7 @@ impl Roster {
         self.refused.contains(request)
     }
 
-    /// Whether objections have ended the CSR that gives this serial number.
+    /// Whether objections have ended the CSR with this serial number.
     pub fn is_refused_csr(&self, serial: &Serial) -> bool {
         self.refused_csrs.contains(serial)
     }
@@ -369,7 +369,8 @@ impl Roster {
         self.decisions.iter().filter(|(_, decided)| decided.len() > 1).map(|(serial, _)| *serial)
     }
 
-    /// How many admissions, ends of a term and decisions there were; the rest is left at zero.
+    /// How many admissions, ends of a term and decisions there were; the other numbers are left at
+    /// zero.
     pub(crate) fn numbers(&self) -> Numbers {
         let effects = || self.decisions.values().flat_map(BTreeMap::values);
         Numbers {
@@ -418,8 +419,8 @@ impl Roster {
         *end = admission.not_after.max(*end);
     }
 
-    /// Takes a decision. Normally the next; a second one at an old serial makes all be counted
-    /// anew, so that the outcome does not depend on which came first.
+    /// Takes a decision, normally the next one. If it is a second one at an old serial, all are
+    /// counted again, so that the outcome does not depend on which came first.
     pub(crate) fn decide(&mut self, serial: u64, digest: Digest, effect: Effect, entry: EntryId) {
         if let Effect::Remove(member) = &effect {
             self.remove(*member, (serial, digest), entry);
@@ -443,7 +444,8 @@ impl Roster {
         }
     }
 
-    /// What an effect would make of electorate and charter: `None` if the charter cannot become so.
+    /// What an effect would make of electorate and charter: `None` if the charter cannot be changed
+    /// so.
     pub(crate) fn outcome(&self, effect: &Effect) -> Option<(Vec<MemberId>, Arc<Charter>)> {
         let mut voters = self.electorate.voters.clone();
         let mut charter = self.charter.clone();
@@ -476,7 +478,7 @@ impl Roster {
     }
 }
 
-/// Equality of what is told, not of how it came about.
+/// Equality of what the roster says, not of how it came about.
 impl PartialEq for Roster {
     fn eq(&self, other: &Self) -> bool {
         self.admissions == other.admissions

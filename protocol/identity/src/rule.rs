@@ -1,4 +1,4 @@
-//! A rule over roles: how many voters of which role it takes.
+//! A rule over roles: how many voters of which role are needed.
 //!
 //! ```text
 //! rule = term { "or" term }        term = part { "and" part }        part = NUMBER "of" ROLE | "(" rule ")"
@@ -6,8 +6,8 @@
 //! 2 of operators and 1 of security              "and" binds closer than "or"
 //! 1 of owners or (3 of all and 1 of security)   "all" is every voter, in whatever role
 //! ```
-//! Another yes never makes a rule fail that held. A member with two roles counts in both. Bounds:
-//! [`RULE_BYTES_MAX`], [`PARTS_MAX`] parts, [`DEPTH_MAX`] brackets in one another.
+//! An additional yes never makes a rule fail that held. A member with two roles counts in both.
+//! Bounds: [`RULE_BYTES_MAX`], [`PARTS_MAX`] parts, brackets nested [`DEPTH_MAX`] deep.
 
 use folkmoot_base::MemberId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use std::fmt;
 pub const RULE_BYTES_MAX: usize = 512;
 /// Most parts of the form "2 of operators" in a rule.
 pub const PARTS_MAX: usize = 32;
-/// Most brackets in one another.
+/// Deepest nesting of brackets.
 pub const DEPTH_MAX: usize = 8;
 /// Longest name of a role, in bytes.
 pub const ROLE_BYTES_MAX: usize = 32;
@@ -51,7 +51,7 @@ enum Node {
 }
 
 /// Whether this can be the name of a role: a lower-case letter, then such letters, digits and
-/// hyphens; no word of a rule.
+/// hyphens, and not a keyword of rules.
 pub(crate) fn is_role(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -84,7 +84,7 @@ impl Rule {
         self.0.holds(yes, roles)
     }
 
-    /// The fewest voters that could satisfy it, were each in every role.
+    /// The fewest voters that could satisfy it, if each had every role.
     pub fn least(&self) -> usize {
         self.0.least()
     }
@@ -100,7 +100,7 @@ impl Rule {
     }
 }
 
-/// The one spelling of the rule: single blanks, no brackets that say nothing.
+/// The one spelling of the rule: single blanks, no redundant brackets.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.text(&|_| String::new()))
@@ -144,7 +144,7 @@ impl Node {
     fn text(&self, after: &dyn Fn(&str) -> String) -> String {
         let join = |nodes: &[Self], word: &str| {
             let texts = nodes.iter().map(|node| match node {
-                // Of same kind inside same kind there is none; "and" needs no brackets inside "or".
+                // Nothing of one kind is inside the same kind; "and" needs no brackets inside "or".
                 Self::Or(_) => format!("({})", node.text(after)),
                 Self::Part { .. } | Self::And(_) => node.text(after),
             });

@@ -7,8 +7,8 @@
 //! ```
 //! Source: Saxena, Tsudik, Yi (2003), sections 2 and 7: fixed and dynamic thresholds, the window
 //! mechanism. An update is a change of the charter by vote
-//! (docs/decisions/0019-thresholds-that-follow.md), so that the threshold is a function of the
-//! entries in the past, the same for all who judge.
+//! (docs/decisions/0019-thresholds-that-follow.md). So the threshold is a function of the entries
+//! in the past, the same for all who judge.
 
 use crate::charter_value::{THRESHOLD_MAX, number};
 use folkmoot_base::limits;
@@ -20,7 +20,7 @@ const WINDOW_MAX: u32 = 1_000;
 /// Votes that a decision takes, before any quorum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threshold {
-    /// So many.
+    /// A fixed number.
     Fixed(u32),
     /// A share of the group.
     Ratio {
@@ -34,7 +34,7 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// How many votes that makes now.
+    /// The number of votes that this gives now.
     pub fn votes(self) -> u32 {
         match self {
             Self::Fixed(votes) => votes,
@@ -49,15 +49,15 @@ impl Threshold {
         matches!(self, Self::Ratio { .. })
     }
 
-    /// The update that a group of `members` is due, if it is.
+    /// The update that is due in a group of `members`, if one is.
     pub fn update(self, members: usize) -> Option<Self> {
         let Self::Ratio { percent, size: old, window } = self else { return None };
         let size = u32::try_from(members).ok()?;
         (old.abs_diff(size) > window).then_some(Self::Ratio { percent, size, window })
     }
 
-    /// Whether a group of `members` may go from `self` to `next`: a share is of the size that the
-    /// group has, give or take the window, and an update of the size alone is due.
+    /// Whether a group of `members` may go from `self` to `next`. A share must be of the size that
+    /// the group has, give or take the window, and an update of the size alone must be due.
     pub fn may_become(self, next: Self, members: usize) -> bool {
         let Self::Ratio { percent, size, window } = next else { return true };
         let near = u32::try_from(members).is_ok_and(|members| members.abs_diff(size) <= window);

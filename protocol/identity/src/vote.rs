@@ -1,4 +1,4 @@
-//! A vote: one voter's signed word on one motion (DECISIONS T6). Voter → everyone.
+//! A vote: one voter's signed yes or no on one motion (DECISIONS T6). Voter → everyone.
 //!
 //! ```text
 //! content = "folkmoot vote v1" ‖ 00 ‖ version byte ‖ VoteContent (motion, verdict, expires)      one encoding
@@ -43,7 +43,7 @@ pub enum VoteKind {
 pub enum Verdict {
     /// In favour. Only these count.
     Approve = 1,
-    /// Against. Counts where the charter says so: as many as its `objections` end a request.
+    /// Against. Counts only if the charter says so: as many as its `objections` end a request.
     Reject = 2,
 }
 
@@ -54,7 +54,7 @@ pub enum Verdict {
 pub struct Slot {
     /// The electorate's serial.
     pub serial: u64,
-    /// The ballot at that serial; a stuck one is followed by the next.
+    /// The ballot at that serial; if it is stuck, the next follows.
     pub ballot: u32,
 }
 
@@ -64,15 +64,15 @@ pub struct Slot {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
 )]
 pub struct Motion {
-    /// In which group.
+    /// The group.
     pub group: GroupId,
-    /// Under which charter, as changed so far ([`crate::Charter::digest`]).
+    /// The charter, as changed so far ([`crate::Charter::digest`]).
     pub charter: Digest,
-    /// What kind of question.
+    /// The kind of question.
     pub kind: VoteKind,
     /// Digest of the request or of what is decided; see [`VoteKind`].
     pub subject: Digest,
-    /// For decisions, and only for them: which turn.
+    /// For decisions, and only for them: the turn that it uses up.
     pub slot: Option<Slot>,
 }
 
@@ -93,13 +93,12 @@ impl Motion {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
 )]
 pub struct VoteContent {
-    /// On what.
+    /// The motion.
     pub motion: Motion,
     /// Yes or no.
     pub verdict: Verdict,
-    /// Until when a vote for an admission may be counted (the entry judges, T7). Of a vote on a
-    /// decision: how long its voter meant it to be asked about; it counts until its serial has
-    /// passed.
+    /// For an admission: until when the vote may be counted (the entry judges, T7). For a decision:
+    /// how long its voter wanted the vote to be asked about; it counts until its serial has passed.
     pub expires: UnixTime,
 }
 
@@ -125,7 +124,7 @@ impl VoteContent {
     }
 }
 
-/// A vote that stands alone: content, voter's certificate, signature; its CMS form is kept.
+/// A vote that stands alone: content, voter's certificate, signature. Its CMS form is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vote {
     content: VoteContent,
@@ -150,8 +149,8 @@ impl Vote {
         Ok(Self { content, voter, signature, der })
     }
 
-    /// Reads and verifies a vote: envelope, certificate, signature, content. Says nothing on
-    /// whether the voter has a vote.
+    /// Reads and verifies a vote: envelope, certificate, signature, content. Does not judge whether
+    /// the voter has a vote.
     ///
     /// # Errors
     /// [`VoteError`].
@@ -162,8 +161,7 @@ impl Vote {
         Ok(Self { content, voter, signature, der: der.to_vec() })
     }
 
-    /// The vote that a proof was taken from, byte for byte: the rest follows from its motion and
-    /// voter.
+    /// The vote that a proof was taken from, byte for byte: the rest follows from motion and voter.
     ///
     /// # Errors
     /// [`VoteError::PeerSignature`] if the proof is of another motion or voter.
@@ -204,8 +202,8 @@ impl Vote {
     }
 }
 
-/// One vote, approving but in an entry that refuses, as certificates and entries carry it: enough
-/// with the motion to verify again.
+/// One vote as certificates and entries carry it: enough, with the motion, to verify again. It
+/// approves, except in an entry that refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct VoteProof {
     /// Who voted.

@@ -1,18 +1,17 @@
 //! Why a key or a signature was refused.
 
-/// Why a key or a signature was refused. Nobody is named: whose it was is for the layer that read
-/// it to say.
+/// Why a key or a signature was refused. Nobody is named: the layer that read it says whose it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SigningError {
     /// The bytes are not the SPKI of a key of the kind asked for, in its one form, or the key is
-    /// none: a point off the curve.
+    /// invalid: a point off the curve.
     #[error("not the SPKI of a public key of this kind")]
     WireKey,
     /// The bytes are not a signature: wrong length, not strict DER, zero or too large numbers.
     #[error("not a signature of this kind")]
     WireSignature,
-    /// The signature is the mirrored twin (high s) of one; only one of the two is taken.
+    /// The signature is the mirrored form (high s) of a valid one; only one of the two is accepted.
     #[error("signature in its mirrored form (high s)")]
     WireHighS,
     /// The signature is not this key's over this message under this label.
@@ -28,12 +27,12 @@ pub enum SigningError {
     /// The bytes are not a share: another form, or a number out of range.
     #[error("not a share")]
     WireShare,
-    /// The share is not what the sharing says that its holder has: another share-epoch's, or
-    /// damaged.
+    /// The share is not the one that the sharing says its holder has: it is of another share-epoch,
+    /// or damaged.
     #[error("share does not belong to this sharing")]
     LocalShare,
-    /// The share is not its holder's in this sharing, or not what the sharing says that its holder
-    /// has: who dealt it lied, or sent an old one.
+    /// The share is not its holder's in this sharing, or not the one that the sharing says its
+    /// holder has: its dealer lied, or sent an old one.
     #[error("a share that is not this holder's in this sharing")]
     PeerShare,
     /// The bytes are not the secret that a dealer of this scheme keeps, in its one form. Fix the

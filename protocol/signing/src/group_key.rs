@@ -1,4 +1,4 @@
-//! A key that a group signs with as one: ordinary, so that anybody's verifier will do.
+//! A key that a group signs with as one: an ordinary key, which anybody's verifier accepts.
 
 use crate::SigningError;
 use crate::base::{Digest, digest};

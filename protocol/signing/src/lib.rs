@@ -10,9 +10,10 @@
 //! has one signature of a key (RFC 6979); a signature has one encoding in each form (low s, strict
 //! DER), so that a digest over it names it.
 //!
-//! A [`Run`] promises: honest participants that hear the same messages come to the same end; who
-//! lies is named where the [`Scheme`] can; nobody's secret is in what is said to all, nor, for one,
-//! in what it is told. A run knows no network, time or sender's signature.
+//! A [`Run`] promises: honest participants that hear the same messages come to the same end. A
+//! participant that lies is named if the [`Scheme`] can tell. Nobody's secret is in what is said to
+//! all, nor in what a single participant is told. A run knows no network, time or sender's
+//! signature.
 
 pub mod asm;
 pub mod danger;

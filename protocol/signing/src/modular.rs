@@ -1,8 +1,8 @@
-//! Numbers modulo a large odd number, over `crypto-bigint`: what threshold RSA counts with.
+//! Numbers modulo a large odd number, over `crypto-bigint`: the arithmetic of threshold RSA.
 //!
 //! Exponents that are secret go through [`pow`], in constant time for their precision; public ones
-//! through [`pow_public`]. What is kept of a secret is erased when dropped; what the library holds
-//! meanwhile is freed, not erased.
+//! go through [`pow_public`]. What is kept of a secret is erased when dropped. What the library
+//! holds in between is freed, not erased.
 
 use crate::base::{Entropy, Secret};
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 /// A number modulo a [`Modulus`].
 pub type Residue = BoxedMontyForm;
 
-/// A public odd number to count modulo of.
+/// A public odd modulus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modulus(BoxedMontyParams);
 
@@ -49,7 +49,7 @@ impl Modulus {
         self.number().bits_precision()
     }
 
-    /// `number` modulo this, of whatever length.
+    /// `number`, of whatever length, modulo this.
     pub fn residue(&self, number: &BoxedUint) -> Residue {
         BoxedMontyForm::new(number.rem(self.divisor()), &self.0)
     }
@@ -92,7 +92,7 @@ pub fn pow_public(base: &Residue, exponent: &BoxedUint) -> Residue {
     base.pow_bounded_exp(exponent, exponent.bits_vartime())
 }
 
-/// `1 / residue`, for public ones; none of those that share a factor with the modulus.
+/// `1 / residue`, for public ones; none if it shares a factor with the modulus.
 pub fn invert_public(residue: &Residue) -> Option<Residue> {
     residue.invert_vartime().into()
 }
@@ -111,8 +111,8 @@ pub fn encode(number: &BoxedUint, length: usize) -> Vec<u8> {
     out
 }
 
-/// A random number below `bound`, 2^-128 from uniform, of the precision of `bound`; its time
-/// depends on that precision alone.
+/// A random number below `bound`, 2^-128 from uniform, with the precision of `bound`. The time that
+/// it takes depends on that precision alone.
 pub fn draw_below(bound: &NonZero<BoxedUint>, entropy: &mut dyn Entropy) -> BoxedUint {
     let precision = bound.as_ref().bits_precision().saturating_add(128);
     let bytes = usize::try_from(precision.div_ceil(8)).unwrap_or(usize::MAX);

@@ -153,7 +153,7 @@ impl VerifyingKey {
         Ok(Self::of(spki, parsed))
     }
 
-    /// The point. None for no key that was ever read.
+    /// The point, which every key that was read has.
     pub(crate) fn point(&self) -> Option<p256::ProjectivePoint> {
         let point = self.spki_der().strip_prefix(&SPKI_HEAD)?;
         p256::PublicKey::from_sec1_bytes(point).ok().map(|key| key.to_projective())
@@ -201,9 +201,9 @@ impl Signature {
         Ok(signature)
     }
 
-    /// Reads strict DER of a signature that other software made, which may have either s; the lower
-    /// is taken. Each verifies where the other does, so nothing is lost, and one signature has one
-    /// form again.
+    /// Reads strict DER of a signature that other software made. It may have either s; the lower
+    /// one is kept. Each verifies whenever the other does, so nothing is lost, and one signature
+    /// has one form again.
     ///
     /// # Errors
     /// [`SigningError::WireSignature`].

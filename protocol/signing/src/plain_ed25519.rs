@@ -3,11 +3,11 @@
 //!
 //! Verifiers of Ed25519 differ over points outside the subgroup of prime order, points written in
 //! more than one way, and numbers past the order (Chalkias, Garillot, Nikolaenko, SSR 2020). None
-//! of these is taken here: a key is a point of the subgroup in its one form, s is below the order,
-//! and R is compared as bytes. So one message has one signature of a key, and all members judge it
-//! alike.
+//! of these is accepted here: a key is a point of the subgroup in its one form, s is below the
+//! order, and R is compared as bytes. So one message has one signature of a key, and all members
+//! judge it alike.
 //!
-//! Not for CMS: OpenSSL 3.0 makes no SignerInfo of it.
+//! Not for CMS: OpenSSL 3.0 cannot make a SignerInfo with it.
 
 use crate::verifying::{Kind, Verifying, head, labelled};
 use crate::{Edwards, PrimeGroup, SigningError};

@@ -1,9 +1,9 @@
 //! Plain signatures: RSA with SHA-256, PKCS#1 v1.5 (RFC 8017), public exponent 65537, moduli of
-//! 2048 and 3072 bits; 1024 for verifying what is old, and named so. Deterministic. Labelled and
-//! raw form are those of [`crate::plain`].
+//! 2048 and 3072 bits. Keys of 1024 bits are only for verifying old signatures, and are named so.
+//! Deterministic. Labelled and raw form are those of [`crate::plain`].
 //!
-//! Keys come from outside, as PKCS#8: the library draws RSA keys from randomness of its own only,
-//! and a run of ours is a seed (DECISIONS P1). What it draws besides, to blind the private
+//! Keys come from outside, as PKCS#8: the library draws RSA keys only from its own randomness, and
+//! a run of ours follows from a seed (DECISIONS P1). Whatever else it draws, to blind the private
 //! operation, shows in no output.
 
 use crate::SigningError;
@@ -21,8 +21,8 @@ use folkmoot_base::Secret;
 /// The length of a modulus, and so of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
-    /// 1024 bits: within reach of who can spend much. For verifying what was signed long ago, never
-    /// for anything new.
+    /// 1024 bits: within reach of anyone who can spend much. For verifying what was signed long
+    /// ago, never for anything new.
     Historical1024,
     /// 2048 bits.
     Rsa2048,
@@ -162,12 +162,12 @@ impl VerifyingKey {
     }
 }
 
-/// A number as long as a modulus of one of the sizes, big endian.
+/// A number as long as the modulus of one of the sizes, big endian.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Signature(Vec<u8>);
 
 impl Signature {
-    /// Reads 128, 256 or 384 bytes. Whether they fit a key is for [`VerifyingKey::verify`] to say.
+    /// Reads 128, 256 or 384 bytes. [`VerifyingKey::verify`] says whether they fit a key.
     ///
     /// # Errors
     /// [`SigningError::WireSignature`].

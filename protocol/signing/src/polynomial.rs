@@ -38,17 +38,17 @@ impl<G: PrimeGroup> Drop for Polynomial<G> {
     }
 }
 
-/// λ of `hand` among `hands` for the value at `place`: ∏ (place − x_k) / (x_hand − x_k). None if
-/// two participants share a place.
+/// λ of `participant` among `participants` for the value at `place`: ∏ (place − x_k) / (x_i − x_k).
+/// None if two participants share a place.
 pub(crate) fn lagrange<G: PrimeGroup>(
-    hand: &MemberId,
-    hands: &[MemberId],
+    participant: &MemberId,
+    participants: &[MemberId],
     place: G::Scalar,
 ) -> Option<G::Scalar> {
-    let own = G::place(hand);
+    let own = G::place(participant);
     let mut above = G::one();
     let mut below = G::one();
-    for other in hands.iter().filter(|other| *other != hand) {
+    for other in participants.iter().filter(|other| *other != participant) {
         let theirs = G::place(other);
         above = G::times(above, G::plus(place, G::minus(theirs)));
         below = G::times(below, G::plus(own, G::minus(theirs)));
@@ -62,13 +62,13 @@ pub(crate) fn interpolate<G: PrimeGroup>(
     values: &[(MemberId, G::Scalar)],
     place: G::Scalar,
 ) -> Option<G::Scalar> {
-    let hands: Vec<MemberId> = values.iter().map(|(hand, _)| *hand).collect();
-    values.iter().try_fold(G::zero(), |sum, (hand, value)| {
-        Some(G::plus(sum, G::times(*value, lagrange::<G>(hand, &hands, place)?)))
+    let participants: Vec<MemberId> = values.iter().map(|(participant, _)| *participant).collect();
+    values.iter().try_fold(G::zero(), |sum, (participant, value)| {
+        Some(G::plus(sum, G::times(*value, lagrange::<G>(participant, &participants, place)?)))
     })
 }
 
-/// What commitments say a polynomial is at `place`, times the generator: Σ A_k · place^k.
+/// The value at `place` of the committed polynomial, times the generator: Σ A_k · place^k.
 pub(crate) fn committed<G: PrimeGroup>(commitments: &[G::Element], place: G::Scalar) -> G::Element {
     let mut power = G::one();
     let mut terms = Vec::with_capacity(commitments.len());

@@ -1,5 +1,5 @@
-//! RSA keys whose private half nobody holds: the public half, its one SPKI form, and what of a
-//! message is raised to a power.
+//! RSA keys whose private half nobody holds: the public half, its one SPKI form, and the number
+//! made of a message that is raised to a power.
 //!
 //! Signatures are PKCS#1 v1.5 with SHA-256 (RFC 8017, section 8.2), so that every verifier of
 //! certificates reads them. `aws-lc-rs` verifies; the private operation is [`crate::shoup`]'s.
@@ -132,7 +132,7 @@ impl RsaPublicKey {
         &self.modulus
     }
 
-    /// What a signature of `message` is the root of.
+    /// The number whose e-th root is the signature of `message`.
     pub(crate) fn representative(&self, message: &[u8]) -> Option<Residue> {
         representative(&self.modulus, message)
     }

@@ -1,6 +1,6 @@
 //! The one SPKI form of an RSA key with exponent 65537 (RFC 3279, section 2.3.1; RFC 8017, A.1.1):
-//! rsaEncryption with NULL, shortest lengths, an odd modulus with its highest bit set. Read alike
-//! for keys of one hand and keys held in shares.
+//! rsaEncryption with NULL, shortest lengths, an odd modulus with its highest bit set. Keys of one
+//! holder and keys held in shares are read alike.
 
 /// The form for moduli of one length.
 #[derive(Clone, Copy)]
@@ -56,8 +56,8 @@ impl SpkiForm {
         (modulus.len() == self.bytes && high && odd).then_some(modulus)
     }
 
-    /// What the SPKI of this RSAPublicKey would be; whether it is one of this form,
-    /// [`Self::modulus`] says. Not for 1024 bits.
+    /// What the SPKI of this RSAPublicKey would be. [`Self::modulus`] says whether it has this
+    /// form. Not for 1024 bits.
     pub(crate) fn wrap(self, public_key: &[u8]) -> Vec<u8> {
         [self.head.get(..WRAPPING_BYTES).unwrap_or_default(), public_key].concat()
     }

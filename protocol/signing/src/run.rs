@@ -1,11 +1,12 @@
-//! The seam between whoever carries messages and every scheme that takes several participants.
+//! The interface between the caller, who carries messages, and every scheme with several
+//! participants.
 //!
-//! A run goes in rounds. In each, every participant says something to all (in one order, the same
-//! bytes to everybody) and may say something to single participants, privately; who has heard the
-//! whole round goes to the next. A run knows no network, no time and no signature of a sender: its
-//! caller authenticates and orders what is said to all, seals what is said to one, and gives a run
-//! up when a participant stays silent. Whatever `hear` refuses is the end of the run; the caller
-//! may begin another without the culprits.
+//! A run goes in rounds. In each round every participant says something to all (in one order, the
+//! same bytes to everybody) and may say something to single participants, privately. A participant
+//! that has heard the whole round goes on to the next. A run knows no network, no time and no
+//! signature of a sender. Its caller authenticates and orders what is said to all, seals what is
+//! said to one, and gives a run up if a participant stays silent. Whatever `hear` refuses ends the
+//! run; the caller may begin another without the culprits.
 
 use crate::base::{Digest, Entropy, MemberId, Secret};
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub const SIGNERS_MAX: usize = 256;
 /// What a participant says in one round.
 #[derive(Debug, Default)]
 pub struct Outgoing {
-    /// To all, itself included; empty where a round asks nothing of this participant.
+    /// To all, itself included; empty if a round asks nothing of this participant.
     pub to_all: Vec<u8>,
     /// To one each, sealed by the caller.
     pub to_each: BTreeMap<MemberId, Secret<Vec<u8>>>,
@@ -37,13 +38,13 @@ pub struct Incoming {
 pub enum Next<D> {
     /// Say this; a round follows.
     Say(Outgoing),
-    /// The run is over and has come to this.
+    /// The run is over, with this result.
     Done(D),
 }
 
 /// One participant in one run of one scheme.
 pub trait Run: Send {
-    /// What the run comes to.
+    /// The result of the run.
     type Done;
 
     /// Begins. Call once, first.
@@ -57,14 +58,14 @@ pub trait Run: Send {
     /// to this one.
     ///
     /// # Errors
-    /// [`Fault`]: the run is over. Where the scheme can tell, it names the culprits, the same ones
-    /// at every honest participant unless the kind says otherwise.
+    /// [`Fault`]: the run is over. If the scheme can tell, it names the culprits, the same ones at
+    /// every honest participant unless the kind says otherwise.
     fn hear(&mut self, heard: Incoming, entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault>;
 }
 
-/// What names one run: it is covered by every proof and challenge of the run, so that nothing said
-/// in one counts in another. The caller makes it of the group, the key epoch or share-epoch and
-/// what the run is for.
+/// The name of one run. Every proof and challenge of the run covers it, so that nothing said in one
+/// run counts in another. The caller makes it of the group, the key epoch or share-epoch, and what
+/// the run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunId(pub Digest);
 
@@ -74,7 +75,7 @@ pub struct RunId(pub Digest);
 pub struct Fault {
     /// What was wrong.
     pub kind: FaultKind,
-    /// Who is proven to have done it, sorted; empty where nobody can tell.
+    /// Who is proven to have done it, sorted; empty if nobody can tell.
     pub culprits: Vec<MemberId>,
 }
 
@@ -84,7 +85,7 @@ impl Fault {
         Self { kind, culprits: vec![culprit] }
     }
 
-    /// A fault of which nobody can say whose it is.
+    /// A fault of which nobody can say who caused it.
     pub(crate) fn of_nobody(kind: FaultKind) -> Self {
         Self { kind, culprits: Vec::new() }
     }
@@ -99,17 +100,17 @@ fn named(culprits: &[MemberId]) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// Words that are not in the one form that the round takes.
+    /// Messages that do not have the one form that the round takes.
     #[error("malformed words")]
     PeerMalformed,
-    /// Messages to all of one who was not awaited, or none of one who was: the caller's mistake, no
-    /// participant's.
+    /// Messages to all of a participant that was not awaited, or none of one that was: the caller's
+    /// mistake, no participant's.
     #[error("a round with words missing or too many")]
     LocalRound,
     /// A sharing whose private messages do not fit its commitments.
     #[error("a share that does not fit its commitments")]
     PeerShare,
-    /// An accusation that is wrong on its face: of oneself, or of one who had nothing to give.
+    /// An accusation that is wrong on its face: of oneself, or of one that had nothing to give.
     #[error("an accusation without ground")]
     PeerAccusation,
     /// Commitments that say another secret, or another number of shares, than the run is for.
@@ -118,7 +119,7 @@ pub enum FaultKind {
     /// A part of a signature that its maker's public share refutes.
     #[error("a false part of a signature")]
     PeerPart,
-    /// Words that are not those committed to in an earlier round.
+    /// Messages that are not those committed to in an earlier round.
     #[error("words other than those committed to")]
     PeerReveal,
     /// A proof that does not verify.
@@ -133,7 +134,7 @@ pub enum FaultKind {
     /// The participants are too few, too many, or not holders.
     #[error("the wrong hands for this run")]
     LocalSigners,
-    /// Members alone cannot: who made this scheme's key must make its shares.
+    /// Members alone cannot do it: whoever made this scheme's key must make its shares.
     #[error("shares of this scheme are made by a dealer alone")]
     LocalDealer,
     /// The scheme has no such run, and nothing to deal.
@@ -151,7 +152,7 @@ pub enum FaultKind {
 /// messages of nobody else (SCH-01).
 pub(crate) fn whole_round(heard: &Incoming, awaited: &[MemberId]) -> Result<(), Fault> {
     let whole = heard.to_all.len() == awaited.len()
-        && awaited.iter().all(|hand| heard.to_all.contains_key(hand))
-        && heard.to_me.keys().all(|hand| awaited.contains(hand));
+        && awaited.iter().all(|participant| heard.to_all.contains_key(participant))
+        && heard.to_me.keys().all(|participant| awaited.contains(participant));
     if whole { Ok(()) } else { Err(Fault::of_nobody(FaultKind::LocalRound)) }
 }

@@ -1,4 +1,4 @@
-//! The schemes that a charter can name, and what each asks for and gives.
+//! The schemes that a charter can name, and what each needs and provides.
 
 /// Who issues: the authority, or the members by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,8 +27,7 @@ pub enum Scheme {
     /// Threshold RSA over Z_N as published (Kong et al. 2001), for study: it leaks the key and
     /// cannot say who lied.
     TsRsa,
-    /// Shoup's threshold RSA (2000): an ordinary RSA signature, shares that are proven; needs a
-    /// dealer.
+    /// Shoup's threshold RSA (2000): an ordinary RSA signature; shares are proven; needs a dealer.
     Shoup,
     /// Threshold DSA over P-256 (Gennaro, Jarecki, Krawczyk, Rabin 1996): an ordinary ECDSA
     /// signature, no dealer.
@@ -61,9 +60,9 @@ impl Scheme {
         Self::ALL.iter().copied().find(|scheme| scheme.name() == name)
     }
 
-    /// How many must sign where `threshold` shares determine the secret: product shares lie on
+    /// How many must sign if `threshold` shares determine the secret. Product shares lie on
     /// polynomials of twice the degree, so threshold DSA takes 2t − 1 (Gennaro et al. 1996);
-    /// everything else t.
+    /// everything else takes t.
     pub fn signers(self, threshold: usize) -> usize {
         match self {
             Self::TsDsa => threshold.saturating_mul(2).saturating_sub(1),
@@ -81,9 +80,9 @@ impl Scheme {
         matches!(self, Self::TsRsa | Self::Shoup)
     }
 
-    /// Whether a participant's step takes many milliseconds, longer than a message takes to
-    /// everybody. Anyone who drives such runs lets out what was said before the next step;
-    /// otherwise the participants work one after the other.
+    /// Whether a participant's step takes many milliseconds, longer than a message takes to reach
+    /// everybody. If it does, the caller sends what was said before it takes the next step;
+    /// otherwise the participants would work one after the other.
     pub fn takes_long(self) -> bool {
         matches!(self, Self::TsRsa | Self::Shoup | Self::TsDsa)
     }

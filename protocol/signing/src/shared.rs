@@ -1,5 +1,5 @@
-//! The schemes in which members hold shares of one key, behind one door: whoever drives them need
-//! not know which is which.
+//! One interface to all schemes in which members hold shares of one key: the caller need not know
+//! which is which.
 //!
 //! ```text
 //! found     participants, threshold               --> a sharing, and each participant's share
@@ -19,10 +19,10 @@ use crate::sharing::{Change, Held, Joint, Redistribute, Share, Sharing};
 use crate::ts_dsa::Signing;
 use crate::{Edwards, Fault, GroupKey, Incoming, Next, P256, Run, RunId, Scheme, SigningError};
 
-/// What a run comes to.
+/// The result of a run.
 #[derive(Debug)]
 pub enum Outcome {
-    /// A sharing, and this participant's share of it; none for one who only gave.
+    /// A sharing, and this participant's share of it; none for one that only gave.
     Sharing {
         /// The public part, encoded.
         public: Vec<u8>,
@@ -30,7 +30,7 @@ pub enum Outcome {
         share: Option<Secret<Vec<u8>>>,
     },
     /// A signature as X.509 has it, or an encoded multisignature ([`crate::asm::hand`]). It is not
-    /// verified: its taker does.
+    /// verified: the caller does that.
     Signature(Vec<u8>),
 }
 
@@ -75,21 +75,20 @@ pub fn facts(scheme: Scheme, public: &[u8]) -> Result<SharingFacts, SigningError
     }
 }
 
-/// The first sharing of a key that nobody knows, among `hands`.
+/// The first sharing of a key that nobody knows, among `participants`.
 ///
-/// # Errors
-/// [`FaultKind::LocalSigners`] for participants that make none; [`FaultKind::LocalDealer`] where a
-/// dealer must make it ([`deal`]), [`FaultKind::LocalScheme`] where there is none to make.
+/// [`FaultKind::LocalSigners`] for participants that cannot make one; [`FaultKind::LocalDealer`] if
+/// a dealer must make it ([`deal`]), [`FaultKind::LocalScheme`] if the scheme has none.
 pub fn found(
     scheme: Scheme,
     run: RunId,
     me: MemberId,
-    hands: &[MemberId],
+    participants: &[MemberId],
     threshold: usize,
 ) -> Result<AnyRun, Fault> {
     match scheme {
-        Scheme::TsDsa => Ok(mapped(Joint::<P256>::new(run, me, hands, threshold)?, of_held)),
-        Scheme::Frost => Ok(mapped(Joint::<Edwards>::new(run, me, hands, threshold)?, of_edwards)),
+        Scheme::TsDsa => Ok(mapped(Joint::<P256>::new(run, me, participants, threshold)?, of_held)),
+        Scheme::Frost => Ok(mapped(Joint::<Edwards>::new(run, me, participants, threshold)?, of_edwards)),
         Scheme::TsRsa | Scheme::Shoup => Err(needs_dealer()),
         Scheme::Plain | Scheme::Asm => Err(no_such_run()),
     }
@@ -105,11 +104,11 @@ pub fn reshare(
     scheme: Scheme,
     run: RunId,
     me: MemberId,
-    hands: Moving<'_>,
+    moving: Moving<'_>,
     threshold: usize,
     (public, share): (&[u8], Option<&Secret<Vec<u8>>>),
 ) -> Result<AnyRun, Fault> {
-    let change = Change { dealers: hands.givers, holders: hands.takers, threshold };
+    let change = Change { dealers: moving.givers, holders: moving.takers, threshold };
     match scheme {
         Scheme::TsDsa => {
             let old = Sharing::<P256>::decode(public).map_err(|_| no_such_share())?;
@@ -129,7 +128,7 @@ pub fn reshare(
     }
 }
 
-/// A signature over raw bytes by `hands`, exactly as many as the scheme takes.
+/// A signature over raw bytes by `signers`, exactly as many as the scheme takes.
 ///
 /// # Errors
 /// [`FaultKind::LocalSigners`], [`FaultKind::LocalShare`]; [`FaultKind::LocalScheme`] for a scheme
@@ -138,7 +137,7 @@ pub fn sign(
     scheme: Scheme,
     run: RunId,
     me: MemberId,
-    hands: &[MemberId],
+    signers: &[MemberId],
     (public, share): (&[u8], &Secret<Vec<u8>>),
     message: &[u8],
 ) -> Result<AnyRun, Fault> {
@@ -146,7 +145,7 @@ pub fn sign(
         Scheme::TsDsa => {
             let sharing = Sharing::<P256>::decode(public).map_err(|_| no_such_share())?;
             let share = Share::decode(share.expose()).map_err(|_| no_such_share())?;
-            let signing = Signing::new(run, me, &sharing, &share, hands, digest(&[message]))?;
+            let signing = Signing::new(run, me, &sharing, &share, signers, digest(&[message]))?;
             Ok(mapped(signing, |signed| {
                 Outcome::Signature(signed.signature().map(|signature| signature.to_der()).unwrap_or_default())
             }))
@@ -157,11 +156,11 @@ pub fn sign(
             if share.holder() != me {
                 return Err(no_such_share());
             }
-            let signing = Sign::new(run, &sharing, &share, hands, message)?;
+            let signing = Sign::new(run, &sharing, &share, signers, message)?;
             Ok(mapped(signing, |signature| Outcome::Signature(signature.to_vec())))
         }
         Scheme::Shoup => {
-            Ok(mapped(dealer::sign(run, me, hands, (public, share), message)?, Outcome::Signature))
+            Ok(mapped(dealer::sign(run, me, signers, (public, share), message)?, Outcome::Signature))
         }
         Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(no_such_run()),
     }

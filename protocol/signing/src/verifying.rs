@@ -1,5 +1,5 @@
-//! What a public key of every plain kind has: one form, the name that follows from it, and two ways
-//! to verify.
+//! What the public keys of all plain kinds share: one form, the name that follows from it, and two
+//! ways to verify.
 
 use crate::SigningError;
 use crate::base::{MemberId, NodeId, digest};

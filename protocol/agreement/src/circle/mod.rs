@@ -1,5 +1,5 @@
-//! Members on a circle, each with a share of its own and a link between its neighbours: what BD and
-//! Dutta–Barua have in common.
+//! Members on a circle, each with a share of its own and a link between its neighbours: the common
+//! part of BD and Dutta–Barua.
 //!
 //! ```text
 //!   every position ═SHARE X_i = g^x_i═> all      all in ─> every position ═LINK Y_i = (X_(i+1) / X_(i−1))^x_i═> all
@@ -7,11 +7,11 @@
 //!   the links do not multiply to 1 ─> every position ═OPEN x_i═> all: who does not fit what it sent is named
 //! ```
 //! A position may be *lent*: its share is made from a key that several members have. One of them
-//! speaks there; the others listen, and compute the key as if they spoke.
-//! Departure: the circle check of both papers (once round from `K_i` must end at `X_(i−1)^x_i`) is
-//! the same as "all links multiply to 1", which everybody can compute, with the same verdict. It
-//! says that somebody lied, not who; so the shares, which no key will be made from, are opened. A
-//! lent share is not: if all others fit, it is the one that does not.
+//! speaks there. The others listen, and compute the key as if they spoke. Departure: the circle
+//! check of both papers (once round from `K_i` must end at `X_(i−1)^x_i`) is the same as "all links
+//! multiply to 1", which everybody can compute, with the same verdict. It says that somebody lied,
+//! not who. So the shares, from which no key will be made, are opened. A lent share is not opened:
+//! if all others fit, it is the one that does not.
 
 mod module;
 mod steps;
@@ -28,10 +28,10 @@ pub(crate) const LINK: u8 = 2;
 /// `x_i`, after a run that failed.
 pub(crate) const OPEN: u8 = 3;
 
-/// The position that is lent, if one is.
+/// The position that is lent, if any is.
 pub(crate) const LENT: usize = 1;
 
-/// Who stands where.
+/// Which member stands at which position.
 pub(crate) struct Seating<G: PrimeGroup> {
     /// By position: the place of the member that speaks there.
     pub(crate) speakers: Vec<usize>,
@@ -39,10 +39,9 @@ pub(crate) struct Seating<G: PrimeGroup> {
     pub(crate) me: usize,
     /// Whether [`LENT`] is lent. Known to all.
     pub(crate) lends: bool,
-    /// The lent share, at those who have the key it is made from.
+    /// The lent share, at those who have the key that it is made from.
     pub(crate) lent: Option<Zeroizing<G::Scalar>>,
-    /// All members in the run's own order and who this one is, if what the run leaves is to be
-    /// kept.
+    /// All members in the run's own order, and this member, if what the run leaves is to be kept.
     pub(crate) order: Option<(Vec<MemberId>, MemberId)>,
 }
 
@@ -62,7 +61,7 @@ pub struct Run<G: PrimeGroup> {
     count: Count,
 }
 
-/// What is awaited of the speakers.
+/// Which step of the speakers is awaited.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Shares,
@@ -122,8 +121,8 @@ impl<G: PrimeGroup> Run<G> {
         }
     }
 
-    /// Those who have not opened. Whoever speaks with a lent share cannot; it is the one who lied
-    /// once all others have.
+    /// Those who have not opened. A speaker with a lent share cannot open: it is the one who lied
+    /// once all others have opened.
     fn not_opened(&self) -> Vec<usize> {
         let closed: Vec<_> = (0..self.size()).filter(|at| !self.opened.contains(at)).collect();
         let opening: Vec<_> = closed.iter().copied().filter(|at| !self.is_lent(*at)).collect();

@@ -43,7 +43,7 @@ impl<G: PrimeGroup> Run<G> {
         if self.closes() { self.finish() } else { self.open() }
     }
 
-    /// In place of an opened share: nothing to compute, only what was sent is checked against it.
+    /// A step in place of an opened share: nothing is computed, only checked against what was sent.
     pub(super) fn take_opening(&mut self, at: usize, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
         let share = G::decode_scalar(body)
             .filter(|share| *share != G::zero())
@@ -57,8 +57,8 @@ impl<G: PrimeGroup> Run<G> {
         Ok(Vec::new())
     }
 
-    /// Whoever has the old key holds the speaker with the lent share to it. (That speaker itself
-    /// need not.)
+    /// A member that has the old key checks the speaker with the lent share by it. (That speaker
+    /// itself need not.)
     fn check_lent(&mut self, at: usize, of: &G::Element, value: &G::Element) -> Result<(), AgreementError> {
         let Some(lent) = self.seating.lent.clone() else { return Ok(()) };
         if at != LENT || (self.at == LENT && self.speaks()) {

@@ -9,13 +9,13 @@
 //! the *first* is the controller (in GDH it is the last). Pair keys are kept while both stay: an
 //! ordinary leave and a refresh are one message. If the controller leaves, the next oldest pairs
 //! with everybody.
-//! [`Run`] is what the stack runs, by [`Curve`] or, hybrid, by [`XWing`]; the published form is in
-//! testing/study, for its counts. Source: Amir et al., "Secure group communication in asynchronous
-//! networks with failures: integration and experiments", ICDCS
-//! 2000. Departures: AES-256-GCM under HKDF of the pair key in place of `K_s^(g^(r_1·r_i))`; no
-//!       long-term keys in the exponents, keying signs; both exponents of a pair are fresh and
-//!       forgotten at once; a pair key steps on with every key that it sealed, so what is kept does
-//!       not open what was sent before.
+//! [`Run`] is what the stack runs, with [`Curve`] or, hybrid, with [`XWing`]. The published form is
+//! in testing/study, for its counts. Source: Amir et al., "Secure group communication in
+//! asynchronous networks with failures: integration and experiments", ICDCS 2000. Departures:
+//! AES-256-GCM under HKDF of the pair key in place of `K_s^(g^(r_1·r_i))`; no long-term keys in the
+//! exponents, because keying signs; both exponents of a pair are fresh and forgotten at once; a
+//! pair key steps on with every key that it sealed, so what is kept does not open what was sent
+//! before.
 
 mod pairing;
 mod run;

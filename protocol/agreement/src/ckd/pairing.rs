@@ -1,4 +1,4 @@
-//! How the controller and one member come to a secret of their own: one offer to all, one answer
+//! How the controller and one member agree on a secret of their own: one offer to all, one answer
 //! from each.
 //!
 //! ```text
@@ -20,12 +20,12 @@ use x_wing::{
 };
 use zeroize::Zeroizing;
 
-/// What two share before it goes through HKDF.
+/// The secret of two members before it goes through HKDF.
 pub(super) type Shared = Zeroizing<Vec<u8>>;
 
-/// A way to such a secret. Values are read before anything is done with them, by all members alike.
+/// A way to such a secret. All members read values alike before anything is done with them.
 pub trait Pairing: Send + 'static {
-    /// Whose module.
+    /// The module that uses it.
     const MODULE: ModuleName;
     /// The salt of its pair keys.
     const LABEL: &'static [u8];
@@ -110,8 +110,8 @@ impl<G: PrimeGroup> Pairing for Curve<G> {
 /// Exponentiations are counted of X25519 alone.
 ///
 /// Source: Connolly, Schwabe, Westerbaan, draft-connolly-cfrg-xwing-kem, by the crate x-wing. A
-/// value of small order in the X25519 half is taken, as there: who sends one is the other half of
-/// the pair, and knows the secret anyway.
+/// value of small order in the X25519 half is accepted, as there: whoever sends one is the other
+/// half of the pair, and knows the secret anyway.
 #[derive(Debug, Clone, Copy)]
 pub struct XWing;
 

@@ -14,7 +14,7 @@ pub(super) const ANSWER: u8 = 2;
 /// From the controller: decides.
 pub(super) const KEYS: u8 = 3;
 
-/// What all have seen so far in the one order. Ranks.
+/// What all have seen so far in the one order. Members are named by rank.
 pub(super) enum Seen {
     /// The controller is to offer.
     Start,
@@ -27,7 +27,7 @@ pub(super) enum Seen {
 }
 
 /// What a run leaves: who was in it, by age, and the pair keys by member. An ordinary member has
-/// one, under its own name.
+/// only one, under its own name.
 struct State {
     order: Vec<MemberId>,
     pairs: BTreeMap<MemberId, Key>,
@@ -159,7 +159,7 @@ impl<P: Pairing> Module for Run<P> {
 }
 
 impl<P: Pairing> Run<P> {
-    /// AGR-20: who may say what now.
+    /// AGR-20: whether this member may take this step now.
     fn turn(&self, rank: usize, from: usize, step: u8) -> Result<(), AgreementError> {
         let (due, taken) = match (step, &self.seen) {
             (OFFER, Seen::Start) | (KEYS, Seen::Paired) => (rank == 0, false),

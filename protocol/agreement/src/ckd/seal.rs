@@ -12,17 +12,17 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// Of the salt of KEYS, drawn for each: a key that seals never comes twice, not even if a run is
-/// begun again.
+/// Length of the salt of KEYS. It is drawn for each KEYS: a key that seals never comes twice, not
+/// even if a run is begun again.
 pub(super) const SALT_BYTES: usize = 32;
-/// Of a key sealed to one member.
+/// Length of a key sealed to one member.
 pub(super) const SEALED_BYTES: usize = KEY_BYTES + 16;
 const KEY_BYTES: usize = 32;
 
 /// A pair key, or the group's: erases itself.
 pub(super) type Key = Zeroizing<[u8; KEY_BYTES]>;
 
-/// The pair key of what two share; `label`: by which way they came to it.
+/// The pair key made of what two members share; `label` says how they came to share it.
 pub(super) fn pair(label: &[u8], shared: &[u8], bound: &[&[u8]]) -> Key {
     expand(&Hkdf::<Sha256>::new(Some(label), shared), bound)
 }

@@ -52,7 +52,7 @@ impl<P: Pairing> Run<P> {
     }
 
     /// The pair key of the controller and the member at `rank`, from what the two share and what
-    /// they said for it.
+    /// they sent for it.
     fn pair_with(
         &mut self,
         rank: usize,

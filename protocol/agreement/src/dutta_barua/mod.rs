@@ -5,10 +5,10 @@
 //! Join       first, second, last of n ≥ 3 old members, then the joiners: SHARE, LINK.  x of the second = f(old key), so the
 //!            third to the last but one, who have the old key too, compute the new one without a word
 //! ```
-//! No Leave: whoever is to be excluded knows every `K` of the old circle, and one pair of
-//! neighbours that keeps its shares gives it the new one (Zhang et al.); so exclusion is a fresh
-//! KeyAgree. Instance numbers that never come again, also after a restart, are in what keying
-//! signs. A Join is not contributory: who listens adds nothing of its own to this key. Source:
+//! There is no Leave: a leaver knows every `K` of the old circle, and if one pair of neighbours
+//! keeps its shares, that gives it the new `K` (Zhang et al.). So every exclusion is a fresh
+//! KeyAgree. What keying signs contains instance numbers that never come again, not even after a
+//! restart. A Join is not contributory: a listener adds nothing of its own to this key. Source:
 //! Dutta, Barua, "Provably secure constant round contributory group key agreement in dynamic
 //! setting", IEEE Trans. Inf. Theory 54(5), 2008; LCMsec (2023), which leaves Leave out too.
 //! Departures: those of [`crate::circle`]; f is a labelled hash; a refresh is a KeyAgree.
@@ -29,9 +29,9 @@ pub(crate) struct State<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> State<G> {
-    /// With the rank of `me`. Those who were not in the run must see, too, whether anybody of it is
-    /// missing: so the upper half of a rank is the size of the run, and the lower half the place in
-    /// its order.
+    /// With the rank of `me`. Members that were not in the run must also see whether anybody of it
+    /// is missing. So the upper half of a rank is the size of the run, and the lower half is the
+    /// place in its order.
     pub(crate) fn kept(self, me: MemberId) -> Option<Kept> {
         let size = self.order.len();
         let ranked = |(place, member): (usize, &MemberId)| Some((*member, rank(size, place)?));
@@ -78,8 +78,8 @@ pub fn run<G: PrimeGroup>(plan: &Plan, kept: Option<&Kept>) -> Result<Run<G>, Ag
     Run::new(ModuleName::DuttaBarua, seating)
 }
 
-/// Whether somebody comes to a base that lacks nobody. The same at all members, for it reads the
-/// plan only.
+/// Whether somebody comes to a complete base. The same at all members, because it reads only the
+/// plan.
 fn joins(plan: &Plan) -> bool {
     let base = plan.base();
     let complete = base.iter().enumerate().all(|(place, member)| {

@@ -1,4 +1,4 @@
-//! One member's context: its share, the public list, the key; and the step that ends every
+//! One member's context: its share, the public list and the key; and the step that ends every
 //! operation.
 
 use crate::base::{Blob, Entropy, MemberId, Secret};
@@ -26,7 +26,7 @@ pub struct Context<G: PrimeGroup> {
 pub(super) struct Pending<G: PrimeGroup> {
     /// All members once it is done.
     pub(super) members: Vec<MemberId>,
-    /// What this member raised and what came of it: spares the last but one its factor-out.
+    /// What this member raised and the result: saves the last but one its factor-out.
     pub(super) passed: Option<(G::Element, G::Element)>,
     /// At the last: what came back, raised.
     pub(super) collected: BTreeMap<MemberId, G::Element>,
@@ -73,7 +73,7 @@ impl<G: PrimeGroup> Context<G> {
         Ok(Secret::new(G::encode(key)))
     }
 
-    /// What the next operation starts from: all but the key, which it does not need.
+    /// The state that the next operation starts from: all but the key, which it does not need.
     pub(super) fn without_key(&self) -> Self {
         let mut context = self.clone();
         (context.key, context.pending) = (None, None);
@@ -142,7 +142,7 @@ impl<G: PrimeGroup> Context<G> {
         Ok(())
     }
 
-    /// Checks what every token must fulfil.
+    /// Checks the conditions on every token.
     pub(super) fn check(
         &self,
         token: &Token,
@@ -220,7 +220,7 @@ impl<G: PrimeGroup> Drop for Context<G> {
     }
 }
 
-/// Refuses an empty list and doubles.
+/// Refuses an empty list, and one that names somebody twice.
 pub(super) fn distinct(members: &[MemberId]) -> Result<(), AgreementError> {
     let set: BTreeSet<_> = members.iter().collect();
     if members.is_empty() || set.len() != members.len() {

@@ -63,8 +63,9 @@ impl<G: PrimeGroup> Context<G> {
         Ok(self.token(Kind::KeyUpdate, members, &raised))
     }
 
-    /// Every other old member on NEW_MEMBER, which it sees because tokens are multicast: the
-    /// joiner's partial key, so that whoever is controller after it has left holds them all.
+    /// Every other old member on NEW_MEMBER, which it sees because tokens are multicast: notes the
+    /// joiner's partial key, so that whoever is controller after the joiner has left holds them
+    /// all.
     pub(super) fn note_partial(&mut self, joiner: MemberId, partial: G::Element) {
         self.partials.insert(joiner, partial);
     }

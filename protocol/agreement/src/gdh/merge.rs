@@ -1,4 +1,4 @@
-//! MERGE of many newcomers; IKA.2 is the same with the first member in the controller's place.
+//! MERGE of several newcomers. IKA.2 is the same with the first member in the controller's place.
 
 use crate::base::{Entropy, MemberId};
 use crate::gdh::context::{Context, Pending, distinct};

@@ -13,8 +13,8 @@
 //! authenticates their senders. Does not rely on: secrecy of any token. Source: Steiner, Tsudik,
 //! Waidner, "Key agreement in dynamic peer groups", IEEE TPDS 11(8), 2000; Amir et al., "Secure
 //! group communication in asynchronous networks with failures", ICDCS 2000. Departure: no long-term
-//! keys in the exponents (implicit authentication is broken, Pereira and Quisquater 2001); tokens
-//! are signed by keying instead.
+//! keys in the exponents (implicit authentication is broken, Pereira and Quisquater 2001); keying
+//! signs the tokens instead.
 
 mod context;
 mod initial;

@@ -30,7 +30,8 @@ pub enum Kind {
     KeyUpdate = 6,
 }
 
-/// One token. Public: who sees it learns nothing of the key. To be signed by whoever carries it.
+/// One token. It is public: anyone who sees it learns nothing of the key. Whoever carries it must
+/// sign it.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Token {
     /// Which.

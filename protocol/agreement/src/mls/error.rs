@@ -1,16 +1,16 @@
-//! What the encapsulations refuse.
+//! Why an encapsulation failed.
 
 use super::source::Dry;
 use mls_rs::error::{AnyError, IntoAnyError};
 
-/// Why a key or a sealed secret is of no use.
+/// Why a key or a sealed secret cannot be used.
 #[derive(Debug)]
 pub(super) enum KemError {
     /// The call was given no entropy.
     Dry,
     /// Wrong length, or a key to which nothing can be sealed.
     Key,
-    /// The library's word.
+    /// The library's reason.
     Library(#[allow(dead_code, reason = "read by Debug")] AnyError),
 }
 

@@ -1,9 +1,9 @@
-//! The library, set up our way.
+//! The library, set up for our use.
 //!
-//! Without its feature `std` it knows no clock and no hash map; without `by_ref_proposal`, `psk`,
+//! Without its feature `std` it knows no clock and no hash map. Without `by_ref_proposal`, `psk`,
 //! `private_message` and `external_client` it decodes neither proposals by reference, nor
-//! pre-shared keys, nor sealed messages. What a credential says is checked here and in `judge`: the
-//! library takes any name.
+//! pre-shared keys, nor sealed messages. What a credential says is checked here and in `judge`,
+//! because the library takes any name.
 
 use super::Suite;
 use super::provider::{Parts, Provider};
@@ -70,7 +70,7 @@ pub(super) fn capabilities(suite: Suite) -> Capabilities {
     }
 }
 
-/// Whom a leaf names.
+/// The member that a leaf names.
 pub(super) fn named(identity: &SigningIdentity) -> Option<MemberId> {
     let basic = identity.credential.as_basic()?;
     basic.identifier().try_into().ok().map(MemberId)
@@ -95,8 +95,9 @@ pub(super) fn found(client: &MlsClient, context: &Digest) -> Result<MlsGroup, Ml
     client.create_group(naming(context), ExtensionList::new(), Some(now()))
 }
 
-/// Every commit has a path: whoever left, and whoever learnt a key that is gone, is shut out. The
-/// tree goes in the open, so that all see which one the newcomers get. Nobody commits from outside.
+/// Every commit has a path: members that left, and whoever learnt an old key, are shut out. The
+/// tree is sent in the open, so that all see which one the newcomers get. Nobody commits from
+/// outside.
 fn rules() -> DefaultMlsRules {
     DefaultMlsRules::new().with_commit_options(
         CommitOptions::new()

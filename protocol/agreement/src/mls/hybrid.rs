@@ -1,9 +1,9 @@
 //! X-Wing (ML-KEM-768 and X25519) as an encapsulation for HPKE, all randomness from our source.
 //!
 //! Source: Connolly, Schwabe, Westerbaan, draft-connolly-cfrg-xwing-kem; its HPKE number 0x647a.
-//! aws-lc's ML-KEM draws for itself when it encapsulates, and its interface has no other way; this
-//! one takes the randomness as an argument (P1). Departure: a key pair is derived with DHKEM's
-//! extraction in front, as mls-rs-crypto-hpke does for every KEM.
+//! aws-lc's ML-KEM draws randomness itself when it encapsulates, and its interface has no other
+//! way; this one takes the randomness as an argument (P1). Departure: a key pair is derived with
+//! DHKEM's extraction in front, as mls-rs-crypto-hpke does for every KEM.
 
 use super::error::KemError;
 use super::source::Source;

@@ -1,5 +1,5 @@
-//! What everybody checks of both steps, whoever they are meant for, and what only those in the
-//! group can.
+//! What everybody checks of both steps, whoever they are meant for, and what only members in the
+//! group can check.
 
 use super::Suite;
 use super::group::{LIFETIME, MlsGroup, capabilities, named, naming, now};
@@ -15,7 +15,7 @@ use mls_rs::{CipherSuiteProvider as _, KeyPackage, KeyPackageRef, MlsMessage, Ml
 
 type Judged<T> = Result<T, AgreementError>;
 
-/// What a run is held to.
+/// What the steps of a run are checked against.
 pub(super) struct Judge<'a> {
     pub(super) suite: Suite,
     pub(super) parts: &'a Parts,
@@ -88,7 +88,7 @@ impl Judge<'_> {
         Ok(Opened { commit, welcome, tree: body.tree.as_ref().to_vec(), removed, group_id, epoch })
     }
 
-    /// From the member whose turn it is, in the open, with nothing beside.
+    /// The commit comes from the member whose turn it is, in the open, with nothing beside it.
     fn frame(&self, commit: &MlsMessage) -> Judged<(Vec<u8>, u64)> {
         let MlsMessageDescription::PublicProtocolMessage {
             group_id,
@@ -109,8 +109,8 @@ impl Judge<'_> {
         Ok((group_id.to_vec(), epoch_id))
     }
 
-    /// It adds exactly the newcomers, in order; removes nobody who stays; names the run. Who is
-    /// removed, the base knows.
+    /// The commit adds exactly the newcomers, in order, removes nobody who stays, and names the
+    /// run. The base knows who is removed.
     fn proposals<'p>(
         &self,
         commit: &MlsMessage,
@@ -174,7 +174,8 @@ impl Judge<'_> {
         Ok(Some(welcome))
     }
 
-    /// A leaf is `member`'s, can what all can, has nothing else in it, and can be sealed to.
+    /// A leaf is `member`'s, supports what all support, has nothing else in it, and can be sealed
+    /// to.
     fn leaf(&self, leaf: &LeafNode, member: &MemberId) -> Judged<()> {
         let plain = leaf.extensions.is_empty() && leaf.capabilities == capabilities(self.suite);
         if !plain || named(&leaf.signing_identity) != Some(*member) {
@@ -187,9 +188,9 @@ impl Judge<'_> {
         self.parts.kem_public_key_validate(key).map_err(|_| AgreementError::PeerNotInGroup)
     }
 
-    /// AGR-59: in the group after the commit are exactly the members, each at its leaf, the
-    /// newcomers with the keys that they sent; it names the run; and the newcomers were given the
-    /// same tree.
+    /// AGR-59: in the group after the commit are exactly the members, each at its leaf, and the
+    /// newcomers have the keys that they sent. The group names the run, and the newcomers were
+    /// given the same tree.
     pub(super) fn settled<'p>(
         &self,
         group: &MlsGroup,
@@ -224,7 +225,7 @@ impl Judge<'_> {
         if all && taken == self.plan.size() { Ok(()) } else { Err(AgreementError::PeerWrongList) }
     }
 
-    /// For those who come new, to whom the whole tree is new: one can seal to all of it.
+    /// For newcomers, who see the tree for the first time: one can seal to all of it.
     pub(super) fn tree_usable(&self, group: &MlsGroup) -> Judged<()> {
         group.export_tree().nodes().iter().flatten().try_for_each(|node| self.usable(node.public_key()))
     }

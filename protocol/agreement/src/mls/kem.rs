@@ -1,5 +1,5 @@
-//! How secrets are sealed to keys: the two places where the library's own provider would draw by
-//! itself are ours.
+//! How secrets are sealed to keys. In two places the library's own provider would draw randomness
+//! itself; there this is used instead.
 
 use super::error::KemError;
 use super::source::Source;
@@ -62,8 +62,8 @@ impl DhType for Curve {
         self.curve.public_key_size()
     }
 
-    /// The library's own takes every byte string; but what nobody can seal to would stop the next
-    /// committer.
+    /// The library's own check takes every byte string. But a key that nobody can seal to would
+    /// stop the next committer.
     fn public_key_validate(&self, key: &HpkePublicKey) -> Result<(), KemError> {
         self.dh(&HpkeSecretKey::from(PROBE.to_vec()), key).map(Zeroizing::new).map(drop)
     }

@@ -1,8 +1,8 @@
-//! Who sits at which leaf, and who commits: known to all before the run starts.
+//! Which member has which leaf, and who commits: known to all before the run starts.
 //!
-//! A member of the base keeps its leaf, which is its rank. Whoever comes new takes the first free
-//! leaf, in order of place: leavers are removed before newcomers are added (RFC 9420, 12.4.2), so
-//! every leaf that no base member has is free.
+//! A member of the base keeps its leaf, which is its rank. A newcomer takes the first free leaf, in
+//! order of place. Leavers are removed before newcomers are added (RFC 9420, 12.4.2), so every leaf
+//! that no base member has is free.
 
 use crate::base::limits::MEMBERS_MAX;
 use crate::{AgreementError, Plan};
@@ -66,9 +66,9 @@ impl Layout {
     }
 }
 
-/// Whose turn it is: any of the base, as the name of the run that it comes from falls; from
-/// nothing, place 0. If one member committed always, nobody else's keys would ever be renewed, and
-/// its commits would be sealed to every leaf on its own.
+/// Whose turn it is. The name of the earlier run picks a member of the base; from nothing it is
+/// place 0. If one member always committed, nobody else's keys would ever be renewed, and its
+/// commits would be sealed to every leaf separately.
 fn turn(plan: &Plan) -> usize {
     let base = plan.base();
     let run = base.first().and_then(|place| plan.origin(*place)).map(|origin| origin.run);

@@ -1,4 +1,4 @@
-//! MLS (RFC 9420): a tree of keys; whoever commits seals fresh secrets up its path, and everybody
+//! MLS (RFC 9420): a tree of keys. The committer seals fresh secrets up its path, and everybody
 //! else opens one of them.
 //!
 //! ```text
@@ -6,14 +6,13 @@
 //!                                                            │
 //!  in the group: follow the commit        newcomers: open the Welcome        the rest of the work is one export each
 //! ```
-//! The one order is the delivery service: one commit for each run, nothing by reference, no message
-//! of the application, no joining from outside. The base keeps its tree; leavers are removed,
-//! newcomers added and the path renewed in the one commit. Another side drops its tree and comes
-//! new. From nothing: place 0 founds a group of one and adds the others. Relies on: keying signs
-//! every step with its sender's place and the run. Does not rely on: a clock, or secrecy of a step.
-//! Not contributory: the committer alone draws the secret of the run (DECISIONS K6).
-//! Source: Barnes et al., RFC 9420, 2023; by the library mls-rs. Departures:
-//! docs/protocol/agreement-mls.md.
+//! The one order is the delivery service: one commit for each run, nothing by reference, no
+//! application messages, no joining from outside. The base keeps its tree. One commit removes
+//! leavers, adds newcomers and renews the path. Another side drops its tree and comes as newcomers.
+//! From nothing, place 0 founds a group of one and adds the others. Relies on: keying signs every
+//! step with its sender's place and the run. Does not rely on: a clock, or secrecy of a step. Not
+//! contributory: the committer alone draws the secret of the run (DECISIONS K6). Source: Barnes et
+//! al., RFC 9420, 2023; by the library mls-rs. Departures: docs/protocol/agreement-mls.md.
 
 mod error;
 mod group;
@@ -33,7 +32,7 @@ pub use wire::Commit;
 use crate::ModuleName;
 use mls_rs::CipherSuite;
 
-/// Which cryptography.
+/// The cryptography of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Suite {

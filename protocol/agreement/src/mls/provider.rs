@@ -1,5 +1,5 @@
-//! The library's cryptography: aws-lc for whatever draws nothing, our source for whatever draws
-//! (DECISIONS P1).
+//! The library's cryptography: aws-lc for everything that draws nothing, our source for everything
+//! that draws (DECISIONS P1).
 //!
 //! | asked of the provider | given by |
 //! |---|---|

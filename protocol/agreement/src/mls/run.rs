@@ -25,9 +25,9 @@ pub(super) enum Seen {
     Done,
 }
 
-/// What this member has.
+/// The state of this member.
 pub(super) enum Membership {
-    /// Not begun; will come new.
+    /// Not begun; it will come as a newcomer.
     Empty,
     /// Its keys, and a group of its own that lends the library's judgement.
     New { client: Box<MlsClient>, own: Box<MlsGroup> },
@@ -60,7 +60,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run for `plan`, for a member of the base from what it kept.
+    /// A run for `plan`. A member of the base starts from what it kept.
     ///
     /// # Errors
     /// [`AgreementError::LocalKept`] if `kept` is not of this module and suite, or not at the leaf
@@ -127,8 +127,8 @@ impl Run {
             return Ok(Vec::new());
         }
         self.seen = Seen::All;
-        // A committer that cannot commit is silent, and the others complain of it: the step that it
-        // answers was good.
+        // A committer that cannot commit is silent, and the others complain about it: the step that
+        // it answers was good.
         let mine = self.plan.me() == self.layout.committer;
         Ok(if mine { self.commit(entropy).into_iter().collect() } else { Vec::new() })
     }
@@ -246,7 +246,7 @@ impl Module for Run {
     }
 }
 
-/// AGR-60: what this member kept, if the plan says of it and of all its side what the tree says.
+/// AGR-60: what this member kept, if the plan says the same as the tree about it and all its side.
 fn standing<'k>(plan: &Plan, kept: Option<&'k Kept>, suite: Suite) -> Result<&'k Standing, AgreementError> {
     let standing: &Standing = kept.and_then(Kept::state).ok_or(AgreementError::LocalKept)?;
     plan.check_ranks(|leaf| {

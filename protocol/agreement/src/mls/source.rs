@@ -1,13 +1,13 @@
-//! What the library draws from: a stream made of one draw of our entropy, there only while a call
-//! lasts.
+//! The randomness that the library draws: a stream made from one draw of our entropy. It exists
+//! only during a call.
 //!
 //! ```text
 //! Entropy ─ 32 bytes ─> seed ─ HMAC-SHA-256(seed, label ‖ 0, 1, 2, …) ─> key pairs, path secrets, encapsulations
 //! ```
-//! The library asks its provider for randomness in the depth of a call and hands nothing down to
-//! it; so the stream stands in a cell that the provider shares. Outside a call that was given
-//! entropy the cell is empty, and whoever draws gets an error: what must not draw, such as judging
-//! a step, is thereby known not to.
+//! The library asks its provider for randomness deep inside a call, and passes nothing down to it.
+//! So the stream is in a cell that the provider shares. Outside a call that was given entropy the
+//! cell is empty, and drawing from it is an error. This shows that what must not draw, such as
+//! judging a step, does not.
 
 #![expect(
     clippy::disallowed_types,
@@ -20,8 +20,8 @@ use zeroize::Zeroize;
 
 const LABEL: &[u8] = b"folkmoot mls draw v1";
 
-/// The cell. Clones share it: a run, its groups, what it keeps, and the runs from that. Were two of
-/// them to call at once, one could find the cell dry and fail; no byte would go out twice.
+/// The cell. Clones share it: a run, its groups, what it keeps, and the runs from that. If two of
+/// them called at once, one could find the cell empty and fail; no byte would be given out twice.
 #[derive(Clone, Default)]
 pub(super) struct Source(Arc<Mutex<Inner>>);
 
@@ -63,7 +63,8 @@ impl Source {
         inner.powers = inner.powers.saturating_add(powers);
     }
 
-    /// The cell is whole at every moment: who died holding it left nothing half done.
+    /// The cell is consistent at every moment: a thread that panicked while holding it left nothing
+    /// half-done.
     fn hold(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! What this member does in the library: come new, commit, follow, export.
+//! This member's steps in the library: arrive, commit, follow, export.
 
 use super::group::{MlsClient, MlsGroup, client, found, naming, now};
 use super::judge::Opened;
@@ -15,8 +15,8 @@ const EXPORT_LABEL: &[u8] = b"folkmoot agreement v1";
 const SECRET_BYTES: usize = 32;
 
 impl Run {
-    /// Whoever comes new: keys, and a key package of them. Place 0 from nothing: a group of one.
-    /// Draws once.
+    /// A newcomer's first step: keys, and a key package with them. Place 0 from nothing: a group of
+    /// one. Draws once.
     pub(super) fn arrive(&mut self, entropy: &mut dyn Entropy) -> Result<Option<Step>, AgreementError> {
         let me = self.me()?;
         let founds = self.plan.me() == self.layout.committer;
@@ -43,7 +43,7 @@ impl Run {
         Ok(package.map(|body| Step::Send { step: KEY_PACKAGE, decides: false, body }))
     }
 
-    /// The commit, once everybody who comes new has sent a key package. Draws once.
+    /// The commit, once every newcomer has sent a key package. Draws once.
     pub(super) fn commit(&mut self, entropy: &mut dyn Entropy) -> Result<Step, AgreementError> {
         let Membership::In(group) = &mut self.membership else { return Err(AgreementError::LocalNotReady) };
         let leavers = leavers(group, &self.plan, &self.layout);
@@ -71,8 +71,8 @@ impl Run {
         Ok(Step::Send { step: COMMIT, decides: true, body })
     }
 
-    /// The key package has served: whoever takes this member's memory later shall not open the
-    /// Welcome with it.
+    /// The key package has served its purpose: anyone who takes this member's memory later must not
+    /// open the Welcome with it.
     pub(super) fn forget(&self) {
         if let (Membership::New { client, .. }, Some(package)) =
             (&self.membership, self.packages.get(&self.plan.me()))
@@ -122,7 +122,7 @@ impl Run {
         }
     }
 
-    /// For those who come new.
+    /// For newcomers.
     fn join(&self, client: &MlsClient, opened: &Opened) -> Result<MlsGroup, AgreementError> {
         let welcome = opened.welcome.as_ref().ok_or(AgreementError::PeerMalformed)?;
         let tree = ExportedTree::from_bytes(&opened.tree).map_err(|_| AgreementError::PeerMalformed)?;

@@ -1,13 +1,13 @@
-//! The bytes of both steps, and what can be read in them without being in the group.
+//! The bytes of both steps, and what can be read from them without being in the group.
 //!
 //! ```text
 //! 1 KEY_PACKAGE   MLSMessage (mls_key_package)
 //! 2 COMMIT        version | MLSMessage (mls_public_message) | MLSMessage (mls_welcome) | ratchet_tree      each a Blob;
 //!                 the last two empty if nobody comes new
 //! ```
-//! Besides the library's decoders two readers of our own: [`Path`], because the library trusts the
-//! length of an update path and falls over a short one; [`count_nodes`], because a blank node of
-//! one byte takes hundreds in memory.
+//! Besides the library's decoders there are two readers of our own. [`Path`] exists because the
+//! library trusts the length of an update path and panics on a short one; [`count_nodes`], because
+//! a blank node of one byte takes hundreds of bytes in memory.
 
 use crate::AgreementError;
 use crate::base::Blob;
@@ -22,9 +22,9 @@ use mls_rs::{KeyPackage, MlsMessage};
 pub struct Commit {
     /// For those in the group.
     pub commit: Blob,
-    /// For those who come new: the secrets of the new epoch, sealed to each key package.
+    /// For newcomers: the secrets of the new epoch, sealed to each key package.
     pub welcome: Blob,
-    /// For those who come new: the tree, as all have it after the commit.
+    /// For newcomers: the tree, as all have it after the commit.
     pub tree: Blob,
 }
 

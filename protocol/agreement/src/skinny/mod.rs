@@ -1,5 +1,5 @@
-//! STR: a key tree that is a list. Joins cost the same however many there are; leaves cost what is
-//! above the leaver.
+//! STR: a key tree that is a list. Joins cost the same, however many members join. Leaves cost what
+//! is above the leaver.
 //!
 //! ```text
 //!        k4 ──> the secret        k1 = r1,  k_i = br_i^k_(i-1) = bk_(i-1)^r_i,  br = g^r, bk = g^k
@@ -31,8 +31,8 @@ const BASE: usize = 0;
 impl Form for Str {
     const NAME: ModuleName = ModuleName::Str;
 
-    /// In the base, who is next below the lowest leaver, or the lowest if that left; ranks tell.
-    /// Elsewhere, and where nobody below the topmost left, the topmost.
+    /// In the base, the member next below the lowest leaver, or the lowest if that one left; ranks
+    /// tell. Elsewhere, and if nobody below the topmost left, the topmost.
     fn speaker(plan: &Plan, side: usize) -> usize {
         let Some(places) = plan.sides().get(side) else { return 0 };
         let rank = |place: usize| plan.origin(place).map_or(0, |origin| origin.rank as usize);
@@ -54,7 +54,7 @@ impl Form for Str {
         parts.into_iter().reduce(Node::pair)
     }
 
-    /// The base tells its topmost key, so one more member has all it needs.
+    /// The base tells its topmost key, so one additional member has all it needs.
     fn may_end(plan: &Plan) -> bool {
         plan.sides().get(BASE).is_some_and(|base| base.len().saturating_add(1) == plan.size())
     }

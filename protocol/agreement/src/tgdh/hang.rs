@@ -1,16 +1,16 @@
-//! Where trees are hung, so that the tree stays low.
+//! Where trees are attached, so that the tree stays low.
 
 use crate::tree::{Kind, Node};
 
-/// Puts trees together: the highest first, of equals in the order given; each of the others hung
-/// into what there is.
+/// Puts trees together: the highest first, equal ones in the order given. Each of the others is
+/// attached to what is there.
 pub(super) fn all<E: Clone + PartialEq>(mut trees: Vec<Node<E>>) -> Option<Node<E>> {
     trees.sort_by_key(|tree| usize::MAX.saturating_sub(tree.height()));
     trees.into_iter().reduce(into)
 }
 
-/// Hangs `tree` beside the shallowest node of `whole` where it does not make it higher, of equals
-/// the rightmost; else beside the root.
+/// Attaches `tree` beside the shallowest node of `whole` at which the tree does not become higher;
+/// of equals, the rightmost; if there is none, beside the root.
 fn into<E: Clone + PartialEq>(mut whole: Node<E>, tree: Node<E>) -> Node<E> {
     let (height, mut tree) = (whole.height(), Some(tree));
     for depth in 1..height {
@@ -26,7 +26,7 @@ fn into<E: Clone + PartialEq>(mut whole: Node<E>, tree: Node<E>) -> Node<E> {
     }
 }
 
-/// Hangs `tree` beside the rightmost node `depth` below `node` that is at most `room` high, and
+/// Attaches `tree` beside the rightmost node `depth` below `node` that is at most `room` high, and
 /// forgets the keys above.
 fn beside<E: Clone + PartialEq>(
     node: &mut Node<E>,

@@ -39,7 +39,7 @@ impl Form for Tgdh {
         plan.sides().get(side).and_then(|side| side.last().copied()).unwrap_or_default()
     }
 
-    /// Of those whose subtrees moved up, or of all, the one nearest to the root; of equals the
+    /// Of those whose subtrees moved up, or of all, the one nearest to the root; of equals, the
     /// rightmost.
     fn renewer<E: Clone + PartialEq>(tree: &Node<E>, moved: &[usize], speaker: usize) -> usize {
         let leaves = tree.leaves();
@@ -57,8 +57,8 @@ impl Form for Tgdh {
         hang::all(parts)
     }
 
-    /// Of two trees, one may be hung over the other; of more, somebody has to tell the key of a
-    /// pair.
+    /// Of two trees, one may be attached over the other. With more, somebody has to tell the key of
+    /// a pair.
     fn may_end(plan: &Plan) -> bool {
         plan.sides().len() == 2
     }

@@ -6,8 +6,8 @@
 //! | 1 | the two nodes before, as a pair | its blinded key |
 //! | 2 | the same | nothing: the blinded key is missing |
 //!
-//! Leaves are not named: the plan has them in order. So a tree of other members cannot be said at
-//! all.
+//! Leaves are not named: the plan has them in order. So a tree of other members cannot be expressed
+//! at all.
 
 use crate::tree::{Node, Reader, write as elements};
 use crate::{AgreementError, PrimeGroup};
@@ -64,7 +64,7 @@ pub(super) fn read<G: PrimeGroup>(places: &[usize], body: &[u8]) -> Result<Node<
     }
 }
 
-/// A key that is known can be computed below: everything there is known too.
+/// A key that is known can be computed from below: everything there is known too.
 fn pair<G: PrimeGroup>(
     left: Node<G::Element>,
     right: Node<G::Element>,

@@ -1,23 +1,23 @@
-//! What makes one tree module differ from another: how trees are put together, and who begins.
+//! The differences between tree modules: how trees are put together, and who begins.
 
 use crate::tree::node::Node;
 use crate::{AgreementError, ModuleName, Plan, PrimeGroup};
 
-/// One kind of key tree. All of it must come out the same at every member.
+/// One kind of key tree. All of it must give the same result at every member.
 pub trait Form: Send + Sync + 'static {
     /// The module's name.
     const NAME: ModuleName;
 
-    /// Who tells the tree of the plan's side number `side`, with a new share: known to all from the
-    /// plan alone.
+    /// The member that tells the tree of the plan's side number `side`, with a new share. All know
+    /// it from the plan alone.
     fn speaker(plan: &Plan, side: usize) -> usize;
 
-    /// Who takes a new share where there is one side only, whose tree all know; `moved` are the
-    /// rightmost places of what moved up in place of leavers, `speaker` is who would tell it to
-    /// others.
+    /// The member that takes a new share if there is only one side, whose tree all know. `moved`
+    /// are the rightmost places of the subtrees that moved up in place of leavers; `speaker` would
+    /// tell the tree to others.
     fn renewer<E: Clone + PartialEq>(tree: &Node<E>, moved: &[usize], speaker: usize) -> usize;
 
-    /// What of a side's tree becomes part of the new one.
+    /// The parts of a side's tree that become part of the new one.
     fn part<E: Clone + PartialEq>(side: usize, tree: Node<E>) -> Vec<Node<E>>;
 
     /// Puts the parts of all sides together, in the plan's order.

@@ -1,4 +1,4 @@
-//! Key trees: what TGDH and STR have in common.
+//! Key trees: the common part of TGDH and STR.
 //!
 //! ```text
 //!            K(0,6) ──> the secret           a leaf's key is its member's share, drawn
@@ -8,13 +8,13 @@
 //!     0     ...   ...     6                  a member knows the keys on its way up, and every BK
 //! ```
 //! A change takes members out and puts trees together; some blinded keys are missing afterwards.
-//! [`turns`] says whose turn it is to tell which, from the tree alone, and so again until nothing
-//! is missing. This one routine serves every change.
+//! [`turns`] says, from the tree alone, whose turn it is to tell which of them, and does so until
+//! none is missing. This one routine serves every change.
 //!
-//! Who knows the key of a node: the leaves below it now, and nobody else. Taking somebody out
-//! forgets every key that it knew; what is computed in its place is made of keys that it did not
-//! know. One share is new in every side (which one: the forms say), so no root's key comes twice
-//! and no old one stays as a part of a new tree.
+//! The key of a node is known to the members at the leaves below it now, and to nobody else. Taking
+//! a member out forgets every key that it knew; what is computed in its place is made of keys that
+//! it did not know. One share is new in every side (the forms say which), so no root's key comes
+//! twice and no old one stays as a part of a new tree.
 //! [`PrimeGroup::to_scalar`]: crate::PrimeGroup::to_scalar
 
 mod form;

@@ -1,6 +1,6 @@
 //! What is public of a key tree: its shape, and the blinded keys that have been told.
 
-/// A node: a member's leaf, or two nodes under one. A blinded key that is known has known ones only
+/// A node: a member's leaf, or two nodes under one. If a node's blinded key is known, so are all
 /// below it.
 #[derive(Clone, PartialEq)]
 pub struct Node<E> {
@@ -104,7 +104,7 @@ impl<E: Clone + PartialEq> Node<E> {
         Some(line)
     }
 
-    /// The member at `place` has a new share: forgets its blinded key and all above.
+    /// Forgets the blinded key of the member at `place`, who has a new share, and all above it.
     pub(crate) fn clear(&mut self, place: usize) {
         self.climb(place, &mut |blinded| *blinded = None);
     }
@@ -130,8 +130,8 @@ impl<E: Clone + PartialEq> Node<E> {
         found
     }
 
-    /// Leaves those whom `stays` gives a place, under that place. Where one half of a pair is gone,
-    /// the other moves up; its rightmost place is put into `moved`. Keys above a loss are
+    /// Keeps the members to whom `stays` gives a place, under that place. If one half of a pair is
+    /// gone, the other moves up, and its rightmost place is put into `moved`. Keys above a loss are
     /// forgotten.
     pub(crate) fn prune(
         &self,

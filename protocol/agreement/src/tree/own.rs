@@ -1,4 +1,4 @@
-//! What a member brings: the tree of an earlier run less those who are gone, and its own keys in
+//! What a member brings: the tree of an earlier run without those who are gone, and its own keys in
 //! it.
 
 use crate::base::MemberId;
@@ -17,8 +17,8 @@ pub(crate) struct State<G: PrimeGroup> {
     pub(crate) keys: Vec<Zeroizing<G::Scalar>>,
 }
 
-/// This member's side as all members of it see it before the first step: the renewed share and what
-/// it touches forgotten.
+/// This member's side as all its members see it before the first step: the renewed share, and the
+/// keys that it affects, are forgotten.
 pub(crate) struct Own<G: PrimeGroup> {
     /// The side's place among the plan's sides.
     pub(crate) side: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Own<G: PrimeGroup> {
     pub(crate) renewer: usize,
     /// The blinded share that it had before.
     pub(crate) before: Option<G::Element>,
-    /// How many blinded keys it tells of its way up, where there are several sides.
+    /// How many blinded keys on its way up it tells, if there are several sides.
     pub(crate) count: usize,
 }
 
@@ -91,9 +91,9 @@ impl<G: PrimeGroup> Own<G> {
     }
 }
 
-/// How many blinded keys the renewer of a side tells: as many as it can, less those that are void
-/// at once. Which these are can be told beforehand where every other side is one member, so that
-/// all know what its tree is going to be.
+/// How many blinded keys the renewer of a side tells: as many as it can, without those that become
+/// void at once. If every other side is one member, all can tell beforehand which these are, so
+/// that all know what the side's tree is going to be.
 fn count<G: PrimeGroup, F: Form>(
     plan: &Plan,
     side: usize,
@@ -119,8 +119,8 @@ fn count<G: PrimeGroup, F: Form>(
     can.min(line.iter().take_while(|rung| rung.blinded.is_some()).count())
 }
 
-/// The kept state, if it is this module's and all who say that they come from that run had the
-/// ranks that they say.
+/// The kept state, if it is this module's and all who claim to come from that run had the ranks
+/// that they claim.
 fn state<'a, G: PrimeGroup, F: Form>(
     plan: &Plan,
     kept: Option<&'a Kept>,

@@ -1,4 +1,4 @@
-//! What is secret of a key tree at one member: the keys on the way from its leaf to the root.
+//! The secret part of a key tree at one member: the keys on the way from its leaf to the root.
 
 use crate::base::{Entropy, Secret};
 use crate::prime::to_scalar;
@@ -34,15 +34,15 @@ impl<G: PrimeGroup> Path<G> {
         self.keys = vec![Zeroizing::new(G::draw(entropy))];
     }
 
-    /// Drops the keys of this member's nodes in `tree` whose blinded keys no longer stand, and of
-    /// what is not in it.
+    /// Drops the keys of this member's nodes whose blinded keys no longer stand in `tree`, and of
+    /// nodes that are not in it.
     pub(crate) fn fit(&mut self, tree: &Node<G::Element>) {
         let line = tree.line(self.me).unwrap_or_default();
         let known = line.iter().take_while(|rung| rung.blinded.is_some()).count();
         self.keys.truncate(known);
     }
 
-    /// Computes keys as far as the blinded keys beside the way are known, to have `most`.
+    /// Computes keys as far as the blinded keys beside the way are known, but at most `most`.
     fn advance(&mut self, tree: &Node<G::Element>, most: usize) {
         let line = tree.line(self.me).unwrap_or_default();
         while self.keys.len() < most.min(line.len()) {

@@ -1,4 +1,4 @@
-//! One run of a tree module: sides tell their trees, then whoever can compute missing blinded keys
+//! One run of a tree module. Sides tell their trees. Then whoever can compute missing blinded keys
 //! tells them, round by round, until everybody can compute the root's key.
 //!
 //! ```text
@@ -58,8 +58,8 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         Ok(Self { plan: plan.clone(), speakers, own, seen, taken: BTreeSet::new(), form: PhantomData })
     }
 
-    /// AGR-31 and AGR-32, or AGR-41 and AGR-42: one tree a side, by its speaker, of its members;
-    /// the side's own check it.
+    /// AGR-31 and AGR-32, or AGR-41 and AGR-42: one tree for each side, sent by its speaker, of its
+    /// members. The side's own members check it.
     fn tree(&mut self, from: usize, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
         let Seen::Trees(told) = &mut self.seen else { return Err(self.out_of_turn(from, TREE)) };
         let side = self.speakers.iter().position(|speaker| *speaker == from);
@@ -82,8 +82,8 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         Ok(self.proceed())
     }
 
-    /// AGR-33, AGR-43: as many keys as the sender's turn has. AGR-32, AGR-42: a share that is to be
-    /// renewed is.
+    /// AGR-33, AGR-43: as many keys as the sender's turn has. AGR-32, AGR-42: a share that must be
+    /// renewed is renewed.
     fn keys(&mut self, from: usize, step: u8, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
         let refused = self.out_of_turn(from, step);
         let (tree, missing) = match &mut self.seen {
@@ -104,8 +104,8 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         Ok(self.proceed())
     }
 
-    /// In the round that has begun: sends what is this member's to send; else computes what can be
-    /// computed, while others do that.
+    /// In the round that has begun: sends what this member has to send, or else computes what it
+    /// can while others send.
     fn proceed(&mut self) -> Vec<Step> {
         let Seen::Keys { step, tree, missing, ends } = &self.seen else { return Vec::new() };
         if let Some(turn) = missing.get(&self.plan.me()) {
@@ -121,7 +121,7 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         self.own.path.secret().map(Step::Done).into_iter().collect()
     }
 
-    /// What the speaker of a side says of it.
+    /// What the speaker of a side tells of it.
     fn tell(&mut self) -> Option<Step> {
         let me = self.plan.me();
         let mut parts = self.own.forest.clone();
@@ -134,8 +134,8 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
 
     /// A step that is not awaited from there: taken before, not yet its turn, or never.
     fn out_of_turn(&self, from: usize, step: u8) -> AgreementError {
-        // A pair waits for another round only if both its halves did: each round doubles who is
-        // below.
+        // A pair waits for another round only if both its halves did: each round doubles the number
+        // of members below.
         let last = u32::from(TREE).saturating_add(self.plan.size().max(1).ilog2());
         if self.taken.contains(&(from, step)) {
             AgreementError::PeerRepeated { from, step }

@@ -2,8 +2,8 @@
 //! tell them.
 //!
 //! A pair can be computed once both blinded keys below it are known. The sponsor of such a pair is
-//! the rightmost leaf of its left half; it climbs on as long as the key beside its way is known.
-//! All see this in the tree alone.
+//! the rightmost leaf of its left half. It climbs on as long as the key beside its way is known.
+//! All see this from the tree alone.
 
 use crate::tree::node::{Kind, Node};
 
@@ -23,7 +23,7 @@ pub(crate) struct Round {
     pub(crate) ends: bool,
 }
 
-/// How far a node's blinded key is.
+/// How far away a node's blinded key is.
 #[derive(PartialEq, Eq)]
 enum Found {
     Known,

@@ -1,4 +1,4 @@
-//! BD and Dutta–Barua: the published vectors, costs, and what is refused by whom.
+//! BD and Dutta–Barua: the published vectors, costs, and what is refused and by whom.
 
 use crate::common::{P, Q, Script, Seeded, Toy, member, power};
 use crate::world::{Make, Running, World};
@@ -77,7 +77,7 @@ fn the_published_join() {
     complete(&mut world, &[1, 2, 3, 4, 5, 6]);
     assert_eq!(said(&world, LINK), [(1, 437), (2, 908), (4, 57), (5, 279), (6, 475)]);
     assert_eq!(secret(&world), 17);
-    // And from what that left: first, second and last of six, then the joiner.
+    // And from what that left: the first, second and last of six, then the joiner.
     for number in [1, 6, 7] {
         world.stream(number, Seeded(u64::from(number)));
     }
@@ -120,7 +120,7 @@ fn paid(world: &World<'_>) -> Vec<(u16, u64)> {
 
 const SIZES: core::ops::RangeInclusive<u16> = 2..=64;
 
-/// §6.4's row BD: 2n messages and three exponentiations, whatever happened.
+/// §6.4's row BD: 2n messages and three exponentiations, whatever event came before.
 #[test]
 fn a_fresh_run_costs_three_exponentiations_and_two_messages_each() {
     for make in [fresh::<Ristretto>, keeping::<Ristretto>] {
@@ -137,9 +137,9 @@ fn a_fresh_run_costs_three_exponentiations_and_two_messages_each() {
     }
 }
 
-/// A join costs what the joiners make of it, not what the group is: 2 (m + 3) messages. The second
-/// and the joiners pay three; the first and the last also check the second; who listens checks it
-/// and computes one.
+/// The cost of a join depends on the joiners, not on the group's size: 2 (m + 3) messages. The
+/// second and the joiners pay three exponentiations. The first and the last also check the second.
+/// A listener checks it and computes one.
 #[test]
 fn a_join_costs_the_same_in_every_group() {
     for n in SIZES.filter(|n| (3..64).contains(n)) {
@@ -180,7 +180,7 @@ fn only_a_complete_group_of_three_takes_the_join() {
     assert_eq!(world.records.last().unwrap().steps.len(), 8, "one of four has lost its state");
 }
 
-/// What each member said of a step: from where, which, why refused.
+/// What each member answered to a step: from where, which step, why refused.
 type Answer = (usize, u8, Vec<Option<AgreementError>>);
 
 /// Starts a run, and delivers what `lie` makes of every step.
@@ -242,8 +242,8 @@ fn agr_11_the_links_of_two_are_the_identity() {
     assert_eq!(running.awaited(), BTreeSet::from([vec![1]]));
 }
 
-/// A wrong link of one, in all modules and at every place: no honest member takes the key, and all
-/// open but the liar is named.
+/// A wrong link from one member, in all modules and at every place: no honest member accepts the
+/// key, and if all open, only the liar is named.
 #[test]
 fn agr_12_links_that_do_not_multiply_to_one_give_no_key() {
     for make in [fresh::<Toy>, keeping::<Toy>] {
@@ -287,8 +287,8 @@ fn agr_13_an_opened_share_fits_what_was_sent() {
     assert_eq!(running.awaited(), BTreeSet::from([vec![0, 1, 2]]));
 }
 
-/// Whoever has the old key holds the second to it; the joiner cannot. The lent share is never
-/// opened.
+/// A member that has the old key checks the second by it; the joiner cannot. The lent share is
+/// never opened.
 #[test]
 fn agr_14_the_second_speaks_with_what_the_old_key_gives() {
     let start = || {

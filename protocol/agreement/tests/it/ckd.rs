@@ -1,4 +1,4 @@
-//! CKD: the runs of the sealed form, and what is refused by whom.
+//! CKD: the runs of the sealed form, and what is refused and by whom.
 
 use crate::common::{Seeded, Toy, member};
 use crate::world::World;

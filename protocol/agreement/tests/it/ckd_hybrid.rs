@@ -1,5 +1,5 @@
-//! CKD with pair keys by X-Wing: the values that it takes, what altered ones come to, what it costs
-//! in bytes.
+//! CKD with pair keys by X-Wing: the values that it accepts, what altered ones lead to, and what it
+//! costs in bytes.
 
 use crate::common::{Seeded, member};
 use folkmoot_agreement::{AgreementError, Module, ModuleName, Plan, Step, begin};
@@ -29,7 +29,7 @@ fn secret(steps: &[Step]) -> Vec<u8> {
     }
 }
 
-/// What a run among two comes to if each step is changed so on its way: the controller's and the
+/// How a run of two ends if each step is changed like this on its way: the controller's and the
 /// member's end.
 fn run(change: impl Fn(u8, &mut Vec<u8>)) -> [Result<Vec<u8>, AgreementError>; 2] {
     let [mut controller, mut other] = pair();
@@ -95,8 +95,8 @@ fn agr_23_keys_and_ciphertexts_of_x_wing_have_their_length_and_range() {
     assert_eq!(out_of_range, [Err(AgreementError::PeerNotInGroup), Err(AgreementError::PeerNotInGroup)]);
 }
 
-/// Both halves count: whichever byte of the ciphertext or of the key is another, the member does
-/// not open what is sealed for it.
+/// Both halves count: if any byte of the ciphertext or of the key differs, the member cannot open
+/// what is sealed for it.
 #[test]
 fn agr_23_an_altered_value_gives_another_pair_key() {
     for wrong in [OFFER, ANSWER] {

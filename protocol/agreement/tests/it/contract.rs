@@ -1,5 +1,5 @@
-//! The promise: equal keys for whoever is in, none for whoever is not, and every wrong value
-//! refused by name.
+//! The promise: equal keys for all who are in, none for anybody who is not, and every wrong value
+//! refused with its own error.
 
 use crate::common::{Group, Seeded, Toy, member, share};
 use folkmoot_agreement::gdh::{Context, Kind, Run, Token};
@@ -270,7 +270,7 @@ fn member_lists_are_checked() {
     assert_eq!(Plan::new(&[member(1)], 1).err(), local);
 }
 
-/// The base is the largest side, in its run's order; whoever brings nothing is a newcomer.
+/// The base is the largest side, in its run's order; a member that brings nothing is a newcomer.
 #[test]
 fn plans_sort_members_by_what_they_bring() {
     let members: Vec<_> = (0..6).map(member).collect();

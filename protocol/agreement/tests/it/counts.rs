@@ -1,5 +1,5 @@
-//! What each role pays equals Tables 2 to 4 of the ICDCS 2000 paper less the long-term-key rows,
-//! for n = 2..=64. n includes the joining or the leaving member, as there. Formulas:
+//! What each role pays equals Tables 2 to 4 of the ICDCS 2000 paper without the long-term-key rows,
+//! for n = 2..=64. As there, n includes the joining or the leaving member. Formulas:
 //! docs/protocol/agreement.md.
 
 use crate::common::{Group, Seeded, Toy, member};
@@ -65,7 +65,8 @@ fn initial_agreements_cost_what_the_literature_says() {
         let (names, wide) = (names(n), u64::from(n));
         // IKA.1: i + 1 each, n the last; (n² + 3n) / 2 − 1 in all.
         let mut entropy = Seeded(3);
-        // On the real group: in the toy one, equal values come by chance and spare a factor-out.
+        // On the real group: in the toy one, values are sometimes equal by chance, which saves a
+        // factor-out.
         let mut first = Context::<Ristretto>::new_member(names[0]);
         let mut token = first.upflow_first(&names, &mut entropy).unwrap();
         let mut contexts = vec![first];

@@ -1,9 +1,9 @@
-//! Why there is no Leave: a leaver gets the new key of one that is built by the paper, and not of
+//! Why there is no Leave: a leaver gets the new key of a Leave built as in the paper, and not of
 //! ours.
 //!
 //! The attack (Zhang et al., the first): whoever took part has every `K_j` of the old circle. In a
-//! Leave only the neighbours of leavers draw new shares, so a pair that keeps its shares keeps its
-//! `K`; the new links, which are public, carry it round.
+//! Leave only the neighbours of leavers draw new shares. So a pair that keeps its shares keeps its
+//! `K`, and the new links, which are public, carry it round.
 
 use crate::common::Seeded;
 use crate::world::World;
@@ -12,7 +12,7 @@ use folkmoot_agreement::{ModuleName, PrimeGroup, Ristretto, begin};
 type Element = <Ristretto as PrimeGroup>::Element;
 type Scalar = <Ristretto as PrimeGroup>::Scalar;
 
-/// The circle as the paper has it: all links, and the key.
+/// The circle as in the paper: all links, and the key.
 fn circle(shares: &[Scalar]) -> (Vec<Element>, Element) {
     let n = shares.len();
     let value = |i: usize| Ristretto::raise_generator(&shares[i % n]);
@@ -33,7 +33,7 @@ fn walk(from: usize, known: &Element, links: &[Element]) -> Vec<Element> {
 }
 
 /// The attack: each old `K` in the place of each new one, carried round by the new links. All keys
-/// that come of it.
+/// that result.
 fn attack(old: &[Element], links: &[Element]) -> Vec<Vec<u8>> {
     let places = 0..links.len();
     let tried = old.iter().flat_map(|known| places.clone().map(move |place| walk(place, known, links)));
@@ -48,8 +48,8 @@ fn share(seed: u64) -> Scalar {
     Ristretto::draw(&mut Seeded(seed))
 }
 
-/// Leave as it is written: the neighbours of the one who leaves draw new shares, the circle closes
-/// over the gap.
+/// Leave as it is written: the neighbours of the leaver draw new shares, and the circle closes over
+/// the gap.
 fn built_leave(shares: &[Scalar], leaver: usize) -> Vec<Scalar> {
     let n = shares.len();
     let mut remaining = shares.to_vec();

@@ -166,7 +166,8 @@ fn a_change_of_both_kinds_is_one_run() {
     assert_eq!(steps(&upto(8), &[1, 3]), 1);
 }
 
-/// The newest leads, whatever the places are, and whoever is newest after it has left.
+/// The newest is the controller, whatever the places are; after it has left, the newest of the
+/// others.
 #[test]
 fn the_controller_is_the_newest_that_is_left() {
     let mut world = World::new(&make::<Ristretto>, 1);
@@ -186,8 +187,8 @@ fn the_controller_is_the_newest_that_is_left() {
 }
 
 /// Toy group: a leaver raises everything that was ever sent to its share, to the powers that undo
-/// and redo it, to what it can make of two shares if two leave together. Nothing of it is the new
-/// key.
+/// and redo it, and to whatever it can make of two shares if two leave together. None of the
+/// results is the new key.
 #[test]
 fn leavers_cannot_compute_the_new_key_from_all_that_was_sent() {
     let mut world = World::new(&make::<Toy>, 3);

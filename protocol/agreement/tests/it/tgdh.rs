@@ -225,8 +225,7 @@ proptest! {
     }
 }
 
-/// Two trees of eight come together: nobody but the speakers computes more than the keys above both
-/// of them.
+/// Two trees of eight come together: only the speakers compute more than the keys above both.
 #[test]
 fn sides_bring_their_trees() {
     let mut world = World::new(&make::<Wide>);
@@ -374,7 +373,7 @@ fn agr_32_a_sides_members_hold_its_speaker_to_what_they_kept() {
         assert_eq!(refused(one.as_mut(), 2, TREE, &body), error);
         four.receive(2, TREE, &body, &mut Seeded(1)).unwrap();
     }
-    // Where all know the tree, all see that the share is the old one.
+    // All know the tree, so all see that the share is the old one.
     let mut world = World::new(&make::<Toy>);
     three(&mut world);
     world.script(3, &[13]);

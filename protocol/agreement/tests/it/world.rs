@@ -1,5 +1,5 @@
-//! Members, what each holds, and runs among them: every step is seen, every state is kept for those
-//! who will misuse it.
+//! Members, what each holds, and runs among them. Every step is recorded, and every state is kept
+//! for those who will misuse it.
 
 use crate::common::{Seeded, member};
 use folkmoot_agreement::{AgreementError, Kept, Module, Origin, Plan, Step};
@@ -25,7 +25,7 @@ macro_rules! ensure {
 #[allow(unused_imports, reason = "some tests use the world and none of its verdicts")]
 pub(crate) use ensure;
 
-/// What a member brings along.
+/// What a member brings.
 #[derive(Clone)]
 pub struct Holding {
     pub origin: Origin,
@@ -44,7 +44,8 @@ pub struct Record {
 /// All members of a test.
 pub struct World<'a> {
     pub make: Make<'a>,
-    /// Chooses what happens. The members' own entropy is apart, so that one can be changed alone.
+    /// Chooses what happens. The members' own entropy is separate, so that one can be changed
+    /// alone.
     pub dice: Seeded,
     streams: BTreeMap<u16, Box<dyn Entropy>>,
     pub holdings: BTreeMap<u16, Holding>,
@@ -117,7 +118,8 @@ impl<'a> World<'a> {
         Ok(running)
     }
 
-    /// Delivers the next step of whoever has one to send; which, is chance. `None` if nobody has.
+    /// Delivers the next step of a member that has one to send; chance chooses which. `None` if
+    /// nobody has one.
     pub fn advance(&mut self, running: &mut Running) -> Verdict<Option<Said>> {
         let Some((from, step, decides, body)) = running.next(&mut self.dice) else { return Ok(None) };
         self.deliver(running, (from, step, body.clone()), decides)?;

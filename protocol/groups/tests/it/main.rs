@@ -89,7 +89,7 @@ fn points_of_small_order_and_other_forms_are_no_elements() {
     assert!(P256::decode_any(&compact).is_none());
 }
 
-/// SHA-512 of label and encoding, reduced, for each label another number.
+/// SHA-512 of label and encoding, reduced: another number for each label.
 #[test]
 fn elements_are_mapped_to_numbers_by_label() {
     use sha2::{Digest as _, Sha512};

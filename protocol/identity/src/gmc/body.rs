@@ -1,4 +1,4 @@
-//! Everything of a certificate but the signature: what is proposed, voted on, and put on its
+//! Everything of a certificate except the signature: what is proposed, voted on, and given its
 //! grounds.
 
 use crate::envelope::{Envelope, Serial, draw_serial};
@@ -11,14 +11,14 @@ use folkmoot_signing::{GroupKey, VerifyingKey};
 /// First bytes of every request's content, and of what the request digest covers.
 pub(crate) const REQUEST_DOMAIN: &[u8] = b"folkmoot request v1\0";
 
-/// First bytes of what the group's key signs where an authority signs the certificate. No
-/// certificate begins so.
+/// First bytes of what the group's key signs if an authority signs the certificate. No certificate
+/// begins like this.
 const COMBINED_DOMAIN: &[u8] = b"folkmoot combined v1\0";
 
-/// What a certificate stands on.
+/// The grounds that a certificate rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grounds {
-    /// Votes, sorted by voter; none where an authority decides alone.
+    /// Votes, sorted by voter; none if an authority decides alone.
     Votes(Vec<VoteProof>),
     /// One signature of the voters.
     Multi(Multi),
@@ -97,20 +97,20 @@ impl GmcBody {
         }
     }
 
-    /// The same for a holder of whom the roster says this ([`Roster::removals_of`]): whoever was
-    /// expelled before names by what.
+    /// The same for a holder of whom the roster says this ([`Roster::removals_of`]): a holder that
+    /// was expelled before names the decisions.
     #[must_use]
     pub fn after(mut self, removals: Option<Digest>) -> Self {
         self.membership.removals = removals;
         self
     }
 
-    /// Whose it is to be.
+    /// The member that it is for.
     pub fn member(&self) -> MemberId {
         self.key.member_id()
     }
 
-    /// The TBSCertificate with the votes field empty: what a request carries and a vote decides on.
+    /// The TBSCertificate with the votes field empty: a request carries it, and votes decide on it.
     ///
     /// # Errors
     /// [`CertificateError::LocalValue`] if a value cannot stand in a certificate.
@@ -138,8 +138,8 @@ impl GmcBody {
         Ok(Motion::admit(self.membership.group, self.membership.charter, self.request_digest()?))
     }
 
-    /// Whether the body is one that `charter` (as changed so far) lets the group vote on or found
-    /// with (ID-13).
+    /// Whether `charter` (as changed so far) lets the group vote on this body, or found with it
+    /// (ID-13).
     ///
     /// # Errors
     /// [`CertificateError::PeerCharter`], [`CertificateError::PeerNotFounder`].
@@ -189,7 +189,7 @@ impl GmcBody {
         }
     }
 
-    /// This body as the group's key is to sign it: no votes, under the sharing with this epoch.
+    /// This body as the group's key must sign it: no votes, under the sharing with this epoch.
     pub fn issued_under(&self, epoch: Digest) -> Self {
         let mut body = self.clone();
         body.membership.votes = None;
@@ -197,7 +197,7 @@ impl GmcBody {
         body
     }
 
-    /// This body as the charter's authority is to sign it, on these grounds.
+    /// This body as the charter's authority must sign it, on these grounds.
     #[must_use]
     pub fn on_grounds(&self, grounds: &Grounds) -> Self {
         let mut body = self.clone();
@@ -214,7 +214,7 @@ impl GmcBody {
         body
     }
 
-    /// On which grounds it stands: `None` for a founder, and where the group's key issues.
+    /// The grounds that it rests on: `None` for a founder, and if the group's key issues.
     pub fn grounds(&self) -> Option<Grounds> {
         let Membership { votes, multi, combined, .. } = &self.membership;
         let votes = votes.as_ref().map(|votes| Grounds::Votes(votes.clone()));
@@ -222,7 +222,7 @@ impl GmcBody {
         votes.or(multi).or_else(|| combined.as_ref().map(|combined| Grounds::Combined(combined.clone())))
     }
 
-    /// What hands sign by the group's key, under the sharing with this epoch, where an authority
+    /// What signers sign with the group's key, under the sharing with this epoch, if an authority
     /// signs the certificate: `"folkmoot combined v1" ‖ 00 ‖ GroupId ‖ epoch ‖ request digest`.
     ///
     /// # Errors
@@ -231,7 +231,7 @@ impl GmcBody {
         Ok([COMBINED_DOMAIN, &self.membership.group.0, epoch, &self.request_digest()?].concat())
     }
 
-    /// The TBSCertificate that `key`, the group's or its authority's, is to sign; of a body made by
+    /// The TBSCertificate that `key`, the group's or its authority's, must sign, for a body made by
     /// [`Self::issued_under`] or [`Self::on_grounds`].
     ///
     /// # Errors
@@ -272,7 +272,7 @@ impl GmcBody {
             if *name == crate::authority::common(body.membership.group_name.as_str()));
         let issued = body.membership.issued.is_some() || body.membership.is_by_authority();
         let fits = match &envelope.issuer {
-            // What is asked for is its holder's word even where an authority is to sign it.
+            // A request is its holder's statement even if an authority is to sign the certificate.
             Issuer::Own => !issued || body.membership == body.membership.proposed(),
             Issuer::Group { .. } => issued && by_group,
         };

@@ -1,5 +1,5 @@
 //! What ends admissions: removals, and terms that ran out. Both are kept, so that it does not
-//! matter what came first.
+//! matter which came first.
 //!
 //! ```text
 //! Admit E1 <-- Decide D (X removed) <-- Admit E3        E1 knows nothing of D: D ends it
@@ -16,8 +16,8 @@ use std::sync::Arc;
 const REMOVALS_LABEL: &[u8] = b"folkmoot removals v1\0";
 
 impl Roster {
-    /// By which decisions this key was removed: a digest over serial and digest of each, in that
-    /// order. None if it never was.
+    /// The decisions that removed this key: a digest over serial and digest of each, in that order.
+    /// None if it was never removed.
     pub fn removals_of(&self, member: &MemberId) -> Option<Digest> {
         self.removals_before(member).last().copied()
     }
@@ -39,9 +39,9 @@ impl Roster {
         self.removals.get(member).into_iter().flat_map(|removals| removals.keys()).map(&mut next).collect()
     }
 
-    /// Whether a list that names this key lets it in no more: it was expelled since the voters last
-    /// said the list. To be on a list is to have been voted for once; who is voted out is not,
-    /// until the list is voted on again.
+    /// Whether a list that names this key no longer lets it in, because it was expelled since the
+    /// voters last decided the list. To be on a list is to have been voted for once. Anyone who is
+    /// voted out is not on it until the list is voted on again.
     pub fn is_struck(&self, member: &MemberId) -> bool {
         let removed = self.removals.get(member).and_then(|removals| removals.keys().next_back());
         removed.is_some_and(|(removed, _)| self.listed_at().is_none_or(|listed| listed < *removed))
@@ -51,7 +51,7 @@ impl Roster {
         self.removals.get(member).map(|removals| removals.keys().copied().collect()).unwrap_or_default()
     }
 
-    /// A decision removes a member: that ends every admission which does not know of it.
+    /// A decision removes a member: it ends every admission that does not know of it.
     pub(super) fn remove(&mut self, member: MemberId, removal: Removal, entry: EntryId) {
         let first = self.removals.entry(member).or_default().entry(removal).or_insert(entry);
         *first = entry.min(*first);
@@ -66,8 +66,8 @@ impl Roster {
         self.expiries.get(member).map(|ends| ends.iter().map(|(at, _)| *at).collect()).unwrap_or_default()
     }
 
-    /// An admission has run out, and with it every other of the same member that ends no later and
-    /// does not know of it.
+    /// An admission has run out, and with it every other admission of the same member that ends no
+    /// later and does not know of it.
     pub(crate) fn expire(&mut self, (member, admission): (MemberId, EntryId), at: UnixTime, entry: EntryId) {
         self.expiries.entry(member).or_default().insert((at, entry));
         self.end(member, admission, Ending::Expired { at, entry });
@@ -78,7 +78,7 @@ impl Roster {
         }
     }
 
-    /// What ends an admission that is being taken.
+    /// What ends an admission that is being added.
     pub(super) fn endings_of(&self, admission: &Admission) -> Vec<Ending> {
         let removals = self.removals.get(&admission.member).into_iter().flatten();
         let unknown = removals.filter(|(removal, _)| !admission.knows.contains(*removal));

@@ -12,16 +12,16 @@ impl Roster {
         self.electorate.is_quorum(yes) && yes.len() >= self.threshold()
     }
 
-    /// Whether `yes` suffice for this decision: a removal may take a rule besides (`TRN-33`).
+    /// Whether `yes` suffice for this decision: a removal may need a rule besides (`TRN-33`).
     pub fn carries(&self, decision: &Decision, yes: &BTreeSet<MemberId>) -> bool {
         let removes = matches!(decision.plain(), Decision::Remove { .. });
         let signs = yes.len() >= self.signers_for(decision);
         signs && self.decides(yes) && (!removes || self.charter.policies().let_go(&self.voting(yes)).is_ok())
     }
 
-    /// How many voters a sharing takes besides: as many as sign by its scheme, for who votes for
-    /// one has its share on disk. Fewer could erase the old shares for new ones that sign nothing
-    /// (threshold ECDSA takes 2t-1).
+    /// How many voters a sharing needs besides: as many as sign by its scheme, because a voter for
+    /// a sharing has its share on disk. Fewer could erase the old shares for new ones that sign
+    /// nothing (threshold ECDSA takes 2t-1).
     pub(crate) fn signers_for(&self, decision: &Decision) -> usize {
         match decision.plain() {
             Decision::Sharing { .. } => self.charter.scheme().signers(self.threshold()),
@@ -34,13 +34,13 @@ impl Roster {
         self.threshold().max(self.electorate.voters.len().div_ceil(2))
     }
 
-    /// Whether `yes` suffice to admit one whom no list names: [`Self::lets_in`].
+    /// Whether `yes` suffice to admit somebody whom no list names: [`Self::lets_in`].
     pub fn admits(&self, yes: &BTreeSet<MemberId>) -> bool {
         self.suffices(None, yes)
     }
 
-    /// Whether `yes` suffice to admit `holder`: by the charter's policy, and by a quorum too where
-    /// the charter forbids a minority to admit (DECISIONS T3).
+    /// Whether `yes` suffice to admit `holder`: by the charter's policy, and by a quorum too if the
+    /// charter forbids a minority to admit (DECISIONS T3).
     pub fn lets_in(&self, holder: &MemberId, yes: &BTreeSet<MemberId>) -> bool {
         self.suffices(Some(holder), yes)
     }
@@ -57,7 +57,7 @@ impl Roster {
         self.electorate.voters.iter().filter(|voter| yes.contains(voter)).copied().collect()
     }
 
-    /// How many votes an admission needs that `yes` are for already: more than these, if these do
+    /// How many votes an admission needs if `yes` are for it already: more than these, if these do
     /// not admit.
     pub fn admission_need(&self, yes: &BTreeSet<MemberId>) -> usize {
         if self.is_for_authority() {
@@ -68,8 +68,8 @@ impl Roster {
         if self.admits(yes) { least } else { least.max(yes.len().saturating_add(1)) }
     }
 
-    /// How many votes it takes, before any quorum: the charter's threshold, or all voters where
-    /// they are fewer and the charter has it reset then.
+    /// How many votes it takes, before any quorum: the charter's threshold, or all voters if they
+    /// are fewer and the charter resets it then.
     pub fn threshold(&self) -> usize {
         let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
         if self.charter.policies().below != Below::Reset {
@@ -78,8 +78,8 @@ impl Roster {
         self.below_threshold().map_or(asked, |voters| voters.max(1))
     }
 
-    /// How many voters there are, if these are fewer than the charter asks votes for and it says
-    /// who admits then.
+    /// How many voters there are, if they are fewer than the charter asks votes for and it says who
+    /// admits then.
     pub fn below_threshold(&self) -> Option<usize> {
         let asked = usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX);
         let voters = self.voters().len();
@@ -87,7 +87,7 @@ impl Roster {
     }
 
     /// Whether the charter's authority decides on admissions without votes: by policy, or because
-    /// there are fewer voters than the threshold asks for and the charter has it decide then
+    /// there are fewer voters than the threshold asks for and the charter lets it decide then
     /// (`TRN-58`).
     pub fn is_for_authority(&self) -> bool {
         let policies = self.charter.policies();

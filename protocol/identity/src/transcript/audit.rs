@@ -1,15 +1,14 @@
-//! A transcript file judged by an outsider who holds the charter and nothing else: offline, entry
-//! by entry.
+//! A transcript file judged by an outsider who has only the charter: offline, entry by entry.
 //!
 //! ```text
 //! charter (CMS) --> Audit -- push(bytes of the file) ... --> finish(heads known) --> Transcript: who is in, heads
 //!                     '-- at the first thing that is wrong --> Flaw: which entry, which rule, whose fault
 //! ```
 //! Promises: what comes out begins with this charter, byte for byte; every entry stands by its own
-//! past; all parents are there; no entry twice, none out of order, nothing left over; all heads
-//! that the outsider knew are in it; no serial was decided twice. Does not promise: that it is the
-//! newest. Entries that nobody outside has heard of can be left off at the end, unless a head is
-//! known from elsewhere. Bounds: one entry is judged before the next is read, so a file that no
+//! past; all parents are there; no entry comes twice or out of order, and nothing is left over; all
+//! heads that the outsider knew are in it; no serial was decided twice. Does not promise that it is
+//! the newest: entries that nobody outside has heard of can be left off at the end, unless a head
+//! is known from elsewhere. Bounds: one entry is judged before the next is read, so a file that no
 //! members signed ends at its first entry; what stands is kept, as a member keeps it.
 
 use super::entry::{Body, Entry};
@@ -21,18 +20,18 @@ use bytes::Bytes;
 use folkmoot_base::{EntryId, GroupId, MemberId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most contradictions that are told.
+/// Most contradictions that are reported.
 const CONTRADICTIONS_MAX: usize = 64;
 
 /// What is wrong with a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// It is no file of a transcript.
+    /// It is not a transcript file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// An entry does not stand, or is of another group (`TRN-03`, also of the file as a whole), or
-    /// is another beginning.
+    /// An entry does not stand, is of another group (`TRN-03`, also for the file as a whole), or is
+    /// another beginning.
     #[error(transparent)]
     Entry(#[from] EntryError),
     /// `TRN-42` An entry came before.
@@ -41,7 +40,7 @@ pub enum Wrong {
     /// `TRN-43` Entries are not in their order. A parent may be there, but after its child.
     #[error("TRN-43: the entry is not in its place")]
     WireOrder {
-        /// At which place its parent comes, counted from 1, if that is what is wrong.
+        /// The place at which its parent comes, counted from 1, if that is what is wrong.
         parent: Option<usize>,
     },
     /// `TRN-44` A head known from elsewhere is not in it.
@@ -62,7 +61,7 @@ impl Wrong {
 /// Whose fault it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blame {
-    /// Anyone who had the file in hand: nobody signed what is wrong with it.
+    /// Anyone who had the file: nobody signed what is wrong with it.
     Anyone,
     /// This member signed it.
     Author(MemberId),
@@ -90,8 +89,8 @@ pub struct Contradiction {
     pub serial: u64,
     /// The entries, one for each decision.
     pub entries: Vec<EntryId>,
-    /// Who voted for more than one of them in one ballot, which no honest voter does; if none did,
-    /// who voted for more than one in different ballots: one of these went on before the first
+    /// Who voted for more than one of them in one ballot, which no honest voter does. If nobody
+    /// did: who voted for more than one in different ballots. One of these went on before the first
     /// ballot was dead.
     pub voters: Vec<MemberId>,
     /// Whether `voters` voted in one ballot.
@@ -106,7 +105,7 @@ pub struct Audit {
     last: Option<(usize, EntryId)>,
     /// Entries read so far.
     read: usize,
-    /// An entry whose parents have not come: it is looked whether they come later.
+    /// An entry whose parents have not come: the audit looks whether they come later.
     orphan: Option<Orphan>,
 }
 
@@ -118,7 +117,7 @@ struct Orphan {
 }
 
 impl Audit {
-    /// For the group of this charter (CMS, DER).
+    /// An audit for the group of this charter (CMS, DER).
     ///
     /// # Errors
     /// `TRN-05` the charter does not stand.
@@ -132,7 +131,7 @@ impl Audit {
         })
     }
 
-    /// Judges the next bytes of the file, of any number.
+    /// Judges the next bytes of the file, however many.
     ///
     /// # Errors
     /// The first [`Flaw`]; the audit is over then.
@@ -143,7 +142,7 @@ impl Audit {
             let bytes = match (self.file.next_entry(), &self.orphan) {
                 (Ok(Some(bytes)), _) => bytes,
                 (Ok(None), _) => return Ok(()),
-                // What is wrong after an entry that does not stand matters no more.
+                // What is wrong after an entry that does not stand no longer matters.
                 (Err(_), Some(orphan)) => return Err(orphan.flaw(None)),
                 (Err(why), None) => return Err(self.of_file(why)),
             };
@@ -186,12 +185,12 @@ impl Audit {
         self.transcript
     }
 
-    /// Who is in by the entries judged so far: for names.
+    /// Who is in, by the entries judged so far: for names.
     pub fn roster(&self) -> &Roster {
         self.transcript.roster()
     }
 
-    /// Of which group.
+    /// The group.
     pub fn group(&self) -> GroupId {
         self.transcript.group()
     }
@@ -250,7 +249,7 @@ impl Audit {
         Ok(())
     }
 
-    /// `TRN-05`: the first entry is the charter at hand, byte for byte.
+    /// `TRN-05`: the first entry is the charter that we have, byte for byte.
     fn begins(&self, bytes: &Bytes, id: EntryId) -> Result<(), EntryError> {
         if id == self.transcript.genesis_id() {
             return Ok(());
@@ -323,7 +322,7 @@ impl Contradiction {
 }
 
 impl Orphan {
-    /// Its parents come later, as the entry with this number, or not at all.
+    /// Its parents come later, in the entry with this number, or not at all.
     fn flaw(&self, later: Option<usize>) -> Box<Flaw> {
         let wrong = match later {
             None => EntryError::MissingParents(self.parents.clone()).into(),

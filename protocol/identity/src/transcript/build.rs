@@ -61,8 +61,8 @@ impl Transcript {
         self.make(Body::Refuse { request, votes }, author)
     }
 
-    /// The same for a request by CSR: what is proposed for that CSR later is refused too. For one
-    /// in CMS, [`Self::make_refusal`].
+    /// The same for a request by CSR: whatever is proposed for that CSR later is refused too. For a
+    /// request in CMS there is [`Self::make_refusal`].
     ///
     /// # Errors
     /// [`BuildError::Refused`] if it would not stand.
@@ -81,8 +81,8 @@ impl Transcript {
         self.make(Body::RefuseCsr { request, votes }, author)
     }
 
-    /// Whether this decision, given the votes, would stand now: what a voter should know before it
-    /// votes.
+    /// Whether this decision would stand now, given enough votes. A voter should know this before
+    /// it votes.
     ///
     /// # Errors
     /// `TRN-25` to `TRN-29`.

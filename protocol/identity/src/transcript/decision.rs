@@ -11,9 +11,9 @@ pub enum Decision {
     /// Expel a member.
     #[tls_codec(discriminant = 1)]
     Remove {
-        /// Whom.
+        /// The member.
         member: MemberId,
-        /// Which admission of it, so that it may be admitted again (DECISIONS T5).
+        /// Which of its admissions, so that it may be admitted again (DECISIONS T5).
         admission: EntryId,
     },
     /// Change one field of the charter.
@@ -39,13 +39,13 @@ pub enum Decision {
         /// The certificate of the group's key, signed by that key itself (X.509, DER).
         authority: Blob,
     },
-    /// One of these although it leaves voters who can no longer reach the threshold or satisfy a
-    /// rule (`TRN-26`). The votes cover the word.
+    /// One of the others, to be carried out although it leaves voters who can no longer reach the
+    /// threshold or satisfy a rule (`TRN-26`). The votes cover this.
     #[tls_codec(discriminant = 4)]
     Forced(Plain),
 }
 
-/// A decision that is not forced: so that there is no forcing of the forced.
+/// A decision that is not forced, so that a forced decision cannot be forced again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Plain(Box<Decision>);
 
@@ -66,7 +66,7 @@ impl tls_codec::Serialize for Plain {
 
 impl tls_codec::DeserializeBytes for Plain {
     fn tls_deserialize_bytes(bytes: &[u8]) -> Result<(Self, &[u8]), tls_codec::Error> {
-        // Before anything is read: no depth but one.
+        // Checked before anything is read: there is only one level of nesting.
         if bytes.first() == Some(&FORCED) {
             return Err(tls_codec::Error::DecodingError("forced twice".into()));
         }

@@ -1,4 +1,4 @@
-//! One entry of the transcript: its bytes, its name, what its author signs.
+//! One entry of the transcript: its bytes, its name, and what its author signs.
 //!
 //! ```text
 //! author -> everyone   Entry   version(1) group(32) parents(32 each, sorted) author(32) kind(1) body signature(64)
@@ -22,7 +22,7 @@ pub const PARENTS_MAX: usize = 256;
 /// The domain label of an entry's signature (DECISIONS N4).
 pub const ENTRY_LABEL: &[u8] = b"folkmoot entry v1";
 
-/// The votes under a decision: of which electorate, in which ballot, whose.
+/// The votes under a decision: of which electorate, in which ballot, and whose.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct DecisionVotes {
     /// The electorate's serial that this decision uses up, and which attempt at it.
@@ -50,19 +50,19 @@ pub enum Body {
     /// A member's certificate has run out.
     #[tls_codec(discriminant = 3)]
     Expire {
-        /// Whose.
+        /// The member.
         member: MemberId,
-        /// Which admission of it.
+        /// Which of its admissions.
         admission: EntryId,
-        /// What time the author says it is; at or past the certificate's end.
+        /// The time that the author gives; at or past the certificate's end.
         time: UnixTime,
     },
     /// The voters decide.
     #[tls_codec(discriminant = 4)]
     Decide {
-        /// What.
+        /// The decision.
         decision: Decision,
-        /// By whose will.
+        /// The votes for it.
         votes: DecisionVotes,
     },
     /// So many voters object to a request that it is refused for good.
@@ -73,11 +73,11 @@ pub enum Body {
         /// The rejecting votes, sorted by voter, each voter once.
         votes: Vec<VoteProof>,
     },
-    /// The same of a request by CSR: whatever certificate is proposed for that CSR later, it admits
-    /// nobody.
+    /// The same for a request by CSR: no certificate that is proposed for that CSR later admits
+    /// anybody.
     #[tls_codec(discriminant = 6)]
     RefuseCsr {
-        /// The request, whole: what it is refused by follows from it.
+        /// The whole request: it determines what is refused.
         request: Blob,
         /// The rejecting votes, sorted by voter, each voter once.
         votes: Vec<VoteProof>,
@@ -100,8 +100,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The first entry of a group: a function of the signed charter alone, so equal at every
-    /// founder.
+    /// The first entry of a group. It follows from the signed charter alone, so it is equal at
+    /// every founder.
     pub fn genesis(group: GroupId, charter: &[u8]) -> Self {
         Self {
             group,

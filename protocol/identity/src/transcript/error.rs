@@ -20,16 +20,16 @@ pub enum EntryError {
     /// `TRN-03` Of another group's transcript.
     #[error("TRN-03: entry of {0}")]
     WireOtherGroup(GroupId),
-    /// `TRN-04` Not refused for good: hand in these first.
+    /// `TRN-04` Not refused for good: these entries must come first.
     #[error("TRN-04: {} parents are not here yet", .0.len())]
     MissingParents(Vec<EntryId>),
-    /// `TRN-05` A Genesis that is not ours.
+    /// `TRN-05` A Genesis other than ours.
     #[error("TRN-05: another beginning of this group")]
     WireOtherGenesis,
     /// `TRN-05` The signed charter does not stand.
     #[error("TRN-05: charter")]
     Charter(#[source] CharterError),
-    /// `TRN-06` Its author was no member.
+    /// `TRN-06` Its author was not a member.
     #[error("TRN-06: the author {0} was no member")]
     PeerNotMember(MemberId),
     /// `TRN-07` Its signature is not its author's. Anyone can write a name: blame nobody.
@@ -66,7 +66,7 @@ pub enum EntryError {
     /// revoking one would revoke both.
     #[error("TRN-54: the certificate of {0} has the serial number of another")]
     PeerSerialNumber(MemberId),
-    /// `TRN-53` So many have left with shares that together they could sign: new shares must be
+    /// `TRN-53` So many have left with shares that together they could sign. New shares must be
     /// made first.
     #[error(
         "TRN-53: {leavers} who left hold shares, {threshold} could sign: no certificate before the shares are renewed"
@@ -77,8 +77,8 @@ pub enum EntryError {
         /// How many shares sign.
         threshold: usize,
     },
-    /// `TRN-17` The charter forbids a minority to admit, and the voters in the certificate are no
-    /// quorum.
+    /// `TRN-17` The charter forbids a minority to admit, and the voters in the certificate are not
+    /// a quorum.
     #[error("TRN-17: {got} votes admit nobody here; a minority may not, at least {need} may")]
     PeerMinority {
         /// Votes that stand.
@@ -95,7 +95,7 @@ pub enum EntryError {
     /// `TRN-56` Objections ended every request by the CSR that this certificate was proposed for.
     #[error("TRN-56: the CSR of {0} was refused for good")]
     PeerRefusedCsr(MemberId),
-    /// `TRN-56` What is refused as a request by CSR is none.
+    /// `TRN-56` The request that is refused is not one by CSR.
     #[error("TRN-56: request")]
     PeerRequest(#[source] crate::RequestError),
     /// `TRN-20` A decision of another serial than the electorate's.
@@ -135,7 +135,7 @@ pub enum EntryError {
         /// Votes the charter would ask for.
         threshold: usize,
     },
-    /// `TRN-27` The field cannot become that.
+    /// `TRN-27` The field cannot take that value.
     #[error("TRN-27: charter change")]
     PeerChange(#[source] CharterError),
     /// `TRN-28` The voters listed are not 1 to `VOTERS_MAX` distinct members.
@@ -148,24 +148,26 @@ pub enum EntryError {
         /// Admit or remove.
         what: &'static str,
     },
-    /// `TRN-29` A share of the group's size as it is not, or an update that is not due.
+    /// `TRN-29` A threshold by a group size that is not the present one, or an update that is not
+    /// due.
     #[error("TRN-29: the threshold cannot be {next} in a group of {members}")]
     PeerThreshold {
-        /// What it was to be.
+        /// The threshold that was decided.
         next: crate::Threshold,
         /// Members.
         members: usize,
     },
-    /// `TRN-32` The votes do not refuse a request: the charter asks for more, or knows no
-    /// objections.
+    /// `TRN-32` The votes do not refuse a request: the charter asks for more, or does not provide
+    /// for objections.
     #[error("TRN-32: {got} objections refuse nothing; {need} do, if the charter knows objections")]
     PeerObjections {
         /// Votes that stand.
         got: usize,
-        /// Votes that refuse; 0 if the charter has none do so.
+        /// Votes that refuse; 0 if the charter does not provide for objections.
         need: usize,
     },
-    /// `TRN-33` The votes do not satisfy the charter's rule on removals; with what each part has.
+    /// `TRN-33` The votes do not satisfy the charter's rule on removals; with the tally of each
+    /// part.
     #[error("TRN-33: the votes do not satisfy the rule on removals: {0}")]
     PeerRule(String),
     /// `TRN-31` The certificate had not run out at the time named.
@@ -184,8 +186,8 @@ impl EntryError {
         rule_of(self)
     }
 
-    /// Whether the entry's author signed what is wrong with it. Anybody who had the entry in hand
-    /// can have caused the other errors.
+    /// Whether the entry's author signed what is wrong with it. Anybody who had the entry can have
+    /// caused the other errors.
     pub fn is_authors(&self) -> bool {
         !matches!(
             self,
@@ -210,7 +212,7 @@ pub(super) fn rule_of(error: &dyn core::fmt::Display) -> String {
     text
 }
 
-/// Which rule a certificate breaks that does not admit.
+/// Which rule is broken by a certificate that does not admit.
 fn certificate_rule(why: &CertificateError) -> &'static str {
     match why {
         CertificateError::PeerTooFewVotes { .. } | CertificateError::PeerVote(_) => "TRN-11",
@@ -226,16 +228,16 @@ fn certificate_rule(why: &CertificateError) -> &'static str {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The entry that came out would be refused by everyone, for this reason.
+    /// Everyone would refuse the resulting entry, for this reason.
     #[error("entry would not stand")]
     Refused(#[from] EntryError),
 }
 
-/// Why stored entries are no transcript.
+/// Why stored entries do not make a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// No entry, or the first is no Genesis.
+    /// No entry, or the first is not a Genesis.
     #[error("stored transcript does not begin with its charter")]
     LocalNoGenesis,
     /// An entry does not stand: the store is damaged.

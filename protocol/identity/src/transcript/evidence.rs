@@ -1,10 +1,10 @@
-//! The votes in a transcript, taken out as signed messages that stand alone: what a person hands to
-//! OpenSSL.
+//! The votes in a transcript, taken out as signed messages that stand alone. A person can check
+//! them with OpenSSL.
 //!
-//! A certificate or entry keeps of a vote what cannot be computed: voter, expiry, signature. The
-//! rest follows from its subject, so the voter's message comes out again byte for byte, if the
-//! voter's identity certificate is at hand. Founders' are in the charter; those of members admitted
-//! later are not in the transcript.
+//! A certificate or entry keeps only the parts of a vote that cannot be computed: voter, expiry,
+//! signature. The rest follows from its subject. So the voter's message comes out again byte for
+//! byte if the voter's identity certificate is available. Founders' certificates are in the
+//! charter; those of members admitted later are not in the transcript.
 
 use super::Transcript;
 use super::entry::{Body, Entry};
@@ -12,14 +12,14 @@ use crate::{Gmc, IdentityCertificate, Motion, SignedCharter, Vote, VoteProof};
 use folkmoot_base::{Digest, EntryId, MemberId};
 use std::collections::BTreeMap;
 
-/// What carries one entry.
+/// The evidence for one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
     /// Which entry.
     pub entry: EntryId,
     /// Its votes, each as the voter signed it.
     pub votes: Vec<Vote>,
-    /// Voters whose identity certificate was not at hand.
+    /// Voters whose identity certificate was not available.
     pub unnamed: Vec<MemberId>,
     /// The certificate that it admits, if it admits one.
     pub certificate: Option<Gmc>,
@@ -71,7 +71,7 @@ impl Transcript {
         let (mut votes, mut unnamed) = (Vec::new(), Vec::new());
         let (motions, proofs, certificate): (Vec<Motion>, Vec<VoteProof>, _) =
             match Entry::decode(bytes).ok()?.body {
-                // What a refusal carries are rejections: nothing stands by them.
+                // A refusal carries rejections: nothing rests on them.
                 Body::Genesis { .. } | Body::Expire { .. } | Body::Refuse { .. } | Body::RefuseCsr { .. } => {
                     return None;
                 }

@@ -4,8 +4,8 @@
 //! file  = "folkmoot transcript v1" ‖ 00 ‖ version byte ‖ GroupId 32 ‖ count u32 ‖ (length u32 ‖ entry)*     big endian
 //! order = by depth (steps from the first entry, on the longest way), then by EntryId
 //! ```
-//! Parents are less deep than their children, so they come first; and one set of entries makes one
-//! file, byte for byte, whoever writes it. The reader takes the file in pieces of any size and
+//! Parents are less deep than their children, so they come first. One set of entries makes one
+//! file, byte for byte, whoever writes it. The reader takes the file in pieces of any size, and
 //! keeps no more than one entry and the last piece.
 
 use super::Transcript;
@@ -18,25 +18,25 @@ pub const FILE_LABEL: &[u8] = b"folkmoot transcript v1\0";
 /// Version byte, group, count.
 const HEAD_BYTES: usize = 1 + 32 + 4;
 
-/// Why bytes are no transcript file. Nothing in it is signed by itself: blame nobody.
+/// Why bytes are not a transcript file. Nothing in them is signed by itself, so nobody is to blame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// `TRN-40` It begins as no transcript does.
+    /// `TRN-40` It does not begin like a transcript file.
     #[error("TRN-40: not a transcript file")]
     WireLabel,
     /// `TRN-40` A version that this release does not read.
     #[error("TRN-40: head of the file")]
     WireHead(#[source] DecodeError),
-    /// `TRN-41` None, or more entries than a transcript has.
+    /// `TRN-41` No entries, or more than a transcript has.
     #[error("TRN-41: {0} entries, where 1 to {most} may come", most = limits::ENTRIES_MAX)]
     WireCount(u32),
     /// `TRN-41` It ends before the last of its entries does.
     #[error("TRN-41: cut short: {here} of {count} entries are there")]
     WireShort {
-        /// Entries that are whole.
+        /// Entries that are complete.
         here: u32,
-        /// Entries that the head speaks of.
+        /// Entries that the head announces.
         count: u32,
     },
     /// `TRN-41` More bytes follow the last entry.
@@ -47,14 +47,14 @@ pub enum FileError {
     WireTooLong(u32),
 }
 
-/// What a file says of itself before its entries.
+/// What a file says about itself before its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 struct Head {
     group: GroupId,
     count: u32,
 }
 
-/// Takes a transcript file apart, piece by piece: its form, not its truth.
+/// Takes a transcript file apart, piece by piece. It checks the form, not the truth.
 #[derive(Debug, Clone, Default)]
 pub struct FileReader {
     head: Option<Head>,
@@ -63,13 +63,13 @@ pub struct FileReader {
 }
 
 impl FileReader {
-    /// Hands in the next bytes. Take all entries out ([`Self::next_entry`]) before more are handed
-    /// in: that bounds memory.
+    /// Hands in the next bytes. Take all entries out ([`Self::next_entry`]) before you hand in
+    /// more: that bounds memory.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Whose transcript it says it is; `None` while the head is not all here.
+    /// The group that the file names; `None` while the head is not complete.
     ///
     /// # Errors
     /// `TRN-40`, `TRN-41`.
@@ -77,7 +77,7 @@ impl FileReader {
         Ok(self.head()?.map(|head| head.group))
     }
 
-    /// How many entries it says it has; zero while the head is not all here.
+    /// How many entries the file says it has; zero while the head is not complete.
     pub fn count(&self) -> u32 {
         self.head.map_or(0, |head| head.count)
     }
@@ -110,7 +110,7 @@ impl FileReader {
         Ok(Some(Bytes::copy_from_slice(&self.buffer.split_to(bytes))))
     }
 
-    /// Whether all that the head speaks of came; called when no more bytes come.
+    /// Whether everything that the head announces came; call it when no more bytes come.
     ///
     /// # Errors
     /// `TRN-40`, `TRN-41`.
@@ -145,18 +145,18 @@ impl FileReader {
 }
 
 impl Transcript {
-    /// Itself as a file, in pieces to be written one after another.
+    /// This transcript as a file, in pieces to be written one after another.
     pub fn file(&self) -> impl Iterator<Item = Bytes> {
         let entries: Vec<Bytes> = self.graph.placed().into_iter().cloned().collect();
         pieces(self.group(), entries)
     }
 
-    /// A file of these entries in this order, whatever they are worth: what a reader is tried with.
+    /// A file of these entries in this order, right or wrong: to try a reader with.
     pub fn file_of(group: GroupId, entries: &[Bytes]) -> Vec<u8> {
         pieces(group, entries.to_vec()).flatten().collect()
     }
 
-    /// The entries of a file, in its order: its form, not its truth ([`super::Audit`]).
+    /// The entries of a file, in its order. It checks the form, not the truth ([`super::Audit`]).
     ///
     /// # Errors
     /// [`FileError`].

@@ -1,5 +1,5 @@
-//! A transcript filled to the brim, which no test could do entry by entry: the graph takes unjudged
-//! ones here.
+//! A full transcript, which no test could fill entry by entry: here the graph takes entries that
+//! were not judged.
 
 #![allow(clippy::unwrap_used)]
 

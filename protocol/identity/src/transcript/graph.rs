@@ -1,5 +1,5 @@
-//! The graph of entries: who names whom, which are heads, what is whose ancestor. Knows nothing of
-//! what entries say.
+//! The graph of entries: who names whom, which are heads, and what is an ancestor of what. It knows
+//! nothing of what entries say.
 //!
 //! Entries are kept in the order in which they were taken, which is topological: parents come
 //! before their children.
@@ -52,7 +52,7 @@ impl Graph {
         self.nodes.iter().map(|node| &node.bytes)
     }
 
-    /// Takes an entry whose parents are all here and which is not.
+    /// Takes an entry that is not here and whose parents all are.
     pub(super) fn insert(&mut self, id: EntryId, parents: &[EntryId], bytes: Bytes) {
         for parent in parents {
             self.heads.remove(parent);

@@ -1,5 +1,5 @@
-//! Does an entry stand? Judged by the roster of its own past alone: no clock, no order of arrival
-//! (DECISIONS T7).
+//! Whether an entry stands. It is judged by the roster of its own past alone: no clock, no order of
+//! arrival (DECISIONS T7).
 
 use super::entry::{Body, DecisionVotes, Entry};
 use super::sharing::{combined, issued, sharing};
@@ -15,7 +15,7 @@ use folkmoot_signing::Mode;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What an entry that stands does to the roster of any set of entries that holds its past.
+/// What an entry that stands does to the roster of any set of entries that contains its past.
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     /// Genesis: done when the roster was made.
@@ -36,7 +36,7 @@ pub(super) enum Act {
         digest: Digest,
         effect: Effect,
         entry: EntryId,
-        /// Whom it removes, by the admission that it names.
+        /// The member that it removes, by the admission that it names.
         removed: Option<(MemberId, EntryId)>,
     },
     Refuse {
@@ -46,12 +46,12 @@ pub(super) enum Act {
     },
 }
 
-/// What a decision does to electorate and charter, and whom it removes, by the admission that it
-/// names.
+/// What a decision does to electorate and charter, and the member that it removes, by the admission
+/// that it names.
 type Consequence = (Effect, Option<(MemberId, EntryId)>);
 
 impl Act {
-    /// Whether this roster says already what it says.
+    /// Whether this roster already has what the entry says.
     pub(super) fn is_known(&self, roster: &Roster) -> bool {
         match self {
             Self::Nothing => true,
@@ -156,7 +156,8 @@ pub(super) fn admit(id: EntryId, der: &Bytes, past: &Roster, lax: bool) -> Resul
     Ok(Act::Admit { request, admission: Arc::new(admission) })
 }
 
-/// By whom, as scheme and mode of the charter say it: `TRN-57`, `TRN-58` where an authority signs.
+/// Whether the right parties have granted it, by the charter's scheme and mode: `TRN-57`, `TRN-58`
+/// if an authority signs.
 fn granted(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError> {
     let charter = past.charter();
     let central = charter.mode() == Mode::Centralised;
@@ -175,8 +176,8 @@ fn granted(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError
     }
 }
 
-/// `TRN-10` to `TRN-12`, `TRN-17`, `TRN-55`: as many approve as it takes, each a voter, by votes or
-/// one multisignature.
+/// `TRN-10` to `TRN-12`, `TRN-17`, `TRN-55`: enough approve, each of them a voter, by votes or one
+/// multisignature.
 fn voted(certificate: &Gmc, past: &Roster) -> Result<(), EntryError> {
     certificate
         .check_authority_of(past.charter(), past.threshold(), |voter| past.voter_key(voter))
@@ -228,7 +229,7 @@ pub(super) fn sensible(decision: &Decision, past: &Roster) -> Result<Consequence
     Ok((effect, removed))
 }
 
-/// `TRN-21` to `TRN-24`: the votes are distinct, of voters, for this, and enough.
+/// `TRN-21` to `TRN-24`: the votes are distinct, from voters, for this decision, and enough.
 fn count(
     group: &GroupId,
     decision: &Decision,
@@ -256,9 +257,9 @@ fn count(
     }
 }
 
-/// What the decision does. A removal ends every admission of the member that does not have it in
-/// its own past (`TRN-59`): one who was admitted on both sides of a split is out after one vote,
-/// and no entry written afterwards over an older past brings anybody back.
+/// What the decision does. A removal ends every admission of the member that does not have the
+/// removal in its own past (`TRN-59`). So a member that was admitted on both sides of a split is
+/// out after one vote, and no entry written afterwards over an older past brings anybody back.
 fn consequence(decision: &Decision, past: &Roster) -> Result<Consequence, EntryError> {
     match decision.plain() {
         Decision::Remove { member, admission } => {
@@ -289,19 +290,19 @@ fn consequence(decision: &Decision, past: &Roster) -> Result<Consequence, EntryE
             let sharing = sharing(&public.0, &authority.0, past)?;
             Ok((Effect::Sharing(Arc::new(sharing)), None))
         }
-        // What `plain` gives is not forced.
+        // `plain` never gives a forced decision.
         Decision::Forced(_) => Err(EntryError::PeerElectorate),
     }
 }
 
-/// `TRN-26`: a group that could never decide, admit or remove again is not what anybody votes for,
-/// unless they say so. One that has no voter left is a mistake even then.
+/// `TRN-26`: nobody means to vote for a group that could never decide, admit or remove again,
+/// unless they say so. A group that has no voter left is a mistake even then.
 fn check_outcome(effect: &Effect, past: &Roster, forced: bool) -> Result<(), EntryError> {
     let (voters, charter) = past.outcome(effect).ok_or(EntryError::PeerElectorate)?;
-    // A place in the electorate whose holder's term is over gives no vote.
+    // A place in the electorate gives no vote once its holder's term is over.
     let stay: BTreeSet<MemberId> = voters.into_iter().filter(|voter| past.is_member(voter)).collect();
     let (before, threshold) = (past.voters(), votes_asked(&charter, forced));
-    // What could not be done before, this does not take away: it may be the way back.
+    // A decision may leave impossible what already was: it may be the way back.
     let worse = stay.len() < before.len() || threshold > votes_asked(past.charter(), forced);
     if stay.is_empty() || (stay.len() < threshold && worse) {
         return Err(EntryError::PeerDeadEnd { voters: stay.len(), threshold });
@@ -317,7 +318,7 @@ fn check_outcome(effect: &Effect, past: &Roster, forced: bool) -> Result<(), Ent
     }
 }
 
-/// How many voters it takes, so that the group can go on: one, where the voters force it, or the
+/// How many voters are needed so that the group can go on: one, if the voters force it or the
 /// charter resets the threshold.
 fn votes_asked(charter: &Charter, forced: bool) -> usize {
     let reset = forced || charter.policies().below == Below::Reset;
@@ -325,7 +326,7 @@ fn votes_asked(charter: &Charter, forced: bool) -> usize {
     charter.scheme().signers(threshold)
 }
 
-/// What a request by CSR is refused by: its digest, and the serial number that its CSR gives.
+/// What refuses a request by CSR: its digest, and the serial number that its CSR gives.
 fn by_csr(der: &[u8]) -> Result<(Digest, Serial), EntryError> {
     let request = Request::from_der(der).map_err(EntryError::PeerRequest)?;
     let csr = request.csr().ok_or(EntryError::PeerRequest(RequestError::WireDomain))?;

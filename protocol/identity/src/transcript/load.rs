@@ -1,11 +1,11 @@
-//! Reading a transcript back: stored entries come in any order and go in parents first.
+//! Reads a transcript back: stored entries come in any order, and go in parents first.
 
 use super::{Body, Entry, EntryError, LoadError, Transcript};
 use bytes::Bytes;
 use folkmoot_base::EntryId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// An entry that waits for so many of its parents.
+/// An entry that waits for this many of its parents.
 struct Waiting {
     number: usize,
     bytes: Bytes,

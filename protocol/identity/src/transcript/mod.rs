@@ -8,10 +8,10 @@
 //!                                        ^ head
 //! ```
 //! Promises: an entry stands or falls by its own past, so all who hold the same entries have the
-//! same [`Roster`], whatever order they came in; nothing is taken that is not signed by a member
-//! and, where the charter asks for votes, by enough voters. Two decisions of one electorate serial
-//! cannot both find a quorum, so two sides of a split cannot expel each other. Ends and bounds:
-//! entries to [`limits::ENTRIES_MAX`], each to [`limits::ENTRY_BYTES_MAX`]; nothing is ever
+//! same [`Roster`], whatever order they came in. Nothing is accepted that is not signed by a member
+//! and, if the charter asks for votes, by enough voters. Two decisions of one electorate serial
+//! cannot both find a quorum, so two sides of a split cannot expel each other. Bounds: at most
+//! [`limits::ENTRIES_MAX`] entries, each of at most [`limits::ENTRY_BYTES_MAX`]; nothing is ever
 //! dropped. Relies on: voters who sign at most one decision for each serial and ballot. Does not
 //! rely on: clocks, order, delivery.
 
@@ -47,26 +47,26 @@ use graph::Graph;
 use judge::Act;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Most voters in an electorate: so many votes and names fit one entry.
+/// Most voters in an electorate: so many votes and names fit into one entry.
 pub const VOTERS_MAX: usize = 256;
 /// The store's table for entries; key: EntryId, value: the entry's bytes.
 pub const TABLE: &str = "transcript";
-/// Pasts of other branches that are kept ready; older ones are counted anew from the graph.
+/// Pasts of other branches that are kept ready; older ones are computed again from the graph.
 const BRANCHES_MAX: usize = 8;
 
 /// What an entry changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing that anyone need act upon: known before, the end of one of several admissions, or an
+    /// Nothing that anyone need act upon: known before; the end of one of several admissions; or an
     /// admission that an expulsion had ended before it came (`TRN-59`).
     Nothing,
     /// A member was admitted, or a member's term renewed.
     Admitted {
         /// Who; its node has the same bytes.
         member: MemberId,
-        /// By which entry: what a removal will name.
+        /// The entry that admitted it: a removal will name it.
         admission: EntryId,
-        /// Whether it was no member before.
+        /// Whether it was not a member before.
         new: bool,
     },
     /// A member is no longer one.
@@ -95,9 +95,9 @@ pub struct Appended {
     pub id: EntryId,
     /// Whether it is new here: then store it ([`Transcript::persist`]) and pass it on.
     pub new: bool,
-    /// Whether it says nothing that was not known, and is by somebody who was no member any more.
-    /// One who has left can write any number of these, over the past in which it was a member; they
-    /// are wanted for what was written over them alone.
+    /// Whether it says nothing new and its author was no longer a member. A former member can write
+    /// any number of these over the past in which it was a member. They are wanted only for what
+    /// was written over them.
     pub replay: bool,
     /// What it changed.
     pub change: Change,
@@ -149,7 +149,7 @@ impl Transcript {
         })
     }
 
-    /// From now on judges wrongly on purpose, in tests of the tests.
+    /// Makes it judge wrongly on purpose from now on, in tests of the tests.
     pub fn endanger(&mut self, danger: Mutant) {
         self.danger = danger;
     }
@@ -168,7 +168,7 @@ impl Transcript {
         load::load(entries)
     }
 
-    /// Reads back what a store holds of the transcript that this one, with its genesis alone,
+    /// Reads back what a store holds of the transcript that this one, which has only its genesis,
     /// begins.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ impl Transcript {
     /// Verifies an entry by its own past and takes it.
     ///
     /// # Errors
-    /// [`EntryError`]; the transcript is then as it was. [`EntryError::MissingParents`] is no
+    /// [`EntryError`]; the transcript is then as it was. [`EntryError::MissingParents`] is not a
     /// refusal for good.
     pub fn append(&mut self, bytes: &[u8]) -> Result<Appended, EntryError> {
         let id = Entry::id_of(bytes);
@@ -204,7 +204,7 @@ impl Transcript {
         Ok(Appended { id, new: true, replay, change })
     }
 
-    /// Whether it is signed by the author that it names, who is or was a member.
+    /// Whether the author that it names, who is or was a member, has signed it.
     pub fn is_signed(&self, entry: &Entry) -> bool {
         entry.group == self.group && self.check_signature(entry).is_ok()
     }
@@ -231,8 +231,8 @@ impl Transcript {
         Ok(entry)
     }
 
-    /// Before any past is counted: of who never was a member, or has not signed, nothing is worth
-    /// that.
+    /// Done before any past is computed: entries of somebody who never was a member, or has not
+    /// signed, are not worth that.
     fn check_signature(&self, entry: &Entry) -> Result<(), EntryError> {
         let key = self.roster.key_of(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
         key.verify_fixed(ENTRY_LABEL, &entry.signed_part(), &entry.signature)
@@ -281,7 +281,7 @@ impl Transcript {
         match act {
             Act::Nothing => Change::Nothing,
             Act::Refuse { .. } => Change::Refused,
-            // It knows nothing of an expulsion that is here.
+            // It does not know of an expulsion that is here.
             Act::Admit { admission, .. } if !self.roster.holds(&admission.member, &id) => Change::Nothing,
             Act::Admit { admission, .. } => {
                 Change::Admitted { member: admission.member, admission: id, new: !was_member }
@@ -301,7 +301,7 @@ impl Transcript {
         }
     }
 
-    /// Whose transcript it is.
+    /// The group whose transcript it is.
     pub fn group(&self) -> GroupId {
         self.group
     }
@@ -346,24 +346,24 @@ impl Transcript {
         self.graph.iter()
     }
 
-    /// Those of `ids` that are not here: what to ask a peer for who named them.
+    /// Those of `ids` that are not here: ask the peer that named them.
     pub fn unknown(&self, ids: &[EntryId]) -> Vec<EntryId> {
         ids.iter().filter(|id| !self.graph.contains(id)).copied().collect()
     }
 
-    /// What one who has `have` and all their ancestors lacks: parents before children, at most
+    /// What somebody who has `have` and all their ancestors lacks: parents before children, at most
     /// `bytes_max` bytes but at least one entry, if any.
     ///
-    /// `have` are the asker's heads and, as after a split none of these may be known here, older
-    /// entries ([`Self::landmarks`]) and whatever came in earlier batches: unknown ids count for
-    /// nothing, so a batch may hold nothing new; the next one, asked for with its ids added, goes
-    /// on from there. An empty batch: all is there.
+    /// `have` are the asker's heads. After a split none of these may be known here, so `have` also
+    /// names older entries ([`Self::landmarks`]) and whatever came in earlier batches. Unknown ids
+    /// count for nothing, so a batch may hold nothing new; the next one, asked for with its ids
+    /// added, goes on from there. An empty batch: all is there.
     pub fn entries_after(&self, have: &[EntryId], bytes_max: usize) -> Vec<Bytes> {
         self.graph.after(have, bytes_max)
     }
 
-    /// At most `most` entries at growing distances from the newest, the first entry last: two who
-    /// share no head find by them what they share.
+    /// At most `most` entries at growing distances from the newest, the first entry last. Two
+    /// members that share no head find by them what they share.
     pub fn landmarks(&self, most: usize) -> Vec<EntryId> {
         self.graph.landmarks(most)
     }

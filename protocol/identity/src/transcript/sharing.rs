@@ -1,5 +1,5 @@
-//! The group's own key: does a sharing of it stand, does a certificate that it has signed? `TRN-50`
-//! to `TRN-53`.
+//! The group's own key: whether a sharing of it stands, and whether a certificate that it has
+//! signed does. `TRN-50` to `TRN-53`.
 
 use super::EntryError;
 use crate::authority::{AuthorityCertificate, common};
@@ -10,8 +10,8 @@ use folkmoot_base::Digest;
 use folkmoot_signing::Mode;
 use folkmoot_signing::shared::{self, SharingFacts};
 
-/// `TRN-50`, `TRN-51`: a sharing by the charter's scheme and threshold, among members, of the key
-/// that there is, if there is one; with that key's certificate.
+/// `TRN-50`, `TRN-51`: a sharing by the charter's scheme and threshold, among members, of the
+/// existing key if there is one, with that key's certificate.
 pub(super) fn sharing(public: &Bytes, authority: &Bytes, past: &Roster) -> Result<SharedKey, EntryError> {
     let refuse = |what| Err(EntryError::PeerSharing(what));
     let scheme = past.charter().scheme();
@@ -41,8 +41,8 @@ fn check_key(
     match past.sharing() {
         Some(now) if now.facts.key != facts.key => return refuse("another key than the group's"),
         Some(now) if now.authority != *authority => return refuse("another certificate of the group's key"),
-        // Not by the share-epoch: where one share is the key, the commitments are the key alone,
-        // whoever holds it.
+        // Not compared by the share-epoch: if one share is the key, the commitments are only the
+        // key, whoever holds it.
         Some(now) if now.public == *public => return refuse("it is the present one"),
         Some(_) | None => {}
     }
@@ -58,14 +58,14 @@ fn check_key(
 }
 
 /// `TRN-52`, `TRN-53`: the group's key has signed, under the present sharing, and those who left
-/// cannot have.
+/// cannot have signed.
 pub(super) fn issued(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError> {
     certificate.body().check_charter(past.charter()).map_err(EntryError::PeerCertificate)?;
     let sharing = present(certificate.issued(), certificate, past, lax)?;
     certificate.check_issued(&sharing.facts.key).map_err(EntryError::PeerCertificate)
 }
 
-/// `TRN-57`: where an authority signs certificates of a group with a key, that key has signed the
+/// `TRN-57`: if an authority signs certificates of a group that has a key, that key has signed the
 /// request, as in `TRN-52` and `TRN-53`.
 pub(super) fn combined(certificate: &Gmc, past: &Roster, lax: bool) -> Result<(), EntryError> {
     let epoch = certificate.combined().map(|combined| combined.epoch);
@@ -73,7 +73,7 @@ pub(super) fn combined(certificate: &Gmc, past: &Roster, lax: bool) -> Result<()
     certificate.check_combined(&sharing.facts.key).map_err(EntryError::PeerCertificate)
 }
 
-/// The sharing that there is, if the certificate is under its epoch and those who left cannot have
+/// The present sharing, if the certificate is under its epoch and those who left cannot have
 /// signed.
 fn present<'a>(
     epoch: Option<Digest>,

@@ -1,6 +1,6 @@
-//! Every changed, missing or added byte of whatever is signed is refused with a typed error
-//! (DECISIONS C3). Method: take one of each, flip every bit of every byte, cut it everywhere,
-//! lengthen it; our decoder alone must refuse.
+//! Every changed, missing or added byte of anything signed is refused with a typed error (DECISIONS
+//! C3). Method: take one of each, flip every bit of every byte, cut it everywhere, lengthen it; our
+//! decoder alone must refuse.
 
 use crate::common::World;
 use folkmoot_identity::{Gmc, IdentityCertificate, Request, SignedCharter, SignedMessage, Vote};

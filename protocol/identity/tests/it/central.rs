@@ -1,7 +1,7 @@
 //! The group's authority, as charter, certificate and transcript know it: which combinations of
-//! scheme and mode there are, and that no certificate stands without the authority's signature, nor
-//! by it alone.
-//! Method: real keys and shares; certificates made by force where no authority would.
+//! scheme and mode exist, and that no certificate stands without the authority's signature, nor by
+//! it alone. Method: real keys and shares; certificates are made by force if no authority would
+//! make them.
 
 use crate::common::{END, START, Seed, person};
 use bytes::Bytes;
@@ -28,7 +28,7 @@ fn ca(name: &str, seed: u64) -> (SigningKey, AuthorityCertificate) {
     (key, AuthorityCertificate::close(&body, &signature).unwrap())
 }
 
-/// Who speaks for the authority.
+/// The members that speak for the authority.
 fn office() -> Identity {
     person("office", 500)
 }
@@ -198,8 +198,8 @@ fn id_67_policies_that_take_an_authority_need_one() {
     assert!(charter.with_change("policy", "authority").is_err());
 }
 
-/// With asm a key that nobody but an authority has seen would count in a multisignature, though
-/// nobody has shown that it knows its secret.
+/// With asm a key that only an authority has seen would count in a multisignature, though nobody
+/// has shown that it knows its secret.
 #[test]
 fn id_67_with_asm_an_authority_never_decides_alone() {
     let below = |below| Policies { below, ..Policies::default() };
@@ -272,7 +272,7 @@ fn trn_57_an_authority_admits_whom_the_voters_let_in_and_nobody_alone() {
     assert!(matches!(again, EntryError::PeerUsed(_)));
 }
 
-/// The group's key, dealt; with its shares brought together again, as the hands would.
+/// The group's key, dealt; its shares are brought together again, as the signers would do.
 fn dealt(t: &mut Transcript, scheme: Scheme, secret: &folkmoot_base::Secret<Vec<u8>>) -> Bytes {
     let mut holders: Vec<MemberId> = t.roster().voters().into_iter().collect();
     holders.sort_unstable();
@@ -286,7 +286,7 @@ fn dealt(t: &mut Transcript, scheme: Scheme, secret: &folkmoot_base::Secret<Vec<
 
 #[test]
 fn trn_57_where_the_group_has_a_key_that_key_signs_the_request() {
-    // A threshold of one: one hand's run is a signature.
+    // A threshold of one: one signer's run is a signature.
     let mut t = found(&draft(Scheme::Frost, 4, 1, Some(central(Some(Dealer::Keeps)))));
     let secret = shared::draw_secret(Scheme::Frost, &mut Seed(50 << 32)).unwrap();
     let body = body(&t, 5);
@@ -319,7 +319,7 @@ fn trn_57_where_the_group_has_a_key_that_key_signs_the_request() {
     assert!(t.roster().is_member(&PEOPLE[5].member()));
 }
 
-/// A signature of the dealt key by one hand of a threshold of one.
+/// A signature of the dealt key by one signer, with a threshold of one.
 fn one_hand(t: &Transcript, secret: &folkmoot_base::Secret<Vec<u8>>, message: &[u8]) -> Vec<u8> {
     use folkmoot_signing::{Incoming, Next, RunId};
     let mut holders: Vec<MemberId> = t.roster().voters().into_iter().collect();
@@ -362,13 +362,13 @@ fn trn_57_a_sharing_comes_without_a_certificate_of_the_key() {
     let signed = decide(&t, &decision(&ca("moot", 7).1.der()[..]), &[0, 1, 2]).unwrap_err();
     assert!(matches!(signed, BuildError::Refused(EntryError::PeerSharing(_))));
     decided(&mut t, &decision(&[]), &[0, 1, 2]);
-    // Who issues is the authority, also for revocation lists.
+    // The issuer is the authority, also for revocation lists.
     assert_eq!(t.roster().issuer().unwrap().unwrap(), ca("moot", 7).1);
 }
 
-/// Two of four are the threshold, and a quorum with the first listed; threshold ECDSA signs by
-/// three. Were two to decide, the old shares would be erased for new ones that sign nothing, if the
-/// others never got theirs.
+/// Two of four are the threshold, and a quorum with the first listed; threshold ECDSA needs three
+/// signers. If two could decide, the old shares would be erased for new ones that sign nothing if
+/// the others never got theirs.
 #[test]
 fn trn_24_a_sharing_is_decided_by_as_many_as_sign() {
     for (scheme, signers) in [(Scheme::TsDsa, 3), (Scheme::Frost, 2)] {

@@ -26,7 +26,7 @@ fn asked() -> Request {
     Request::by_csr(csr(), proposed(&World::new(), &csr())).unwrap()
 }
 
-/// The same CSR with the other of the two signatures that say the same.
+/// The same CSR with the other of the two equivalent signatures.
 fn mirrored(csr: &Csr) -> Vec<u8> {
     let der = csr.der();
     let low = (der.len() - 72..der.len() - 68)

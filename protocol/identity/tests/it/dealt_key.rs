@@ -1,6 +1,6 @@
 //! A group whose key was dealt: its certificate, a member's and its revocation list, signed by
-//! holders at the one door, each scheme's read and verified by OpenSSL as any authority's. Skips
-//! nothing: a machine without `openssl` fails these tests.
+//! holders through `shared`, for each scheme. OpenSSL reads and verifies them like any authority's.
+//! Skips nothing: a machine without `openssl` fails these tests.
 
 use crate::common::{START, Seed, World};
 use folkmoot_base::{MemberId, Secret, UnixTime};
@@ -21,7 +21,7 @@ fn holders() -> Vec<MemberId> {
     (1..8).map(|number| MemberId([number; 32])).collect()
 }
 
-/// Shoup's is of the stored primes for this size.
+/// Shoup's secret is made of the stored primes for this size.
 fn secret(scheme: Scheme, bits: u16) -> Secret<Vec<u8>> {
     if scheme != Scheme::Shoup {
         return shared::draw_secret(scheme, &mut Seed(1 << 40)).unwrap();

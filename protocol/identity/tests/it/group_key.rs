@@ -46,7 +46,7 @@ fn id_48_a_scheme_comes_with_what_it_needs() {
         Err(CharterError::PeerChange { .. })
     ));
     assert!(matches!(charter.with_change("policy", "list"), Err(CharterError::PeerChange { .. })));
-    // A multisignature says whose it is, so rules and minorities are as with votes; but somebody
+    // A multisignature says whose it is, so rules and minorities work as with votes; but somebody
     // has to sign.
     let mut asm = draft(Scheme::Asm, 5, 3);
     asm.minority_may_admit = false;

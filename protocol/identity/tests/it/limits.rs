@@ -1,5 +1,5 @@
-//! The largest of each fits where it must, odd names survive, and forms that only a signer could
-//! make are refused too.
+//! The largest of each kind fits where it must, odd names survive, and forms that only a signer
+//! could make are refused too.
 
 use crate::common::{END, Seed, World, person};
 use folkmoot_base::{GroupName, MemberId, limits};

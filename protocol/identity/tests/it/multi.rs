@@ -1,5 +1,5 @@
-//! Certificates that stand on one multisignature of the voters: form, what it covers, and what the
-//! judge of entries makes of it.
+//! Certificates that rest on one multisignature of the voters: the form, what it covers, and how
+//! the judge of entries treats it.
 
 use crate::common::{END, START, Seed, person};
 use bytes::Bytes;
@@ -34,7 +34,7 @@ fn body(transcript: &Transcript) -> GmcBody {
     GmcBody::propose(transcript.roster().charter(), &PEOPLE[5], 5, START, &mut Seed(5 << 20))
 }
 
-/// All hands, in one room.
+/// All signers, in one process.
 fn approve(hands: &[usize], motion: &Motion, expires: UnixTime) -> Multi {
     let keys: Vec<&VerifyingKey> = hands.iter().map(|hand| PEOPLE[*hand].key().verifying_key()).collect();
     let hand = |hand: &usize| {
@@ -92,7 +92,7 @@ fn trn_55_a_multisignature_of_enough_voters_admits() {
     assert_eq!(gmc.approvals(), who);
     let size = gmc.der().len();
     let more = signed(&transcript, &[0, 1, 2, 3, 4], END);
-    // Each further signer is its name; a few bytes of lengths besides.
+    // Each further signer adds its name, and a few bytes of lengths.
     assert!(more.der().len() <= size + 3 * 32 + 12, "{} {size}", more.der().len());
     let entry = admit(&transcript, &gmc).unwrap();
     transcript.append(&entry).unwrap();

@@ -1,4 +1,4 @@
-//! OpenSSL is the judge: what we make, its command line reads and verifies (DECISIONS C3; commands
+//! OpenSSL is the judge: its command line reads and verifies what we make (DECISIONS C3; commands
 //! in docs/protocol/identity.md). Skips nothing: a machine without `openssl` fails these tests.
 
 use crate::common::{Seed, World};
@@ -189,7 +189,7 @@ fn founders(world: &World) -> Gmc {
 
 const P256: &str = "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem";
 
-/// A CSR that OpenSSL makes of the key in the folder with these words besides.
+/// A CSR that OpenSSL makes of the key in the folder, with these additional arguments.
 fn csr_of(folder: &Folder, more: &str) -> Result<Csr, CsrError> {
     accepted(&folder.openssl(&format!("req -new -key key.pem -outform DER -out request.der {more}")));
     Csr::read(&std::fs::read(folder.0.join("request.der")).unwrap())
@@ -218,7 +218,7 @@ fn openssl_makes_csrs_that_are_taken_and_reads_ours() {
     assert!(accepted(&folder.openssl("req -in ours.pem -verify -noout")).contains("verify OK"));
 }
 
-/// `ID-57`: what the certificate will not have is not passed over.
+/// `ID-57`: what the certificate will not have is not ignored.
 #[test]
 fn id_57_a_csr_asks_for_one_name_and_nothing_that_the_certificate_has_not() {
     let folder = Folder::new();

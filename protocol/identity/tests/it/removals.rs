@@ -1,13 +1,13 @@
-//! An expulsion ends every admission that does not know of it, and what was granted before it
-//! admits nobody after it, whatever past an entry is written over, by whom, and in which order
-//! entries come. Method: real keys; entries that a liar signs over old parents.
+//! An expulsion ends every admission that does not know of it. What was granted before it admits
+//! nobody after it, whatever past an entry is written over, by whom, and in whatever order entries
+//! come. Method: real keys; entries that a liar signs over old parents.
 
 use crate::history::*;
 use folkmoot_base::{Cause, EntryId, UnixTime};
 use folkmoot_identity::transcript::Body;
 use folkmoot_identity::{BuildError, CertificateError, Change, Ending, EntryError, Transcript};
 
-/// Three founders, who vote by two; the fourth is admitted, renewed, and expelled. Its two
+/// Three founders, of whom two admit; the fourth member is admitted, renewed, and expelled. Its two
 /// certificates, and where it was admitted.
 struct Expelled {
     transcript: Transcript,
@@ -29,7 +29,7 @@ fn expelled() -> Expelled {
     Expelled { transcript: t, certificates: [admit_body(&first), admit_body(&renewal)], admitted, before }
 }
 
-/// Nobody takes it that the fourth is back, in whatever order the entries come.
+/// Nobody accepts that the fourth is back, in whatever order the entries come.
 fn stays_out(mut t: Transcript, entry: &[u8], before: &Transcript) {
     assert_eq!(t.append(entry).unwrap().change, Change::Nothing);
     assert!(!t.roster().is_member(&id(3)));

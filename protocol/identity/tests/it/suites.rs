@@ -1,12 +1,12 @@
-//! ID-35 to ID-39: which module agrees on keys, which cipher seals under them, in hybrid form or
-//! not, in which group; and who may write to it.
+//! ID-35 to ID-39: which module agrees on keys and which cipher seals under them, in hybrid form or
+//! not, in which group; and who may write to the group.
 
 use crate::common::{Seed, World};
 use folkmoot_base::{Cipher, GroupId, GroupName, Keying, ModuleName};
 use folkmoot_identity::{Charter, CharterDraft, CharterError};
 
-/// Every module and cipher can be founded with, and be voted in; those without a share for
-/// everybody only where the charter allows that, and it cannot forbid what it uses.
+/// Every module and cipher can be in a founding charter, and be voted in. Modules without a share
+/// for everybody are allowed only if the charter says so, and it cannot forbid what it uses.
 #[test]
 fn id_35_modules_and_ciphers_are_chosen_by_name() {
     let founded = World::new().charter().clone();
@@ -91,7 +91,7 @@ fn id_37_named_groups_have_rules_of_their_own() {
 
 const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
 
-/// `hybrid` is founded with and voted for only beside a module that has such a form, and that
+/// `hybrid` can be founded with and voted for only with a module that has such a form, and that
 /// module stays while it is true.
 #[test]
 fn id_36_hybrid_goes_with_modules_that_have_such_a_form() {
@@ -136,8 +136,7 @@ fn id_36_hybrid_goes_with_modules_that_have_such_a_form() {
     assert!(Charter::from_toml(&drafted.to_toml()).unwrap().hybrid());
 }
 
-/// Nobody outside writes to a group that does not say so; it says so by its founding text, or by
-/// vote.
+/// Nobody outside may write to a group unless its charter says so, by its founding text or by vote.
 #[test]
 fn id_38_letters_are_taken_where_the_charter_says_so() {
     let founded = World::new().charter().clone();
@@ -153,7 +152,7 @@ fn id_38_letters_are_taken_where_the_charter_says_so() {
     assert!(Charter::from_toml(&CharterDraft { letters: true, ..draft }.to_toml()).unwrap().letters());
 }
 
-/// `hybrid_links` is the founding charter's word for good, whatever agrees on keys.
+/// The founding charter sets `hybrid_links` for good, whatever agrees on keys.
 #[test]
 fn id_39_links_are_hybrid_from_the_first_or_never() {
     let founded = World::new().charter().clone();

@@ -1,7 +1,7 @@
-//! One person under many names (Douceur, IPTPS 2002). Where members choose their ids, one key
-//! holder is counted as often as it likes, and takes the shares of others, or the secret itself;
-//! where an id is the digest of a key that a certificate vouches for, it does not. The weak builds
-//! live here alone.
+//! One person under many names (Douceur, IPTPS 2002). If members choose their ids, one key holder
+//! is counted as often as it likes, and takes the shares of others, or the secret itself. If an id
+//! is the digest of a key that a certificate vouches for, it cannot. The weak builds are here
+//! alone.
 
 use crate::common::{END, START, Seed, World, person};
 use folkmoot_base::{MemberId, digest};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const LABEL: &[u8] = b"folkmoot weak vote v1";
 
-/// The weak roster: whoever comes says its name and shows a key; votes are counted by name.
+/// The weak roster: anyone who comes says its name and shows a key; votes are counted by name.
 #[derive(Default)]
 struct ChosenNames(BTreeMap<String, VerifyingKey>);
 
@@ -124,7 +124,7 @@ fn one_holder_has_the_secret_where_places_are_chosen() {
 fn nobody_chooses_its_place_where_ids_are_digests_of_keys() {
     let dealer = Dealer::new();
     let keys: Vec<SigningKey> = (0..200).map(|seed| SigningKey::generate(&mut Seed(seed << 32))).collect();
-    // The dealer computes the place from the key of a certificate; it takes nobody's word for it.
+    // The dealer computes the place from the key in a certificate; it relies on nobody's statement.
     let place = |key: &SigningKey| R::place(&key.verifying_key().member_id());
     let places: BTreeSet<Vec<u8>> = keys.iter().map(|key| R::encode_scalar(&place(key))).collect();
     assert_eq!(places.len(), keys.len(), "no two keys stand in one place");

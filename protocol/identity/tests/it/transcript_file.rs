@@ -1,6 +1,5 @@
-//! A transcript as a file: one set of entries makes one file; what is judged whole is whole.
-//! `folkmoot verify` is tried with every kind of tampering in
-//! clients/cli/tests/it/verify_transcript.
+//! A transcript as a file: one set of entries makes one file, and what is judged whole is whole.
+//! clients/cli/tests/it/verify_transcript tries `folkmoot verify` with every kind of tampering.
 
 use crate::common::{END, START, Seed, World, person};
 use bytes::Bytes;
@@ -98,8 +97,8 @@ fn numbers_are_counted() {
     let numbers = audit.numbers();
     assert_eq!((numbers.entries, numbers.admissions, numbers.splits, numbers.merges), (6, 5, 1, 1));
     assert_eq!(audit.progress(), (6, 6));
-    // One decision that two members wrote down at once is one, and the group is of two minds on
-    // nothing.
+    // One decision that two members wrote down at once is one decision, and the group does not
+    // contradict itself.
     let change = Decision::change("certificate_days", "20");
     let mut both = STORY.clone();
     for voters in [[0, 1], [1, 0]] {

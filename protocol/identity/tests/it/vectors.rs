@@ -1,6 +1,6 @@
 //! Golden bytes in testing/vectors/identity: from fixed seeds the same bytes come out as ever, and
-//! they are read as ever. A change of these bytes breaks every group that exists. To write them
-//! anew: `FOLKMOOT_WRITE_VECTORS=1 cargo test -p folkmoot-identity --test it vectors::`.
+//! they are read as ever. A change of these bytes breaks every existing group. To write them again:
+//! `FOLKMOOT_WRITE_VECTORS=1 cargo test -p folkmoot-identity --test it vectors::`.
 
 use crate::common::{END, START, World};
 use folkmoot_identity::{

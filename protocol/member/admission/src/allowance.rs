@@ -1,9 +1,9 @@
-//! How often one who is linked here may speak: so many things at once, then one more each so often.
+//! How often anyone who is linked here may speak: a burst at once, then one message per period.
 
 use core::time::Duration;
 use folkmoot_base::Instant;
 
-/// What one side may say.
+/// How much one side may say.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allowance {
     /// At once.

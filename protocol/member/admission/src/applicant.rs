@@ -1,13 +1,13 @@
-//! The stranger's part: ask, collect votes, make the certificate, wait for the transcript to say
-//! so.
+//! The stranger's part: it asks, collects votes, makes the certificate and waits until the
+//! transcript has its admission.
 //!
 //! ```text
 //! Requesting --Standing--> CollectingVotes --Votes--> Certifying --transcript has us--> Admitted
 //!     ^----------------------- votes no longer stand --------'
 //! ```
-//! Speaks to one contact at a time, again and again at growing pauses, and to the next one when it
-//! falls silent or its link goes down. Request and certificate are persisted before they are sent,
-//! so a restart asks the same question.
+//! It speaks to one contact at a time, again and again at growing pauses. It turns to the next
+//! contact when this one falls silent or its link goes down. Request and certificate are persisted
+//! before they are sent, so a restart asks the same question.
 
 use crate::at_authority::speaks;
 use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey};
@@ -23,9 +23,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Where our request and certificate are kept.
 const OWN: &[u8] = b"own";
-/// Unanswered words after which another contact is tried.
+/// After so many unanswered messages another contact is tried.
 const PATIENCE: u32 = 3;
-/// Most contacts remembered at once; more are not needed.
+/// Most contacts remembered at once.
 const CONTACTS_MAX: usize = 8;
 
 /// How far we are.
@@ -60,7 +60,7 @@ pub struct Applicant {
     turned_away: usize,
     /// Refused: the next request waits for the pause to end, or for another charter.
     cooling: bool,
-    /// Refused for good: another request takes another word of the person.
+    /// Refused for good: the person has to ask for another request.
     over: bool,
     refused: Option<(Reason, u32, u32)>,
     pause: Pause,
@@ -87,7 +87,7 @@ impl Applicant {
         }
     }
 
-    /// A stranger as it was left: hand in everything stored, other tables are passed over.
+    /// Restores a stranger. Hand in everything stored; other tables are passed over.
     ///
     /// # Errors
     /// [`AdmissionError::LocalCorrupt`].
@@ -146,12 +146,12 @@ impl Applicant {
         self.phase
     }
 
-    /// Whether a request or a certificate is on its way.
+    /// Whether it has sent a request or a certificate and waits for the outcome.
     pub fn has_asked(&self) -> bool {
         self.request.is_some() || self.certificate.is_some()
     }
 
-    /// Whether it was refused for good, and waits for nothing any more.
+    /// Whether it was refused for good and waits for nothing any more.
     pub fn is_over(&self) -> bool {
         self.over
     }
@@ -175,11 +175,11 @@ impl Applicant {
                 self.clock = Some(time);
                 Ok(())
             }
-            // It is linked to who was a member before, and answers no stranger.
+            // A node that was linked as a member's before does not answer strangers.
             Input::LinkUp(node) if speaks(transcript.roster(), &node) => Ok(()),
             Input::LinkUp(node) => {
                 if !self.contacts.contains(&node) && self.contacts.len() < CONTACTS_MAX {
-                    // One that comes after all others had no place is asked at once.
+                    // If all other contacts had no place, a new one is asked at once.
                     if self.turned_away >= self.contacts.len() {
                         self.contacts.insert(0, node);
                         self.speak();
@@ -212,7 +212,7 @@ impl Applicant {
         }
     }
 
-    /// After too many unanswered words, the next contact comes first.
+    /// After too many unanswered messages, the next contact comes first.
     fn try_another(&mut self) {
         if self.unanswered >= PATIENCE && self.contacts.len() > 1 {
             self.unanswered = 0;
@@ -220,7 +220,7 @@ impl Applicant {
         }
     }
 
-    /// Makes the request as soon as there is a time to put into it, and speaks it.
+    /// Makes the request as soon as there is a time to put into it, and sends it.
     fn ask(
         &mut self,
         transcript: &Transcript,
@@ -247,7 +247,7 @@ impl Applicant {
         Ok(())
     }
 
-    /// Says to the first contact what we are waiting for an answer to.
+    /// Tells the first contact what we are waiting for an answer to.
     fn speak(&mut self) {
         let Some(to) = self.contacts.first().copied() else { return };
         let message = match (&self.certificate, &self.request) {
@@ -308,7 +308,7 @@ impl Applicant {
         }
     }
 
-    /// Another contact may have a place: each is asked at once, and once, before we wait.
+    /// Another contact may have a place: each is asked once, at once, before we wait.
     fn seek_place(&mut self) {
         self.unanswered = PATIENCE;
         self.turned_away = self.turned_away.saturating_add(1);
@@ -395,8 +395,8 @@ impl Applicant {
         self.take_approved(certificate, transcript, |voter| stands.get(voter).map(|(_, key)| key))
     }
 
-    /// The voters have signed together: checked by the keys that came with it, of which the digests
-    /// are the signers' names.
+    /// The voters have signed together. Checked by the keys that came with the signature; their
+    /// digests are the signers' names.
     fn certify_multi(
         &mut self,
         multi: &Multi,
@@ -413,8 +413,8 @@ impl Applicant {
         self.take_approved(certificate, transcript, |voter| keys.get(voter))
     }
 
-    /// Whether these voters have approved, and are enough, as far as the charter tells: how many
-    /// there are is the transcript's to judge, and we may not have it yet.
+    /// Whether these voters have approved and are enough, as far as the charter tells. The
+    /// transcript judges how many are needed, and we may not have it yet.
     fn take_approved<'a>(
         &mut self,
         certificate: Gmc,
@@ -429,8 +429,8 @@ impl Applicant {
         Ok(())
     }
 
-    /// The group has signed, or its authority. That the group's key did is for the transcript to
-    /// judge, which we may not have yet; the authority's key is in the charter.
+    /// The group has signed, or its authority. The transcript judges whether the group's key
+    /// signed, and we may not have it yet; the authority's key is in the charter.
     fn take_issued(
         &mut self,
         from: NodeId,

@@ -1,5 +1,5 @@
-//! What a member knows of the charter's authority: which of its nodes are linked, what was handed
-//! in and what came back.
+//! What a member knows of the charter's authority: which of its nodes are linked, what the member
+//! handed in, and what came back.
 
 use crate::allowance::Tokens;
 use crate::message::Reason;
@@ -11,12 +11,13 @@ use std::collections::BTreeMap;
 /// How often a member says that it is here.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// When a request is handed in next, and how often it was.
+/// When a request is handed in next, and how often that was done.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) next: Instant,
     pub(crate) tries: u32,
-    /// Whether there were no grounds here the last time: we coordinate the session that makes them.
+    /// Whether there were no grounds here the last time. If so, we coordinate the session that
+    /// makes them.
     pub(crate) bare: bool,
 }
 
@@ -32,7 +33,7 @@ pub(crate) struct AtAuthority {
     /// When it last said anything here.
     pub(crate) heard: Option<Instant>,
     pub(crate) beat: Option<Instant>,
-    /// Our own renewal was granted by a certificate that does not stand: it is asked for anew.
+    /// Our own renewal was granted by a certificate that does not stand: it is asked for again.
     pub(crate) renew_anew: bool,
 }
 

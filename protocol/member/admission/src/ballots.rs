@@ -4,12 +4,13 @@
 //! ballot 0   A: alice      B: bob      -: carol      neither can win without carol; carol can still make either win
 //!            A: alice      B: bob      C: carol      dead: no decision can find a quorum any more --> ballot 1
 //! ```
-//! A voter approves at most one decision in a ballot, and goes to the next only when the votes it
-//! holds prove the present one dead: no decision, heard of or not, could still find enough
-//! approvals there. By induction at most one decision of a serial is ever carried out (DECISIONS
-//! T4). A ballot split between decisions waits for the silent voter who could decide it; but a
-//! voter whose machine is there and wants what no person is asked for is not silent (`ADM-38`). A
-//! rejection spends nothing: it says that this voter will not approve this decision in this ballot.
+//! A voter approves at most one decision in a ballot. It goes to the next ballot only when the
+//! votes that it holds prove the present one dead: no decision, heard of or not, could still find
+//! enough approvals there. By induction at most one decision of a serial is ever carried out
+//! (DECISIONS T4). A ballot split between decisions waits for the silent voter who could decide it.
+//! A voter is not silent if its machine is there and no person is asked for what it wants
+//! (`ADM-38`). A rejection spends nothing: it says that this voter will not approve this decision
+//! in this ballot.
 
 use crate::message::OpenMessage;
 use crate::{AdmissionError, BALLOTS_MAX, MEMBER_PROPOSALS_MAX, PROPOSALS_MAX};
@@ -144,8 +145,8 @@ impl Ballots {
         }
     }
 
-    /// An own vote from disk: of an older serial than those held it is history, of a newer one it
-    /// replaces them.
+    /// Restores an own vote from disk. A vote of an older serial than those held is history; one of
+    /// a newer serial replaces them.
     pub(crate) fn restore(&mut self, slot: Slot, decision: Decision, vote: Vote) {
         if slot.serial > self.serial {
             self.turn(slot.serial);
@@ -156,8 +157,8 @@ impl Ballots {
         }
     }
 
-    /// Goes on to another serial; returns the votes of the old one by this member, to be forgotten
-    /// on disk.
+    /// Goes on to another serial. Returns this member's votes of the old one, which are to be
+    /// forgotten on disk.
     pub(crate) fn next(&mut self, serial: u64, me: &MemberId) -> Vec<(Digest, Slot, Verdict)> {
         let mine = self.casts(me).map(|(ballot, cast)| {
             (cast.digest, Slot { serial: self.serial, ballot }, cast.vote.content().verdict)
@@ -191,7 +192,7 @@ impl Ballots {
         !roster.decides(&silent) && !named.values().any(|decision| self.is_possible(ballot, decision, roster))
     }
 
-    /// Whether those who said no, in any ballot, are so many that the rest do not decide.
+    /// Whether so many said no, in any ballot, that the rest cannot decide.
     pub(crate) fn is_rejected(&self, proposal: &Digest, roster: &Roster) -> bool {
         let no = self.rejecters(proposal);
         let rest = roster.electorate().voters.iter().filter(|voter| !no.contains(voter)).copied().collect();
@@ -229,7 +230,7 @@ impl Ballots {
         self.decided_all(roster).into_iter().next()
     }
 
-    /// All of them: one, unless somebody was broken into.
+    /// All of them: one, unless somebody's machine was broken into.
     pub(crate) fn decided_all(&self, roster: &Roster) -> Vec<(u32, Decision)> {
         let slots: BTreeMap<(u32, Digest), &Decision> = self
             .approvals
@@ -244,11 +245,11 @@ impl Ballots {
 
     /// What this member signs for next in this ballot, if anything.
     ///
-    /// The first ballot is free. In a later one, lest it split like the one before, all follow one
-    /// order of preference: what no person is asked for, then most approved in this ballot, then in
-    /// all, then the smallest digest. A member votes for the first that can still win and that its
-    /// person wants, passes over those that its person rejects, and waits at one that its person
-    /// has not judged, but not where its machine wants something: [`Self::lost`].
+    /// The first ballot is free. In a later one all follow one order of preference, so that it does
+    /// not split like the one before: first what no person is asked for, then what is most approved
+    /// in this ballot, then in all, then the smallest digest. A member votes for the first that can
+    /// still win and that its person wants. It passes over those that its person rejects. It waits
+    /// at one that its person has not judged, unless its machine wants something: [`Self::lost`].
     pub(crate) fn choice(&self, ballot: u32, me: &MemberId, roster: &Roster) -> Option<Decision> {
         if self.approvals.contains_key(&(ballot, *me)) {
             return None;
@@ -269,10 +270,11 @@ impl Ballots {
         wanted.map(|proposal| proposal.decision.clone())
     }
 
-    /// `ADM-38`: what this member's machine wants and this ballot can give no more, because others
-    /// approved what people proposed. It is approved all the same: a voter whose person has judged
-    /// none of that would keep the ballot open as long as that person is silent, and once enough
-    /// such voters are spent it is dead, and the next begins with what machines want.
+    /// `ADM-38`: what this member's machine wants and cannot get in this ballot any more, because
+    /// others approved what people proposed. It is approved all the same. Otherwise a voter whose
+    /// person has judged none of that would keep the ballot open for as long as that person is
+    /// silent. Once enough such voters are spent the ballot is dead, and the next begins with what
+    /// machines want.
     fn lost(&self, ballot: u32, me: &MemberId, roster: &Roster) -> Option<&Proposal> {
         let lost = self.proposals.iter().find(|(digest, proposal)| {
             proposal.opinion == Some(true)
@@ -335,7 +337,7 @@ impl Ballots {
     }
 }
 
-/// Whether the voters' machines judge it, and no person is asked: nobody's hesitation may hold it
+/// Whether the voters' machines judge it without asking a person: nobody's hesitation may hold it
 /// up.
 fn asks_nobody(decision: &Decision, roster: &Roster) -> bool {
     matches!(decision, Decision::Sharing { .. }) || is_update(decision, roster)

@@ -1,5 +1,5 @@
-//! A voter that was broken on purpose ([`Danger::AdmissionVotesTwice`]): it goes to another ballot
-//! without the proof that the one before is dead, and so one serial can be decided twice.
+//! A voter that was broken on purpose ([`Danger::AdmissionVotesTwice`]). It goes to another ballot
+//! without the proof that the one before is dead, so one serial can be decided twice.
 
 use crate::ballots::Carry;
 use crate::desk::{Admission, Call};

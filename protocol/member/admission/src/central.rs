@@ -22,11 +22,11 @@ use folkmoot_base::{Blob, Digest, MemberId, NodeId, codec};
 use folkmoot_identity::{Gmc, Grounds, Mode, Roster, Scheme};
 use std::collections::BTreeMap;
 
-/// A request is handed in again after pauses that double so often: from 5 s to 40 s.
+/// The pauses before a request is handed in again double so often: from 5 s to 40 s.
 const DOUBLINGS_MAX: u32 = 3;
 
-/// At which of the authority's nodes a request begins: at another for each, so that one that is of
-/// no use is not in everybody's way.
+/// Which of the authority's nodes a request goes to first: a different one for each request, so
+/// that one useless node does not hold up everybody.
 fn first_node(request: &Digest) -> u32 {
     request.first().copied().unwrap_or_default().into()
 }
@@ -34,7 +34,7 @@ fn first_node(request: &Digest) -> u32 {
 impl Admission {
     pub(crate) fn authority_up(&mut self, call: &Call<'_>, node: NodeId) {
         self.central.linked.entry(node).or_insert_with(|| HEARD.full(call.now));
-        // Who has not been told the time has nothing to say yet, and nothing due.
+        // Without the time there is nothing to say yet, and nothing is due.
         self.central.beat = self.clock.map(|_| call.now);
         self.central.asked.values_mut().for_each(|asked| asked.next = call.now);
     }
@@ -72,13 +72,13 @@ impl Admission {
             let (digest, ours) = (open.request.digest(), open.is_ours(&self.guests));
             let wanted = !self.signers.issued.contains_key(&digest) && open.enough(roster).is_some();
             let grounds = self.grounds(roster, open);
-            // A session is coordinated for what is ours in any case, and for the rest if there are
-            // no grounds here and nobody else brings it.
+            // We coordinate a session for our own requests in any case. For the rest we do so if
+            // there are no grounds here and nobody else brings them.
             (wanted && (grounds.is_some() || !ours)).then_some((digest, (grounds, ours)))
         });
         let ready: BTreeMap<Digest, (Option<Grounds>, bool)> = ready.collect();
-        // What is not wanted any more is not due either: its time would stay in the past, and wake
-        // us without end.
+        // What is no longer wanted is not due either: its time would stay in the past and wake us
+        // without end.
         self.central.asked.retain(|request, _| ready.contains_key(request));
         for (digest, (grounds, ours)) in ready {
             let first = if ours { call.now } else { call.now + PATIENCE + turn(roster, &me) };
@@ -107,7 +107,7 @@ impl Admission {
         open.is_ours(&self.guests) || (self.central.is_linked() && asked.is_some_and(|asked| asked.bare))
     }
 
-    /// What the authority's certificate for this request would stand on, once the members have done
+    /// What the authority's certificate for this request would rest on, once the members have done
     /// their part.
     pub(crate) fn grounds(&self, roster: &Roster, open: &Open) -> Option<Grounds> {
         let votes = open.enough(roster)?;
@@ -126,7 +126,7 @@ impl Admission {
         }
     }
 
-    /// A word of the authority, over its link: `ADM-56`, `ADM-59`.
+    /// Hears a message of the authority over its link: `ADM-56`, `ADM-59`.
     pub(crate) fn hear_authority(
         &mut self,
         call: &Call<'_>,
@@ -163,7 +163,7 @@ impl Admission {
         }
     }
 
-    /// Its guest hears it once; asked again it answers the same.
+    /// Tells its guest once. If the guest asks again, the answer is the same.
     fn hear_denied(&mut self, call: &Call<'_>, request: Digest, reason: Reason) {
         let Some(open) = self.requests.get(&request) else { return };
         let borne_out = self.bears_out(call, open, reason);
@@ -173,9 +173,10 @@ impl Admission {
         }
     }
 
-    /// `ADM-82`: whether we see ourselves what the authority says. A refusal for good is the own
-    /// transcript's or charter's to say; one that has the guest begin anew is so too, or our
-    /// clock's: else one node that lies, or has a wrong clock, turns guests away without end.
+    /// `ADM-82`: whether we see for ourselves what the authority says. Our own transcript or
+    /// charter must bear out a refusal for good. They, or our clock, must bear out one that has the
+    /// guest begin again. Otherwise one node that lies, or whose clock is wrong, turns guests away
+    /// without end.
     fn bears_out(&self, call: &Call<'_>, open: &Open, reason: Reason) -> bool {
         let (roster, body) = (call.transcript.roster(), open.request.body());
         match reason {
@@ -203,8 +204,9 @@ impl Admission {
         self.take_granted(call, &digest, der).map(|_| ())
     }
 
-    /// `ADM-57`: signed by the authority, for a request that is open here. Of two the first; unless
-    /// it does not stand, and the other does. Whether it was taken.
+    /// `ADM-57`: takes a certificate that the authority signed for a request that is open here. Of
+    /// two the first counts, unless it does not stand and the other does. Returns whether it was
+    /// taken.
     fn take_granted(
         &mut self,
         call: &Call<'_>,
@@ -229,8 +231,9 @@ impl Admission {
         Ok(true)
     }
 
-    /// What another is to enter, or to tell its guest, and may have missed: told again with all
-    /// else that is unfinished, by the voters and by whoever reaches the authority.
+    /// A certificate that another member is to enter, or to tell its guest, and may have missed.
+    /// The voters and everyone who reaches the authority tell it again with all else that is
+    /// unfinished.
     pub(crate) fn granted_elsewhere(&self, call: &Call<'_>, open: &Open) -> Option<&Bytes> {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
         let ours = open.is_ours(&self.guests);
@@ -256,7 +259,7 @@ impl Admission {
         self.grounds(roster, open).map(|_| denied.unwrap_or(Reason::AwaitingAuthority))
     }
 
-    /// As the coordinator of a session whose signers are ready: has the authority deal to them.
+    /// The coordinator of a session whose signers are ready asks the authority to deal to them.
     pub(crate) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest) {
         let Some(session) = self.signers.sessions.get(&name) else { return };
         let Purpose::Deal { threshold } = session.purpose else { return };

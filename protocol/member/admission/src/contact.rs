@@ -1,5 +1,5 @@
-//! The contact's part: a guest at the door, its request, the votes it is given, the certificate it
-//! brings.
+//! The contact's part: a linked guest, its request, the votes that it is given, and the certificate
+//! that it brings.
 
 use crate::desk::{Admission, Call};
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
@@ -16,8 +16,8 @@ use folkmoot_identity::{
 };
 use std::collections::BTreeSet;
 
-/// How long a request that nobody has voted on keeps its place from a newer one of the same guest:
-/// each that is taken is on every member's disk before the ring goes on.
+/// For so long a request that nobody has voted on keeps its place against a newer one of the same
+/// guest. Every request taken is on every member's disk before the ring goes on.
 pub(crate) const ANEW: Duration = Duration::from_secs(10);
 impl Admission {
     pub(crate) fn guest(
@@ -83,7 +83,7 @@ impl Admission {
         self.take_request(call, sender, request)
     }
 
-    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`: may this request be open? Then it is.
+    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`: opens the request if it may be open.
     pub(crate) fn take_request(
         &mut self,
         call: &Call<'_>,
@@ -153,8 +153,7 @@ impl Admission {
         }
     }
 
-    /// The certificate that the guest made of the votes: if an entry with it stands, have it
-    /// ordered.
+    /// The guest has made a certificate of the votes: if an entry with it stands, have it ordered.
     fn guest_certificate(&mut self, call: &Call<'_>, from: NodeId, der: &[u8]) -> Result<(), AdmissionError> {
         let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         if certificate.node() != from {
@@ -195,13 +194,13 @@ impl Admission {
         }
     }
 
-    /// Tells the guest of this request, if it is at our door, how things stand.
+    /// Tells the guest of this request how things stand, if it is linked here.
     pub(crate) fn answer(&mut self, call: &Call<'_>, digest: &Digest) {
         self.enter_sponsored(call, digest);
         let roster = call.transcript.roster();
         let Some(open) = self.requests.get(digest) else { return };
         let node = open.request.member().node();
-        // A member's own request is not its link's from when it was a guest.
+        // A member's own request does not belong to the link that it had as a guest.
         if !self.guests.is_linked(&node) || open.contact == open.request.member() {
             return;
         }
@@ -227,7 +226,7 @@ impl Admission {
         self.say(node, &message);
     }
 
-    /// After the roster changed: votes may count for more, or no longer.
+    /// After the roster changed: votes may count for more now, or no longer count.
     pub(crate) fn retell_guests(&mut self, call: &Call<'_>) {
         let all: Vec<Digest> = self.requests.iter().map(|open| open.request.digest()).collect();
         for digest in all {
@@ -285,8 +284,8 @@ impl Admission {
         }
     }
 
-    /// After a change of the charter, requests under the old one cannot be granted; nor those from
-    /// before their holder's expulsion.
+    /// Closes requests that can no longer be granted: those under a charter that has changed, and
+    /// those from before their holder's expulsion.
     pub(crate) fn close_stale(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let charter = roster.charter().digest();
@@ -304,7 +303,7 @@ impl Admission {
         }
     }
 
-    /// Requests that objections have ended, by the transcript.
+    /// Closes the requests that objections have ended, by the transcript.
     pub(crate) fn close_refused(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         for open in self.requests.take(|open| roster.is_refused(&open.request.digest())) {
@@ -327,9 +326,9 @@ impl Admission {
     }
 }
 
-/// `ADM-54`: whether the guest is a member by the transcript, which it gets over the same link, for
-/// more than half of the term that it asks for: somebody admitted by CSR, or one that lost its
-/// store. A request that was used is refused for that.
+/// `ADM-54`: whether the guest is a member by the transcript for more than half of the term that it
+/// asks for. It gets the transcript over the same link. Such a guest was admitted by CSR, or lost
+/// its store. A request that was used is refused for that instead.
 fn is_needless(roster: &Roster, request: &Request) -> bool {
     let Some(held) = roster.member(&request.member()) else { return false };
     let (from, to) = (request.body().not_before.0, request.body().not_after.0);
@@ -337,8 +336,8 @@ fn is_needless(roster: &Roster, request: &Request) -> bool {
     held.not_after.0 > middle && !roster.is_used(&request.digest())
 }
 
-/// `ADM-24`: when a request closes by itself, and the votes given here run out: by what its guest
-/// signed where the charter says so, else by its arrival.
+/// `ADM-24`: when a request closes by itself and the votes given here run out: by what its guest
+/// signed if the charter says so, otherwise by its arrival.
 pub(crate) fn end_of(request: &Request, arrived: UnixTime, charter: &Charter) -> UnixTime {
     let after = |time: UnixTime, seconds: u64| UnixTime(time.0.saturating_add(seconds));
     match charter.policies().request_days {

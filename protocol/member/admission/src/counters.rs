@@ -1,24 +1,24 @@
-//! What guests said at the door, and what was refused of it, by rule.
+//! How many messages of guests came, and how many were refused, by rule.
 
 use crate::AdmissionError;
 
-/// Words of guests so far.
+/// Messages of guests so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {
-    /// That came, refused or not.
+    /// All that came, refused or not.
     pub heard: u64,
-    /// `ADM-01` No admission message.
+    /// `ADM-01` Not an admission message.
     pub malformed: u64,
     /// `ADM-02` A request that does not verify.
     pub forged: u64,
-    /// `ADM-03` Another's request or certificate.
+    /// `ADM-03` The request or certificate of someone else.
     pub not_holder: u64,
-    /// `ADM-04` A request that does not fit group or charter.
+    /// `ADM-04` A request that does not fit the group or the charter.
     pub unfit: u64,
-    /// `ADM-07` One for which there was no place.
+    /// `ADM-07` A request for which there was no room.
     pub full: u64,
-    /// `ADM-08` One word more than a guest may say.
+    /// `ADM-08` More messages than a guest may send.
     pub too_often: u64,
     /// `ADM-17` An older request than the one that is open.
     pub older: u64,

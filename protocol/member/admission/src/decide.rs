@@ -1,5 +1,5 @@
-//! Decisions of the voters: expulsion, a change of the charter, a new electorate. From proposal to
-//! entry.
+//! Decisions of the voters, from proposal to entry: expulsion, a change of the charter, a new
+//! electorate.
 
 use crate::ballots::{Carry, Proposal};
 use crate::desk::{Admission, Call};
@@ -11,7 +11,7 @@ use core::time::Duration;
 use folkmoot_base::{Blob, Digest, MemberId, UnixTime};
 use folkmoot_identity::{Decision, Slot, Verdict, Vote, VoteContent};
 
-/// How long each voter but the proposer lets the ones before it make the entry.
+/// How long each voter but the proposer waits for the ones before it to make the entry.
 const TURN: Duration = Duration::from_millis(400);
 
 impl Admission {
@@ -40,8 +40,7 @@ impl Admission {
         Ok(())
     }
 
-    /// A person here votes. The vote itself is cast by [`Self::cast`] as soon as a ballot has room
-    /// for it.
+    /// A person here votes. [`Self::cast`] casts the vote as soon as a ballot has room for it.
     pub(crate) fn vote_proposal(
         &mut self,
         call: &Call<'_>,
@@ -155,7 +154,7 @@ impl Admission {
         if self.votes_twice() {
             return self.cast_twice(call);
         }
-        // Ends: each round signs a vote that a later round does not, of boundedly many.
+        // This ends: each pass signs a vote that later passes do not, and there are boundedly many.
         while let Some(ballot) = self.ballots.current(roster) {
             let no = self.ballots.refusals(ballot, &me).into_iter().next().map(|decision| (decision, false));
             let next =
@@ -187,8 +186,8 @@ impl Admission {
         Ok(())
     }
 
-    /// Makes the entry once enough voters approved: the proposer at once, the others in turn should
-    /// it not come.
+    /// Makes the entry once enough voters approved: the proposer at once, the others in turn if it
+    /// does not come.
     pub(crate) fn carry_out(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         if roster.electorate().serial != self.ballots.serial {
@@ -256,7 +255,8 @@ impl Admission {
         self.pause.soon();
     }
 
-    /// Proposals that could no longer be carried out: their member has gone, say.
+    /// Closes proposals that can no longer be carried out, for example because their member has
+    /// gone.
     pub(crate) fn close_senseless(&mut self, call: &Call<'_>) {
         let senseless =
             self.ballots.proposals().filter(|(_, p)| call.transcript.would_stand(&p.decision).is_err());

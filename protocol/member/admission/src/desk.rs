@@ -1,4 +1,4 @@
-//! The machine of an admitted member: what it holds, and where each input goes.
+//! The machine of an admitted member: its state, and where each input goes.
 
 use crate::at_authority::{AtAuthority, speaks};
 use crate::ballots::Ballots;
@@ -30,7 +30,7 @@ pub struct Admission {
     pub(crate) ballots: Ballots,
     pub(crate) guests: Guests,
     counters: Counters,
-    /// Which ends of certificates were noticed, and when it is our turn to speak of them (again).
+    /// Which ends of certificates were noticed, and when it is our turn to enter them (again).
     pub(crate) expiring: BTreeMap<(MemberId, EntryId), UnixTime>,
     pub(crate) signers: Signers,
     pub(crate) central: AtAuthority,
@@ -161,8 +161,8 @@ impl Admission {
         }
     }
 
-    /// What follows from the state rather than from the input: votes that can be cast, decisions
-    /// that can be carried out.
+    /// Does what follows from the state rather than from the input: casts votes and carries out
+    /// decisions that can be.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.follow_serial(call);
         self.work_central(call);

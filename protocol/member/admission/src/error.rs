@@ -10,7 +10,7 @@ use folkmoot_identity::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdmissionError {
-    /// `ADM-01` Too long, or no admission message.
+    /// `ADM-01` Too long, or not an admission message.
     #[error("ADM-01: not an admission message")]
     WireMalformed(#[from] DecodeError),
     /// `ADM-02` The request does not verify.
@@ -35,7 +35,7 @@ pub enum AdmissionError {
     /// `ADM-08` The guest speaks too often; not answered.
     #[error("ADM-08: guest {0} speaks too often")]
     PeerTooOften(NodeId),
-    /// `ADM-09` The sender of a message to the members is none.
+    /// `ADM-09` The sender of a message to the members is not a member.
     #[error("ADM-09: {0} is no member")]
     PeerNotMember(MemberId),
     /// `ADM-10` The vote does not verify.
@@ -60,27 +60,27 @@ pub enum AdmissionError {
     /// could carry it.
     #[error("ADM-27: the vote of {0} outlasts the request")]
     PeerVoteOutlasts(MemberId),
-    /// `ADM-16` A second, different vote on one request. Only a yes replaces a no.
+    /// `ADM-16` A second, different vote on one request. Only a yes can replace a no.
     #[error("ADM-16: {0} has voted already")]
     PeerVotedAlready(MemberId),
     /// `ADM-17` A newer request of the same key is open.
     #[error("ADM-17: a newer request of {0} is open")]
     PeerOlder(MemberId),
-    /// `ADM-26` Another request of a key whose own is open, sooner than it may come.
+    /// `ADM-26` Another request of a key that has an open one, sooner than it may come.
     #[error("ADM-26: {0} asks anew too soon")]
     PeerTooSoon(MemberId),
     /// `ADM-19` Objections ended the request.
     #[error("ADM-19: the request of {0} was refused for good")]
     PeerRefused(MemberId),
-    /// `ADM-23` The charter admits by its list, and that does not have the guest.
+    /// `ADM-23` The charter admits by its list, and the guest is not on it.
     #[error("ADM-23: {0} is not on the charter's list")]
     PeerNotListed(MemberId),
-    /// `ADM-50` A request by CSR where the certificate takes its holder's own signature.
+    /// `ADM-50` A request by CSR in a group whose certificates need the holder's own signature.
     #[error(
         "ADM-50: the CSR of {0}: in this group the holder signs such a certificate itself: import the key and join"
     )]
     PeerHolderSigns(MemberId),
-    /// `ADM-53` A guest asks by CSR: it has its key, and signs its request.
+    /// `ADM-53` A guest asks by CSR, although it has its key and signs its request itself.
     #[error("ADM-53: guest {0} asks by CSR: a guest signs its request itself")]
     PeerGuestCsr(NodeId),
     /// `ADM-20` The certificate does not stand, by itself or by its votes.
@@ -98,38 +98,38 @@ pub enum AdmissionError {
     /// `ADM-33` The vote is not on the decision that came with it.
     #[error("ADM-33: the vote of {0} is on another decision")]
     PeerVoteDecision(MemberId),
-    /// `ADM-34` Two decisions approved in one ballot, or one both approved and rejected: the first
-    /// stands.
+    /// `ADM-34` Two decisions approved in one ballot, or one decision both approved and rejected:
+    /// the first vote stands.
     #[error("ADM-34: {0} voted twice in one ballot")]
     PeerTwoVotes(MemberId),
     /// `ADM-35` A vote of another electorate serial, or of a ballot far ahead.
     #[error("ADM-35: vote of {voter} at serial {got}, ballot {ballot}; serial {want} is next")]
     PeerSlot {
-        /// Whose.
+        /// Whose vote it is.
         voter: MemberId,
         /// Its serial.
         got: u64,
         /// Its ballot.
         ballot: u32,
-        /// Our serial.
+        /// The serial expected here.
         want: u64,
     },
     /// A message that only the other side sends.
     #[error("ADM-01: {0} sent what only a contact sends")]
     PeerOutOfTurn(NodeId),
-    /// An answer for another request than ours.
+    /// An answer about a request that is not ours.
     #[error("ADM-14: {0} answered another request")]
     PeerOtherRequest(NodeId),
     /// A founder's admission has no end.
     #[error("a founder's admission does not run out: there is nothing to renew")]
     LocalEndless,
-    /// We have no vote.
+    /// This member has no vote.
     #[error("this member has no vote")]
     LocalNotVoter,
     /// No open request or proposal has that name.
     #[error("no open request or proposal has that name")]
     LocalUnknown,
-    /// We voted on it, and only a no can be changed.
+    /// This member has voted on it, and only a no on a request can be changed.
     #[error("voted already: a yes stands, and so does a word on a proposal")]
     LocalVotedAlready,
     /// The voters have said no to that since their last decision.
@@ -138,7 +138,7 @@ pub enum AdmissionError {
     /// We have not been told the time yet.
     #[error("no clock yet")]
     LocalNoClock,
-    /// The member named is none.
+    /// The member named is not one.
     #[error("{0} is no member")]
     LocalNotMember(MemberId),
     /// What we proposed or asked for would not stand.
@@ -147,7 +147,7 @@ pub enum AdmissionError {
     /// Our request or certificate cannot be made.
     #[error("own request")]
     LocalRequest(#[source] RequestError),
-    /// The CSR handed in here is none, or asks for what cannot be.
+    /// The bytes handed in here are no CSR, or it asks for what cannot be.
     #[error("CSR")]
     LocalCsr(#[source] CsrError),
     /// `ADM-50` The CSR handed in here cannot be granted in this group.
@@ -156,47 +156,47 @@ pub enum AdmissionError {
     /// Stored bytes are damaged.
     #[error("stored admission state under {0} is damaged")]
     LocalCorrupt(&'static str),
-    /// `ADM-41` to `ADM-46` A signer's message that is not its to say, or not now.
+    /// `ADM-41` to `ADM-46` A signer's message that it may not send, or not now.
     #[error("ADM-41: a message of {0} in a signing session: {1}")]
     PeerSigner(MemberId, &'static str),
-    /// `ADM-57` A certificate said to be the authority's is of another request, or of a group
-    /// without an authority.
+    /// `ADM-57` A certificate passed on as the authority's is of another request, or the group has
+    /// no authority.
     #[error(
         "ADM-57: a certificate that is not what it is said to be: of another request, or of a group without an authority"
     )]
     PeerNotGranted,
-    /// `ADM-58` What an authority is said to have dealt is not, or not so.
+    /// `ADM-58` Shares passed on as dealt by an authority were not dealt by it, or not in this way.
     #[error("ADM-58: shares dealt: {0}")]
     PeerDealt(&'static str),
     /// `ADM-59` A node of the authority speaks too often; not heard.
     #[error("ADM-59: the authority's node {0} speaks too often")]
     PeerAuthorityTooMuch(NodeId),
-    /// `ADM-60` A member handed in what no entry would take: nothing is told.
+    /// `ADM-60` A member handed in a request that no entry would take: nothing is told.
     #[error("ADM-60: what {0} handed in does not stand")]
     PeerGrant(NodeId, #[source] EntryError),
-    /// `ADM-61` A member handed in what is not of now.
+    /// `ADM-61` A member handed in a request whose times do not fit now.
     #[error("ADM-61: what {0} handed in: {1}")]
     PeerGrantTime(NodeId, &'static str),
-    /// `ADM-63` All places for requests that wait for the authority's person are taken: all, or
-    /// this member's.
+    /// `ADM-63` No room for another request that waits for the authority's person: in all, or from
+    /// this member.
     #[error("ADM-63: too many requests wait for a person ({all} in all, {one} from {0})", all = crate::PETITIONS_MAX, one = crate::CONTACT_REQUESTS_MAX)]
     PeerPetitions(NodeId),
-    /// `ADM-64` A heartbeat that counts for nothing.
+    /// `ADM-64` A heartbeat that does not count.
     #[error("ADM-64: heartbeat of {0}: {1}")]
     PeerBeat(MemberId, &'static str),
-    /// `ADM-65`, `ADM-66` An authority is asked to deal what it may not.
+    /// `ADM-65`, `ADM-66` An authority is asked for a deal that it may not make.
     #[error("ADM-65: {0} asks for shares: {1}")]
     PeerDeal(MemberId, &'static str),
     /// `ADM-69` A member speaks too often to its authority; not answered.
     #[error("ADM-69: member {0} speaks too often")]
     PeerTooMuch(NodeId),
-    /// What makes a process an authority cannot be made, or read, or is another group's.
+    /// The office of an authority cannot be made or read, or belongs to another group.
     #[error("office of an authority: {0}")]
     LocalOffice(&'static str),
-    /// `ADM-62` A record of the log is none, or comes too late.
+    /// `ADM-62` A log record that cannot be read, or comes too late.
     #[error("ADM-62: a record of the authority's log: {0}")]
     LocalRecord(&'static str),
-    /// `ADM-80` Others speak for this authority too, and it is to run without the log that they
+    /// `ADM-80` Others speak for this authority too, and it was started without the log that they
     /// share.
     #[error(
         "ADM-80: the charter names {0} replicas of this authority: without a log that they share, two certificates could be issued for \
@@ -214,10 +214,11 @@ pub enum AdmissionError {
     /// An authority has no room for more certificates.
     #[error("the authority has no room: records on their way through the log, or certificates issued")]
     LocalFull,
-    /// `ADM-48` A revocation list that is none, or that the group's key has not signed.
+    /// `ADM-48` Bytes that are no revocation list, or one that the group's key has not signed.
     #[error("ADM-48: the revocation list of {0}")]
     PeerRevocations(MemberId, #[source] RevocationError),
-    /// `ADM-48` A revocation list that is not what our transcript says, or not yet.
+    /// `ADM-48` A revocation list that differs from what our transcript says, or that comes too
+    /// early.
     #[error("ADM-48: the revocation list of {0} is not what the transcript says")]
     PeerRevocationsAhead(MemberId),
 }

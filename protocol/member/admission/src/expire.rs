@@ -1,4 +1,4 @@
-//! Certificates that ran out: some member has to say so in the transcript, and one is enough.
+//! Certificates that ran out: one member has to say so in the transcript.
 //!
 //! Each waits its turn after it noticed, by its place among the members, so that normally the first
 //! speaks alone; a second entry for the same end does no harm.
@@ -9,7 +9,7 @@ use folkmoot_base::UnixTime;
 
 /// Seconds between one member's turn and the next one's.
 const TURN_SECONDS: u64 = 2;
-/// Turns are counted to here, then all the rest speak together.
+/// Turns are counted up to here; all members after that speak together.
 const TURNS_MAX: u64 = 30;
 /// Seconds after which an entry that did not come back is made again.
 const AGAIN_SECONDS: u64 = 30;
@@ -41,7 +41,7 @@ impl Admission {
             }
             *due = UnixTime(time.0.saturating_add(AGAIN_SECONDS));
             room = room.saturating_sub(1);
-            // No later than it must be: whoever has a slower clock takes it so much sooner.
+            // No later than necessary: anyone with a slower clock takes it that much sooner.
             let over = UnixTime(end.0.saturating_add(1));
             match call.transcript.make_expire(member, admission, over, call.identity) {
                 Ok(entry) => self.out.push_back(Output::Entry(entry)),

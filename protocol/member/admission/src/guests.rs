@@ -5,7 +5,7 @@ use core::time::Duration;
 use folkmoot_base::{Instant, NodeId, limits};
 use std::collections::BTreeMap;
 
-/// Frames of a guest.
+/// How many frames a guest may send.
 const HEARD: Allowance = Allowance { burst: 8, refill: Duration::from_millis(250) };
 
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! One door: request, votes, certificate, entry; expulsion and the other decisions of the voters
-//! too.
+//! Admission: request, votes, certificate, entry. Expulsion and the other decisions of the voters
+//! are here too.
 //!
 //! ```text
 //! stranger                contact                      voters (contact among them)
@@ -9,16 +9,16 @@
 //!     '--Certificate----->   '--Entry (Admit)--> ordered for all: the roster has the stranger
 //! ```
 //! Promises: nobody is admitted or expelled here, only proposed: the transcript judges. A vote is
-//! persisted before it is sent, and a voter approves at most one decision for each electorate
-//! serial and ballot, restarts included. What is lost is sent again until the matter is closed, by
-//! whoever holds it, so no crash, split or change of contact strands a request. Bounds:
+//! persisted before it is sent. A voter approves at most one decision for each electorate serial
+//! and ballot, restarts included. Whoever holds something unfinished sends it again until the
+//! matter is closed, so no crash, split or change of contact strands a request. Bounds:
 //! [`limits::REQUESTS_MAX`](folkmoot_base::limits::REQUESTS_MAX) open requests (the newest is
 //! refused when full), [`CONTACT_REQUESTS_MAX`] of them through one contact, one for each key;
 //! [`PROPOSALS_MAX`] proposals, [`MEMBER_PROPOSALS_MAX`] of them by one member; [`BALLOTS_MAX`]
-//! ballots of one serial; each request and proposal for the charter's `request_hours`.
-//! Relies on: members' messages in one order is convenient, not needed; senders authenticated by
-//! link and ring. Source: facts of Saxena, Tsudik, Yi (2003), plain signatures, decentralised,
-//! fixed threshold. Departures: docs/protocol/admission.md.
+//! ballots of one serial; each request and proposal for the charter's `request_hours`. Relies on:
+//! senders authenticated by link and ring. One order of members' messages is convenient, not
+//! needed. Source: facts of Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed
+//! threshold. Departures: docs/protocol/admission.md.
 
 mod allowance;
 mod applicant;
@@ -81,8 +81,8 @@ pub struct Config {
     pub resend_max: Duration,
     /// How often a member tells the charter's authority that it is here.
     pub heartbeat: Duration,
-    /// Whether an authority's records go through a log that its replicas share; else it takes its
-    /// own at once.
+    /// Whether an authority's records go through a log that its replicas share. Otherwise it takes
+    /// its own at once.
     pub replicated: bool,
     /// By how much clocks may differ, in seconds (T7).
     pub skew_seconds: u64,
@@ -115,7 +115,7 @@ pub enum Input {
     },
     /// An open message to the members.
     Open {
-        /// By whom, by the word of its node.
+        /// By whom, as its node says.
         sender: MemberId,
         /// What.
         payload: Bytes,
@@ -128,8 +128,8 @@ pub enum Input {
     LinkUp(NodeId),
     /// It went down.
     LinkDown(NodeId),
-    /// View, notice or configuration changed: someone may be here who missed something. Sent again
-    /// soon.
+    /// View, notice or configuration changed: someone may be here who missed something. What is
+    /// unfinished is sent again soon.
     Regrouped,
     /// The transcript took an entry; the transcript handed in holds it.
     Appended(Appended),
@@ -137,8 +137,8 @@ pub enum Input {
     Present(u32),
     /// A person speaks. Not for applicants.
     Command(Command),
-    /// A record has its place in the log that an authority's replicas share, ours or another's. For
-    /// an [`Authority`] alone.
+    /// A record, ours or another replica's, has its place in the log that an authority's replicas
+    /// share. For an [`Authority`] alone.
     Logged(Bytes),
 }
 
@@ -156,11 +156,11 @@ pub enum Command {
     Expel(MemberId),
     /// Propose a decision, and approve it if this member has a vote.
     Propose(Decision),
-    /// Ask for admission for the holder of this CSR (PKCS#10, DER or PEM), who is not here. No vote
-    /// on it: that is another command.
+    /// Ask for admission for the holder of this CSR (PKCS#10, DER or PEM), who is not here. This
+    /// does not vote on it: that is another command.
     Submit(Bytes),
-    /// Ask for a new certificate for this member itself, before the present one ends. No vote on
-    /// it: that is another command.
+    /// Ask for a new certificate for this member itself, before the present one ends. This does not
+    /// vote on it: that is another command.
     Renew,
 }
 
@@ -182,7 +182,7 @@ pub enum Output {
     Entry(Bytes),
     /// Tell the application.
     Event(Event),
-    /// Have this record ordered in the log that an authority's replicas share, to come back as
+    /// Have this record ordered in the log that an authority's replicas share. It comes back as
     /// [`Input::Logged`]. By an [`Authority`] alone.
     Log(Bytes),
     /// A line for the log.
@@ -198,12 +198,12 @@ pub enum Closed {
     Rejected,
     /// Time is up.
     Expired,
-    /// Its sender asks for something else now, or the charter changed, or another decision made it
+    /// Its sender asks for something else now, the charter changed, or another decision made it
     /// pointless.
     Overtaken,
 }
 
-/// What people hear of.
+/// What people are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A stranger asks for admission: vote with [`Command::Vote`].
@@ -255,7 +255,7 @@ pub enum Event {
         /// Approving votes needed, at the least.
         need: usize,
     },
-    /// A member was proven to lie while several made one share or signature: it is not chosen
+    /// A member was proven to lie while several made one share or signature. It is not chosen
     /// again.
     SignerLied {
         /// Who.

@@ -1,4 +1,4 @@
-//! Bytes of the admission layer.
+//! The bytes of the admission layer.
 //!
 //! ```text
 //! guest   -> contact   Request       "certify me so" (CMS by the guest)             over the guest's link
@@ -29,31 +29,31 @@ pub const ADMISSION_BYTES_MAX: usize = limits::LONG_FRAME_BYTES_MAX - 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Reason {
-    /// Voters have not said enough yes.
+    /// Not enough voters have said yes.
     AwaitingVotes = 1,
-    /// So many said no that there cannot be enough yes.
+    /// So many voters said no that there cannot be enough yes.
     Rejected = 2,
     /// For another group, or under another version of the charter: ask again under the present one.
     Stale = 3,
     /// Too many requests are open; try later.
     Full = 4,
-    /// The term asked for has not begun, is over, or a vote ran out.
+    /// The term asked for has not begun or is over, or a vote ran out.
     Term = 5,
     /// The certificate's votes do not stand; ask for the votes again.
     Votes = 6,
-    /// So many objected that this request is refused for good; who wants to, asks anew.
+    /// So many objected that this request is refused for good. The guest may send a new one.
     Objected = 7,
-    /// The charter admits by its list, and that does not have the guest.
+    /// The charter admits by its list, and the guest is not on it.
     NotListed = 8,
-    /// It is granted as far as the members go; the charter's authority has not signed yet, or
-    /// cannot be reached.
+    /// The members have done their part; the charter's authority has not signed yet, or cannot be
+    /// reached.
     AwaitingAuthority = 9,
-    /// As many as could sign have left with shares of the group's key: until there are new shares,
-    /// nobody is admitted by it (`TRN-53`).
+    /// As many holders as could sign have left with shares of the group's key. Until there are new
+    /// shares, nobody is admitted by it (`TRN-53`).
     SharesStale = 10,
 }
 
-/// Guest and contact.
+/// What guest and contact say to each other.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum GuestMessage {
@@ -102,7 +102,7 @@ pub enum GuestMessage {
     Multi {
         /// Which request.
         request: Digest,
-        /// Until when it may be counted.
+        /// Until when the signature counts.
         expires: UnixTime,
         /// The multisignature, which names its signers.
         signature: Blob,
@@ -111,7 +111,7 @@ pub enum GuestMessage {
     },
 }
 
-/// The key of one who signed: its digest is the signer's name.
+/// The key of a signer: its digest is the signer's name.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct SignerKey {
     /// The SPKI.
@@ -128,7 +128,7 @@ pub struct KeyedVote {
     pub spki: Blob,
 }
 
-/// Member to members, in order, readable by all nodes.
+/// What a member says to the members: in order, readable by all nodes.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum OpenMessage {
@@ -167,8 +167,8 @@ pub enum OpenMessage {
     /// The list of certificates that hold no more.
     #[tls_codec(discriminant = 6)]
     Revocations {
-        /// X.509 CRL, signed by the group's key or its authority's; empty: the sender has none, and
-        /// asks.
+        /// X.509 CRL, signed by the group's key or its authority's. Empty if the sender has none
+        /// and asks for one.
         der: Blob,
     },
     /// A certificate that the charter's authority has signed.

@@ -1,10 +1,10 @@
-//! When something is said again: pauses that double.
+//! When a message is sent again: after pauses that double.
 
 use crate::Config;
 use core::time::Duration;
 use folkmoot_base::{Entropy, Instant, draw};
 
-/// How long an entry that was handed over is given to come back in order before it is made again.
+/// How long an entry that was handed over may take to come back in order before it is made again.
 pub(crate) const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
 
 /// When to speak again.
@@ -39,8 +39,8 @@ impl Pause {
         now_due
     }
 
-    /// Sets the timer if there is anything to wait for: the pause and up to a quarter more, so that
-    /// members spread.
+    /// Sets the timer if there is anything to wait for: to the pause and up to a quarter more, so
+    /// that members do not all speak at once.
     pub(crate) fn arrange(&mut self, now: Instant, busy: bool, config: &Config, entropy: &mut dyn Entropy) {
         if !busy {
             self.due = None;

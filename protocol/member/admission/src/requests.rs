@@ -1,5 +1,5 @@
-//! Open requests and the votes on them. One for each key; bounded; each closes at a time known from
-//! its arrival.
+//! Open requests and the votes on them: one for each key, boundedly many. Each closes at a time
+//! known from its arrival.
 
 use crate::guests::Guests;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
@@ -7,7 +7,7 @@ use folkmoot_base::{Digest, Instant, MemberId, UnixTime, limits};
 use folkmoot_identity::{Motion, Request, Roster, Verdict, Vote};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Open requests beyond which a contact has its share only.
+/// Beyond so many open requests, each contact has only its share of the rest.
 const FREE_REQUESTS: usize = limits::REQUESTS_MAX / 2;
 
 /// One open request.
@@ -21,7 +21,7 @@ pub(crate) struct Open {
     pub(crate) came: Instant,
     pub(crate) expires: UnixTime,
     pub(crate) votes: BTreeMap<MemberId, Vote>,
-    /// By CSR, and handed in here, or our own renewal: nobody but us enters the admission.
+    /// By CSR and handed in here, or our own renewal: nobody but us enters the admission.
     pub(crate) sponsored: bool,
     /// When we last handed over its entry.
     pub(crate) entered: Option<Instant>,
@@ -30,7 +30,7 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// One that nobody has voted on, at the desk of `me`.
+    /// A request that nobody has voted on, at the desk of `me`.
     pub(crate) fn new(
         request: Request,
         motion: Motion,
@@ -44,9 +44,9 @@ impl Open {
         Self { request, motion, contact, came, expires, votes: BTreeMap::new(), sponsored, entered, failed }
     }
 
-    /// Whether what it waits for is ours to bring: its guest is at our door, its CSR was handed in
-    /// here, or it is our own. A member's own request is nobody else's, though its link from when
-    /// it was a guest be up yet.
+    /// Whether we bring what the request waits for: its guest is linked here, its CSR was handed in
+    /// here, or it is our own. A member's own request is nobody else's, even if the link that it
+    /// had as a guest is still up.
     pub(crate) fn is_ours(&self, guests: &Guests) -> bool {
         let of_member = self.contact == self.request.member();
         self.sponsored || (!of_member && guests.is_linked(&self.request.member().node()))
@@ -71,13 +71,13 @@ impl Open {
         roster.admission_need(&self.approvers(roster))
     }
 
-    /// No more approving votes than admit, the first listed voter's first; `None` while they do
-    /// not.
+    /// No more approving votes than admit, in the order of the listed voters; `None` while there
+    /// are too few.
     pub(crate) fn enough<'a>(&'a self, roster: &'a Roster) -> Option<Vec<&'a Vote>> {
         self.enough_of(roster, |_| true)
     }
 
-    /// The same, of the votes that are `fit`.
+    /// The same, counting only the votes that are `fit`.
     pub(crate) fn enough_of<'a>(
         &'a self,
         roster: &'a Roster,
@@ -108,14 +108,14 @@ impl Open {
         no.filter(|vote| roster.may_vote(&vote.voter())).collect()
     }
 
-    /// `ADM-21`: whether so many object that the charter has the request refused for good.
+    /// `ADM-21`: whether so many object that, by the charter, the request is refused for good.
     pub(crate) fn is_objected(&self, roster: &Roster) -> bool {
         let most = roster.charter().policies().objections.and_then(|most| usize::try_from(most).ok());
         most.is_some_and(|most| self.objections(roster).len() >= most)
     }
 
-    /// What the charter's rule on admissions has of these votes, part by part; `None` if there is
-    /// no rule.
+    /// What these votes count for in the charter's rule on admissions, part by part; `None` if
+    /// there is no rule.
     pub(crate) fn tally(&self, roster: &Roster) -> Option<String> {
         let policies = roster.charter().policies();
         policies.admit.as_ref().map(|rule| rule.tally(&self.approvers(roster), &policies.roles))
@@ -164,9 +164,9 @@ impl Requests {
         self.open.get(self.by_member.get(member)?)
     }
 
-    /// `ADM-07`: whether there is room for one more, by this contact, of this key. Half of the
-    /// places go to whoever comes; the other half is shared out among the members, so that a flood
-    /// at some doors leaves every other one open.
+    /// `ADM-07`: whether there is room for one more request, by this contact, of this key. Half of
+    /// the room is free for all. The other half is shared out among the members, so that a flood at
+    /// some contacts leaves every other contact open.
     pub(crate) fn room(
         &self,
         contact: &MemberId,
@@ -199,7 +199,7 @@ impl Requests {
         Some(open)
     }
 
-    /// Takes those out for which `gone` holds.
+    /// Takes out those for which `gone` holds.
     pub(crate) fn take(&mut self, gone: impl Fn(&Open) -> bool) -> Vec<Open> {
         let which: Vec<Digest> =
             self.open.iter().filter(|(_, open)| gone(open)).map(|(digest, _)| *digest).collect();

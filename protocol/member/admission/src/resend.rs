@@ -1,8 +1,9 @@
-//! Saying it again: own votes, own proposals, and requests held for them, until the matter is
+//! Sending again: own votes, own proposals, and the requests that they concern, until the matter is
 //! closed.
 //!
-//! Every message here may be heard twice without harm, so what is unfinished is simply sent again,
-//! at pauses that double, and at once after the membership changed. Nothing unfinished: no timer.
+//! Every message here may be heard twice without harm. So whatever is unfinished is sent again, at
+//! pauses that double, and at once after the membership changed. If nothing is unfinished, no timer
+//! runs.
 
 use crate::Output;
 use crate::desk::{Admission, Call};

@@ -1,18 +1,17 @@
-//! A threshold that follows the group's size: its updates are proposed and approved by the members'
-//! programs, no person asked.
+//! A threshold that follows the group's size: the members' programs propose and approve its
+//! updates; no person is asked.
 //!
-//! The charter that everybody signed says when an update is due and to what, so there is nothing to
-//! judge; what counts is the quorum of voters that saw the size. Each voter waits its turn before
-//! it proposes, so that normally the first speaks alone.
+//! The charter, which everybody signed, says when an update is due and to what, so there is nothing
+//! to judge. A quorum of voters must have seen the size. Each voter waits its turn before it
+//! proposes, so that normally only the first speaks.
 
 use crate::ballots::is_update;
 use crate::desk::{Admission, Call};
 use folkmoot_base::UnixTime;
 
-/// Seconds between one voter's turn and the next one's, and until a proposal that closed is made
-/// again.
+/// Seconds between one voter's turn and the next one's, and before a closed proposal is made again.
 const TURN_SECONDS: u64 = 2;
-/// Turns are counted to here, then all the rest speak together.
+/// Turns are counted up to here; all voters after that speak together.
 const TURNS_MAX: u64 = 30;
 
 impl Admission {
@@ -37,7 +36,7 @@ impl Admission {
         }
     }
 
-    /// `ADM-37`: approves every update that is due, by whomever it was proposed.
+    /// `ADM-37`: approves every update that is due, whoever proposed it.
     pub(crate) fn approve_updates(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         if !roster.may_vote(&call.identity.member()) {

@@ -20,8 +20,8 @@ use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
 use folkmoot_identity::{BuildError, Csr, EntryError, Gmc, GmcBody, Mode, Request, Roster, Scheme, Vote};
 
-/// `ADM-50`, `ADM-51`: a CSR can be granted in this group, and was neither granted nor refused for
-/// good before.
+/// `ADM-50`, `ADM-51`: whether a CSR can be granted in this group, and was neither granted nor
+/// refused for good before.
 pub(crate) fn check_csr(roster: &Roster, request: &Request) -> Result<(), AdmissionError> {
     let Some(csr) = request.csr() else { return Ok(()) };
     let member = csr.member();
@@ -62,7 +62,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Another member handed it in first. Should that one be gone, we bring it.
+    /// Another member handed it in first. If that one is gone, we bring it.
     fn sponsor_too(&mut self, digest: &Digest) {
         let Some(open) = self.requests.get_mut(digest).filter(|open| !open.sponsored) else { return };
         open.sponsored = true;
@@ -98,8 +98,8 @@ impl Admission {
         Ok(())
     }
 
-    /// The certificate of a request that is ours to bring, once it is granted: as it was issued, or
-    /// as we sign it ourselves for our renewal.
+    /// The certificate of a granted request that is ours to bring: as it was issued or, for our own
+    /// renewal, as we sign it.
     fn finished(&self, call: &Call<'_>, digest: &Digest) -> Option<Bytes> {
         let open = self.requests.get(digest).filter(|open| open.sponsored)?;
         if let Some(issued) = self.signers.issued.get(digest) {
@@ -120,7 +120,7 @@ impl Admission {
         made.ok().map(|gmc| gmc.der().clone())
     }
 
-    /// `ADM-52`: has the certificate that was granted ordered, until the transcript has it.
+    /// `ADM-52`: has the granted certificate ordered until the transcript has it.
     pub(crate) fn enter_sponsored(&mut self, call: &Call<'_>, digest: &Digest) {
         let Some(certificate) = self.finished(call, digest) else { return };
         let Some(open) = self.requests.get_mut(digest).filter(|open| open.sponsored) else { return };
@@ -135,7 +135,7 @@ impl Admission {
                 self.trace(format!("entry to admit {member} {how} handed over"));
                 self.out.push_back(Output::Entry(entry));
             }
-            // Entered by another sponsor meanwhile.
+            // Another sponsor has entered it meanwhile.
             Err(BuildError::Refused(EntryError::PeerUsed(_))) => {}
             Err(error) => {
                 self.trace(format!("admission of {member} {how} not entered: {error}"));
@@ -144,9 +144,9 @@ impl Admission {
         }
     }
 
-    /// Where an authority signs, its certificate for a request is one for good: one that does not
-    /// stand, nor a while later when entries on their way have come, never will. Our own renewal is
-    /// then asked for anew, as a guest asks; by a CSR nothing more can come.
+    /// If an authority signs, it gives a request one certificate for good. If that does not stand,
+    /// nor a while later when entries on their way have come, it never will. Our own renewal is
+    /// then asked for again, as a guest asks. For a CSR nothing more can come.
     fn give_up(&mut self, call: &Call<'_>, digest: &Digest) {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
         let Some(open) = self.requests.get_mut(digest).filter(|_| central) else { return };

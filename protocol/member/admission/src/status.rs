@@ -15,11 +15,11 @@ pub struct RequestStatus {
     pub request: Digest,
     /// Who asks.
     pub member: MemberId,
-    /// By which name.
+    /// The name that the stranger asks for.
     pub name: String,
     /// The member who brought it.
     pub contact: MemberId,
-    /// Who handed in the CSR, if it is by one: its holder is not here.
+    /// Who handed in the CSR, if the request is by CSR: its holder is not here.
     pub sponsor: Option<MemberId>,
     /// When it closes by itself.
     pub expires: UnixTime,
@@ -31,17 +31,17 @@ pub struct RequestStatus {
     pub approved: Vec<MemberId>,
     /// Who said no.
     pub rejected: Vec<MemberId>,
-    /// The charter's rule on admissions, with what each part has; `None` if there is none.
+    /// The charter's rule on admissions, and how far each part is met; `None` if there is none.
     pub rule: Option<String>,
     /// The roles that the charter gives this key.
     pub roles: Vec<String>,
     /// The term asked for.
     pub term: (UnixTime, UnixTime),
-    /// Where the members have done their part, and the charter's authority has yet to sign: what it
+    /// If the members have done their part and the charter's authority has yet to sign: what it
     /// said last.
     pub waits: Option<Reason>,
-    /// The voters have granted it, and nobody can sign until they have new shares: as many as could
-    /// have left with old ones.
+    /// The voters have granted it, but nobody can sign until there are new shares: as many as could
+    /// sign have left with old ones.
     pub stale: bool,
 }
 
@@ -72,17 +72,17 @@ pub struct ProposalStatus {
     pub opinion: Option<bool>,
 }
 
-/// How the signing sessions stand, in which several members make one share or one signature.
+/// The state of the signing sessions, in which several members make one share or one signature.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SigningStatus {
     /// How many there are.
     pub open: usize,
-    /// How long the one that moved least recently has stood still.
+    /// How long the session that moved least recently has stood still.
     pub still: Duration,
     /// Whether this member has a share of the sharing in use.
     pub holds: bool,
-    /// Who approves each decision in the ballot that is voted in now, closed ones, too: an approval
-    /// is spent all the same.
+    /// Who approves each decision in the ballot that is voted in now. Closed decisions count too:
+    /// an approval is spent all the same.
     pub approvals: Vec<BTreeSet<MemberId>>,
     /// Whose requests are open, and who is linked with this member.
     pub guests: Vec<MemberId>,
@@ -98,7 +98,7 @@ pub struct Status {
 }
 
 impl Admission {
-    /// How the signing sessions stand.
+    /// The state of the signing sessions.
     pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
         let still = self.signers.sessions.values().map(|session| now.since(session.moved)).max();
         let (roster, sharing) = (transcript.roster(), transcript.roster().sharing());
@@ -113,7 +113,7 @@ impl Admission {
     }
 
     /// The nodes of the charter's authority that are linked here, and when one of them last said
-    /// anything; `None` where the charter has no authority.
+    /// anything; `None` if the charter has no authority.
     pub fn authority(&self, transcript: &Transcript) -> Option<(Vec<NodeId>, Option<Instant>)> {
         let central = transcript.roster().charter().mode() == Mode::Centralised;
         central.then(|| self.central.reached())

@@ -93,7 +93,7 @@ pub(crate) fn delete_proposal(proposal: &Digest) -> Persist {
     Persist::delete(REQUESTS, key(b"p", &[proposal]))
 }
 
-/// An approval has one place for each slot, so that even the disk holds at most one.
+/// There is room for one approval at each slot, so that even the disk holds at most one.
 pub(crate) fn put_decision_vote(decision: &Decision, slot: Slot, vote: &Vote) -> Persist {
     let stored =
         OpenMessage::DecisionVote { decision: decision.clone(), cms: Blob::from(vote.der().to_vec()) };
@@ -116,7 +116,7 @@ pub(crate) fn delete_share(name: &Digest) -> Persist {
     Persist::delete(SHARES, Bytes::copy_from_slice(name))
 }
 
-/// There is one place: the newer takes it.
+/// There is room for one: a newer list takes its place.
 pub(crate) fn put_revocations(list: &RevocationList) -> Persist {
     Persist::put(REVOKED_TABLE, Bytes::from_static(b"list"), list.der().clone())
 }
@@ -162,7 +162,7 @@ fn key(kind: &[u8], parts: &[&[u8]]) -> Bytes {
 }
 
 impl Admission {
-    /// A member's desk as it was left: hand in everything stored, other tables are passed over.
+    /// Restores a member's desk. Hand in everything stored; other tables are passed over.
     ///
     /// # Errors
     /// [`AdmissionError::LocalCorrupt`] names the damaged table.

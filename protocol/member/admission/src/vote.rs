@@ -35,8 +35,8 @@ impl Admission {
         Ok(())
     }
 
-    /// A vote came. Our own comes too, after a restart from an older disk perhaps: it binds us as
-    /// if we remembered.
+    /// A vote came. Our own comes too, perhaps after a restart from an older disk: it binds us as
+    /// if we remembered it.
     pub(crate) fn hear_vote(&mut self, call: &Call<'_>, cms: &[u8]) -> Result<(), AdmissionError> {
         let known = self.requests.iter().flat_map(|open| open.votes.values()).any(|vote| vote.der() == cms);
         if known {
@@ -62,8 +62,9 @@ impl Admission {
         Ok(())
     }
 
-    /// `ADM-27`: a yes by which nobody could be admitted (`TRN-15`, `TRN-18`), or one that is as
-    /// good as over, would be counted with the others, and all of them refused for it.
+    /// `ADM-27`: refuses a yes by which nobody could be admitted (`TRN-15`, `TRN-18`), or that has
+    /// almost run out. It would be counted with the others, and all of them would be refused
+    /// because of it.
     fn check_until(&self, call: &Call<'_>, open: &Open, vote: &Vote) -> Result<(), AdmissionError> {
         let (voter, until, body) = (vote.voter(), vote.content().expires, open.request.body());
         let now = self.clock.unwrap_or_default();
@@ -78,7 +79,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Votes for admission that have run out are counted no more; who gave one may give another.
+    /// Votes for admission that have run out no longer count; their voter may vote again.
     pub(crate) fn drop_late_votes(&mut self, time: UnixTime) {
         for open in self.requests.iter_mut() {
             let late =
@@ -108,9 +109,9 @@ impl Admission {
         }
     }
 
-    /// `ADM-21`: so many object that the request is refused: once the transcript has it, nobody can
-    /// be admitted by it. The contact enters it at once, the others when they would speak again and
-    /// it is still open.
+    /// `ADM-21`: so many object that the request is refused. Once the transcript has the refusal,
+    /// nobody can be admitted by the request. The contact enters it at once; the others enter it
+    /// when they would speak again and the request is still open.
     pub(crate) fn refuse_for_good(&mut self, call: &Call<'_>, digest: &Digest) {
         let roster = call.transcript.roster();
         let Some(open) = self.requests.get(digest).filter(|open| open.is_objected(roster)) else { return };
@@ -121,14 +122,15 @@ impl Admission {
         }
     }
 
-    /// The votes on an open request as they stand alone (CMS, DER): what `openssl cms -verify`
-    /// reads.
+    /// The votes on an open request as they stand alone (CMS, DER), in the form that `openssl cms
+    /// -verify` reads.
     pub fn votes_on(&self, request: &Digest) -> Vec<Vote> {
         self.requests.get(request).map(|open| open.votes.values().cloned().collect()).unwrap_or_default()
     }
 }
 
-/// `ADM-11` to `ADM-13`, `ADM-15`: of a voter, of this group, under this charter, not run out.
+/// `ADM-11` to `ADM-13`, `ADM-15`: the vote is of a voter of this group, under this charter, and
+/// has not run out.
 pub(crate) fn check_frame(
     vote: &Vote,
     call: &Call<'_>,
@@ -157,7 +159,7 @@ pub(crate) fn verdict(approve: bool) -> Verdict {
     if approve { Verdict::Approve } else { Verdict::Reject }
 }
 
-/// Whose votes these are, for status.
+/// Who gave these votes, for status.
 pub(crate) fn voters<'a>(votes: impl Iterator<Item = &'a Vote>, verdict: Verdict) -> Vec<MemberId> {
     votes.filter(|vote| vote.content().verdict == verdict).map(Vote::voter).collect()
 }

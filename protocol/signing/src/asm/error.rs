@@ -1,7 +1,7 @@
 //! Why a key, a list of signers or a multisignature was refused.
 
-/// Why a key, a list of signers or a multisignature was refused. Nobody is named: whose it was is
-/// for the layer that read it to say.
+/// Why a key, a list of signers or a multisignature was refused. Nobody is named: the layer that
+/// read it says whose it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AsmError {
@@ -13,10 +13,10 @@ pub enum AsmError {
     /// signers out of order.
     #[error("not a multisignature")]
     WireSignature,
-    /// Who announced the key has not shown to know its secret, as this member in this group.
+    /// Whoever announced the key has not shown to know its secret, as this member in this group.
     #[error("no proof of possession of the key")]
     PeerProof,
-    /// A signer without a proven key; nobody, too many, one twice; two with one key; keys of
+    /// A signer without a proven key; no signer, too many, or one twice; two with one key; keys of
     /// different groups; keys that cancel out.
     #[error("not a list of signers with proven keys of their own")]
     PeerSigners,

@@ -1,6 +1,6 @@
 //! Multisignatures by the keys that members have already: the P-256 keys that their certificates
-//! name, and that sign by ECDSA elsewhere. Why one key may do both:
-//! docs/decisions/0020-one-key-for-asm.md.
+//! name, and that sign by ECDSA elsewhere. docs/decisions/0020-one-key-for-asm.md says why one key
+//! may do both.
 
 use super::{AsmError, ProvenKey, SecretKey, Signers, Signing};
 use crate::shared::{AnyRun, Outcome, mapped};
@@ -9,13 +9,12 @@ use crate::{Fault, P256, RunId, SigningKey, VerifyingKey};
 impl ProvenKey<P256> {
     /// The key that a member's certificate names, as its key in the group that `context` names (its
     /// GroupId). The member is who the key says: its digest.
-    ///
     /// This checks nothing. **Call it only with a key under which you, or the roster that you took
     /// it from, verified an ECDSA signature over bytes that hold this very key**: a charter, a
-    /// request, a self-signed certificate. A signature over bytes that the key does not stand in
-    /// proves no possession: to such bytes a key can be found afterwards, one made from another's
-    /// included (`rogue.rs` does it). With a key that was only told, what verifies says that the
-    /// pieces fit, and not who signed.
+    /// request, a self-signed certificate. A signature over bytes that do not contain the key
+    /// proves no possession: a key can be found for such bytes afterwards, even one made from
+    /// another's (`rogue.rs` does it). If a key was only announced, a multisignature that verifies
+    /// says that the pieces fit, and not who signed.
     ///
     /// # Errors
     /// [`AsmError::WireKey`] if it is no point, which no `VerifyingKey` is.
@@ -35,7 +34,7 @@ impl SecretKey<P256> {
 }
 
 /// The holder of `key` as a signer among `signers`, for `message` under `label` (which begins with
-/// "folkmoot"); its run comes to [`Outcome::Signature`], an encoded
+/// "folkmoot"). Its run ends in [`Outcome::Signature`], an encoded
 /// [`MultiSignature`](super::MultiSignature).
 ///
 /// # Errors
@@ -52,8 +51,8 @@ pub fn hand(
     Ok(mapped(signing, |signed| Outcome::Signature(signed.encode())))
 }
 
-/// One who hears the run of these signers, names who lies in it, and has what it comes to; without
-/// a message of its own.
+/// A listener to the run of these signers. It names those who lie in it and gets its result, but
+/// sends nothing.
 pub fn watch(run: RunId, signers: Signers<P256>, label: &'static [u8], message: &[u8]) -> AnyRun {
     mapped(Signing::watch(run, signers, label, message), |signed| Outcome::Signature(signed.encode()))
 }

@@ -1,4 +1,4 @@
-//! Keys: drawn, kept, announced with a proof, and of use to others only once the proof is checked.
+//! Keys: drawn, kept, and announced with a proof. Others use them only once the proof is checked.
 
 use super::schnorr::{Nonce, challenge, fits};
 use super::{AsmError, VERSION, take};
@@ -39,8 +39,8 @@ impl<G: PrimeGroup> SecretKey<G> {
     }
 
     /// The public key with proof that its holder, as `member` of the group that `context` names
-    /// (its GroupId), knows the secret. It proves nothing about who `member` is: it has to stand
-    /// where the member's identity key signs it, as in a request.
+    /// (its GroupId), knows the secret. It proves nothing about who `member` is: the member's
+    /// identity key has to sign it, as in a request.
     pub fn announce(
         &self,
         member: MemberId,
@@ -74,7 +74,7 @@ impl<G: PrimeGroup> core::fmt::Debug for SecretKey<G> {
     }
 }
 
-/// A public key and a proof of possession, not yet checked: of no use but to be sent, and checked.
+/// A public key and a proof of possession, not yet checked: it can only be sent, and checked.
 #[derive(Clone, Copy)]
 pub struct KeyAnnouncement<G: PrimeGroup> {
     key: G::Element,
@@ -104,10 +104,10 @@ impl<G: PrimeGroup> KeyAnnouncement<G> {
         Self::read(bytes).ok_or(AsmError::WireKey)
     }
 
-    /// Checks that who announced this knows the secret of the key, as `member` of the group that
-    /// `context` names.
+    /// Checks that whoever announced this knows the secret of the key, as `member` of the group
+    /// that `context` names.
     ///
-    /// `member` is whom the caller knows to have said it, by the signature that it stood under;
+    /// `member` is the member that the caller knows to have said it, by the signature over it;
     /// never a name read beside it.
     ///
     /// # Errors
@@ -144,8 +144,8 @@ impl<G: PrimeGroup> core::fmt::Debug for KeyAnnouncement<G> {
     }
 }
 
-/// A member's public key of whose secret it has proven possession. [`KeyAnnouncement::check`] makes
-/// one; for keys that members have proven already,
+/// A member's public key whose secret it has proven to know. [`KeyAnnouncement::check`] makes one.
+/// For keys that members have proven already there is
 /// [`ProvenKey::of_possession_proven_elsewhere`](ProvenKey#method.of_possession_proven_elsewhere).
 #[derive(Clone, Copy)]
 pub struct ProvenKey<G: PrimeGroup> {

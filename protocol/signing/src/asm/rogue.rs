@@ -1,6 +1,6 @@
-//! What makes an ECDSA signature a proof of possession: that the key stands in what is signed.
-//! Without that, a key made from another's has one, and signs in the other's name; with it, the
-//! same steps come to nothing.
+//! An ECDSA signature proves possession of a key because the key stands in what is signed. Without
+//! that, a key made from another's has such a signature too, and signs in the other's name. With
+//! it, the same steps come to nothing.
 
 use super::schnorr::{Nonce, challenge};
 use super::signature::SIGNATURE_LABEL;
@@ -60,7 +60,7 @@ fn rogue(victim: &VerifyingKey, message: &[u8]) -> (VerifyingKey, Scalar, Signat
 fn asm_12_an_ecdsa_signature_proves_possession_only_of_a_key_that_it_covers() {
     let victim = SigningKey::generate(&mut Count(3 << 40)).verifying_key().clone();
     let (rogue_key, z, signature) = rogue(&victim, b"I have this key");
-    // The secret of y' nobody knows, and yet here is its signature.
+    // Nobody knows the secret of y', and yet here is its signature.
     assert_eq!(rogue_key.verify_raw(b"I have this key", &signature), Ok(()));
     // Taken for a proof of possession, it lets one holder of z sign for both.
     let proven = |key| ProvenKey::of_possession_proven_elsewhere(key, GROUP).unwrap();
@@ -73,8 +73,8 @@ fn asm_12_an_ecdsa_signature_proves_possession_only_of_a_key_that_it_covers() {
     let known = |member: &_| signers.key(member).copied();
     assert_eq!(forged.verify(LABEL, b"admit mallory", known), Ok(()));
     assert_eq!(forged.verify(LABEL, b"admit dora", known), Err(AsmError::PeerSignature));
-    // What is signed here names its key: the bytes are settled after y', and the signature is of
-    // others.
+    // What is signed here names its key: the bytes are settled after y', and the signature is over
+    // other bytes.
     let named = [b"I have this key ".as_slice(), rogue_key.spki_der()].concat();
     assert!(rogue_key.verify_raw(&named, &signature).is_err());
     let (again, _, signature) = rogue(&victim, &named);

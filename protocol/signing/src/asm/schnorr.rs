@@ -1,5 +1,5 @@
-//! Schnorr's three moves (CRYPTO 1989), which both proofs of possession and multisignatures are
-//! made of: R = r·G, c, s = r + c·x.
+//! Schnorr's three moves (CRYPTO 1989), the basis of both proofs of possession and multisignatures:
+//! R = r·G, c, s = r + c·x.
 
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, Secret, draw};
@@ -11,9 +11,9 @@ pub(super) struct Nonce<G: PrimeGroup>(pub(super) Secret<G::Scalar>);
 
 impl<G: PrimeGroup> Nonce<G> {
     /// Draws one: SHA-512 over the secret key, 64 fresh bytes and what it is for. The hash makes
-    /// bad entropy as good as the key's secrecy, as long as it does not repeat for the same use; it
-    /// is no deterministic nonce, which with the others' R unknown would answer two challenges with
-    /// one r.
+    /// bad entropy as good as the key's secrecy, as long as it does not repeat for the same use.
+    /// The nonce is not deterministic: the others' R being unknown, a deterministic one would
+    /// answer two challenges with one r.
     pub(super) fn draw(secret: &G::Scalar, bound: &Digest, entropy: &mut dyn Entropy) -> Self {
         let key = Secret::new(G::encode_scalar(secret));
         loop {

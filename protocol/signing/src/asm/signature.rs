@@ -1,4 +1,4 @@
-//! What a run comes to, and what anybody with the proven keys can check.
+//! The result of a run, and what anybody with the proven keys can check.
 
 use super::schnorr::{challenge, fits};
 use super::{AsmError, ProvenKey, Signers, VERSION, take};
@@ -49,8 +49,8 @@ impl<G: PrimeGroup> MultiSignature<G> {
     }
 
     /// Checks that all the signers signed `message` under `label`: n additions and two
-    /// exponentiations. `key_of` knows the proven keys of the members whose signing counts. How
-    /// many had to sign is the caller's to say.
+    /// exponentiations. `key_of` knows the proven keys of the members whose signatures count. The
+    /// caller decides how many had to sign.
     ///
     /// # Errors
     /// [`AsmError::PeerSigners`], [`AsmError::PeerSignature`].

@@ -12,7 +12,7 @@ pub struct Signers<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Signers<G> {
-    /// Puts the keys in order. Two members with one key are one holder under two names; keys that
+    /// Puts the keys in order. Two members with one key are one holder under two names. Keys that
     /// cancel out sign anything.
     ///
     /// # Errors

@@ -8,16 +8,15 @@ use crate::run::whole_round;
 use crate::{Fault, FaultKind, Incoming, Next, Outgoing, PrimeGroup, Run, RunId};
 use std::collections::BTreeMap;
 
-/// A signer in a run that comes to one [`MultiSignature`], the same at all of them.
+/// A signer in a run that ends in one [`MultiSignature`], the same for all of them.
 ///
-/// The nonce is drawn when the run begins and is in no store; the answer consumes it, and any fault
-/// erases it. A run's messages in private, which it has no use for, are not looked at: not all
-/// signers hear them. One who only watches hears the same messages, says nothing, and comes to the
-/// same end.
+/// The nonce is drawn when the run begins and is in no store. The answer consumes it, and any fault
+/// erases it. A run has no use for private messages and ignores them: not all signers hear them. A
+/// participant that only watches hears the same messages, says nothing, and comes to the same end.
 pub struct Signing<G: PrimeGroup> {
     run: RunId,
-    /// Who signs here; nobody, if this one only watches.
-    hand: Option<(MemberId, Secret<G::Scalar>)>,
+    /// The member that signs here; none if this participant only watches.
+    signer: Option<(MemberId, Secret<G::Scalar>)>,
     signers: Signers<G>,
     subject: Digest,
     state: State<G>,
@@ -55,22 +54,22 @@ impl<G: PrimeGroup> Signing<G> {
         if !signers.key(&me).is_some_and(|proven| key.is_of(proven)) {
             return Err(Fault::of_nobody(FaultKind::LocalSigners));
         }
-        let hand = Some((me, key.secret().clone()));
-        Ok(Self { hand, ..Self::watch(run, signers, label, message) })
+        let signer = Some((me, key.secret().clone()));
+        Ok(Self { signer, ..Self::watch(run, signers, label, message) })
     }
 
-    /// One who hears what `signers` say, checks it, and has the signature at the end; without a
-    /// message or a secret of its own.
+    /// A participant that hears what `signers` say, checks it, and has the signature at the end. It
+    /// has no message and no secret of its own.
     pub fn watch(run: RunId, signers: Signers<G>, label: &'static [u8], message: &[u8]) -> Self {
         let subject = signers.subject(label, message);
-        Self { run, hand: None, signers, subject, state: State::Fresh }
+        Self { run, signer: None, signers, subject, state: State::Fresh }
     }
 
-    /// What `hand` says in the first round if these are its messages in the second. It covers run
-    /// and signer, so that a commitment copied from elsewhere cannot be opened by who copied it.
-    fn commitment(&self, hand: &MemberId, element: &[u8]) -> Digest {
+    /// What `signer` says in the first round if `element` is its message in the second. It covers
+    /// run and signer, so that nobody can open a commitment copied from elsewhere.
+    fn commitment(&self, signer: &MemberId, element: &[u8]) -> Digest {
         let label = b"folkmoot asm commitment v1";
-        digest(&[label, &[0], G::NAME, &[0], &self.run.0, &self.subject, &hand.0, element])
+        digest(&[label, &[0], G::NAME, &[0], &self.run.0, &self.subject, &signer.0, element])
     }
 
     fn hear_commitments(
@@ -78,7 +77,7 @@ impl<G: PrimeGroup> Signing<G> {
         heard: &Incoming,
         nonce: Option<Nonce<G>>,
     ) -> Result<Next<MultiSignature<G>>, Fault> {
-        let commitments = read(heard, |words| words.try_into().ok())?;
+        let commitments = read(heard, |message| message.try_into().ok())?;
         let element = nonce.as_ref().map(|nonce| G::encode(&nonce.element())).unwrap_or_default();
         self.state = State::Shown { nonce, commitments };
         Ok(say(element))
@@ -91,15 +90,15 @@ impl<G: PrimeGroup> Signing<G> {
         commitments: &BTreeMap<MemberId, Digest>,
     ) -> Result<Next<MultiSignature<G>>, Fault> {
         let elements = read(heard, G::decode)?;
-        refuse(FaultKind::PeerReveal, &heard.to_all, |hand, words| {
-            commitments.get(hand) != Some(&self.commitment(hand, words))
+        refuse(FaultKind::PeerReveal, &heard.to_all, |signer, message| {
+            commitments.get(signer) != Some(&self.commitment(signer, message))
         })?;
         // Only signers that share their nonces, or one holder of both, can have committed to the
         // same R_i.
-        let mut hands: BTreeMap<&[u8], Vec<&MemberId>> = BTreeMap::new();
-        heard.to_all.iter().for_each(|(hand, words)| hands.entry(words).or_default().push(hand));
-        refuse(FaultKind::PeerCommitment, &heard.to_all, |_, words| {
-            hands.get(words.as_slice()).is_some_and(|same| same.len() > 1)
+        let mut by_element: BTreeMap<&[u8], Vec<&MemberId>> = BTreeMap::new();
+        heard.to_all.iter().for_each(|(signer, message)| by_element.entry(message).or_default().push(signer));
+        refuse(FaultKind::PeerCommitment, &heard.to_all, |_, message| {
+            by_element.get(message.as_slice()).is_some_and(|same| same.len() > 1)
         })?;
         let sum = elements.values().fold(G::identity(), |sum, element| G::add(&sum, element));
         if sum == G::identity() {
@@ -107,7 +106,7 @@ impl<G: PrimeGroup> Signing<G> {
         }
         let challenge = challenge::<G>(SIGNATURE_LABEL, &self.subject, &sum);
         let answer = nonce
-            .zip(self.hand.as_ref())
+            .zip(self.signer.as_ref())
             .map(|(nonce, (_, secret))| G::encode_scalar(&nonce.answer(challenge, secret.expose())));
         self.state = State::Answered { elements, sum, challenge };
         Ok(say(answer.unwrap_or_default()))
@@ -121,8 +120,8 @@ impl<G: PrimeGroup> Signing<G> {
         challenge: G::Scalar,
     ) -> Result<Next<MultiSignature<G>>, Fault> {
         let answers = read(heard, G::decode_scalar)?;
-        refuse(FaultKind::PeerPart, &answers, |hand, answer| {
-            let parts = elements.get(hand).zip(self.signers.key(hand));
+        refuse(FaultKind::PeerPart, &answers, |signer, answer| {
+            let parts = elements.get(signer).zip(self.signers.key(signer));
             !parts.is_some_and(|(element, key)| fits::<G>(element, &key.key, challenge, *answer))
         })?;
         let answer = answers.values().fold(G::zero(), |all, answer| G::plus(all, *answer));
@@ -134,7 +133,7 @@ impl<G: PrimeGroup> Run for Signing<G> {
     type Done = MultiSignature<G>;
 
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<MultiSignature<G>> {
-        let Some((me, secret)) = &self.hand else {
+        let Some((me, secret)) = &self.signer else {
             self.state = State::Committed { nonce: None };
             return say(Vec::new());
         };
@@ -169,7 +168,7 @@ impl<G: PrimeGroup> Run for Signing<G> {
 
 impl<G: PrimeGroup> core::fmt::Debug for Signing<G> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(out, "Signing({:?}, ..)", self.hand.as_ref().map(|(me, _)| me))
+        write!(out, "Signing({:?}, ..)", self.signer.as_ref().map(|(me, _)| me))
     }
 }
 
@@ -177,21 +176,21 @@ fn say<D>(to_all: Vec<u8>) -> Next<D> {
     Next::Say(Outgoing { to_all, to_each: BTreeMap::new() })
 }
 
-/// Reads everybody's messages in one form; all whose messages are not in it are named.
+/// Reads everybody's messages in one form; all whose messages do not have it are named.
 fn read<T>(heard: &Incoming, form: impl Fn(&[u8]) -> Option<T>) -> Result<BTreeMap<MemberId, T>, Fault> {
-    let words: BTreeMap<MemberId, Option<T>> =
-        heard.to_all.iter().map(|(hand, words)| (*hand, form(words))).collect();
-    refuse(FaultKind::PeerMalformed, &words, |_, word| word.is_none())?;
-    Ok(words.into_iter().filter_map(|(hand, word)| Some((hand, word?))).collect())
+    let messages: BTreeMap<MemberId, Option<T>> =
+        heard.to_all.iter().map(|(signer, message)| (*signer, form(message))).collect();
+    refuse(FaultKind::PeerMalformed, &messages, |_, message| message.is_none())?;
+    Ok(messages.into_iter().filter_map(|(signer, message)| Some((signer, message?))).collect())
 }
 
 /// Ends the run if any signer's message is `bad`; all those signers are named.
 fn refuse<T>(
     kind: FaultKind,
-    words: &BTreeMap<MemberId, T>,
+    messages: &BTreeMap<MemberId, T>,
     bad: impl Fn(&MemberId, &T) -> bool,
 ) -> Result<(), Fault> {
     let culprits: Vec<MemberId> =
-        words.iter().filter(|(hand, word)| bad(hand, word)).map(|(hand, _)| *hand).collect();
+        messages.iter().filter(|(signer, message)| bad(signer, message)).map(|(signer, _)| *signer).collect();
     if culprits.is_empty() { Ok(()) } else { Err(Fault { kind, culprits }) }
 }

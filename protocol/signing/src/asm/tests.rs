@@ -138,7 +138,7 @@ impl Entropy for Count {
 }
 
 /// The three of the vector, their keys announced and checked.
-fn toy_hands() -> Vec<(SecretKey<Toy>, ProvenKey<Toy>)> {
+fn toy_keys() -> Vec<(SecretKey<Toy>, ProvenKey<Toy>)> {
     let known = |x: u8| {
         let secret = SecretKey::<Toy>::decode(&[1, x]).unwrap();
         let member = MemberId([x; 32]);
@@ -152,8 +152,8 @@ fn toy_hands() -> Vec<(SecretKey<Toy>, ProvenKey<Toy>)> {
 
 #[test]
 fn a_whole_run_over_the_toy_group() {
-    let hands = toy_hands();
-    let signers = Signers::new(hands.iter().map(|(_, proven)| *proven).collect()).unwrap();
+    let holders = toy_keys();
+    let signers = Signers::new(holders.iter().map(|(_, proven)| *proven).collect()).unwrap();
     let start = |(number, (secret, proven)): (usize, &(SecretKey<Toy>, ProvenKey<Toy>))| {
         let (run, me) = (RunId([7; 32]), proven.member());
         let mut run =
@@ -161,7 +161,7 @@ fn a_whole_run_over_the_toy_group() {
         let said = run.start(&mut Count((number as u64 + 50) << 32));
         (run, said)
     };
-    let (mut runs, mut said): (Vec<_>, Vec<_>) = hands.iter().enumerate().map(start).unzip();
+    let (mut runs, mut said): (Vec<_>, Vec<_>) = holders.iter().enumerate().map(start).unzip();
     for _ in 0..3 {
         let to_all: BTreeMap<MemberId, Vec<u8>> = said
             .iter()
@@ -174,7 +174,7 @@ fn a_whole_run_over_the_toy_group() {
         let heard = || Incoming { to_all: to_all.clone(), to_me: BTreeMap::new() };
         said = runs.iter_mut().map(|run| run.hear(heard(), &mut Count(0)).unwrap()).collect();
     }
-    let key_of = |member: &MemberId| hands.iter().map(|(_, key)| *key).find(|key| key.member() == *member);
+    let key_of = |member: &MemberId| holders.iter().map(|(_, key)| *key).find(|key| key.member() == *member);
     for said in said {
         let Next::Done(signature) = said else { panic!("three rounds") };
         assert_eq!(signature.verify(b"folkmoot toy v1", b"JOIN_REQ", key_of), Ok(()));

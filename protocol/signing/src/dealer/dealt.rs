@@ -1,10 +1,10 @@
-//! What a deal makes, and what it says in public.
+//! The result of a deal, and what it says in public.
 
 use crate::GroupKey;
 use crate::base::{Digest, MemberId, Secret};
 use crate::run::{Fault, FaultKind};
 
-/// What a deal makes.
+/// The result of a deal.
 #[derive(Debug)]
 pub struct Dealt {
     /// For everybody: the public part of the sharing, encoded ([`crate::shared::facts`]).

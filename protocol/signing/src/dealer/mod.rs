@@ -1,13 +1,13 @@
-//! A dealer, for every scheme whose members hold shares of one key: the door to it is
-//! [`crate::shared`].
+//! A dealer, for every scheme whose members hold shares of one key. [`crate::shared`] makes it
+//! available.
 //!
 //! ```text
 //! draw_secret --> secret --public_key--> the group's key, the same for good
 //!                   '--deal(threshold, holders)--> public part, to all: facts judges it
 //!                                             '--> a share to each, sealed: its holder asks check_share before it keeps it
 //! ```
-//! Who deals knows the key and is trusted with it. It keeps the secret, sealed, and deals it again
-//! for every change of threshold or holders; shares of two deals make nothing together. TS-RSA is
+//! A dealer knows the key and is trusted with it. It keeps the secret, sealed, and deals it again
+//! for every change of threshold or holders. Shares of two deals make nothing together. TS-RSA is
 //! not dealt: it is for study (testing/study).
 
 mod dealt;
@@ -25,9 +25,9 @@ use secret::GroupSecret;
 pub use dealt::{Dealt, SharingFacts};
 pub(crate) use shoup::{facts, sign};
 
-/// Draws the secret that a dealer deals: its one encoding. Shoup's are two safe primes for a
-/// modulus of 2048 bits: found in a second to a minute, deterministic in `entropy`, so it may be
-/// called on a thread of its own.
+/// Draws the secret that a dealer deals, in its one encoding. Shoup's secret is two safe primes for
+/// a modulus of 2048 bits. They are found in a second to a minute, deterministically in `entropy`,
+/// so it may be called on a thread of its own.
 ///
 /// # Errors
 /// [`FaultKind::LocalScheme`] if nobody deals this scheme's keys; [`FaultKind::Again`] if the
@@ -61,10 +61,10 @@ pub fn public_key(scheme: Scheme, secret: &Secret<Vec<u8>>) -> Result<GroupKey, 
     }
 }
 
-/// A fresh sharing of it: the public part, and each holder's share. The same key, a new share-epoch
-/// each time, any threshold: this is how a dealer that keeps the secret re-deals. With a threshold
-/// of one, threshold ECDSA and FROST have one polynomial only, the secret itself: every holder has
-/// the key, and the share-epoch stays.
+/// A fresh sharing of the secret: the public part, and each holder's share. The key stays; the
+/// share-epoch is new each time, the threshold any. This is how a dealer that keeps the secret
+/// deals again. With a threshold of one, threshold ECDSA and FROST have only one polynomial, the
+/// secret itself: every holder has the key, and the share-epoch stays.
 ///
 /// # Errors
 /// [`FaultKind::LocalSecret`] if `secret` is not one of this scheme; [`FaultKind::LocalSigners`]
@@ -84,7 +84,7 @@ pub fn deal(
     }
 }
 
-/// Whether `share` is `holder`'s of the sharing `public`: what a holder checks before it keeps what
+/// Whether `share` is `holder`'s in the sharing `public`. A holder checks this before it keeps what
 /// a dealer sent.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! Shoup's scheme at the door: sharings in which every seat is held, in the order of the holders'
-//! ids, so that a list of holders says who has which number; and of which anybody has seen that
+//! Shoup's scheme as [`crate::shared`] uses it. In these sharings every seat is held, in the order
+//! of the holders' ids, so that a list of holders says who has which number. Anybody can see that
 //! enough shares sign ([`ShoupSharing::check`]).
 
 use super::dealt::{Dealt, SharingFacts, no_secret};
@@ -57,13 +57,13 @@ pub(super) fn fits(public: &[u8], holder: &MemberId, share: &Secret<Vec<u8>>) ->
     Ok(known && share.check(&sharing).is_ok())
 }
 
-/// [`crate::shared::sign`] of this scheme: one round. That the sharing is one that signs, [`facts`]
-/// has seen when it came; that the share is of it, [`fits`]: for each signature anew it would take
-/// a fifth of its time.
+/// [`crate::shared::sign`] of this scheme: one round. [`facts`] has checked that the sharing is one
+/// that signs, and [`fits`] that the share belongs to it, when they came. To check again for each
+/// signature would take a fifth of its time.
 pub(crate) fn sign(
     run: RunId,
     me: MemberId,
-    hands: &[MemberId],
+    signers: &[MemberId],
     (public, share): (&[u8], &Secret<Vec<u8>>),
     message: &[u8],
 ) -> Result<ShoupSign, Fault> {
@@ -73,7 +73,7 @@ pub(crate) fn sign(
     if share.epoch() != sharing.epoch() || sharing.holder(share.seat()) != Some(me) {
         return Err(no_such_share());
     }
-    ShoupSign::new(&sharing, &share, &sorted(hands)?, run, message)
+    ShoupSign::new(&sharing, &share, &sorted(signers)?, run, message)
 }
 
 /// A sharing with every seat held, and its holders, ascending.

@@ -1,5 +1,5 @@
-//! Our entropy for a library that asks in the way of `rand_core` 0.6 (DECISIONS P1: same seed, same
-//! bytes).
+//! Our entropy for a library that asks for it through `rand_core` 0.6 (DECISIONS P1: same seed,
+//! same bytes).
 
 use crate::base::{Entropy, draw};
 use frost_ed25519::rand_core::{CryptoRng, Error, RngCore};

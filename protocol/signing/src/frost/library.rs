@@ -1,6 +1,6 @@
-//! Between our names and the library's: where each signer's share is evaluated, and what the
-//! library's errors mean. Numbers and elements pass by their bytes, for the library stands on an
-//! older generation of the curve's crate.
+//! Translates between our names and the library's: where each signer's share is evaluated, and what
+//! the library's errors mean. Numbers and elements pass as bytes, because the library uses an older
+//! version of the curve's crate.
 
 use super::{FrostShare, FrostSharing};
 use crate::base::{MemberId, Secret};
@@ -51,7 +51,7 @@ fn kind(error: &Error) -> FaultKind {
     }
 }
 
-/// Where the library evaluates `member`'s share: the crate's own place, by its bytes.
+/// Where the library evaluates `member`'s share: our own place for it, by its bytes.
 fn identifier(member: &MemberId) -> Result<Identifier, Error> {
     Identifier::deserialize(&Edwards::encode_scalar(&Edwards::place(member)))
 }

@@ -4,10 +4,10 @@
 //! ```text
 //! crate::sharing over edwards25519 --> FrostSharing, FrostShare --Sign--> 64 bytes, which any Ed25519 verifier takes
 //! ```
-//! [`crate::sharing`] makes the shares, and makes them anew; here they have the form in which
-//! members keep them. The mathematics of signing is the library's (`frost-ed25519`). Ours is what
-//! is said and checked: a message has one form, and all honest signers name the same liars. Rounds
-//! and rules: docs/protocol/signing.md.
+//! [`crate::sharing`] makes and renews the shares; here they have the form in which members keep
+//! them. The library (`frost-ed25519`) does the mathematics of signing. We define what is said and
+//! checked: a message has one form, and all honest signers name the same liars. Rounds and rules:
+//! docs/protocol/signing.md.
 
 mod entropy;
 mod library;

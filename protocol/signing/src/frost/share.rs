@@ -22,8 +22,8 @@ impl FrostShare {
         Self(Share::new(share.holder(), sharing.epoch(), *share.value()))
     }
 
-    /// The share, as [`crate::sharing`] makes new ones of it. `of` is the sharing that it belongs
-    /// to.
+    /// The share in the form from which [`crate::sharing`] makes new ones. `of` is the sharing that
+    /// it belongs to.
     pub fn shared(&self, of: &Sharing<Edwards>) -> Share<Edwards> {
         Share::new(self.holder(), of.epoch(), *self.0.value())
     }
@@ -65,7 +65,7 @@ impl FrostShare {
         Secret::new(out)
     }
 
-    /// Reads what [`Self::encode`] writes. That it fits a sharing is for [`Self::check`] to say.
+    /// Reads what [`Self::encode`] writes. [`Self::check`] says whether it fits a sharing.
     ///
     /// # Errors
     /// [`SigningError::WireShare`].

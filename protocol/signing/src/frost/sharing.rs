@@ -1,4 +1,4 @@
-//! What all know of a key that is held in shares: a sharing over edwards25519, in the form and with
+//! What all know of a key that is held in shares: a sharing over edwards25519, with the form and
 //! the share-epoch that FROST has of its own.
 
 use crate::base::{Digest, MemberId, digest};
@@ -9,8 +9,8 @@ use crate::{Edwards, GroupKey, PrimeGroup, SIGNERS_MAX, SigningError};
 const FORM: u8 = 1;
 
 /// The public side of a shared key: Feldman's commitments to the polynomial, as many as the
-/// threshold, and who holds shares of it. Whatever it says of shares follows from the commitments,
-/// so no two parts of it can disagree.
+/// threshold, and the holders of its shares. Whatever it says of shares follows from the
+/// commitments, so no two parts of it can disagree.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FrostSharing(Sharing<Edwards>);
 

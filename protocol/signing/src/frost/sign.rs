@@ -1,9 +1,9 @@
 //! A signature by exactly as many holders as the threshold (RFC 9591, section 5), over raw bytes: a
-//! TBSCertificate, or what else the caller's format fixes.
+//! TBSCertificate, or whatever else the caller's format fixes.
 //!
-//! Nonces are drawn when the run starts, live in it alone, sign once and are erased before the part
-//! is said; a run that ends without a signature takes them along. They are never written anywhere.
-//! Whoever runs this must not give two runs the same entropy.
+//! Nonces are drawn when the run starts, exist in it alone, sign once, and are erased before the
+//! part is sent. A run that ends without a signature erases them too. They are never written
+//! anywhere. The caller must not give two runs the same entropy.
 
 use super::entropy::Asked;
 use super::library::{Signers, key_package, public_package, verifying_key};
@@ -94,8 +94,8 @@ impl Sign {
         signature.ok_or_else(|| Fault::of_nobody(FaultKind::Unattributable))
     }
 
-    /// The sum of the parts; only if it does not verify are the signers' verifying shares worked
-    /// out and each part held against its own, which names every false one.
+    /// The sum of the parts. Only if it does not verify are the signers' verifying shares computed
+    /// and each part checked against its own, which names every false one.
     fn aggregate(
         &self,
         package: &SigningPackage,
@@ -112,7 +112,7 @@ impl Sign {
 impl Run for Sign {
     type Done = [u8; SIGNATURE_BYTES];
 
-    /// A run that cannot begin says nothing, and why not when it hears the first round.
+    /// A run that cannot begin says nothing. When it hears the first round, it says why.
     fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Self::Done> {
         let (stage, said) = match self.begin(entropy) {
             Ok((nonces, said)) => (Stage::Committed(Box::new(nonces)), said),

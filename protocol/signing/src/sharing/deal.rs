@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 pub type Shares<G> = BTreeMap<MemberId, Share<G>>;
 
 /// Shares `secret` among `holders` so that any `threshold` of the shares determine it. To change
-/// holders or threshold the authority deals the same secret anew: another polynomial, another
+/// holders or threshold, the authority deals the same secret again: another polynomial, another
 /// epoch. The polynomial is erased before this returns.
 ///
 /// # Errors
 /// [`SharingError::LocalHolders`] for no holders, a holder twice, more than 256, or a threshold of
-/// none or of more than there are; also for a secret of zero.
+/// zero or above the number of holders; also for a secret of zero.
 pub fn deal<G: PrimeGroup>(
     secret: &G::Scalar,
     holders: &[MemberId],

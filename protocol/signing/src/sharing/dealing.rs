@@ -8,10 +8,10 @@
 //! accuse   holders  all   dealers whose numbers do not fit   usually none
 //! answer   accused  all   the numbers in dispute             only if somebody is accused
 //! ```
-//! An answer that fits ends the dispute and is used; one that does not names its dealer. Nobody is
-//! named when the answer fits: whether the dealer had sent something else or the accuser lied, only
-//! the two know, and one of the two is a liar, so that the numbers told to all were not a secret to
-//! begin with.
+//! An answer that fits ends the dispute and is used. One that does not fit names its dealer. If the
+//! answer fits, nobody is named: only dealer and accuser know whether the dealer had sent something
+//! else or the accuser lied. One of the two is a liar, so the numbers told to all were not a secret
+//! to begin with.
 
 use super::message::{Kind, Reader, Writer};
 use super::pledge::{Deal, Form, Piece, second_generator};
@@ -24,19 +24,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Who deals what to whom.
 pub(crate) struct Plan<G: PrimeGroup> {
-    /// Digest of all that the participants must agree on before; covered by every commitment and
-    /// proof.
+    /// Digest of all that the participants must agree on before; every commitment and proof covers
+    /// it.
     pub(crate) context: Digest,
     /// Sorted.
     pub(crate) dealers: Vec<MemberId>,
     /// Sorted.
     pub(crate) holders: Vec<MemberId>,
     pub(crate) forms: Vec<Form>,
-    /// What each dealer's first commitment must be, where that is known before; else empty.
+    /// What each dealer's first commitment must be, if that is known before; else empty.
     pub(crate) expected: BTreeMap<MemberId, G::Element>,
 }
 
-/// What a dealing came to: sums over all dealers, one for each form.
+/// The result of a dealing: sums over all dealers, one for each form.
 pub(crate) struct Dealt<G: PrimeGroup> {
     pub(crate) pledges: Vec<Vec<G::Element>>,
     /// At holders.
@@ -68,7 +68,8 @@ pub(crate) struct Dealing<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Dealing<G> {
-    /// `constant`: what this participant's first polynomial is at zero; drawn if none.
+    /// `constant`: the value of this participant's first polynomial at zero; drawn if there is
+    /// none.
     pub(crate) fn new(plan: Plan<G>, me: MemberId, constant: Option<Secret<G::Scalar>>) -> Self {
         Self {
             plan,
@@ -89,17 +90,17 @@ impl<G: PrimeGroup> Dealing<G> {
         let constant = self.constant.take();
         self.deals =
             Deal::draw(&self.plan.forms, constant.as_ref().map(|constant| *constant.expose()), entropy);
-        let mut word = Writer::new(Kind::Open, 0).bytes(&draw::<32>(entropy));
+        let mut writer = Writer::new(Kind::Open, 0).bytes(&draw::<32>(entropy));
         for (form, deal) in self.plan.forms.iter().zip(&self.deals) {
             for commitment in deal.pledge(&self.second) {
-                word = word.element::<G>(&commitment);
+                writer = writer.element::<G>(&commitment);
             }
             if !form.hides() {
                 let proof = Known::<G>::prove(&self.plan.context, &self.me, &deal.constant(), entropy);
-                word = proof.write(word);
+                writer = proof.write(writer);
             }
         }
-        self.opening = word.end();
+        self.opening = writer.end();
         to_all(Writer::new(Kind::Commit, 32).bytes(&self.commit(&self.me, &self.opening)).end())
     }
 
@@ -126,21 +127,21 @@ impl<G: PrimeGroup> Dealing<G> {
             return Outgoing::default();
         }
         let others = self.plan.holders.iter().filter(|holder| **holder != self.me);
-        let to_each = others.map(|holder| (*holder, self.piece_word(Kind::Piece, &[*holder])));
+        let to_each = others.map(|holder| (*holder, self.piece_message(Kind::Piece, &[*holder])));
         Outgoing { to_all: self.opening.clone(), to_each: to_each.collect() }
     }
 
     /// The numbers of `holders`, one after another.
-    fn piece_word(&self, kind: Kind, holders: &[MemberId]) -> Secret<Vec<u8>> {
+    fn piece_message(&self, kind: Kind, holders: &[MemberId]) -> Secret<Vec<u8>> {
         let scalars: usize = self.plan.forms.iter().map(|form| form.scalars()).sum();
         let room = scalars.saturating_mul(G::SCALAR_BYTES).saturating_mul(holders.len());
-        let mut word = Writer::new(kind, room);
+        let mut writer = Writer::new(kind, room);
         for holder in holders {
             for (form, deal) in self.plan.forms.iter().zip(&self.deals) {
-                word = deal.piece(holder).write(*form, word);
+                writer = deal.piece(holder).write(*form, writer);
             }
         }
-        Secret::new(word.end())
+        Secret::new(writer.end())
     }
 
     fn take_openings(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
@@ -156,11 +157,11 @@ impl<G: PrimeGroup> Dealing<G> {
         Ok(Next::Say(if holds { to_all(accuse(&accused)) } else { Outgoing::default() }))
     }
 
-    fn check_opening(&self, dealer: &MemberId, word: &[u8]) -> Result<Vec<Vec<G::Element>>, FaultKind> {
-        if self.commits.get(dealer) != Some(&self.commit(dealer, word)) {
+    fn check_opening(&self, dealer: &MemberId, message: &[u8]) -> Result<Vec<Vec<G::Element>>, FaultKind> {
+        if self.commits.get(dealer) != Some(&self.commit(dealer, message)) {
             return Err(FaultKind::PeerReveal);
         }
-        let (pledges, proofs) = self.read_opening(word).ok_or(FaultKind::PeerMalformed)?;
+        let (pledges, proofs) = self.read_opening(message).ok_or(FaultKind::PeerMalformed)?;
         let known =
             |(public, proof): &(G::Element, Known<G>)| proof.holds(&self.plan.context, dealer, public);
         if !proofs.iter().all(known) {
@@ -174,8 +175,8 @@ impl<G: PrimeGroup> Dealing<G> {
     }
 
     #[allow(clippy::type_complexity, reason = "two lists, named where they are taken apart")]
-    fn read_opening(&self, word: &[u8]) -> Option<(Vec<Vec<G::Element>>, Vec<(G::Element, Known<G>)>)> {
-        let mut reader = Reader::new(word, Kind::Open)?;
+    fn read_opening(&self, message: &[u8]) -> Option<(Vec<Vec<G::Element>>, Vec<(G::Element, Known<G>)>)> {
+        let mut reader = Reader::new(message, Kind::Open)?;
         reader.take(32)?;
         let (mut pledges, mut proofs) = (Vec::new(), Vec::new());
         for form in &self.plan.forms {
@@ -190,14 +191,14 @@ impl<G: PrimeGroup> Dealing<G> {
     }
 
     /// Keeps the pieces that came, and says who is to be accused. The sum is checked first: if it
-    /// fits, so will this participant's share, and who dealt what is of no interest.
+    /// fits, so will this participant's share, and it does not matter who dealt what.
     fn take_pieces(&mut self, heard: &Incoming) -> Vec<MemberId> {
         let mut missing = Vec::new();
         for dealer in &self.plan.dealers {
             let pieces = if *dealer == self.me {
                 Some(self.deals.iter().map(|deal| deal.piece(&self.me)).collect())
             } else {
-                heard.to_me.get(dealer).and_then(|word| self.read_piece(word.expose()))
+                heard.to_me.get(dealer).and_then(|message| self.read_piece(message.expose()))
             };
             match pieces {
                 Some(pieces) => drop(self.pieces.insert(*dealer, pieces)),
@@ -211,8 +212,8 @@ impl<G: PrimeGroup> Dealing<G> {
         self.plan.dealers.iter().filter(wrong).copied().collect()
     }
 
-    fn read_piece(&self, word: &[u8]) -> Option<Vec<Piece<G>>> {
-        let mut reader = Reader::new(word, Kind::Piece)?;
+    fn read_piece(&self, message: &[u8]) -> Option<Vec<Piece<G>>> {
+        let mut reader = Reader::new(message, Kind::Piece)?;
         let pieces = Piece::read_all(&self.plan.forms, &mut reader)?;
         reader.end()?;
         Some(pieces)
@@ -244,11 +245,11 @@ impl<G: PrimeGroup> Dealing<G> {
         if disputed.is_empty() {
             return Ok(Next::Say(Outgoing::default()));
         }
-        Ok(Next::Say(to_all(self.piece_word(Kind::Answer, &disputed).expose().clone())))
+        Ok(Next::Say(to_all(self.piece_message(Kind::Answer, &disputed).expose().clone())))
     }
 
     fn accusers(&self, accused: &MemberId) -> Vec<MemberId> {
-        self.disputes.iter().filter(|(hand, _)| hand == accused).map(|(_, accuser)| *accuser).collect()
+        self.disputes.iter().filter(|(member, _)| member == accused).map(|(_, accuser)| *accuser).collect()
     }
 
     fn take_answers(&mut self, heard: &Incoming) -> Result<Next<Dealt<G>>, Fault> {
@@ -264,9 +265,9 @@ impl<G: PrimeGroup> Dealing<G> {
     fn check_answer(
         &self,
         dealer: &MemberId,
-        word: &[u8],
+        message: &[u8],
     ) -> Result<BTreeMap<MemberId, Vec<Piece<G>>>, FaultKind> {
-        let mut reader = Reader::new(word, Kind::Answer).ok_or(FaultKind::PeerMalformed)?;
+        let mut reader = Reader::new(message, Kind::Answer).ok_or(FaultKind::PeerMalformed)?;
         let mut answers = BTreeMap::new();
         for holder in self.accusers(dealer) {
             let pieces = Piece::read_all(&self.plan.forms, &mut reader).ok_or(FaultKind::PeerMalformed)?;

@@ -10,10 +10,10 @@
 //! verdict   newcomer  all        helpers whose part does not fit
 //! parts''   accused   all        the masked part in dispute             only if a helper was accused
 //! ```
-//! The masked parts add up to the newcomer's share, and each alone is uniformly random. As the
-//! masks are published times the generator, every part can be checked by itself against its
-//! helper's public share, with nothing opened: who sent a false one is named. What a dispute makes
-//! public, one liar of two knew already, as in `dealing`.
+//! The masked parts add up to the newcomer's share, and each alone is uniformly random. The masks
+//! are published times the generator. So every part can be checked by itself against its helper's
+//! public share, with nothing opened, and a helper that sent a false one is named. What a dispute
+//! makes public, one liar of two knew already, as in `dealing`.
 
 use super::message::{Kind, Reader, Writer};
 use super::redistribute::own;
@@ -73,7 +73,7 @@ impl<G: PrimeGroup> Enrol<G> {
         newcomer: MemberId,
     ) -> Result<Self, Fault> {
         let helpers = sorted(helpers)?;
-        let known = |hand: &MemberId| sharing.holders().contains(hand);
+        let known = |member: &MemberId| sharing.holders().contains(member);
         let good = helpers.len() == sharing.threshold() && helpers.iter().all(known);
         if !good || !(known(&me) || me == newcomer) {
             return Err(wrong_signers());
@@ -117,16 +117,16 @@ impl<G: PrimeGroup> Enrol<G> {
 
     /// Draws the masks for the helpers after this one.
     fn draw_masks(&mut self, entropy: &mut dyn Entropy) -> Outgoing {
-        let mut word = Writer::new(Kind::Masks, 0).bytes(&self.context);
+        let mut writer = Writer::new(Kind::Masks, 0).bytes(&self.context);
         let mut to_each = BTreeMap::new();
         let later: Vec<MemberId> = self.after(&self.me).copied().collect();
         for other in later {
             let mask = Secret::new(G::draw(entropy));
-            word = word.element::<G>(&G::raise_generator(mask.expose()));
+            writer = writer.element::<G>(&G::raise_generator(mask.expose()));
             to_each.insert(other, Secret::new(number::<G>(Kind::Mask, &[mask.expose()])));
             self.masks.insert((self.me, other), mask);
         }
-        Outgoing { to_all: word.end(), to_each }
+        Outgoing { to_all: writer.end(), to_each }
     }
 
     fn take_masks(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
@@ -142,7 +142,8 @@ impl<G: PrimeGroup> Enrol<G> {
         let earlier: Vec<MemberId> = self.before(&self.me).copied().collect();
         for other in earlier {
             let pair = (other, self.me);
-            let came = heard.to_me.get(&other).and_then(|word| numbers::<G>(word.expose(), Kind::Mask, 1));
+            let came =
+                heard.to_me.get(&other).and_then(|message| numbers::<G>(message.expose(), Kind::Mask, 1));
             match came.and_then(|came| came.first().copied()).filter(|mask| self.mask_fits(&pair, mask)) {
                 Some(mask) => drop(self.masks.insert(pair, Secret::new(mask))),
                 None => accused.push(other),
@@ -153,8 +154,8 @@ impl<G: PrimeGroup> Enrol<G> {
         Ok(Next::Say(said))
     }
 
-    fn read_masks(&self, helper: &MemberId, word: &[u8]) -> Option<Vec<(Pair, G::Element)>> {
-        let mut reader = Reader::new(word, Kind::Masks)?;
+    fn read_masks(&self, helper: &MemberId, message: &[u8]) -> Option<Vec<(Pair, G::Element)>> {
+        let mut reader = Reader::new(message, Kind::Masks)?;
         if reader.digest()? != self.context {
             return None;
         }
@@ -168,7 +169,7 @@ impl<G: PrimeGroup> Enrol<G> {
         self.public_masks.get(pair) == Some(&G::raise_generator(mask))
     }
 
-    /// This helper's masked part; kept, for it may have to be shown.
+    /// This helper's masked part; kept, because it may have to be shown.
     fn say_part(&mut self) -> Outgoing {
         let Some(part) = &self.part else { return Outgoing::default() };
         let mut sum = *part.expose();
@@ -179,9 +180,9 @@ impl<G: PrimeGroup> Enrol<G> {
                 sum = G::plus(sum, G::minus(*mask.expose()));
             }
         }
-        let word = Secret::new(number::<G>(Kind::Part, &[&sum]));
+        let message = Secret::new(number::<G>(Kind::Part, &[&sum]));
         self.parts.insert(self.me, Secret::new(sum));
-        Outgoing { to_all: Vec::new(), to_each: BTreeMap::from([(self.newcomer, word)]) }
+        Outgoing { to_all: Vec::new(), to_each: BTreeMap::from([(self.newcomer, message)]) }
     }
 
     fn take_parts(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
@@ -218,8 +219,8 @@ impl<G: PrimeGroup> Enrol<G> {
         if self.me != self.newcomer {
             return;
         }
-        for (helper, word) in &heard.to_me {
-            if let Some([part]) = numbers::<G>(word.expose(), Kind::Part, 1).as_deref() {
+        for (helper, message) in &heard.to_me {
+            if let Some([part]) = numbers::<G>(message.expose(), Kind::Part, 1).as_deref() {
                 self.parts.insert(*helper, Secret::new(*part));
             }
         }
@@ -249,7 +250,7 @@ impl<G: PrimeGroup> Enrol<G> {
         Ok(Next::Say(said))
     }
 
-    /// The newcomer adds up; if the sum is not its share, it looks whose part is false.
+    /// The newcomer adds up. If the sum is not its share, it finds out whose part is false.
     fn verdict(&mut self) -> Outgoing {
         if self.me != self.newcomer {
             return Outgoing::default();
@@ -318,9 +319,9 @@ impl<G: PrimeGroup> Enrol<G> {
     }
 
     fn awaited_in(&self, stage: &Stage) -> Vec<MemberId> {
-        let of_disputes = |hand: fn(&Pair) -> MemberId| {
-            let hands: BTreeSet<MemberId> = self.disputes.iter().map(hand).collect();
-            hands.into_iter().collect()
+        let of_disputes = |side: fn(&Pair) -> MemberId| {
+            let members: BTreeSet<MemberId> = self.disputes.iter().map(side).collect();
+            members.into_iter().collect()
         };
         match stage {
             Stage::Masks | Stage::Parts => self.helpers.clone(),

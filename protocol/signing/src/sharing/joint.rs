@@ -1,11 +1,11 @@
-//! Joint sharing without a dealer: every first holder deals a secret of its own, and the sum, which
+//! Joint sharing without a dealer: every first holder deals a secret of its own. Their sum, which
 //! nobody knows, is the group's.
 //!
 //! A rushing participant that saw the others' commitments before it chose its own could bias the
-//! sum or cancel the others' part (Gennaro, Jarecki, Krawczyk, Rabin 1999/2007): so all commit to a
+//! sum or cancel the others' part (Gennaro, Jarecki, Krawczyk, Rabin 1999/2007). So all commit to a
 //! digest first, and prove that they know their own constant term. Each opens exactly `threshold`
-//! commitments, so that nobody can raise the degree. What is left to a liar: not to open, once for
-//! each place it loses; the run is then given up, and the next draws everything anew.
+//! commitments, so that nobody can raise the degree. A liar can still refuse to open, once for each
+//! place that it loses. The run is then given up, and the next draws everything anew.
 
 use super::dealing::{Dealing, Dealt, Plan};
 use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_signers};

@@ -74,7 +74,7 @@ impl Writer {
 
     /// A length, then the ids.
     pub(crate) fn members(self, members: &[MemberId]) -> Self {
-        members.iter().fold(self.length(members.len()), |word, member| word.bytes(&member.0))
+        members.iter().fold(self.length(members.len()), |writer, member| writer.bytes(&member.0))
     }
 
     /// The group's name, so that no group reads another's.
@@ -87,7 +87,7 @@ impl Writer {
     }
 }
 
-/// Reads one message; every step gives none where the bytes are not what it asks for.
+/// Reads one message; every step gives none if the bytes are not what it asks for.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

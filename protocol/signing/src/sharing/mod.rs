@@ -7,7 +7,7 @@
 //! Redistribute  threshold old holders -> any new ones      new shares, new threshold, same secret (Desmedt, Jajodia 1997)
 //! Enrol         threshold holders -> one newcomer          one share more of the same polynomial, nobody's share told
 //! ```
-//! A [`Sharing`] is public and equal at all; a [`Share`] is one holder's secret, bound to its
+//! A [`Sharing`] is public and the same for all. A [`Share`] is one holder's secret, bound to its
 //! sharing's epoch. Shares of different epochs do not go together: every run refuses them, and what
 //! they would give is not the secret.
 
@@ -104,15 +104,15 @@ impl<G: PrimeGroup> Sharing<G> {
         committed::<G>(&self.commitments, G::place(member))
     }
 
-    /// The share-epoch (DECISIONS N3): SHA-256 of a label, the group's name and the commitments.
-    /// Changes with the polynomial, so with every redistribution, and not when a newcomer is given
+    /// The share-epoch (DECISIONS N3): SHA-256 of a label, the group's name and the commitments. It
+    /// changes with the polynomial, so with every redistribution, and not when a newcomer is given
     /// a share of the same polynomial.
     pub fn epoch(&self) -> Digest {
         let commitments: Vec<u8> = self.commitments.iter().flat_map(G::encode).collect();
         digest(&[b"folkmoot share-epoch v1", &[0], G::NAME, &[0], &commitments])
     }
 
-    /// The same sharing with one holder more, who was given its share by [`Enrol`].
+    /// The same sharing with one more holder, which was given its share by [`Enrol`].
     ///
     /// # Errors
     /// [`SharingError::LocalHolders`] if it holds one already or there are too many.
@@ -126,9 +126,10 @@ impl<G: PrimeGroup> Sharing<G> {
     /// The one encoding: `01 10`, group name, commitments, holders, each with its count in two
     /// bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let word = Writer::new(Kind::Sharing, 0).group::<G>().length(self.commitments.len());
-        let word = self.commitments.iter().fold(word, |word, commitment| word.element::<G>(commitment));
-        word.members(&self.holders).end()
+        let writer = Writer::new(Kind::Sharing, 0).group::<G>().length(self.commitments.len());
+        let writer =
+            self.commitments.iter().fold(writer, |writer, commitment| writer.element::<G>(commitment));
+        writer.members(&self.holders).end()
     }
 
     /// Reads what [`Self::encode`] writes.
@@ -185,14 +186,14 @@ pub(crate) fn p256_key(public: &p256::ProjectivePoint) -> Result<VerifyingKey, S
 
 /// Sorts a list of participants and refuses an empty one, one that is too long, and a participant
 /// named twice.
-pub(crate) fn sorted(hands: &[MemberId]) -> Result<Vec<MemberId>, Fault> {
-    let mut hands = hands.to_vec();
-    hands.sort();
-    let twice = hands.windows(2).any(|pair| matches!(pair, [left, right] if left == right));
-    if hands.is_empty() || hands.len() > SIGNERS_MAX || twice {
+pub(crate) fn sorted(participants: &[MemberId]) -> Result<Vec<MemberId>, Fault> {
+    let mut participants = participants.to_vec();
+    participants.sort();
+    let twice = participants.windows(2).any(|pair| matches!(pair, [left, right] if left == right));
+    if participants.is_empty() || participants.len() > SIGNERS_MAX || twice {
         return Err(wrong_signers());
     }
-    Ok(hands)
+    Ok(participants)
 }
 
 pub(crate) fn wrong_signers() -> Fault {
@@ -207,7 +208,7 @@ pub(crate) fn context<G: PrimeGroup>(label: &[u8], parts: &[&[u8]]) -> Digest {
 }
 
 /// A list of participants as [`context`] covers it.
-pub(crate) fn listed(hands: &[MemberId]) -> Vec<u8> {
-    let count = u64::try_from(hands.len()).unwrap_or(u64::MAX).to_be_bytes();
-    count.into_iter().chain(hands.iter().flat_map(|hand| hand.0)).collect()
+pub(crate) fn listed(participants: &[MemberId]) -> Vec<u8> {
+    let count = u64::try_from(participants.len()).unwrap_or(u64::MAX).to_be_bytes();
+    count.into_iter().chain(participants.iter().flat_map(|participant| participant.0)).collect()
 }

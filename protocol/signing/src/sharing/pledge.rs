@@ -1,5 +1,4 @@
-//! What one dealer deals: polynomials, what it commits to in public, and what each holder gets of
-//! them.
+//! What one dealer deals: polynomials, its public commitments to them, and each holder's values.
 
 use super::message::{Reader, Writer};
 use crate::PrimeGroup;
@@ -8,13 +7,13 @@ use crate::polynomial::{Polynomial, committed};
 use sha2::{Digest as _, Sha512};
 use zeroize::Zeroize;
 
-/// The form of one dealt polynomial. The number is how many shares determine it: its degree and
+/// The form of one dealt polynomial. The number is how many shares determine it: its degree plus
 /// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Feldman (1987): each term times the generator. Says the secret times the generator.
+    /// Feldman (1987): each term times the generator. Tells the secret times the generator.
     Open(usize),
-    /// Pedersen (1991): each term under a second generator too. Says nothing of the secret.
+    /// Pedersen (1991): each term under a second generator too. Tells nothing of the secret.
     Hidden(usize),
     /// As `Hidden`, with zero as the secret: no commitment to the constant term, so that nothing
     /// else can be dealt.
@@ -45,7 +44,7 @@ impl Form {
         }
     }
 
-    /// What commitments of this form say of the numbers at `place`.
+    /// What commitments of this form say about the numbers at `place`.
     pub(crate) fn public_at<G: PrimeGroup>(self, pledge: &[G::Element], place: G::Scalar) -> G::Element {
         match (self, pledge) {
             (_, []) => G::identity(),
@@ -55,8 +54,8 @@ impl Form {
     }
 }
 
-/// A second generator: the first candidate of a hash that is an element, so that nobody knows it
-/// times the first.
+/// A second generator: the first candidate of a hash that is an element, so that nobody knows its
+/// logarithm to the first.
 pub(crate) fn second_generator<G: PrimeGroup>() -> G::Element {
     let mut count = 0_u64;
     loop {
@@ -134,7 +133,7 @@ pub(crate) struct Piece<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Piece<G> {
-    /// Whether the commitments say these numbers of `holder`.
+    /// Whether the commitments say that these are `holder`'s numbers.
     pub(crate) fn fits(
         &self,
         form: Form,
@@ -152,20 +151,20 @@ impl<G: PrimeGroup> Piece<G> {
         Self { value: G::plus(self.value, other.value), blind: G::plus(self.blind, other.blind) }
     }
 
-    pub(crate) fn write(&self, form: Form, word: Writer) -> Writer {
-        let word = word.scalar::<G>(&self.value);
-        if form.hides() { word.scalar::<G>(&self.blind) } else { word }
+    pub(crate) fn write(&self, form: Form, writer: Writer) -> Writer {
+        let writer = writer.scalar::<G>(&self.value);
+        if form.hides() { writer.scalar::<G>(&self.blind) } else { writer }
     }
 
-    pub(crate) fn read(form: Form, word: &mut Reader<'_>) -> Option<Self> {
-        let value = word.scalar::<G>()?;
-        let blind = if form.hides() { word.scalar::<G>()? } else { G::zero() };
+    pub(crate) fn read(form: Form, reader: &mut Reader<'_>) -> Option<Self> {
+        let value = reader.scalar::<G>()?;
+        let blind = if form.hides() { reader.scalar::<G>()? } else { G::zero() };
         Some(Self { value, blind })
     }
 
     /// The pieces of all forms, one after another.
-    pub(crate) fn read_all(forms: &[Form], word: &mut Reader<'_>) -> Option<Vec<Self>> {
-        forms.iter().map(|form| Self::read(*form, word)).collect()
+    pub(crate) fn read_all(forms: &[Form], reader: &mut Reader<'_>) -> Option<Vec<Self>> {
+        forms.iter().map(|form| Self::read(*form, reader)).collect()
     }
 }
 

@@ -1,5 +1,5 @@
-//! That a participant knows what it committed to (Schnorr 1991, made non-interactive by Fiat and
-//! Shamir 1986).
+//! A proof that a participant knows what it committed to (Schnorr 1991, made non-interactive by
+//! Fiat and Shamir 1986).
 
 use super::message::{Reader, Writer};
 use crate::PrimeGroup;
@@ -24,36 +24,36 @@ pub(crate) struct Known<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Known<G> {
-    /// Proves, as `hand` in what `context` names, that `secret` is known.
+    /// Proves, as `participant` in what `context` names, that it knows `secret`.
     pub(crate) fn prove(
         context: &Digest,
-        hand: &MemberId,
+        participant: &MemberId,
         secret: &G::Scalar,
         entropy: &mut dyn Entropy,
     ) -> Self {
         let drawn = G::draw(entropy);
         let nonce = G::raise_generator(&drawn);
-        let asked = Self::asked(context, hand, &G::raise_generator(secret), &nonce);
+        let asked = Self::asked(context, participant, &G::raise_generator(secret), &nonce);
         Self { nonce, answer: G::plus(drawn, G::times(asked, *secret)) }
     }
 
-    /// Whether the number in front of `public` was known to `hand` in what `context` names.
-    pub(crate) fn holds(&self, context: &Digest, hand: &MemberId, public: &G::Element) -> bool {
-        let asked = Self::asked(context, hand, public, &self.nonce);
+    /// Whether `participant`, in what `context` names, knew the number in front of `public`.
+    pub(crate) fn holds(&self, context: &Digest, participant: &MemberId, public: &G::Element) -> bool {
+        let asked = Self::asked(context, participant, public, &self.nonce);
         let owed = G::add(&self.nonce, &G::raise(public, &asked));
         G::raise_generator(&self.answer) == owed
     }
 
-    pub(crate) fn write(&self, word: Writer) -> Writer {
-        word.element::<G>(&self.nonce).scalar::<G>(&self.answer)
+    pub(crate) fn write(&self, writer: Writer) -> Writer {
+        writer.element::<G>(&self.nonce).scalar::<G>(&self.answer)
     }
 
-    pub(crate) fn read(word: &mut Reader<'_>) -> Option<Self> {
-        Some(Self { nonce: word.element::<G>()?, answer: word.scalar::<G>()? })
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        Some(Self { nonce: reader.element::<G>()?, answer: reader.scalar::<G>()? })
     }
 
-    fn asked(context: &Digest, hand: &MemberId, public: &G::Element, nonce: &G::Element) -> G::Scalar {
+    fn asked(context: &Digest, participant: &MemberId, public: &G::Element, nonce: &G::Element) -> G::Scalar {
         let (public, nonce) = (G::encode(public), G::encode(nonce));
-        challenge::<G>(b"folkmoot sharing proof v1", &[context, &hand.0, &public, &nonce])
+        challenge::<G>(b"folkmoot sharing proof v1", &[context, &participant.0, &public, &nonce])
     }
 }

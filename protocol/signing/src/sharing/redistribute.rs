@@ -2,11 +2,11 @@
 //! Jajodia 1997; checks of Wong, Wang, Wing 2002).
 //!
 //! Exactly `threshold` old holders each deal their share times λ; what they deal adds up to the
-//! secret. Each dealer's first commitment must be its public share times λ, so that whoever deals
+//! secret. Each dealer's first commitment must be its public share times λ, so that a dealer of
 //! another number is named. Used for a new threshold, and with the old one as the refresh after
-//! every leave: what the leaver holds belongs to an epoch that is over. That protects only as far
-//! as those who stay erase their old shares; `threshold` holders of one epoch who keep theirs have
-//! the secret for good. Of a threshold of one there is no refresh: every share is the secret.
+//! every leave: what the leaver holds belongs to an epoch that is over. That protects only if those
+//! who stay erase their old shares: `threshold` holders of one epoch who keep theirs have the
+//! secret for good. With a threshold of one there is no refresh: every share is the secret.
 
 use super::dealing::Plan;
 use super::joint::Joint;
@@ -50,7 +50,7 @@ impl<G: PrimeGroup> Redistribute<G> {
     ) -> Result<Self, Fault> {
         let (dealers, holders) = (sorted(change.dealers)?, sorted(change.holders)?);
         let known =
-            dealers.len() == old.threshold() && dealers.iter().all(|hand| old.holders().contains(hand));
+            dealers.len() == old.threshold() && dealers.iter().all(|dealer| old.holders().contains(dealer));
         let possible = known && (1..=holders.len()).contains(&change.threshold);
         if !possible || !(dealers.contains(&me) || holders.contains(&me)) {
             return Err(wrong_signers());

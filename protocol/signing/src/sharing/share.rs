@@ -7,8 +7,8 @@ use crate::base::{Digest, MemberId, Secret};
 use zeroize::Zeroize as _;
 
 /// A holder's value of the polynomial of one epoch. Erased when dropped, never printed. A holder
-/// erases the share of the last epoch, in memory and in its store, as soon as it has one of the
-/// next: who keeps shares of `threshold` holders of one epoch has the key.
+/// erases its share of the last epoch, in memory and in its store, as soon as it has one of the
+/// next. Anyone who keeps the shares of `threshold` holders of one epoch has the key.
 #[derive(Clone)]
 pub struct Share<G: PrimeGroup> {
     holder: MemberId,
@@ -35,8 +35,8 @@ impl<G: PrimeGroup> Share<G> {
         self.value.expose()
     }
 
-    /// Whether this is its holder's share in `sharing`: named there, of its epoch, and as the
-    /// commitments say.
+    /// Whether this is its holder's share in `sharing`: the holder is named there, the epoch is the
+    /// sharing's, and the value is what the commitments say.
     ///
     /// # Errors
     /// [`SharingError::LocalEpoch`].
@@ -51,12 +51,12 @@ impl<G: PrimeGroup> Share<G> {
     /// For a sealed store: `01 11`, group name, epoch, holder, number.
     pub fn encode(&self) -> Secret<Vec<u8>> {
         let room = G::NAME.len().saturating_add(G::SCALAR_BYTES).saturating_add(66);
-        let word = Writer::new(Kind::Share, room).group::<G>().bytes(&self.epoch).bytes(&self.holder.0);
-        Secret::new(word.scalar::<G>(self.value()).end())
+        let writer = Writer::new(Kind::Share, room).group::<G>().bytes(&self.epoch).bytes(&self.holder.0);
+        Secret::new(writer.scalar::<G>(self.value()).end())
     }
 
-    /// Reads what [`Self::encode`] writes. Whether it still belongs to a sharing, [`Self::fits`]
-    /// says.
+    /// Reads what [`Self::encode`] writes. [`Self::fits`] says whether it still belongs to a
+    /// sharing.
     ///
     /// # Errors
     /// [`SharingError::LocalShare`] for everything else.
@@ -82,11 +82,11 @@ impl<G: PrimeGroup> core::fmt::Debug for Share<G> {
     }
 }
 
-/// What a run of sharing leaves at a participant.
+/// What a participant has after a run of sharing.
 #[derive(Debug, Clone)]
 pub struct Held<G: PrimeGroup> {
-    /// Equal at all participants.
+    /// The same for all participants.
     pub sharing: Sharing<G>,
-    /// This participant's share, if it holds one that is new.
+    /// This participant's share, if it got a new one.
     pub share: Option<Share<G>>,
 }

@@ -1,14 +1,14 @@
-//! Whether any t shares of a sharing make the same signature: what everybody can see of a deal
+//! Whether any t shares of a sharing make the same signature: what everybody can check of a deal
 //! beyond its own share.
 //!
-//! A dealer could publish v_i that every holder's share fits, and that lie on no polynomial: parts
-//! would be proven, signatures none, and nobody named. So the exponents of v, v_1^e, .., v_l^e,
-//! which are e·f(0) = 1, e·f(1), .., e·f(l), are looked at. The places follow one another, so they
-//! are values of a polynomial of degree t − 1 exactly if their differences of order t vanish and
-//! those of order t − 1 do not all: no exponents are computed, and none needs to be known. It holds
-//! modulo the order of v; that is the whole order of the squares if N is a product of safe primes
-//! and v² − 1 has no factor with it (Camenisch, Shoup 2003, section 5.2, on generators of such
-//! groups).
+//! A dealer could publish v_i that fit every holder's share and yet lie on no polynomial: parts
+//! would be proven, no signature would come of them, and nobody would be named. So this looks at
+//! the exponents of v, v_1^e, .., v_l^e, which are e·f(0) = 1, e·f(1), .., e·f(l). The places
+//! follow one another, so they are values of a polynomial of degree t − 1 exactly if their
+//! differences of order t vanish and those of order t − 1 do not all vanish. No exponents are
+//! computed, and none needs to be known. This holds modulo the order of v. That is the whole order
+//! of the squares if N is a product of safe primes and v² − 1 has no common factor with N
+//! (Camenisch, Shoup 2003, section 5.2, on generators of such groups).
 
 use super::error::ShoupError;
 use super::sharing::ShoupSharing;
@@ -16,7 +16,7 @@ use crate::modular::{Modulus, Residue, invert_public, pow_public};
 use crate::rsa::EXPONENT;
 use crypto_bigint::BoxedUint;
 
-/// A quotient of residues. Division is dear, and what is compared needs none.
+/// A quotient of residues. Division is slow, and comparing needs none.
 struct Quotient {
     above: Residue,
     below: Residue,
@@ -25,8 +25,8 @@ struct Quotient {
 impl ShoupSharing {
     /// Whether any [`Self::threshold`] shares that fit make the same signature, and fewer do not:
     /// v_1 .. v_l are of one polynomial of that degree with d at zero, and v generates the squares.
-    /// It relies on N being a product of safe primes, which its dealer alone knows.
-    /// [`Self::decode`] does not ask this.
+    /// It relies on N being a product of safe primes, which only its dealer knows. [`Self::decode`]
+    /// does not check this.
     ///
     /// # Errors
     /// [`ShoupError::PeerSharing`] (SHO-16).
@@ -35,7 +35,7 @@ impl ShoupSharing {
     }
 }
 
-/// Whether it is so: for l seats about t·l·2 multiplications.
+/// Whether it is so: takes about t·l·2 multiplications for l seats.
 fn of_one_polynomial(sharing: &ShoupSharing) -> bool {
     let modulus = sharing.key.modulus();
     let base = modulus.residue(&sharing.base);

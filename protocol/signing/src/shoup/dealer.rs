@@ -1,4 +1,4 @@
-//! Who knows the whole key, and deals it.
+//! The dealer: it knows the whole key, and deals it.
 
 use super::error::ShoupError;
 use super::share::ShoupShare;
@@ -18,19 +18,19 @@ use zeroize::Zeroize as _;
 /// How long a dealer knows the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DealerTerm {
-    /// For one deal: then it erases the key. Another threshold takes another key.
+    /// For one deal: then it erases the key. For another threshold, another key is needed.
     SetUp,
     /// As long as the dealer lives (an authority): it deals the same key again.
     Standing,
 }
 
-/// What a deal makes.
+/// The result of a deal.
 #[derive(Debug)]
 pub struct Dealt {
     /// For everybody.
     pub sharing: ShoupSharing,
-    /// One for each seat, in order. Each goes to its holder alone, sealed; those of spare seats
-    /// wait, sealed, with whoever hands them out.
+    /// One for each seat, in order. Each goes to its holder alone, sealed. Those of spare seats are
+    /// kept, sealed, by whoever hands them out.
     pub shares: Vec<ShoupShare>,
 }
 
@@ -69,8 +69,8 @@ impl Dealer {
         }
     }
 
-    /// Takes two safe primes, big endian, each half as long as the modulus, and proves them prime
-    /// anew.
+    /// Takes two safe primes, big endian, each half as long as the modulus, and proves again that
+    /// they are prime.
     ///
     /// # Errors
     /// [`ShoupError::LocalPrimes`].
@@ -121,11 +121,11 @@ impl Dealer {
     /// Deals `seats` shares of which `threshold` make a signature: a new polynomial and new
     /// verification values each time, for the same key. `holders` get the first seats, in this
     /// order; the others are spare. Shares of two deals do not go together, but enough shares of
-    /// one old deal sign as before: whoever held them is to erase them.
+    /// one old deal sign as before: their holders must erase them.
     ///
     /// # Errors
-    /// [`ShoupError::LocalThreshold`], [`ShoupError::LocalHolders`]; [`ShoupError::LocalErased`]
-    /// where the dealer was for the setting-up only and has dealt (SHO-06).
+    /// [`ShoupError::LocalThreshold`], [`ShoupError::LocalHolders`]; [`ShoupError::LocalErased`] if
+    /// the dealer was for the set-up only and has dealt (SHO-06).
     pub fn deal(
         &mut self,
         threshold: u16,
@@ -150,10 +150,10 @@ impl Dealer {
     }
 
     /// What a standing dealer keeps, sealed, to go on after a restart: version 1 ‖ bits u16 ‖ p ‖
-    /// q, p being the larger one.
+    /// q, where p is the larger one.
     ///
     /// # Errors
-    /// [`ShoupError::LocalErased`] if the dealer is for the setting-up only: it is not to be kept.
+    /// [`ShoupError::LocalErased`] if the dealer is for the set-up only: it must not be kept.
     pub fn encode(&self) -> Result<Secret<Vec<u8>>, ShoupError> {
         let known = self.secret.as_ref().filter(|_| self.term == DealerTerm::Standing);
         let primes = known.ok_or(ShoupError::LocalErased)?.primes.expose();
@@ -164,7 +164,7 @@ impl Dealer {
         Ok(Secret::new(out))
     }
 
-    /// Reads what [`Self::encode`] writes, and proves the primes anew; 1024 bits only for study.
+    /// Reads what [`Self::encode`] writes, and proves the primes again; 1024 bits only for study.
     ///
     /// # Errors
     /// [`ShoupError::LocalDealer`], [`ShoupError::LocalPrimes`].
@@ -209,7 +209,7 @@ fn publish(
     ShoupSharing { key: key.clone(), threshold, base: base.retrieve(), images, seats }
 }
 
-/// A safe prime of `bits` bits, its first two being ones, so that two of them make a modulus of
+/// A safe prime of `bits` bits whose first two bits are ones, so that two of them make a modulus of
 /// full length.
 fn safe_prime(bits: u32, entropy: &mut dyn Entropy) -> Result<Secret<BoxedUint>, ShoupError> {
     let sieve = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Safe, bits, SetBits::TwoMsb)

@@ -10,8 +10,8 @@ pub enum ShoupError {
     /// The bytes are not a share in its one form, or a share of another sharing.
     #[error("not a share of this sharing")]
     WireShare,
-    /// What was dealt is of no polynomial of this threshold, or of another key: no t shares would
-    /// sign (SHO-16).
+    /// What was dealt is not of a polynomial of this threshold, or is of another key: no t shares
+    /// would sign (SHO-16).
     #[error("verification values that no t shares could have")]
     PeerSharing,
     /// The share does not fit what its dealer published for its seat (SHO-05).
@@ -20,7 +20,7 @@ pub enum ShoupError {
     /// The primes are not two different safe primes whose product has the length asked for.
     #[error("not two different safe primes of the right length")]
     LocalPrimes,
-    /// The threshold is zero or above the number of seats, or the seats are none or more than 256.
+    /// The threshold is zero or above the number of seats, or there are no seats or more than 256.
     #[error("the threshold must lie between 1 and the number of seats, and these at most at 256")]
     LocalThreshold,
     /// More holders than seats, or one of them twice.
@@ -32,7 +32,7 @@ pub enum ShoupError {
     /// No seat is spare: deal again.
     #[error("no seat is spare")]
     LocalNoSeat,
-    /// The member holds a seat already, or none, whichever must not be.
+    /// The member already holds a seat but must not, or holds none but must.
     #[error("the member holds a seat already, or holds none")]
     LocalMember,
     /// The bytes are not those of a dealer.

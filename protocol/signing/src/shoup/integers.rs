@@ -1,5 +1,5 @@
-//! Public whole numbers of the scheme: Δ = l!, Lagrange's coefficients times Δ, and the way from w
-//! to the signature.
+//! Public integers of the scheme: Δ = l!, Lagrange's coefficients times Δ, and the way from w to
+//! the signature.
 //!
 //! With at most 256 seats every factor is at most 2^8, so Δ < 2^(8l), and neither Δ·∏j nor 4Δ²·a
 //! passes 2^(16l + 32).
@@ -8,7 +8,7 @@ use crate::modular::{Residue, invert_public, pow_public};
 use crate::rsa::{EXPONENT, RsaPublicKey};
 use crypto_bigint::{BoxedUint, ConcatenatingSquare as _, Limb, NonZero, Odd, Resize as _};
 
-/// l!, of a precision that holds all that is made of it.
+/// l!, with a precision that holds everything made of it.
 pub(super) fn delta(seats: u16) -> BoxedUint {
     let precision = u32::from(seats).saturating_mul(16).saturating_add(64);
     let one = BoxedUint::one_with_precision(precision);
@@ -50,7 +50,7 @@ fn gather(key: &RsaPublicKey, delta: &BoxedUint, parts: &[(u16, Residue)]) -> Op
 }
 
 /// The signature of representative `x` that these parts make: y = w^a · x^b where 4Δ²a + eb = 1.
-/// Whether it is one must be verified.
+/// The caller must verify that it is one.
 pub(super) fn combine(
     key: &RsaPublicKey,
     delta: &BoxedUint,

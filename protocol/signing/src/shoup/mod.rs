@@ -1,5 +1,5 @@
 //! Threshold RSA (Shoup, "Practical Threshold Signatures", Eurocrypt 2000): t of the holders make
-//! an ordinary RSA signature, each says its part once, and whoever says a false one is named.
+//! an ordinary RSA signature. Each sends its part once, and one that sends a false part is named.
 //!
 //! ```text
 //! Dealer --deal--> ShoupSharing, public: modulus, t, v, v_1 .. v_l, who holds which seat
@@ -10,9 +10,9 @@
 //! ```
 //! N = pq with safe primes p = 2p' + 1 and q = 2q' + 1; M = p'q'; e = 65537, a prime above the
 //! number of seats l; d = 1/e mod M; f of degree t − 1 over Z_M with f(0) = d; seat i holds f(i); Δ
-//! = l!. All seats are dealt at the start and handed out on admission: to evaluate f takes M, which
-//! nobody may know but the dealer, so members cannot make a share for a newcomer. Another
-//! threshold, or more seats, is another deal of the same key.
+//! = l!. All seats are dealt at the start and handed out on admission. To evaluate f takes M, which
+//! nobody but the dealer may know, so members cannot make a share for a newcomer. Another
+//! threshold, or more seats, needs another deal of the same key.
 
 mod consistency;
 mod dealer;

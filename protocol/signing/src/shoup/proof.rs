@@ -1,6 +1,6 @@
 //! A part of a signature, and the proof that it was made with its seat's share (Shoup 2000, section
-//! 2): equality of two discrete logarithms among the squares, whose order nobody knows, made
-//! non-interactive by a hash.
+//! 2). It proves that two discrete logarithms among the squares, whose order nobody knows, are
+//! equal. A hash makes it non-interactive.
 //!
 //! ```text
 //! version 1 | x_i, bits / 8 bytes | c 32 | z, bits / 8 + 65 bytes      big endian
@@ -48,7 +48,7 @@ impl<'a> Claim<'a> {
         Self { sharing, epoch: sharing.epoch(), run, doubled, tilde }
     }
 
-    /// Makes the part of `share`: x_i = x^(2Δ·s_i), c, z = s_i·c + r. The messages to all.
+    /// Makes the part of `share`: x_i = x^(2Δ·s_i), c, z = s_i·c + r. The message to all.
     pub(super) fn part(&self, share: &ShoupShare, entropy: &mut dyn Entropy) -> Vec<u8> {
         let modulus = self.sharing.key.modulus();
         let value = pow(&self.doubled, share.secret.expose());
@@ -69,8 +69,8 @@ impl<'a> Claim<'a> {
     }
 
     /// r, hedged: a hash of entropy, share, seat, message and run, as long as the modulus and 512
-    /// bits more. Entropy that repeats repeats no r for another message or run, which would give
-    /// the share away.
+    /// bits more. If entropy repeats, r does not repeat for another message or run, which would
+    /// give the share away.
     fn nonce(&self, share: &ShoupShare, precision: u32, entropy: &mut dyn Entropy) -> BoxedUint {
         let modulus = self.sharing.key.modulus();
         let drawn = Secret::new(draw::<64>(entropy).to_vec());
@@ -124,10 +124,10 @@ impl<'a> Claim<'a> {
 }
 
 impl Part {
-    /// Reads a signer's messages: one length, x_i below N and not zero, z in its range (SHO-07).
-    pub(super) fn read(sharing: &ShoupSharing, words: &[u8]) -> Option<Self> {
+    /// Reads a signer's message: one length, x_i below N and not zero, z in its range (SHO-07).
+    pub(super) fn read(sharing: &ShoupSharing, message: &[u8]) -> Option<Self> {
         let modulus = sharing.key.modulus();
-        let mut reader = Reader::behind_version(words)?;
+        let mut reader = Reader::behind_version(message)?;
         let value = modulus.decode(reader.take(modulus.bytes())?)?;
         let challenge = reader.array()?;
         let response = reader.take(modulus.bytes().checked_add(RESPONSE_EXTRA)?)?;

@@ -43,8 +43,8 @@ impl ShoupShare {
         Secret::new(out)
     }
 
-    /// Reads what [`Self::encode`] writes, and checks the share against what was published for its
-    /// seat: v^(s_i) = v_i. So no dealer and no sponsor hands out a false one.
+    /// Reads what [`Self::encode`] writes, and checks the share against the value published for its
+    /// seat: v^(s_i) = v_i. So no dealer and no sponsor can hand out a false one.
     ///
     /// # Errors
     /// [`ShoupError::WireShare`]: other bytes, or a share of another deal (SHO-04);
@@ -58,7 +58,7 @@ impl ShoupShare {
         Ok(share)
     }
 
-    /// A share in its form, of whatever deal and not checked.
+    /// A share in its form, of any deal and not checked.
     pub(crate) fn read(bytes: &[u8], sharing: &ShoupSharing) -> Option<Self> {
         let modulus = sharing.key.modulus();
         let mut reader = Reader::behind_version(bytes)?;

@@ -17,19 +17,19 @@ pub const SEATS_MAX: u16 = 256;
 /// Longest encoding of a sharing, in bytes: 3072 bits, 256 seats, all held.
 const SHARING_BYTES_MAX: usize = 11 + 384 * 258 + 33 * 256;
 
-/// Whose a seat is. Seats are numbered from 1.
+/// The state of a seat. Seats are numbered from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seat {
     /// Dealt, and nobody's yet.
     Spare,
     /// This member has its share.
     Held(MemberId),
-    /// Was held by somebody who is no member any more, and may know the share still: never handed
+    /// Was held by somebody who is no longer a member, and may still know the share: never handed
     /// out again.
     Retired,
 }
 
-/// The public side of a shared key. Equal bytes at all holders.
+/// The public side of a shared key. The same bytes at all holders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShoupSharing {
     pub(super) key: RsaPublicKey,
@@ -76,14 +76,14 @@ impl ShoupSharing {
         }
     }
 
-    /// The share-epoch (DECISIONS N3): a digest of all that was dealt. Who holds which seat is no
-    /// part of it, so that handing out a seat makes no share invalid; every deal has another.
+    /// The share-epoch (DECISIONS N3): a digest of all that was dealt. It does not cover who holds
+    /// which seat, so that handing out a seat makes no share invalid. Every deal has another.
     pub fn epoch(&self) -> Digest {
         digest(&[b"folkmoot shoup epoch v1\0", &self.dealt()])
     }
 
-    /// Gives the first spare seat to a newcomer, who gets that seat's share from whoever keeps the
-    /// spare ones. Says which.
+    /// Gives the first spare seat to a newcomer and returns its number. Whoever keeps the spare
+    /// shares gives the newcomer that seat's share.
     ///
     /// # Errors
     /// [`ShoupError::LocalMember`] if it holds a seat; [`ShoupError::LocalNoSeat`]: deal again.
@@ -97,9 +97,9 @@ impl ShoupSharing {
         self.seat_of(&member).ok_or(ShoupError::LocalNoSeat)
     }
 
-    /// Takes a seat out of use, whose holder is a member no more. It may know its share still: deal
-    /// again before there are [`Self::threshold`] retired seats, and mind that even then the old
-    /// shares together make signatures.
+    /// Takes a seat out of use whose holder is no longer a member. The former holder may still know
+    /// its share: deal again before there are [`Self::threshold`] retired seats. Even then the old
+    /// shares together still make signatures.
     ///
     /// # Errors
     /// [`ShoupError::LocalMember`] if it holds none.

@@ -1,5 +1,5 @@
-//! Signing: one round. Exactly t holders say their parts; the result is verified, and only if it is
-//! no signature, the parts are.
+//! Signing, in one round: exactly t holders send their parts. The result is verified; the parts are
+//! verified only if the result is no signature.
 
 use super::integers::{combine, delta};
 use super::proof::{Claim, Part};
@@ -10,7 +10,7 @@ use crate::modular::Residue;
 use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, whole_round};
 use std::collections::BTreeSet;
 
-/// One holder in a signature. Comes to a PKCS#1 v1.5 signature with SHA-256, as long as the
+/// One holder in a signature. The result is a PKCS#1 v1.5 signature with SHA-256, as long as the
 /// modulus: the same bytes whoever signs.
 #[derive(Debug)]
 pub struct ShoupSign {
@@ -20,34 +20,34 @@ pub struct ShoupSign {
     message: Vec<u8>,
     x: Residue,
     /// The signers, in order, each with its seat.
-    hands: Vec<(MemberId, u16)>,
+    signers: Vec<(MemberId, u16)>,
     over: bool,
 }
 
 impl ShoupSign {
-    /// Of exactly t holders, of whom the share's is one. `message` is signed as it is (X.509 and
-    /// CMS fix its bytes).
+    /// A run of exactly t holders, one of whom is the share's. `message` is signed as it is (X.509
+    /// and CMS fix its bytes).
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`] otherwise, and if the share is of another deal (SHO-03).
     pub fn new(
         sharing: &ShoupSharing,
         share: &ShoupShare,
-        hands: &[MemberId],
+        signers: &[MemberId],
         run: RunId,
         message: &[u8],
     ) -> Result<Self, Fault> {
         let refuse = || Fault::of_nobody(FaultKind::LocalSigners);
-        let hands: BTreeSet<MemberId> = hands.iter().copied().collect();
+        let signers: BTreeSet<MemberId> = signers.iter().copied().collect();
         let me = sharing.holder(share.seat).filter(|_| share.epoch == sharing.epoch()).ok_or_else(refuse)?;
-        if hands.len() != usize::from(sharing.threshold) || !hands.contains(&me) {
+        if signers.len() != usize::from(sharing.threshold) || !signers.contains(&me) {
             return Err(refuse());
         }
-        let seated = hands.into_iter().map(|hand| Some((hand, sharing.seat_of(&hand)?)));
-        let hands = seated.collect::<Option<Vec<_>>>().ok_or_else(refuse)?;
+        let seated = signers.into_iter().map(|signer| Some((signer, sharing.seat_of(&signer)?)));
+        let signers = seated.collect::<Option<Vec<_>>>().ok_or_else(refuse)?;
         let x = sharing.key.representative(message).ok_or_else(refuse)?;
         let (sharing, share) = (sharing.clone(), share.clone());
-        Ok(Self { sharing, share, run, message: message.to_vec(), x, hands, over: false })
+        Ok(Self { sharing, share, run, message: message.to_vec(), x, signers, over: false })
     }
 
     fn signature(&self, parts: &[(u16, Residue)]) -> Option<Vec<u8>> {
@@ -56,12 +56,12 @@ impl ShoupSign {
         self.sharing.key.verify(&self.message, &signature).ok().map(|()| signature)
     }
 
-    /// All whose messages are none, else all whose proof fails. Equal at all who heard the same
-    /// messages.
+    /// All whose messages have no valid form, or if there are none, all whose proof fails. The same
+    /// at all who heard the same messages.
     fn blame(&self, parts: &[(MemberId, u16, Part)]) -> Fault {
         let claim = Claim::new(&self.sharing, self.run, &self.x);
         let bad = parts.iter().filter(|(_, seat, part)| !claim.proves(*seat, part));
-        let culprits: Vec<MemberId> = bad.map(|(hand, _, _)| *hand).collect();
+        let culprits: Vec<MemberId> = bad.map(|(signer, _, _)| *signer).collect();
         let kind = if culprits.is_empty() { FaultKind::Unattributable } else { FaultKind::PeerPart };
         Fault { kind, culprits }
     }
@@ -69,10 +69,10 @@ impl ShoupSign {
     fn read(&self, heard: &Incoming) -> Result<Vec<(MemberId, u16, Part)>, Fault> {
         let mut parts = Vec::new();
         let mut culprits = Vec::new();
-        for (hand, seat) in &self.hands {
-            match heard.to_all.get(hand).and_then(|words| Part::read(&self.sharing, words)) {
-                Some(part) => parts.push((*hand, *seat, part)),
-                None => culprits.push(*hand),
+        for (signer, seat) in &self.signers {
+            match heard.to_all.get(signer).and_then(|message| Part::read(&self.sharing, message)) {
+                Some(part) => parts.push((*signer, *seat, part)),
+                None => culprits.push(*signer),
             }
         }
         let kind = FaultKind::PeerMalformed;
@@ -89,7 +89,7 @@ impl Run for ShoupSign {
     }
 
     fn awaited(&self) -> Vec<MemberId> {
-        self.hands.iter().map(|(hand, _)| *hand).collect()
+        self.signers.iter().map(|(signer, _)| *signer).collect()
     }
 
     fn hear(&mut self, heard: Incoming, _entropy: &mut dyn Entropy) -> Result<Next<Self::Done>, Fault> {

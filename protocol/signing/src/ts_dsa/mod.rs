@@ -11,22 +11,22 @@
 //! ```
 //! **Who may be corrupt.** At most τ = t − 1 of the signers: t know the key anyhow. Products of two
 //! polynomials of degree τ lie on one of degree 2τ, so it takes 2t − 1 signers, all of whom must
-//! finish; whoever says something false is named and the others, if there are 2t − 1 without it,
-//! begin again. Its place can be taken away, so every lie costs one.
+//! finish. A signer that says something false is named, and the others, if they are 2t − 1 without
+//! it, begin again. Its place can be taken away, so every lie costs one.
 //!
-//! **k is used once.** A run that ends, well or not, is dropped with its k and a; a run takes one
+//! **k is used once.** A run that ends, well or not, is dropped with its k and a. A run takes one
 //! digest, fixed before k is drawn, and the next run draws everything anew. Nothing of a run is
 //! ever stored: after a crash there is only a new run.
 //!
-//! **Why k, b and c are committed with Pedersen's commitments, not Feldman's.** k·G must not be
-//! known. Public are R = (1/k)·G and s = k·(h + r·x), so k·G = (s/r)·(1/(h/r + x))·G: every
-//! signature would tell one (1/(x + e))·G for a known e. Of d such elements one computes by partial
-//! fractions an element P and x·P, .., x^d·P, from which x follows in about √(q/d) steps instead of
-//! √q (Cheon 2006): a hundred million signatures would cost the key up to 13 bits. And no simulator
-//! can make k·G of a signature (it is the inverse Diffie-Hellman problem), so that nothing would be
-//! proven. The same holds of b and c: from b_i·G one has k_i·a_i·G, from c_i·G k_i·(h + r·x_i)·G,
-//! and with τ shares of a liar and two honest values k·G follows by linear algebra. a·G is R times
-//! μ, so public anyhow: a stays open. The proofs of `proof` replace the lost checks.
+//! **Why k, b and c are committed with Pedersen's commitments, not Feldman's.** k·G must not become
+//! known. R = (1/k)·G and s = k·(h + r·x) are public, so k·G = (s/r)·(1/(h/r + x))·G: every
+//! signature would tell one (1/(x + e))·G for a known e. From d such elements one computes by
+//! partial fractions an element P and x·P, .., x^d·P, from which x follows in about √(q/d) steps
+//! instead of √q (Cheon 2006): a hundred million signatures would cost the key up to 13 bits. Also,
+//! no simulator can make k·G of a signature (it is the inverse Diffie-Hellman problem), so nothing
+//! would be proven. The same holds for b and c: from b_i·G one has k_i·a_i·G, from c_i·G k_i·(h +
+//! r·x_i)·G, and with τ shares of a liar and two honest values k·G follows by linear algebra. a·G
+//! is R times μ, so public anyhow: a stays open. The proofs of `proof` replace the lost checks.
 
 mod group;
 mod proof;
@@ -97,7 +97,7 @@ const FORMS: fn(usize) -> [Form; 4] = |threshold| {
     [Form::Hidden(threshold), Form::Open(threshold), Form::Zero(products), Form::Zero(products)]
 };
 
-/// What the dealing left: this signer's pieces of k, a, b, c, and what is public of everybody's.
+/// What the dealing left: this signer's pieces of k, a, b, c, and everybody's public values.
 struct Drawn<G: DsaGroup> {
     pieces: [Piece<G>; 4],
     publics: BTreeMap<MemberId, [G::Element; 4]>,
@@ -141,7 +141,7 @@ impl<G: DsaGroup> Signing<G> {
         digest: Digest,
     ) -> Result<Self, Fault> {
         let signers = sorted(signers)?;
-        let known = signers.iter().all(|hand| sharing.holders().contains(hand));
+        let known = signers.iter().all(|signer| sharing.holders().contains(signer));
         if !known || signers.len() != Scheme::TsDsa.signers(sharing.threshold()) || !signers.contains(&me) {
             return Err(wrong_signers());
         }
@@ -174,19 +174,19 @@ impl<G: DsaGroup> Signing<G> {
             dealt.pieces.and_then(|pieces| <[Piece<G>; 4]>::try_from(pieces).ok()).ok_or_else(again)?;
         let pledges: [Vec<G::Element>; 4] = dealt.pledges.try_into().map_err(|_| again())?;
         let [k, a, b, c] = FORMS(self.sharing.threshold());
-        let public = |hand: &MemberId| {
-            let place = G::place(hand);
+        let public = |signer: &MemberId| {
+            let place = G::place(signer);
             let [of_k, of_a, of_b, of_c] = &pledges;
             let at = |form: Form, pledge: &[G::Element]| form.public_at::<G>(pledge, place);
-            (*hand, [at(k, of_k), at(a, of_a), at(b, of_b), at(c, of_c)])
+            (*signer, [at(k, of_k), at(a, of_a), at(b, of_b), at(c, of_c)])
         };
         let publics = self.signers.iter().map(public).collect();
         let [_, of_a, ..] = &pledges;
         Ok(Drawn { pieces, publics, a: of_a.first().copied().ok_or_else(again)? })
     }
 
-    fn scope<'a>(&'a self, hand: &'a MemberId, kind: Kind) -> Scope<'a, G> {
-        Scope { context: &self.context, second: &self.second, hand, kind }
+    fn scope<'a>(&'a self, signer: &'a MemberId, kind: Kind) -> Scope<'a, G> {
+        Scope { context: &self.context, second: &self.second, signer, kind }
     }
 
     /// This signer's v, proven.
@@ -200,7 +200,7 @@ impl<G: DsaGroup> Signing<G> {
 
     /// r, of everybody's v.
     fn take_products(&self, heard: &Incoming, drawn: &Drawn<G>) -> Result<G::Scalar, Fault> {
-        let values = self.values(heard, Kind::Product, |hand| statement_of_product(drawn, hand))?;
+        let values = self.values(heard, Kind::Product, |signer| statement_of_product(drawn, signer))?;
         let again = || Fault::of_nobody(FaultKind::Again);
         let product = interpolate::<G>(&values, G::zero()).ok_or_else(wrong_signers)?;
         let inverse = G::inverse(product).ok_or_else(again)?;
@@ -218,15 +218,15 @@ impl<G: DsaGroup> Signing<G> {
         Ok(to_all(Product::prove(scope, &statement, value, k, c, entropy).encode(Kind::Signed)))
     }
 
-    fn statement_of_part(&self, drawn: &Drawn<G>, r: G::Scalar, hand: &MemberId) -> Option<Statement<G>> {
-        let [factor, _, _, mask] = *drawn.publics.get(hand)?;
+    fn statement_of_part(&self, drawn: &Drawn<G>, r: G::Scalar, signer: &MemberId) -> Option<Statement<G>> {
+        let [factor, _, _, mask] = *drawn.publics.get(signer)?;
         let hashed = G::raise_generator(&G::message(&self.digest));
-        let base = G::add(&hashed, &G::raise(&self.sharing.public_share(hand), &r));
+        let base = G::add(&hashed, &G::raise(&self.sharing.public_share(signer), &r));
         Some(Statement { factor, mask, base })
     }
 
     fn take_parts(&self, heard: &Incoming, drawn: &Drawn<G>, r: G::Scalar) -> Result<Signed<G>, Fault> {
-        let values = self.values(heard, Kind::Signed, |hand| self.statement_of_part(drawn, r, hand))?;
+        let values = self.values(heard, Kind::Signed, |signer| self.statement_of_part(drawn, r, signer))?;
         let s = interpolate::<G>(&values, G::zero()).ok_or_else(wrong_signers)?;
         if s == G::zero() {
             return Err(Fault::of_nobody(FaultKind::Again));
@@ -243,10 +243,10 @@ impl<G: DsaGroup> Signing<G> {
         kind: Kind,
         statement: impl Fn(&MemberId) -> Option<Statement<G>>,
     ) -> Result<Vec<(MemberId, G::Scalar)>, Fault> {
-        let values = each(self.signers.iter().copied(), |hand| {
-            let product = Product::<G>::decode(said(heard, hand), kind).ok_or(FaultKind::PeerMalformed)?;
-            let statement = statement(hand).ok_or(FaultKind::LocalSigners)?;
-            let holds = product.holds(self.scope(hand, kind), &statement);
+        let values = each(self.signers.iter().copied(), |signer| {
+            let product = Product::<G>::decode(said(heard, signer), kind).ok_or(FaultKind::PeerMalformed)?;
+            let statement = statement(signer).ok_or(FaultKind::LocalSigners)?;
+            let holds = product.holds(self.scope(signer, kind), &statement);
             if holds { Ok(product.value) } else { Err(FaultKind::PeerPart) }
         })?;
         Ok(values.into_iter().collect())
@@ -283,8 +283,8 @@ impl<G: DsaGroup> Signing<G> {
     }
 }
 
-fn statement_of_product<G: DsaGroup>(drawn: &Drawn<G>, hand: &MemberId) -> Option<Statement<G>> {
-    let [factor, base, mask, _] = *drawn.publics.get(hand)?;
+fn statement_of_product<G: DsaGroup>(drawn: &Drawn<G>, signer: &MemberId) -> Option<Statement<G>> {
+    let [factor, base, mask, _] = *drawn.publics.get(signer)?;
     Some(Statement { factor, mask, base })
 }
 

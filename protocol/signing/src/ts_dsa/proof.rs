@@ -1,9 +1,9 @@
-//! That a masked product is the product of what its maker holds: makes every lie about v and s
-//! attributable, and tells nothing.
+//! A proof that a masked product is the product of what its maker holds. It makes every lie about v
+//! and s attributable, and tells nothing.
 //!
-//! Of a signer with numbers k, k' behind K = k·G + k'·H and b, b' behind B = b·G + b'·H, both
-//! public by Pedersen's commitments, it shows v·G = k·T + b·G for a public T and the v that was
-//! said. T is a_i·G for the products of k and a, and h·G + r·x_i·G for the parts of s. A proof of
+//! A signer has numbers k, k' behind K = k·G + k'·H and b, b' behind B = b·G + b'·H, both public by
+//! Pedersen's commitments. It shows v·G = k·T + b·G for a public T and the v that it sent. T is
+//! a_i·G for the products of k and a, and h·G + r·x_i·G for the parts of s. This is a proof of
 //! knowledge of four numbers in three linear equations (Maurer 2009; Fiat and Shamir 1986).
 
 use crate::PrimeGroup;
@@ -19,19 +19,19 @@ pub(super) struct Statement<G: PrimeGroup> {
     pub(super) base: G::Element,
 }
 
-/// A masked product, proven; the word of its round.
+/// A masked product, proven; the message of its round.
 pub(super) struct Product<G: PrimeGroup> {
     pub(super) value: G::Scalar,
     asked: G::Scalar,
     answers: [G::Scalar; 4],
 }
 
-/// For whom a proof is: run, second generator, signer, round.
+/// What a proof is for: run, second generator, signer, round.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a, G: PrimeGroup> {
     pub(super) context: &'a Digest,
     pub(super) second: &'a G::Element,
-    pub(super) hand: &'a MemberId,
+    pub(super) signer: &'a MemberId,
     pub(super) kind: Kind,
 }
 
@@ -40,7 +40,7 @@ impl<G: PrimeGroup> Scope<'_, G> {
         let Statement { factor, mask, base } = statement;
         let elements: Vec<u8> = [factor, mask, base].into_iter().chain(nonces).flat_map(G::encode).collect();
         let value = G::encode_scalar(value);
-        let parts: [&[u8]; 5] = [self.context, &self.hand.0, &[self.kind as u8], &value, &elements];
+        let parts: [&[u8]; 5] = [self.context, &self.signer.0, &[self.kind as u8], &value, &elements];
         challenge::<G>(b"folkmoot product proof v1", &parts)
     }
 }
@@ -87,12 +87,12 @@ impl<G: PrimeGroup> Product<G> {
     }
 
     pub(super) fn encode(&self, kind: Kind) -> Vec<u8> {
-        let word = Writer::new(kind, 0).scalar::<G>(&self.value).scalar::<G>(&self.asked);
-        self.answers.iter().fold(word, |word, answer| word.scalar::<G>(answer)).end()
+        let writer = Writer::new(kind, 0).scalar::<G>(&self.value).scalar::<G>(&self.asked);
+        self.answers.iter().fold(writer, |writer, answer| writer.scalar::<G>(answer)).end()
     }
 
-    pub(super) fn decode(word: &[u8], kind: Kind) -> Option<Self> {
-        let mut reader = Reader::new(word, kind)?;
+    pub(super) fn decode(message: &[u8], kind: Kind) -> Option<Self> {
+        let mut reader = Reader::new(message, kind)?;
         let mut next = || reader.scalar::<G>();
         let product = Self { value: next()?, asked: next()?, answers: [next()?, next()?, next()?, next()?] };
         reader.end()?;

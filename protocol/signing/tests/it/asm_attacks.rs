@@ -1,9 +1,8 @@
-//! What breaks multisignatures as published, carried out against weak builds that live here alone,
+//! What breaks multisignatures as published: carried out against weak builds that exist only here,
 //! and in vain against ours.
 //!
-//! The weak builds differ from ours in one thing each: they count keys without proof, or tell R at
-//! once. Hashes, messages and group are ours, so a forgery against them is judged by our own
-//! verifier.
+//! Each weak build differs from ours in one thing: it counts keys without proof, or tells R at
+//! once. Hashes, messages and group are ours, so our own verifier judges a forgery against them.
 
 use crate::asm_help::{
     CONTEXT, Club, Element, Hands, LABEL, MESSAGE, R, Scalar, announcement, challenge, commitment, number,
@@ -90,13 +89,14 @@ const SESSIONS: usize = 253;
 
 /// An honest signer, in many sessions at once with the one other signer, who lies.
 trait Door {
-    /// Opens a session. The other has to say beforehand what it will show; some do not look at it.
+    /// Opens a session. The other signer has to say beforehand what it will show; some builds
+    /// ignore it.
     fn open(&mut self, session: usize, promised: &Element) -> Element;
     /// What the honest signer answers, once, when the other shows `shown`.
     fn answer(&mut self, session: usize, shown: &Element) -> Result<Scalar, Fault>;
 }
 
-/// As published: R is told to whoever asks.
+/// As published: R is told to anyone who asks.
 struct TwoRounds {
     secret: Scalar,
     keys: Vec<(MemberId, Element)>,
@@ -117,7 +117,7 @@ impl Door for TwoRounds {
     }
 }
 
-/// As built: the honest hands are ours.
+/// As built: the honest signers are ours.
 struct ThreeRounds<'a> {
     club: &'a Club,
     honest: MemberId,
@@ -127,7 +127,7 @@ struct ThreeRounds<'a> {
 }
 
 impl ThreeRounds<'_> {
-    /// One round: what the honest hand said before, and what the liar says now.
+    /// One round: what the honest signer said before, and what the liar says now.
     fn hear(
         &mut self,
         session: usize,
@@ -226,7 +226,7 @@ impl Ros {
     }
 }
 
-/// Two members: the honest one and the liar, whose key is well proven.
+/// Two members: the honest one, and the liar, whose key is properly proven.
 fn pair() -> (Club, MemberId, MemberId) {
     let club = Club::new(2);
     let all = club.members();
@@ -247,13 +247,13 @@ fn many_open_runs_give_a_forgery_where_r_is_told_at_once() {
     for (session, chosen) in chosen.into_iter().enumerate() {
         answers.push(door.answer(session, &ros.choices[session][chosen].0).unwrap());
     }
-    // The honest signer answered each session once, for MESSAGE. Our own verifier takes what it
-    // never signed.
+    // The honest signer answered each session once, for MESSAGE. Our own verifier accepts a
+    // signature that it never gave.
     assert_eq!(club.verify(FORGED, &ros.forge(&answers)), Ok(()));
 }
 
-/// The liar before our hands: opens all runs, shows in each what `choose` says, and makes what it
-/// can of the answers.
+/// The liar against our signers: it opens all runs, shows in each what `choose` says, and makes
+/// what it can of the answers.
 fn in_vain(choose: impl Fn(&Ros) -> Vec<usize>) -> (usize, usize) {
     let (club, honest, liar) = pair();
     let keys = club.public(&club.members());

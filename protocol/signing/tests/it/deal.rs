@@ -1,4 +1,4 @@
-//! A dealer at the one door (docs/protocol/signing.md, "Dealing"), for each scheme whose members
+//! A dealer, through `shared` (docs/protocol/signing.md, "Dealing"), for each scheme whose members
 //! hold shares of one key.
 
 use crate::common::{Ends, Seed, member, members, play, play_with, run_id};
@@ -80,7 +80,7 @@ fn deal_01_a_secret_has_one_encoding() {
         assert_eq!(shared::public_key(scheme, &secret.clone()), Ok(key.clone()));
         assert_eq!(format!("{secret:?}"), "Secret(..)");
         let bytes = secret.expose();
-        // Primes are proven anew each time: of Shoup's bits a few.
+        // Primes are proven again each time, so only a few bits of Shoup's secret are tried.
         let stride = if scheme == Scheme::Shoup { 191 } else { 1 };
         for bit in (0..bytes.len() * 8).step_by(stride) {
             let mut changed = bytes.clone();
@@ -128,7 +128,7 @@ fn deal_02_the_same_seed_deals_the_same() {
 
 #[test]
 fn deal_02_shoups_primes_are_the_seeds() {
-    // Seed 10 finds its primes soon; most take some seconds.
+    // Seed 10 finds its primes soon; most seeds take some seconds.
     let (secret, again) = (drawn(Scheme::Shoup, 10), drawn(Scheme::Shoup, 10));
     assert_eq!(secret, again);
     assert_eq!(secret.expose()[..3], [1, 8, 0]);
@@ -304,7 +304,7 @@ fn deal_09_shoups_public_part_says_who_has_which_number_and_that_enough_sign() {
         assert_eq!(first, Err(SigningError::WireSharing), "a holder whose share fits sees it too");
         shared::facts(Scheme::Shoup, &changed).unwrap_err() == SigningError::WireSharing
     };
-    // Seats 2 and 3 changed over; seat 3 spare, or retired.
+    // Seats 2 and 3 swapped; seat 3 spare, or retired.
     assert!(refused(&|bytes| bytes[seats + 33..].rotate_left(33)));
     for state in [0, 2] {
         assert!(refused(&|bytes| {
@@ -312,7 +312,7 @@ fn deal_09_shoups_public_part_says_who_has_which_number_and_that_enough_sign() {
             bytes.push(state);
         }));
     }
-    // v_2 and v_3 changed over; v_3 is v_2; v_3 is v; v is v_1.
+    // v_2 and v_3 swapped; v_3 is v_2; v_3 is v; v is v_1.
     assert!(refused(&|bytes| bytes[number(3).start..number(4).end].rotate_left(256)));
     for (to, from) in [(4, 3), (4, 1), (1, 2)] {
         assert!(refused(&|bytes| bytes.copy_within(number(from), number(to).start)));
@@ -331,7 +331,7 @@ fn deal_09_shoups_public_part_says_who_has_which_number_and_that_enough_sign() {
     assert_eq!(all.iter().map(check).collect::<Vec<_>>(), [Ok(()), Ok(()), Err(SigningError::PeerShare)]);
 }
 
-/// What a liar makes of its words.
+/// What a liar makes of its message.
 type Lie = fn(&mut Vec<u8>);
 
 #[test]

@@ -1,5 +1,5 @@
-//! A newcomer is given its share by holders who tell nothing of theirs; whoever lies on the way is
-//! named, and nothing is opened for it.
+//! A newcomer is given its share by holders who tell nothing of theirs. Anyone who lies on the way
+//! is named, and nothing is opened for it.
 
 use crate::common::{Ends, member, members};
 use crate::kit::{Many, agreed, interpolate, joint, lambda, named, tell};
@@ -168,7 +168,7 @@ fn shr_23_helpers_accuse_earlier_helpers_only_and_once() {
     named(&late(|said| said.to_all = vec![9]), liar, 5, FaultKind::PeerMalformed);
 }
 
-/// The part alone shows who sent it falsely: no mask is opened for that.
+/// The part alone shows who sent a false one: no mask is opened for that.
 #[test]
 fn shr_24_a_false_part_is_settled_by_a_true_answer_and_names_its_helper_by_a_false_one() {
     let (_, helpers) = four();
@@ -248,9 +248,9 @@ fn twin(many: &Many<P256>, helpers: &[MemberId]) -> Many<P256> {
     Many { sharing, shares }
 }
 
-/// Run against run with two vectors of shares that give the newcomer the same: for each mask of the
-/// one there is exactly one of the other under which the newcomer hears the same, so that what it
-/// hears says nothing of a single share.
+/// Compares run with run, with two vectors of shares that give the newcomer the same share. For
+/// each mask of the one there is exactly one of the other under which the newcomer hears the same.
+/// So what it hears says nothing about a single share.
 #[test]
 fn shr_26_what_a_newcomer_hears_is_independent_of_each_share() {
     let many = joint::<P256>(&members(2), 2, 1);

@@ -69,7 +69,7 @@ impl BuilderProfile for Profile {
     }
 }
 
-/// Stands where a private key would: it knows the public one.
+/// Stands in place of a private key: it knows the public one.
 struct Outside(p256::PublicKey);
 
 impl Keypair for Outside {
@@ -113,7 +113,7 @@ fn certificate(
     builder.assemble(BitString::from_bytes(&signature.to_der()).unwrap(), &outside).unwrap()
 }
 
-/// A folder that goes when it is dropped.
+/// A folder that is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -12,7 +12,7 @@ use folkmoot_signing::{Edwards, FaultKind, Incoming, Next, P256, PrimeGroup, Ris
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// All choices of `count` of `hands`.
+/// All choices of `count` of the participants.
 fn choices(hands: &[MemberId], count: usize) -> Vec<Vec<MemberId>> {
     if count == 0 {
         return vec![Vec::new()];
@@ -152,7 +152,7 @@ fn shr_03_shares_of_another_epoch_or_hand_are_refused() {
     let me = holders[0];
     let stale = &old.shares[&me];
     assert_eq!(stale.fits(&new.sharing), Err(SharingError::LocalEpoch));
-    // The old number under the new epoch's name, and another hand's share.
+    // The old number under the new epoch's name, and another holder's share.
     let mut bytes = new.shares[&me].encode().expose().clone();
     let from = bytes.len() - 32;
     bytes[from..].copy_from_slice(&P256::encode_scalar(&value(stale)));
@@ -311,7 +311,8 @@ fn shr_06_a_round_takes_exactly_the_awaited_and_a_run_ends_once() {
     assert!(many.determine(&holders));
 }
 
-/// Hands that are given half a round, each kind of run by its first and by its second.
+/// Participants that are given half a round, in the first and in the second round of each kind of
+/// run.
 #[test]
 fn shr_06_half_a_round_ends_every_run() {
     fn ends<D>(mut hands: crate::kit::Hands<D>) {
@@ -350,8 +351,8 @@ fn shr_06_half_a_round_ends_every_run() {
     ends(many.sign_hands(&holders, [7; 32], 6));
 }
 
-/// Who was given another run, threshold or list of holders cannot take part: nobody's opening is
-/// what it committed to, for them.
+/// A participant that was given another run, threshold or list of holders cannot take part: to it,
+/// nobody's opening is what that member committed to.
 #[test]
 fn shr_07_hands_of_different_runs_do_not_mix() {
     let holders = members(3);
@@ -380,7 +381,7 @@ fn an_epoch_names_the_polynomial_and_nothing_prints_a_share() {
     assert!(!format!("{held:?}").contains(&hex[..8]));
 }
 
-/// A leaver looks on nowhere: a run needs those who deal and those who get, and nobody else.
+/// A leaver takes no part: a run needs those who deal and those who get, and nobody else.
 #[test]
 fn a_refresh_among_the_rest_needs_no_leaver() {
     let many = joint::<P256>(&members(4), 2, 1);

@@ -1,5 +1,5 @@
-//! Whoever says something false in a run of sharing is named, the same one at every honest hand;
-//! what cannot be laid at anybody's door does no harm.
+//! Anyone who says something false in a run of sharing is named, the same member at every honest
+//! participant. What cannot be attributed does no harm.
 
 use crate::common::{Ends, member, members, run_id};
 use crate::kit::{
@@ -120,7 +120,7 @@ fn shr_12_an_opening_has_exactly_threshold_commitments() {
     named(&joint_with(opens(longer, context)), liar(), 3, FaultKind::PeerMalformed);
 }
 
-/// The kit's words are good ones: what makes them refused above is the lie alone.
+/// The kit's messages are correct: only the lie makes those above refused.
 #[test]
 fn the_bytes_of_an_opening_are_those_of_the_page() {
     let context = joint_context::<P256>(1, &hands(), 2);
@@ -167,7 +167,7 @@ fn shr_13_a_constant_term_is_known_to_its_dealer() {
     let mut word = opening::<P256>(&context, &liar(), &polynomial);
     word[34..67].copy_from_slice(&P256::encode(&cancelled));
     named(&joint_with(opens(word, context)), liar(), 3, FaultKind::PeerProof);
-    // A proof of another run, or of another hand, is none here.
+    // A proof of another run, or of another participant, is not one here.
     for (elsewhere, hand) in [(joint_context::<P256>(2, &hands(), 2), liar()), (context, victim())] {
         let word = opening::<P256>(&elsewhere, &hand, &polynomial);
         named(&joint_with(opens(word, context)), liar(), 3, FaultKind::PeerProof);
@@ -326,8 +326,8 @@ fn shr_16_other_lies_of_a_redistributor_are_named_too() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Any changed bit of any word to all: the speaker is named by all others, and nobody else ever
-    /// is.
+    /// Any changed bit of any message to all: all others name the speaker, and nobody else is ever
+    /// named.
     #[test]
     fn a_changed_bit_of_a_word_to_all_names_its_speaker(round in 0_usize..3, at in 0_usize..256, bit in 0_u32..8, seed in 0_u64..100) {
         let ends = tell(joint_hands::<P256>(&hands(), 2, seed), seed, |now, speaker, said| {

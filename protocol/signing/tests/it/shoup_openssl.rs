@@ -1,5 +1,5 @@
-//! OpenSSL is the judge: it takes a certificate that the members signed together, as any other of
-//! an RSA key. Skips nothing: a machine without `openssl` fails these tests.
+//! OpenSSL is the judge: it accepts a certificate that the members signed together like any other
+//! of an RSA key. Skips nothing: a machine without `openssl` fails these tests.
 
 use crate::common::members;
 use core::str::FromStr;
@@ -30,7 +30,7 @@ use x509_cert::{Certificate, TbsCertificate};
 /// sha256WithRSAEncryption (RFC 8017, appendix C).
 const SHA256_WITH_RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.11");
 
-/// A folder that goes when it is dropped.
+/// A folder that is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -61,8 +61,8 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The group as the builder sees it: a public key and the name of an algorithm; the private half is
-/// nowhere.
+/// The group as the builder sees it: a public key and the name of an algorithm. There is no private
+/// half.
 struct Group(Vec<u8>);
 
 #[derive(Clone)]

@@ -124,13 +124,13 @@ fn dealt() -> (folkmoot_signing::sharing::Sharing<Toy>, BTreeMap<MemberId, Share
     deal::<Toy>(&57, &hands(), 2, &mut Script([33].into(), Seed(1))).unwrap()
 }
 
-/// What one hand draws of each polynomial: k 29 + 71z, a 83 + 12z, b 45z + 9z², c 77z + 18z². The
+/// What one signer draws of each polynomial: k 29 + 71z, a 83 + 12z, b 45z + 9z², c 77z + 18z². The
 /// first two draw these, the third the rest.
 const FIRST: [u64; 8] = [10, 20, 30, 40, 50, 60, 70, 80];
 const SECOND: [u64; 8] = [3, 5, 7, 11, 13, 17, 19, 23];
 const WHOLE: [u64; 8] = [29, 71, 83, 12, 45, 9, 77, 18];
 
-/// Plays a signature and gives every round's words, and the end.
+/// Plays a signature and gives every round's messages, and the end.
 fn play() -> (Vec<BTreeMap<MemberId, Vec<u8>>>, Signed<Toy>) {
     let (sharing, shares) = dealt();
     let mut digest = [0; 32];

@@ -14,12 +14,12 @@ fn message() -> Digest {
     digest(&[b"let dave in"])
 }
 
-/// A change of a word.
+/// A change of a message.
 type Lie<'a> = Box<dyn Fn(&mut Vec<u8>) + 'a>;
-/// The words of one round, by speaker.
+/// The messages of one round, by speaker.
 type Round = BTreeMap<MemberId, Vec<u8>>;
 
-/// Every round's words to all, of an honest run.
+/// Every round's messages to all, of an honest run.
 fn words(many: &Many<P256>, signers: &[MemberId], seed: u64) -> Vec<Round> {
     let mut rounds: Vec<Round> = Vec::new();
     tell(many.sign_hands(signers, message(), seed), seed, |round, speaker, said| {
@@ -107,7 +107,7 @@ fn a_newcomers_share_signs_with_old_ones_and_so_do_redistributed_and_dealt_ones(
     assert_eq!(dealt.sharing.verifying_key().unwrap().verify_raw(b"let dave in", &signature), Ok(()));
 }
 
-/// The same digest twice: another k, another signature. k·G is in no word.
+/// The same digest twice: another k, another signature. k·G is in no message.
 #[test]
 fn tsd_02_every_run_draws_its_own_k_and_tells_nothing_of_it() {
     let many = joint::<P256>(&members(3), 2, 1);
@@ -145,7 +145,8 @@ fn tsd_03_signers_agree_on_digest_and_epoch() {
     named(&play(hands, 2), liar, 3, FaultKind::PeerReveal);
 }
 
-/// Every byte of both proven words, in every way that keeps its form: the speaker is named by all.
+/// Every byte of both proven messages, changed in every way that keeps its form: all name the
+/// speaker.
 #[test]
 fn tsd_04_a_false_product_or_part_names_its_maker() {
     let many = joint::<P256>(&members(3), 2, 1);

@@ -79,8 +79,7 @@ impl<G: PrimeGroup> Run<G> {
         Ok(run)
     }
 
-    /// The same, but one newcomer comes by way of a merge, which is how the comparison of 2004
-    /// counts a join.
+    /// The same, but a single newcomer comes by a merge, as the comparison of 2004 counts a join.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -111,7 +110,7 @@ impl<G: PrimeGroup> Run<G> {
         Ok(Self { order, base: base.len(), last, context, seen, chain, before })
     }
 
-    /// LEAVE: what the list must renew is what every member of the base kept.
+    /// LEAVE: the list must renew what every member of the base kept.
     fn expect_list(&mut self) -> Seen {
         self.before = (0..self.last)
             .filter_map(|rank| {

@@ -1,4 +1,4 @@
-//! Everything that is tried on one run.
+//! Everything that is tried against one run.
 
 use super::derived::{Bytes32, derived};
 use super::history::{handed, plan};
@@ -8,7 +8,7 @@ use folkmoot_agreement::{ModuleName, Plan, Step};
 use folkmoot_base::{Entropy, digest};
 use std::collections::BTreeSet;
 
-/// How a key was got.
+/// How a key was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// It is a known key, through labels.
@@ -23,7 +23,8 @@ pub enum Way {
     Replayed,
 }
 
-/// Every way in which whoever is told these keys of other runs gets that of run number `run`.
+/// All ways in which somebody who is told these keys of other runs gets the key of run number
+/// `run`.
 pub fn ways(module: ModuleName, world: &World<'_>, run: usize, known: &[Vec<u8>]) -> BTreeSet<Way> {
     let record = &world.records[run];
     let derived = derived(module, record, known);
@@ -75,8 +76,8 @@ fn is_replayed(world: &World<'_>, record: &Record, known: &[Vec<u8>]) -> bool {
     parts.any(|(dice, place)| plays(world, record, place, dice))
 }
 
-/// Whether whoever draws so has the secret in the place of one member, which it says brings
-/// nothing.
+/// Whether an attacker that draws this randomness gets the secret in the place of one member, which
+/// says that it brings nothing.
 fn plays(world: &World<'_>, record: &Record, place: usize, mut dice: Dice) -> bool {
     let mut origins: Vec<_> = (0..record.members.len()).map(|other| plan(record, 0).origin(other)).collect();
     origins[place] = None;

@@ -1,4 +1,4 @@
-//! Known keys through every label that the modules, and keying, derive with.
+//! Known keys through every label that the modules, and keying, derive keys with.
 
 use super::history::order;
 use crate::common::member;
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 pub type Bytes32 = [u8; 32];
 
-/// Everything of 32 bytes that comes of `known` by the labels of keying and of the module. Salts
-/// and names are public: they are taken from the run.
+/// Everything of 32 bytes that follows from `known` by the labels of keying and of the module.
+/// Salts and names are public: they are taken from the run.
 pub fn derived(module: ModuleName, record: &Record, known: &[Vec<u8>]) -> BTreeSet<Bytes32> {
     let mut all = BTreeSet::new();
     for key in known.iter().filter_map(|key| Bytes32::try_from(key.as_slice()).ok()) {
@@ -62,7 +62,7 @@ pub fn pairs(record: &Record, label: &[u8], shared: &[u8]) -> Vec<Bytes32> {
         .collect()
 }
 
-/// Of a key that is taken for what two share, or for a pair key: pair keys, sealing keys, next pair
+/// For a key that is taken for a shared secret or a pair key: pair keys, sealing keys, next pair
 /// keys.
 pub fn by_ckd(record: &Record, label: &[u8], key: &[u8]) -> BTreeSet<Bytes32> {
     let roll = roll(record);

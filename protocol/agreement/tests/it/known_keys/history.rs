@@ -1,4 +1,4 @@
-//! What there is to be disclosed.
+//! The keys that can be disclosed.
 
 use crate::common::Seeded;
 use crate::world::{Record, World, ids};
@@ -16,14 +16,15 @@ pub enum Known {
     Secrets,
 }
 
-/// So many of the runs just before, and of those just after: an attack tries them in pairs.
+/// How many of the runs just before, and of those just after, are disclosed: an attack tries them
+/// in pairs.
 const BEFORE: usize = 3;
 const AFTER: usize = 1;
 /// The newest of the other group.
 const OTHERS: usize = 2;
 
-/// The key that keying makes of a run's secret (docs/protocol/keying.md), the transcript for all
-/// that stands under it.
+/// The key that keying makes of a run's secret (docs/protocol/keying.md); the transcript stands for
+/// everything that the derivation covers.
 pub fn handed(record: &Record) -> Vec<u8> {
     let transcript = record.steps.iter().fold([7; 32], |said, (from, step, body)| {
         digest(&[&said, &from.to_be_bytes(), &[*step], &digest(&[body])])
@@ -36,7 +37,7 @@ pub fn handed(record: &Record) -> Vec<u8> {
     key
 }
 
-/// What is disclosed to whoever attacks `run` of `own`.
+/// What is disclosed to an attacker of `run` of `own`.
 pub fn told(own: &World<'_>, other: &World<'_>, run: usize, known: Known) -> Vec<Vec<u8>> {
     let form = |record: &Record| match known {
         Known::Handed => handed(record),

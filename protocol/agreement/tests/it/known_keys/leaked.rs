@@ -1,4 +1,4 @@
-//! That the attack knows the schedule of MLS: given the secret of a joiner, it opens the Welcome.
+//! The attack knows the schedule of MLS: given the secret of a joiner, it opens the Welcome.
 
 use super::attack::{Dice, Way, ways};
 use super::derived::{Bytes32, derived};
@@ -10,7 +10,7 @@ use mls_rs::crypto::HpkeCiphertext;
 use mls_rs::{CipherSuite, CipherSuiteProvider as _, CryptoProvider as _};
 use mls_rs_crypto_awslc::AwsLcCryptoProvider;
 
-/// What opens somebody's GroupSecrets, of all that a bad source could have drawn.
+/// What opens somebody's GroupSecrets, of everything that a bad source could have drawn.
 fn joiner(world: &World<'_>, drawn: &[u8]) -> Option<Vec<u8>> {
     let record = &world.records[0];
     let parts = AwsLcCryptoProvider::new().cipher_suite_provider(CipherSuite::CURVE25519_AES128)?;

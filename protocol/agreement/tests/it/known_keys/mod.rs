@@ -1,5 +1,6 @@
-//! Known-key resistance: whoever has been told group keys of other runs, of this group and of
-//! others with the same members, and has the whole wire of run r, does not get the key of run r.
+//! Known-key resistance: an attacker has been told group keys of other runs, of this group and of
+//! others with the same members, and has everything sent in run r. It does not get the key of run
+//! r.
 //!
 //! ```text
 //! history ── runs of one group, runs of another with the same members: what was said, what came of it
@@ -9,8 +10,8 @@
 //!                                                    └─ replayed: somebody's part, with those for its randomness
 //! weak ── modules that use an old key for the next; the same attack must get the new one
 //! ```
-//! Shares are not disclosed: whoever has them is a member (`tests/it/suite`). Lies are keying's to
-//! refuse, which signs (`tests/it/known_keys` there).
+//! Shares are not disclosed: whoever has them is a member (`tests/it/suite`). Keying, which signs,
+//! refuses lies (`tests/it/known_keys` there).
 
 mod attack;
 mod derived;
@@ -74,8 +75,8 @@ macro_rules! modules {
                 assert_eq!(withstands($module, Known::Handed), Ok(()));
             }
 
-            /// Stronger: the modules' own secrets, which nobody is told. Dutta–Barua does not bear
-            /// that, below.
+            /// Stronger: the modules' own secrets, which nobody is told. Dutta–Barua does not
+            /// withstand that, see below.
             #[test]
             fn secrets_of_other_runs_give_nothing_but_in_dutta_barua() {
                 if $module != ModuleName::DuttaBarua {
@@ -111,8 +112,8 @@ modules! {
     mls_hybrid: ModuleName::MlsHybrid;
 }
 
-/// A Join lends a share that is made of the old secret: whoever has that listens. What keying hands
-/// out gives nothing of it.
+/// A Join lends a share that is made of the old secret: anyone who has that secret can listen. The
+/// keys that keying hands out give nothing of it.
 #[test]
 fn the_secret_before_a_dutta_barua_join_gives_the_one_after() {
     let got = got(ModuleName::DuttaBarua, Known::Secrets).unwrap();

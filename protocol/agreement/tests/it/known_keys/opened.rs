@@ -1,4 +1,5 @@
-//! What may be sealed, under what is known; and what is known as the secret half of what was said.
+//! Whatever may be sealed, tried under what is known; and known values as secret halves of what was
+//! sent.
 
 use super::derived::Bytes32;
 use crate::world::Record;

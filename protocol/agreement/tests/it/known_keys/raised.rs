@@ -1,4 +1,4 @@
-//! Elements that were said, raised to exponents that are known, and what follows.
+//! Elements that were sent, raised to exponents that are known, and what follows from that.
 
 use super::derived::{Bytes32, by_ckd};
 use super::history::plan;

@@ -1,4 +1,4 @@
-//! Modules that use an old key for the next, one in each way that the attack knows.
+//! Modules that use an old key for the next one, one in each way that the attack knows.
 
 use super::attack::{Dice, Way, ways};
 use super::history::{Known, handed, told};
@@ -170,7 +170,7 @@ fn weaken(
     Ok(Box::new(Weak { inner, weakness, keys: keys.borrow().clone(), sent, next: None }))
 }
 
-/// A founding and two refreshes: the last is attacked, or, if the dice are bad, the founding.
+/// A founding and two refreshes: the last is attacked or, if chance is against it, the founding.
 pub fn is_found(module: ModuleName, weakness: Weakness) -> Verdict {
     let keys = Keys::default();
     let make = |plan: &Plan, kept: Option<&Kept>| weaken(module, weakness, &keys, (plan, kept));

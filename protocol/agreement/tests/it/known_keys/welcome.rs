@@ -1,5 +1,5 @@
-//! The Welcome of MLS, for whoever has a key of its schedule: the rest of it than sealed path
-//! secrets.
+//! The Welcome of MLS, for anyone who has a key of its schedule: everything in it but the sealed
+//! path secrets.
 
 use super::derived::{Bytes32, with_label};
 use crate::world::Record;

@@ -5,8 +5,8 @@ use super::driver::{Seeded, World, member};
 use folkmoot_agreement::{Module, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// RFC 9420's tree: who sits where, and which parents are not blank, with their unmerged leaves. A
-/// node is (level, index).
+/// RFC 9420's tree: which member has which leaf, and which parents are not blank, with their
+/// unmerged leaves. A node is (level, index).
 #[derive(Default, Clone)]
 struct Tree {
     leaves: BTreeSet<u32>,
@@ -32,7 +32,7 @@ impl Tree {
         }
     }
 
-    /// To how many keys one seals to reach all below a node, but for those who are new.
+    /// To how many keys one seals to reach all below a node except the new members.
     fn sealed(&self, level: u32, index: u32, new: &BTreeSet<u32>) -> u64 {
         if let Some(unmerged) = self.parents.get(&(level, index)) {
             return 1 + unmerged.difference(new).count() as u64;

@@ -1,5 +1,5 @@
-//! Whoever lies, with keys of its own and the library at its disposal: key packages and commits
-//! that are signed, sealed and wrong.
+//! A liar with keys of its own and the library at its disposal: key packages and commits that are
+//! signed, sealed and wrong.
 
 use super::driver::{Said, Seeded, World, member};
 use folkmoot_agreement::mls::{Commit, Run, Suite};

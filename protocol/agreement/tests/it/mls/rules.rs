@@ -76,7 +76,7 @@ fn agr_51_bodies_are_bounded_and_exact() {
     scene.all(&refresh).into_iter().for_each(|told| drop(told.unwrap()));
 }
 
-/// What everybody at the point of the first key package makes of another one from place 2.
+/// What everybody makes of another key package from place 2, at the point of the first.
 fn package_refused(bytes: &[u8]) -> AgreementError {
     let (_, mut trial) = waiting();
     let said = Said { from: 2, step: 1, body: bytes.to_vec() };
@@ -139,8 +139,8 @@ fn agr_53_keys_can_be_sealed_to_and_are_nobody_elses() {
     assert_eq!(package_refused(&with(head, &bytes[head + 34..head + 66])), INVALID, "one key for both");
 }
 
-/// Two that come new, with one signing key: everybody sees it. One that comes new with the key of a
-/// member: the base sees it.
+/// Two newcomers with one signing key: everybody sees it. A newcomer with the key of a member: the
+/// base sees it.
 #[test]
 fn agr_53_nobody_shares_a_key() {
     let mut look = Look::honest(0);
@@ -174,8 +174,8 @@ fn agr_54_commits_come_from_the_committer_in_the_open() {
     let annotated =
         body(&liar.forged(|builder| everything(builder, &packages, &context).authenticated_data(vec![1])));
     scene.refuses(&annotated, &INVALID);
-    // From outside: whoever has the group's information commits itself in. Ours never give it; the
-    // liar does.
+    // From outside: anyone who has the group's information could commit itself in. Our members
+    // never give it out; the liar does.
     let info = liar.group.group_info_message_allowing_ext_commit(true).unwrap();
     let (_, outside) = Look::honest(3).client().commit_external(info).unwrap();
     let honest = liar.honest(&scene);
@@ -220,8 +220,7 @@ fn agr_55_commits_add_the_newcomers_remove_the_leavers_and_name_the_run() {
     let more =
         named.iter().cloned().chain([Extension::new(ExtensionType::APPLICATION_ID, vec![0])]).collect();
     refused(&[3], &packages, Some(more), &TOKEN);
-    // Who left, only the base knows; whoever comes new sees it in the tree, which has somebody too
-    // many.
+    // Only the base knows who left. A newcomer sees it in the tree, which has somebody too many.
     let keeps = liar.forged(|builder| everything(builder, &packages, &[7; 32]));
     let told: Vec<_> = scene.all(&body(&keeps)).into_iter().map(|told| told.unwrap_err()).collect();
     assert_eq!(told, [LIST, LIST, LIST, LIST]);
@@ -314,9 +313,9 @@ fn agr_57_one_welcome_for_all_newcomers_and_a_tree_of_the_members() {
     scene.all(&honest).into_iter().for_each(|told| drop(told.unwrap()));
 }
 
-/// What the library judges: those in the group by signature, membership tag, epoch and confirmation
-/// tag; those who come new by opening the Welcome. Each sees its own half; a commit that is wrong
-/// for one half is refused there, and never confirmed.
+/// What the library judges. Members in the group judge by signature, membership tag, epoch and
+/// confirmation tag; newcomers, by opening the Welcome. Each sees its own half. A commit that is
+/// wrong for one half is refused there, and never confirmed.
 #[test]
 fn agr_58_the_commit_holds_in_the_group_and_the_welcome_opens() {
     let mut liar = Liar::founding(3);
@@ -353,7 +352,7 @@ fn agr_59_the_group_is_exactly_the_members_each_at_its_leaf() {
     let mut liar = Liar::founding(3);
     let mut scene = liar.scene(&[0, 1, 2, 3]);
     let honest = liar.honest(&scene);
-    // Another tree of as many nodes: of those who come new, by its hash; of those in the group,
+    // Another tree of as many nodes: newcomers refuse it by its hash, and members in the group
     // because it is not theirs.
     let mut other = Liar::founding(3);
     let beside = other.scene(&[0, 1, 2, 3]);
@@ -365,8 +364,7 @@ fn agr_59_the_group_is_exactly_the_members_each_at_its_leaf() {
         .collect();
     assert_eq!(told, [AgreementError::PeerAltered, AgreementError::PeerAltered, INVALID]);
     scene.all(&honest).into_iter().for_each(|told| drop(told.unwrap()));
-    // A member of the base that said it was another: those who come new find somebody else at its
-    // leaf.
+    // A member of the base claimed to be another: newcomers find somebody else at its leaf.
     let ids = [0, 8, 2, 3].map(member);
     let origin = |rank| Some(Origin { run: [0; 32], rank });
     let plan = Plan::with_origins(&ids, 3, vec![origin(0), origin(1), origin(2), None]).unwrap();
@@ -391,7 +389,7 @@ fn agr_59_the_group_is_exactly_the_members_each_at_its_leaf() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is done to the bytes of a step: refused by somebody, or it gives another secret
+    /// Whatever is changed in the bytes of a step, somebody refuses it, or it gives another secret
     /// than the honest bytes do.
     #[test]
     fn altered_steps_never_pass(seed in any::<u64>(), which in 0..4_usize, at in any::<prop::sample::Index>(), kind in 0..3_u8, bit in 0..8_u8) {

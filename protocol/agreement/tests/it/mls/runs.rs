@@ -95,8 +95,8 @@ fn hybrid_bodies_stay_within_their_bounds() {
     bounded(Suite::Hybrid, 16);
 }
 
-/// Two sides of a split meet: the larger keeps its tree, the other comes new; somebody left
-/// meanwhile.
+/// Two sides of a split meet: the larger keeps its tree, the other comes as newcomers; somebody
+/// left meanwhile.
 #[test]
 fn sides_that_meet_and_leavers_in_one_run() {
     let mut world = World::new(3);
@@ -108,7 +108,7 @@ fn sides_that_meet_and_leavers_in_one_run() {
     assert_eq!(spoke.len(), 5, "1, 3, 5 and 7 come new; one commit");
 }
 
-/// A run that comes to nothing, at whatever point, leaves what it began from as it was.
+/// A run that comes to nothing, at any point, leaves the state that it began from as it was.
 #[test]
 fn a_run_given_up_changes_nothing() {
     let mut world = World::new(4);
@@ -139,15 +139,14 @@ fn runs_side_by_side_do_not_meet() {
     assert_ne!(one.finish(), two.finish());
 }
 
-/// Whoever left gets nothing later from its whole state; whoever comes gets nothing earlier.
+/// A leaver gets nothing later from its whole state; a newcomer gets nothing earlier.
 #[test]
 fn leavers_and_joiners_are_shut_out() {
     let mut world = World::new(6);
     world.run(&numbers(0, 5));
     let before = world.clone();
     let (later, trial) = world.run(&[0, 1, 2, 4, 5]);
-    // The leaver, 3, takes whatever part in the run there is, with its state and with the state of
-    // nobody.
+    // The leaver, 3, takes any possible part in the run, with its state and with none.
     for (me, number) in [0, 1, 2, 4, 5].into_iter().enumerate() {
         let ids: Vec<_> = [0, 1, 2, 4, 5].map(member).to_vec();
         let mut origins: Vec<_> =

@@ -1,4 +1,4 @@
-//! What every module promises.
+//! The promises of every module.
 
 use super::mischief::{alter, annoy, play_out, repeat};
 use super::outsiders::{earlier_secrets_stay_out_of_reach, the_last_secret_stays_in};
@@ -8,7 +8,7 @@ use folkmoot_agreement::{AgreementError, Origin, Plan};
 use std::collections::BTreeSet;
 
 /// A random history of `events` changes among groups of at most `most`: joins, leaves, merges, all
-/// of it at once, refreshes, runs that come to nothing, splits in the last moment, lost states.
+/// of them at once, refreshes, runs that come to nothing, splits in the last moment, lost states.
 pub fn script(make: Make<'_>, seed: u64, events: usize, most: usize) -> Verdict {
     let mut world = World::new(make, seed);
     let mut groups: Vec<BTreeSet<u16>> = Vec::new();
@@ -193,8 +193,8 @@ pub fn contributes(make: Make<'_>, seed: u64) -> Verdict {
     Ok(())
 }
 
-/// A member that lacks what the plan says it brings, or whose state contradicts it, begins nothing
-/// and says whose doing it is.
+/// A member that lacks what the plan says it brings, or whose state contradicts the plan, begins
+/// nothing and says whose fault it is.
 pub fn origins(make: Make<'_>, seed: u64) -> Verdict {
     let mut world = World::new(make, seed);
     world.complete(&[0, 1, 2, 3], |_| true)?;

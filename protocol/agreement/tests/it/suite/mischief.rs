@@ -1,5 +1,5 @@
-//! Steps that nobody may take: what all must refuse alike, and what may pass only if it is found
-//! out.
+//! Steps that nobody may take: those that all must refuse alike, and those that may pass only if
+//! they are found out later.
 
 use crate::common::Seeded;
 use crate::world::{Running, Said, Verdict, World, ensure};
@@ -8,7 +8,7 @@ use folkmoot_agreement::Step;
 /// Step numbers that are tried; no module has more.
 const STEPS: u8 = 12;
 
-/// Before the honest step `(from, step, body)`: everything that is not it.
+/// Before the honest step `(from, step, body)`: every other step.
 pub fn annoy(running: &mut Running, (from, step, body): &Said) -> Verdict {
     let awaited = running.runs[0].awaited();
     let everybody = running.runs.len();
@@ -36,7 +36,7 @@ pub fn repeat(running: &mut Running, dice: &mut Seeded) -> Verdict {
     Ok(())
 }
 
-/// Everybody refuses the step, for the same reason, and awaits whom it awaited.
+/// Everybody refuses the step, for the same reason, and awaits the same members as before.
 fn refused(running: &mut Running, (from, step, body): &Said, what: &str) -> Verdict {
     let before = running.awaited();
     let mut reasons = Vec::new();
@@ -54,8 +54,8 @@ fn refused(running: &mut Running, (from, step, body): &Said, what: &str) -> Verd
     Ok(())
 }
 
-/// Delivers the next step with one bit turned. If all refuse it, the true one follows. Whether the
-/// lie was taken by anyone.
+/// Delivers the next step with one bit flipped. If all refuse it, the true one follows. Returns
+/// whether anyone accepted the lie.
 pub fn alter(world: &mut World<'_>, running: &mut Running) -> Verdict<bool> {
     let Some((from, step, decides, body)) = running.next(&mut world.dice) else { return Ok(false) };
     let mut altered = body.clone();
@@ -80,8 +80,8 @@ pub fn alter(world: &mut World<'_>, running: &mut Running) -> Verdict<bool> {
     Ok(true)
 }
 
-/// After a lie: everybody takes what it takes. In the end there is no secret that some have for the
-/// group's and others not, without a difference that confirmation finds.
+/// After a lie: everybody accepts whatever it accepts. In the end no secret is the group's to some
+/// members and not to others, unless confirmation finds the difference.
 pub fn play_out(world: &mut World<'_>, running: &mut Running) -> Verdict {
     while let Some((from, step, _, body)) = running.next(&mut world.dice) {
         let mut verdicts = Vec::new();

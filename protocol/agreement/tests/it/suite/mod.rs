@@ -1,4 +1,4 @@
-//! The one contract that every module keeps, whatever is under it.
+//! The one contract that every module keeps, whatever it is built on.
 //!
 //! ```text
 //! checks ── what is promised, each a function of (module, seed)
@@ -7,7 +7,7 @@
 //!   outsiders ── whoever is out, with all it ever had and all that was sent
 //! mutants ── modules that break one promise each; the check of that promise must say so
 //! ```
-//! A module is under it once it stands in `ModuleName::ALL` and in the list below.
+//! A module is tested here once it is in `ModuleName::ALL` and in the list below.
 
 mod checks;
 mod mischief;
@@ -39,7 +39,7 @@ macro_rules! modules {
                     prop_assert_eq!(checks::mischief(&|plan, kept| begin($module, plan, kept), seed), Ok(()));
                 }
 
-                /// A step with a bit turned never leaves members that believe in different ends.
+                /// A step with one bit flipped never leaves members that believe in different ends.
                 #[test]
                 fn altered_steps_are_refused_or_found_out(seed in any::<u64>()) {
                     prop_assert_eq!(checks::altered(&|plan, kept| begin($module, plan, kept), seed), Ok(()));

@@ -1,4 +1,4 @@
-//! Modules that break one promise each. The check of that promise must say so, or it checks
+//! Modules that break one promise each. The check of that promise must say so; otherwise it checks
 //! nothing.
 
 use super::checks;
@@ -19,7 +19,7 @@ enum Breach {
     Dictated,
     /// Member 0 has another secret.
     Split,
-    /// A step that comes again is taken.
+    /// A step that comes again is accepted.
     Tolerant,
     /// A refused step leaves something behind.
     Dirty,
@@ -130,7 +130,7 @@ fn make(breach: Breach, plan: &Plan, kept: Option<&Kept>) -> Result<Box<dyn Modu
     Ok(Box::new(Mutant { inner, breach, me: plan.me(), said: None, refused: false }))
 }
 
-/// What the check says of a module with this breach.
+/// What the check says about a module with this fault.
 fn judged(breach: Breach, check: impl Fn(crate::world::Make<'_>) -> Verdict) -> String {
     check(&|plan, kept| make(breach, plan, kept)).expect_err("a mutant passes")
 }

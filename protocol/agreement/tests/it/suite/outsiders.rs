@@ -1,11 +1,11 @@
-//! Whoever is out, with every state it ever held, every run it was ever in, and all that was sent:
-//! it must not get the secret.
+//! Members that are out, with every state they ever held, every run they were ever in, and all that
+//! was sent: they must not get the secret.
 
 use crate::common::Seeded;
 use crate::world::{Holding, Record, Verdict, World, ensure, ids};
 use folkmoot_agreement::{Module, Origin, Plan, Step};
 
-/// How many states and runs are tried on one secret; the latest, for they know most.
+/// How many states and runs are tried on one secret: the latest, because they know most.
 const TRIED: usize = 6;
 
 /// Nobody who is not in the last run gets its secret.
@@ -23,7 +23,7 @@ pub fn the_last_secret_stays_in(world: &mut World<'_>) -> Verdict {
     in_place_of_everybody(world, u16::MAX, None, world.records.len() - 1)
 }
 
-/// Whoever is new in the last run gets none of the secrets before.
+/// A newcomer in the last run gets none of the earlier secrets.
 pub fn earlier_secrets_stay_out_of_reach(world: &mut World<'_>) -> Verdict {
     let last = world.records.last().unwrap();
     let newcomers = last.members.iter().filter(|number| {

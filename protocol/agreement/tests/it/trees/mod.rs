@@ -1,5 +1,5 @@
-//! What both tree modules are tested with: members with what they keep, runs among them, and what
-//! each draws and pays.
+//! Test support for both tree modules: members with what they keep, runs among them, and what each
+//! draws and pays.
 
 pub mod outsiders;
 pub mod shapes;
@@ -44,7 +44,7 @@ pub struct Ran {
     pub secret: Vec<u8>,
     /// Exponentiations, by place.
     pub paid: Vec<u64>,
-    /// Exponentiations that have to be done one after the other, whoever does them.
+    /// Exponentiations that must be done one after the other, whoever does them.
     pub serial: u64,
     /// How often everybody waited for what is sent.
     pub rounds: usize,

@@ -1,6 +1,6 @@
 //! Everybody who was not in a run, together: all they ever drew, before and after, every other
-//! run's secret, and all that was ever sent. Whatever key of a tree can be computed from that is
-//! computed. The run's secret must not be among it.
+//! run's secret, and all that was ever sent. From that, every key of a tree that can be computed is
+//! computed. The run's secret must not be among them.
 
 use crate::common::Seeded;
 use crate::trees::{Make, Wide, World};
@@ -57,7 +57,8 @@ impl Oracle {
         false
     }
 
-    /// Whether those of `World` who fit `who`, together, reach the secret of run number `run`.
+    /// Whether those of `World` for whom `who` holds, together, reach the secret of run number
+    /// `run`.
     fn get(
         &mut self,
         world: &World<'_>,
@@ -83,9 +84,9 @@ impl Oracle {
     }
 }
 
-/// A random history: one to three groups come together, whole or with some lost, some are new, some
-/// runs come to nothing, some members miss the end. Then, for every run, all who were not in it
-/// want its secret.
+/// A random history: one to three groups come together, whole or with some members lost; some
+/// members are new, some runs come to nothing, some members miss the end. Then, for every run, all
+/// who were not in it try to get its secret.
 pub fn history(
     make: Make<'_>,
     elements: impl Fn(u8, &[u8]) -> Vec<Bytes>,

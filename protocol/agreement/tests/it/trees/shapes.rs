@@ -1,5 +1,5 @@
-//! A second, simple account of key trees: each member's way down as a word of left and right. What
-//! the modules pay is compared with what follows from these words.
+//! A second, simple model of key trees: each member's way down as a sequence of left and right.
+//! What the modules pay is compared with what follows from this model.
 
 use std::collections::BTreeMap;
 

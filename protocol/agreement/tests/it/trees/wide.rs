@@ -87,8 +87,8 @@ impl PrimeGroup for Wide {
         element.to_be_bytes().to_vec()
     }
     fn decode_any(bytes: &[u8]) -> Option<u64> {
-        // Whether it is a square is not asked: nobody lies here, and it would cost as much as all
-        // that is counted.
+        // Whether it is a square is not checked: nobody lies here, and the check would cost as much
+        // as everything that is counted.
         let element = u64::from_be_bytes(bytes.try_into().ok()?);
         (element > 0 && element < P).then_some(element)
     }

@@ -1,4 +1,4 @@
-//! People, a group of some of them, and entries that they write: rightly, or over any past.
+//! People, a group of some of them, and entries that they write: correct ones, or over any past.
 
 pub(crate) use crate::common::Seed;
 use bytes::Bytes;

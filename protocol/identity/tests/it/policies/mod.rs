@@ -1,6 +1,6 @@
-//! What a charter says on who comes in and who goes, and that the judge of entries holds everybody
-//! to it. Method: real keys; charters with each policy; entries made by force where the builder
-//! would refuse.
+//! What a charter says about who comes in and who goes, and that the judge of entries holds
+//! everybody to it. Method: real keys; charters with each policy; entries are made by force if the
+//! builder would refuse.
 
 mod roles;
 
@@ -271,8 +271,8 @@ fn trn_29_the_size_in_a_threshold_is_the_groups_and_changes_when_it_is_due() {
     assert_eq!(t.roster().threshold(), 4);
 }
 
-/// Four founders and three members vote; the terms of these end. Who has a place and no vote is
-/// none of the voters that a threshold takes.
+/// Four founders and three members vote; the terms of these end. A member that has a place and no
+/// vote is not one of the voters that a threshold takes.
 #[test]
 fn trn_26_a_threshold_is_out_of_reach_of_places_without_voters() {
     let mut t = following(4, 50, 2);
@@ -338,8 +338,8 @@ fn id_45_a_list_admits_whom_it_names_and_nobody_else() {
     assert!(t.roster().charter().with_change("minority_may_admit", "false").is_err());
 }
 
-/// To be listed is to have been voted for once; who is voted out is not any more, until the voters
-/// say the list again.
+/// To be listed is to have been voted for once. Anyone who is voted out is not listed any more,
+/// until the voters decide the list again.
 #[test]
 fn trn_59_who_is_expelled_is_struck_from_the_list() {
     let policies = Policies { policy: Policy::List, list: ids(&[8, 9]), ..Policies::default() };

@@ -215,7 +215,7 @@ fn trn_26_what_makes_a_rule_unreachable_is_refused_unless_the_voters_force_it() 
     let smuggled = refused(t.make_decision(&forced, slot, &votes, &PEOPLE[0]));
     assert!(matches!(smuggled, EntryError::PeerVote(_)), "{smuggled}");
     decided(&mut t, &forced, &[0, 1, 2, 5]);
-    // What is out of reach already hinders no decision: one of them is the way back.
+    // What is already out of reach blocks no decision: one of them is the way back.
     decided(&mut t, &Decision::change("roles.security", &id(5).hex()), &[0, 1, 2]);
     assert!(lets_in(&t, &[0, 1, 5]));
 }

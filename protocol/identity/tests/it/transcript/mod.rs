@@ -1,5 +1,5 @@
-//! Whoever holds the same entries has the same roster, and no entry stands that its own past does
-//! not carry. Method: real keys and charters; random histories on several replicas that split,
+//! All who hold the same entries have the same roster, and no entry stands that its own past does
+//! not support. Method: real keys and charters; random histories on several replicas that split,
 //! merge and hear in any order.
 
 mod replicas;
@@ -184,7 +184,7 @@ fn trn_12_votes_are_of_voters() {
     let mut t = found(3, 2);
     let unknown = CertificateError::PeerNotVoter(id(5));
     assert_eq!(not_admitted(&t, &gmc(&t, 3, &[0, 5], 1)), EntryError::PeerCertificate(unknown));
-    // An expelled voter's vote, dated as one likes, admits nobody (T2).
+    // An expelled voter's vote, however it is dated, admits nobody (T2).
     let late = gmc(&t, 4, &[0, 2], 5);
     t.append(&decide(&t, &expel(&t, 2), &[0, 1]).unwrap()).unwrap();
     let out = CertificateError::PeerNotVoter(id(2));

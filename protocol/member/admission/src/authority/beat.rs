@@ -1,16 +1,16 @@
-//! Who is here: heartbeats, the newest of each member. Group size and presence are what people hear
-//! of them; nothing is judged by them.
+//! Who is here: the newest heartbeat of each member. People see group size and presence by them;
+//! nothing is judged by them.
 
 use super::machine::{Authority, Beat};
 use super::message::Heartbeat;
 use crate::AdmissionError;
 use crate::desk::Call;
 
-/// Periods after which a member that was not heard is not counted as present.
+/// A member that was not heard for so many periods is not counted as present.
 pub(super) const MISSED_MAX: u32 = 3;
 
 impl Authority {
-    /// `ADM-64`: of a member, signed by it, about now, newer than the one before.
+    /// `ADM-64`: a heartbeat of a member, signed by it, of about now, newer than the one before.
     pub(super) fn hear_beat(&mut self, call: &Call<'_>, beat: &Heartbeat) -> Result<(), AdmissionError> {
         let refuse = |what| Err(AdmissionError::PeerBeat(beat.member, what));
         let Some(member) = call.transcript.roster().member(&beat.member) else {

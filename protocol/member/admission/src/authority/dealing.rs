@@ -1,5 +1,5 @@
-//! The dealer: shares of the group's key, to those who are ready to take them, each sealed to its
-//! holder.
+//! The dealer: it deals shares of the group's key to the members that are ready to take them. Each
+//! share is sealed to its holder.
 
 use super::machine::{Authority, Last, Wish};
 use super::message::{AuthorityMessage, Dealt, SignedReady, dealt_info};
@@ -16,11 +16,12 @@ use std::collections::BTreeSet;
 
 /// Time between two deals.
 const DEAL_PAUSE: Duration = Duration::from_secs(2);
-/// What a member adds when it passes on what was dealt.
+/// How much a member adds when it passes on what was dealt.
 const PASSED_ON_BYTES: usize = 256;
 
 impl Authority {
-    /// `ADM-65`, `ADM-66`: a voter asks to deal to those who are ready in its signing session.
+    /// `ADM-65`, `ADM-66`: a voter asks the dealer to deal to those who are ready in its signing
+    /// session.
     pub(super) fn hear_deal(
         &mut self,
         call: &Call<'_>,
@@ -30,8 +31,8 @@ impl Authority {
     ) -> Result<(), AdmissionError> {
         let roster = call.transcript.roster();
         let refuse = |what| AdmissionError::PeerDeal(asker, what);
-        // What costs least comes first: a voter may ask as often as it is heard, and a deal of
-        // Shoup's takes long.
+        // The cheapest checks come first: a voter may ask as often as it is heard, and a deal of
+        // Shoup's scheme takes long.
         self.is_wanted(roster, asker, wish).map_err(refuse)?;
         let again =
             self.dealt.as_ref().filter(|last| last.session == *wish.session).map(|last| last.dealt.clone());
@@ -40,7 +41,7 @@ impl Authority {
         }
         let keys = check_ready(call, asker, wish)?;
         if let Some(dealt) = again {
-            // The answer was lost on its way: the same again.
+            // The answer was lost on its way: it is sent again.
             self.tell(asker.node(), &AuthorityMessage::Dealt { session: *wish.session, dealt });
             return Ok(());
         }
@@ -51,8 +52,8 @@ impl Authority {
         Ok(())
     }
 
-    /// `ADM-66`: whether there is something to deal, and a deal is called for, by our own
-    /// transcript.
+    /// `ADM-66`: whether, by our own transcript, there is something to deal and a deal is called
+    /// for.
     fn is_wanted(&self, roster: &Roster, asker: MemberId, wish: Wish<'_>) -> Result<(), &'static str> {
         let charter = roster.charter();
         if charter.central().and_then(|central| central.dealer).is_none() {
@@ -107,7 +108,7 @@ impl Authority {
         Ok(dealt)
     }
 
-    /// `ADM-66`: a dealer for the set-up only has no secret once the group has the key.
+    /// `ADM-66`: a dealer that is for the set-up only has no secret once the group has the key.
     pub(super) fn erase_secret(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         if self.office.secret.is_none() {
@@ -125,8 +126,8 @@ impl Authority {
     }
 }
 
-/// `ADM-65`: voters, sorted, each by its own message in this session, the asker among them, as many
-/// as sign and a quorum. Their one-time keys.
+/// `ADM-65`: the one-time keys of those who are ready. They must be voters, sorted, each by its own
+/// message in this session, the asker among them, as many as sign and a quorum.
 fn check_ready(
     call: &Call<'_>,
     asker: MemberId,

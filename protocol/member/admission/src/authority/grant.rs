@@ -1,4 +1,4 @@
-//! Grants: what members hand in, the one certificate that comes of it, and who is told.
+//! Grants: what members hand in, the one certificate that it leads to, and who is told.
 //!
 //! ```text
 //! Grant --judge--> Output::Log(record) ==host: all replicas, one order==> Input::Logged(record) --> disk --> Granted, to all who asked
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 /// Most records on their way through the log.
 pub const LOGGING_MAX: usize = limits::REQUESTS_MAX;
-/// How long a record is given to come back from the log before it is handed in again.
+/// How long the log may take to bring a record back before it is handed in again.
 const LOG_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Authority {
@@ -91,7 +91,7 @@ impl Authority {
         Ok(())
     }
 
-    /// The record goes to the log, or is taken at once where there is none.
+    /// Sends the record to the log, or takes it at once if there is no log.
     pub(super) fn issue(&mut self, call: &Call<'_>, request: Digest, gmc: &Gmc, askers: BTreeSet<NodeId>) {
         if !self.config.replicated {
             return self.take(request, gmc, askers);
@@ -102,17 +102,17 @@ impl Authority {
         self.logging.insert(request, Logging { record, gmc, askers, due });
     }
 
-    /// `ADM-62`: a record has its place in the log, ours or another replica's. The first for a
-    /// request stands.
+    /// `ADM-62`: a record of ours or of another replica has its place in the log. The first record
+    /// for a request stands.
     pub(super) fn hear_logged(&mut self, record: &[u8]) -> Result<(), AdmissionError> {
-        // What is held, byte for byte, was looked at before: after a start the whole log comes.
+        // What is held, byte for byte, was judged before: after a start the whole log comes.
         if let Some(held) = LogRecord::claim(record).filter(|record| self.issued.is_held(record)) {
             let askers = self.logging.remove(&held.request).map(|logging| logging.askers).unwrap_or_default();
             self.tell_granted(&askers, held.request, &held.der.0);
             return Ok(());
         }
         let (request, gmc) = LogRecord::read(record, self.office.certificate.key())?;
-        // ADM-81: one of the two may have been told where the other was.
+        // ADM-81: one asker may have been told one certificate, and another the other.
         if self.issued.knows(&request) {
             self.conflict = true;
             self.logging.clear();
@@ -131,7 +131,7 @@ impl Authority {
         Ok(())
     }
 
-    /// On disk, then told.
+    /// Persists the certificate, then tells those who asked.
     fn take(&mut self, request: Digest, gmc: &Gmc, mut askers: BTreeSet<NodeId>) {
         let persist = self.issued.insert(request, gmc);
         self.out.push_back(Output::Persist(persist));
@@ -154,9 +154,9 @@ impl Authority {
         to.iter().for_each(|node| self.deny(*node, request, reason));
     }
 
-    /// `ADM-83`: what did not come back from the log is handed in again, if it would still stand:
-    /// the log may have been away for long. What does not is dropped, and its askers ask anew.
-    /// Should the log have it yet, it counts all the same.
+    /// `ADM-83`: a record that did not come back from the log is handed in again if it would still
+    /// stand: the log may have been away for long. One that would not stand is dropped, and its
+    /// askers ask again. If the log has it after all, it counts all the same.
     pub(super) fn log_again(&mut self, call: &Call<'_>) {
         let due = self.logging.iter().filter(|(_, logging)| logging.due <= call.now);
         for request in due.map(|(request, _)| *request).collect::<Vec<_>>() {

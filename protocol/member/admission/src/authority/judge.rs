@@ -1,5 +1,5 @@
-//! What an authority would sign. It judges by its own transcript and clock, exactly as the
-//! transcript will judge the entry.
+//! What an authority would sign. It judges by its own transcript and clock, as the transcript will
+//! judge the entry.
 
 use super::message::WireGrounds;
 use super::office::Office;
@@ -7,14 +7,14 @@ use crate::{AdmissionError, Reason};
 use folkmoot_base::{MemberId, NodeId, UnixTime};
 use folkmoot_identity::{CertificateError, EntryError, Gmc, GmcBody, Grounds, Request, Roster, Transcript};
 
-/// A refusal: what the guest hears, and what is wrong.
+/// A refusal: the reason that the guest hears, and what is wrong.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) reason: Reason,
     pub(super) why: AdmissionError,
 }
 
-/// By what is judged.
+/// What the authority judges by.
 pub(super) struct Judge<'a> {
     pub(super) office: &'a Office,
     pub(super) transcript: &'a Transcript,
@@ -26,8 +26,8 @@ pub(super) struct Judge<'a> {
 
 impl Judge<'_> {
     /// The certificate for this request on these grounds, if an entry with it would stand now:
-    /// `ADM-60`, `ADM-61`. It is made to be judged whole; one that does not stand is dropped here,
-    /// and nobody has seen it.
+    /// `ADM-60`, `ADM-61`. It is made so that it can be judged whole. One that does not stand is
+    /// dropped here, and nobody has seen it.
     pub(super) fn certify(&self, request: &Request, grounds: &Grounds) -> Result<Gmc, Refused> {
         self.check_charter(request.body())?;
         self.check_time(request.body(), &approvals(grounds))?;
@@ -36,15 +36,15 @@ impl Judge<'_> {
         made.map_err(|why| self.refuse(reason_of(&why), why))
     }
 
-    /// Whether one that was made stands still: `ADM-83`.
+    /// `ADM-83`: whether a certificate that was made before still stands.
     pub(super) fn stands(&self, gmc: &Gmc) -> bool {
         let timely = self.check_time(gmc.body(), &gmc.approvals()).is_ok();
         timely && self.transcript.check_admit(gmc.der()).is_ok()
     }
 
-    /// The grounds, read.
-    pub(super) fn read(&self, word: &WireGrounds) -> Result<Grounds, Refused> {
-        word.read().map_err(|why| Refused { reason: Reason::Votes, why })
+    /// Reads the grounds.
+    pub(super) fn read(&self, grounds: &WireGrounds) -> Result<Grounds, Refused> {
+        grounds.read().map_err(|why| Refused { reason: Reason::Votes, why })
     }
 
     pub(super) fn refuse(&self, reason: Reason, why: EntryError) -> Refused {
@@ -57,8 +57,8 @@ impl Judge<'_> {
         Gmc::issue_by_group(&body, key, &self.office.key.sign_raw(&tbs).to_der())
     }
 
-    /// `ADM-68`: a charter that was is stale for good; one that we do not know may be that of
-    /// entries on their way.
+    /// `ADM-68`: a request under an earlier charter is stale for good. A charter that we do not
+    /// know may be that of entries on their way.
     fn check_charter(&self, body: &GmcBody) -> Result<(), Refused> {
         let (roster, said) = (self.transcript.roster(), &body.membership);
         let refuse = |reason, why| Err(self.refuse(reason, EntryError::PeerCertificate(why)));
@@ -68,16 +68,16 @@ impl Judge<'_> {
             return refuse(Reason::AwaitingAuthority, why);
         }
         body.check_charter(roster.charter()).or_else(|why| refuse(Reason::Stale, why))?;
-        // An expulsion that we do not know of is on its way; one that the request does not, it can
-        // never name.
+        // An expulsion that we do not know of is on its way. One that the request does not know of,
+        // it can never name.
         let knows_more = !roster.had_removals(&body.member(), said.removals.as_ref());
         let reason = if knows_more { Reason::AwaitingAuthority } else { Reason::Stale };
         body.check_removals(roster).or_else(|why| refuse(reason, why))
     }
 
-    /// `ADM-61`: the term is now, no vote has run out, nor the request; by our clock, give or take
-    /// the skew. What is not yet comes to be, and our clock may be the one that is slow: that
-    /// waits.
+    /// `ADM-61`: the term is now, and neither a vote nor the request has run out, by our clock,
+    /// give or take the skew. What has not begun yet will begin, and our clock may be the slow one:
+    /// that waits.
     fn check_time(&self, body: &GmcBody, approvals: &[(MemberId, UnixTime)]) -> Result<(), Refused> {
         let (early, late) = (
             UnixTime(self.time.0.saturating_sub(self.skew_seconds)),
@@ -104,13 +104,13 @@ impl Judge<'_> {
     }
 }
 
-/// When a request ends by what its guest signed, where the charter has it so.
+/// When a request ends by what its guest signed, if the charter says so.
 fn end_of(roster: &Roster, body: &GmcBody) -> Option<UnixTime> {
     let days = u64::from(roster.charter().policies().request_days?);
     Some(UnixTime(body.not_before.0.saturating_add(days.saturating_mul(86_400))))
 }
 
-/// Whose word it stands on, and until when.
+/// Who approved it, and until when each approval counts.
 fn approvals(grounds: &Grounds) -> Vec<(MemberId, UnixTime)> {
     match grounds {
         Grounds::Votes(votes) => votes.iter().map(|vote| (vote.voter, vote.expires)).collect(),
@@ -119,8 +119,8 @@ fn approvals(grounds: &Grounds) -> Vec<(MemberId, UnixTime)> {
     }
 }
 
-/// What a guest hears of a certificate that no entry would take. What may stand once more entries
-/// are here waits: `ADM-68`.
+/// The reason that a guest hears for a certificate that no entry would take. What may stand once
+/// more entries are here waits: `ADM-68`.
 fn reason_of(error: &EntryError) -> Reason {
     match error {
         EntryError::PeerCertificate(error) => reason_of_certificate(error),

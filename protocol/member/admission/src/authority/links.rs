@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 /// Most links: one to each member.
 pub const LINKS_MAX: usize = limits::MEMBERS_MAX;
-/// What a member may say, and a node of the authority to a member: at once as much as a grant for
-/// every open request, and again.
+/// How often a member may speak, and a node of the authority to a member. The burst is enough for a
+/// grant for every open request, and once more.
 pub(crate) const HEARD: Allowance = Allowance { burst: 256, refill: Duration::from_millis(50) };
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Links {
         HEARD.take(&mut link.tokens, now)
     }
 
-    /// Those who were not told the list with this number; they are now.
+    /// Those who were not told the list with this number. From now on they count as told.
     pub(super) fn untold(&mut self, number: u64, may_hear: impl Fn(&NodeId) -> bool) -> Vec<NodeId> {
         let untold = self.0.iter_mut().filter(|(node, link)| link.told < number && may_hear(node));
         let told = untold.map(|(node, link)| {

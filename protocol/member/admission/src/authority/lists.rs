@@ -4,7 +4,7 @@ use bytes::Bytes;
 use folkmoot_base::StoreKey;
 use folkmoot_identity::{REVOKED_TABLE, RevocationList, Transcript};
 
-/// The newest list, and how many revocations were looked at.
+/// The newest list, and how many revocations were considered.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub(super) newest: Option<RevocationList>,
@@ -12,7 +12,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// One that the authority's key has not signed is no loss: it is made again.
+    /// A stored list that the authority's key has not signed is no loss: it is made again.
     pub(super) fn load(transcript: &Transcript, stored: &[(StoreKey, Bytes)]) -> Self {
         let authority = transcript.roster().issuer().ok().flatten();
         let kept = stored.iter().find(|(at, _)| at.table == REVOKED_TABLE).map(|(_, value)| value);

@@ -1,4 +1,4 @@
-//! The machine of an authority: what it holds, and where each input goes.
+//! The machine of an authority: its state, and where each input goes.
 
 use super::links::Links;
 use super::lists::Lists;
@@ -52,16 +52,16 @@ pub struct Authority {
     pub(super) petitions: Petitions,
     /// The public key of the secret that is dealt here.
     pub(super) group_key: Option<GroupKey>,
-    /// When it last set to work on a deal, whatever came of it.
+    /// When it last began a deal, whatever came of it.
     pub(super) tried: Option<Instant>,
     pub(super) dealt: Option<Last>,
     pub(super) lists: Lists,
-    /// The log and the own disk have two certificates for one request: nothing is said or issued
+    /// The log and the own disk have two certificates for one request: nothing is told or issued
     /// any more.
     pub(super) conflict: bool,
     pub(super) out: VecDeque<Output>,
-    /// Of the input before, for status: when it was, how many members there were, whether shares
-    /// are dealt, and were.
+    /// For status, as of the input before: when that was, how many members there were, whether the
+    /// scheme has shares, and whether they were dealt.
     pub(super) now: Instant,
     pub(super) members: usize,
     pub(super) deals: bool,
@@ -69,14 +69,14 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// The authority as it was left: hand in everything stored, other tables are passed over.
-    /// `None` if there is no office here, or the charter does not name this identity.
+    /// Restores the authority. Hand in everything stored; other tables are passed over. `None` if
+    /// there is no office here, or the charter does not name this identity.
     ///
     /// # Errors
-    /// [`AdmissionError::LocalCorrupt`] names the damaged table; [`AdmissionError::LocalAlone`] if
-    /// others speak for the authority, too, and the config has no log;
-    /// [`AdmissionError::LocalOffice`] if the office is another group's, or its secret another
-    /// scheme's, or missing.
+    /// [`AdmissionError::LocalCorrupt`] names the damaged table. [`AdmissionError::LocalAlone`] if
+    /// others speak for the authority too and the config has no log.
+    /// [`AdmissionError::LocalOffice`] if the office is another group's, or its secret is missing
+    /// or of another scheme.
     pub fn load(
         config: Config,
         transcript: &Transcript,
@@ -178,14 +178,13 @@ impl Authority {
             Input::LinkUp(node) => self.links.up(node, call.now),
             Input::LinkDown(node) => self.links.down(&node),
             Input::Appended(_) => self.follow(call),
-            // Of the members among themselves; and what follows from time is done after every
-            // input.
+            // These are for members only; what follows from time is done after every input.
             Input::Open { .. } | Input::Present(_) | Input::Regrouped | Input::Timeout => {}
         }
         Ok(())
     }
 
-    /// `ADM-69`: a member's word over its link.
+    /// `ADM-69`: a member's message over its link.
     fn hear(
         &mut self,
         call: &Call<'_>,
@@ -223,7 +222,7 @@ impl Authority {
         self.close_settled(call);
     }
 
-    /// Says it to a member that is linked; to another it would be lost, and it asks again.
+    /// Tells a linked member. To one that is not linked it would be lost, and that one asks again.
     pub(super) fn tell(&mut self, to: NodeId, message: &AuthorityMessage) {
         if self.links.has(&to) {
             self.out.push_back(Output::Guest { to, payload: Bytes::from(codec::encode(message)) });

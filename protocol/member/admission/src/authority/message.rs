@@ -1,5 +1,5 @@
-//! What members and the group's authority say to each other, over the link that the authority has
-//! to a member as a guest.
+//! What members and the group's authority say to each other. It travels over the link that the
+//! authority has to a member as a guest.
 //!
 //! ```text
 //! member    -> authority   Heartbeat    "I am here": signed, each period
@@ -10,8 +10,8 @@
 //! authority -> voter       Dealt        the sharing, and each share sealed to its holder; the voter passes it on to all
 //! authority -> member      Revocations  the newest list of certificates that hold no more (X.509 CRL)
 //! ```
-//! Who sent it says that it is one of these: an authority is no guest that asks. No letter begins
-//! so.
+//! The sender decides how the bytes are read: an authority is not a guest that asks. No letter
+//! begins with these bytes.
 
 use crate::signers::SignerMessage;
 use crate::{AdmissionError, PrivateMessage, Reason, SignerKey};
@@ -25,7 +25,7 @@ pub const HEARTBEAT_LABEL: &[u8] = b"folkmoot heartbeat v1";
 /// The domain label of what an authority deals.
 pub const DEALT_LABEL: &[u8] = b"folkmoot dealt v1";
 
-/// Members and the authority.
+/// What members and the authority say to each other.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum AuthorityMessage {
@@ -40,7 +40,7 @@ pub enum AuthorityMessage {
     Grant {
         /// The request, as its guest signed it.
         request: Blob,
-        /// What the certificate is to stand on.
+        /// What the certificate is to rest on.
         grounds: WireGrounds,
     },
     /// Authority → member.
@@ -62,9 +62,9 @@ pub enum AuthorityMessage {
     /// Voter → authority.
     #[tls_codec(discriminant = 44)]
     Deal {
-        /// In which signing session those take part who are to have shares.
+        /// The signing session of those who are to have shares.
         session: Digest,
-        /// Shares that are to determine the key.
+        /// How many shares determine the key.
         threshold: u32,
         /// Their messages in that session: each [`crate::SignerBody::Ready`] with a one-time key.
         /// Sorted by member.
@@ -90,7 +90,7 @@ pub enum AuthorityMessage {
 /// present.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Heartbeat {
-    /// Who.
+    /// Who is here.
     pub member: MemberId,
     /// When, by its clock.
     pub time: UnixTime,
@@ -119,7 +119,7 @@ pub enum WireGrounds {
     /// A multisignature.
     #[tls_codec(discriminant = 2)]
     Multi {
-        /// Until when it counts.
+        /// Until when the signature counts.
         expires: UnixTime,
         /// It names its signers.
         signature: Blob,
@@ -135,7 +135,7 @@ pub enum WireGrounds {
 }
 
 impl WireGrounds {
-    /// In words.
+    /// Makes the wire form.
     pub fn of(grounds: &Grounds) -> Self {
         match grounds {
             Grounds::Votes(votes) => Self::Votes(votes.clone()),
@@ -148,10 +148,10 @@ impl WireGrounds {
         }
     }
 
-    /// What they say.
+    /// Reads the wire form.
     ///
     /// # Errors
-    /// [`AdmissionError::PeerCertificate`] if they cannot stand in a certificate.
+    /// [`AdmissionError::PeerCertificate`] if these grounds cannot stand in a certificate.
     pub fn read(&self) -> Result<Grounds, AdmissionError> {
         match self {
             Self::Votes(votes) => Ok(Grounds::Votes(votes.clone())),
@@ -167,7 +167,7 @@ impl WireGrounds {
 }
 
 impl Heartbeat {
-    /// A member's.
+    /// Signs a member's heartbeat.
     pub fn sign(group: &GroupId, identity: &Identity, time: UnixTime, present: u32) -> Self {
         let mut beat = Self { member: identity.member(), time, present, signature: [0; SIGNATURE_BYTES] };
         beat.signature = identity.key().sign_fixed(HEARTBEAT_LABEL, &beat.covered(group));
@@ -199,7 +199,7 @@ pub struct Dealt {
 }
 
 impl Dealt {
-    /// By one of the authority's nodes.
+    /// Signs as one of the authority's nodes.
     pub fn sign(
         transcript: &Transcript,
         identity: &Identity,
@@ -213,7 +213,7 @@ impl Dealt {
         dealt
     }
 
-    /// Which of the charter's authority's nodes has dealt it, in this signing session; `None` if
+    /// Which node of the charter's authority has dealt this, in this signing session; `None` if
     /// none has.
     pub fn dealer(&self, transcript: &Transcript, session: &Digest) -> Option<MemberId> {
         let key = VerifyingKey::from_spki_der(&self.by.spki.0).ok()?;
@@ -229,7 +229,8 @@ impl Dealt {
     }
 }
 
-/// What a dealt share is sealed with: from the dealer to a holder, in this signing session.
+/// The context that a dealt share is sealed with: from the dealer to a holder, in this signing
+/// session.
 pub fn dealt_info(session: &Digest, from: &MemberId, to: &MemberId) -> Vec<u8> {
     [b"folkmoot dealt share v1".as_slice(), session, &from.0, &to.0].concat()
 }

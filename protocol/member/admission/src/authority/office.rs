@@ -1,5 +1,5 @@
-//! What makes a process the authority: the key that signs certificates, and where the scheme has
-//! shares the secret that is dealt.
+//! What makes a process the authority: the key that signs certificates, and the secret that is
+//! dealt, if the scheme has shares.
 //!
 //! ```text
 //! one encoding   "folkmoot office v1" ‖ 00 ‖ certificate ‖ key (PKCS#8) ‖ secret; each after its length, u32; no secret: length 0
@@ -28,19 +28,19 @@ const SECRET: &[u8] = b"secret";
 pub struct Office {
     /// The certificate of the key: what the charter names.
     pub certificate: AuthorityCertificate,
-    /// It signs certificates and revocation lists.
+    /// The key that signs certificates and revocation lists.
     pub key: SigningKey,
-    /// The dealer's secret, where the scheme has shares; none once it is erased.
+    /// The dealer's secret, if the scheme has shares; `None` once it is erased.
     pub secret: Option<Secret<Vec<u8>>>,
 }
 
 impl Office {
-    /// A new key with its certificate for the group of this name, and where the scheme has shares a
-    /// secret to deal. Shoup's takes long.
+    /// Makes a new key and its certificate for the group of this name and, if the scheme has
+    /// shares, a secret to deal. Shoup's scheme takes long.
     ///
     /// # Errors
-    /// [`AdmissionError::LocalOffice`] if the name can stand in no certificate, or nobody deals
-    /// this scheme's keys.
+    /// [`AdmissionError::LocalOffice`] if the name cannot stand in a certificate, or no dealer can
+    /// deal keys of this scheme.
     pub fn draw(
         group_name: &str,
         scheme: Scheme,
@@ -59,8 +59,8 @@ impl Office {
         Ok(Self { certificate, key, secret })
     }
 
-    /// What to keep on disk; key and secret sealed. Empty if the identity's key makes no seal,
-    /// which none does.
+    /// What to keep on disk; key and secret are sealed. Empty if the identity's key cannot make a
+    /// seal, which does not happen.
     pub fn persists(&self, identity: &Identity, entropy: &mut dyn Entropy) -> Vec<Persist> {
         self.sealed(identity, entropy).unwrap_or_default()
     }
@@ -79,7 +79,7 @@ impl Office {
         Some(all)
     }
 
-    /// What [`Self::persists`] kept: hand in everything stored. `None`: there is no office.
+    /// Reads what [`Self::persists`] kept. Hand in everything stored. `None` if there is no office.
     ///
     /// # Errors
     /// [`AdmissionError::LocalCorrupt`].
@@ -98,14 +98,14 @@ impl Office {
         Self::join(certificate, &key, secret).map(Some).ok_or_else(corrupt)
     }
 
-    /// The secret is no more: from memory now, from the disk with this.
+    /// Erases the secret: from memory now, from the disk with the result.
     pub(super) fn erase(&mut self) -> Persist {
         // Erases itself when dropped.
         self.secret = None;
         Persist::delete(OFFICE_TABLE, Bytes::from_static(SECRET))
     }
 
-    /// All of it, to hand it to a replica in a file. Not sealed.
+    /// The whole office, unsealed, to be handed to a replica in a file.
     pub fn encode(&self) -> Secret<Vec<u8>> {
         let key = self.key.to_pkcs8_der().unwrap_or_else(|_| Secret::new(Vec::new()));
         let secret = self.secret.as_ref().map(|secret| secret.expose().as_slice()).unwrap_or_default();
@@ -143,8 +143,8 @@ impl Office {
         own.then_some(Self { certificate, key, secret })
     }
 
-    /// Whether it can be the authority of a group with this charter; the public key of its secret,
-    /// if it has one. Of Shoup's that takes as long as to prove two primes: once is enough.
+    /// Whether this can be the office of a group with this charter; the public key of its secret,
+    /// if it has one. For Shoup's scheme this proves two primes, which takes long: once is enough.
     pub(super) fn check(&self, scheme: Scheme, keeps: bool) -> Result<Option<GroupKey>, AdmissionError> {
         let refuse = |what| Err(AdmissionError::LocalOffice(what));
         match &self.secret {
@@ -159,7 +159,7 @@ impl Office {
     }
 }
 
-/// Under which name a secret of the office is sealed.
+/// The name under which a secret of the office is sealed.
 fn name(what: &[u8]) -> Digest {
     digest(&[b"folkmoot office seal v1\0", what])
 }

@@ -1,4 +1,4 @@
-//! Where the charter has the authority decide alone: what its person, or its hook, says of the
+//! If the charter has the authority decide alone: what its person, or its hook, says of the
 //! requests that wait.
 
 use super::judge::Refused;
@@ -13,8 +13,8 @@ use folkmoot_identity::{Gmc, Request};
 use std::collections::BTreeSet;
 
 impl Authority {
-    /// `ADM-63`: a request whose certificate would stand, and nobody but a person can say whether
-    /// it shall.
+    /// `ADM-63`: takes a request whose certificate would stand, so that only a person can say
+    /// whether it shall.
     pub(super) fn petition(
         &mut self,
         call: &Call<'_>,
@@ -88,7 +88,7 @@ impl Authority {
         Ok(())
     }
 
-    /// Takes it off the desk; who asked.
+    /// Takes a request off the desk; returns those who asked.
     pub(super) fn close_petition(&mut self, request: &Digest, why: Closed) -> BTreeSet<NodeId> {
         let Some(petition) = self.petitions.remove(request) else { return BTreeSet::new() };
         let (request, member) = (*request, petition.request.member());
@@ -104,8 +104,8 @@ impl Authority {
         }
     }
 
-    /// After an entry: what it admitted, what it refused, and what is no longer this authority's to
-    /// decide.
+    /// After an entry: closes what it admitted, what it refused, and what this authority may no
+    /// longer decide.
     pub(super) fn close_settled(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let (charter, alone) = (roster.charter().digest(), roster.is_for_authority());

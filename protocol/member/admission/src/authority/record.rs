@@ -30,13 +30,13 @@ impl LogRecord {
         codec::encode(self).into()
     }
 
-    /// What a record says it is, its certificate not looked at.
+    /// What a record says it is; its certificate is not checked.
     pub(super) fn claim(bytes: &[u8]) -> Option<Self> {
         let long = bytes.len() > GMC_BYTES_MAX.saturating_add(64);
         codec::decode::<Self>(bytes).ok().filter(|_| !long)
     }
 
-    /// Reads a record, of a certificate that `key` has signed.
+    /// Reads a record whose certificate `key` has signed.
     pub(super) fn read(bytes: &[u8], key: &GroupKey) -> Result<(Digest, Gmc), AdmissionError> {
         let refuse = |what| Err(AdmissionError::LocalRecord(what));
         if bytes.len() > GMC_BYTES_MAX.saturating_add(64) {
@@ -68,7 +68,7 @@ struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Issued {
     open: BTreeMap<Digest, Open>,
-    /// For which request, and a digest of the certificate.
+    /// The request of each certificate, and a digest of the certificate.
     known: BTreeMap<Digest, Digest>,
     serials: BTreeSet<Serial>,
 }
@@ -86,7 +86,7 @@ impl Issued {
         self.known.contains_key(request)
     }
 
-    /// Whether it was issued, these very bytes.
+    /// Whether these very bytes were issued.
     pub(super) fn is_held(&self, record: &LogRecord) -> bool {
         self.known.get(&record.request) == Some(&digest(&[&record.der.0]))
     }
@@ -99,7 +99,7 @@ impl Issued {
         self.serials.contains(serial)
     }
 
-    /// Keeps one; on disk with this, before it is told.
+    /// Keeps one. The result puts it on disk before anyone is told.
     pub(super) fn insert(&mut self, request: Digest, gmc: &Gmc) -> Persist {
         self.remember(request, gmc);
         Persist::put(OFFICE_TABLE, [b"i".as_slice(), &request].concat(), gmc.der().clone())
@@ -112,7 +112,7 @@ impl Issued {
         self.open.insert(request, Open { der, not_after });
     }
 
-    /// From memory, not from the disk.
+    /// Drops it from memory, not from the disk.
     pub(super) fn forget(&mut self, roster: &Roster) {
         self.open.retain(|request, _| !roster.is_used(request));
     }

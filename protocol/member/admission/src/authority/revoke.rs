@@ -1,5 +1,5 @@
-//! The revocation list of a group with an authority: signed by it as soon as its transcript says
-//! more, told to each linked member once.
+//! The revocation list of a group with an authority. The authority signs a list as soon as its
+//! transcript says more, and tells each linked member once.
 
 use super::machine::Authority;
 use super::message::AuthorityMessage;
@@ -9,7 +9,8 @@ use folkmoot_base::{Blob, UnixTime};
 use folkmoot_identity::{RevocationBody, RevocationError, RevocationList};
 
 impl Authority {
-    /// `ADM-67`: a newer list where the roster says more, and to each member that has not heard it.
+    /// `ADM-67`: makes a newer list if the roster says more, and tells each member that has not
+    /// heard it.
     pub(super) fn work_lists(&mut self, call: &Call<'_>) {
         let count = u64::try_from(call.transcript.roster().revoked().len()).unwrap_or(u64::MAX);
         if let Some(time) = self.clock.filter(|_| count > self.lists.number().max(self.lists.tried)) {
@@ -27,7 +28,7 @@ impl Authority {
     }
 
     fn make_list(&self, call: &Call<'_>, time: UnixTime) -> Result<Option<RevocationList>, RevocationError> {
-        // Made a little in the past, so that it holds by clocks that are late.
+        // Made a little in the past, so that it is already valid by clocks that are slow.
         let time = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
         let body = RevocationBody::of(call.transcript.roster(), time)?;
         let close = |body: RevocationBody| {

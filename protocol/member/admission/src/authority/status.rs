@@ -1,4 +1,4 @@
-//! How an authority stands, for people: `folkmoot authority status`.
+//! The state of an authority, for people: `folkmoot authority status`.
 
 use super::beat::MISSED_MAX;
 use super::machine::Authority;
@@ -11,9 +11,9 @@ use folkmoot_identity::{AuthorityCertificate, RevocationList};
 pub enum DealerState {
     /// The scheme has no shares.
     NoShares,
-    /// The secret, and nobody has a share yet.
+    /// It has the secret, and nobody has a share yet.
     ToBeDealt,
-    /// The secret, to deal anew.
+    /// It keeps the secret, to deal again.
     Keeps,
     /// Nothing: the shares are the members'.
     Erased,
@@ -37,20 +37,20 @@ pub struct PetitionStatus {
     pub request: Digest,
     /// Who asks.
     pub member: MemberId,
-    /// By which name.
+    /// The name that the stranger asks for.
     pub name: String,
     /// When it closes by itself.
     pub expires: UnixTime,
-    /// What the person said: yes, and it is on its way through the log; no; nothing yet.
+    /// What the person said: yes, and the record is on its way through the log; no; or nothing yet.
     pub verdict: Option<bool>,
     /// The term asked for.
     pub term: (UnixTime, UnixTime),
 }
 
-/// Everything of it.
+/// The whole state of an authority.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorityStatus {
-    /// Of the key that signs.
+    /// The certificate of the key that signs.
     pub certificate: AuthorityCertificate,
     /// Members by the transcript.
     pub members: usize,
@@ -69,7 +69,7 @@ pub struct AuthorityStatus {
 }
 
 impl Authority {
-    /// How it stands, as of the input before.
+    /// The state, as of the input before.
     pub fn status(&self) -> AuthorityStatus {
         let fresh = self.config.heartbeat.saturating_mul(MISSED_MAX);
         let present = self.beats.iter().map(|(member, beat)| Presence {
@@ -100,8 +100,8 @@ impl Authority {
         }
     }
 
-    /// The newest revocation list that it made; none where nobody was expelled to whom it had
-    /// issued.
+    /// The newest revocation list that it made; `None` if nobody was expelled to whom it had issued
+    /// a certificate.
     pub fn revocations(&self) -> Option<&RevocationList> {
         self.lists.newest.as_ref()
     }

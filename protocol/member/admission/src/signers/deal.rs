@@ -37,14 +37,14 @@ impl Admission {
         let Some(session) = self.signers.sessions.get_mut(&name).filter(coordinates) else { return Ok(()) };
         judge(call, &name, session, &dealt)?;
         session.passed_on = true;
-        // The coordinator takes its own share from its own message, at its place in the order, like
-        // everybody.
+        // The coordinator, like everybody, takes its own share from its message at its place in the
+        // order.
         self.say_to_signers(call, name, SignerBody::Dealt { dealt });
         Ok(())
     }
 
-    /// `ADM-58`: what one of the authority's nodes dealt to exactly the participants, of the key
-    /// that there is.
+    /// `ADM-58`: takes what one of the authority's nodes dealt to exactly the participants, of the
+    /// key that there is.
     pub(crate) fn hear_dealt(
         &mut self,
         call: &Call<'_>,
@@ -95,7 +95,7 @@ impl Admission {
         Some(share)
     }
 
-    /// The group's key has signed a request: on to the authority.
+    /// The group's key has signed a request: the signature goes on to the authority.
     pub(crate) fn take_combined(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
         let Some(now) = call.transcript.roster().sharing() else { return };
         let Some(open) = self.requests.get(&request) else { return };
@@ -111,7 +111,7 @@ impl Admission {
     }
 }
 
-/// `ADM-58`: what such a sharing is, and whose, if it was dealt to this session and fits it.
+/// `ADM-58`: the sharing and its dealer, if it was dealt to this session and fits it.
 fn judge(
     call: &Call<'_>,
     name: &Digest,
@@ -131,7 +131,7 @@ fn judge(
     }
 }
 
-/// The sharing's facts, if it is of this threshold, to these holders, of the key that there is, if
+/// The sharing's facts, if it has this threshold and these holders, and is of the group's key if
 /// there is one.
 fn fair(roster: &Roster, dealt: &Dealt, threshold: u32, takers: &[MemberId]) -> Option<SharingFacts> {
     let facts = shared::facts(roster.charter().scheme(), &dealt.public.0).ok()?;

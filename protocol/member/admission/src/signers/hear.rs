@@ -59,21 +59,21 @@ impl Admission {
         }
     }
 
-    /// Whether anything here depends on this message: a signature that nothing depends on is not
-    /// verified. While a member verifies, the token waits, and in a group of fifty ten signers say
-    /// some hundred messages to each.
+    /// Whether anything here depends on this message. A signature that nothing depends on is not
+    /// verified. While a member verifies, the token waits, and in a group of fifty ten signers send
+    /// each member some hundred messages.
     fn concerns(&self, call: &Call<'_>, sender: &MemberId, message: &SignerMessage) -> bool {
         let session = self.signers.sessions.get(&message.session);
         let own = *sender == call.identity.member();
         match &message.body {
             SignerBody::Start { .. } => true,
-            // Until the participants have their place: the coordinator, who knows them before,
-            // hears until then who else is ready, as all do.
+            // Until the participants have their place. The coordinator knows them before, but until
+            // then it hears, as all do, who else is ready.
             SignerBody::Ready { .. } => {
                 session.is_some_and(|session| session.participants.is_none() || !session.ordered)
             }
             SignerBody::Participants { .. } | SignerBody::Dealt { .. } => session.is_some(),
-            // Our own counted when we said it, but where a step takes long.
+            // Our own message counted when we sent it, unless a step takes long.
             SignerBody::Round { .. } => {
                 let counts = !own || call.transcript.roster().charter().scheme().takes_long();
                 counts && session.is_some_and(|session| session.run.is_some())
@@ -151,14 +151,14 @@ impl Admission {
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
         let sharers = roster.may_vote(&me) && roster.may_vote(coordinator);
         let scheme_has_it = roster.charter().scheme().shared() != matches!(purpose, Purpose::Multi { .. });
-        // Where new shares are made whoever stays away is left without, unless the others stay away
+        // When new shares are made, anyone who stays away gets none, unless the others stay away
         // too (`ADM-72`).
         let all_know = self.signers.liars.get(coordinator);
         if all_know.is_some_and(|all| *all || !purpose.gives_shares()) || !scheme_has_it {
             return false;
         }
-        // One that was silent would choose itself again, and start another session before anybody
-        // else can.
+        // A coordinator that was silent would choose itself again, and start another session before
+        // anybody else can.
         if purpose.gives_shares() && self.signers.set_aside.contains(coordinator) {
             return false;
         }
@@ -168,8 +168,8 @@ impl Admission {
                 sharers && *asked == threshold && roster.sharing().is_none() && !is_dealers(roster)
             }
             Purpose::Reshare { threshold: asked } => {
-                // Who holds a share and votes no more gives all the same: new voters may be too few
-                // of those who hold any.
+                // A holder that votes no more gives all the same: the new voters who hold shares
+                // may be too few.
                 let gives =
                     || roster.sharing().is_some_and(|now| self.signers.shares.of(&now.public).is_some());
                 let fits = roster.may_vote(coordinator)
@@ -198,7 +198,7 @@ impl Admission {
         }
     }
 
-    /// Whether a certificate of the group's key says what it should, from about now on.
+    /// Whether a certificate of the group's key says what it should, with a term from about now.
     fn is_fair_authority(&self, call: &Call<'_>, epoch: &Digest, tbs: &[u8]) -> bool {
         let roster = call.transcript.roster();
         let Ok(body) = AuthorityBody::from_tbs(tbs) else { return false };
@@ -209,7 +209,7 @@ impl Admission {
     }
 
     /// `ADM-41`: the coordinator, who chooses among those that are ready, verifies each message at
-    /// once; the others only those of the signers that take part beside them.
+    /// once. The others verify only those of the signers that take part beside them.
     fn hear_ready(
         &mut self,
         call: &Call<'_>,
@@ -225,21 +225,21 @@ impl Admission {
             said.prove(call.transcript, &sender)?;
         }
         if me == sender && !session.ready.contains_key(&me) && !session.has_key(&said.key) {
-            // Said so long ago, or before a restart, that the key is gone: whatever is sealed to
-            // it, nobody opens.
+            // This was sent so long ago, or before a restart, that the key is gone: nobody can open
+            // what is sealed to it.
             self.signers.sessions.remove(&said.message.session);
             self.trace("a signing session was heard of too late".to_owned());
             return Ok(());
         }
         match session.ready.get_mut(&sender) {
-            // Only the first message of a signer moves the session: nobody keeps one open by saying
-            // it again.
+            // Only a signer's first message moves the session: nobody keeps one open by repeating
+            // itself.
             None => {
                 session.ready.insert(sender, said);
                 session.moved = call.now;
             }
-            // Of two messages the first that it has signed: nobody takes a signer's place by
-            // speaking in its name before it.
+            // Of two messages, the first that the signer has really signed counts: nobody takes its
+            // place by speaking in its name before it.
             Some(first) if !first.proven => {
                 if first.prove(call.transcript, &sender).is_err() {
                     said.prove(call.transcript, &sender)?;
@@ -272,7 +272,7 @@ impl Admission {
             ));
         }
         if session.participants.is_some() && sender != call.identity.member() {
-            // The first that it named are the session's.
+            // The first participants that it named are the session's.
             return Ok(());
         }
         if let Err(why) = self.judge_participants(call, session, &participants) {
@@ -280,8 +280,8 @@ impl Admission {
         }
         let lied = |signer: &MemberId| self.signers.liars.contains_key(signer);
         if !session.purpose.gives_shares() && participants.all().iter().any(lied) {
-            // With one that was proven to lie nobody signs; the coordinator will see that nothing
-            // comes of it.
+            // Nobody signs together with a member that was proven to lie. The coordinator will see
+            // that nothing comes of the session.
             self.signers.sessions.remove(&name);
         } else if session.participants.is_none() {
             self.begin(call, name, participants, entropy);
@@ -291,8 +291,8 @@ impl Admission {
         Ok(())
     }
 
-    /// The session is over. A coordinator whose roster moved between its choice and the
-    /// participants' place starts another at once.
+    /// The session is over. If its coordinator's roster moved between its choice and the
+    /// participants' place in the order, it starts another at once.
     fn refuse_participants(
         &mut self,
         call: &Call<'_>,
@@ -311,8 +311,8 @@ impl Admission {
         Ok(())
     }
 
-    /// The participants that we named have their place in the order: words of the run count from
-    /// here on, here as everywhere.
+    /// The participants that we named have their place in the order. Messages of the run count from
+    /// here on, at all members alike.
     fn own_participants(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
         let Some(session) = self.signers.sessions.get_mut(&name) else { return };
         session.ordered = true;
@@ -339,11 +339,10 @@ impl Admission {
         session.answers = None;
         let (purpose, coordinator) = (session.purpose.name(), session.coordinator);
         session.moved = call.now;
-        // The coordinator of a run that can be watched takes what it comes to, without taking part.
+        // The coordinator of a run that can be watched takes its result without taking part.
         let watches = session.coordinator == me && matches!(session.purpose, Purpose::Multi { .. });
         if !participants.all().contains(&me) && !watches {
-            // Its coordinator waits to hear what comes of it; the others give the participants
-            // their time.
+            // Its coordinator waits to hear the result; the others give the participants time.
             if session.coordinator != me {
                 let shares = session.purpose.makes_sharing();
                 self.signers.sessions.remove(&name);
@@ -376,8 +375,8 @@ impl Admission {
                     session.heard = run_id(&name, session, &participants).0;
                     session.run = Some(run);
                 }
-                // What its coordinator says is to be on its way before what takes long: it begins
-                // when it hears itself.
+                // The coordinator's message is to be on its way before a step that takes long: it
+                // begins when it hears itself.
                 if coordinator != me || !call.transcript.roster().charter().scheme().takes_long() {
                     self.arrange_step(call, name, Step::Begin, entropy);
                 }

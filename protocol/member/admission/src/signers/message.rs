@@ -3,7 +3,7 @@
 //! ```text
 //! message    session(32) body signature(64)    signature by the sender over "folkmoot hands v1": group ‖ sender ‖ session ‖ body
 //! Round      likewise                          over "folkmoot hands round v1": group ‖ sender ‖ heard ‖ body
-//! heard      at first the RunId; after each round SHA-256("folkmoot heard v1" ‖ heard ‖ of each signer, sorted: id ‖ SHA-256 of its word to all)
+//! heard      at first the RunId; after each round SHA-256("folkmoot heard v1" ‖ heard ‖ of each signer, sorted: id ‖ SHA-256 of its message to all)
 //! session    SHA-256("folkmoot table v1" ‖ group ‖ coordinator ‖ electorate serial ‖ share-epoch or zeros ‖ Start's bytes)
 //! ```
 //! A session can have the name of an earlier one, because its coordinator chooses the number in it.
@@ -59,7 +59,7 @@ pub enum Purpose {
         /// The TBSCertList.
         tbs: Blob,
     },
-    /// One signature of those who said yes to a request, each by its own key (scheme `asm`).
+    /// One signature of those who said yes to a request, each with its own key (scheme `asm`).
     #[tls_codec(discriminant = 6)]
     Multi {
         /// Which request.
@@ -76,17 +76,17 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// Whether it is a step to a sharing in use.
+    /// Whether it is a step towards a sharing in use.
     pub(crate) fn makes_sharing(&self) -> bool {
         matches!(self, Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } | Self::Deal { .. })
     }
 
-    /// Whether its participants get shares by it.
+    /// Whether it gives its participants shares.
     pub(crate) fn gives_shares(&self) -> bool {
         matches!(self, Self::Found { .. } | Self::Reshare { .. } | Self::Deal { .. })
     }
 
-    /// In one word, for the log.
+    /// Its name in the log.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Found { .. } => "found",
@@ -129,7 +129,7 @@ pub enum SignerBody {
     Start {
         /// What for.
         purpose: Purpose,
-        /// Makes two sessions of one purpose differ.
+        /// Makes two sessions with one purpose differ.
         attempt: u32,
     },
     /// A signer will take part.
@@ -156,7 +156,7 @@ pub enum SignerBody {
         /// To one each.
         to_each: Vec<PrivateMessage>,
     },
-    /// What a Certify came to, told by one of its participants. It proves itself.
+    /// The result of a Certify, told by one of its participants. It proves itself.
     #[tls_codec(discriminant = 5)]
     Signed {
         /// Which request.
@@ -228,7 +228,7 @@ impl SignerMessage {
     }
 }
 
-/// `at`: the session, or in a round what was heard.
+/// `at` is the session or, in a round, what was heard.
 fn covered(transcript: &Transcript, sender: &MemberId, at: &Digest, body: &SignerBody) -> Vec<u8> {
     [&transcript.group().0[..], &sender.0, at, &codec::encode(body)].concat()
 }
@@ -238,8 +238,8 @@ pub(crate) fn heard_after<'a>(
     heard: &Digest,
     said: impl Iterator<Item = (&'a MemberId, &'a Vec<u8>)>,
 ) -> Digest {
-    let words: Vec<u8> = said.flat_map(|(signer, message)| [signer.0, digest(&[message])].concat()).collect();
-    digest(&[b"folkmoot heard v1", heard, &words])
+    let parts: Vec<u8> = said.flat_map(|(signer, message)| [signer.0, digest(&[message])].concat()).collect();
+    digest(&[b"folkmoot heard v1", heard, &parts])
 }
 
 /// The name of the session that `coordinator` starts now.

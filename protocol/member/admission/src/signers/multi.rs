@@ -1,6 +1,6 @@
-//! If the charter's scheme is `asm`, those who said yes to a request make one signature of it.
-//! There is no share and no key of the group: as many take part as the charter asks for, of those
-//! whose own vote is a yes.
+//! If the charter's scheme is `asm`, those who said yes to a request make one signature on it.
+//! There is no share and no key of the group. As many take part as the charter asks for, of those
+//! who voted yes themselves.
 
 use super::message::Purpose;
 use super::state::{Participants, SigningSession};
@@ -14,8 +14,8 @@ use folkmoot_signing::shared::AnyRun;
 use std::collections::BTreeSet;
 
 impl Admission {
-    /// The contact has those who said yes sign for its guests; where an authority signs, whoever
-    /// reaches it, if nothing comes of that.
+    /// The contact has those who said yes sign for its guests. If an authority signs and nothing
+    /// comes of that, any member that reaches the authority does so.
     pub(crate) fn coordinate_multis(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let at_work = |request: &Digest| {
@@ -31,7 +31,7 @@ impl Admission {
             let done = starting || self.signers.multis.contains_key(&request) || at_work(&request);
             let fit = |vote: &Vote| self.may_sign(vote);
             open.enough_of(roster, fit).filter(|_| !done)?;
-            // Nobody who could take part shall find it longer than its own vote.
+            // No participant may find that it outlasts its own vote.
             let ends = open.approvals(roster).filter(|vote| self.may_sign(vote));
             let expires = ends.map(|vote| vote.content().expires).min()?;
             Some(Purpose::Multi { request, expires })
@@ -42,8 +42,8 @@ impl Admission {
         }
     }
 
-    /// Whether a coordinator would have the voter of this vote sign: not proven to lie, and its
-    /// vote has not run out.
+    /// Whether a coordinator would have the voter of this vote sign: it was not proven to lie, and
+    /// its vote has not run out.
     fn may_sign(&self, vote: &Vote) -> bool {
         let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
         !self.signers.liars.contains_key(&vote.voter()) && vote.content().expires >= UnixTime(early)
@@ -67,7 +67,7 @@ impl Admission {
         self.config.danger.is(Danger::AdmissionSignsUnasked)
     }
 
-    /// Of those ready, no more than the charter asks for.
+    /// Of those ready, as many as the charter asks for and no more.
     pub(crate) fn choose_signers(
         &self,
         roster: &Roster,
@@ -91,7 +91,7 @@ impl Admission {
         Some(Participants { givers, takers: Vec::new() })
     }
 
-    /// This member's part in the run of these signers; if it coordinates and is not one of them, it
+    /// This member's part in the run of these signers. If it coordinates and is not one of them, it
     /// only listens.
     pub(crate) fn sign_multi(
         &self,
@@ -111,15 +111,15 @@ impl Admission {
         willing.then(|| Multi::hand(id, call.identity, &keys, &open.motion, expires).ok()).flatten()
     }
 
-    /// The run's end, at its coordinator: on to the guest.
+    /// The coordinator takes the run's result and passes it on to the guest.
     pub(crate) fn take_multi(&mut self, call: &Call<'_>, session: &SigningSession, signature: &[u8]) {
         let Purpose::Multi { request, expires } = &session.purpose else { return };
         let roster = call.transcript.roster();
         if self.requests.get(request).is_none() {
             return;
         }
-        // The run has held each part against its signer's key: the whole needs no other look, but
-        // at who votes still.
+        // The run has checked each part against its signer's key. For the whole, only whether these
+        // still vote needs a check.
         let votes = |multi: &Multi| multi.signers().iter().all(|signer| roster.voter_key(signer).is_some());
         match Multi::new(*expires, signature) {
             Ok(multi) if !votes(&multi) => self.trace("a signer votes no more".to_owned()),
@@ -146,8 +146,8 @@ impl Admission {
         })
     }
 
-    /// Multisignatures of requests that are closed, by signers who do not suffice any more, or that
-    /// ran out, are not kept.
+    /// Drops multisignatures of closed requests, those whose signers no longer suffice, and those
+    /// that ran out.
     pub(crate) fn forget_multis(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);

@@ -1,4 +1,4 @@
-//! What a run has come to: shares that wait for a decision, certificates, multisignatures, lists.
+//! Results of runs: shares that wait for a decision, certificates, multisignatures, lists.
 
 use super::message::{Purpose, SignerBody};
 use super::share::in_use;
@@ -41,8 +41,8 @@ impl Admission {
                 }
             }
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
-                // One of them tells: the coordinator may have no share, and the guest another
-                // contact by now. A coordinator that took part needs no telling.
+                // One of them tells: the coordinator may have no share, and the guest may have
+                // another contact by now. A coordinator that took part need not be told.
                 let (me, first) = (
                     call.identity.member(),
                     session.participants.as_ref().and_then(|participants| participants.givers.first()),
@@ -82,7 +82,8 @@ impl Admission {
         central || (open.is_ours(&self.guests) && !self.signers.issued.contains_key(request))
     }
 
-    /// Whoever tells it: what stands ends our own session for it, what does not changes nothing.
+    /// Anybody may tell it: one that stands ends our own session for it, one that does not changes
+    /// nothing.
     pub(super) fn take_certificate(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
         let Some(now) = call.transcript.roster().sharing() else { return };
         let Some(open) = self.requests.get(&request) else { return };
@@ -111,7 +112,7 @@ impl Admission {
         if self.config.danger.is(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
     }
 
-    /// Certificates of requests that are closed, or of a sharing that is over, are not kept.
+    /// Drops certificates of closed requests and of a sharing that is over.
     pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let epoch = roster.sharing().map(|now| now.facts.epoch);

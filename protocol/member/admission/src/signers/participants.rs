@@ -21,9 +21,9 @@ use folkmoot_signing::shared::SharingFacts;
 use std::collections::BTreeSet;
 
 impl Admission {
-    /// `ADM-71`: whether these participants are such as the charter has: new shares go to voters
-    /// alone, a quorum of them and as many as sign; those who use shares hold them, and are as many
-    /// as it takes. A coordinator that gives others is wrong, or speaks of a roster that is over.
+    /// `ADM-71`: whether these participants fit the charter. New shares go to voters alone, to a
+    /// quorum of them and to as many as sign. Those who use shares hold them, and are as many as it
+    /// takes. A coordinator that names others is wrong, or speaks of a roster that is over.
     pub(super) fn judge_participants(
         &self,
         call: &Call<'_>,
@@ -50,7 +50,7 @@ impl Admission {
                 self.misses_nobody(call, session, *threshold, &participants.takers)
             }
             _ if !participants.takers.is_empty() => Err("shares where only a signature is made"),
-            // Who has no such sharing was not ready for it, and takes no part.
+            // A member without that sharing was not ready for it, and takes no part.
             Purpose::Authority { epoch, .. } => self.waiting_of(epoch).map_or(Ok(()), |waiting| {
                 are_holders(&waiting.facts, scheme.signers(waiting.facts.threshold), &participants.givers)
             }),
@@ -62,8 +62,8 @@ impl Admission {
         }
     }
 
-    /// `ADM-72`: whether no voter is left without a share who said before the participants that it
-    /// is ready.
+    /// `ADM-72`: whether every voter that said it is ready, before the participants were named,
+    /// gets a share.
     fn misses_nobody(
         &self,
         call: &Call<'_>,
@@ -80,13 +80,14 @@ impl Admission {
         };
         let missed = session.ready.iter().any(|(signer, ready)| {
             let out = roster.may_vote(signer) && !takers.contains(signer) && !excused(signer);
-            // Said in its name by another, it is not here.
+            // If another said it in the signer's name, the signer is not here.
             out && (ready.proven || ready.message.verify(call.transcript, signer).is_ok())
         });
         if missed { Err("a voter left out who is ready, of so few") } else { Ok(()) }
     }
 
-    /// Voters, whose votes would admit. Whether they voted so each knows of itself (`ADM-49`).
+    /// These must be voters, and their votes must admit. Each knows of itself whether it voted so
+    /// (`ADM-49`).
     fn are_signers(
         &self,
         roster: &Roster,
@@ -102,7 +103,7 @@ impl Admission {
     }
 }
 
-/// So many holders that those who sign are left if as many are silent as may be corrupt.
+/// So many holders that enough to sign are left even if as many as may be corrupt are silent.
 pub(super) fn spare(scheme: Scheme, threshold: u32) -> usize {
     let threshold = usize::try_from(threshold).unwrap_or(usize::MAX);
     scheme.signers(threshold).saturating_add(threshold).saturating_sub(1)

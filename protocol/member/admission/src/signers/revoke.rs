@@ -20,7 +20,7 @@ use core::time::Duration;
 use folkmoot_base::{Blob, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{Mode, RevocationBody, RevocationError, RevocationList, Roster};
 
-/// Turns are counted to here, then all the rest speak together.
+/// Turns are counted up to here; all members after that speak together.
 const TURNS_MAX: usize = 64;
 /// How often a voter lets another coordinate in its place.
 const HEEDED_MAX: u32 = 2;
@@ -28,8 +28,8 @@ const HEEDED_MAX: u32 = 2;
 const DOUBLINGS_MAX: u32 = 4;
 
 impl Admission {
-    /// The newest revocation list of the group's key that this member has; none where nobody was
-    /// expelled whom the key had certified.
+    /// The newest revocation list of the group's key that this member has; `None` if nobody was
+    /// expelled to whom the key had issued a certificate.
     pub fn revocations(&self) -> Option<&RevocationList> {
         self.signers.revoked.kept.as_ref()
     }
@@ -68,7 +68,7 @@ impl Admission {
     fn coordinate_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let busy = |session: &SigningSession| matches!(session.purpose, Purpose::Revoke { .. });
         let Some(clock) = self.clock.filter(|_| !self.signers.sessions.values().any(busy)) else { return };
-        // Made a little in the past, so that it holds by clocks that are late.
+        // Made a little in the past, so that it is already valid by clocks that are slow.
         let now = UnixTime(clock.0.saturating_sub(self.config.skew_seconds));
         let made = RevocationBody::of(call.transcript.roster(), now)
             .and_then(|body| body.map(|body| body.tbs()).transpose());
@@ -79,8 +79,8 @@ impl Admission {
         }
     }
 
-    /// `ADM-47`: whether this member would sign the list: it is due, we hold a share, no leavers
-    /// could have made it, and it is what our own roster says, from about now on.
+    /// `ADM-47`: whether this member would sign the list: it is due, we hold a share, those who
+    /// left could not have made it, and it is what our own roster says, from about now on.
     pub(crate) fn is_right_list(&self, call: &Call<'_>, tbs: &[u8]) -> bool {
         let roster = call.transcript.roster();
         let Some(sharing) = roster.sharing().filter(|_| self.wants_revocations(roster)) else { return false };
@@ -94,8 +94,8 @@ impl Admission {
         near && RevocationBody::of(roster, body.this_update()) == Ok(Some(body))
     }
 
-    /// Somebody coordinates a session for a list. If rightly, we need not for a while, but no
-    /// coordinator puts us off for ever. If not, it may be that we have the list that it misses.
+    /// Somebody coordinates a session for a list. If rightly so, we need not do it for a while, but
+    /// no coordinator puts us off for ever. If not, we may have the list that it lacks.
     pub(crate) fn heed_revocations(&mut self, call: &Call<'_>, willing: bool) {
         if !willing {
             return self.offer_revocations(call);
@@ -107,7 +107,7 @@ impl Admission {
         }
     }
 
-    /// The run has come to a signature: keep the list, and tell it if the participants before us do
+    /// The run ended in a signature: keeps the list, and tells it if the participants before us do
     /// not.
     pub(crate) fn take_revocations(
         &mut self,
@@ -130,8 +130,8 @@ impl Admission {
         }
     }
 
-    /// `ADM-48`: a list that takes the place of the kept one and says nothing that our transcript
-    /// does not. An older one, or none, asks for ours.
+    /// `ADM-48`: takes a list that replaces the kept one and says nothing that our transcript does
+    /// not. The sender of an older list, or of none, asks for ours.
     pub(crate) fn hear_revocations(
         &mut self,
         call: &Call<'_>,
@@ -167,8 +167,8 @@ impl Admission {
         Ok(())
     }
 
-    /// Somebody may not have ours: we tell it when it is our turn, unless another does; not again
-    /// and again.
+    /// Somebody may not have our list: we tell it when it is our turn, unless another does, and not
+    /// again and again.
     pub(crate) fn offer_revocations(&mut self, call: &Call<'_>) {
         if self.signers.revoked.kept.is_none() {
             return;
@@ -178,7 +178,7 @@ impl Admission {
         self.signers.revoked.tell.get_or_insert(rested + turn);
     }
 
-    /// The authority told us: the others hear it from us, unless it tells them too.
+    /// The authority told us: we tell the others, unless it tells them too.
     pub(crate) fn spread_revocations(&mut self, call: &Call<'_>, der: &[u8]) {
         if self.signers.revoked.kept.as_ref().is_some_and(|kept| kept.der() == der) {
             let turn = place(call.transcript.roster(), &call.identity.member());
@@ -192,7 +192,7 @@ impl Admission {
         self.multicast(&OpenMessage::Revocations { der: der.into() });
     }
 
-    /// Keeps it, on disk first, if it takes the place of the one there is.
+    /// Keeps the list, on disk first, if it replaces the one there is.
     fn keep_revocations(&mut self, list: RevocationList) -> bool {
         if self.signers.revoked.kept.as_ref().is_some_and(|kept| !list.supersedes(kept)) {
             return false;
@@ -209,7 +209,7 @@ fn count(roster: &Roster) -> u64 {
     u64::try_from(roster.revoked().len()).unwrap_or(u64::MAX)
 }
 
-/// Whether a list says nothing that the roster does not, and is whole if it is as new.
+/// Whether a list says nothing that the roster does not, and says all of it if it is as new.
 fn is_known(roster: &Roster, body: &RevocationBody) -> bool {
     let known = body.serials().iter().all(|serial| roster.revoked().contains_key(serial));
     let older = body.number() < count(roster);

@@ -1,4 +1,4 @@
-//! The run of the participants: what they say goes in and out, round by round, until the run ends.
+//! The participants' run: what they say goes in and out, round by round, until the run ends.
 
 use super::deal::certified;
 use super::message::{PrivateMessage, Purpose, SignerBody, SignerMessage, heard_after};
@@ -72,7 +72,7 @@ impl Admission {
         run.ok()
     }
 
-    /// `ADM-45`, `ADM-46`, `ADM-73`: one word of each awaited signer in each round.
+    /// `ADM-45`, `ADM-46`, `ADM-73`: one message of each awaited signer in each round.
     pub(super) fn hear_round(
         &mut self,
         call: &Call<'_>,
@@ -83,15 +83,15 @@ impl Admission {
         let (me, name) = (call.identity.member(), message.session);
         let SignerBody::Round { round, .. } = message.body else { return Ok(()) };
         let Some(session) = self.signers.sessions.get_mut(&name) else { return Ok(()) };
-        // What is said before the participants have their place nobody else counts.
+        // Nobody else counts a message that was sent before the participants have their place.
         let Some(run) = session.run.as_ref().filter(|_| session.ordered) else { return Ok(()) };
         let awaited = run.awaited();
         if round != session.round || !awaited.contains(&sender) {
             return Err(AdmissionError::PeerSigner(sender, "a word out of its round"));
         }
         if !message.is_of_run(call.transcript, &sender, &session.heard) {
-            // Outgoing by its sender elsewhere, or to one who heard other words than we; or by
-            // somebody else: its sender is not to blame.
+            // Its sender speaks in another run, or heard other messages than we did, or somebody
+            // else replayed it: its sender is not to blame.
             self.trace("a word of another run".to_owned());
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl Admission {
         }
     }
 
-    /// At once, or where it takes long when the turn is over.
+    /// Takes the step at once, or, if it takes long, when the turn is over.
     pub(super) fn arrange_step(
         &mut self,
         call: &Call<'_>,
@@ -131,8 +131,8 @@ impl Admission {
         }
     }
 
-    /// The step that has waited longest, one in a turn; or all, before anything else that was
-    /// ordered is heard: it may rest on what they bring.
+    /// Takes the step that has waited longest, one in a turn. Takes all of them before anything
+    /// else that was ordered is heard, because that may rest on what they bring.
     pub(crate) fn take_steps(&mut self, call: &Call<'_>, all: bool, entropy: &mut dyn Entropy) {
         loop {
             let waiting =
@@ -206,17 +206,17 @@ impl Admission {
             return;
         }
         let mut to_each = Vec::with_capacity(said.to_each.len());
-        for (to, words) in &said.to_each {
+        for (to, message) in &said.to_each {
             let info = private_info(&name, round, &me, to);
             let key = session.ready.get(to).map(|ready| ready.key.as_slice()).unwrap_or_default();
-            if let Some(sealed) = seal::<Classic>(key, &info, words.expose(), entropy) {
+            if let Some(sealed) = seal::<Classic>(key, &info, message.expose(), entropy) {
                 to_each.push(PrivateMessage { to: *to, sealed });
             }
         }
         self.trace("speaks in a signing session".to_owned());
-        // Nobody else can say it, and nobody a second one: we need not wait for its place in the
-        // order, which is another turn of the token. Where a step takes longer than that turn we
-        // do, for the word is on its way then.
+        // Nobody else can say it, and nobody can say a second one. So we need not wait for its
+        // place in the order, which costs another turn of the token. If a step takes longer than
+        // that turn we do wait, because the message is on its way then.
         let own = to_each.iter().find(|private| private.to == me).map(|private| private.sealed.clone());
         let at_once = !call.transcript.roster().charter().scheme().takes_long();
         if let Some(session) = self.signers.sessions.get_mut(&name).filter(|_| at_once) {
@@ -248,15 +248,15 @@ fn private_info(session: &Digest, round: u8, from: &MemberId, to: &MemberId) -> 
     [b"folkmoot whisper v1".as_slice(), session, &[round], &from.0, &to.0].concat()
 }
 
-/// What was said to all, and what was said to us and opens; what does not open was not said, and
-/// its speaker is accused.
+/// What was said to all, and what was said to us and opens. What does not open counts as not said,
+/// and its sender is accused.
 fn open_round(name: &Digest, session: &mut SigningSession, me: &MemberId) -> Incoming {
     let mut heard = Incoming::default();
     for (speaker, (to_all, sealed)) in core::mem::take(&mut session.said) {
         let info = private_info(name, session.round, &speaker, me);
         let opened = session.key.as_ref().zip(sealed).and_then(|(key, sealed)| key.open(&info, &sealed));
-        if let Some(words) = opened {
-            heard.to_me.insert(speaker, Secret::new(words));
+        if let Some(message) = opened {
+            heard.to_me.insert(speaker, Secret::new(message));
         }
         heard.to_all.insert(speaker, to_all);
     }

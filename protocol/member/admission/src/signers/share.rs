@@ -1,5 +1,5 @@
-//! How this member keeps its shares: the one in use, and those that a run gave it and no decision
-//! has taken into use yet.
+//! How this member keeps its shares: the one in use, and those that a run gave it and that no
+//! decision has taken into use yet.
 
 use super::state::Waiting;
 use crate::Output;
@@ -15,7 +15,7 @@ use zeroize::Zeroize as _;
 /// Most shares that wait for a decision.
 const WAITING_MAX: usize = 4;
 
-/// The transcript had taken the sharing when this was written: if it has another now, this one is
+/// The transcript had taken the sharing when this was written. If it has another now, this one is
 /// over.
 const IN_USE: u8 = 1;
 const WAITING: u8 = 2;
@@ -34,13 +34,13 @@ struct Stored {
 }
 
 impl Admission {
-    /// A run gave a sharing, and perhaps a share: on disk before anything else is said of it.
+    /// A run gave a sharing, and perhaps a share: it is on disk before anything else is said of it.
     pub(crate) fn keep_waiting(&mut self, call: &Call<'_>, waiting: Waiting, entropy: &mut dyn Entropy) {
         let name = digest(&[&waiting.public]);
         if self.signers.shares.waiting.len() >= WAITING_MAX
             && !self.signers.shares.waiting.contains_key(&name)
         {
-            // One that no vote could take any more makes room; without that, four that came to
+            // A sharing that no vote could take any more makes room. Otherwise four that came to
             // nothing would end all resharing.
             let roster = call.transcript.roster();
             let useless = |waiting: &Waiting| !waiting.fits(roster) || self.was_refused(waiting);
@@ -167,18 +167,18 @@ impl Admission {
         let now = in_use(transcript.roster());
         let decided = now == Some(name);
         match share {
-            // One that is decided and still waits here was stopped at before all else was erased:
-            // that is done first.
+            // A share that is decided and still waits here: the process was stopped before all else
+            // was erased. That is done first.
             Some(share) if decided && stored.state == IN_USE => {
                 self.signers.shares.current = Some((name, share))
             }
-            // Stopped after the transcript took the next one, and before this was erased.
+            // Stopped after the transcript took the next one and before this one was erased.
             _ if !decided && (stored.state == IN_USE || stored.after != now.unwrap_or_default()) => {
                 self.out.push_back(Output::Persist(store::delete_share(&name)));
             }
             share => {
-                // Where an authority signs certificates, the group's key has none of its own, and
-                // none is missing.
+                // If an authority signs certificates, the group's key has no certificate, and needs
+                // none.
                 let central = transcript.roster().charter().mode() == Mode::Centralised;
                 let whole = central || !stored.authority.0.is_empty();
                 let authority = whole.then_some(stored.authority.0);
@@ -193,8 +193,8 @@ impl Admission {
         Some(())
     }
 
-    /// After all shares were read back: what is over was erased by then, unless the one in use
-    /// still waits to be put into use.
+    /// After all shares were read back: shares that are over have been erased by then, unless the
+    /// one in use still waits to be put into use.
     pub(crate) fn loaded_shares(&mut self, transcript: &Transcript) {
         let shares = &mut self.signers.shares;
         shares.followed = in_use(transcript.roster()).filter(|now| !shares.waiting.contains_key(now));

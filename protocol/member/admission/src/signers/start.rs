@@ -15,8 +15,8 @@ use folkmoot_signing::shared::SharingFacts;
 use std::collections::BTreeSet;
 
 impl Admission {
-    /// What follows from transcript and desk where the group has a key of its own, or its voters
-    /// sign together.
+    /// Does what follows from transcript and desk in a group that has a key of its own, or whose
+    /// voters sign together.
     pub(crate) fn work_signers(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let roster = call.transcript.roster();
         match roster.charter().scheme() {
@@ -44,7 +44,8 @@ impl Admission {
         self.work_revocations(call, entropy);
     }
 
-    /// `SHR-W`: whether the present sharing is not what charter, electorate and roster call for.
+    /// `SHR-W`: whether the present sharing differs from what charter, electorate and roster call
+    /// for.
     pub(crate) fn wants_sharing(roster: &Roster, for_whom: &MemberId) -> bool {
         let Some(sharing) = roster.sharing() else { return true };
         if roster.charter().is_dealt_once() {
@@ -57,8 +58,8 @@ impl Admission {
 
     fn coordinate_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
-        // A session in which we would not take part makes nothing for us: it does not keep us from
-        // starting one, nor does one of a coordinator that lied.
+        // A session in which we would not take part makes nothing for us, so it does not keep us
+        // from starting one. Neither does one of a coordinator that lied.
         let busy = |session: &&SigningSession| {
             let ours = session.key.is_some() && !self.signers.liars.contains_key(&session.coordinator);
             session.purpose.makes_sharing() && (session.coordinator == me || ours)
@@ -70,7 +71,7 @@ impl Admission {
         if let Some(coordinator) =
             self.signers.sessions.values().find(busy).map(|session| session.coordinator)
         {
-            // When it is over and nothing came of it, all take their turns anew, and its
+            // When it is over and nothing came of it, all take their turns again, and its
             // coordinator comes last.
             let again = call.now + PATIENCE + turn(roster, &me);
             let soon = self.signers.wanted.is_none_or(|due| due <= call.now);
@@ -82,15 +83,15 @@ impl Admission {
         if due > call.now {
             return;
         }
-        // Whoever is before us has had its time; should this come to nothing, the next try is a
-        // round of turns away.
+        // Those before us have had their time. If this comes to nothing, the next try is a round of
+        // turns away.
         self.signers.wanted = Some(call.now + PATIENCE + turn(roster, &me));
         if let Some(purpose) = self.next_purpose(call, entropy) {
             self.start_session(call, purpose, entropy);
         }
     }
 
-    /// The next step to a sharing in use: found or reshare; the certificate of the key; the
+    /// The next step towards a sharing in use: found or reshare; the certificate of the key; the
     /// decision.
     fn next_purpose(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Option<Purpose> {
         let roster = call.transcript.roster();
@@ -118,9 +119,9 @@ impl Admission {
     }
 
     /// Every voter's machine approves the sharing that it took part in: the run itself was the
-    /// agreement. That the certificate with it is the key's own, the transcript has judged. One
-    /// that it has no share of it rejects, since it will never have: else a ballot in which nobody
-    /// wins would wait for a word that no person is asked for.
+    /// agreement. The transcript judges that the certificate with it is the key's own. A machine
+    /// rejects a sharing of which it has no share, since it will never have one. Otherwise a ballot
+    /// in which nobody wins would wait for a vote that no person is asked for.
     fn judge_sharings(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let open = self.ballots.proposals().filter(|(_, proposal)| proposal.opinion.is_none());
         let ours = open.filter_map(|(digest, proposal)| {
@@ -141,13 +142,15 @@ impl Admission {
         }
     }
 
-    /// Whether too many voters have no share of it: until the next serial it is not proposed again.
+    /// Whether too many voters have no share of it. If so, it is not proposed again until the next
+    /// serial.
     pub(crate) fn was_refused(&self, waiting: &Waiting) -> bool {
         Self::sharing_decision(waiting).is_some_and(|decision| self.ballots.was_rejected(&decision.digest()))
     }
 
-    /// The contact has the group sign for its guests that were voted for, and for whom it sponsors;
-    /// where an authority signs, whoever reaches it, if nothing comes of that.
+    /// The contact has the group sign for its guests that were voted for, and for those whom it
+    /// sponsors. If an authority signs and nothing comes of that, any member that reaches the
+    /// authority does so.
     fn coordinate_certificates(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let roster = call.transcript.roster();
         if roster.sharing().is_none() || roster.is_for_authority() {
@@ -201,9 +204,9 @@ impl Admission {
         }
     }
 
-    /// When a signer that is willing says that it is ready. Where exactly so many sign, the first
-    /// of the holders do so at once, counted from the coordinator on; the others only if those were
-    /// too few by then: what nobody needs is neither said nor carried.
+    /// When a willing signer says that it is ready. If an exact number of holders sign, the first
+    /// ones do so at once, counted from the coordinator on. The others do so only if those were too
+    /// few by then, so that nothing is sent that nobody needs.
     pub(crate) fn answers_at(&self, call: &Call<'_>, coordinator: &MemberId, purpose: &Purpose) -> Instant {
         let roster = call.transcript.roster();
         let facts = match purpose {
@@ -219,7 +222,7 @@ impl Admission {
         if first { call.now } else { call.now + LATER }
     }
 
-    /// Says that we are ready where too few were before us.
+    /// Says that we are ready if too few said so before us.
     fn answer_starts(&mut self, call: &Call<'_>) {
         let mut now = Vec::new();
         for (name, session) in &mut self.signers.sessions {
@@ -239,8 +242,8 @@ impl Admission {
         self.multicast(&OpenMessage::Signer { message });
     }
 
-    /// As a coordinator: names the signers once those are ready that it takes, or that could be
-    /// waited for.
+    /// As a coordinator: names the participants once enough signers are ready, or once the wait for
+    /// more is over.
     fn fix_participants(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let me = call.identity.member();
         for session in
@@ -265,8 +268,9 @@ impl Admission {
         }
     }
 
-    /// Who of those ready shall have a share: without those who were silent or lied, if the others
-    /// are enough whatever befalls; else all but those of whom everybody knows it (`ADM-72`).
+    /// Which of the ready signers shall get shares. Those who were silent or lied do not, if the
+    /// others are enough whatever happens; otherwise only those of whom everybody knows it do not
+    /// (`ADM-72`).
     fn choose_takers(
         &self,
         call: &Call<'_>,
@@ -285,8 +289,8 @@ impl Admission {
         self.choose_of(call, session, &ready)
     }
 
-    /// Who of those ready takes part, if they are enough. In a signature those first who took part
-    /// in vain least often; where all take part, another coordinates the next session.
+    /// Which of the ready signers take part, if they are enough. For a signature, those come first
+    /// who took part in vain least often. If all take part, another coordinates the next session.
     fn choose(&self, call: &Call<'_>, session: &SigningSession) -> Option<Participants> {
         let fit = |member: &&MemberId| {
             !self.signers.silent.contains(*member) && !self.signers.liars.contains_key(*member)
@@ -300,7 +304,7 @@ impl Admission {
         }
         let failed = |signer: &MemberId| self.signers.failures.get(signer).copied().unwrap_or_default();
         let levels: BTreeSet<u32> = ready.iter().map(failed).collect();
-        // Before one that took part in vain does so again, others are waited for.
+        // Others are waited for before one that took part in vain does so again.
         levels.into_iter().filter(|most| *most == 0 || session.gathered).find_map(|most| {
             let ready: Vec<MemberId> =
                 ready.iter().filter(|signer| failed(signer) <= most).copied().collect();
@@ -323,7 +327,7 @@ impl Admission {
             let quorum = roster.electorate().is_quorum(&voters.iter().copied().collect());
             quorum && voters.len() >= need && (waited || voters.len() == all)
         };
-        // The coordinator itself first: it is the one that waits for what comes of it.
+        // The coordinator itself first: it is the one that waits for the result.
         let holders = |facts: &SharingFacts, count: usize| {
             // A coordinator that has lost its share leaves it to the others.
             let lost = self.signers.shares.current.is_none() && self.waiting_of(&facts.epoch).is_none();
@@ -339,7 +343,7 @@ impl Admission {
                 let need = scheme.signers(usize::try_from(*threshold).ok()?);
                 enough(&voters, need).then(|| Participants { givers: voters.clone(), takers: voters.clone() })
             }
-            // A session of the authority has no givers among the members.
+            // A session of the authority has no members that give.
             Purpose::Deal { threshold } => {
                 let need = scheme.signers(usize::try_from(*threshold).ok()?);
                 enough(&voters, need).then(|| Participants { givers: Vec::new(), takers: voters.clone() })
@@ -373,8 +377,8 @@ impl Admission {
         self.signers.shares.waiting.values().find(|waiting| waiting.facts.epoch == *epoch)
     }
 
-    /// Sessions that stand still are over; as their coordinator we remember who kept us waiting. A
-    /// start that does not come back is over too.
+    /// Sessions that stand still are over; their coordinator remembers who kept it waiting. A start
+    /// that does not come back is over too.
     fn drop_idle_sessions(&mut self, call: &Call<'_>) {
         if self.config.danger.is(Danger::AdmissionTablesStay) {
             let late = |session: &&mut SigningSession| call.now.since(session.moved) >= PATIENCE;
@@ -397,7 +401,7 @@ impl Admission {
             }
             if session.coordinator == call.identity.member() {
                 if session.purpose.makes_sharing() {
-                    // The coordinator of what came to nothing comes last.
+                    // The coordinator of a session that came to nothing comes last.
                     let me = call.identity.member();
                     self.signers.wanted = Some(call.now + PATIENCE + turn(call.transcript.roster(), &me));
                 }
@@ -407,11 +411,11 @@ impl Admission {
         }
     }
 
-    /// Of a session for new shares that stood still: who was awaited there and silent, as all know
-    /// who took part.
+    /// Notes who was awaited and silent in a session for new shares that stood still. All who took
+    /// part know the same.
     fn set_aside_of(&mut self, call: &Call<'_>, session: &SigningSession) {
         if session.participants.is_none() && session.key.is_some() {
-            // Too few came, or too few were left: whoever was left out may come again.
+            // Too few came, or too few were left: anyone who was left out may come again.
             self.signers.set_aside.clear();
         }
         let me = call.identity.member();
@@ -426,21 +430,21 @@ impl Admission {
             && session.participants.as_ref().is_some_and(left_out)
             && silent.clone().next().is_some()
         {
-            // It may miss whom we left out, for it was not where we learned why: we learn it anew,
-            // together.
+            // It may miss those whom we left out, because it was absent when we learned why: all
+            // learn it again, together.
             self.signers.set_aside.clear();
             return;
         }
         self.signers.set_aside.extend(&mut silent);
     }
 
-    /// Of a session that we coordinated and that stood still: who was silent, and who took part in
-    /// vain.
+    /// Notes who was silent, and who took part in vain, in a session that we coordinated and that
+    /// stood still.
     fn count_failure(&mut self, call: &Call<'_>, session: &SigningSession) {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let awaited = session.run.as_ref().map(|run| run.awaited()).unwrap_or_default();
         if awaited.is_empty() {
-            // Too few came: whoever was left out before may come again.
+            // Too few came: anyone who was left out before may come again.
             self.signers.silent.clear();
         }
         if !session.ordered {
@@ -462,7 +466,7 @@ fn ready(key: &OpeningKey<Classic>) -> SignerBody {
     SignerBody::Ready { key: Blob::from(key.public().to_vec()) }
 }
 
-/// How long this voter lets those before it begin.
+/// How long this voter waits for those before it to begin.
 pub(crate) fn turn(roster: &Roster, me: &MemberId) -> Duration {
     let place = roster.electorate().voters.iter().position(|voter| voter == me).unwrap_or_default();
     TURN.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX))

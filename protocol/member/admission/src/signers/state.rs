@@ -1,4 +1,4 @@
-//! What a member holds of signing sessions: the sessions, its shares, the revocation list, and what
+//! What a member knows of signing sessions: the sessions, its shares, the revocation list, and what
 //! it knows of other signers.
 
 use super::message::{Purpose, SignerMessage};
@@ -17,13 +17,12 @@ pub(super) const SESSIONS_MAX: usize = 64;
 pub(super) const COORDINATOR_SESSIONS_MAX: usize = 16;
 /// How long a session may stand still.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a coordinator waits for one more signer after the last that came, where more are wanted
-/// than it takes; [`PATIENCE`] in all. Anyone who is left out of a sharing has all of them make
-/// another.
+/// How long a coordinator waits for one more signer after the last that came, if it wants more than
+/// it needs; [`PATIENCE`] in all. If anyone is left out of a sharing, all have to make another.
 pub(super) const GATHER: Duration = Duration::from_millis(400);
-/// How long a signer that is not needed at first lets the others answer a start.
+/// How long a signer that is not needed at first waits for the others to answer a start.
 pub(super) const LATER: Duration = Duration::from_millis(150);
-/// How long a coordinator lets the ones before it begin.
+/// How long a coordinator waits for the ones before it to begin.
 pub(super) const TURN: Duration = Duration::from_millis(800);
 
 /// Who takes part, and as what.
@@ -41,25 +40,26 @@ impl Participants {
     }
 }
 
-/// That a signer is ready.
+/// A signer's statement that it is ready.
 pub(crate) struct Ready {
     /// Its one-time key.
     pub(crate) key: Vec<u8>,
     /// What it said, as it said it.
     pub(crate) message: SignerMessage,
-    /// Whether its signature was verified here: by the coordinator at once, by others when it takes
-    /// part beside them, or a second one comes.
+    /// Whether its signature was verified here: at once by the coordinator; by others when it takes
+    /// part beside them, or when a second message comes.
     pub(crate) proven: bool,
 }
 
-/// Whether as many as could sign have left with shares of the group's key, by the threshold that
-/// they were given by, as the transcript counts (`TRN-53`): the charter's may have moved since.
+/// Whether as many holders as could sign have left with shares of the group's key. The threshold is
+/// that of their shares, as the transcript counts it (`TRN-53`): the charter's may have moved
+/// since.
 pub(crate) fn are_stale(roster: &Roster) -> bool {
     roster.sharing().is_some_and(|now| roster.leavers_with_shares().len() >= now.facts.threshold)
 }
 
 impl Ready {
-    /// `ADM-41`, once.
+    /// Checks `ADM-41`, once.
     pub(crate) fn prove(&mut self, transcript: &Transcript, signer: &MemberId) -> Result<(), AdmissionError> {
         if !self.proven {
             self.message.verify(transcript, signer)?;
@@ -69,13 +69,13 @@ impl Ready {
     }
 }
 
-/// What a run does next. Where that takes long it waits for a timeout that is due at once: what was
-/// said before goes out first, and the token with it, so that the others do theirs meanwhile.
+/// What a run does next. If that takes long, it waits for a timeout that is due at once. Messages
+/// and the token go out first, so that the others do their part meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// It begins.
     Begin,
-    /// It hears the words of the round, which are all there.
+    /// It hears the messages of the round, which are all there.
     Hear,
 }
 
@@ -87,25 +87,25 @@ pub(crate) struct SigningSession {
     /// Who is ready.
     pub(crate) ready: BTreeMap<MemberId, Ready>,
     pub(crate) participants: Option<Participants>,
-    /// Whether the participants, if there are any, have their place in the order: its coordinator
+    /// Whether the participants, if there are any, have their place in the order: the coordinator
     /// names them before.
     pub(crate) ordered: bool,
     pub(crate) run: Option<AnyRun>,
-    /// What the run does next, since when, where its steps take long: [`Step`].
+    /// What the run does next, and since when, if its steps take long: [`Step`].
     pub(crate) step: Option<(Step, Instant)>,
     /// Whether it has begun.
     pub(crate) begun: bool,
     pub(crate) round: u8,
-    /// What was heard in the run before this round, from its name on: covered by the words of the
-    /// round.
+    /// What was heard in the run before this round, from its name on. The messages of the round
+    /// cover it.
     pub(crate) heard: Digest,
     pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
-    /// Whether its coordinator waits no longer for more signers than it takes; set at everybody
-    /// else's from the start.
+    /// Whether its coordinator has stopped waiting for more signers than it needs; always set at
+    /// everybody else's.
     pub(crate) gathered: bool,
     /// Whether its coordinator has passed on what the authority dealt to it.
     pub(crate) passed_on: bool,
-    /// When to say that we are ready, unless there are participants before; none once it is said,
+    /// When to say that we are ready, unless there are participants before; `None` once it is said,
     /// or if we are not.
     pub(crate) answers: Option<Instant>,
     /// When it was started, and last moved.
@@ -119,7 +119,7 @@ impl SigningSession {
         self.key.as_ref().is_some_and(|key| key.public()[..] == *public)
     }
 
-    /// When its coordinator waits for more signers no longer, unless one comes before.
+    /// When its coordinator stops waiting for more signers, unless one comes before.
     pub(crate) fn gathers_until(&self) -> Instant {
         (self.moved + GATHER).min(self.started + PATIENCE)
     }
@@ -137,27 +137,27 @@ impl core::fmt::Debug for SigningSession {
 pub(crate) struct Signers {
     pub(crate) sessions: BTreeMap<Digest, SigningSession>,
     pub(crate) shares: Shares,
-    /// Who was silent in a session that this member coordinated, until one comes to something.
+    /// Who was silent in a session that this member coordinated, until a session succeeds.
     pub(crate) silent: BTreeSet<MemberId>,
     /// How often each took part in a session that this member coordinated and that came to nothing,
-    /// until one comes to something. Those who did so least often come first: one of the others may
-    /// have been refused by somebody who knows that it lies.
+    /// until a session succeeds. Those who did so least often come first: a participant that knows
+    /// one of the others to lie may have refused.
     pub(crate) failures: BTreeMap<MemberId, u32>,
     /// Who lied or was silent in a session for new shares in which this member took part, until
-    /// there are some, or too few come without them. Everybody who took part knows the same.
+    /// there are new shares, or too few come without them. Everybody who took part knows the same.
     pub(crate) set_aside: BTreeSet<MemberId>,
-    /// Who was proven to lie, and whether in a session for new shares: all who took part know it
-    /// too.
+    /// Who was proven to lie, and whether in a session for new shares: then all who took part know
+    /// it too.
     pub(crate) liars: BTreeMap<MemberId, bool>,
-    /// Requests for whose certificate this member has started a session, which and since when,
-    /// until it hears that start: it takes effect at its place in the order, and until then there
-    /// is not to be another.
+    /// Requests for whose certificate this member has started a session, with the session and the
+    /// time, until it hears that start. The start takes effect at its place in the order, and there
+    /// is not to be another before.
     pub(crate) starting: BTreeMap<Digest, (Digest, Instant)>,
-    /// Our one-time keys in sessions that we have started, since when, until we hear the start, for
-    /// [`PATIENCE`] at most: a session of which we hear later is over before it begins.
+    /// Our one-time keys in sessions that we have started, and since when, until we hear the start;
+    /// for [`PATIENCE`] at most. A session of which we hear later is over before it begins.
     pub(crate) offered: BTreeMap<Digest, (OpeningKey<Classic>, Instant)>,
-    /// Counts the sessions that this member starts, from a number drawn at its own start: no two
-    /// are alike, those before a stop too. Zero: none yet.
+    /// Counts the sessions that this member starts, from a number drawn at its own start, so that
+    /// no two are alike, not even across a stop. Zero: none yet.
     pub(crate) attempts: u32,
     /// Since when a sharing is wanted.
     pub(crate) wanted: Option<Instant>,
@@ -204,8 +204,8 @@ pub(crate) struct Waiting {
 pub(crate) struct Shares {
     pub(crate) current: Option<(Digest, Secret<Vec<u8>>)>,
     pub(crate) waiting: BTreeMap<Digest, Waiting>,
-    /// The sharing that the transcript had when shares were last put into use and erased; whether
-    /// we hold one of it or not.
+    /// The sharing that the transcript had when shares were last put into use and erased, whether
+    /// or not we hold a share of it.
     pub(super) followed: Option<Digest>,
 }
 
@@ -247,8 +247,7 @@ impl Revoked {
 }
 
 impl Signers {
-    /// The list as it was kept. One that the group's key has not signed is no loss: it is made
-    /// again.
+    /// Loads the kept list. One that the group's key has not signed is no loss: it is made again.
     pub(crate) fn load_revocations(&mut self, transcript: &Transcript, der: &[u8]) {
         let Ok(Some(authority)) = transcript.roster().issuer() else { return };
         self.revoked.kept = RevocationList::from_der(der, &authority).ok();

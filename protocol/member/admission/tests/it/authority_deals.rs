@@ -168,8 +168,8 @@ fn signed(town: &Town, who: &Identity, session: Digest, say: SignerBody) -> Sign
     SignedReady { member: who.member(), message: SignerMessage { session, body: say, signature } }
 }
 
-/// Founders who do not know that the desk is linked with the first of them: nothing is dealt but by
-/// hand.
+/// Founders who do not know that the desk is linked with the first of them: the tests ask for every
+/// deal themselves.
 fn undealt(scheme: Scheme, dealer: Dealer) -> Town {
     let plan = Plan { dealer: Some(dealer), links: 0, ..plan(scheme) };
     let mut town = Town::found(&plan, |_| {});
@@ -270,8 +270,8 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
     ));
 }
 
-/// A deal takes long, of Shoup's most: one that comes to nothing, for a key of the asker's that
-/// nothing can be sealed to, is one of those that the pause is between.
+/// A deal takes long, one of Shoup's scheme longest. One that comes to nothing, because nothing can
+/// be sealed to the asker's key, counts for the pause between deals too.
 #[test]
 fn adm_66_a_deal_that_comes_to_nothing_has_a_pause_after_it_too() {
     let mut town = undealt(Scheme::Frost, Dealer::Keeps);

@@ -1,6 +1,6 @@
-//! A dealer that lies, and members that lie to the authority: shares that were not dealt so,
-//! grounds that were good once. Method: real members, transcripts and desks; what is said is caught
-//! on its way, changed, and said by hand.
+//! A dealer that lies, and members that lie to the authority: shares that were not dealt as they
+//! claim, and grounds that held once. Method: real members, transcripts and desks; messages are
+//! caught on their way, changed, or written by the test.
 
 use crate::common::town::{Plan, Town, denied, grant, granted, office, plan};
 use crate::common::{Dice, open, person};
@@ -24,7 +24,7 @@ fn caught(scheme: Scheme) -> Town {
     town
 }
 
-/// What the desk dealt, once it is asked; to those who ask it now.
+/// What the desk dealt, once it is asked; it goes to those who ask now.
 fn next_deal(town: &mut Town) -> (Digest, Dealt) {
     let before = town.desks[0].told.len();
     for _ in 0..12 {
@@ -233,7 +233,7 @@ fn expel(town: &mut Town, who: usize) {
     assert!(!town.transcript().roster().is_member(&gone));
 }
 
-/// A CSR has one serial number for good: whoever proposes what for it, one certificate comes of it.
+/// A CSR has one serial number for good: whatever is proposed for it, one certificate comes of it.
 #[test]
 fn by_csr_the_authority_grants_once() {
     let mut town = Town::found(&plan(Scheme::Plain), |_| {});

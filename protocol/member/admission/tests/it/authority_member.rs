@@ -1,6 +1,6 @@
-//! The authority as members, guests and an authority that lies see each other: the rules on its
-//! words by number; what comes late, twice or not at all.
-//! Method: real members, transcripts and desks; words by hand where nobody would say such.
+//! The authority as members, guests and a lying authority see each other: the rules on its messages
+//! by number, and what comes late, twice or not at all. Method: real members, transcripts and
+//! desks; messages that nobody would send are written by the test.
 
 use crate::common::town::{Plan, Town, forged, grant, granted, office, plan};
 use crate::common::{Dice, NOW, open, person};
@@ -27,7 +27,7 @@ fn say(request: &Request, der: &Bytes) -> AuthorityMessage {
     AuthorityMessage::Granted { request: request.digest(), der: Blob(der.clone()) }
 }
 
-/// How many words the members have said to each other from now on.
+/// How many messages the members have sent each other from now on.
 fn opens(town: &mut Town) -> Rc<Cell<usize>> {
     let count = Rc::new(Cell::new(0));
     let counts = count.clone();
@@ -51,7 +51,7 @@ fn adm_56_members_hear_the_authority_and_nobody_in_its_place() {
     let good = say(&request, &granted(&town.ask(&request, town.votes(&request, &[1, 2]))));
     let unsigned = AuthorityMessage::Denied { request: request.digest(), reason: Reason::Votes };
     let lists = AuthorityMessage::Revocations { der: Blob::from(vec![1, 2]) };
-    // A stranger, the guest itself, a member, and who has the office's key but not a node's.
+    // A stranger, the guest itself, a member, and one that has the office's key but not a node's.
     let members = town.bus.seats[1].identity.node();
     let before = town.heard(&request).len();
     for from in [person("x", 70).node(), request.member().node(), members, person("desk1", 3_001).node()] {
@@ -63,7 +63,7 @@ fn adm_56_members_hear_the_authority_and_nobody_in_its_place() {
     town.settle();
     assert_eq!((town.heard(&request).len(), town.issued(&request).len()), (before, 0));
     assert_eq!(town.bus.seats[0].admission.authority(town.transcript()).unwrap(), (Vec::new(), None));
-    // What a member would say to it, and what a guest would, it does not say.
+    // It does not say what a member would say to it, nor what a guest would.
     let group = town.transcript().group();
     let beat = Heartbeat::sign(&group, &town.desks[0].identity, NOW, 3);
     let deal = AuthorityMessage::Deal { session: [1; 32], threshold: 2, ready: Vec::new() };
@@ -75,7 +75,7 @@ fn adm_56_members_hear_the_authority_and_nobody_in_its_place() {
     let asks = GuestMessage::Request { cms: Blob::from(request.der().to_vec()) };
     let heard = town.bus.input(0, Input::Guest { from: desk, payload: codec::encode(&asks).into() });
     assert!(matches!(heard, Err(AdmissionError::WireMalformed(_))));
-    // To its own link belongs its word.
+    // Its message belongs to its own link.
     assert_eq!(town.tell(0, 0, &good), Ok(()));
     town.settle();
     assert_eq!(town.issued(&request).len(), 1);
@@ -133,7 +133,7 @@ fn adm_57_what_the_authority_has_not_signed_is_not_passed_on() {
     assert!(town.bus.strangers[which].applicant.certificate().is_none());
 }
 
-/// A stranger at the first member's door, and its request, as all members hear it.
+/// A stranger linked with the first member, and its request, as all members hear it.
 fn overheard(town: &mut Town, name: &str, seed: u64) -> (usize, Request) {
     let heard: Rc<RefCell<Vec<Bytes>>> = Rc::default();
     let keeps = heard.clone();
@@ -273,7 +273,7 @@ fn an_answer_that_comes_too_late_changes_nothing() {
     assert_eq!((words.get(), town.issued(&request)), (0, Vec::new()));
 }
 
-/// What a member waits for lies ahead: one that is due and stays so would wake it without end.
+/// What a member waits for lies ahead: a timer that is due and stays so would wake it without end.
 fn nothing_is_overdue(town: &mut Town) {
     for who in 0..town.bus.seats.len() {
         let _ = town.bus.input(who, Input::Timeout);
@@ -303,14 +303,14 @@ fn nothing_is_due_for_a_request_that_has_lost_its_grounds() {
         town.pass(7);
         nothing_is_overdue(&mut town);
     }
-    // Nor for one who has not been told the time.
+    // Nor for one that has not been told the time.
     let seat = &mut town.bus.seats[0];
     seat.admission = folkmoot_admission::Admission::new(folkmoot_admission::Config::default());
     town.link(0, 0);
     nothing_is_overdue(&mut town);
 }
 
-/// The authority is away until the votes have run out. Nobody need do anything but vote again.
+/// The authority is away until the votes have run out. Nobody has to do anything but vote again.
 #[test]
 fn a_request_whose_grounds_ran_out_while_the_authority_was_away_is_asked_again_by_itself() {
     for days in [None, Some(1)] {

@@ -1,5 +1,5 @@
-//! A member's own certificate renewed where an authority signs: voted on, granted to whoever hands
-//! it in, entered by its holder alone. Method: real members, transcripts and desks.
+//! A member's own certificate renewed in a group whose authority signs: voted on, granted to
+//! whoever hands it in, entered by its holder alone. Method: real members, transcripts and desks.
 
 use crate::common::seat;
 use crate::common::town::{Town, plan};
@@ -9,7 +9,7 @@ use folkmoot_identity::{Gmc, Scheme};
 
 /// How much later the renewal is asked for, in seconds.
 const LATER: u64 = 1_000;
-/// Where dora sits.
+/// Dora's place among the members.
 const DORA: usize = 5;
 
 /// Five founders, and dora, who has become a member like them; two of the founders reach the
@@ -94,8 +94,8 @@ fn adm_55_nobody_renews_for_another_where_an_authority_signs() {
     assert!(end(&town) > before, "{:#?}", town.bus.traces);
 }
 
-/// A voter goes between certificate and entry: what was signed stands no more, and is signed once
-/// for good.
+/// A voter goes between certificate and entry: what was signed stands no more, and it was signed
+/// once for good.
 #[test]
 fn adm_55_a_renewal_whose_certificate_does_not_stand_is_asked_for_anew() {
     let mut town = with_dora(Scheme::Plain);

@@ -1,6 +1,6 @@
 //! An authority of several replicas, by rule number: one that is alone, whose disk or clock is
 //! wrong, or whose log was away for long. Method: real members, transcripts and desks; a log that
-//! has one record for a request.
+//! takes one record for each request.
 
 use crate::common::town::{Plan, Town, denied, forged, grant, office, plan};
 use bytes::Bytes;

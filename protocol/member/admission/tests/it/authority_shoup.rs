@@ -1,5 +1,5 @@
-//! Groups whose key is shared by Shoup's threshold RSA: none but an authority deals it, anew or
-//! once. Method: real members, transcripts and desks; stored safe primes in place of drawn ones.
+//! Groups whose key is shared by Shoup's threshold RSA: only an authority deals it, again or once.
+//! Method: real members, transcripts and desks; stored safe primes in place of drawn ones.
 
 use crate::common::town::{Plan, Town, agreed, plan};
 use folkmoot_admission::{AuthorityMessage, Command, DealerState, Event, Phase, Reason};
@@ -18,7 +18,7 @@ fn facts(town: &Town) -> SharingFacts {
     town.transcript().roster().sharing().unwrap().facts.clone()
 }
 
-/// Let in by these, and not by fewer.
+/// Admitted by these, and not by fewer.
 fn admit(town: &mut Town, name: &str, seed: u64, voters: &[usize]) {
     let which = town.stranger(name, seed, 0);
     for voter in voters {
@@ -76,7 +76,8 @@ fn a_dealer_that_keeps_the_primes_deals_anew_for_leavers_and_thresholds() {
     assert_eq!((third.threshold, &third.key), (2, &first.key));
     admit(&mut town, "fred", 42, &[1, 3]);
     assert_eq!((deals(&town), town.desks[0].authority.status().dealer), (3, DealerState::Keeps));
-    // Who is not linked with the authority has no heartbeat to send, and nothing else is at work.
+    // A member that is not linked with the authority has no heartbeat to send, and nothing else is
+    // at work.
     assert!(town.bus.seats[2..4].iter().all(|seat| seat.admission.poll_timeout().is_none()));
 }
 
@@ -94,8 +95,7 @@ fn a_dealer_for_the_set_up_only_is_asked_once_and_leavers_that_could_sign_end_ad
     }
     assert_eq!(town.transcript().roster().leavers_with_shares().len(), 2);
     admit(&mut town, "erik", 41, &[0, 1, 2]);
-    // One who leaves more, and those outside could sign: nobody is admitted any more, by whatever
-    // votes.
+    // If one more leaves, those outside could sign: nobody is admitted any more, by whatever votes.
     let fred = town.stranger("fred", 42, 0);
     expel(&mut town, 3);
     for voter in [0, 1, 2] {

@@ -1,6 +1,6 @@
-//! Two sides of a split, and the authority linked to one or both: what each may do, and that
+//! Two sides of a split, and the authority linked with one or both: what each may do, and that
 //! nothing is granted twice when they meet again. Method: real members, transcripts and desks on a
-//! bus that is cut and made whole.
+//! bus that is cut and joined again.
 
 use crate::common::town::{Plan, Town, denied, grant, granted, plan};
 use bytes::Bytes;
@@ -9,8 +9,8 @@ use folkmoot_base::MemberId;
 use folkmoot_identity::{Dealer, Gmc, Scheme, Serial};
 use std::collections::BTreeSet;
 
-/// Three on the one side, two on the other. The authority is linked with the first two, and with
-/// the fourth where it reaches both.
+/// Three on the one side, two on the other. The authority is linked with the first two, and also
+/// with the fourth if it reaches both sides.
 fn cut(scheme: Scheme, both: bool) -> Town {
     let mut town =
         Town::found(&Plan { dealer: scheme.shared().then_some(Dealer::Keeps), ..plan(scheme) }, |_| {});

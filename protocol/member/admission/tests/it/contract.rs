@@ -1,5 +1,5 @@
 //! Strangers are admitted by enough votes and by nothing else; decisions take a quorum; what is
-//! lost is said again. Method: real machines and transcripts on a perfect ordered bus; members
+//! lost is sent again. Method: real machines and transcripts on a perfect ordered bus; members
 //! stop, restart from disk, and change in between.
 
 use crate::common::{Bus, NOW, charter, open, own_vote, person, vote};

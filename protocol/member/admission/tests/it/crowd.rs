@@ -1,4 +1,4 @@
-//! Many at the door at once, and voters that fall out in the middle: everybody who was voted for is
+//! Many guests ask at once, and voters drop out in the middle: everybody who was voted for is
 //! admitted, once.
 
 use crate::common::{Bus, vote};
@@ -33,7 +33,7 @@ fn all_of_a_crowd_are_admitted_once() {
         let crowd: Vec<usize> = (0..many)
             .map(|number| bus.stranger(&format!("s{number}"), 1_000 + number, number as usize % 5))
             .collect();
-        // Not all find a place on the desk at once (ADM-07): who does not asks again.
+        // Not all find room at once (ADM-07): those who do not ask again.
         let mut voted = BTreeSet::new();
         for _ in 0..150 {
             for which in &crowd {
@@ -66,8 +66,8 @@ fn a_voter_that_dies_while_the_key_signs_holds_nobody_up() {
                 bus.pass(12);
                 let dora = bus.stranger("dora", 40, 0);
                 vote(&mut bus, 1, dora, true);
-                // From here on the victim's words do not arrive, nor does it hear any: it died at
-                // its first word.
+                // From here on the victim's messages do not arrive, and it hears none: it died at
+                // its first message.
                 let who = bus.seats[victim].identity.member();
                 bus.tamper = Some(Box::new(move |sender, payload| {
                     let at_table = matches!(

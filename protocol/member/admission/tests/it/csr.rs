@@ -51,7 +51,7 @@ fn held(bus: &Bus, member: &MemberId) -> Gmc {
     Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap()
 }
 
-/// Another proposal for the same CSR, as a member's word to the members.
+/// Another proposal for the same CSR, as a member's message to the members.
 fn proposal(bus: &Bus, csr: &Csr) -> OpenMessage {
     let charter = bus.seats[0].transcript.roster().charter();
     let body = GmcBody::propose_csr(charter, csr, 9, bus.time);
@@ -129,8 +129,8 @@ fn adm_51_a_csr_admits_once_whatever_is_proposed_for_it() {
     let another = proposal(&bus, &erik);
     assert_eq!(hear(&mut bus, 1, &another), used);
 
-    // Who was expelled does not come back by it, nor does the turned-over signature make another of
-    // it.
+    // A holder who was expelled does not come back by it, nor does the mirrored signature make
+    // another request of it.
     bus.command(1, Command::Expel(erik.member())).unwrap();
     for voter in [0, 2] {
         let seat = &bus.seats[voter];
@@ -186,7 +186,7 @@ fn adm_52_an_entry_that_is_lost_is_made_again() {
     submit(&mut bus, 0, &erik).unwrap();
     vote(&mut bus, 1, &erik.member(), true);
     let before = bus.entries;
-    // Votes and words at the session come; the entry that follows is taken off the bus.
+    // Votes and the session's messages come; the entry that follows is taken off the bus.
     bus.lose_entries = true;
     vote(&mut bus, 2, &erik.member(), true);
     bus.pass(10);

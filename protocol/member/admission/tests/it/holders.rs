@@ -1,6 +1,6 @@
-//! Who holds shares of the group's key as electorates come and go, and what a session that gathers
-//! does with its clock. Method: as in signers.rs; what the simulator of sessions found, each in its
-//! smallest form.
+//! Who holds shares of the group's key as electorates come and go, and how a session that gathers
+//! signers keeps time. Method: as in signers; cases that the simulator of sessions found, each in
+//! its smallest form.
 
 use crate::common::{Bus, vote};
 use bytes::Bytes;
@@ -27,7 +27,7 @@ fn elect(bus: &mut Bus, by: &[usize], voters: &[usize]) {
     bus.pass(30);
 }
 
-/// Words that are said in rounds do not arrive: no sharing comes.
+/// Messages of rounds do not arrive: no sharing comes.
 fn without_rounds(bus: &mut Bus) {
     bus.tamper = Some(Box::new(|_, payload| {
         !matches!(
@@ -49,8 +49,8 @@ fn assert_holders(bus: &Bus, seats: &[usize]) {
     }
 }
 
-/// Of the new voters only one had a share, where two make the next sharing: the others are members
-/// still, and give theirs. And who had none keeps what it was given.
+/// Only one of the new voters had a share, and two make the next sharing. The others are still
+/// members and give theirs. Those who had none keep what they were given.
 #[test]
 fn new_voters_get_and_keep_shares_from_those_who_held_them() {
     for scheme in SCHEMES {
@@ -134,9 +134,9 @@ fn a_sharing_that_too_many_have_no_share_of_is_refused_and_made_anew() {
     }
 }
 
-/// After an expulsion two people want one more each, and the others have judged neither: any of
+/// After an expulsion two people want one more each, and the others have judged neither. Any of
 /// them could still decide it, so the ballot is alive, and the new shares cannot win it. They come
-/// all the same, and what people want is open still.
+/// all the same, and what people want stays open.
 #[test]
 fn adm_38_new_shares_do_not_wait_for_people_who_have_not_judged() {
     for scheme in SCHEMES {
@@ -163,15 +163,15 @@ fn adm_38_new_shares_do_not_wait_for_people_who_have_not_judged() {
     }
 }
 
-/// What of `who`'s disk is shares.
+/// The shares on `who`'s disk.
 fn shares(bus: &Bus, who: usize) -> BTreeMap<StoreKey, Bytes> {
     let disk = bus.seats[who].disk.iter().filter(|(key, _)| key.table == "share");
     disk.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// Once a sharing is decided, its share is put into use, the one before is erased, and one that
-/// waited beside it too. Stopped before any of the three writes, after the first, after the second,
-/// in whatever order: at the next start the rest is done.
+/// Once a sharing is decided, its share is put into use. The one before is erased, and so is one
+/// that waited beside it. If the member is stopped before any of the three writes, or after the
+/// first or the second, in whatever order, the rest is done at the next start.
 #[test]
 fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
     for scheme in SCHEMES {
@@ -219,7 +219,7 @@ fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
     }
 }
 
-/// The first to call is heard, and never says who is seated: nobody waits for it twice.
+/// The first coordinator is heard and never names participants: nobody waits for it twice.
 #[test]
 fn adm_46_after_a_session_that_came_to_nothing_another_leads() {
     for scheme in SCHEMES {

@@ -1,5 +1,6 @@
-//! Groups whose voters sign certificates together, each with its own key: who said yes signs, as
-//! many as it takes, and is named. Method: real machines and transcripts on a perfect ordered bus.
+//! Groups whose voters sign certificates together, each with its own key: as many of those who said
+//! yes as are needed sign, and are named. Method: real machines and transcripts on a perfect
+//! ordered bus.
 
 use crate::common::signing::Liar;
 use crate::common::{Bus, NOW, person, vote};
@@ -144,7 +145,7 @@ fn twenty_at_once_each_get_a_signature_of_their_own() {
     let mut bus = founded();
     let all: Vec<usize> =
         (0..20).map(|n| bus.stranger(&format!("guest{n}"), 50 + n, n as usize % 5)).collect();
-    // The first yes of each, then words of all sessions between each other.
+    // The first yes of each, then the messages of all sessions, mixed.
     for which in &all {
         vote(&mut bus, which % 5, *which, true);
     }
@@ -196,7 +197,7 @@ fn a_signer_who_goes_before_the_entry_is_replaced() {
     assert_eq!(signers(&bus, dora), ids(&bus, &[1, 3]));
 }
 
-/// What `who` says at a session, signed by it.
+/// What `who` says in a session, signed by it.
 fn say(bus: &Bus, who: usize, session: [u8; 32], say: SignerBody) -> Input {
     let seat = &bus.seats[who].identity;
     let group = bus.seats[0].transcript.group();
@@ -261,7 +262,7 @@ fn adm_49_a_signer_signs_only_what_its_own_vote_says_and_no_longer() {
         assert_eq!(ready.get(), signers, "{purpose:?}");
     }
     without_errors(&bus);
-    // Where everybody signs for itself, and where a key of the group signs, nobody sits at such a
+    // If everybody signs for itself, or a key of the group signs, nobody takes part in such a
     // session.
     for scheme in [Scheme::Plain, Scheme::Frost] {
         let mut bus = Bus::silent(scheme, 5, 2);

@@ -1,5 +1,5 @@
-//! A coordinator that gives seats as no charter has it: nobody sits down.
-//! Method: real machines on a perfect ordered bus; one of them says what its machine would not.
+//! A coordinator that names participants as no charter has it: nobody takes part. Method: real
+//! machines on a perfect ordered bus; one of them says what its machine would not.
 
 use crate::common::signing::{Liar, Runs, call, say, say_as};
 use crate::common::{Bus, vote};
@@ -12,10 +12,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
-/// Who leads wrongly.
+/// The coordinator that does wrong.
 const COORDINATOR: usize = 1;
 
-/// Of what is said at sessions only who is ready arrives.
+/// Of the messages of sessions only Ready arrives.
 fn only_ready(bus: &mut Bus) {
     bus.tamper = Some(Box::new(|_, payload| match codec::decode(payload) {
         Ok(OpenMessage::Signer { message: word }) => matches!(word.body, SignerBody::Ready { .. }),
@@ -33,7 +33,7 @@ fn ids(bus: &Bus, signers: &[usize]) -> Vec<MemberId> {
     sorted(&signers.iter().map(|who| bus.seats[*who].identity.member()).collect::<Vec<_>>())
 }
 
-/// Calls to a session at which the coordinator's friend is ready too.
+/// Calls a session in which the coordinator's friend is ready too.
 fn set(bus: &mut Bus, purpose: &Purpose, attempt: u32, friend: Option<&Identity>) -> Digest {
     let (session, convene) = call(bus, COORDINATOR, purpose.clone(), attempt);
     let called = say(bus, COORDINATOR, session, convene);
@@ -47,7 +47,7 @@ fn set(bus: &mut Bus, purpose: &Purpose, attempt: u32, friend: Option<&Identity>
     session
 }
 
-/// The coordinator gives these seats; what the others say to that.
+/// The coordinator names these participants; what the others say to that.
 fn seat(
     bus: &mut Bus,
     session: Digest,
@@ -202,8 +202,8 @@ fn holders(bus: &Bus) -> Vec<MemberId> {
     bus.seats[0].transcript.roster().sharing().map(|now| now.facts.holders.clone()).unwrap_or_default()
 }
 
-/// With three of five as many as sign, none of the five can be missed: two may be corrupt. With two
-/// of five, three are enough.
+/// If three of five decide, as many as sign, none of the five can be missed: two may be corrupt. If
+/// two of five decide, three are enough.
 #[test]
 fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
     for (threshold, fits) in [(3, false), (2, true)] {
@@ -220,7 +220,7 @@ fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
         assert_eq!(seat(&mut bus, session, &all, &all), [None; 4]);
         assert!(sits(&bus, "found"));
     }
-    // Who is away is not missed; nor is one in whose name another says that it is ready.
+    // A signer that is away is not missed; nor is one in whose name another says that it is ready.
     let mut bus = Bus::silent(Scheme::Frost, 5, 3);
     only_ready(&mut bus);
     bus.seats[4].up = false;
@@ -234,8 +234,8 @@ fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
     assert!(sits(&bus, "found"));
 }
 
-/// Who is silent, or lies, where everybody sits has shown it to everybody, and the next session is
-/// set without it.
+/// If everybody takes part, a participant that is silent or lies has shown it to everybody, and the
+/// next session is formed without it.
 #[test]
 fn adm_72_whom_all_saw_to_be_silent_is_left_out_by_all() {
     for scheme in SCHEMES {
@@ -253,8 +253,9 @@ fn adm_72_whom_all_saw_to_be_silent_is_left_out_by_all() {
     }
 }
 
-/// One that says everything but what it is to say in a round leads sessions for new shares, too,
-/// and calls again before another can: as soon as all saw it to be silent nobody sits there.
+/// A participant that says everything except its message of a round coordinates sessions for new
+/// shares too, and calls again before another can. As soon as all saw it silent, nobody takes part
+/// in its sessions.
 #[test]
 fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
     let mut bus = Bus::silent(Scheme::Frost, 5, 3);
@@ -278,8 +279,8 @@ fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
     assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 4]), "{:#?}", bus.traces);
 }
 
-/// One that only two know to lie sits all the same where none can be missed: whoever does not know
-/// it would miss it.
+/// One that only two know to lie takes part all the same if none can be missed: anyone who does not
+/// know it would miss it.
 #[test]
 fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     let mut bus = Bus::of_scheme(Scheme::Frost, 5, 2);
@@ -309,8 +310,8 @@ fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 3, 4]));
 }
 
-/// Whoever said that it is ready after the coordinator chose, and before its seats have their
-/// place: nobody sits, and it calls again at once.
+/// A signer says that it is ready after the coordinator chose and before the participants have
+/// their place: nobody takes part, and the coordinator calls again at once.
 #[test]
 fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
     let mut bus = Bus::silent(Scheme::Frost, 5, 3);
@@ -361,8 +362,8 @@ fn done(bus: &Bus, signer: usize) -> bool {
     bus.traces.contains(&(signer, "a signing session is done: certify".to_owned()))
 }
 
-/// A coordinator that chooses the name of a session that was, and has a signer's words of then said
-/// again before its own.
+/// A coordinator that reuses the name of an earlier session, and has a signer's messages from then
+/// replayed before its own.
 #[test]
 fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
     for scheme in SCHEMES {
@@ -383,7 +384,7 @@ fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
         vote(&mut bus, 1, dora, true);
         vote(&mut bus, 2, dora, true);
         let purpose = Purpose::Certify { request: bus.request_of(0, dora).unwrap() };
-        // Its machine would lead otherwise.
+        // Its machine would coordinate otherwise.
         bus.seats[COORDINATOR].up = false;
         let signers = &[0, 2, 3][..scheme.signers(2)];
         let givers = ids(&bus, signers);
@@ -408,8 +409,8 @@ fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
     }
 }
 
-/// One that tells two signers different things, which takes more than its own words: what the two
-/// make of that, neither takes from the other.
+/// One that tells two signers different things, which takes more than its own messages: neither
+/// accepts from the other what follows from that.
 #[test]
 fn adm_73_one_that_tells_two_signers_different_things_sets_none_against_the_other() {
     let mut bus = Bus::of_scheme(Scheme::Frost, 5, 3);

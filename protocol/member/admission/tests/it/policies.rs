@@ -1,4 +1,4 @@
-//! The desk under charters with rules, lists, objections and shares; by number.
+//! The desk under charters with rules, lists, objections and shares, by rule number.
 
 use crate::common::{Bus, person, seat, vote};
 use folkmoot_admission::{AdmissionError, Command, Event, Phase, Reason};

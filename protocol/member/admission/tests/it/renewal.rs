@@ -83,7 +83,7 @@ fn adm_55_voters_may_say_no_and_founders_need_none() {
     assert_eq!(voted, Err(AdmissionError::LocalNotVoter));
 }
 
-/// Its link to the contact that it had as a guest is up yet: that one does not take it for a guest,
+/// The link that it had as a guest is still up at the contact, which does not take it for a guest
 /// and calls no sessions for it.
 #[test]
 fn adm_55_a_renewal_is_its_members_alone_to_bring() {

@@ -1,6 +1,6 @@
-//! Groups with a key of their own: who was expelled stands on a list that the key signs, and every
-//! member holds it. Method: real machines and transcripts on a perfect ordered bus; OpenSSL judges
-//! what comes out.
+//! Groups with a key of their own: members who were expelled stand on a list that the key signs,
+//! and every member keeps it. Method: real machines and transcripts on a perfect ordered bus;
+//! OpenSSL judges the result.
 
 use crate::common::{Bus, open, seat, vote};
 use bytes::Bytes;
@@ -73,7 +73,7 @@ fn held(bus: &Bus) -> RevocationList {
     first
 }
 
-/// No word said in rounds arrives: no run comes to anything.
+/// No message of a round arrives: no run comes to anything.
 fn without_rounds(bus: &mut Bus) {
     bus.tamper = Some(Box::new(|_, payload| {
         !matches!(
@@ -229,7 +229,7 @@ fn adm_47_a_list_is_signed_if_it_is_exactly_what_the_roster_says() {
         }
         let right = body(now, 1, &[serial]);
         assert_eq!(ready_for(&mut bus, 3, &right, 99), scheme.signers(2), "as many as sign");
-        // Where the list is there, nobody signs it again.
+        // If the list is there, nobody signs it again.
         bus.tamper = None;
         bus.pass(25);
         let _ = held(&bus);
@@ -256,7 +256,8 @@ fn adm_48_an_older_list_does_not_replace_a_newer() {
         };
         bus.everyone(&say(first.der()));
         assert_eq!(held(&bus), second);
-        // Who says the older is told the newer, by one, and not again and again.
+        // A member that tells the older list is told the newer one, by one member, and not again
+        // and again.
         let words = bus.words;
         bus.pass(12);
         bus.everyone(&say(first.der()));
@@ -321,7 +322,7 @@ fn trn_54_a_serial_number_is_not_issued_twice() {
     let (mut bus, dora, _) = peopled(Scheme::Frost);
     let serial = certificate(&bus, member(&bus, dora)).body().serial;
     assert!(bus.seats[0].transcript.roster().has_issued(&serial));
-    // One who wants another's number to be revoked with its own.
+    // A guest who wants another's number to be revoked with its own.
     let mallory = asking(&bus, "mallory", 60, serial);
     assert!(matches!(ask(&mut bus, &mallory), Err(AdmissionError::PeerCharter(_))));
     // Two at once, of whom neither is in yet: the key signs both, and the transcript takes one.

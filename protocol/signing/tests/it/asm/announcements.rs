@@ -1,4 +1,4 @@
-//! What a multisignature is of: keys that were proven, forms, signers, message.
+//! What a multisignature depends on: proven keys, forms, signers, message.
 
 use super::*;
 

@@ -12,7 +12,7 @@ use folkmoot_signing::{
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// The one signature that all hands came to.
+/// The one signature that all signers ended with.
 fn agreed(ends: &Ends<MultiSignature<R>>) -> MultiSignature<R> {
     let mut all = ends.values().map(|end| end.as_ref().unwrap());
     let first = all.next().unwrap().clone();
@@ -20,7 +20,7 @@ fn agreed(ends: &Ends<MultiSignature<R>>) -> MultiSignature<R> {
     first
 }
 
-/// Plays a run of `count` hands with a liar, and asserts that every other hand names the liar
+/// Plays a run of `count` signers with a liar, and asserts that every other signer names the liar
 /// alone, for `kind`.
 fn caught(count: u64, kind: FaultKind, lie: impl Fn(usize, &mut Outgoing)) {
     let club = Club::new(count);

@@ -1,5 +1,5 @@
-//! A club whose members have proven keys, and the hashes of docs/protocol/signing.md written down
-//! once more, for those who cheat.
+//! A club whose members have proven keys, and the hashes of docs/protocol/signing.md written down a
+//! second time, for cheating.
 
 use crate::common::{Seed, members, run_id};
 use folkmoot_base::{Digest, MemberId, digest};
@@ -21,7 +21,7 @@ pub const CONTEXT: &[u8] = b"book club";
 pub const LABEL: &[u8] = b"folkmoot test v1";
 pub const MESSAGE: &[u8] = b"admit dora";
 
-/// Hands at a table.
+/// The signers of a run.
 pub type Hands = BTreeMap<MemberId, Box<dyn Run<Done = MultiSignature<R>>>>;
 
 /// Members 1 to n with a key each.
@@ -91,7 +91,7 @@ pub fn public(secret: &SecretKey<R>, member: MemberId) -> Element {
     R::decode(&bytes[1..33]).unwrap()
 }
 
-/// The number inside a secret key, of whoever shows it.
+/// The number inside a secret key, from its holder.
 pub fn number(secret: &SecretKey<R>) -> Scalar {
     R::decode_scalar(&secret.encode().expose()[1..]).unwrap()
 }
@@ -119,7 +119,7 @@ pub fn challenge(signers: &[(MemberId, Element)], message: &[u8], sum: &Element)
     R::from_wide(&Sha512::digest(parts.concat()).into())
 }
 
-/// What a hand says in the first round.
+/// What a signer says in the first round.
 pub fn commitment(
     club: &Club,
     signers: &[MemberId],
@@ -133,7 +133,7 @@ pub fn commitment(
     digest(&[&label, &run.0, &subject, &hand.0, &R::encode(element)]).to_vec()
 }
 
-/// A multisignature put together by whoever likes.
+/// A multisignature that anyone can put together.
 pub fn put_together(sum: &Element, answer: &Scalar, signers: &[MemberId]) -> MultiSignature<R> {
     let mut bytes = vec![1];
     bytes.extend(R::encode(sum));
@@ -143,7 +143,7 @@ pub fn put_together(sum: &Element, answer: &Scalar, signers: &[MemberId]) -> Mul
     MultiSignature::decode(&bytes).unwrap()
 }
 
-/// An announcement put together by whoever likes.
+/// An announcement that anyone can put together.
 pub fn announcement(key: &Element, element: &Element, answer: &Scalar) -> KeyAnnouncement<R> {
     let parts = [vec![1], R::encode(key), R::encode(element), R::encode_scalar(answer)];
     KeyAnnouncement::decode(&parts.concat()).unwrap()

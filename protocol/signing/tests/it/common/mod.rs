@@ -1,4 +1,4 @@
-//! A table at which hands sit: carries what runs say, in rounds, with a liar's hand in between if a
+//! Participants of a run: carries what runs say, round by round, and lets a liar change it if a
 //! test wants one.
 
 use folkmoot_base::{Entropy, MemberId, digest};
@@ -39,17 +39,17 @@ pub fn run_id(number: u64) -> RunId {
     RunId(digest(&[b"run", &number.to_be_bytes()]))
 }
 
-/// What becomes of each hand.
+/// How the run ended for each participant.
 pub type Ends<D> = BTreeMap<MemberId, Result<D, Fault>>;
 
-/// Honest hands only.
+/// Honest participants only.
 pub fn play<D>(hands: BTreeMap<MemberId, Box<dyn Run<Done = D>>>, seed: u64) -> Ends<D> {
     play_with(hands, seed, |_, _, _| {})
 }
 
 /// Plays to the end. Before anything is carried, `lie(round, speaker, said)` may change what
-/// `speaker` said in that round (from 0). A hand that ends, well or not, speaks no more; who would
-/// wait for it ends too, without an entry: so compare the entries there are.
+/// `speaker` said in that round (from 0). A participant that ends, well or not, speaks no more. One
+/// that would wait for it ends too, without an entry: so compare only the entries that are there.
 pub fn play_with<D>(
     mut hands: BTreeMap<MemberId, Box<dyn Run<Done = D>>>,
     seed: u64,

@@ -1,5 +1,5 @@
-//! However the shares came, by founders, a dealer, a redistribution or an enrolment: they sign, and
-//! those of two epochs do not mix.
+//! However the shares were made, by founders, a dealer, a redistribution or an enrolment: they
+//! sign, and those of two epochs do not mix.
 
 use super::table::*;
 use crate::common::{Seed, member, members, play_with, run_id};
@@ -88,8 +88,8 @@ fn pooled(shares: &[&FrostShare]) -> <Edwards as PrimeGroup>::Scalar {
     sum
 }
 
-/// Whom every honest hand names, if `liar` deals false shares and stands by them when it is
-/// accused.
+/// The members that every honest participant names if `liar` deals false shares and stands by them
+/// when it is accused.
 fn deals_falsely<D: core::fmt::Debug>(hands: Hands<D>, liar: MemberId) {
     named(hands, liar, FaultKind::PeerShare, |round, who, said| match round {
         1 if who == liar => {

@@ -1,5 +1,5 @@
-//! The promise of FROST: any t sign and t − 1 cannot, whatever way the shares came; who lies is
-//! named by all honest hands; old shares and new ones never fit; OpenSSL and RFC 9591 agree
+//! The promise of FROST: any t sign and t − 1 cannot, however the shares were made. All honest
+//! signers name a liar. Old and new shares never fit together. OpenSSL and RFC 9591 agree
 //! (docs/protocol/signing.md).
 
 mod forms;

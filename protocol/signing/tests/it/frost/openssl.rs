@@ -26,7 +26,7 @@ use x509_cert::spki::{
 };
 use x509_cert::time::Validity;
 
-/// Who issues: a key that signs elsewhere.
+/// The issuer: a key that signs elsewhere.
 struct Issuer(GroupKey);
 #[derive(Clone)]
 struct Public(GroupKey);

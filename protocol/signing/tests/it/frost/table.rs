@@ -25,7 +25,7 @@ impl Holders {
         self.sharing.key().unwrap()
     }
 
-    /// What all came to in a run behind the door of `shared`.
+    /// How a run through `shared` ended for all.
     fn of(ends: Ends<Outcome>) -> Self {
         let mut sharings = Vec::new();
         let mut shares = BTreeMap::new();
@@ -40,7 +40,7 @@ impl Holders {
         Self { sharing, shares }
     }
 
-    /// Over edwards25519, as other runs take and leave it.
+    /// Over edwards25519, in the form that other runs use.
     pub fn shared(&self) -> (sharing::Sharing<Edwards>, BTreeMap<MemberId, sharing::Share<Edwards>>) {
         let sharing = self.sharing.shared().clone();
         let shares = self.shares.iter().map(|(holder, share)| (*holder, share.shared(&sharing)));
@@ -128,7 +128,7 @@ pub fn verify(holders: &Holders, message: &[u8], signature: &[u8]) -> Result<(),
     holders.key().verify_raw(message, signature)
 }
 
-/// Every choice of the threshold's number of holders signs, and the key takes it.
+/// Every choice of as many holders as the threshold signs, and the key accepts it.
 pub fn every_choice_signs(holders: &Holders) {
     let all = holders.sharing.holders();
     for choice in 0_u32..1 << all.len() {
@@ -142,8 +142,8 @@ pub fn every_choice_signs(holders: &Holders) {
     }
 }
 
-/// One liar in one round. Every honest hand must end with this kind and this culprit, and nobody
-/// honest may be left without an end.
+/// One liar in one round. Every honest signer must end with this kind and this culprit, and no
+/// honest signer may be left without an end.
 pub fn named<D: core::fmt::Debug>(
     hands: Hands<D>,
     liar: MemberId,
@@ -159,7 +159,7 @@ pub fn named<D: core::fmt::Debug>(
     }
 }
 
-/// A run of lies that change no end: every hand still comes to its own.
+/// A run in which lies change no end: every signer still finishes its own run.
 pub fn unharmed<D>(
     hands: Hands<D>,
     lie: impl FnMut(usize, MemberId, &mut Outgoing),
@@ -186,8 +186,8 @@ pub fn number(share: &FrostShare) -> Secret<Vec<u8>> {
     Secret::new(share.encode().expose()[65..].to_vec())
 }
 
-/// A hand that takes others' words for its own run's, by their tags, and passes its own off for
-/// theirs: one with an old share, say.
+/// A signer that takes others' messages for its own run's, by their tags, and passes its own off
+/// for theirs: one with an old share, for example.
 pub struct Disguised<R> {
     pub run: R,
     pub tag: Vec<u8>,
@@ -215,7 +215,7 @@ impl<R: Run> Run for Disguised<R> {
     }
 }
 
-/// What `hand` says to all in an honest run, round by round.
+/// What this signer says to all in an honest run, round by round.
 pub fn said_by<D>(hands: Hands<D>, hand: MemberId) -> Vec<Vec<u8>> {
     let mut words = Vec::new();
     play_with(hands, 9, |_, who, said| {
@@ -226,7 +226,7 @@ pub fn said_by<D>(hands: Hands<D>, hand: MemberId) -> Vec<Vec<u8>> {
     words
 }
 
-/// A hand that says what it was told to, whatever it hears.
+/// A signer that says what it was told to say, whatever it hears.
 pub struct Scripted {
     pub words: Vec<Vec<u8>>,
     pub awaited: Vec<MemberId>,

@@ -37,7 +37,7 @@ pub fn deal(size: ModulusSize, threshold: u16, seats: u16, held: u64, seed: u64)
     dealer.deal(threshold, seats, &members(held), &mut Seed(seed << 40)).unwrap()
 }
 
-/// A hand for each of these members.
+/// A signer for each of these members.
 pub fn signers(
     sharing: &ShoupSharing,
     shares: &[ShoupShare],

@@ -1,5 +1,5 @@
-//! What tests of sharing need: whole runs in one call, shares put together by hand, words made by
-//! hand from docs/protocol/signing.md.
+//! Helpers for tests of sharing: whole runs in one call, shares put together directly, and messages
+//! made directly from docs/protocol/signing.md.
 
 use crate::common::{Ends, play, play_with, run_id};
 use folkmoot_base::{Digest, MemberId, digest};
@@ -17,7 +17,7 @@ pub fn joint_hands<G: PrimeGroup>(holders: &[MemberId], threshold: usize, run: u
     holders.iter().map(|me| (*me, hand(me))).collect()
 }
 
-/// What a run came to at all, who must agree.
+/// The result of a run, on which all must agree.
 pub fn agreed<G: PrimeGroup>(ends: Ends<Held<G>>) -> Many<G> {
     let held: BTreeMap<MemberId, Held<G>> =
         ends.into_iter().map(|(hand, end)| (hand, end.unwrap())).collect();
@@ -153,7 +153,7 @@ pub fn secret_of<G: PrimeGroup>(values: &[(MemberId, G::Scalar)], sharing: &Shar
     G::raise_generator(&interpolate::<G>(values, G::zero())) == sharing.public()
 }
 
-/// All honest hands ended, and named exactly `culprits`.
+/// All honest participants ended, and named exactly `culprits`.
 pub fn named<D: std::fmt::Debug>(ends: &Ends<D>, liar: MemberId, hands: usize, kind: FaultKind) {
     let honest: Vec<_> = ends.iter().filter(|(hand, _)| **hand != liar).collect();
     assert_eq!(honest.len(), hands - 1, "every honest hand ended: {ends:?}");
@@ -185,7 +185,7 @@ pub fn joint_context<G: PrimeGroup>(run: u64, holders: &[MemberId], threshold: u
     context::<G>("folkmoot joint sharing v1", &[&run_id(run).0, &threshold, &listed(holders)])
 }
 
-/// The commit word for an opening.
+/// The commit message for an opening.
 pub fn commit_to(context: &Digest, dealer: &MemberId, opening: &[u8]) -> Vec<u8> {
     let commit = digest(&[b"folkmoot dealing v1", &[0], context, &dealer.0, opening]);
     [&[1, 1][..], &commit].concat()

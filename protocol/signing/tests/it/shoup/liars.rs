@@ -1,10 +1,10 @@
-//! Who lies in a run is named; who says what belongs elsewhere lies.
+//! Anyone who lies in a run is named; to say what belongs elsewhere is a lie too.
 
 use super::*;
 
 type Liar = fn(&mut Vec<u8>);
 
-/// The ends of the honest hands, when the first of `hands` says what `lie` makes of its words.
+/// The ends of the honest signers, when the first signer says what `lie` makes of its message.
 fn lied(hands: &[MemberId], lie: Liar) -> Vec<Result<Vec<u8>, Fault>> {
     let runs = signers(&dealt().sharing, &dealt().shares, hands, run_id(1), MESSAGE);
     let liar = hands[0];

@@ -1,5 +1,5 @@
-//! Threshold RSA by Shoup: the promises of docs/protocol/signing.md, on stored keys of 1024 bits;
-//! the true sizes once each.
+//! Shoup's threshold RSA: the promises of docs/protocol/signing.md, on stored keys of 1024 bits;
+//! each real size once.
 
 mod liars;
 
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use std::sync::OnceLock;
 
 const MESSAGE: &[u8] = b"let her in";
-/// Bytes of x_i, and where c and z begin, in words of a 1024-bit key.
+/// Bytes of x_i, and where c and z begin, in messages of a 1024-bit key.
 const PART: usize = 128;
 const CHALLENGE: usize = 1 + PART;
 const RESPONSE: usize = CHALLENGE + 32;
@@ -208,7 +208,7 @@ fn sho_06_a_dealer_for_the_setting_up_deals_once() {
     assert!(!format!("{again:?} {kept:?}").contains("primes"));
 }
 
-/// The same number as a share of another sharing, as somebody would write it who wants to cheat.
+/// The same number as a share of another sharing, as somebody who cheats would write it.
 fn rebind(share: &ShoupShare, from: &ShoupSharing, to: &ShoupSharing) -> ShoupShare {
     let mut bytes = share.encode(from).expose().clone();
     bytes[1..33].copy_from_slice(&to.epoch());

@@ -1,4 +1,4 @@
-//! What an authority grants stands in its log, once and on disk.
+//! What an authority grants is in its log once, and on disk.
 
 use super::*;
 

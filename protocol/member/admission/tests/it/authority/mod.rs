@@ -1,6 +1,6 @@
-//! The authority's machine, by rule number: what it grants and what not, once and for all, restarts
-//! and replicas included. Method: real members, transcripts and desks; grants by hand where a
-//! member would not send such.
+//! The authority's machine, by rule number: what it grants and what it does not, once and for all,
+//! restarts and replicas included. Method: real members, transcripts and desks; grants that no
+//! member would send are written by hand.
 
 mod log;
 

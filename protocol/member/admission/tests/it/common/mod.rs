@@ -46,7 +46,7 @@ pub fn charter_of(scheme: Scheme, founders: &[Identity], threshold: u32, nonce: 
     SignedCharter::sign(&draft.to_toml(), &all).unwrap().der().to_vec()
 }
 
-/// A member: machine, transcript, disk.
+/// A member: its machine, transcript and disk.
 pub struct Seat {
     pub identity: Identity,
     pub transcript: Transcript,
@@ -72,7 +72,7 @@ enum Word {
     Guest(NodeId, NodeId, Bytes),
 }
 
-/// What may happen to a word of this sender on its way; false loses it.
+/// What may happen to a message of this sender on its way; false loses it.
 pub type Tamper = Box<dyn FnMut(MemberId, &mut Bytes) -> bool>;
 
 pub struct Bus {
@@ -83,16 +83,16 @@ pub struct Bus {
     pub strangers: Vec<Stranger>,
     pub entries: usize,
     pub words: usize,
-    /// What to do to a word on its way, if anything: false loses it.
+    /// What to do to a message on its way, if anything: false loses it.
     pub tamper: Option<Tamper>,
     pub traces: Vec<(usize, String)>,
     /// Entries are counted and go no further.
     pub lose_entries: bool,
-    /// What was said to guests that are no strangers here.
+    /// What was said to guests that are not strangers of this bus.
     pub lost: Vec<(NodeId, Bytes)>,
     /// The same, with who said it.
     pub said: Vec<(NodeId, NodeId, Bytes)>,
-    /// Where the bus is cut: who sits before it does not hear who sits behind.
+    /// Where the bus is cut: members before this place do not hear those behind it.
     pub cut: Option<usize>,
     queue: VecDeque<Word>,
 }
@@ -244,7 +244,7 @@ impl Bus {
         result
     }
 
-    /// Until nobody has anything to say, nor to do now.
+    /// Until nobody has anything to say or to do now.
     pub fn settle(&mut self) {
         loop {
             while let Some(word) = self.queue.pop_front() {

@@ -1,4 +1,4 @@
-//! What tests say at a session in a signer's place.
+//! What tests say in a signing session in a signer's place.
 
 use crate::common::Bus;
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use folkmoot_base::{Blob, Digest, GroupId, MemberId, codec, digest};
 use folkmoot_identity::Identity;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What `signer` says at a session, signed by it.
+/// What `signer` says in a session, signed by it.
 pub fn say_as(bus: &Bus, signer: &Identity, session: Digest, say: SignerBody) -> Input {
     let group = bus.seats[0].transcript.group();
     let covered = [&group.0[..], &signer.member().0, &session, &codec::encode(&say)].concat();
@@ -19,7 +19,7 @@ pub fn say_as(bus: &Bus, signer: &Identity, session: Digest, say: SignerBody) ->
     }
 }
 
-/// What `who` says at a session.
+/// What `who` says in a session.
 pub fn say(bus: &Bus, who: usize, session: Digest, say: SignerBody) -> Input {
     say_as(bus, &bus.seats[who].identity, session, say)
 }
@@ -41,7 +41,7 @@ pub fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> (Digest, S
     (digest(&parts), say)
 }
 
-/// What was said at all sessions, as it arrived: what signers sign in a round depends on it.
+/// What was said in all sessions, as it arrived: what signers sign in a round depends on it.
 #[derive(Default)]
 pub struct Runs {
     ready: BTreeMap<(Digest, MemberId), Vec<u8>>,
@@ -75,7 +75,7 @@ impl Runs {
         }
     }
 
-    /// What was heard at a session before this round.
+    /// What was heard in a session before this round.
     fn heard(&self, session: &Digest, round: u8) -> Digest {
         let mut heard = self.runs[session];
         for before in 0..round {
@@ -98,7 +98,8 @@ impl Runs {
     }
 }
 
-/// One who says something else in one round than its machine would, signed by itself all the same.
+/// A signer that says something else in one round than its machine would, signed by itself all the
+/// same.
 pub struct Liar {
     pub signer: Identity,
     pub group: GroupId,
@@ -111,7 +112,7 @@ impl Liar {
         Self { signer, group, round, runs: Runs::default() }
     }
 
-    /// What it makes of a word on its way; whether it lies now. Hand in all words.
+    /// What it makes of a message on its way; whether it lies now. Hand in all messages.
     pub fn lie(&mut self, sender: MemberId, payload: &mut Bytes) -> bool {
         let Ok(OpenMessage::Signer { message: mut word }) = codec::decode(payload) else { return false };
         let mut lies = false;

@@ -1,5 +1,5 @@
-//! A bus of members, and desks of their authority: replicas with guest links to members, and a log
-//! that they share.
+//! A bus of members, and the desks of their authority: replicas with guest links to members, and a
+//! log that they share.
 
 use crate::common::{Bus, Dice, NOW, person, seat, store};
 use bytes::Bytes;
@@ -130,7 +130,7 @@ impl Town {
         let _ = self.desk_input(which, Input::LinkDown(seat));
     }
 
-    /// One input; what comes of it goes to disk, to the log, and to the members that are linked.
+    /// One input. What comes of it goes to disk, to the log, and to the members that are linked.
     pub fn desk_input(&mut self, which: usize, input: Input) -> Result<(), AdmissionError> {
         let desk = &mut self.desks[which];
         if !desk.up {
@@ -233,8 +233,8 @@ impl Town {
         any
     }
 
-    /// Of whom a desk has its entries: the first that is up; where the bus is cut, all that it is
-    /// linked with.
+    /// The member that a desk has its entries from: the first that is up; if the bus is cut, all
+    /// that the desk is linked with.
     fn doors(&self, which: usize) -> Vec<usize> {
         let up = |who: &usize| self.bus.seats[*who].up;
         let linked = self.links.iter().filter(|(desk, _)| *desk == which).map(|(_, who)| *who).filter(up);
@@ -293,7 +293,7 @@ impl Town {
         which
     }
 
-    /// A word of a member to a desk, and what the desk says to that.
+    /// A message of a member to a desk, and what the desk answers.
     pub fn say(
         &mut self,
         which: usize,
@@ -316,7 +316,7 @@ impl Town {
         &self.bus.seats[0].transcript
     }
 
-    /// A request of one who is no stranger of the bus.
+    /// A request of someone who is not a stranger of the bus.
     pub fn request(&self, seed: u64, change: impl Fn(&mut GmcBody)) -> Request {
         let identity = person("guest", seed);
         let charter = self.transcript().roster().charter();
@@ -349,7 +349,7 @@ impl Town {
         self.settle();
     }
 
-    /// Who is no stranger of the bus asks this member by this request.
+    /// Someone who is not a stranger of the bus sends this member this request.
     pub fn ask_at(&mut self, who: usize, request: &Request) {
         let from = request.member().node();
         let _ = self.bus.input(who, Input::LinkUp(from));
@@ -373,14 +373,14 @@ impl Town {
         told.collect()
     }
 
-    /// Says yes at these founders.
+    /// These founders say yes.
     pub fn approve(&mut self, request: &Request, who: &[usize]) {
         for who in who {
             self.command(*who, Command::Vote { motion: request.digest(), approve: true }).unwrap();
         }
     }
 
-    /// A word of a desk to a member, whatever the desk would say itself.
+    /// A message of a desk to a member, whatever the desk would say itself.
     pub fn tell(&mut self, which: usize, who: usize, word: &AuthorityMessage) -> Result<(), AdmissionError> {
         let from = self.desks[which].identity.node();
         self.bus.input(who, Input::Guest { from, payload: codec::encode(word).into() })

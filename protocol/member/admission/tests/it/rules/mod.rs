@@ -239,7 +239,7 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
     let no_place = |from| Input::Guest { from, payload: codec::encode(&standing).into() };
     // At once.
     assert_eq!(give(&mut applicant, bus.now, no_place(full)).unwrap(), (other, payload.clone()));
-    // Where nobody has one, after a pause; one who comes meanwhile is asked at once.
+    // If no contact has room, after a pause; one that comes meanwhile is asked at once.
     for _ in 0..100 {
         assert_eq!(give(&mut applicant, bus.now, no_place(other)).unwrap(), (other, payload.clone()));
     }
@@ -252,8 +252,8 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
     assert!(to != third && again == payload);
 }
 
-/// What a request costs is not its verification but that every member has it on disk before the
-/// ring goes on.
+/// The cost of a request is not its verification: every member has it on disk before the ring goes
+/// on.
 #[test]
 fn adm_26_a_guest_asks_anew_no_sooner_than_it_may() {
     let mut bus = Bus::new(3, 2);

@@ -8,8 +8,7 @@ fn admit_vote(bus: &Bus, who: usize, motion: Motion, expires: UnixTime) -> OpenM
     OpenMessage::Vote { cms: Blob::from(vote.der().to_vec()) }
 }
 
-/// Two strangers at the door of the first of three, and what a right vote on the first of them
-/// signs.
+/// Two strangers linked with the first of three, and what a right vote on the first of them signs.
 fn asked() -> (Bus, usize, Motion) {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 0);

@@ -1,7 +1,8 @@
 //! Groups with a key of their own: the founders share it, as many as the charter says sign with it,
-//! who leaves has nothing. Method: real machines and transcripts on a perfect ordered bus; members
-//! stop, restart from disk, and change in between.
+//! and a member that leaves has nothing. Method: real machines and transcripts on a perfect ordered
+//! bus; members stop, restart from disk, and change in between.
 
+mod coordinators;
 mod rules;
 mod sharings;
 
@@ -54,7 +55,7 @@ fn admit_by(bus: &mut Bus, name: &str, seed: u64, voters: &[usize]) -> usize {
     which
 }
 
-/// Words that are said in rounds do not arrive: every run stands still.
+/// Messages of rounds do not arrive: every run stands still.
 fn without_rounds(bus: &mut Bus) {
     bus.tamper = Some(Box::new(|_, payload| {
         !matches!(
@@ -83,8 +84,8 @@ fn founders_share_a_key_and_sign_with_it() {
     }
 }
 
-/// A call takes effect when it comes back in the order: whatever the contact hears in between, it
-/// calls once; and once it has the signature, it does not call again until others tell it.
+/// A call takes effect when it comes back in the order. Whatever the contact hears in between, it
+/// calls once. Once it has the signature, it does not call again until others tell it.
 #[test]
 fn a_session_is_called_once_for_each_request() {
     for scheme in [Scheme::TsDsa, Scheme::Frost, Scheme::Asm] {
@@ -117,8 +118,8 @@ fn a_session_is_called_once_for_each_request() {
     }
 }
 
-/// Words of a loaded machine come one after the other: who has the first of them does not leave out
-/// the rest, for whom all would have to make new shares again.
+/// Messages of loaded machines come one after the other. A coordinator that has the first of them
+/// does not leave out the rest, because all would have to make new shares again for them.
 #[test]
 fn a_coordinator_waits_for_signers_as_long_as_they_come() {
     for scheme in SCHEMES {
@@ -260,9 +261,9 @@ fn who_lies_is_named_and_sits_no_more() {
     }
 }
 
-/// Whoever calls says with the call that it is ready, by a key that it does not keep for ever: of a
-/// session whose call it hears later than that nothing comes, since what is sealed to that key
-/// nobody can open.
+/// A coordinator says with the call that it is ready, with a key that it does not keep for ever. If
+/// it hears the call of a session later than that, nothing comes of the session: nobody can open
+/// what is sealed to that key.
 #[test]
 fn a_session_whose_call_comes_too_late_is_not_set() {
     for scheme in SCHEMES {
@@ -327,7 +328,7 @@ fn no_more_answer_a_call_than_sign_unless_one_of_them_does_not() {
     }
 }
 
-/// What takes long waits for the end of the turn, so that what was said goes out before; what is
+/// A step that takes long waits for the end of the turn, so that messages go out before it. What is
 /// ordered behind it is heard after it.
 #[test]
 fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
@@ -366,7 +367,8 @@ fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
         bus.input(signers[1], another).unwrap();
         assert!(spoken(&bus, signers[1]) && !due(&bus, signers[1]), "{scheme:?}: before what comes behind");
         bus.settle();
-        // In the other scheme the coordinator's word went out before its seats were heard here.
+        // In the other scheme the coordinator's message went out before its Participants were heard
+        // here.
         assert!(at_once || bus.admitted(dora), "{scheme:?} {:#?}", bus.traces);
     }
 }
@@ -385,7 +387,7 @@ fn a_share_that_is_over_is_erased_though_its_holder_was_stopped_before_it_could(
         }
         bus.pass(25);
         assert_agreed(&bus);
-        // The disk as it is when the entry is on it and nothing that follows from the entry.
+        // The disk as it is when it has the entry and nothing that follows from the entry.
         bus.seats[1].disk.extend(old);
         assert_eq!(shares(&bus).len(), 2);
         bus.restart(1);
@@ -393,114 +395,4 @@ fn a_share_that_is_over_is_erased_though_its_holder_was_stopped_before_it_could(
         assert_eq!(shares(&bus).len(), 1);
         admit_by(&mut bus, "dora", 40, &[1, 2, 3]);
     }
-}
-
-fn number_of(bus: &Bus, member: &MemberId) -> usize {
-    bus.seats.iter().position(|seat| seat.identity.member() == *member).unwrap()
-}
-
-/// The coordinator knows the seats before they have their place in the order. What a signer says of
-/// the run before that, nobody else counts, nor does it: else one that says another word afterwards
-/// would have honest signers name each other.
-#[test]
-fn a_word_before_the_seats_have_their_place_counts_nowhere() {
-    for scheme in SCHEMES {
-        let mut bus = founded(scheme);
-        let (held, coordinator) = (Rc::new(RefCell::new(Vec::new())), bus.seats[0].identity.member());
-        let runs = Rc::new(RefCell::new(Runs::default()));
-        let (keep, all) = (held.clone(), runs.clone());
-        bus.tamper = Some(Box::new(move |sender, payload| {
-            let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
-            all.borrow_mut().note(sender, &word);
-            let mut held = keep.borrow_mut();
-            // From its seats on, whatever the coordinator says.
-            let holds = sender == coordinator
-                && (!held.is_empty() || matches!(word.body, SignerBody::Participants { .. }));
-            if holds {
-                held.push((word, Input::Open { sender, payload: payload.clone() }));
-            }
-            !holds
-        }));
-        let dora = bus.stranger("dora", 40, 0);
-        vote(&mut bus, 1, dora, true);
-        vote(&mut bus, 2, dora, true);
-        bus.tamper = None;
-        let held = held.take();
-        let SignerBody::Participants { givers, .. } = &held[0].0.body else { panic!("no seats") };
-        let early = givers.iter().map(|signer| number_of(&bus, signer)).find(|who| *who != 0).unwrap();
-        let word = SignerBody::Round { round: 0, to_all: Blob::from(vec![7; 99]), to_each: Vec::new() };
-        let (early, group) = (&bus.seats[early].identity, bus.seats[0].transcript.group());
-        let payload = runs.borrow().say(early, group, held[0].0.session, word);
-        let word = Input::Open { sender: early.member(), payload };
-        bus.everyone(&word);
-        for (_, input) in &held {
-            bus.everyone(input);
-        }
-        bus.settle();
-        assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
-        let lied = |event: &Event| matches!(event, Event::SignerLied { .. });
-        assert!(!bus.seats.iter().any(|seat| seat.events.iter().any(lied)), "{scheme:?}");
-    }
-}
-
-/// A session of before a stop may stand at others yet.
-#[test]
-fn a_coordinator_that_was_stopped_calls_to_other_tables() {
-    let mut bus = founded(Scheme::TsDsa);
-    let calls = Rc::new(RefCell::new(Vec::new()));
-    let keep = calls.clone();
-    bus.tamper = Some(Box::new(move |_, payload| {
-        let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
-        if let SignerBody::Start { .. } = word.body {
-            keep.borrow_mut().push(word.session);
-        }
-        !matches!(word.body, SignerBody::Round { .. })
-    }));
-    let dora = bus.stranger("dora", 40, 3);
-    vote(&mut bus, 1, dora, true);
-    vote(&mut bus, 2, dora, true);
-    bus.restart(3);
-    bus.dial(dora, 0);
-    bus.dial(dora, 3);
-    bus.pass(20);
-    let of_first = calls.take();
-    let mut once = of_first.clone();
-    once.sort();
-    once.dedup();
-    assert!(of_first.len() > 1 && once.len() == of_first.len(), "{of_first:?}");
-}
-
-/// Who knows that one lies does not sit with it, and says nothing: its coordinator cannot tell
-/// which of them spoils a session, so it tries others first.
-#[test]
-fn a_coordinator_tries_others_before_those_who_sat_in_vain() {
-    let mut bus = founded(Scheme::TsDsa);
-    let seats = Rc::new(RefCell::new(Vec::<Vec<MemberId>>::new()));
-    let (keep, coordinator) = (seats.clone(), bus.seats[0].identity.member());
-    bus.tamper = Some(Box::new(move |sender, payload| {
-        let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
-        let mut seats = keep.borrow_mut();
-        match word.body {
-            SignerBody::Participants { givers, .. } => seats.push(givers),
-            // At the first session the last of them is silent.
-            SignerBody::Round { .. } => {
-                return seats.len() > 1
-                    || seats[0].iter().rfind(|signer| **signer != coordinator) != Some(&sender);
-            }
-            _ => {}
-        }
-        true
-    }));
-    let dora = bus.stranger("dora", 40, 0);
-    vote(&mut bus, 1, dora, true);
-    vote(&mut bus, 2, dora, true);
-    for _ in 0..80 {
-        bus.now = Instant(bus.now.0 + 100_000);
-        bus.pass(0);
-    }
-    let seats = seats.take();
-    assert!(bus.admitted(dora), "{:#?}", bus.traces);
-    assert_eq!(seats.len(), 2, "{seats:?}");
-    let again: Vec<_> = seats[1].iter().filter(|signer| seats[0].contains(signer)).collect();
-    assert_eq!(again, [&coordinator], "{seats:?}");
 }

@@ -1,4 +1,4 @@
-//! What is said at a session and by whom, rule by rule.
+//! What is said in a session and by whom, rule by rule.
 
 use super::*;
 
@@ -79,7 +79,7 @@ fn adm_43_nobody_is_ready_for_what_was_not_voted_or_is_not_wanted() {
         bus.pass(1);
     }
     assert_eq!(ready.get(), 0);
-    // One vote more, and as many are as sign.
+    // One more vote, and as many are ready as sign.
     vote(&mut bus, 2, dora, true);
     bus.pass(10);
     assert!(bus.admitted(dora));
@@ -139,7 +139,7 @@ fn adm_41_words_that_are_not_signed_by_their_sender_are_refused() {
     }
 }
 
-/// Of the signers that get a seat each verifies the others' words; what was said in a signer's name
+/// Each of the chosen signers verifies the others' messages. What was said in a signer's name
 /// before it does not take its place.
 #[test]
 fn adm_41_who_speaks_in_a_signers_name_before_it_does_not_take_its_place() {

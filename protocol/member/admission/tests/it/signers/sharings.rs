@@ -1,4 +1,4 @@
-//! Sharings as entries: certificates follow them, whoever held an older one.
+//! Sharings as entries: certificates follow them, and holders of older ones have nothing.
 
 use super::*;
 
@@ -130,7 +130,7 @@ fn trn_52_what_the_groups_key_has_not_signed_admits_nobody() {
             der[place] ^= 1;
             assert!(transcript.make_admit(&der, anna).is_err(), "byte {place}");
         }
-        // Votes, where the charter says that the key signs.
+        // Votes, although the charter says that the key signs.
         let erik = person("erik", 50);
         let charter = transcript.roster().charter();
         let body = folkmoot_identity::GmcBody::propose(
@@ -155,7 +155,7 @@ fn trn_52_what_the_groups_key_has_not_signed_admits_nobody() {
 fn trn_52_of_an_older_sharing_admits_nobody() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
-        // The certificate is made, and held up at the door until the shares are new.
+        // The certificate is made, and held up at the contact until the shares are new.
         let dora = bus.stranger("dora", 40, 0);
         bus.strangers[dora].contact = None;
         for who in [1, 2] {
