@@ -1,7 +1,7 @@
-//! How much of a processor each floor takes: a shell around it that reads its thread's clock before
-//! and after each call.
+//! How much processor time each stack takes: a shell around it reads its thread's clock before and
+//! after each call.
 //!
-//! What the shells do not see, of all that the process' threads work, is the host's: sockets,
+//! What the shells do not see of the work of all the process's threads is the host's: sockets,
 //! store, scheduler, and the bench.
 
 use folkmoot::tools::{

@@ -1,5 +1,5 @@
-//! Multisignatures: what is stored or sent, and a run in which the third of three hands says what
-//! the input says.
+//! Multisignatures: their stored and sent forms, and a run of three signers in which the third says
+//! what the input says.
 
 use crate::script::{Dice, script, steps};
 use folkmoot_base::MemberId;

@@ -1,4 +1,4 @@
-//! Threshold RSA: stored forms, and what hands say to one another in runs.
+//! Threshold RSA: stored forms, and what participants say to one another in runs.
 
 use crate::script::{Dice, script, steps};
 use crate::world::world;

@@ -1,7 +1,8 @@
-//! One run of a scheme with all its hands in this thread, one after the other, without a network.
+//! One run of a scheme, with all its signers in this thread, one after the other, without a
+//! network.
 //!
-//! The thread's clock is read around each hand's turns, so that what else the machine does is not
-//! in the numbers.
+//! The thread's clock is read around each signer's turns, so the numbers do not contain what else
+//! the machine does.
 
 use crate::meter::thread_worked;
 use folkmoot::MemberId;
