@@ -1,4 +1,4 @@
-//! A trace in plain words: one line an event.
+//! A trace in plain words, with one line for each event.
 
 use crate::check::Fault;
 use crate::keying::Standing;

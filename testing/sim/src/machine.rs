@@ -1,7 +1,7 @@
-//! The seam between the world and what is played in it: one machine per life of a seat, and the
-//! cast that makes them.
+//! The seam between the world and what is played in it: one machine for each life of a seat, and
+//! the cast that makes them.
 //!
-//! The shipped stacks sit behind this in `stack`; unit tests of the world put small toys there.
+//! The shipped stacks sit behind this in `stack`. Unit tests of the world put small toys there.
 
 use crate::record::{Minute, RingEvent, Seat, Shown};
 use bytes::Bytes;

@@ -1,5 +1,5 @@
-//! What the world sees in outputs: events become entries, persons react, and wires, stairs, logs
-//! and disks are watched.
+//! What the world sees in outputs: events become entries, persons react, and wires, messages
+//! between the stacks, logs and disks are watched.
 
 use super::{Event, Origin, Stair, Wish, World};
 use crate::machine::{Told, motion};
