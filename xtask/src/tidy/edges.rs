@@ -1,5 +1,4 @@
-//! Who may depend on whom (docs/ARCHITECTURE.md): the graph of packages is what the house says it
-//! is.
+//! Which crate may depend on which: the graph of packages is the one in docs/ARCHITECTURE.md.
 
 use super::Source;
 

@@ -1,5 +1,5 @@
-//! TS-RSA in tests: the toy key of the vectors, whose members have small ids, and hands for each
-//! run.
+//! TS-RSA in tests: the toy key of the vectors, whose members have small ids, and participants for
+//! each run.
 
 use crate::common::{Ends, play, play_with};
 use folkmoot_base::MemberId;
