@@ -64,9 +64,9 @@ pub(crate) struct Meters {
 pub(crate) struct Work {
     /// Of the whole process.
     pub(crate) cpu: Duration,
-    /// Of it, on ground floors: link, ring, group.
+    /// Of it, on lower stacks: link, ring, group.
     pub(crate) ground: Duration,
-    /// Of it, on upper floors: flush, keying, session, admission.
+    /// Of it, on upper stacks: flush, keying, session, admission.
     pub(crate) upper: Duration,
 }
 

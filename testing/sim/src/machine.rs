@@ -111,7 +111,7 @@ pub enum Input {
     Timeout,
 }
 
-/// What the machine tells: the application's events, and what the observer sees at the stair and at
+/// What the machine tells: the application's events, and what the observer sees in attach and at
 /// the ring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
@@ -135,7 +135,7 @@ pub enum Told {
     Proposed(Seat),
     /// Something happened at the ring.
     Ring(RingEvent),
-    /// A sealed application message went down the stair, as the node sees it.
+    /// A sealed application message went down to the node, as the node sees it.
     Stair(Bytes),
     /// The member knows that this seat is no longer in the group.
     Gone(Seat),

@@ -80,7 +80,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-study",
         ],
     ),
-    // Admission and signing for what it reads of votes and sharings on the stair and in
+    // Admission and signing for what it reads of votes and sharings between the stacks and in
     // transcripts.
     (
         "folkmoot-sim",
@@ -121,7 +121,7 @@ const MAY: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Lists the edges that the house does not have.
+/// Lists the edges that are not allowed.
 pub(super) fn check(manifests: &[Source]) -> Vec<String> {
     manifests.iter().flat_map(of).collect()
 }

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
-/// Longest wait for anything here: a key of many hands takes that long to found.
+/// Longest wait for anything here: a key of many signers takes that long to found.
 const PATIENCE: Duration = Duration::from_secs(150);
 /// What was begun before is over after this, and the token is held.
 const QUIET: Duration = Duration::from_millis(80);

@@ -28,7 +28,7 @@ use std::rc::Rc;
 /// The layer of the lines that stand for something seen.
 pub(super) const MARK: &str = "~";
 
-/// What passed the stair.
+/// What passed between the stacks.
 #[derive(Debug)]
 pub(super) enum Seen {
     /// To be told.

@@ -10,7 +10,7 @@ use folkmoot_attach::Trace;
 use folkmoot_base::Persist;
 use std::collections::BTreeSet;
 
-/// Most payloads of the stair kept for the oracle of outsiders.
+/// Most payloads between the stacks that are kept for the oracle of outsiders.
 const STAIRS_MAX: usize = 20_000;
 
 impl World {
