@@ -1,8 +1,8 @@
-//! Runs the fuzz targets of testing/fuzz, and says of each how it went in one line.
+//! Runs the fuzz targets of testing/fuzz, and reports each in one line.
 //!
-//! All targets at ten minutes each are hours of work, so runs are recorded one by one in
-//! docs/evidence/fuzz.tsv with the commit that they ran at: who is interrupted goes on with
-//! `--resume`.
+//! All targets at ten minutes each are hours of work. So each run is recorded in
+//! docs/evidence/fuzz.tsv when it ends, with the commit that it ran at. If the runs are
+//! interrupted, `--resume` goes on where they stopped.
 
 use crate::record::{RECORD, Ran, Record};
 use crate::run::{capture, root, run};

@@ -1,4 +1,4 @@
-//! A list of steps that says what it will do, where it is, and what is left.
+//! A list of steps that says what it will do, which step it is at, and what is left.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The record of fuzz runs, docs/evidence/fuzz.tsv: one line a target, the last run that ended
-//! without a finding.
+//! The record of fuzz runs, docs/evidence/fuzz.tsv. It has one line for each target: the last run
+//! that ended without a finding.
 
 use crate::run::{capture, root};
 use std::collections::BTreeMap;

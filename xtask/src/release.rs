@@ -1,5 +1,5 @@
-//! The full numbers of the issues. The log names commit, seeds, counts and durations, and is
-//! committed as evidence.
+//! Runs the checks with the full numbers of the issues. The log names commit, seeds, counts and
+//! durations, and is committed as evidence.
 
 use crate::run::{capture, capture_apart, root};
 use std::fmt::Write as _;

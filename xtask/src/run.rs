@@ -1,4 +1,4 @@
-//! Running commands from the root of the workspace.
+//! Runs commands from the root of the workspace.
 
 use std::path::PathBuf;
 use std::process::Command;

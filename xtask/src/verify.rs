@@ -1,4 +1,4 @@
-//! What CI runs, in the order in which a failure is cheapest to find.
+//! What CI runs, in the order in which a failure is found most cheaply.
 
 use crate::plan::{Plan, Step};
 use crate::run::{capture, has, root, run};

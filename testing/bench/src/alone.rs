@@ -1,9 +1,9 @@
-//! Keying alone: the machines of all members in one thread, each message to all at once, no flush,
-//! no ring, no disk. What they work beyond the module and the signatures is keying's own.
+//! Keying alone: the machines of all members in one thread, each message to all at once, without
+//! flush, ring or disk. What they work beyond the module and the signatures is keying's own.
 //!
-//! Groups are founded without signatures, since only the change is measured: in it every message is
-//! signed with P-256 and verified by every member but its sender, as in the real stack, and the
-//! time for that is taken at each call.
+//! Groups are founded without signatures, because only the change is measured. In the change, every
+//! message is signed with P-256, and every member except its sender verifies it, as in the real
+//! stack. The time for that is taken at each call.
 
 use crate::counts::{Event, controller};
 use crate::meter::thread_worked;

@@ -1,9 +1,9 @@
-//! `folkmoot bench keying --counts`: what each module's runs cost, counted: messages, bytes,
-//! rounds, exponentiations; and how long all members of a run worked, one after the other
-//! (processor time): for ratios between rows of one table.
+//! `folkmoot bench keying --counts`: what each module's runs cost, counted in messages, bytes,
+//! rounds and exponentiations. It also measures how long all members of a run worked, one after the
+//! other, in processor time. Compare rows of one table only.
 //!
-//! The shipped modules run among members in this process, without a network, every step to all in
-//! one order. The formulas are in docs/protocol/agreement*.md; the tests of `protocol/agreement`
+//! The shipped modules run among members in this process, without a network. Every step goes to all
+//! in one order. The formulas are in docs/protocol/agreement*.md. The tests of `protocol/agreement`
 //! hold the counts to them for every role.
 
 use crate::args::BenchKeying;

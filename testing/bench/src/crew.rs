@@ -1,8 +1,8 @@
 //! A group of real members in this process, on UDP over loopback: what `folkmoot bench keying`
 //! measures.
 //!
-//! As on a large group's machines, each node carries several members, evenly: folders, stores,
-//! sockets and links are the nodes', everything above is each member's own.
+//! As on the machines of a large group, each node carries several members, evenly. Folders, stores,
+//! sockets and links are the nodes'. Everything above is each member's own.
 
 use crate::meter::{Metered, Meters, Work};
 use crate::people::{People, Rules};

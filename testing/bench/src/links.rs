@@ -1,9 +1,10 @@
 //! `folkmoot bench links`: what a handshake between two nodes costs, by X25519 alone and with
 //! ML-KEM-768 as well, in one run.
 //!
-//! Two machines of the link layer in this process, real identities, no network: datagrams and bytes
-//! both ways until the link is up at both ends, and how long both worked, one after the other. The
-//! forms take turns, so that what else the machine does falls on both.
+//! Two machines of the link layer run in this process, with real identities and without a network.
+//! Counted are datagrams and bytes both ways until the link is up at both ends, and how long both
+//! worked, one after the other. The two forms take turns, so that what else the machine does falls
+//! on both.
 
 use crate::args::BenchLinks;
 use bytes::Bytes;

@@ -2,9 +2,9 @@
 //! loopback.
 //!
 //! All nodes run in this process, each with its own folder, store, socket and links, and carry the
-//! members between them; so the processor time is that of all members together, and wall time is
-//! longer than on machines of their own. Ratios between rows of one run are what counts. How the
-//! processor time is split: split.rs.
+//! members between them. So the processor time is that of all members together, and the wall time
+//! is longer than on machines of their own. Only ratios between rows of one run count. split.rs has
+//! the parts of the processor time.
 
 use crate::alone::Table;
 use crate::args::BenchKeying;

@@ -1,7 +1,7 @@
-//! How much of a processor each floor takes: a shell around it that reads its thread's clock before
-//! and after each call.
+//! How much processor time each stack takes: a shell around it reads its thread's clock before and
+//! after each call.
 //!
-//! What the shells do not see, of all that the process' threads work, is the host's: sockets,
+//! What the shells do not see of the work of all the process's threads is the host's: sockets,
 //! store, scheduler, and the bench.
 
 use folkmoot::tools::{
@@ -64,9 +64,9 @@ pub(crate) struct Meters {
 pub(crate) struct Work {
     /// Of the whole process.
     pub(crate) cpu: Duration,
-    /// Of it, on ground floors: link, ring, group.
+    /// Of it, on lower stacks: link, ring, group.
     pub(crate) ground: Duration,
-    /// Of it, on upper floors: flush, keying, session, admission.
+    /// Of it, on upper stacks: flush, keying, session, admission.
     pub(crate) upper: Duration,
 }
 

@@ -1,5 +1,5 @@
-//! `folkmoot bench ring`: messages a second and latency of the ordered, sealed path, and proof of
-//! one order.
+//! `folkmoot bench ring`: messages a second and latency of the ordered, sealed path, and proof that
+//! all have one order.
 
 use crate::args::BenchRing;
 use folkmoot_cli::children::{Burst, Member, Program, Workshop, burst_all, found, micros, shared};

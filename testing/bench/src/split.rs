@@ -1,14 +1,14 @@
 //! Where the processor time of a change goes.
 //!
 //! ```text
-//!   all of the process' threads                                     read at the change's start and end
-//!   |-- upper floors (meter.rs)
+//!   all of the process's threads                                    read at the change's start and end
+//!   |-- upper stacks (meter.rs)
 //!   |     |-- keying alone (alone.rs): the same change without the rest of the stack
 //!   |     |     |-- signatures: made and verified, at each call
 //!   |     |     |-- group operations: the modules alone (counts.rs), run in turn with it
 //!   |     |     '-- keying's own: what is left
 //!   |     '-- flush and session: what is left
-//!   |-- ground floors (meter.rs): link, ring, group
+//!   |-- lower stacks (meter.rs): link, ring, group
 //!   '-- I/O: what is left: sockets, store, scheduler, and the bench itself
 //! ```
 

@@ -1,5 +1,5 @@
-//! Multisignatures: what is stored or sent, and a run in which the third of three hands says what
-//! the input says.
+//! Multisignatures: their stored and sent forms, and a run of three signers in which the third says
+//! what the input says.
 
 use crate::script::{Dice, script, steps};
 use folkmoot_base::MemberId;
@@ -53,8 +53,8 @@ pub fn asm_forms(data: &[u8]) {
 
 type End = Result<MultiSignature<Ristretto>, Fault>;
 
-/// Three hands; in each round the third says what `lie` makes of its own words. What the first two
-/// come to.
+/// Three signers; in each round the third says what `lie` makes of its own messages. What the first
+/// two come to.
 fn play(mut lie: impl FnMut(Vec<u8>) -> Vec<u8>) -> [Option<End>; 2] {
     let signers = Signers::new(held().iter().map(|(_, proven)| *proven).collect()).expect("three members");
     let run = RunId([7; 32]);
@@ -97,7 +97,7 @@ fn signed() -> &'static [u8] {
     })
 }
 
-/// A run with a liar: the honest hands come to one end, which is a good signature or the liar's
+/// A run with a liar: the honest signers come to one end, which is a good signature or the liar's
 /// name.
 pub fn asm_words(data: &[u8]) {
     let mut steps = steps(data);

@@ -1,5 +1,5 @@
-//! A dealer at the one door: its secret as it is stored, and what it sends, for each scheme whose
-//! members hold shares of one key.
+//! A dealer, for each scheme whose members hold shares of one key: its secret as it is stored, and
+//! what it sends.
 //!
 //! ```text
 //! input of a check = scheme u8, length u16 of the public part, public part, share

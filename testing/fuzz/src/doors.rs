@@ -1,4 +1,5 @@
-//! Admission: words of guests and members at a member's desk, words of contacts at an applicant.
+//! Admission: messages of guests and members at a member's desk, and messages of contacts at an
+//! applicant.
 
 use crate::script::{Dice, number, owned, script, steps};
 use crate::world::{NOW, world};

@@ -1,4 +1,4 @@
-//! Decoders of the layers' messages, each by itself.
+//! Decoders of the layers' messages, each alone.
 
 use crate::script::owned;
 use crate::values::canonical;

@@ -1,4 +1,4 @@
-//! Flush, agreement, keying and session: words of members of the view that may say anything.
+//! Flush, agreement, keying and session: messages of members of the view that may say anything.
 
 use crate::frames::{member, view_id};
 use crate::script::{Dice, number, owned, script, steps};

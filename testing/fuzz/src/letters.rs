@@ -1,4 +1,5 @@
-//! Letters: words of guests and members at a member's desk, words of contacts at a writer.
+//! Letters: messages of guests and members at a member's desk, and messages of contacts at a
+//! writer.
 
 use crate::frames::view_id;
 use crate::script::{Dice, number, owned, script, steps};

@@ -1,13 +1,13 @@
-//! One function for each decoder of bytes from outside: whatever the bytes, no panic; what decodes
-//! encodes to the same bytes, for every value has one encoding; what is refused leaves the machine
-//! as it was.
+//! One function for each decoder of bytes from outside. Whatever the bytes are, nothing panics.
+//! What decodes encodes to the same bytes, because every value has one encoding. What is refused
+//! leaves the machine as it was.
 //!
 //! ```text
 //! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames
-//! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks, hands: asm, frost, sharing, shares, dealers
+//! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks; signing: asm, frost, sharing, shares, dealers
 //! ```
-//! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, own wishes. Time
-//! and entropy are the same in every run, so an input that fails fails again. `cargo run -p
+//! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, its own wishes.
+//! Time and entropy are the same in every run, so an input that fails fails again. `cargo run -p
 //! folkmoot-fuzz --bin seeds` writes the corpus anew.
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! An authority: its words with members, its log, what makes it one, and the machine.
+//! An authority: its messages to and from members, its log, its office, and the machine.
 
 use crate::script::{Dice, number, owned, script, steps};
 use crate::values::canonical;

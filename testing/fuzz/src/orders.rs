@@ -1,5 +1,5 @@
-//! Ring and group: frames of a peer that may say anything, at a node that gathers, at one that is
-//! on a ring, and in order.
+//! Ring and group: frames of a peer that may say anything. They meet a node that gathers, a node
+//! that is on a ring, and the ordered path.
 
 use crate::frames::{configuration, member, node};
 use crate::script::{Dice, number, owned, script, steps};

@@ -1,4 +1,4 @@
-//! Replicas of an authority: words of one among three at another, views, records, the disk.
+//! Replicas of an authority: what one of three sends to another, views, records, the disk.
 
 use crate::frames::{member, view_id};
 use crate::script::{owned, script, steps};

@@ -1,5 +1,5 @@
-//! Agreement: one member's run of any module, for any plan, from any state it may hold; the others
-//! say what the input says.
+//! Agreement: one member's run of any module, for any plan, from any state that it may hold. The
+//! others say what the input says.
 //!
 //! ```text
 //! input = module u8, place u8, (what each of four members claims u8)*4, then steps: from | step << 3

@@ -1,4 +1,4 @@
-//! Threshold RSA: stored forms, and what hands say to one another in runs.
+//! Threshold RSA: stored forms, and what participants say to one another in runs.
 
 use crate::script::{Dice, script, steps};
 use crate::world::world;
@@ -65,7 +65,7 @@ fn shoup_words(place: usize) -> Vec<u8> {
     }
 }
 
-/// Shoup's run: the bytes are what the other of two hands says. The result verifies, or the other
+/// Shoup's run: the bytes are what the other of two signers says. The result verifies, or the other
 /// alone is named.
 pub fn shoup_run(data: &[u8]) {
     static OWN: OnceLock<Vec<u8>> = OnceLock::new();
@@ -97,7 +97,8 @@ fn toy() -> (TsRsaSharing, Vec<TsRsaShare>) {
     dealer.deal_by(&[123_456], &PLACES.map(toy_member)).expect("a deal")
 }
 
-/// Plays one hand; in each round the awaited hands say, to all and to it, what the steps hold next.
+/// Plays one participant; in each round the awaited ones say, to all and to it, what the steps hold
+/// next.
 fn listen<D>(run: &mut dyn Run<Done = D>, data: &[u8]) -> Option<Result<D, Fault>> {
     let mut words = steps(data);
     if let Next::Done(done) = run.start(&mut Dice(3)) {

@@ -1,11 +1,10 @@
-//! Signing: what is stored and told of a sharing, and whole runs in which one hand says what the
-//! input says.
+//! Signing: the stored and sent forms of a sharing, and whole runs in which one participant says
+//! what the input says.
 //!
 //! ```text
 //! input of a run = run u8 (joint, redistribute, enrol, threshold ECDSA, FROST), liar u8, then steps: round | 8 if to each alone
 //! ```
-//! Whatever it says: all others come to the same end, and if that is a fault, the liar alone is
-//! named.
+//! Whatever it says, all others come to the same end. If that is a fault, the liar alone is named.
 
 use crate::frames::member;
 use crate::script::{Dice, script, steps};

@@ -1,5 +1,5 @@
 //! The stacks: a node with a peer that has a real link and says anything, a member whose node says
-//! anything, and both floors together as a program embeds them.
+//! anything, and both stacks together as a program embeds them.
 
 use crate::script::{Dice, number, owned, script, steps};
 use crate::world::{NOW, world};

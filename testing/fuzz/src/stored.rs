@@ -1,4 +1,4 @@
-//! What the stores hold, as an attacker with the disk, or a failing disk, may have left it.
+//! What the stores hold, as an attacker who has the disk, or a failing disk, may have left it.
 
 use crate::script::{owned, script, steps};
 use crate::stacks::{HOME, member_of, node_of};

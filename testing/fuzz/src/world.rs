@@ -1,5 +1,5 @@
-//! The people in the inputs: three founders, of whom two admit, and a stranger. Always the same,
-//! made once.
+//! The people in the inputs: three founders, of whom two admit, and a stranger. They are made once
+//! and are always the same.
 
 use crate::script::Dice;
 use bytes::Bytes;

@@ -1,9 +1,9 @@
 //! Changes of membership, at every place of the order.
 //!
-//! A cut, or a crash, puts the ring's signal somewhere into the rest of the order: not before what
-//! somebody has read. What comes after the signal is what the survivors recover: their own
-//! messages, and those of the lost that somebody has delivered as safe. Notices do not come between
-//! the signal and the merge of the tables; one notice follows for all.
+//! A cut or a crash puts the ring's signal somewhere into the rest of the order, and never before
+//! anything that somebody has read. After the signal comes what the survivors recover: their own
+//! messages, and those messages of the lost that somebody has delivered as safe. No notice comes
+//! between the signal and the merge of the tables. One notice follows for all.
 
 use crate::member::Entry;
 use crate::names::{Set, Who, everybody};

@@ -1,5 +1,5 @@
-//! A state is known again by a fingerprint of 128 bits: that two of some fifty million share one
-//! has a chance below 2⁻⁷⁶.
+//! A state is recognised by a fingerprint of 128 bits. The chance that two of some fifty million
+//! states share one is below 2⁻⁷⁶.
 
 use crate::world::World;
 use std::collections::{HashMap, HashSet};

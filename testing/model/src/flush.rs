@@ -1,5 +1,5 @@
-//! The flush layer of one member, as `protocol/member/flush/src` has it: words, collapse, and the
-//! signal. FLUSH_RECV guards nothing there, and is left out.
+//! The flush layer of one member, as `protocol/member/flush/src` has it: FLUSH_OKs, collapse, and
+//! the signal. FLUSH_RECV guards nothing there, so it is left out.
 
 use crate::keying::View;
 use crate::names::{Set, Trio, ViewNumber, Who};

@@ -1,16 +1,16 @@
-//! The keying machine and the flush layer as built, for three members, explored exhaustively:
-//! changes of membership at every point, each member reading the one order at its own speed.
+//! The keying machine and the flush layer as built, for three members, explored exhaustively.
+//! Membership changes at every point, and each member reads the one order at its own speed.
 //!
 //! ```text
 //! World ── Player A ── Member { Flush, Keying } ── what it has still to read of the order
 //!   │  ├── Player B ── …                                    ^
-//!   │  └── Player C ── …          every word and step that somebody sends, every notice, signal and roster entry
+//!   │  └── Player C ── …          every message that somebody sends, every notice, signal and roster entry
 //!   └── act(Read | Answer | Announce | a change) ──> the next state, what the member did, and what is wrong with it
 //! explore: breadth first, every state once; the first fault has the shortest trace
 //! ```
-//! What is covered, what is left out, and the numbers: docs/protocol/keying.md, "The model".
-//! `tests/it/conformance.rs` drives the real flush and keying in lockstep with this model. Pure: no
-//! clock, no randomness, no input but the rules and the scope.
+//! docs/protocol/keying.md, "The model", has what is covered, what is left out, and the numbers.
+//! `tests/it/conformance.rs` drives the real flush and keying in lockstep with this model. The
+//! model is pure: no clock, no randomness, no input except the rules and the scope.
 
 mod change;
 mod check;

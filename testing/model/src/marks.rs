@@ -1,4 +1,4 @@
-//! What a search has seen: a search that sees less than it used to must not pass for exhaustive.
+//! What a search has seen. A search that sees less than it used to must not pass for exhaustive.
 
 use crate::keying::Standing;
 use crate::member::{Effect, Entry};

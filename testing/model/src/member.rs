@@ -1,5 +1,5 @@
-//! One member: flush below, keying above, as the member stack joins them; and what it has read of
-//! its roster.
+//! One member: flush below and keying above, joined as the member stack joins them, and what it has
+//! read of its roster.
 
 use crate::flush::{Below, Flush, Word};
 use crate::keying::{Keying, Said, Standing};

@@ -1,4 +1,4 @@
-//! Who and whom: three members, sets of them, and one thing for each.
+//! The names of the three members, sets of them, and one thing for each.
 
 /// How many members the model has.
 pub const MEMBERS: u8 = 3;

@@ -1,6 +1,6 @@
-//! Which orders of steps a walk need not go through: when no change is left, a step that nobody
-//! else can tell is taken first, and nothing else is tried in that state. Why that loses nothing:
-//! docs/decisions/0012-own-search.md.
+//! Which orders of steps a walk leaves out. When no change is left, a step that no other member can
+//! notice is taken first, and nothing else is tried in that state.
+//! docs/decisions/0012-own-search.md says why that loses nothing.
 
 use crate::member::Effect;
 use crate::rules::Rules;

@@ -1,4 +1,4 @@
-//! What can be switched off, to see that the search then finds what goes wrong.
+//! Rules that can be switched off, to see that the search then finds what goes wrong.
 
 /// The rules in force. [`Rules::default`] is the machine as built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

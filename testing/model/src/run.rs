@@ -1,6 +1,6 @@
 //! The messages of one run: GDH's pattern, as `protocol/agreement/src/gdh/run` has it, without the
-//! numbers. Who owes which step in which order; what each brings decides which of the four patterns
-//! it is.
+//! numbers. It says who owes which step, and in which order. What each member brings decides which
+//! of the four patterns it is.
 
 use crate::names::{Set, Trio, ViewNumber, Who, everybody};
 

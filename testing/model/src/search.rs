@@ -1,5 +1,5 @@
-//! Breadth first over all states; the first fault found has the shortest trace. Keeps the graph, to
-//! show that it has no circle.
+//! Goes through all states breadth first, so the first fault found has the shortest trace. Keeps
+//! the graph, to show that it has no circle.
 
 use crate::check::Fault;
 use crate::fingerprint::{Numbered, fingerprint};

@@ -1,7 +1,7 @@
-//! Depth first over all states, in a fraction of the memory that breadth first takes. Of a state
-//! only its fingerprint is kept; whole are only those on the way from the beginning to where the
-//! walk stands. So it comes to a state again that is on that way if, and only if, some state can
-//! come back: no graph is kept to see that every way ends.
+//! Goes through all states depth first, in a fraction of the memory that breadth first takes. It
+//! keeps only the fingerprint of a state. It keeps whole states only on the way from the beginning
+//! to where the walk stands. The walk comes to a state again on that way if, and only if, some
+//! state can come back. So it needs no graph to see that every way ends.
 
 use crate::check::Fault;
 use crate::fingerprint::{Known, fingerprint};

@@ -1,4 +1,4 @@
-//! A trace in plain words: one line an event.
+//! A trace in plain words, with one line for each event.
 
 use crate::check::Fault;
 use crate::keying::Standing;
@@ -64,7 +64,7 @@ fn read(entry: Entry) -> String {
             format!("the notice of view {view} with {}, removed {}", names(members), names(removed))
         }
         Entry::Signal { lost } => format!("the ring's signal, lost {}", names(lost)),
-        Entry::Word { from, view, .. } => format!("the word of {} for view {view}", name(from)),
+        Entry::Word { from, view, .. } => format!("the FLUSH_OK of {} for view {view}", name(from)),
         Entry::Step { from, view, kind, .. } => {
             format!("{} of {} in view {view}", step(kind), name(from))
         }
@@ -78,7 +78,7 @@ fn effect(effect: &Effect) -> String {
         Effect::Asked => "is asked to flush".to_owned(),
         Effect::Signalled => "hears the transitional signal".to_owned(),
         Effect::Installed { view, members, .. } => format!("has view {view} with {}", names(*members)),
-        Effect::Word { view, .. } => format!("gives its word for view {view}"),
+        Effect::Word { view, .. } => format!("sends FLUSH_OK for view {view}"),
         Effect::Step { kind, safe, .. } => {
             format!("sends {}{}", step(*kind), if *safe { " safe" } else { "" })
         }

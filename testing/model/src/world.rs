@@ -1,9 +1,9 @@
-//! The world: members, each with what it has not read yet of the one order; what may happen next;
-//! and what then follows.
+//! The world: the members, each with what it has not read yet of the one order; what may happen
+//! next; and what then follows.
 //!
 //! A message is in the order from the moment it is sent. That loses nothing: a member whose message
-//! is ordered late is one that reads late. Who is connected has the same rest of the order before
-//! it; a cut gives each side its own rest.
+//! is ordered late is one that reads late. All who are connected have the same rest of the order
+//! before them. A cut gives each side its own rest.
 
 use crate::check::{Fact, Fault};
 use crate::member::{Effect, Entry, Member};

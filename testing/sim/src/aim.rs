@@ -1,5 +1,5 @@
-//! Schedules that aim: steps put in front of a drawn schedule, for moments so narrow that chance
-//! seldom meets them.
+//! Schedules that aim: steps in front of a drawn schedule, for moments so narrow that chance seldom
+//! meets them.
 
 use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule, Step, When};

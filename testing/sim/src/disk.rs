@@ -1,5 +1,5 @@
-//! A virtual disk: what was committed, in order, so that a restart finds exactly that, or what was
-//! there some time ago.
+//! A virtual disk: what was committed, in order. A restart finds exactly that, or what was there
+//! some time ago.
 
 use bytes::Bytes;
 use folkmoot_base::{Persist, StoreKey};

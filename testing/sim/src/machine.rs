@@ -1,7 +1,7 @@
-//! The seam between the world and what is played in it: one machine per life of a seat, and the
-//! cast that makes them.
+//! The seam between the world and what is played in it: one machine for each life of a seat, and
+//! the cast that makes them.
 //!
-//! The shipped stacks sit behind this in `stack`; unit tests of the world put small toys there.
+//! The shipped stacks sit behind this in `stack`. Unit tests of the world put small toys there.
 
 use crate::record::{Minute, RingEvent, Seat, Shown};
 use bytes::Bytes;
@@ -111,7 +111,7 @@ pub enum Input {
     Timeout,
 }
 
-/// What the machine tells: the application's events, and what the observer sees at the stair and at
+/// What the machine tells: the application's events, and what the observer sees in attach and at
 /// the ring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
@@ -135,7 +135,7 @@ pub enum Told {
     Proposed(Seat),
     /// Something happened at the ring.
     Ring(RingEvent),
-    /// A sealed application message went down the stair, as the node sees it.
+    /// A sealed application message went down to the node, as the node sees it.
     Stair(Bytes),
     /// The member knows that this seat is no longer in the group.
     Gone(Seat),

@@ -1,5 +1,5 @@
-//! Mutants: for each checker a layer that is broken on purpose, and that it must catch, or it is no
-//! checker.
+//! Mutants: for each checker there is a layer that is broken on purpose, which the checker must
+//! catch.
 
 use crate::aim::Aim;
 use crate::check::{ALL, LIVENESS};

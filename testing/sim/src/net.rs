@@ -1,8 +1,8 @@
 //! The virtual network: who reaches whom, how late, how often.
 //!
-//! Every ordered pair of seats has its own fate. Nothing is promised but bounds: a seat's inbox
-//! holds at most [`INBOX_DATAGRAMS_MAX`] datagrams and [`INBOX_BYTES_MAX`] bytes in flight; what
-//! comes on top is lost.
+//! Every ordered pair of seats has its own fate. Nothing is promised except bounds: a seat's inbox
+//! holds at most [`INBOX_DATAGRAMS_MAX`] datagrams and [`INBOX_BYTES_MAX`] bytes in flight.
+//! Whatever comes on top is lost.
 
 use crate::record::Seat;
 use crate::rng::Rng;

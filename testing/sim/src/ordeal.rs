@@ -1,7 +1,8 @@
-//! Ordeals: cuts that last, and rosters that differ while rings form, each followed by a look at
-//! whether everybody has found peace though the cuts are still there ([`crate::peace`]).
+//! Ordeals: cuts that last, and rosters that differ while rings form. After each, the simulator
+//! looks whether everybody has found peace although the cuts are still there ([`crate::peace`]).
 //!
-//! Drawn from a generator of their own, so that the rest of a schedule stays as its seed draws it.
+//! They are drawn from a generator of their own, so the rest of a schedule stays as its seed draws
+//! it.
 
 use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule, Step, When};

@@ -1,11 +1,11 @@
-//! Peace: what must be so though some cannot reach others, and not only once everybody can.
+//! Peace: what must hold although some cannot reach others, and not only once everybody can.
 //!
-//! Whoever is alive and admitted is in a view whose members all reach one another, both ways, hold
-//! one key, and agree on the view; what they sent has come back to them. No more apart than need
-//! be: two views of founders who all reach one another would be one, and founders who reach one
-//! another have one roster (a stranger may not have heard yet where somebody is). Source: Survey
-//! §7, property 8.1, for components that need not be disjoint; docs/protocol/ring.md, RING-14 to
-//! RING-17.
+//! Every member that is alive and admitted is in a view whose members all reach one another, both
+//! ways, hold one key, and agree on the view. What they sent has come back to them. They are no
+//! further apart than necessary: two views of founders who all reach one another would be one, and
+//! founders who reach one another have one roster. (A stranger may not have heard yet where
+//! somebody is.) Source: Survey §7, property 8.1, for components that need not be disjoint;
+//! docs/protocol/ring.md, RING-14 to RING-17.
 
 use crate::play::standings;
 use crate::record::{Seat, Standing};

@@ -1,5 +1,5 @@
-//! The player: maps each step of a schedule to whoever fits at that moment, then stops the faults
-//! and lets the world come to rest.
+//! The player gives each step of a schedule to whoever fits at that moment. Then it stops the
+//! faults and lets the world come to rest.
 
 use crate::machine::{Cast, Command, Role, electorate, motion};
 use crate::net::{CALM, Weather};

@@ -1,10 +1,10 @@
-//! What happened in a run, as checkers read it: one typed entry per event, in the one order of the
-//! world.
+//! What happened in a run, as checkers read it: one typed entry for each event, in the one order of
+//! the world.
 //!
 //! A [`Process`] is one life of one seat: a crash ends it, a restart begins the next. Checkers
-//! never see wire bytes or machine state; whatever must be judged about those (leaks, disturbances,
-//! reuse) is judged where it happens and recorded as an entry too, so that every checker is a
-//! function of a [`Record`] and can be tested on a written one.
+//! never see wire bytes or machine state. Whatever must be judged about those (leaks, disturbances,
+//! reuse) is judged where it happens and recorded as an entry, too. So every checker is a function
+//! of a [`Record`], and can be tested on a written one.
 
 use folkmoot_base::{ConfigurationId, Service, ViewId};
 use std::collections::BTreeSet;

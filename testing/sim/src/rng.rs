@@ -1,5 +1,5 @@
-//! Randomness of a run: every generator is ChaCha20 under the run's seed and its own purpose, so
-//! that one part drawing more or less leaves the draws of all others as they were.
+//! Randomness of a run: every generator is ChaCha20 under the run's seed and its own purpose. If
+//! one part draws more or less, the draws of all others stay as they were.
 
 use folkmoot_base::{Entropy, digest};
 use rand_chacha::ChaCha20Rng;

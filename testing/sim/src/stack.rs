@@ -1,5 +1,5 @@
-//! The shipped stacks behind the seam: one `Embedded { Node, Member }` for each life, with a tap on
-//! the stair.
+//! The shipped stacks behind the seam: one `Embedded { Node, Member }` for each life, with a tap in
+//! attach.
 
 mod actor;
 mod company;

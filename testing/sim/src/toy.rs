@@ -1,4 +1,4 @@
-//! A toy in place of the stacks, for tests of the world: it floods what it is asked to send, keeps
+//! A toy in place of the stacks, for tests of the world. It floods what it is asked to send, keeps
 //! a counter on disk, and installs one view of everybody.
 
 use crate::machine::{Cast, Command, Entrance, Input, Machine, Output, Picture, Spoils, Told, locator};

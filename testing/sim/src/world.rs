@@ -1,7 +1,7 @@
 //! The world: one clock, one queue of what comes next, and the seats.
 //!
 //! Everything happens at a microsecond and in an order that the seed decides. A machine's outputs
-//! take effect one by one: a [`What::Crash`] in the middle of a batch loses all that come after it,
+//! take effect one by one. A [`What::Crash`] in the middle of a batch loses all that come after it;
 //! committed writes stay.
 
 mod attacker;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// (name, reason): items that stay without a production caller.
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
-/// What users of the library call; nobody in the house does.
+/// What users of the library call; nobody in the project does.
 const LIBRARY: &str = "clients/rust";
 
 /// Lists public items that no production code names, and exceptions that are none.

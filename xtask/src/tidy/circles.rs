@@ -1,5 +1,4 @@
-//! Files that import one another: a circle of more than three is a knot that nobody can read in
-//! parts.
+//! Files that import one another. Nobody can read a circle of more than three in parts.
 //!
 //! A module may use what the modules around it define: `lib.rs` has the Input and Output of its
 //! crate. So an import from a module that contains the importing one does not count.

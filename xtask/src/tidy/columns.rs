@@ -1,4 +1,4 @@
-//! Documents are read in a terminal and in a diff: their lines have at most 100 columns
+//! Documents are read in a terminal and in a diff, so their lines have at most 100 columns
 //! (docs/STYLE.md).
 
 use super::Source;

@@ -1,4 +1,4 @@
-//! The switches of mutants (feature `danger` of folkmoot-base): no build that ships turns them on.
+//! The switches of mutants (feature `danger` of folkmoot-base). No build that ships turns them on.
 
 use super::Source;
 

@@ -1,4 +1,4 @@
-//! Files that no `mod` names are dead.
+//! Files that no `mod` names are dead, and are listed.
 
 use super::Source;
 

@@ -1,5 +1,4 @@
-//! Who may depend on whom (docs/ARCHITECTURE.md): the graph of packages is what the house says it
-//! is.
+//! Which crate may depend on which: the graph of packages is the one in docs/ARCHITECTURE.md.
 
 use super::Source;
 
@@ -81,7 +80,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-study",
         ],
     ),
-    // Admission and signing for what it reads of votes and sharings on the stair and in
+    // Admission and signing for what it reads of votes and sharings between the stacks and in
     // transcripts.
     (
         "folkmoot-sim",
@@ -122,7 +121,7 @@ const MAY: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Lists the edges that the house does not have.
+/// Lists the edges that are not allowed.
 pub(super) fn check(manifests: &[Source]) -> Vec<String> {
     manifests.iter().flat_map(of).collect()
 }

@@ -1,4 +1,4 @@
-//! Checkable taste: what the house promises about itself, as checks.
+//! Checks what the project promises about its own source.
 
 mod callers;
 mod circles;

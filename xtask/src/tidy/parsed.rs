@@ -1,4 +1,4 @@
-//! Production sources as syntax trees: what the checks that follow names read.
+//! Production sources as syntax trees, for the checks that follow names.
 
 use super::Source;
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! One integration-test program in a crate, `tests/it`: each more is linked anew.
+//! One program of integration tests in a crate, `tests/it`. Each further program would be linked
+//! anew.
 
 use super::Source;
 

@@ -1,4 +1,4 @@
-//! Each check finds the breach that it is for, and nothing in a house that is in order.
+//! Each check finds the breach that it is for, and finds nothing in sources that are in order.
 
 use super::{Source, callers, circles, columns, parsed, programs, sizes};
 

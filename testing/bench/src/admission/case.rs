@@ -34,7 +34,7 @@ pub(super) struct Joined {
     pub(super) round_trip: Duration,
     /// What is on disk before anything follows, one after the other.
     pub(super) disk: Duration,
-    /// The run of the hands, all at once on the processors that there are.
+    /// The run of the signers, all at once on the processors that there are.
     pub(super) together: Duration,
     /// Of a datagram there and back, on each link beside the ring.
     pub(super) datagram: Duration,
@@ -46,8 +46,8 @@ fn usual_mode(scheme: Scheme) -> Mode {
 }
 
 /// The usual case first; then against the votes, and against the size with the votes a share of it.
-/// A scheme is passed over where it takes more hands than there are members, or a mode in which it
-/// cannot be.
+/// A scheme is passed over where it takes more signers than there are members, or a mode in which
+/// it cannot be.
 pub(super) fn cases(options: &BenchAdmission) -> Vec<Case> {
     let mut out = Vec::new();
     let mut push = |series: String, (members, votes): (u16, u16), times| {

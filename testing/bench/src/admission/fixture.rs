@@ -1,5 +1,5 @@
-//! A group of members in this process, each on a node of its own with its own folder, store, socket
-//! and links, and the newcomers at its first member's door; on UDP over loopback.
+//! A group of members in this process, and the newcomers that ask its first member. Each member is
+//! on a node of its own, with its own folder, store, socket and links, on UDP over loopback.
 
 use super::case::Case;
 use super::outside::Outside;
@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
-/// Longest wait for anything here: a key of many hands takes that long to found.
+/// Longest wait for anything here: a key of many signers takes that long to found.
 const PATIENCE: Duration = Duration::from_secs(150);
 /// What was begun before is over after this, and the token is held.
 const QUIET: Duration = Duration::from_millis(80);

@@ -1,4 +1,4 @@
-//! Several hands make one signature, and one verifies it: the shape of Tables 5 and 7 of Saxena,
+//! Several signers make one signature, and one verifies it: the shape of Tables 5 and 7 of Saxena,
 //! Tsudik and Yi (2003).
 
 use super::play::{Hand, Played, play, play_together};
@@ -101,10 +101,10 @@ pub(crate) struct Group {
 
 /// One run and one verification.
 type Once = Box<dyn FnMut(&mut dyn Entropy) -> Result<(Played, Duration), Failure>>;
-/// One run with all hands at once: wall time.
+/// One run with all signers at once: wall time.
 type AtOnce = Box<dyn FnMut(&mut dyn Entropy) -> Result<Duration, Failure>>;
 
-/// What the hands of a charter's scheme work at once, each on a thread of its own; nothing where
+/// What the signers of a charter's scheme work at once, each on a thread of its own; nothing where
 /// each signs for itself.
 pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy) -> Result<AtOnce, Failure> {
     let hands = members(scheme.signers(usize::from(threshold)));
@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn runs_take_the_rounds_that_were_fixed_beforehand() {
         let mut entropy = OsEntropy::new().unwrap();
-        // Scheme, hands, rounds, words to all, words to one.
+        // Scheme, signers, rounds, messages to all, messages to one.
         let expected = [
             (Kind::PlainEcdsa, 3, 1, 3, 0),
             (Kind::ALL[3], 3, 2, 6, 0),

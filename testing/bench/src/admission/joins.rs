@@ -1,6 +1,6 @@
-//! Joins over the real ring: wall time from a newcomer's request until it holds its certificate, on
-//! its disk. The voters' applications say yes at once, as many as are needed, so that nobody's
-//! reading is measured.
+//! Joins over the real ring: the wall time from a newcomer's request until it holds its
+//! certificate, on its disk. As many voters as are needed say yes at once, by their applications,
+//! so nobody's reading is measured.
 //!
 //! ```text
 //! found n members -> a join that is not counted -> [ trips and datagrams, records, run, join ] x times

@@ -1,13 +1,13 @@
-//! `folkmoot bench admission`: what signing by schemes costs, and what a join costs with each that
-//! a charter can name.
+//! `folkmoot bench admission`: what signing costs by each scheme, and what a join costs with each
+//! scheme that a charter can name.
 //!
 //! ```text
-//! single   one hand signs, one verifies                      no network; processor time
-//! group    several hands make one signature   play.rs        no network; processor time, rounds and words
+//! single   one signer signs, one verifies     single.rs      no network; processor time
+//! group    several make one signature         play.rs        no network; processor time, rounds and messages
 //! joins    newcomers, voters, an authority    joins.rs       nodes of one process, UDP on loopback; wall time
 //! flood    the same, and bogus requests       flood.rs       strangers' keys, sockets and links: strangers.rs
 //! ```
-//! A join is held against what its cryptography, its ordered messages and its records take, timed
+//! A join is compared with what its cryptography, its ordered messages and its records take, timed
 //! in the same run: baseline.rs.
 
 mod baseline;

@@ -1,7 +1,8 @@
-//! One run of a scheme with all its hands in this thread, one after the other, without a network.
+//! One run of a scheme, with all its signers in this thread, one after the other, without a
+//! network.
 //!
-//! The thread's clock is read around each hand's turns, so that what else the machine does is not
-//! in the numbers.
+//! The thread's clock is read around each signer's turns, so the numbers do not contain what else
+//! the machine does.
 
 use crate::meter::thread_worked;
 use folkmoot::MemberId;
@@ -16,12 +17,12 @@ const ROUNDS_MAX: u32 = 32;
 /// What a run took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Played {
-    /// What all hands worked.
+    /// What all signers worked.
     pub(crate) all: Duration,
     /// What the hand worked that worked most.
     pub(crate) busiest: Duration,
     pub(crate) rounds: u32,
-    /// Words said to all, by all hands together.
+    /// Messages to all, of all signers together.
     pub(crate) to_all: u64,
     /// Words said to one each.
     pub(crate) to_one: u64,
@@ -79,8 +80,8 @@ impl<D> Seat<D> {
     }
 }
 
-/// Plays to the end with each hand's part of a round on a thread of its own, as hands on machines
-/// of their own work, on the processors that there are here and now: wall time.
+/// Plays to the end with each signer's part of a round on a thread of its own, as signers on
+/// machines of their own work, on the processors that there are here and now: wall time.
 ///
 /// # Errors
 /// As [`play`].
@@ -155,7 +156,7 @@ impl Entropy for Stream {
 /// Plays to the end. `sit` makes a hand's run, which counts as its work.
 ///
 /// # Errors
-/// A scheme that comes to nothing among honest hands: a bug.
+/// A scheme that comes to nothing among honest signers: a bug.
 pub(crate) fn play<D>(
     hands: &[MemberId],
     sit: impl Fn(&MemberId) -> Result<Hand<D>, Failure>,

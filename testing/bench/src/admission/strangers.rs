@@ -1,11 +1,11 @@
-//! Strangers who mean no good, at the doors of two members: each with a key, a socket and a link of
-//! its own, over UDP.
+//! Strangers who mean no good and ask two members. Each has a key, a socket and a link of its own,
+//! over UDP.
 //!
 //! ```text
-//! on    dial ─> link ─> as many words as a link takes, and as many again ─> (every other one) away, and back with another key
+//! on    dial ─> link ─> as many messages as a link takes, and as many again ─> (every other one) away, and back with another key
 //! off   all hang up
 //! ```
-//! They are a thread, so that nobody's turn waits for them but for a processor.
+//! They run in a thread, so nobody's turn waits for them except for a processor.
 
 use crate::people::{People, Rules};
 use bytes::Bytes;

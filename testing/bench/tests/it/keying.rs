@@ -1,5 +1,5 @@
-//! `folkmoot-bench keying`: more members than nodes and than founders, every event measured, every
-//! part accounted for.
+//! `folkmoot-bench keying` with more members than nodes and than founders: every event is measured,
+//! and every part is accounted for.
 
 use crate::bench;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What measuring tells.
+//! The integration tests of folkmoot-bench, one program.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod chart;

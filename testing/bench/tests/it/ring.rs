@@ -1,4 +1,5 @@
-//! `folkmoot-bench ring`: members that are this program, told to be `folkmoot`; one order.
+//! `folkmoot-bench ring`: its members are this program, told to act as `folkmoot`, and all have one
+//! order.
 
 use crate::bench;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What every target is: a function of `folkmoot_fuzz` under libFuzzer.
+//! Each target is a function of `folkmoot_fuzz` under libFuzzer.
 
 pub use folkmoot_fuzz;
 pub use libfuzzer_sys;

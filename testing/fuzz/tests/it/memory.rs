@@ -1,4 +1,4 @@
-//! A flood of datagrams from strangers does not make a program that embeds both floors grow.
+//! If strangers flood a program that embeds both stacks with datagrams, it does not grow.
 
 use core::time::Duration;
 use folkmoot_base::Locator;

@@ -1,5 +1,5 @@
-//! The corpus through its targets: each seed as it is, cut at every place, lengthened, and with
-//! each bit flipped.
+//! Runs the corpus through its targets: each seed as it is, cut at every place, lengthened, and
+//! with each bit flipped.
 
 use folkmoot_fuzz::{TARGETS, Target};
 use std::collections::BTreeSet;

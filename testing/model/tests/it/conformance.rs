@@ -1,6 +1,6 @@
-//! The model is a model of the machine as built: along random walks, every member of the model has
-//! beside it a real flush layer and a real keying machine, which read the same order; at each step
-//! both do the same, and stand alike.
+//! The model is a model of the machine as built. Along random walks, every member of the model has
+//! a real flush layer and a real keying machine beside it, which read the same order. At each step
+//! both do the same and are in the same state.
 
 use crate::common::{Real, Seeded, Wire};
 use folkmoot_base::Danger;

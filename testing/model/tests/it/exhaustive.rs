@@ -1,7 +1,7 @@
-//! Every state of three members under changes at every point: the machine as built breaks no
-//! promise and always ends with everybody secure; with a rule off, the search finds what that rule
-//! is for, by the shortest way. `cargo xtask verify` walks three changes of every kind, as built
-//! and without rule H and K1, by the program.
+//! Every state of three members under changes at every point. The machine as built breaks no
+//! promise and always ends with everybody secure. With a rule off, the search finds what that rule
+//! is for, by the shortest way. `cargo xtask verify` runs the program for three changes of every
+//! kind, as built, without rule H and without K1.
 
 use folkmoot_model::{
     Fault, NAMES, Orders, Report, Rules, Scope, World, beginnings, explore, seek, survey, words,

@@ -1,5 +1,5 @@
-//! Nobody signs for a request that its person did not approve: whoever is named in a multisignature
-//! that admits said yes to that very request, in this life or an earlier one.
+//! Nobody signs for a request that its person did not approve. Every member that is named in a
+//! multisignature that admits said yes to that very request, in this life or an earlier one.
 //! Source: docs/protocol/admission.md, ADM-49; accountability of Micali, Ohta, Reyzin (2001).
 
 use super::{Broken, Checker, Story};

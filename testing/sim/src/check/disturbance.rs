@@ -1,5 +1,5 @@
-//! No disturbance: a frame that was forged, or replayed after it had been taken, changes nothing:
-//! no event, no write, no change of the ring comes of it.
+//! No disturbance: a frame that was forged, or that is replayed after it was taken, changes
+//! nothing. It causes no event, no write and no change of the ring.
 //! Source: DECISIONS D1; EVS §3 assumes authenticated channels.
 
 use super::{Broken, Checker, Story};

@@ -1,6 +1,7 @@
 //! EVS 2, configuration change delivery: a configuration has the same members for all who install
-//! it, themselves among them; who goes on together agrees on who does, and had installed the
-//! configuration they come from; names grow. Source: EVS §3, specifications 2.1 to 2.4.
+//! it, themselves among them. Those who go on together agree on who does, and had installed the
+//! configuration that they come from. Names grow.
+//! Source: EVS §3, specifications 2.1 to 2.4.
 
 use super::{Broken, Checker, End, Story};
 use crate::record::{Process, Record};

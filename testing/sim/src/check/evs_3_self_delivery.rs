@@ -1,4 +1,4 @@
-//! EVS 3, self delivery: who stays up delivers its own messages.
+//! EVS 3, self delivery: a node that stays up delivers its own messages.
 //! Source: EVS §3, specification 3. Judged for what was handed to the ring long enough before the
 //! end.
 

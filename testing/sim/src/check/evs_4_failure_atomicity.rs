@@ -1,5 +1,6 @@
-//! EVS 4, failure atomicity: who goes on together from one configuration to the next delivered the
-//! same in it, and the same before the transitional signal (DECISIONS O2: rule H stands on that).
+//! EVS 4, failure atomicity: nodes that go on together from one configuration to the next delivered
+//! the same in it, and the same before the transitional signal (DECISIONS O2: rule H stands on
+//! that).
 //! Source: EVS §3, specification 4.
 
 use super::{Broken, Checker, End, RingSegment, Story};

@@ -1,5 +1,5 @@
-//! EVS 5, causal delivery: whoever delivers a message delivered before it everything that its
-//! sender had sent or delivered in that configuration before it sent.
+//! EVS 5, causal delivery: a node that delivers a message delivered before it everything that the
+//! sender had sent or delivered in that configuration before it sent the message.
 //! Source: EVS §3, specification 5.
 
 use super::order::{positions, reach};

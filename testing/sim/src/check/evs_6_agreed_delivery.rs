@@ -1,5 +1,5 @@
-//! EVS 6, agreed delivery: all deliver in the order of the numbers; before the signal without gaps,
-//! after it with gaps only where the sender did not come along.
+//! EVS 6, agreed delivery: all deliver in the order of the numbers. Before the signal there are no
+//! gaps. After it there are gaps only where the sender did not come along.
 //! Source: EVS §3, specifications 6.1 to 6.3.
 
 use super::{Broken, Checker, RingPlace, RingSegment, Story};

@@ -1,6 +1,7 @@
-//! The group's key never changes, and every certificate that admits verifies under it and names the
-//! share-epoch of its past. Source: transcript.md, TRN-51 and TRN-52; docs/decisions/0021. Read
-//! from transcripts, the past counted again here.
+//! The group's key never changes. Every certificate that admits verifies under it and names the
+//! share-epoch of its past.
+//! Source: transcript.md, TRN-51 and TRN-52; docs/decisions/0021. Read from transcripts; the past
+//! is counted again here.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Minute, Record, What};

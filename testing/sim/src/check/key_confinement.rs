@@ -1,5 +1,5 @@
-//! Key confinement: no plaintext on any wire or in any node; nobody who is out of the group opens
-//! what was sealed by somebody who knew that.
+//! Key confinement: no plaintext is on any wire or in any node. Nobody who is out of the group
+//! opens what was sealed by somebody who knew that.
 //! Source: key-agreement sheet §1, implicit key authentication, forward and backward secrecy;
 //! DECISIONS K3.
 

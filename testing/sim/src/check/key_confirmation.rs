@@ -1,6 +1,6 @@
 //! Key confirmation: a view is installed only after each of its members has said that it has the
 //! key. So nobody seals under a key that somebody of the view never got.
-//! Source: key-agreement sheet §1, key confirmation; DECISIONS K2. Seen at the stair, where the
+//! Source: key-agreement sheet §1, key confirmation; DECISIONS K2. Seen in attach, where the
 //! members say it.
 
 use super::{Broken, Checker, Story};

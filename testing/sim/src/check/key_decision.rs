@@ -1,7 +1,7 @@
-//! What decides a view is safe: if anybody installs a view, each member of it that lives on in the
-//! group hears all the confirmations of its key, be it after its own signal.
+//! What decides a view is safe: if anybody installs a view, each member of it that stays alive in
+//! the group hears all the confirmations of its key, if only after its own signal.
 //! Source: key-agreement sheet §9.3, "every surviving member of an installed secure view holds its
-//! key list"; the confirmations decide since DECISIONS K2. Seen at the stair.
+//! key list"; the confirmations decide since DECISIONS K2. Seen in attach.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Process, Record, Seat, What};

@@ -1,6 +1,6 @@
-//! Liveness: once the faults have stopped, all who are alive and admitted meet in one view of
-//! exactly them, under one key and one roster, and everything they sent has come back to them,
-//! within the bound. And while cuts last, of whatever shape, everybody finds peace (peace.rs).
+//! Liveness: once the faults have stopped, all who are alive and admitted meet within the bound.
+//! They meet in one view of exactly them, under one key and one roster, and everything they sent
+//! has come back to them. While cuts last, of whatever shape, everybody finds peace (peace.rs).
 //! Source: Survey §7, Membership Precision, Self Delivery, Termination of Delivery; Robust §4.6
 //! invariant 6.
 

@@ -1,7 +1,8 @@
-//! Membership Precision, the half that needs no waiting: where nobody is silent, nobody is set
-//! aside. A member leaves a view by its own word or by vote, never by complaint, as long as nothing
-//! fails. (An agreement that deadlocks shows here: the complaints that end it name members who did
-//! nothing wrong.) Source: Survey §7, property 8.1; DECISIONS K4; Robust §4.7.
+//! Membership Precision, the half that needs no waiting: if nobody is silent, nobody is set aside.
+//! As long as nothing fails, a member leaves a view by its own wish or by vote, never by complaint.
+//! (An agreement that deadlocks shows here: the complaints that end it name members that did
+//! nothing wrong.)
+//! Source: Survey §7, property 8.1; DECISIONS K4; Robust §4.7.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Record, What};

@@ -1,7 +1,7 @@
-//! Numbers once: a name of a configuration is one configuration for ever; ring numbers grow, also
-//! over restarts unless the disk is an old one; a nonce, an instance id and whatever else may be
-//! used once is used once. Source: DECISIONS N2, O4; key-agreement sheet §7.4 (what a counter in
-//! memory only re-opens).
+//! Numbers once: a name of a configuration is one configuration for ever. Ring numbers grow, also
+//! over restarts, unless the disk is an old one. A nonce, an instance id and everything else that
+//! may be used once is used once.
+//! Source: DECISIONS N2, O4; key-agreement sheet §7.4 (what a counter in memory only re-opens).
 
 use super::{Broken, Checker, Story};
 use crate::record::{Disk, Record, RingEvent, Seat, What};

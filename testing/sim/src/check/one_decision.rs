@@ -1,8 +1,8 @@
-//! Of all sides of all splits, at all times, each serial of the electorate has one decision; so no
+//! Of all sides of all splits, at all times, each serial of the electorate has one decision. So no
 //! two sharings of the group's key follow one sharing, and the group has one key, held in one way
 //! at a time.
-//! Source: DECISIONS T4; docs/decisions/0021. Read from transcripts, where the charter's scheme is
-//! not plain. A voter whose disk was put back may have forgotten its vote: what follows then is not
+//! Source: DECISIONS T4; docs/decisions/0021. Read from transcripts, if the charter's scheme is not
+//! plain. A voter whose disk was put back may have forgotten its vote: what follows then is not
 //! judged (README.md).
 
 use super::{Broken, Checker, Story};

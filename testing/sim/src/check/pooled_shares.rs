@@ -1,7 +1,7 @@
-//! Those who left cannot sign with what is on their disks: of no sharing do as many of them as its
-//! threshold have shares, but for those whom the news of the next sharing never reached while they
-//! were members (THREATS.md: what they keep is the key for good). Source: docs/decisions/0021;
-//! transcript.md, TRN-53.
+//! Those who left cannot sign with what is on their disks. Of no sharing do as many of them have
+//! shares as its threshold. This leaves out those whom the news of the next sharing never reached
+//! while they were members (THREATS.md: what they keep is the key for good).
+//! Source: docs/decisions/0021; transcript.md, TRN-53.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Disk, Minute, Process, Record, Seat, What};

@@ -1,5 +1,6 @@
-//! Self Delivery: who sends in a view and goes on from it, or stays in it, delivers its own message
-//! there. Source: Survey §4, property 4.7. For messages sent reliable or stronger.
+//! Self Delivery: a member that sends in a view, and goes on from it or stays in it, delivers its
+//! own message there.
+//! Source: Survey §4, property 4.7. For messages sent reliable or stronger.
 
 use super::{Broken, Checker, End, Story};
 use crate::record::Record;

@@ -1,6 +1,7 @@
-//! Who votes for a sharing has its share of it on disk by then: whatever dies after the vote, the
-//! sharing that it decides can sign. Source: docs/decisions/0021, "durable before dependent"
-//! (DECISIONS O4). Seen at the stair, with the disk as it is at that output.
+//! A member that votes for a sharing has its share of it on disk by then. Whatever dies after the
+//! vote, the sharing that it decides can sign.
+//! Source: docs/decisions/0021, "durable before dependent" (DECISIONS O4). Seen in attach, with the
+//! disk as it is at that output.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Record, What};

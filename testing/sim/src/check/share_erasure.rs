@@ -1,8 +1,9 @@
 //! Once a member's transcript has taken a sharing, and what it wrote about that took effect, its
 //! disk holds no share from before: neither of the sharing that was in use nor of others that
-//! waited then; and none of them ever comes back. Where one share is the key, all sharings among
-//! the same holders are one: they are not judged. Source: docs/decisions/0021; key erasure of
-//! proactive secret sharing (Herzberg, Jarecki, Krawczyk, Yung 1995).
+//! waited then. None of them ever comes back. If one share is the key, all sharings among the same
+//! holders are one, and they are not judged.
+//! Source: docs/decisions/0021; key erasure of proactive secret sharing (Herzberg, Jarecki,
+//! Krawczyk, Yung 1995).
 
 use super::{Broken, Checker, Story};
 use crate::record::{Disk, Entry, Minute, Record, Seat, What};

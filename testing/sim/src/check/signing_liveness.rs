@@ -1,7 +1,8 @@
-//! Once there is peace, every request with enough votes is admitted, a sharing that is wanted comes
-//! if those who can make and decide it are there, and no signing session stands still for longer
-//! than its patience. Source: docs/protocol/admission.md, ADM-46 and "Signing sessions"; the bound
-//! is `SIGNING_MICROS` in play.rs.
+//! Once there is peace, every request with enough votes is admitted. A sharing that is wanted comes
+//! if those who can make and decide it are there. No signing session stands still for longer than
+//! its patience.
+//! Source: docs/protocol/admission.md, ADM-46 and "Signing sessions"; the bound is `SIGNING_MICROS`
+//! in play.rs.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Process, Record};

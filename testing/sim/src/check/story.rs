@@ -1,4 +1,4 @@
-//! The record, sorted for judges: each life as its views one after the other, and as its
+//! The record, sorted for the checkers: each life as its views, one after the other, and as its
 //! configurations.
 
 use crate::record::{MessageId, Process, Record, RingEvent, RingMessage, Seat, Shown, What};

@@ -1,6 +1,6 @@
-//! Strong Total Order and Reliable Total Order: there is one order in which everybody delivers;
-//! before the signal nobody skips what another delivered before, after it only what came from those
-//! who did not come along. For messages sent agreed or safe.
+//! Strong Total Order and Reliable Total Order: there is one order in which everybody delivers.
+//! Before the signal, nobody skips what another delivered before it. After the signal, a member
+//! skips only messages of those that did not come along. For messages sent agreed or safe.
 //! Source: Survey §5, properties 5.6 and 5.7.
 
 use super::order::positions;

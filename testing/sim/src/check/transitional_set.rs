@@ -1,6 +1,6 @@
-//! Transitional Set, three clauses: (1) it lies in the old view and in the new and has the process
-//! itself; (2) who is in it and installs the new view comes from the same old view; (3) it is
-//! mutual.
+//! Transitional Set, three clauses: (1) it lies in the old view and in the new, and has the process
+//! itself; (2) a process that is in it and installs the new view comes from the same old view; (3)
+//! it is mutual.
 //! Source: Survey §4, property 4.6; Robust §4.6 invariant 1.
 
 use super::{Broken, Checker, Segment, Story};

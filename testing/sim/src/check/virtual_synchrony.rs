@@ -1,5 +1,6 @@
-//! Virtual Synchrony: who goes on together from one view to the next delivered the same messages in
-//! it. Source: Survey §4, property 4.5.
+//! Virtual Synchrony: those who go on together from one view to the next delivered the same
+//! messages in it.
+//! Source: Survey §4, property 4.5.
 
 use super::{Broken, Checker, Story};
 use crate::record::Record;

@@ -1,5 +1,5 @@
-//! What was acknowledged survives: a control step that a process said was done is there after any
-//! crash, as long as the disk has what was committed.
+//! What was acknowledged survives: if a process said that a control step was done, it is there
+//! after any crash, as long as the disk has what was committed.
 //! Source: DECISIONS O4; issue: kill -9 loses nothing that was acknowledged.
 
 use super::{Broken, Checker, Story};

@@ -1,4 +1,4 @@
-//! One life of one seat: the embedded stacks, spoken to in the world's words.
+//! One life of one seat: the embedded stacks, driven by the world's inputs.
 
 use super::company::Names;
 use super::scribe::{Scribe, sharing_name, short};

@@ -1,5 +1,5 @@
-//! What kind of message a payload on the stair is, told from its first bytes, as the stacks' own
-//! pages draw them (docs/protocol/member.md, flush.md, keying.md). A node could tell as much.
+//! Tells the kind of a message between the stacks from its first bytes, as the stacks' own pages
+//! draw them (docs/protocol/member.md, flush.md, keying.md). A node could tell as much.
 
 use crate::machine::Mute;
 

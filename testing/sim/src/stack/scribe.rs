@@ -1,5 +1,5 @@
-//! Reads what a transcript says of decisions, sharings and admissions, where the charter's scheme
-//! is not plain.
+//! Reads what a transcript says of decisions, sharings and admissions, if the charter's scheme is
+//! not plain.
 
 use super::company::Names;
 use crate::record::{Minute, Seat};

@@ -1,10 +1,11 @@
-//! Two taps on the stair: a node that does what the shipped node does, and says what the ring did
-//! and what went up; a member ([`Desk`]) that does what the shipped member does, and says what it
-//! sealed and what it knew when it did.
+//! Two taps in attach. One is a node that does what the shipped node does, and says what the ring
+//! did and what went up. The other is a member ([`Desk`]) that does what the shipped member does,
+//! and says what it sealed and what it knew when it did.
 //!
-//! What they see goes out in order among the stacks' own outputs: each [`Seen`] is announced by a
-//! trace line of the layer [`MARK`], which the actor swaps for it. Here also sit the two liars that
-//! need the stair: a member that leaves out a step, and a node that was broken into.
+//! What they see goes out in order among the stacks' own outputs. Each [`Seen`] is announced by a
+//! trace line of the layer [`MARK`], which the actor swaps for it. The two liars that need a place
+//! between the stacks are here, too: a member that leaves out a step, and a node that was broken
+//! into.
 
 use super::company::Names;
 use super::kind::{self, Kind, Run};
@@ -27,7 +28,7 @@ use std::rc::Rc;
 /// The layer of the lines that stand for something seen.
 pub(super) const MARK: &str = "~";
 
-/// What passed the stair.
+/// What passed between the stacks.
 #[derive(Debug)]
 pub(super) enum Seen {
     /// To be told.

@@ -1,4 +1,4 @@
-//! An attacker who sees every datagram, and sends what it likes from whatever address.
+//! An attacker that sees every datagram, and sends what it likes from any address.
 
 use crate::record::Seat;
 use crate::rng::Rng;

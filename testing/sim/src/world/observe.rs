@@ -1,5 +1,5 @@
-//! What the world sees in outputs: events become entries, persons react, and wires, stairs, logs
-//! and disks are watched.
+//! What the world sees in outputs: events become entries, persons react, and wires, messages
+//! between the stacks, logs and disks are watched.
 
 use super::{Event, Origin, Stair, Wish, World};
 use crate::machine::{Told, motion};
@@ -10,7 +10,7 @@ use folkmoot_attach::Trace;
 use folkmoot_base::Persist;
 use std::collections::BTreeSet;
 
-/// Most payloads of the stair kept for the oracle of outsiders.
+/// Most payloads between the stacks that are kept for the oracle of outsiders.
 const STAIRS_MAX: usize = 20_000;
 
 impl World {

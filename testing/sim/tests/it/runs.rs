@@ -1,7 +1,7 @@
-//! Whatever the network does, the shipped stacks keep every promise, and a run is its seed. Method:
-//! play drawn schedules and judge them; play some twice, in fresh processes, and compare their
-//! transcripts. The full numbers run in `cargo xtask verify` and `cargo xtask release`; here are a
-//! few, so that a change shows at once.
+//! Whatever the network does, the shipped stacks keep every promise, and a run is its seed. The
+//! tests play drawn schedules and judge them. They play some twice, in fresh processes, and compare
+//! their transcripts. The full numbers run in `cargo xtask verify` and `cargo xtask release`. A few
+//! run here, so that a change shows at once.
 
 use folkmoot_base::{Keying, ModuleName};
 use folkmoot_identity::Scheme;

@@ -1,5 +1,5 @@
-//! A share for a newcomer, by t holders, shuffled. **Insecure**: nobody can tell whether it is a
-//! share; see the module.
+//! A share for a newcomer, made by t holders and shuffled. **Insecure**: nobody can tell whether it
+//! is a share; see the module.
 //!
 //! ```text
 //! first   each helper j, to each helper k > j alone:  version 1 | δ_jk

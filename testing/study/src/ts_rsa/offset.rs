@@ -1,5 +1,5 @@
 //! From parts to a signature: t-bounded coalition offsetting. **Insecure**: the number of offsets
-//! is a word about d.
+//! tells something about d.
 
 use super::key::TsRsaSharing;
 use crypto_bigint::BoxedUint;

@@ -1,5 +1,5 @@
 //! Other shares of the same key, for another threshold or to make old ones worthless. **Insecure**:
-//! nothing proves a sub-share, so one old holder spoils all new shares in silence, and one that
+//! nothing proves a sub-share. So one old holder can spoil all new shares in silence, and one that
 //! speaks last chooses its own; see the module.
 //!
 //! ```text

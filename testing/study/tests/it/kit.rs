@@ -1,5 +1,5 @@
-//! TS-RSA in tests: the toy key of the vectors, whose members have small ids, and hands for each
-//! run.
+//! TS-RSA in tests: the toy key of the vectors, whose members have small ids, and participants for
+//! each run.
 
 use crate::common::{Ends, play, play_with};
 use folkmoot_base::MemberId;
@@ -51,7 +51,7 @@ pub fn hand_out(holders: &[MemberId], shares: Vec<TsRsaShare>) -> Shares {
     holders.iter().copied().zip(shares).collect()
 }
 
-/// A hand for each of `hands`; those not in `unwilling` are willing.
+/// A participant for each of `hands`; those not in `unwilling` are willing.
 pub fn signers(
     sharing: &TsRsaSharing,
     shares: &Shares,
@@ -67,7 +67,7 @@ pub fn signers(
     hands.iter().map(|hand| (*hand, sign(hand))).collect()
 }
 
-/// What honest hands come to, all alike.
+/// What honest participants come to, all alike.
 pub fn sign(sharing: &TsRsaSharing, shares: &Shares, hands: &[MemberId], subject: Subject<'_>) -> Offset {
     let ends = play(signers(sharing, shares, hands, &[], subject), 1);
     assert_eq!(ends.len(), hands.len());

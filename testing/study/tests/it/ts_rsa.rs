@@ -1,5 +1,5 @@
-//! TS-RSA as published, with honest hands: the vectors of the fact sheet bit for bit, offsets,
-//! newcomers, resharing.
+//! TS-RSA as published, with honest participants: the vectors of the fact sheet bit for bit,
+//! offsets, newcomers, resharing.
 
 use crate::common::{Seed, members, play, play_with};
 use crate::keys::SMALL;

@@ -1,5 +1,5 @@
 //! The real flush layer and the real keying machine of one member, joined as the member stack joins
-//! them, told what they do in the model's words.
+//! them. They report what they do in the model's words.
 
 use bytes::Bytes;
 use folkmoot_base::{
