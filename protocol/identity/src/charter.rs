@@ -78,6 +78,12 @@ pub struct Charter {
 }
 
 impl Charter {
+    /// Whether a certificate under this charter takes its holder's own signature: then whoever is
+    /// not there to sign cannot be admitted by a CSR. Everybody who has to know asks here.
+    pub fn holder_signs(&self) -> bool {
+        !self.scheme().shared() && self.mode() == Mode::Decentralised
+    }
+
     /// Reads a founding charter; keeps the exact bytes.
     ///
     /// # Errors
