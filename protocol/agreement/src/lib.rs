@@ -14,6 +14,7 @@
 //! feature of that name).
 
 pub mod bd;
+mod begin;
 mod circle;
 pub mod ckd;
 pub mod dutta_barua;
@@ -29,11 +30,12 @@ pub mod skinny;
 pub mod tgdh;
 mod tree;
 
+pub use begin::begin;
 pub use error::AgreementError;
 pub use folkmoot_base::ModuleName;
 pub use folkmoot_groups::{PrimeGroup, Ristretto};
 pub use kept::Kept;
-pub use module::{Count, Module, Stage, Step, begin};
+pub use module::{Count, Module, Stage, Step};
 pub use plan::{Origin, Plan};
 
 use folkmoot_base as base;

@@ -1,9 +1,7 @@
 //! The interface between keying and every agreement module.
 
 use crate::base::{Entropy, ModuleName, Secret};
-#[cfg(feature = "mls")]
-use crate::mls;
-use crate::{AgreementError, Kept, Plan, Ristretto, bd, ckd, dutta_barua, gdh, skinny, tgdh};
+use crate::{AgreementError, Kept};
 
 /// What a run wants done. The order counts.
 #[derive(Debug)]
@@ -75,35 +73,4 @@ pub struct Count {
     /// Inversions modulo the order; the papers count an inversion as an exponentiation where it is
     /// one.
     pub inversions: u64,
-}
-
-/// Makes a run of `module` for the members of `plan`. `kept` is what this member's origin in the
-/// plan stands for. It is not changed, so a run that comes to nothing costs nothing.
-///
-/// [`AgreementError::LocalKept`] if the plan says that this member brings a state and `kept` is not
-/// it; [`AgreementError::PeerOrigin`] if what the plan says of another member is impossible;
-/// [`AgreementError::LocalNotBuilt`] if this build lacks the module.
-pub fn begin(
-    module: ModuleName,
-    plan: &Plan,
-    kept: Option<&Kept>,
-) -> Result<Box<dyn Module>, AgreementError> {
-    if plan.origin(plan.me()).is_some() && kept.is_none_or(|kept| kept.module() != module) {
-        return Err(AgreementError::LocalKept);
-    }
-    match module {
-        ModuleName::Gdh => Ok(Box::new(gdh::Run::<Ristretto>::new(plan, kept)?)),
-        ModuleName::Ckd => Ok(Box::new(ckd::Run::<ckd::Curve<Ristretto>>::new(plan, kept)?)),
-        ModuleName::CkdHybrid => Ok(Box::new(ckd::Run::<ckd::XWing>::new(plan, kept)?)),
-        ModuleName::Bd => Ok(Box::new(bd::run::<Ristretto>(plan)?)),
-        ModuleName::DuttaBarua => Ok(Box::new(dutta_barua::run::<Ristretto>(plan, kept)?)),
-        ModuleName::Tgdh => Ok(Box::new(tgdh::Run::<Ristretto>::new(plan, kept)?)),
-        ModuleName::Str => Ok(Box::new(skinny::Run::<Ristretto>::new(plan, kept)?)),
-        #[cfg(feature = "mls")]
-        ModuleName::Mls => Ok(Box::new(mls::Run::new(plan, kept, mls::Suite::Classical)?)),
-        #[cfg(feature = "mls")]
-        ModuleName::MlsHybrid => Ok(Box::new(mls::Run::new(plan, kept, mls::Suite::Hybrid)?)),
-        #[cfg(not(feature = "mls"))]
-        ModuleName::Mls | ModuleName::MlsHybrid => Err(AgreementError::LocalNotBuilt),
-    }
 }

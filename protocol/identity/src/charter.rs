@@ -78,6 +78,12 @@ pub struct Charter {
 }
 
 impl Charter {
+    /// Whether a certificate under this charter needs its holder's own signature. If so, a holder
+    /// who is not there to sign cannot be admitted by a CSR. All code that has to know asks here.
+    pub fn holder_signs(&self) -> bool {
+        !self.scheme().shared() && self.mode() == Mode::Decentralised
+    }
+
     /// Reads a founding charter; keeps the exact bytes.
     ///
     /// # Errors

@@ -16,66 +16,23 @@
 //! the same value to the byte.
 
 use crate::envelope::{self, BASIC_CONSTRAINTS, KEY_USAGE, check_name, key_identifier, serial_of};
-use crate::{CertificateError, Serial};
+use crate::{CSR_BYTES_MAX, CertificateError, CsrError, Serial};
 use const_oid::db::{rfc4519, rfc5280, rfc5912};
 use der::asn1::{Any, BitString, PrintableStringRef, SetOfVec};
 use der::pem::LineEnding;
 use der::{Decode, Encode, Sequence};
 use folkmoot_base::{Digest, MemberId, digest};
-use folkmoot_signing::{KeyKind, Signature, SigningError, SigningKey, VerifyingKey};
+use folkmoot_signing::{KeyKind, Signature, SigningKey, VerifyingKey};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use x509_cert::attr::{AttributeTypeAndValue, Attributes};
 use x509_cert::ext::Extension;
 use x509_cert::name::Name;
 use x509_cert::request::{CertReq, CertReqInfo, Version};
 
-/// Longest CSR, in bytes of DER.
-pub const CSR_BYTES_MAX: usize = 2 * 1024;
 /// Longest PEM of one, with some text around it.
 const PEM_BYTES_MAX: usize = 2 * CSR_BYTES_MAX;
 /// First bytes of what nonce and serial number are digested from.
 const CSR_DOMAIN: &[u8] = b"folkmoot csr v1\0";
-
-/// Why a CSR was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CsrError {
-    /// Not a PKCS#10 request, in DER or PEM.
-    #[error("not a certification request (PKCS#10)")]
-    WireMalformed,
-    /// Longer than any that is accepted.
-    #[error("CSR of {0} bytes; at most {CSR_BYTES_MAX} are taken")]
-    WireTooLong(usize),
-    /// A request, but not the one DER encoding of what it says.
-    #[error("CSR is not in its one encoding")]
-    WireNotCanonical,
-    /// Its signature is malformed, or the higher of the two equivalent ones.
-    #[error("CSR holds a malformed signature")]
-    WireSignature(#[source] SigningError),
-    /// Its key is of another kind.
-    #[error(
-        "the CSR's key is not one of P-256 with its curve named: make one with openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256"
-    )]
-    PeerKey,
-    /// It is signed by another algorithm.
-    #[error("the CSR is not signed with ecdsa-with-SHA256")]
-    PeerAlgorithm,
-    /// Its subject is not exactly one common name.
-    #[error("the CSR's subject is not one common name: openssl req -new -subj /CN=NAME")]
-    PeerSubject,
-    /// The common name is not a legal name.
-    #[error("the CSR's common name cannot be a name: {0}")]
-    PeerName(&'static str),
-    /// It asks for something that no certificate here has.
-    #[error("the CSR asks for what the certificate will not have: {0}")]
-    PeerAttribute(String),
-    /// Its own key did not sign it.
-    #[error("the CSR is not signed by the key in it")]
-    PeerSignature,
-    /// The value for a CSR to be made is not a legal name.
-    #[error("that cannot be a name: {0}")]
-    LocalName(&'static str),
-}
 
 /// A verified CSR: in its one form; whoever made it has its key.
 #[derive(Debug, Clone, PartialEq, Eq)]

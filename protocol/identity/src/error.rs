@@ -2,6 +2,7 @@
 //! one. `Peer…`: they do, and whoever signed it says something that does not stand. `Local…`: our
 //! caller asked for something impossible.
 
+use crate::CSR_BYTES_MAX;
 use folkmoot_base::{DecodeError, MemberId, UnixTime};
 use folkmoot_signing::SigningError;
 
@@ -211,11 +212,52 @@ pub enum RequestError {
     PeerNotHolder(MemberId),
     /// The CSR was refused.
     #[error("CSR")]
-    Csr(#[from] crate::CsrError),
+    Csr(#[from] CsrError),
     /// The two parts, CSR and certificate proposed, are not in their one encoding.
     #[error("request by CSR is not in its one form")]
     WireNotCanonical,
     /// The certificate that a member proposes is not for this CSR.
     #[error("the certificate proposed is not the one for this CSR: {0}")]
     PeerProposal(&'static str),
+}
+
+/// Why a CSR was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CsrError {
+    /// Not a PKCS#10 request, in DER or PEM.
+    #[error("not a certification request (PKCS#10)")]
+    WireMalformed,
+    /// Longer than any that is accepted.
+    #[error("CSR of {0} bytes; at most {CSR_BYTES_MAX} are taken")]
+    WireTooLong(usize),
+    /// A request, but not the one DER encoding of what it says.
+    #[error("CSR is not in its one encoding")]
+    WireNotCanonical,
+    /// Its signature is malformed, or the higher of the two equivalent ones.
+    #[error("CSR holds a malformed signature")]
+    WireSignature(#[source] SigningError),
+    /// Its key is of another kind.
+    #[error(
+        "the CSR's key is not one of P-256 with its curve named: make one with openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256"
+    )]
+    PeerKey,
+    /// It is signed by another algorithm.
+    #[error("the CSR is not signed with ecdsa-with-SHA256")]
+    PeerAlgorithm,
+    /// Its subject is not exactly one common name.
+    #[error("the CSR's subject is not one common name: openssl req -new -subj /CN=NAME")]
+    PeerSubject,
+    /// The common name is not a legal name.
+    #[error("the CSR's common name cannot be a name: {0}")]
+    PeerName(&'static str),
+    /// It asks for something that no certificate here has.
+    #[error("the CSR asks for what the certificate will not have: {0}")]
+    PeerAttribute(String),
+    /// Its own key did not sign it.
+    #[error("the CSR is not signed by the key in it")]
+    PeerSignature,
+    /// The value for a CSR to be made is not a legal name.
+    #[error("that cannot be a name: {0}")]
+    LocalName(&'static str),
 }

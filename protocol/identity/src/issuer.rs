@@ -1,10 +1,9 @@
 //! Who signs a certificate: its holder, or a group with the key that its members share.
 
-use crate::Charter;
 use const_oid::db::rfc5912;
 use const_oid::db::rfc8410;
 use der::asn1::{Any, Null};
-use folkmoot_signing::{GroupKey, KeyKind, Mode};
+use folkmoot_signing::{GroupKey, KeyKind};
 use spki::AlgorithmIdentifierOwned;
 
 /// Who signs a certificate.
@@ -30,14 +29,6 @@ impl Issuer {
             Self::Own => KeyKind::EcdsaP256,
             Self::Group { kind, .. } => *kind,
         }
-    }
-}
-
-impl Charter {
-    /// Whether a certificate under this charter needs its holder's own signature. If so, a holder
-    /// who is not there to sign cannot be admitted by a CSR. All code that has to know asks here.
-    pub fn holder_signs(&self) -> bool {
-        !self.scheme().shared() && self.mode() == Mode::Decentralised
     }
 }
 

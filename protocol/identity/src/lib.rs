@@ -54,10 +54,10 @@ pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, change_digest};
 pub use charter_rules::{Minority, Timeouts};
 pub use charter_value::THRESHOLD_MAX;
-pub use csr::{CSR_BYTES_MAX, Csr, CsrError};
+pub use csr::Csr;
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
-pub use error::{CertificateError, CharterError, CmsError, RequestError, VoteError};
+pub use error::{CertificateError, CharterError, CmsError, CsrError, RequestError, VoteError};
 pub use folkmoot_signing::{
     GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
 };
@@ -81,3 +81,6 @@ pub use transcript::{
     Transcript,
 };
 pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof};
+
+/// Longest CSR, in bytes of DER.
+pub const CSR_BYTES_MAX: usize = 2 * 1024;

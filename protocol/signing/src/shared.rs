@@ -77,6 +77,7 @@ pub fn facts(scheme: Scheme, public: &[u8]) -> Result<SharingFacts, SigningError
 
 /// The first sharing of a key that nobody knows, among `participants`.
 ///
+/// # Errors
 /// [`FaultKind::LocalSigners`] for participants that cannot make one; [`FaultKind::LocalDealer`] if
 /// a dealer must make it ([`deal`]), [`FaultKind::LocalScheme`] if the scheme has none.
 pub fn found(
