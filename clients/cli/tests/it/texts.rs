@@ -349,7 +349,8 @@ impl Literals {
     fn tokens(&mut self, tokens: TokenStream) {
         let mut hash = false;
         for token in tokens {
-            let attribute = std::mem::replace(&mut hash, matches!(&token, TokenTree::Punct(c) if c.as_char() == '#'));
+            let attribute =
+                std::mem::replace(&mut hash, matches!(&token, TokenTree::Punct(c) if c.as_char() == '#'));
             match token {
                 // A comment or an attribute in a macro.
                 TokenTree::Group(group) if attribute && !group.to_string().starts_with("[error") => {}
@@ -431,8 +432,10 @@ fn breaches(text: &str) -> Vec<String> {
     }
     // Columns of a table stand two spaces apart; then a value stands beside the spaces.
     let column = |at: usize| text[..at].ends_with('}') || text[at..].trim_start().starts_with('{');
-    if text.match_indices("  ").any(|(at, _)| !text[..at].trim().is_empty() && !column(at) && !text.contains('
-')) {
+    if text
+        .match_indices("  ")
+        .any(|(at, _)| !text[..at].trim().is_empty() && !column(at) && !text.contains('\n'))
+    {
         found.push("a double space".into());
     }
     if text.ends_with(' ') {
