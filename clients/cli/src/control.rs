@@ -50,7 +50,7 @@ pub(crate) enum Request {
     /// The certificate that was granted to a member (hexadecimal) under this serial number, if it
     /// was.
     Certificate { member: String, serial: String },
-    /// Propose to expel. Here and below: with `force`, whatever can no longer be done then; with
+    /// Propose to expel. Here and below: with `force`, even if some decisions are impossible then; with
     /// `weigh`, propose nothing, and say what speaks against it.
     Expel {
         member: String,
@@ -181,7 +181,10 @@ pub(crate) async fn read_line(reader: &mut BufReader<OwnedReadHalf>) -> std::io:
         return Ok(None);
     }
     if line.pop() != Some(b'\n') {
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "the line has no end"));
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::InvalidData,
+            "the line is too long, or was cut short",
+        ));
     }
     String::from_utf8(line)
         .map(Some)

@@ -57,13 +57,13 @@ fn late(stands: Option<Standing>, seconds: u64) -> Failure {
         Some(Standing::Delivered) => (Exit::TimedOut, "the members have the letter, and none answered it"),
         Some(_) => (Exit::TimedOut, "the letter was not delivered"),
     };
-    Failure::new(exit, format!("{what} within {seconds} s; a longer wait: --timeout SECONDS"))
+    Failure::new(exit, format!("{what} within {seconds} s. To wait longer: --timeout SECONDS"))
 }
 
 fn given_up(standing: Standing) -> Failure {
     let text = match standing {
         Standing::Closed => "the group's charter takes no letters (letters = false)",
-        _ => "the letter was refused; who is a member speaks in the group: folkmoot send",
+        _ => "the letter was refused: members do not write letters. If you are a member, run: folkmoot send",
     };
     Failure::new(Exit::Refused, text)
 }

@@ -271,7 +271,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
     if log.exists() {
         return Err(corrupt(
             path,
-            &format!("it is gone, but {} is there: move that away, too", log.display()),
+            &format!("it is missing, but {} is there: move that away, too", log.display()),
         ));
     }
     let draft = path.with_extension("new");

@@ -67,7 +67,7 @@ pub enum CsrError {
     #[error("the CSR's common name cannot be a name: {0}")]
     PeerName(&'static str),
     /// It asks for what no certificate here has.
-    #[error("the CSR asks for what the certificate will not have: {0}")]
+    #[error("the CSR asks for something that the certificate will not have: {0}")]
     PeerAttribute(String),
     /// Its own key did not sign it.
     #[error("the CSR is not signed by the key in it")]

@@ -53,7 +53,7 @@ pub enum CertificateError {
     #[error("the vote of {0} does not verify")]
     PeerVote(MemberId),
     /// It carries fewer votes than the charter asks for.
-    #[error("{got} votes where {need} are needed")]
+    #[error("too few votes: {got}, where {need} are needed")]
     PeerTooFewVotes {
         /// Votes that stand.
         got: usize,
@@ -146,7 +146,7 @@ pub enum CharterError {
     #[error("signed charter")]
     Cms(#[from] CmsError),
     /// Someone signed who is not a founder, or under another name than the charter gives.
-    #[error("{0} signed, whom the charter does not name so")]
+    #[error("{0} signed under a name that the charter does not give it")]
     PeerNotFounder(MemberId),
     /// A founder's signature is missing.
     #[error("founder {0} has not signed")]

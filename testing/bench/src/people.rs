@@ -93,7 +93,7 @@ fn admissions(
     entropy: &mut OsEntropy,
 ) -> Result<Vec<Bytes>, Failure> {
     let mut transcript = Transcript::genesis(charter.der()).map_err(Failure::bug)?;
-    let first = founders.first().ok_or_else(|| Failure::bug("a group of nobody"))?;
+    let first = founders.first().ok_or_else(|| Failure::bug("the group has no founders"))?;
     let mut entries = Vec::new();
     for (number, one) in (founders.len()..).zip(others) {
         let size = u32::try_from(number).map_err(Failure::bug)?;

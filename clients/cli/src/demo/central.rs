@@ -113,7 +113,9 @@ impl Story {
                     last,
                 );
             }
-            Err(_) => tale.say("no openssl on this machine: the certificate was not put to it", Value::Null),
+            Err(_) => {
+                tale.say("openssl is not installed here, so it did not check the certificate", Value::Null)
+            }
         }
         Ok(())
     }

@@ -21,7 +21,8 @@ impl Process {
         if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
             text.clone_into(&mut change.name);
         }
-        let Candidate { kind, name, id, value } = find(text, matters, "nothing to vote on is called")?;
+        let Candidate { kind, name, id, value } =
+            find(text, matters, "no open request or proposal is called")?;
         self.moot.vote(value, approve).await?;
         self.hear_refusal().await?;
         Ok(json!({ "subject": id, "approve": approve, "kind": kind, "about": name }))

@@ -56,7 +56,7 @@ pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Re
     if std::fs::canonicalize(state)
         .is_ok_and(|path| std::fs::canonicalize(home).is_ok_and(|home| home == path))
     {
-        let why = "--replicas takes a folder of its own: a replica is a founder of another group than the one it serves";
+        let why = "--replicas needs a folder of its own: a replica is a founder of another group than the one it serves";
         return Err(Failure::new(Exit::Usage, why));
     }
     if let Some(charter) = &wanted.replicas_charter {

@@ -7,8 +7,8 @@ use folkmoot_base::{MemberId, ViewId};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlushError {
-    /// A member multicast bytes that are no flush frame.
-    #[error("{peer} sent bytes that are no flush frame")]
+    /// A member multicast bytes that are not a flush frame.
+    #[error("{peer} sent bytes that are not a flush frame")]
     PeerMalformed {
         /// Who.
         peer: MemberId,

@@ -8,7 +8,7 @@ use crate::base::{DecodeError, MemberId};
 #[non_exhaustive]
 pub enum KeyingError {
     /// The bytes are no keying message.
-    #[error("{peer} sent bytes that are no keying message")]
+    #[error("{peer} sent bytes that are not a keying message")]
     PeerMalformed {
         /// Who.
         peer: MemberId,

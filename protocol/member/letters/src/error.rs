@@ -44,7 +44,7 @@ pub enum LettersError {
     #[error("LET-11 no letter of that name is known here")]
     UnknownLetter,
     /// As many answers as a letter may have, or letters as a writer may have under way.
-    #[error("as many as there may be: {0}")]
+    #[error("there are {0} already, and no more are allowed")]
     LocalFull(usize),
     /// The text to send is empty or too long.
     #[error("{0} bytes: a text has 1 to {TEXT_BYTES_MAX}")]

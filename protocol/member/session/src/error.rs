@@ -25,7 +25,7 @@ pub enum SealError {
 #[non_exhaustive]
 pub enum OpenError {
     /// Too short, too long, or of a version not spoken here.
-    #[error("the bytes are no sealed message")]
+    #[error("the bytes are not a sealed message")]
     PeerMalformed,
     /// The header names another member than the one that sent it.
     #[error("{0} sent under another's number")]
@@ -35,7 +35,7 @@ pub enum OpenError {
     PeerReplayed(MemberId),
     /// What was sealed is neither a text nor a signature and a text. Only who holds the key can
     /// have made it.
-    #[error("{0} sealed what is no message")]
+    #[error("{0} sealed something that is not a message")]
     PeerContent(MemberId),
     /// It claims its sender's signature, and that does not verify. Only who holds the key can have
     /// made it.

@@ -88,7 +88,7 @@ impl Papers {
         let (read, _) = timed(|| Request::from_der(request.der()).map_err(Failure::bug))?;
         let motion = folkmoot_identity::Motion::admit(group, charter.digest(), request.digest());
         let content = VoteContent { motion, verdict: Verdict::Approve, expires: later };
-        let voter = people.identities.first().ok_or_else(|| Failure::bug("a group of nobody"))?;
+        let voter = people.identities.first().ok_or_else(|| Failure::bug("the group has no founders"))?;
         let (vote, cast) = timed(|| Vote::sign(voter, content).map_err(Failure::bug))?;
         let (count, _) = timed(|| Vote::from_der(cast.der()).map_err(Failure::bug))?;
         let proofs = people.identities.iter().map(|one| Vote::sign(one, content).map(|vote| vote.proof()));

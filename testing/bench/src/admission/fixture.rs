@@ -163,7 +163,7 @@ impl Fixture {
     }
 
     fn contact(&mut self) -> Result<&mut Seat, Failure> {
-        self.seats.first_mut().ok_or_else(|| Failure::bug("a group of nobody"))
+        self.seats.first_mut().ok_or_else(|| Failure::bug("the group has no founders"))
     }
 
     /// The folder of one of this group.
