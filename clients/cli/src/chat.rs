@@ -1,4 +1,4 @@
-//! Talking: lines typed go to the group, what the group says is printed.
+//! `folkmoot chat`: sends the lines that are typed to the group, and prints what the group says.
 
 use crate::args::Join;
 use crate::args::run::{ReplicaArgs, Run};

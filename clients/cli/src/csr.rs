@@ -1,5 +1,5 @@
-//! `folkmoot csr`: admission for one who has but OpenSSL, through the member that runs on the
-//! folder.
+//! `folkmoot csr`: asks for the admission of anyone who has only OpenSSL, through the member that
+//! runs on the folder.
 
 use crate::args::CsrCommand;
 use crate::control::{Control, Request};

@@ -1,5 +1,4 @@
-//! Letters: `folkmoot write` as one who is no member of the group; `folkmoot letters` and `folkmoot
-//! answer` as one who is.
+//! Letters: `folkmoot write` for strangers; `folkmoot letters` and `folkmoot answer` for members.
 
 use crate::args::{Answer, Write};
 use crate::commands::standard_input;

@@ -1,6 +1,6 @@
-//! Proofs of who said what: `folkmoot proof` takes one from the running member, `folkmoot verify
-//! FILE --charter CHARTER` judges it offline, with nothing but the charter, or with the group's
-//! transcript too.
+//! Proofs of who said what: `folkmoot proof` takes one from the running member. `folkmoot verify
+//! FILE --charter CHARTER` checks it offline, by the charter alone, or by the group's transcript as
+//! well.
 
 use crate::args::{Proof, Verify};
 use crate::control::{Control, Request};

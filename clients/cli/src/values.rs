@@ -1,4 +1,4 @@
-//! Values of the command line: how a word is read. Nothing here knows of commands.
+//! Reads the values of the command line. Nothing here knows the commands.
 
 use clap::ValueEnum;
 use folkmoot::Service;

@@ -1,4 +1,4 @@
-//! Why an office could not be made, kept, or carried.
+//! Why an office could not be made, kept, or handed over.
 
 use folkmoot_runtime::{StateError, StoreError};
 use std::path::PathBuf;

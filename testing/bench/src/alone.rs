@@ -1,5 +1,5 @@
 //! Keying alone: the machines of all members in one thread, each message to all at once, no flush,
-//! no ring, no disk. What they work beyond the module and the signatures is keying's own.
+//! no ring, no disk. Their work beyond the module and the signatures is keying's own.
 //!
 //! Groups are founded without signatures, since only the change is measured: in it every message is
 //! signed with P-256 and verified by every member but its sender, as in the real stack, and the

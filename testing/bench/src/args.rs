@@ -1,4 +1,4 @@
-//! What can be said to `folkmoot-bench`.
+//! The command line of `folkmoot-bench`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot_base::ModuleName;

@@ -1,8 +1,7 @@
 //! How much of a processor each floor takes: a shell around it that reads its thread's clock before
 //! and after each call.
 //!
-//! What the shells do not see, of all that the process' threads work, is the host's: sockets,
-//! store, scheduler, and the bench.
+//! The shells do not see the host's part of the work: sockets, store, scheduler, and the bench.
 
 use folkmoot::tools::{
     Entropy, Ground, GroundOutput, Instant, Note, Sending, ToMember, ToNode, Upper, UpperFloor, UpperOutput,

@@ -1,6 +1,6 @@
-//! Who is in a measured group: founders as many as a charter takes, and everybody else admitted by
-//! the first of them, one entry of the transcript each, made by identity's own functions and
-//! verified by every node as always.
+//! Who is in a measured group: as many founders as a charter takes. The first of them admits
+//! everybody else, each by one entry of the transcript. Identity's own functions make the entries,
+//! and every node verifies them as always.
 
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Bytes, GroupName, UnixTime};

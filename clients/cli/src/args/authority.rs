@@ -1,4 +1,4 @@
-//! The authority's command line, and what a new charter says of one.
+//! The command line of an authority, and the options of a new charter about it.
 
 use super::run::{ReplicaArgs, Run};
 use crate::values::{dealer, mode, scheme};

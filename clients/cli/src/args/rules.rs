@@ -1,4 +1,4 @@
-//! What a new charter is told on who comes in and who goes.
+//! Options of a new charter on who is admitted and who is expelled.
 
 use crate::values::{minority, ratio};
 use clap::Args;

@@ -1,4 +1,5 @@
-//! How a member is run; and the replica of an authority, which the authority's process runs, too.
+//! Options that run a member; and those of an authority's replica, which the authority's process
+//! runs, too.
 
 use clap::Args;
 use folkmoot::Locator;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! new, take-over --> STATE: identity, office     show, certificate --> what founders need     hand-over --> FILE, for a replica
-//! run  --> member::run with the authority's side of the door         status --> asks the one that runs
+//! run  --> member::run with the authority's side of admission       status --> asks the one that runs
 //! ```
 
 pub(crate) mod seat;

@@ -1,4 +1,4 @@
-//! What a new charter says of an authority.
+//! What a new charter says about an authority.
 
 use crate::args::authority::SeatArgs;
 use crate::exit::{Exit, Failure};

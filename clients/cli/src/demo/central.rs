@@ -1,4 +1,4 @@
-//! The chapters that a group with an authority has besides: it is killed, and members go on; a
+//! The further chapters of a group with an authority: the authority is killed, and members go on; a
 //! certificate runs out, and is renewed.
 
 use super::cast::{Office, Story};

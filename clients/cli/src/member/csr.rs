@@ -1,4 +1,4 @@
-//! A CSR handed in through the member, and the certificate that comes of it.
+//! Hands in a CSR through the member, and finds the certificate that it was granted.
 
 use super::process::Process;
 use crate::exit::{Exit, Failure, whole};

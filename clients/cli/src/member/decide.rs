@@ -1,4 +1,5 @@
-//! Votes and proposals: what a person orders, found by name, given to the member, and its refusal.
+//! Votes and proposals: finds by name what a person means, gives the order to the member, and
+//! reports a refusal.
 
 use super::find::{Candidate, find};
 use super::process::Process;

@@ -7,9 +7,9 @@
 //!             4   wait
 //! ```
 //! Anything else (another code, a signal, other output, more than [`ANSWER_BYTES_MAX`] bytes,
-//! [`PATIENCE`] over) is a failure, and a failure is to wait: a program that breaks votes for
-//! nobody and against nobody. One runs at a time. Who waits is asked again when others have voted,
-//! and every [`AGAIN`]. Votes by it are votes as by the person.
+//! [`PATIENCE`] over) is a failure, and a failure means to wait: a program that breaks votes for
+//! nobody and against nobody. One program runs at a time. If it said to wait, it is asked again
+//! when others have voted, and every [`AGAIN`]. Its votes count as the person's.
 
 use folkmoot::{Digest, Petition};
 use serde::Deserialize;

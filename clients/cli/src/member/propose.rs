@@ -1,5 +1,5 @@
-//! What a person wants decided: names made into keys, rules into their one spelling, and what
-//! speaks against it.
+//! Turns what a person wants to propose into a decision: names become keys, and rules get their one
+//! spelling. Says what speaks against the proposal.
 
 use super::decide::on_roster;
 use super::find::{Candidate, find};

@@ -1,11 +1,11 @@
-//! The replica beside an authority's process: what the authority wants logged goes there, what the
-//! log has comes back.
+//! The replica that an authority's process runs: records that the authority wants logged go to it,
+//! and logged records come back.
 //!
 //! ```text
 //! authority's member --Event::Log--> Process --records--> driver (host/authority) <--UDP--> other replicas
 //!                    <--logged------         <--logged---
 //! ```
-//! A record that finds no room is dropped here: the authority says it again after a few seconds.
+//! A record that finds no room is dropped here: the authority sends it again after a few seconds.
 
 use super::lacks::Lacks;
 use super::render::view_text;

@@ -1,5 +1,5 @@
-//! `folkmoot verify CHARTER TRANSCRIPT`: a group's whole history, judged offline by one who holds
-//! the charter and nothing else.
+//! `folkmoot verify CHARTER TRANSCRIPT`: checks a group's whole history offline, by the charter
+//! alone.
 //!
 //! ```text
 //! charter.cms + transcript.moot --> Audit, entry by entry --> 0: who is in, the heads to note, numbers

@@ -1,5 +1,5 @@
-//! What is wrong with a transcript, in words for people: names instead of ids, and whose fault it
-//! is.
+//! Says what is wrong with a transcript, in words for people: with names instead of ids, and whose
+//! fault it is.
 
 use crate::exit::whole;
 use crate::show::{harmless, many, short};

@@ -1,4 +1,4 @@
-//! What is refused, and whose fault it is.
+//! What a replica refuses, and whose fault it is.
 
 use folkmoot_base::{DecodeError, MemberId};
 

@@ -1,5 +1,5 @@
-//! The machine: what it holds, where each input goes, and how a record gets its place and comes
-//! back.
+//! The state machine of a replica: what it holds, where each input goes, and how a record gets its
+//! place and comes back.
 
 use super::ReplicasError;
 use super::log::{LOG_MAX, Log};

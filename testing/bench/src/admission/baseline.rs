@@ -1,14 +1,14 @@
-//! What a join is held against: the cryptography of its longest way, its ordered messages one after
-//! the other, the records that must be on disk before anything follows, and the newcomer's own
-//! link. Everything is measured in the run that measures the join.
+//! What a join is compared with: the cryptography of its longest way, its ordered messages one
+//! after the other, the records that must be on disk before anything follows, and the newcomer's
+//! own link. Everything is measured in the run that measures the join.
 //!
 //! ```text
 //! newcomer   makes and signs the request; disk          --datagram--> contact
 //! contact    verifies it; disk                          ==request===> members
 //! members    verify it; disk; voters sign; disk         ==vote======> members, who verify it
-//! hands      (not plain) call, ready, seats, the run's rounds: each one ordered message, signed, verified by whom it concerns
+//! signers    (not plain) call, ready, seats, the run's rounds: each one ordered message, signed, verified by whom it concerns
 //! contact    verifies the group's signature             --datagram--> newcomer
-//! newcomer   (but of a shared key) verifies, makes its certificate; disk
+//! newcomer   (not with a shared key) verifies, makes its certificate; disk
 //!
 //! contact    in place of the last two: --datagram--> authority, verifies request and votes; disk --datagram--> contact
 //! contact    verifies the authority's signature      --datagram--> newcomer, which verifies it; disk

@@ -1,5 +1,5 @@
 //! A group of members in this process, each on a node of its own with its own folder, store, socket
-//! and links, and the newcomers at its first member's door; on UDP over loopback.
+//! and links, and the newcomers, whose contact is its first member; on UDP over loopback.
 
 use super::case::Case;
 use super::outside::Outside;

@@ -2,13 +2,13 @@
 //! a charter can name.
 //!
 //! ```text
-//! single   one hand signs, one verifies                      no network; processor time
-//! group    several hands make one signature   play.rs        no network; processor time, rounds and words
+//! single   one signer, one verifier                         no network; processor time
+//! group    several signers, one signature     play.rs        no network; processor time, rounds and messages
 //! joins    newcomers, voters, an authority    joins.rs       nodes of one process, UDP on loopback; wall time
 //! flood    the same, and bogus requests       flood.rs       strangers' keys, sockets and links: strangers.rs
 //! ```
-//! A join is held against what its cryptography, its ordered messages and its records take, timed
-//! in the same run: baseline.rs.
+//! A join is compared with the time that its cryptography, its ordered messages and its records
+//! take, measured in the same run: baseline.rs.
 
 mod baseline;
 mod case;

@@ -1,6 +1,6 @@
-//! One run of a scheme with all its hands in this thread, one after the other, without a network.
+//! One run of a scheme with all its signers in this thread, one after the other, without a network.
 //!
-//! The thread's clock is read around each hand's turns, so that what else the machine does is not
+//! The thread's clock is read around each signer's turns, so that other work of the machine is not
 //! in the numbers.
 
 use crate::meter::thread_worked;

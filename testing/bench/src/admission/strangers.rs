@@ -1,11 +1,11 @@
-//! Strangers who mean no good, at the doors of two members: each with a key, a socket and a link of
-//! its own, over UDP.
+//! Hostile strangers, who flood two members that are contacts: each stranger has a key, a socket
+//! and a link of its own, over UDP.
 //!
 //! ```text
-//! on    dial ─> link ─> as many words as a link takes, and as many again ─> (every other one) away, and back with another key
+//! on    dial ─> link ─> as many messages as a link takes, and as many again ─> (every other one) away, and back with another key
 //! off   all hang up
 //! ```
-//! They are a thread, so that nobody's turn waits for them but for a processor.
+//! They run in their own thread, so that a turn waits for them only if no processor is free.
 
 use crate::people::{People, Rules};
 use bytes::Bytes;
