@@ -5,7 +5,7 @@ use crate::authority::seat::central;
 use crate::exit::{Exit, Failure, whole};
 use crate::files::{certificate, given_or_kept, open, own, stands_not, unsigned};
 use crate::rules::policies;
-use crate::show::{Paint, data, paint, short};
+use crate::show::{Paint, data, many_of, paint, short};
 use folkmoot::GroupName;
 use folkmoot::tools::OsEntropy;
 use folkmoot_identity::{CharterDraft, Founder, Policy, SignedCharter};
@@ -49,7 +49,7 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
         Charter::Sign { file, out } => sign(folder, &file, out, json),
         Charter::Show { file } => show(&given_or_kept(file, folder)?, json),
         Charter::Verify { file } => verify(&given_or_kept(file, folder)?, json),
-        Charter::Change { .. } => Err(Failure::bug("a change of the charter takes a running member")),
+        Charter::Change { .. } => Err(Failure::bug("a change of the charter needs a running member")),
     }
 }
 
@@ -98,8 +98,12 @@ fn admits(charter: &folkmoot_identity::Charter) -> String {
             format!("{} admits", decider.map_or("one founder", |founder| &founder.name))
         }
         (Policy::Authority, _) => "the authority admits".into(),
-        (Policy::Threshold, Some(rule)) => format!("{} votes admit, among them {rule}", charter.threshold()),
-        (Policy::Threshold, None) => format!("{} votes admit", charter.threshold()),
+        (Policy::Threshold, rule) => {
+            let votes = many_of(charter.threshold().into(), "vote");
+            let admit = if charter.threshold() == 1 { "admits" } else { "admit" };
+            let rule = rule.as_ref().map_or_else(String::new, |rule| format!(", among them {rule}"));
+            format!("{votes} {admit}{rule}")
+        }
     }
 }
 

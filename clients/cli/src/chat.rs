@@ -1,4 +1,4 @@
-//! Talking: lines typed go to the group, what the group says is printed.
+//! `folkmoot chat`: sends the lines that are typed to the group, and prints what the group says.
 
 use crate::args::Join;
 use crate::args::run::{ReplicaArgs, Run};
@@ -170,7 +170,7 @@ async fn obey(orders: &mut Control, says: Option<&mpsc::Sender<String>>, text: S
 }
 
 fn too_much() -> Failure {
-    Failure::new(Exit::TimedOut, format!("not sent: {WAITING_MAX} lines wait for a key already"))
+    Failure::new(Exit::TimedOut, format!("not sent: {WAITING_MAX} lines already wait for a key"))
 }
 
 fn complain(failure: &Failure) {
@@ -248,7 +248,10 @@ async fn obey_order(orders: &mut Control, typed: &str) -> Result<(), Failure> {
         "/who" => list(&orders.ask(&Request::Status).await?, "nobody"),
         "/votes" => list(&orders.ask(&Request::Petitions).await?, "nothing to vote on"),
         "/yes" | "/no" if subject.is_empty() => {
-            return Err(Failure::new(Exit::Usage, format!("{word} whom or what? /votes lists it")));
+            let does = if word == "/yes" { "approve" } else { "reject" };
+            let question =
+                format!("Whose request do you {does}? Type {word} NAME. /votes lists the open ones.");
+            return Err(Failure::new(Exit::Usage, question));
         }
         "/yes" => drop(orders.ask(&Request::Vote { subject, approve: true }).await?),
         "/no" => drop(orders.ask(&Request::Vote { subject, approve: false }).await?),
@@ -259,7 +262,7 @@ async fn obey_order(orders: &mut Control, typed: &str) -> Result<(), Failure> {
         }
         _ => {
             let hint = format!(
-                "{word} is no command; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /quit"
+                "{word} is not a command. Commands: /sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /quit"
             );
             return Err(Failure::new(Exit::Usage, hint));
         }

@@ -42,7 +42,10 @@ impl Workshop {
                 Err(error) => return Err(Failure::file(&path, &error)),
             }
         }
-        Err(Failure::new(Exit::Configuration, format!("{} is full of old folders of ours", base.display())))
+        Err(Failure::new(
+            Exit::Configuration,
+            format!("{} has too many old folders of folkmoot; remove them", base.display()),
+        ))
     }
 
     /// Where it is.
@@ -78,8 +81,9 @@ impl Program {
     /// # Errors
     /// The system does not say where this program is.
     pub fn own(first: Option<&'static str>) -> Result<Self, Failure> {
-        let path = std::env::current_exe()
-            .map_err(|error| Failure::new(Exit::Configuration, format!("where am I? {error}")))?;
+        let path = std::env::current_exe().map_err(|error| {
+            Failure::new(Exit::Configuration, format!("cannot find the path of this program: {error}"))
+        })?;
         Ok(Self { path, first })
     }
 
@@ -229,8 +233,11 @@ impl Member {
             .stderr(log)
             .spawn()
             .map_err(|error| cannot_start(&error))?;
-        let (stdin, stdout) =
-            child.stdin.take().zip(child.stdout.take()).ok_or_else(|| Failure::bug("no pipes"))?;
+        let (stdin, stdout) = child
+            .stdin
+            .take()
+            .zip(child.stdout.take())
+            .ok_or_else(|| Failure::bug("the child process has no pipes"))?;
         let mut lines = BufReader::new(stdout).lines();
         let first = tokio::time::timeout(START, lines.next_line()).await;
         let Ok(Ok(Some(line))) = first else {
@@ -347,7 +354,7 @@ pub async fn found(
     (name, votes): (&str, u32),
     more: &[&str],
 ) -> Result<PathBuf, Failure> {
-    let first = founders.first().ok_or_else(|| Failure::bug("a group of nobody"))?;
+    let first = founders.first().ok_or_else(|| Failure::bug("the group has no founders"))?;
     let (file, votes) = (text.display().to_string(), votes.to_string());
     let certificates: Vec<String> = founders.iter().map(|founder| founder.certificate()).collect();
     let mut line = vec!["charter", "new", name, "--votes", &votes, "--out", &file];

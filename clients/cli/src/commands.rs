@@ -30,7 +30,7 @@ pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
     };
     if payload.len() > SEND_BYTES_MAX {
         let hint = format!(
-            "{} bytes; send takes at most {SEND_BYTES_MAX} (a program can send 16 MiB)",
+            "the message has {} bytes; send takes at most {SEND_BYTES_MAX} (a program can send 16 MiB)",
             payload.len()
         );
         return Err(Failure::new(Exit::Usage, hint));
@@ -40,7 +40,7 @@ pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
         Ok(answer) => answer.map(|_| ()),
         Err(_) => {
             let hint = format!(
-                "no key within {} s; folkmoot status says what is going on. It may still be sent",
+                "no key within {} s. The message may still be sent later. To see what is going on: folkmoot status",
                 send.timeout
             );
             Err(Failure::new(Exit::TimedOut, hint))

@@ -6,9 +6,9 @@
 //! member -> command   {"ok":{...}}  or  {"error":"...","exit":"refused"}
 //!                     after {"op":"subscribe"}: {"ok":null}, then one event a line until either side closes
 //! ```
-//! The socket lies in the state folder (mode 0700), so who may read the key may speak here, and
-//! nobody else. At most [`CLIENTS_MAX`] are served at once, each line has at most
-//! [`LINE_BYTES_MAX`] bytes; who breaks either is cut off. A subscriber that falls
+//! The socket lies in the state folder (mode 0700), so only those who may read the key may connect.
+//! At most [`CLIENTS_MAX`] clients are served at once, and each line has at most [`LINE_BYTES_MAX`]
+//! bytes; a client that breaks either limit is cut off. A subscriber that falls
 //! [`EVENTS_BEHIND_MAX`] events behind is told how many it has missed, and goes on.
 
 use crate::exit::{Exit, Failure};
@@ -50,8 +50,8 @@ pub(crate) enum Request {
     /// The certificate that was granted to a member (hexadecimal) under this serial number, if it
     /// was.
     Certificate { member: String, serial: String },
-    /// Propose to expel. Here and below: with `force`, whatever can no longer be done then; with
-    /// `weigh`, propose nothing, and say what speaks against it.
+    /// Propose to expel. Here and below: with `force`, even if some decisions are impossible then;
+    /// with `weigh`, propose nothing, and say what speaks against it.
     Expel {
         member: String,
         #[serde(default)]
@@ -181,7 +181,10 @@ pub(crate) async fn read_line(reader: &mut BufReader<OwnedReadHalf>) -> std::io:
         return Ok(None);
     }
     if line.pop() != Some(b'\n') {
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "the line has no end"));
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::InvalidData,
+            "the line is too long, or was cut short",
+        ));
     }
     String::from_utf8(line)
         .map(Some)

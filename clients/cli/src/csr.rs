@@ -1,5 +1,5 @@
-//! `folkmoot csr`: admission for one who has but OpenSSL, through the member that runs on the
-//! folder.
+//! `folkmoot csr`: asks for the admission of anyone who has only OpenSSL, through the member that
+//! runs on the folder.
 
 use crate::args::CsrCommand;
 use crate::control::{Control, Request};
@@ -76,7 +76,7 @@ async fn granted(control: &mut Control, csr: &Csr, seconds: u64) -> Result<Strin
         }
         if Instant::now() >= end {
             let hint = format!(
-                "no certificate within {seconds} s: votes are missing, or hands to sign; later: folkmoot csr fetch"
+                "no certificate within {seconds} s: votes or signers are missing. Try again later: folkmoot csr fetch"
             );
             return Err(Failure::new(Exit::TimedOut, hint));
         }

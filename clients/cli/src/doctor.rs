@@ -36,7 +36,7 @@ pub(crate) fn run(folder: &Path, json: bool) -> Result<(), Failure> {
             .collect();
         table(&["CHECK", "", "DETAIL"], &rows)
     });
-    if sound { Ok(()) } else { Err(Failure::new(Exit::No, "some checks want a look")) }
+    if sound { Ok(()) } else { Err(Failure::new(Exit::No, "some checks failed; their lines say what to do")) }
 }
 
 fn loopback() -> std::io::Result<String> {
@@ -51,7 +51,7 @@ fn clock() -> Result<String, String> {
     let now = folkmoot::tools::wall_clock().0;
     // 2025-01-01: before that, no certificate of ours would have begun.
     if now < 1_735_689_600 {
-        Err("it is years behind; certificates will not stand".into())
+        Err("it is years behind: set it, or no certificate will be valid".into())
     } else {
         Ok("plausible".into())
     }

@@ -29,8 +29,7 @@ use std::path::Path;
 pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure> {
     let folder = StateFolder::at(folder);
     let (transcript, revoked) = read(&folder)?;
-    let signed =
-        transcript.signed_charter().ok_or_else(|| Failure::bug("a transcript without its charter"))?;
+    let signed = transcript.signed_charter().ok_or_else(|| Failure::bug("the transcript has no charter"))?;
     let own = IdentityCertificate::from_pem(&String::from_utf8_lossy(&folder.read_certificate()?)).ok();
     let people: Vec<IdentityCertificate> = own.into_iter().collect();
     let others = people.iter().filter(|one| signed.charter().founder(&one.member()).is_none());

@@ -1,5 +1,4 @@
-//! Letters: `folkmoot write` as one who is no member of the group; `folkmoot letters` and `folkmoot
-//! answer` as one who is.
+//! Letters: `folkmoot write` for strangers; `folkmoot letters` and `folkmoot answer` for members.
 
 use crate::args::{Answer, Write};
 use crate::commands::standard_input;
@@ -57,13 +56,13 @@ fn late(stands: Option<Standing>, seconds: u64) -> Failure {
         Some(Standing::Delivered) => (Exit::TimedOut, "the members have the letter, and none answered it"),
         Some(_) => (Exit::TimedOut, "the letter was not delivered"),
     };
-    Failure::new(exit, format!("{what} within {seconds} s; a longer wait: --timeout SECONDS"))
+    Failure::new(exit, format!("{what} within {seconds} s. To wait longer: --timeout SECONDS"))
 }
 
 fn given_up(standing: Standing) -> Failure {
     let text = match standing {
         Standing::Closed => "the group's charter takes no letters (letters = false)",
-        _ => "the letter was refused; who is a member speaks in the group: folkmoot send",
+        _ => "the letter was refused: members do not write letters. If you are a member, run: folkmoot send",
     };
     Failure::new(Exit::Refused, text)
 }

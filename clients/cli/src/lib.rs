@@ -6,7 +6,7 @@
 //!      --> commands   vote, expel, status, why, send, receive   ask the member that runs, through the socket
 //!      --> proof      proof; verify of what it saved
 //!      --> verify     verify of a transcript
-//!      --> letter     write, as one who is no member; letters, answer
+//!      --> letter     write, as a stranger; letters, answer
 //!      --> authority  new, show, certificate, hand-over, take-over; run, status
 //!      --> demo                                                 many members, each a child process of this one
 //!      --> bench                                                hands over to the program folkmoot-bench

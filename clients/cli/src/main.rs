@@ -1,4 +1,4 @@
-//! `folkmoot`: the library beside this file is all of it.
+//! `folkmoot`: calls the library beside this file, which is the whole program.
 
 #[cfg(not(debug_assertions))]
 const _: () = assert!(

@@ -1,6 +1,6 @@
-//! Proofs of who said what: `folkmoot proof` takes one from the running member, `folkmoot verify
-//! FILE --charter CHARTER` judges it offline, with nothing but the charter, or with the group's
-//! transcript too.
+//! Proofs of who said what: `folkmoot proof` takes one from the running member. `folkmoot verify
+//! FILE --charter CHARTER` checks it offline, by the charter alone, or by the group's transcript as
+//! well.
 
 use crate::args::{Proof, Verify};
 use crate::control::{Control, Request};
@@ -24,7 +24,7 @@ pub(crate) async fn save(folder: &Path, proof: Proof, json: bool) -> Result<(), 
     let text = |field: &str| answer.get(field).and_then(Value::as_str).unwrap_or_default();
     let number = answer.get("number").and_then(Value::as_u64).unwrap_or_default();
     let signed = answer.get("signed").and_then(Value::as_bool).unwrap_or_default();
-    let bytes = unhex(text("file")).ok_or_else(|| Failure::bug("a proof that is not hexadecimal"))?;
+    let bytes = unhex(text("file")).ok_or_else(|| Failure::bug("the proof is not hexadecimal"))?;
     let ending = if signed { "cms" } else { "record" };
     let out = out.unwrap_or_else(|| format!("message-{number}.{ending}").into());
     std::fs::write(&out, bytes).map_err(|error| Failure::file(&out, &error))?;
@@ -66,7 +66,7 @@ pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), F
         return Err(Failure::new(
             Exit::No,
             format!(
-                "{} is not signed. It proves nothing: every member of its view could have made it, for all share the key",
+                "{} is not signed. It proves nothing: every member of its view could have made it, because all share the key",
                 file.display()
             ),
         ));

@@ -1,4 +1,4 @@
-//! What a new charter says on who comes in and who goes.
+//! What a new charter says about admission and expulsion.
 
 use crate::args::rules::RuleArgs;
 use crate::exit::{Exit, Failure};

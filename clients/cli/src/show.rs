@@ -73,6 +73,11 @@ pub(crate) fn many(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
+/// As [`many`], for a count that comes from a field of a JSON value.
+pub(crate) fn many_of(count: u64, what: &str) -> String {
+    many(usize::try_from(count).unwrap_or(usize::MAX), what)
+}
+
 /// The first eight digits of an id.
 pub fn short(hex: &str) -> &str {
     hex.get(..8).unwrap_or(hex)

@@ -33,7 +33,7 @@ pub fn run(json: bool, command: impl Future<Output = Result<(), Failure>>) -> Ex
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            return Failure::new(Exit::Configuration, format!("no threads to be had: {error}")).report(json);
+            return Failure::new(Exit::Configuration, format!("the system starts no more threads ({error}). End other programs, or raise the limit (ulimit -u)")).report(json);
         }
     };
     let result = runtime.block_on(command);

@@ -1,4 +1,4 @@
-//! Values of the command line: how a word is read. Nothing here knows of commands.
+//! Reads the values of the command line. Nothing here knows the commands.
 
 use clap::ValueEnum;
 use folkmoot::Service;
@@ -47,7 +47,7 @@ pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
 }
 
 pub(crate) fn head(word: &str) -> Result<EntryId, &'static str> {
-    EntryId::from_hex(&word.to_ascii_lowercase()).ok_or("a head is 64 hexadecimal digits, all of them")
+    EntryId::from_hex(&word.to_ascii_lowercase()).ok_or("a head has 64 hexadecimal digits; give all of them")
 }
 
 /// Who signs certificates, by its name.

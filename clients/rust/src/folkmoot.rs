@@ -275,7 +275,7 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn proof(&self, message: &Event) -> Result<Vec<u8>, Error> {
         let Event::Message { sender, view, service, payload, origin, .. } = message else {
-            return Err(Error::LocalProof("the event is no message".into()));
+            return Err(Error::LocalProof("the event is not a message".into()));
         };
         let signature = origin.signature.ok_or(Error::NotSigned)?;
         let (stamp, text) = (origin.stamp(*view, *sender, *service), payload.clone());

@@ -1,4 +1,4 @@
-//! Why an office could not be made, kept, or carried.
+//! Why an office could not be made, kept, or handed over.
 
 use folkmoot_runtime::{StateError, StoreError};
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub enum AuthorityError {
         detail: String,
     },
     /// A replica that knows the log keeps its own.
-    #[error("the replica of {path} knows the log already; a log is taken only where there is none")]
+    #[error("the replica of {path} knows the log already; take-log is only for a replica that does not")]
     LocalKnows {
         /// Which folder.
         path: PathBuf,

@@ -1,5 +1,5 @@
-//! What an authority of a group needs of its host, beside what every member needs: its office on
-//! disk, the file that carries it to a replica, and the log that replicas share.
+//! What an authority needs from its host, besides what every member needs: its office on disk, the
+//! file that carries it to a replica, and the log that replicas share.
 //!
 //! ```text
 //! found --> STATE/member.sqlite, table "office"   the key that signs, the dealer's secret; sealed under the identity's key
@@ -10,8 +10,8 @@
 //!                                       |
 //!                     a folkmoot group of their own, and the table "log" of its state folder
 //! ```
-//! A member's process runs it, with the same engine, store and stacks (`folkmoot-runtime`). Its
-//! door is the authority's side if the charter names its identity and the folder keeps an office.
+//! A member's process runs it, with the same engine, store and stacks (`folkmoot-runtime`). The
+//! process acts as the authority if the charter names its identity and the folder holds an office.
 
 mod error;
 mod office;

@@ -1,5 +1,6 @@
-//! What others may know of an authority: the certificate of its key, and who speaks with it. Two
-//! PEM blocks in one file, in this order; an `openssl x509` that reads it shows the first.
+//! What others may know of an authority: the certificate of its key, and the identity certificate
+//! of its node. These are two PEM blocks in one file, in this order; `openssl x509` shows the
+//! first.
 
 use crate::AuthorityError;
 use crate::office::file;

@@ -1,5 +1,5 @@
-//! What was issued, as a folder's disk has it: a replica's log in its order, or what an authority
-//! keeps for itself.
+//! Reads from a folder what was issued: a replica's log in its order, or what an authority keeps
+//! for itself.
 
 use crate::AuthorityError;
 use crate::replicas::{LOG_TABLE, Log};

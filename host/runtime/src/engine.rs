@@ -5,8 +5,8 @@
 //!  datagrams ------+--> Embedded -------+--> transport  2. then everything to transmit, one batch
 //!  timer, clock ---+    (both floors)   +--> events     3. then everything to tell
 //! ```
-//! A turn takes what has come (a batch of datagrams, some sends, or one of the rest), lets the
-//! machine say all it has to say, and acts on it in that order. Committing early what came late is
+//! A turn takes what has come (a batch of datagrams, some sends, or one of the rest), takes all
+//! outputs of the machine, and acts on them in that order. Committing early what came late is
 //! harmless; transmitting early would not be (O4).
 //!
 //! Bounds: [`SENDS_WAITING_MAX`] messages and [`ORDERS_WAITING_MAX`] orders wait, then callers

@@ -165,7 +165,7 @@ pub enum RuntimeError {
     LocalStart(String),
     /// The application did not take its events; by Spread's custom, it is let go rather than the
     /// ring held up.
-    #[error("the application left {0} events untaken; take them faster")]
+    #[error("the application left {0} events waiting; it must take them faster")]
     LocalSlowReader(usize),
     /// There is no key now, or the queue is full: `try_send` does not wait.
     #[error("no key at the moment; wait, or use send")]
@@ -177,9 +177,7 @@ pub enum RuntimeError {
     #[error("the message was not sent: {0}")]
     SendRefused(String),
     /// A proof was asked for of a message that its sender did not sign.
-    #[error(
-        "the message is not signed: it can be proven to nobody, for every member of its view could have made it"
-    )]
+    #[error("the message is not signed, so it proves nothing: every member of its view could have made it")]
     NotSigned,
     /// A proof was asked for of what does not stand.
     #[error("no proof can be made: {0}")]

@@ -1,5 +1,5 @@
-//! What the application holds: a handle to order and ask, and the end of the queue on which events
-//! come.
+//! What the application holds: a handle to give orders and ask, and the receiving end of the queue
+//! of events.
 
 use crate::engine::{
     EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Outgoing, SENDS_WAITING_MAX, Sending, Turn,

@@ -8,7 +8,7 @@
 //! [`Writer::commit`] returns only when the disk has it, so whatever relies on it may go out
 //! afterwards (DECISIONS O4).
 //!
-//! What is deleted is overwritten; of the tables with secrets it leaves the log of writes too, with
+//! Deleted rows are overwritten. Those of tables with secrets leave the log of writes as well, with
 //! the same commit.
 
 use crate::StoreError;
@@ -271,7 +271,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
     if log.exists() {
         return Err(corrupt(
             path,
-            &format!("it is gone, but {} is there: move that away, too", log.display()),
+            &format!("it is missing, but {} is there: move that away, too", log.display()),
         ));
     }
     let draft = path.with_extension("new");

@@ -1,5 +1,5 @@
-//! Faults on demand, for demos and tests: cut, drop, delay, lose what is long. Off, they cost one
-//! relaxed load.
+//! Faults on demand, for demos and tests: cut, drop, delay, lose what is long. When they are off,
+//! they cost one relaxed load.
 
 use crate::DELAYED_MAX;
 use bytes::Bytes;

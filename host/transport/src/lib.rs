@@ -4,10 +4,10 @@
 //!   runtime --send(batch)--> Transport --> socket or hub --> ... --> Transport --recv(batch)--> runtime
 //!                                |  Faults: cut, drop, delay (demos and tests)  |
 //! ```
-//! One face for all: [`Transport::recv`] waits for at least one datagram and hands over all that
-//! are there; [`Transport::send`] never waits, and drops (and counts) what does not fit. Semantics
-//! are those of the paper's transport abstraction (Ferreira, Grothoff, Ruth 2003, §2): whole
-//! messages, unreliable, unordered; everything else is the link's.
+//! All transports have one interface: [`Transport::recv`] waits for at least one datagram and hands
+//! over all that have come; [`Transport::send`] never waits, and drops (and counts) what does not
+//! fit. The semantics are those of the paper's transport abstraction (Ferreira, Grothoff, Ruth
+//! 2003, §2): whole messages, unreliable, unordered; everything else is the link's.
 
 mod faults;
 mod memory;

@@ -9,7 +9,7 @@ pub enum AgreementError {
     PeerMalformed,
     /// A value that is no element of the group: out of range, off the curve, wrong subgroup, not
     /// the one encoding.
-    #[error("a value is no element of the group")]
+    #[error("a value is not an element of the group")]
     PeerNotInGroup,
     /// The identity, which would make the key known.
     #[error("a value is the identity")]
@@ -85,7 +85,7 @@ pub enum AgreementError {
     LocalNotReady,
     /// The plan says that this member brings a state, and the state is not at hand or is another
     /// module's.
-    #[error("the state that this member is to bring is not there")]
+    #[error("the state that this member must bring is missing")]
     LocalKept,
     /// This build has no such module.
     #[error("the module is not built in")]

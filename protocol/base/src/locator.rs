@@ -16,7 +16,7 @@ pub enum Locator {
 
 /// Why a text is not a locator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no locator; write udp/ADDRESS:PORT")]
+#[error("{0:?} is not a locator; write udp/ADDRESS:PORT")]
 pub struct LocatorError(pub String);
 
 impl fmt::Display for Locator {

@@ -111,7 +111,7 @@ pub fn refusal(
             Some(("scheme", "ts-rsa as published leaks the group's key: for study only, not for groups"))
         }
         (Scheme::Shoup, Mode::Decentralised, _) => {
-            Some(("mode", "shares of shoup-rsa can be made by nobody but a dealer: mode = \"centralised\""))
+            Some(("mode", "only a dealer can make shares of shoup-rsa: mode = \"centralised\""))
         }
         (Scheme::Shoup, _, Some(Dealer::SetupOnly)) if follows => Some((
             "dealer",
@@ -156,12 +156,15 @@ pub(crate) fn check_policies(
         return Err(("policy", "an authority admits without votes, so minority_may_admit must be true"));
     }
     if scheme.shared() && !minority_may_admit {
-        return Err(("minority_may_admit", "with such a scheme true: a signature does not say whose it is"));
+        return Err((
+            "minority_may_admit",
+            "with such a scheme it must be true: a signature does not show who made it",
+        ));
     }
     if scheme.shared() && !policies.counts_alone() {
         return Err((
             "policy",
-            "with such a scheme the threshold alone: a signature of the group's key does not say whose hands made it",
+            "with such a scheme, only the threshold: a signature by the group's key does not show who made it",
         ));
     }
     Ok(())

@@ -45,7 +45,7 @@ impl Groups {
 
     /// Sets `keying` or `cipher` of the group called `name`; `inherit` takes it back.
     pub(crate) fn set(&mut self, name: &str, rule: &str, word: &str) -> Result<(), &'static str> {
-        GroupName::new(name).map_err(|_| "that is no name of a group")?;
+        GroupName::new(name).map_err(|_| "that is not the name of a group")?;
         let own = self.0.entry(name.to_owned()).or_default();
         match (rule, word) {
             ("keying", INHERIT) => own.keying = None,

@@ -11,8 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const DAYS_MAX: u32 = 3_650;
 const HOURS_MAX: u32 = 8_760;
 const TIMEOUT_MS_MAX: u32 = 3_600_000;
-const LINKS_FIXED: &str =
-    "fixed when the group was founded: who was away meanwhile could link to nobody to hear of the change";
+const LINKS_FIXED: &str = "fixed when the group was founded: a member that was away could not link to anybody to hear of the change";
 const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
 
 /// What the smaller side of a split may do.

@@ -54,7 +54,7 @@ pub enum CertificateError {
     #[error("the vote of {0} does not verify")]
     PeerVote(MemberId),
     /// It carries fewer votes than the charter asks for.
-    #[error("{got} votes where {need} are needed")]
+    #[error("too few votes: {got}, where {need} are needed")]
     PeerTooFewVotes {
         /// Votes that stand.
         got: usize,
@@ -148,7 +148,7 @@ pub enum CharterError {
     #[error("signed charter")]
     Cms(#[from] CmsError),
     /// Somebody signed who is not a founder, or whose name is not the one in the charter.
-    #[error("{0} signed, whom the charter does not name so")]
+    #[error("{0} signed under a name that the charter does not give it")]
     PeerNotFounder(MemberId),
     /// A founder's signature is missing.
     #[error("founder {0} has not signed")]
@@ -252,7 +252,7 @@ pub enum CsrError {
     #[error("the CSR's common name cannot be a name: {0}")]
     PeerName(&'static str),
     /// It asks for something that no certificate here has.
-    #[error("the CSR asks for what the certificate will not have: {0}")]
+    #[error("the CSR asks for something that the certificate will not have: {0}")]
     PeerAttribute(String),
     /// Its own key did not sign it.
     #[error("the CSR is not signed by the key in it")]

@@ -54,7 +54,7 @@ pub enum MessageError {
     #[error("the message was sent in another group")]
     PeerOtherGroup,
     /// The charter, or the transcript, does not know the sender as a member.
-    #[error("{0} is no member that the group ever had, as far as is shown here")]
+    #[error("{0} was never a member of the group, as far as is known here")]
     PeerNotMember(MemberId),
 }
 

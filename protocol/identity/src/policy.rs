@@ -315,7 +315,7 @@ fn rule(word: &str) -> Result<Option<Rule>, Refusal> {
     if rule.to_string() == word {
         Ok(Some(rule))
     } else {
-        Err("a rule in a vote has its one spelling: single blanks, no brackets that say nothing".into())
+        Err("a rule in a vote has one spelling: single spaces, no needless brackets".into())
     }
 }
 

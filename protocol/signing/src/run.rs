@@ -101,17 +101,17 @@ fn named(culprits: &[MemberId]) -> String {
 #[non_exhaustive]
 pub enum FaultKind {
     /// Messages that do not have the one form that the round takes.
-    #[error("malformed words")]
+    #[error("malformed messages")]
     PeerMalformed,
     /// Messages to all of a participant that was not awaited, or none of one that was: the caller's
     /// mistake, no participant's.
-    #[error("a round with words missing or too many")]
+    #[error("a round with too few or too many messages")]
     LocalRound,
     /// A sharing whose private messages do not fit its commitments.
     #[error("a share that does not fit its commitments")]
     PeerShare,
     /// An accusation that is wrong on its face: of oneself, or of one that had nothing to give.
-    #[error("an accusation without ground")]
+    #[error("an accusation without grounds")]
     PeerAccusation,
     /// Commitments that say another secret, or another number of shares, than the run is for.
     #[error("commitments to something else")]
@@ -120,19 +120,19 @@ pub enum FaultKind {
     #[error("a false part of a signature")]
     PeerPart,
     /// Messages that are not those committed to in an earlier round.
-    #[error("words other than those committed to")]
+    #[error("messages other than those committed to")]
     PeerReveal,
     /// A proof that does not verify.
     #[error("a proof that does not verify")]
     PeerProof,
     /// The result does not verify and the scheme cannot say whose part was wrong.
-    #[error("a result that does not verify, by nobody knows whom")]
+    #[error("a result that does not verify; nobody can know whose fault it is")]
     Unattributable,
     /// The share is not this participant's in the sharing of the run: another epoch, or damaged.
     #[error("a share of another sharing")]
     LocalShare,
     /// The participants are too few, too many, or not holders.
-    #[error("the wrong hands for this run")]
+    #[error("the wrong signers for this run")]
     LocalSigners,
     /// Members alone cannot do it: whoever made this scheme's key must make its shares.
     #[error("shares of this scheme are made by a dealer alone")]

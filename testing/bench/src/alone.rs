@@ -1,5 +1,5 @@
-//! Keying alone: the machines of all members in one thread, each message to all at once, without
-//! flush, ring or disk. What they work beyond the module and the signatures is keying's own.
+//! Keying alone: the machines of all members in one thread, each message to all at once, no flush,
+//! no ring, no disk. Their work beyond the module and the signatures is keying's own.
 //!
 //! Groups are founded without signatures, because only the change is measured. In the change, every
 //! message is signed with P-256, and every member except its sender verifies it, as in the real

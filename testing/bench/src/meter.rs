@@ -1,8 +1,7 @@
 //! How much processor time each stack takes: a shell around it reads its thread's clock before and
 //! after each call.
 //!
-//! What the shells do not see of the work of all the process's threads is the host's: sockets,
-//! store, scheduler, and the bench.
+//! The shells do not see the host's part of the work: sockets, store, scheduler, and the bench.
 
 use folkmoot::tools::{
     Entropy, Ground, GroundOutput, Instant, Note, Sending, ToMember, ToNode, Upper, UpperFloor, UpperOutput,

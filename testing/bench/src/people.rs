@@ -1,6 +1,6 @@
-//! Who is in a measured group. As many are founders as a charter takes. The first founder admits
-//! everybody else, by one entry of the transcript each. Identity's own functions make these
-//! entries, and every node verifies them as always.
+//! Who is in a measured group: as many founders as a charter takes. The first of them admits
+//! everybody else, each by one entry of the transcript. Identity's own functions make the entries,
+//! and every node verifies them as always.
 
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Bytes, GroupName, UnixTime};
@@ -93,7 +93,7 @@ fn admissions(
     entropy: &mut OsEntropy,
 ) -> Result<Vec<Bytes>, Failure> {
     let mut transcript = Transcript::genesis(charter.der()).map_err(Failure::bug)?;
-    let first = founders.first().ok_or_else(|| Failure::bug("a group of nobody"))?;
+    let first = founders.first().ok_or_else(|| Failure::bug("the group has no founders"))?;
     let mut entries = Vec::new();
     for (number, one) in (founders.len()..).zip(others) {
         let size = u32::try_from(number).map_err(Failure::bug)?;

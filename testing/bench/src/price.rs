@@ -1,4 +1,4 @@
-//! What a signature and an ordered message cost here and now.
+//! Measures what a signature and an ordered message cost here and now.
 
 use crate::counts::Event;
 use crate::crew::Crew;

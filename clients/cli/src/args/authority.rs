@@ -1,4 +1,4 @@
-//! The authority's command line, and what a new charter says of one.
+//! The command line of an authority, and the options of a new charter about it.
 
 use super::run::{ReplicaArgs, Run};
 use crate::values::{dealer, mode, scheme};
@@ -10,48 +10,49 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Authority {
-    /// Make an authority in an empty folder: an identity, the key that signs certificates, and what
-    /// a dealer deals.
+    /// Makes an authority in an empty folder: an identity, the key that signs certificates,
+    /// and the dealer's secret if the scheme has shares.
     New {
-        /// The group's name, as the charter will have it.
+        /// The group's name, as it will stand in the charter.
         #[arg(long, value_name = "NAME")]
         group: String,
-        /// How the group will sign: plain, asm, ts-dsa, frost.
+        /// How the group will sign certificates: plain, asm, ts-dsa, frost.
         #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
         scheme: Scheme,
-        /// The name of its identity.
+        /// The name of the authority's identity.
         #[arg(long, value_name = "NAME", default_value = "authority")]
         name: String,
     },
-    /// Show whose authority the folder holds, and its key id.
+    /// Shows which group's authority the folder holds, and its key id.
     Show,
-    /// Print what the founders need for the charter: the certificate of its key, and its identity
-    /// certificate (PEM).
+    /// Prints what the founders need for the charter: the certificate of the authority's
+    /// key, and its identity certificate (PEM).
     Certificate,
-    /// Write the office to a file for a replica. Who has that file is the authority.
+    /// Writes the office to a file for a replica. Whoever has that file can act as the authority.
     HandOver {
-        /// A new file; only its owner may read it.
+        /// The new file. Only its owner can read it.
         file: PathBuf,
     },
-    /// Keep the office of such a file in a folder that has an identity of its own and no office.
-    /// Remove the file then.
+    /// Takes the office from such a file into a folder that has an identity of its own and
+    /// no office. Remove the file afterwards.
     TakeOver {
-        /// What hand-over wrote; mode 600.
+        /// The file that hand-over wrote, with mode 600.
         file: PathBuf,
     },
-    /// Run the authority until it is told to stop.
+    /// Runs the authority until it is told to stop.
     Run(AuthorityRun),
-    /// How the authority that runs on the folder stands: who is here, what it issued, what waits.
+    /// Shows how the authority that runs on the folder stands: which members are here, what
+    /// it has issued, what waits.
     Status,
-    /// Put the log of another replica into the folder of one that is set up anew, where too few are
-    /// left who know it.
+    /// Copies another replica's log into the folder of a new one, if too few replicas are
+    /// left that know the log.
     TakeLog {
-        /// The other replica's folder, or a copy of it; nobody may run on it.
+        /// The other replica's folder, or a copy of it. No process may run on it.
         #[arg(value_name = "FOLDER")]
         from: PathBuf,
     },
-    /// Print what was issued, from a folder on which nobody runs: a replica's (in the log's order),
-    /// or the authority's own.
+    /// Prints what was issued, from a folder on which no process runs: a replica's (in the
+    /// log's order), or the authority's own.
     Log,
 }
 
@@ -59,13 +60,13 @@ pub(crate) enum Authority {
 pub(crate) struct AuthorityRun {
     /// The group's signed charter.
     pub(crate) charter: PathBuf,
-    /// Where a member listens, as udp/192.0.2.7:4803; may be given more than once.
+    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
     #[arg(long = "at", value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
     /// Where to listen.
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
-    /// Where the charter has it decide: by a program, as a member's (docs/cli.md).
+    /// Lets a program decide, if the charter lets the authority decide (docs/cli.md).
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
     #[command(flatten)]
@@ -109,12 +110,12 @@ pub(crate) struct SeatArgs {
     /// (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
     pub(crate) mode: Mode,
-    /// With --mode centralised: what `folkmoot authority certificate` printed, or the authority's
-    /// folder; once for each replica.
+    /// With --mode centralised: the file that `folkmoot authority certificate` printed, or
+    /// the authority's folder. Give it once for each replica.
     #[arg(long = "authority", value_name = "FILE")]
     pub(crate) authorities: Vec<PathBuf>,
-    /// With a scheme that has shares: whether the authority keeps the secret to deal anew (keeps),
-    /// or erases it once dealt (setup-only).
+    /// With a scheme that has shares: whether the authority keeps the secret, to deal
+    /// shares again later (keeps), or erases it after the first time (setup-only).
     #[arg(long, value_name = "HOW", value_parser = dealer)]
     pub(crate) dealer: Option<Dealer>,
 }

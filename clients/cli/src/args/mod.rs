@@ -29,11 +29,11 @@ const EVERYWHERE: &str = "With every command";
                         vote, 6 timed out, 7 not in group, 70 our bug."
 )]
 pub(crate) struct Cli {
-    /// The member's folder: identity, charter, store [default: $XDG_STATE_HOME/folkmoot or
+    /// The member's folder, with identity, charter and store [default: $XDG_STATE_HOME/folkmoot or
     /// ~/.local/state/folkmoot].
     #[arg(long, global = true, env = "FOLKMOOT_STATE", value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) state: Option<PathBuf>,
-    /// One JSON value a line on the standard output, for programs.
+    /// Prints one JSON value a line on the standard output, for programs.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -42,142 +42,144 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show the whole story on this machine: vote, join, key, order, crash, split, merge,
+    /// Shows the whole story on this machine: vote, join, key, order, crash, split, merge,
     /// expulsion.
     Demo(Demo),
-    /// Make or show the identity in the state folder.
+    /// Makes or shows the identity in the state folder.
     #[command(subcommand)]
     Identity(Identity),
-    /// Write, sign, show and check a group's founding rules.
+    /// Writes, signs, shows and checks a group's founding rules.
     #[command(subcommand)]
     Charter(Charter),
-    /// Run the member until it is told to stop.
+    /// Runs the member until it is told to stop.
     #[command(visible_alias = "daemon")]
     Member(Run),
-    /// Ask a group for admission, as a stranger, and go on as its member once it is granted.
+    /// Asks a group for admission, as a stranger, and goes on as its member once it is admitted.
     Join(Join),
-    /// Talk: every line typed goes to the group. Starts the member if none runs on the folder.
+    /// Sends every line that is typed to the group. Starts the member if none runs on the folder.
     Chat(Run),
-    /// Send one message through the running member.
+    /// Sends one message through the running member.
     Send(Send),
-    /// Print what the running member hears.
+    /// Prints the messages that the running member receives.
     Receive(Receive),
-    /// See what is to be voted on, and vote.
+    /// Lists what is open to votes, and votes.
     #[command(subcommand)]
     Vote(Vote),
-    /// Ask for a new certificate for this member, before the present one ends. Voted on as an
-    /// admission is.
+    /// Asks for a new certificate for this member, before the present one ends. The members
+    /// vote on it as on an admission.
     Renew,
-    /// Ask for admission for one who has but OpenSSL, by its certification request (CSR).
+    /// Asks for admission for anyone who has only OpenSSL, by a certification request (CSR).
     #[command(subcommand)]
     Csr(CsrCommand),
-    /// The group's authority, where its charter has one: a key outside the group that signs what
-    /// the members vote for.
+    /// Sets up and runs the group's authority, if its charter has one: a key outside the
+    /// group that signs what the members vote for.
     #[command(subcommand)]
     Authority(Authority),
-    /// Propose to expel a member, and vote for it.
+    /// Proposes to expel a member, and votes for it.
     Expel {
-        /// Name, or first digits of the id.
+        /// The member's name, or the first digits of its id.
         member: String,
-        /// Even if those who stay could then no longer admit, remove or decide by the charter; the
-        /// voters see it.
+        /// Proposes it even if the members that stay could then no longer admit, remove
+        /// or decide by the charter. The voters see that it was forced.
         #[arg(long)]
         force: bool,
     },
-    /// Propose who votes from now on, and vote for it.
+    /// Proposes who votes from now on, and votes for it.
     Voters {
-        /// Names, or first digits of the ids; the first decides where exactly half agree.
+        /// Names, or first digits of the ids. If exactly half agree, the first one listed decides.
         #[arg(required = true)]
         members: Vec<String>,
-        /// Even if these could no longer admit, remove or decide by the charter; the voters see it.
+        /// Proposes it even if these voters could no longer admit, remove or decide by
+        /// the charter. The voters see that it was forced.
         #[arg(long)]
         force: bool,
     },
-    /// Write to a group as one who is no member of it, and wait for its answer. Both are private
+    /// Writes a letter to a group as a stranger, and waits for its answer. Both are private
     /// and signed.
     Write(Write),
-    /// Letters that strangers wrote to the group, and who answered them.
+    /// Lists the letters that strangers wrote to the group, and who answered them.
     Letters,
-    /// Answer a stranger's letter; all members see the answer.
+    /// Answers a stranger's letter; all members see the answer.
     Answer(Answer),
-    /// Who holds a valid certificate of the group.
+    /// Lists everyone who holds a valid certificate of the group.
     Roster,
-    /// What is going on: view, key, who is in, who is not and why.
+    /// Shows what is going on: view, key, who is in, who is not and why.
     Status,
-    /// Why somebody is in the group's view, or is not.
+    /// Says why a member is in the group's view, or is not.
     Why {
-        /// Name, first digits of the id, or the whole id.
+        /// The member's name, the first digits of its id, or the whole id.
         member: String,
     },
-    /// Save a message that the running member heard, with its sender's signature, as a file that
-    /// proves it to anyone.
+    /// Saves a message that the running member received, with its sender's signature, as a
+    /// file that proves it to anyone.
     Proof(Proof),
-    /// Check a charter, a group's whole transcript, or the proof of a message, offline: form,
-    /// signatures, rules.
+    /// Checks a charter, a group's whole transcript, or the proof of a message, offline:
+    /// form, signatures, rules.
     Verify(Verify),
-    /// Write the transcript as a file, charter, certificates and votes as files that OpenSSL reads;
-    /// while no member runs on the folder.
+    /// Writes the transcript as one file, and the charter, certificates and votes as files
+    /// that OpenSSL reads. No member may run on the folder meanwhile.
     Export {
-        /// A folder to write to; made if it is not there.
+        /// The folder to write to. It is created if it does not exist.
         to: PathBuf,
     },
-    /// Measure, with the program folkmoot-bench, which is built apart.
+    /// Measures, with the program folkmoot-bench, which is built separately.
     #[command(disable_help_flag = true)]
     Bench {
-        /// What folkmoot-bench is told.
+        /// The arguments for folkmoot-bench.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
         args: Vec<OsString>,
     },
-    /// Print what a shell needs to complete this command line.
+    /// Prints the script with which a shell completes this command line.
     Completions {
-        /// Which shell.
+        /// The shell to print it for.
         shell: Shell,
     },
-    /// Print the manual page of folkmoot, or write a page for each command.
+    /// Prints the manual page of folkmoot, or writes a page for each command.
     Man {
-        /// A folder for the pages of all commands; made if it is not there.
+        /// The folder for the pages of all commands. It is created if it does not exist.
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-    /// Look for what commonly goes wrong on this machine and in this folder.
+    /// Looks for what commonly goes wrong on this machine and in this folder.
     Doctor,
-    /// Cut, delay or lose the running member's datagrams, for demonstrations.
+    /// Cuts, delays or loses the running member's datagrams, for demonstrations.
     #[command(hide = true)]
     Fault(Fault),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Identity {
-    /// Make a key and a self-signed certificate. A key is never overwritten.
+    /// Makes a key and a self-signed certificate. Never overwrites a key.
     New {
         /// The name that others will see.
         name: String,
     },
-    /// Make an identity of a key that OpenSSL drew, with a self-signed certificate. A key is never
-    /// overwritten.
+    /// Makes an identity from a key that OpenSSL made, with a self-signed certificate.
+    /// Never overwrites a key.
     Import {
-        /// A private key of P-256, PEM (PKCS#8 or SEC 1), not encrypted. It is copied; the file
-        /// stays.
+        /// A P-256 private key in PEM (PKCS#8 or SEC 1), not encrypted. The key is
+        /// copied; the file stays.
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
-        /// The name that others will see; of a CSR that was granted, the same.
+        /// The name that others will see. If a CSR with this key was granted, give the CSR's name.
         #[arg(long)]
         name: String,
     },
-    /// Show the identity.
+    /// Shows the identity.
     Show,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Charter {
-    /// Write a charter for the founders to read and sign.
+    /// Writes a charter for the founders to read and sign.
     New {
         /// The group's name, in quotes if it has spaces.
         name: String,
-        /// A founder's identity.pem; once for each founder, in the order that they shall be listed.
+        /// A founder's identity.pem. Give it once for each founder, in the order in
+        /// which the charter will list them.
         #[arg(long = "founder", required = true, value_name = "FILE")]
         founders: Vec<PathBuf>,
-        /// Votes that admit a stranger.
+        /// How many votes admit a stranger.
         #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
         votes: u32,
         /// How the group signs certificates: plain (votes side by side), asm (voters make one
@@ -185,59 +187,62 @@ pub(crate) enum Charter {
         /// authority).
         #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
         scheme: Scheme,
-        /// What agrees on keys: by-size, gdh, tgdh, str, bd; or, not every member having a share,
-        /// ckd, dutta-barua, mls.
+        /// The module that agrees on keys: by-size, gdh, tgdh, str or bd; or ckd,
+        /// dutta-barua or mls, where the key does not depend on a share of every
+        /// member.
         #[arg(long, value_name = "MODULE", default_value = "by-size", value_parser = keying)]
         keying: Keying,
-        /// What seals messages: aes-256-gcm or chacha20-poly1305.
+        /// The cipher that seals messages: aes-256-gcm or chacha20-poly1305.
         #[arg(long, value_name = "CIPHER", default_value = "aes-256-gcm", value_parser = cipher)]
         cipher: Cipher,
-        /// Agree on keys by ML-KEM-768 as well as X25519; with --keying ckd or mls.
+        /// Agrees on keys by ML-KEM-768 as well as X25519; only with --keying ckd or mls.
         #[arg(long)]
         hybrid: bool,
-        /// Let who is no member write to the group, and be answered.
+        /// Lets strangers write letters to the group, and members answer them.
         #[arg(long)]
         letters: bool,
-        /// Link nodes by ML-KEM-768 as well as X25519; not to be changed later.
+        /// Links nodes by ML-KEM-768 as well as X25519. This cannot be changed later.
         #[arg(long)]
         hybrid_links: bool,
         #[command(flatten)]
         rules: Box<RuleArgs>,
         #[command(flatten)]
         seat: SeatArgs,
-        /// Where to write it.
+        /// The file to write.
         #[arg(long, short, value_name = "FILE", default_value = "charter.toml")]
         out: PathBuf,
     },
-    /// Sign a charter as one of its founders: first the text, then what the founder before has
-    /// signed.
+    /// Signs a charter as one of its founders. The first founder signs the text; each later
+    /// one signs the file that the founder before has signed.
     Sign {
         /// charter.toml, or a charter.cms that lacks signatures.
         file: PathBuf,
-        /// Where to write the signed charter [default: the file with the ending .cms].
+        /// The file to write the signed charter to [default: the same name with the ending .cms].
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Show the text of a signed charter.
+    /// Shows the text of a signed charter.
     Show {
-        /// The one in the state folder if not given.
+        /// The signed charter [default: the one in the state folder].
         file: Option<PathBuf>,
     },
-    /// Check that all founders signed and the rules are sound.
+    /// Checks that all founders signed and that the rules are sound.
     Verify {
-        /// The one in the state folder if not given.
+        /// The signed charter [default: the one in the state folder].
         file: Option<PathBuf>,
     },
-    /// Propose to change one rule of the group, and vote for it, through the running member.
+    /// Proposes to change one rule of the group, and votes for it, through the running member.
     Change {
-        /// threshold, admit, remove, roles.NAME, policy, list, decider, objections, request_days,
-        /// below_threshold, keying, cipher, hybrid, contributory, minority, minority_may_admit,
-        /// letters, certificate_days, request_hours, timeouts.step_ms, ...
+        /// The rule to change: threshold, admit, remove, roles.NAME, policy, list,
+        /// decider, objections, request_days, below_threshold, keying, cipher, hybrid,
+        /// contributory, minority, minority_may_admit, letters, certificate_days,
+        /// request_hours, timeouts.step_ms, ...
         field: String,
-        /// As the charter writes it; of keys, names or ids with commas between; none takes it back.
+        /// The new value, written as in the charter. For keys, give names or ids with
+        /// commas between them; `none` removes the rule.
         value: String,
-        /// Even if the voters could then no longer admit, remove or decide by the charter; they see
-        /// it.
+        /// Proposes it even if the voters could then no longer admit, remove or decide
+        /// by the charter. The voters see that it was forced.
         #[arg(long)]
         force: bool,
     },
@@ -247,26 +252,26 @@ pub(crate) enum Charter {
 pub(crate) struct Join {
     /// The group's signed charter.
     pub(crate) charter: PathBuf,
-    /// Where a member listens, as udp/192.0.2.7:4803; may be given more than once.
+    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
     #[arg(long = "at", required = true, value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
     /// Where to listen.
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
-    /// Once a member, vote by a program: for each request it is given one JSON object, and says
-    /// approve, reject or wait.
+    /// Lets a program vote, once this is a member. It gets one JSON object for each
+    /// request, and answers approve, reject or wait.
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Send {
-    /// The message; read from the standard input if not given.
+    /// The message [default: read from the standard input].
     pub(crate) text: Option<String>,
-    /// How it is ordered.
+    /// How the message is ordered among the others.
     #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
     pub(crate) service: Ordering,
-    /// Sign it: every receiver can prove to others that you said it.
+    /// Signs the message, so that every receiver can prove to others that you said it.
     #[arg(long)]
     pub(crate) sign: bool,
     /// How long to wait for a key.
@@ -278,12 +283,12 @@ pub(crate) struct Send {
 pub(crate) struct Write {
     /// The group's signed charter.
     pub(crate) charter: PathBuf,
-    /// The letter, to 8 KiB; read from the standard input if not given.
+    /// The letter, at most 8 KiB [default: read from the standard input].
     pub(crate) text: Option<String>,
-    /// Where a member listens, as udp/192.0.2.7:4803; may be given more than once.
+    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
     #[arg(long = "at", required = true, value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
-    /// A group named under the charter's own.
+    /// The name of a group under the charter's own group.
     #[arg(long, value_name = "NAME")]
     pub(crate) group: Option<String>,
     /// How long to wait for an answer.
@@ -296,57 +301,59 @@ pub(crate) struct Write {
 
 #[derive(Debug, Args)]
 pub(crate) struct Answer {
-    /// The writer's name (then the newest of that name), or first digits of the letter.
+    /// The writer's name, for the newest letter with that name; or the first digits of the
+    /// letter's id.
     pub(crate) letter: String,
-    /// What to answer, to 8 KiB.
+    /// The answer, at most 8 KiB.
     pub(crate) text: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Proof {
-    /// The message's number, as chat and receive show it; the newest signed one if not given.
+    /// The message's number, as chat and receive show it [default: the newest signed message].
     pub(crate) number: Option<u64>,
-    /// Where to write it [default: message-NUMBER.cms].
+    /// The file to write [default: message-NUMBER.cms].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Of a message that is not signed, write the bare record, which proves nothing.
+    /// Writes the bare record of a message that is not signed. Such a record proves nothing.
     #[arg(long, requires = "number")]
     pub(crate) unsigned: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// A signed charter, or a message that `folkmoot proof` saved; the charter in the state folder
-    /// if not given.
+    /// A signed charter, or a message that `folkmoot proof` saved [default: the charter in
+    /// the state folder].
     pub(crate) file: Option<PathBuf>,
-    /// With a charter: the transcript of its group, as `folkmoot export` writes it. Every entry is
-    /// judged, from the first on.
+    /// With a charter: the transcript of its group, as `folkmoot export` writes it. Every
+    /// entry is checked, from the first on.
     #[arg(value_name = "TRANSCRIPT", requires = "file", conflicts_with_all = ["charter", "group", "transcript"])]
     pub(crate) history: Option<PathBuf>,
-    /// With a transcript: a head known from elsewhere (a member's `folkmoot status`, an earlier
-    /// `verify`), which must be in it; may be given more than once. Without one nobody can see that
-    /// the newest entries were left off.
+    /// With a transcript: a head that you know from elsewhere (a member's `folkmoot
+    /// status`, an earlier `verify`) and that must be in it. You can give it more than
+    /// once. Without a head nobody can see whether the newest entries were left out.
     #[arg(long = "head", value_name = "HEX", requires = "history", value_parser = head)]
     pub(crate) heads: Vec<EntryId>,
-    /// For a message: the signed charter of its group; the one in the state folder if not given.
+    /// For a message: the signed charter of its group [default: the one in the state folder].
     #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) charter: Option<PathBuf>,
-    /// For a message that was said in a group named under the charter's own: its name. Not needed
-    /// if the charter has rules for it.
+    /// For a message from a group that is named under the charter's own: the group's name.
+    /// You need it only if the charter has no rules for that group.
     #[arg(long, value_name = "NAME", requires = "file")]
     pub(crate) group: Option<String>,
-    /// For a message: the transcript that `folkmoot export` wrote; needed if the group has changed
-    /// its charter or its voters since it was founded, and to see whether the sender was expelled.
+    /// For a message: the transcript that `folkmoot export` wrote. You need it if the group
+    /// has changed its charter or its voters since it was founded, and to see whether the
+    /// sender was expelled.
     #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) transcript: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Receive {
-    /// End after so many messages.
+    /// Ends after this many messages.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) count: Option<u64>,
-    /// End after so many seconds; the exit code is 6 if messages were still to come.
+    /// Ends after this many seconds. The exit code is 6 if fewer messages than --count have come.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
 }
@@ -354,26 +361,26 @@ pub(crate) struct Receive {
 /// What can be said to `folkmoot csr`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CsrCommand {
-    /// Hand in a CSR, as `openssl req -new` makes it, through the running member; then vote on it
-    /// as on any request.
+    /// Hands in a CSR, as `openssl req -new` makes it, through the running member. Then
+    /// vote on it as on any request.
     Submit {
-        /// PEM or DER; of a P-256 key, its subject one common name.
+        /// The CSR, in PEM or DER. Its key must be a P-256 key, and its subject one common name.
         file: PathBuf,
-        /// Wait for the certificate, and write it there, PEM.
+        /// Waits for the certificate, and writes it to this file (PEM).
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// How long to wait for it.
+        /// How long to wait for the certificate.
         #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "out")]
         timeout: u64,
     },
-    /// The certificate that a CSR was granted, PEM.
+    /// Prints or saves the certificate that a CSR was granted (PEM).
     Fetch {
         /// The CSR.
         file: PathBuf,
-        /// Where to write it; printed if not given.
+        /// The file to write; without it, the certificate is printed.
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// How long to wait for it.
+        /// How long to wait for the certificate.
         #[arg(long, value_name = "SECONDS", default_value_t = 0)]
         timeout: u64,
     },
@@ -381,19 +388,17 @@ pub(crate) enum CsrCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Vote {
-    /// Requests and proposals that are open.
+    /// Lists the requests and proposals that are open to votes.
     List,
-    /// Vote yes.
+    /// Votes yes.
     Approve {
-        /// The stranger's name, or the proposal's words ("expel dora"), or first digits of the
-        /// subject.
+        /// The stranger's name, the proposal's words ("expel dora"), or the subject's first digits.
         #[arg(required = true)]
         subject: Vec<String>,
     },
-    /// Vote no.
+    /// Votes no.
     Reject {
-        /// The stranger's name, or the proposal's words ("expel dora"), or first digits of the
-        /// subject.
+        /// The stranger's name, the proposal's words ("expel dora"), or the subject's first digits.
         #[arg(required = true)]
         subject: Vec<String>,
     },
@@ -401,10 +406,10 @@ pub(crate) enum Vote {
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Keep the state folders and logs, and say where they are.
+    /// Keeps the state folders and logs, and says where they are.
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Messages that each member sends in the order step.
+    /// How many messages each member sends in the step about order.
     #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) messages: u32,
     /// How the group signs certificates: plain, asm, ts-dsa, frost.

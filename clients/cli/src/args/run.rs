@@ -1,4 +1,5 @@
-//! How a member is run; and the replica of an authority, which the authority's process runs, too.
+//! Options that run a member; and those of an authority's replica, which the authority's process
+//! runs, too.
 
 use clap::Args;
 use folkmoot::Locator;
@@ -10,14 +11,15 @@ pub(crate) struct Run {
     /// Where to listen.
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
-    /// Where another member listens, as udp/192.0.2.7:4803; may be given more than once.
+    /// Where another member listens, for example udp/192.0.2.7:4803. You can give it more
+    /// than once.
     #[arg(long = "at", value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
-    /// The signed charter; kept in the folder the first time.
+    /// The signed charter. It is copied to the folder the first time.
     #[arg(long, value_name = "FILE")]
     pub(crate) charter: Option<PathBuf>,
-    /// Vote by a program: for each request it is given one JSON object, and says approve, reject or
-    /// wait (docs/cli.md).
+    /// Lets a program vote. It gets one JSON object for each request, and answers approve,
+    /// reject or wait (docs/cli.md).
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
     /// Ask for admission at once.
@@ -46,17 +48,17 @@ pub(crate) struct Run {
 /// The replica of an authority: the authority's process runs it, too.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ReplicaArgs {
-    /// With several of one office: the state folder in the replicas' own group, whose log all
-    /// share.
+    /// With several replicas of one authority: the replica's state folder in their own
+    /// group, whose log they share.
     #[arg(long, value_name = "DIR")]
     pub(crate) replicas: Option<PathBuf>,
-    /// The signed charter of the replicas' group; kept in that folder the first time.
+    /// The signed charter of the replicas' group. It is copied to that folder the first time.
     #[arg(long, value_name = "FILE", requires = "replicas")]
     pub(crate) replicas_charter: Option<PathBuf>,
     /// Where to listen for the other replicas.
     #[arg(long, default_value = "0.0.0.0:4804", value_name = "ADDRESS:PORT", requires = "replicas")]
     pub(crate) replicas_listen: SocketAddr,
-    /// Where another replica listens for replicas; may be given more than once.
+    /// Where another replica listens for replicas. You can give it more than once.
     #[arg(long, value_name = "LOCATOR", requires = "replicas")]
     pub(crate) replicas_at: Vec<Locator>,
 }

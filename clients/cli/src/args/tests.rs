@@ -1,4 +1,4 @@
-//! The definition holds together, and the lines that people type are read.
+//! The definition is consistent, and the lines that people type are read.
 
 use super::*;
 use clap::CommandFactory;

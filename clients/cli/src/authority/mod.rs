@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! new, take-over --> STATE: identity, office     show, certificate --> what founders need     hand-over --> FILE, for a replica
-//! run  --> member::run with the authority's side of the door         status --> asks the one that runs
+//! run  --> member::run with the authority's side of admission       status --> asks the one that runs
 //! ```
 
 pub(crate) mod seat;
@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::identity;
 use crate::member::{self, Printing};
 use crate::progress::Progress;
-use crate::show::{Paint, data, harmless, hex, paint, short, table};
+use crate::show::{Paint, data, harmless, hex, many, many_of, paint, short, table};
 use folkmoot::tools::wall_clock;
 use folkmoot::{GroupName, StateFolder, UnixTime};
 use folkmoot_authority::Public;
@@ -54,7 +54,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
             let records = folkmoot_authority::take_log(&StateFolder::at(folder), &StateFolder::at(&from));
             let records = records?;
             data(json, &json!({ "records": records }), || {
-                format!("{records} records: this log is the log now")
+                format!("this folder has the log now: {}", many_of(records, "record"))
             });
             Ok(())
         }
@@ -146,10 +146,10 @@ async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
     let number = |value: &Value, field: &str| value.get(field).and_then(Value::as_u64).unwrap_or_default();
     data(json, &status, || {
         let head = format!(
-            "{} certificates issued, {} on the way, {} requests wait for a decision; dealer: {}",
-            number(&status, "issued"),
+            "{} issued, {} on the way; open: {}; dealer: {}",
+            many_of(number(&status, "issued"), "certificate"),
             number(&status, "logging"),
-            status.get("petitions").and_then(Value::as_array).map_or(0, Vec::len),
+            many(status.get("petitions").and_then(Value::as_array).map_or(0, Vec::len), "request"),
             text(&status, "dealer"),
         );
         let people = status.get("people").and_then(Value::as_array).into_iter().flatten();
@@ -166,9 +166,9 @@ async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let rows: Vec<Vec<String>> = people.map(row).collect();
         let replicas = status.get("replicas").filter(|replicas| replicas.is_object()).map(|replicas| {
             format!(
-                "replicas: {}; {} records in the log\n",
+                "replicas: {}; {} in the log\n",
                 text(replicas, "words"),
-                number(replicas, "records")
+                many_of(number(replicas, "records"), "record")
             )
         });
         format!("{head}\n{}{}", replicas.unwrap_or_default(), table(&["MEMBER", "STATE", "HEARD"], &rows))

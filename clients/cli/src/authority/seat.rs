@@ -1,4 +1,4 @@
-//! What a new charter says of an authority.
+//! What a new charter says about an authority.
 
 use crate::args::authority::SeatArgs;
 use crate::exit::{Exit, Failure};
@@ -22,11 +22,13 @@ pub(crate) fn central(seat: &SeatArgs) -> Result<Option<Central>, Failure> {
         return usage("--mode centralised takes --authority FILE: folkmoot authority new makes one");
     };
     if all.iter().any(|one| one.certificate != first.certificate) {
-        return usage("these are authorities with different keys: replicas take over the office of one");
+        return usage(
+            "these authorities have different keys: all replicas must hold the office of one authority (folkmoot authority hand-over)",
+        );
     }
     let nodes: BTreeSet<_> = all.iter().map(|one| one.node.member()).collect();
     if nodes.len() != all.len() || nodes.len() > AUTHORITY_NODES_MAX {
-        return usage("each replica once, and at most 8");
+        return usage("name each replica once, and at most 8");
     }
     Ok(Some(Central { certificate: first.certificate.clone(), nodes, dealer: seat.dealer }))
 }

@@ -1,4 +1,4 @@
-//! The chapters that a group with an authority has besides: it is killed, and members go on; a
+//! The further chapters of a group with an authority: the authority is killed, and members go on; a
 //! certificate runs out, and is renewed.
 
 use super::cast::{Office, Story};
@@ -113,7 +113,9 @@ impl Story {
                     last,
                 );
             }
-            Err(_) => tale.say("no openssl on this machine: the certificate was not put to it", Value::Null),
+            Err(_) => {
+                tale.say("openssl is not installed here, so it did not check the certificate", Value::Null)
+            }
         }
         Ok(())
     }

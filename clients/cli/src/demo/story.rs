@@ -3,7 +3,7 @@
 
 use super::cast::Story;
 use super::outside::{
-    Candidate, Failure, Faulty, Member, Request, Sealed, Shared, found, shared, short, until,
+    Candidate, Failure, Faulty, Member, Request, Sealed, Shared, found, many_of, shared, short, until,
 };
 use super::stage::{
     AFTER, DELIVERY, GROUP, JOURNAL, QUIET, VIEW, attempt, burst, count, cut, field, from, proposal, say,
@@ -147,7 +147,12 @@ impl Story {
                     .await?;
             let digest = field(&journal, "digest");
             tale.say(
-                &format!("{} heard {} messages, log {}", member.name, count(&journal), short(&digest)),
+                &format!(
+                    "{} heard {}, log {}",
+                    member.name,
+                    many_of(count(&journal), "message"),
+                    short(&digest)
+                ),
                 journal,
             );
             digests.push((digest, count(&member.ask(&JOURNAL).await?)));
@@ -156,7 +161,8 @@ impl Story {
         let exact = digests.iter().all(|(_, heard)| *heard == total);
         let (digest, _) = digests.first().cloned().unwrap_or_default();
         let detail = format!(
-            "{total} messages in {} ms, order digest {}",
+            "{} in {} ms, order digest {}",
+            many_of(total, "message"),
             begun.elapsed().as_millis(),
             digest.get(..16).unwrap_or_default()
         );

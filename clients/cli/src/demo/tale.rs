@@ -1,4 +1,5 @@
-//! How the demo tells itself: a line as each thing happens, a table of what was checked at the end.
+//! Prints what the demo does: a line as each thing happens, and at the end a table of what was
+//! checked.
 
 use super::outside::{Paint, Progress, line, paint, table};
 use serde_json::{Value, json};

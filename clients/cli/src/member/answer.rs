@@ -162,7 +162,7 @@ impl Process {
         };
         let (number, message) = self.kept.find(number).ok_or_else(|| Failure::new(Exit::No, missing()))?;
         let Event::Message { sender, view, service, payload, origin, .. } = message else {
-            return Err(Failure::bug("what is kept is no message"));
+            return Err(Failure::bug("the stored message is malformed"));
         };
         let file = if unsigned && !origin.is_signed() {
             origin.stamp(*view, *sender, *service).record(payload)
@@ -230,7 +230,8 @@ impl Process {
     async fn attempt(&self, payloads: &[Sealed], views: &[Candidate]) -> Result<Value, Failure> {
         let (payloads, views) =
             (self.tapped(payloads), views.iter().map(candidate).collect::<Option<Vec<_>>>());
-        let views = views.ok_or_else(|| Failure::new(Exit::Usage, "a view or member that is none"))?;
+        let views =
+            views.ok_or_else(|| Failure::new(Exit::Usage, "the id of a view or of a member is malformed"))?;
         let Attempts { keys, sealed, opened, tries } =
             self.seat(move |seat| seat.danger_attempt(&payloads, &views)).await?;
         Ok(json!({ "keys": keys, "sealed": sealed, "opened": opened, "tries": tries }))
@@ -251,7 +252,7 @@ impl Process {
 
     /// Answers a letter. What cannot be sent is told to whoever asked.
     pub(super) async fn answer_letter(&mut self, letter: &str, text: String) -> Result<Value, Failure> {
-        let found = find(letter, self.letters.candidates(), "no letter is from or called")?;
+        let found = find(letter, self.letters.candidates(), "no letter fits")?;
         self.moot.answer(found.value, text).await?;
         let mut refused = None;
         // The member refuses by an event, and that is here once it can be looked at again.
@@ -308,11 +309,11 @@ impl Burst {
 fn threshold(roster: &folkmoot_identity::Roster) -> (usize, Option<String>) {
     let (votes, asked) = (roster.threshold(), roster.charter().threshold());
     let below = roster.below_threshold().map(|voters| {
-        let few = format!("{voters} voters where the charter asks for {asked} votes");
+        let few = format!("too few voters: {voters}, where the charter asks for {asked}");
         match roster.charter().policies().below {
-            Below::Reset => format!("{few}: {votes} suffice (below_threshold = reset)"),
-            Below::Authority => format!("{few}: the authority decides (below_threshold = authority)"),
-            Below::Nobody => format!("{few}: nobody is admitted until there are enough"),
+            Below::Reset => format!("{few}; now it takes only {votes} (below_threshold = reset)"),
+            Below::Authority => format!("{few}; the authority decides (below_threshold = authority)"),
+            Below::Nobody => format!("{few}; nobody is admitted until there are enough"),
         }
     });
     (votes, below)

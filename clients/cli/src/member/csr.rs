@@ -1,4 +1,4 @@
-//! A CSR handed in through the member, and the certificate that comes of it.
+//! Hands in a CSR through the member, and finds the certificate that it was granted.
 
 use super::process::Process;
 use crate::exit::{Exit, Failure, whole};
@@ -26,7 +26,7 @@ impl Process {
 
     async fn asked_for(&self, member: MemberId) -> Result<Value, Failure> {
         let open = self.moot.petitions().await?.into_iter().find(|one| one.member == member);
-        let open = open.ok_or_else(|| Failure::bug("a request was taken, and none is open"))?;
+        let open = open.ok_or_else(|| Failure::bug("the request was accepted, but no request is open"))?;
         Ok(json!({
             "request": hex(&open.subject), "member": member.hex(), "name": open.name,
             "have": open.have, "need": open.need,

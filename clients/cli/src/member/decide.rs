@@ -1,4 +1,5 @@
-//! Votes and proposals: what a person orders, found by name, given to the member, and its refusal.
+//! Votes and proposals: finds by name what a person means, gives the order to the member, and
+//! reports a refusal.
 
 use super::find::{Candidate, find};
 use super::process::Process;
@@ -21,7 +22,8 @@ impl Process {
         if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
             text.clone_into(&mut change.name);
         }
-        let Candidate { kind, name, id, value } = find(text, matters, "nothing to vote on is called")?;
+        let Candidate { kind, name, id, value } =
+            find(text, matters, "no open request or proposal is called")?;
         self.moot.vote(value, approve).await?;
         self.hear_refusal().await?;
         Ok(json!({ "subject": id, "approve": approve, "kind": kind, "about": name }))

@@ -53,7 +53,7 @@ pub(crate) fn find<T>(
         return Err(Failure::new(Exit::Usage, hint));
     }
     meant.pop().ok_or_else(|| {
-        let open = if open.is_empty() { String::new() } else { format!(". There is: {open}") };
+        let open = if open.is_empty() { String::new() } else { format!(". Known here: {open}") };
         Failure::new(Exit::No, format!("{nothing} {text:?}{open}"))
     })
 }
@@ -121,7 +121,10 @@ mod tests {
         let open: Vec<_> = (0..20).map(|_| candidate("request", "\u{1b}[2J", "a1")).collect();
         let refused = look("dora", &open).unwrap_err();
         assert_eq!(refused.exit, Exit::No);
-        assert!(refused.text.contains("There is: request") && refused.text.ends_with("12 more"), "{refused}");
+        assert!(
+            refused.text.contains("Known here: request") && refused.text.ends_with("12 more"),
+            "{refused}"
+        );
         assert!(!refused.text.contains('\u{1b}'));
         assert_eq!(look("dora", &[]).unwrap_err().text, r#"nothing is called "dora""#);
     }

@@ -95,7 +95,7 @@ impl Process {
     /// The whole of it, for `folkmoot authority status`.
     pub(super) async fn authority(&mut self) -> Result<Value, Failure> {
         self.learn_names().await?;
-        let none = || Failure::new(Exit::No, "who runs on this folder is no authority");
+        let none = || Failure::new(Exit::No, "the member that runs on this folder is not an authority");
         self.office().await?.ok_or_else(none)
     }
 

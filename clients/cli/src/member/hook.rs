@@ -7,9 +7,9 @@
 //!             4   wait
 //! ```
 //! Anything else (another code, a signal, other output, more than [`ANSWER_BYTES_MAX`] bytes,
-//! [`PATIENCE`] over) is a failure, and a failure is to wait: a program that breaks votes for
-//! nobody and against nobody. One runs at a time. Who waits is asked again when others have voted,
-//! and every [`AGAIN`]. Votes by it are votes as by the person.
+//! [`PATIENCE`] over) is a failure, and a failure means to wait: a program that breaks votes for
+//! nobody and against nobody. One program runs at a time. If it said to wait, it is asked again
+//! when others have voted, and every [`AGAIN`]. Its votes count as the person's.
 
 use folkmoot::{Digest, Petition};
 use serde::Deserialize;
@@ -179,18 +179,18 @@ async fn converse(program: PathBuf, mut question: String) -> std::io::Result<(Op
 
 fn read(code: Option<i32>, answer: &[u8]) -> Word {
     let plain = |verdict| Word { verdict, reason: String::new() };
-    let Ok(text) = std::str::from_utf8(answer) else { return Word::failed("it says what is no text") };
+    let Ok(text) = std::str::from_utf8(answer) else { return Word::failed("its answer is not text") };
     let text = text.trim();
     if u64::try_from(answer.len()).unwrap_or(u64::MAX) > ANSWER_BYTES_MAX {
-        return Word::failed(format!("it says more than {ANSWER_BYTES_MAX} bytes"));
+        return Word::failed(format!("its answer has more than {ANSWER_BYTES_MAX} bytes"));
     }
     match (code, text) {
         (Some(0), "") => plain(Verdict::Approve),
         (Some(REJECT), "") => plain(Verdict::Reject),
         (Some(WAIT), "") => plain(Verdict::Wait),
         (Some(0), text) if text.lines().count() == 1 => serde_json::from_str(text)
-            .unwrap_or_else(|error| Word::failed(format!("it says no verdict: {error}"))),
-        (Some(0), _) => Word::failed("it says more than one line"),
+            .unwrap_or_else(|error| Word::failed(format!("its answer has no verdict: {error}"))),
+        (Some(0), _) => Word::failed("its answer has more than one line"),
         (Some(code), _) => Word::failed(format!("exit code {code}")),
         (None, _) => Word::failed("it was ended by a signal"),
     }

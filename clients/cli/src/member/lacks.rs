@@ -1,6 +1,7 @@
-//! What the own disk has issued and the replicas' log has not: this authority ran without the log
-//! once, or all replicas lost theirs. It goes into the log like any other record; where the log has
-//! another certificate for the request, the process ends (ADM-81).
+//! Finds the certificates that are on this authority's disk and not in the replicas' log: this
+//! authority once ran without the log, or all replicas lost theirs. They go into the log like any
+//! other record. If the log has another certificate for the same request, the process ends
+//! (ADM-81).
 
 use crate::exit::Failure;
 use folkmoot::{Bytes, StateFolder};

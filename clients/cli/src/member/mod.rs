@@ -145,7 +145,7 @@ async fn tell_outsider(moot: &Folkmoot, folder: &Path) -> Result<(), Failure> {
     if status.people.iter().all(|person| person.member != status.me) {
         let (name, folder) = (moot.name(), folder.display());
         let how = format!("folkmoot --state {folder} join CHARTER --at LOCATOR");
-        eprintln!("{name} is no member of the group ({}). To ask for admission: {how}", status.activity);
+        eprintln!("{name} is not a member of the group ({}). To ask for admission: {how}", status.activity);
     }
     Ok(())
 }

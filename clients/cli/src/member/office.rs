@@ -1,4 +1,4 @@
-//! The process as the group's authority: when it is looked at, and the session that it has.
+//! The process as the group's authority: when its state is looked at, and its session.
 
 use crate::exit::{Exit, Failure};
 use folkmoot::{Folkmoot, Session};

@@ -1,5 +1,5 @@
-//! The process, and what it notes of its member's events. Each other task of the process has a file
-//! of its own.
+//! The process, and what it notes of its member's events. Every other task of the process has its
+//! own file.
 
 use super::hook::Hook;
 use super::journal::Journal;

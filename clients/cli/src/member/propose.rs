@@ -1,5 +1,5 @@
-//! What a person wants decided: names made into keys, rules into their one spelling, and what
-//! speaks against it.
+//! Turns what a person wants to propose into a decision: names become keys, and rules get their one
+//! spelling. Says what speaks against the proposal.
 
 use super::decide::on_roster;
 use super::find::{Candidate, find};
@@ -53,7 +53,7 @@ impl Process {
         if how.force {
             self.moot.force(command).await?;
         } else if let Some(error) = against.filter(is_forcible) {
-            let hint = format!("{}. If that is what you want: --force", whole(&error));
+            let hint = format!("{}. To propose it all the same: --force", whole(&error));
             return Err(Failure::new(Exit::Refused, hint));
         } else {
             self.moot.order(command).await?;

@@ -1,6 +1,6 @@
 //! Events and states as data and as text.
 
-use crate::show::{Paint, harmless, hex, paint, short, utc};
+use crate::show::{Paint, harmless, hex, many_of, paint, short, utc};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence,
     Proposal, Refusal, Standing, ViewId,
@@ -160,7 +160,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are out of the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
-        "missed" => news(format!("{} events missed: this reader is too slow", number("count"))),
+        "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
         _ => None,
     }
 }
@@ -173,7 +173,8 @@ fn office_text(event: &Value) -> String {
     let (issued, here, members) = (number("issued"), number("here"), number("members"));
     let replicas = event.get("replicas").and_then(Value::as_str);
     let replicas = replicas.map_or_else(String::new, |words| format!("; replicas: {words}"));
-    format!("{issued} certificates issued; {here} of {members} members are here{dealer}{replicas}")
+    let issued = many_of(issued, "certificate");
+    format!("{issued} issued; {here} of {members} members are here{dealer}{replicas}")
 }
 
 /// A word for a command line that means what has this name: a stranger's name goes into no shell
@@ -379,12 +380,12 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
         }
         Absence::NeverSeen => plain(
             "never-seen",
-            "admitted, but its node was not seen since this one started: does it run, and know where to find you?",
+            "admitted, but its node has not been seen since this one started: it may not be running, or may not know where to find you",
         ),
         Absence::SilentSince(at) => {
             let (seconds, since) = moment.ago(*at);
             let why = format!(
-                "its node is silent since {since} ({seconds} s ago): it stopped, or the network between is cut"
+                "its node has been silent since {since} ({seconds} s ago): it stopped, or the network between is cut"
             );
             ("silent", why, json!({ "since": since, "seconds_ago": seconds }))
         }

@@ -1,11 +1,11 @@
-//! The replica beside an authority's process: what the authority wants logged goes there, what the
-//! log has comes back.
+//! The replica that an authority's process runs: records that the authority wants logged go to it,
+//! and logged records come back.
 //!
 //! ```text
 //! authority's member --Event::Log--> Process --records--> driver (host/authority) <--UDP--> other replicas
 //!                    <--logged------         <--logged---
 //! ```
-//! A record that finds no room is dropped here: the authority says it again after a few seconds.
+//! A record that finds no room is dropped here: the authority sends it again after a few seconds.
 
 use super::lacks::Lacks;
 use super::render::view_text;
@@ -56,7 +56,7 @@ pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Re
     if std::fs::canonicalize(state)
         .is_ok_and(|path| std::fs::canonicalize(home).is_ok_and(|home| home == path))
     {
-        let why = "--replicas takes a folder of its own: a replica is a founder of another group than the one it serves";
+        let why = "--replicas needs a folder of its own: a replica is a founder of another group than the one it serves";
         return Err(Failure::new(Exit::Usage, why));
     }
     if let Some(charter) = &wanted.replicas_charter {

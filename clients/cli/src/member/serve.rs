@@ -1,4 +1,4 @@
-//! The control socket's server: lines in, lines out, everything bounded.
+//! The control socket's server: reads and answers lines, all within bounds.
 
 use crate::control::{Answer, CLIENTS_MAX, Request, read_line, write_line};
 use crate::exit::{Exit, Failure};

@@ -1,5 +1,5 @@
-//! `folkmoot verify CHARTER TRANSCRIPT`: a group's whole history, judged offline by one who holds
-//! the charter and nothing else.
+//! `folkmoot verify CHARTER TRANSCRIPT`: checks a group's whole history offline, by the charter
+//! alone.
 //!
 //! ```text
 //! charter.cms + transcript.moot --> Audit, entry by entry --> 0: who is in, the heads to note, numbers
@@ -138,18 +138,19 @@ fn text(audit: &Audit, numbers: &Numbers, next: &str) -> String {
         roster.founding_charter().founders().iter().map(|founder| harmless(&founder.name)).collect();
     let admit = many(usize::try_from(charter.threshold()).unwrap_or(usize::MAX), "vote");
     let about = format!(
-        "{} ({}), founded by {}; {admit} of {} admit",
+        "{} ({}), founded by {}; {admit} of {} {}",
         harmless(charter.name().as_str()),
         audit.group().short(),
         founders.join(", "),
         roster.electorate().voters.len(),
+        if charter.threshold() == 1 { "admits" } else { "admit" },
     );
     let heads = heads(audit.heads());
     let options: Vec<String> = heads.iter().map(|head| format!("--head {head}")).collect();
     let shown: Vec<String> = heads.iter().map(|head| format!("head {head}")).collect();
     let hint = paint(
         Paint::Dim,
-        "note the heads for the next time: a file that was rolled back or cut off does not pass with them",
+        "keep the heads for the next time: with them, a file that was rolled back or cut short does not pass",
     );
     let stands = paint(Paint::Green, "stands: every entry follows from the charter");
     let parts = [about, people(roster), gone(roster), counts(numbers), shown.join("\n"), stands];

@@ -1,5 +1,5 @@
-//! What is wrong with a transcript, in words for people: names instead of ids, and whose fault it
-//! is.
+//! Says what is wrong with a transcript, in words for people: with names instead of ids, and whose
+//! fault it is.
 
 use crate::exit::whole;
 use crate::show::{harmless, many, short};
@@ -56,10 +56,10 @@ pub(super) fn fault(flaw: &Flaw, roster: &Roster) -> String {
             let names: Vec<String> = voters.iter().take(SHOWN_MAX).map(|voter| name(voter, roster)).collect();
             let more = voters.len().saturating_sub(SHOWN_MAX);
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            format!("To blame is among those who voted for both: {}{more}", names.join(", "))
+            format!("One or more of these, who voted for both, are to blame: {}{more}", names.join(", "))
         }
         Blame::Anyone => match &flaw.wrong {
-            Wrong::LocalHeads(_) => "Ask for a newer file; all in this one stands".into(),
+            Wrong::LocalHeads(_) => "Ask for a newer file; every entry in this one stands".into(),
             _ => "No signature shows whose fault that is: whoever had the file may have done it".into(),
         },
     }
@@ -108,8 +108,10 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
         EntryError::WireMalformed(DecodeError::Version(version)) => {
             format!("it is of version {version}, which this release does not read")
         }
-        EntryError::WireMalformed(_) => "it is not in the one form of an entry".into(),
-        EntryError::WireParents => "its parents are none, too many, unsorted, or one of them twice".into(),
+        EntryError::WireMalformed(_) => "it is not encoded as an entry must be".into(),
+        EntryError::WireParents => {
+            "its list of parents is empty, too long, unsorted, or has one of them twice".into()
+        }
         EntryError::WireOtherGroup(group) => format!("it is an entry of another group ({})", group.short()),
         EntryError::MissingParents(parents) => {
             let which = are(parents.len(), "parent", &ids(parents));
@@ -117,19 +119,25 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
         }
         EntryError::WireOtherGenesis => "it is a second beginning of the group".into(),
         EntryError::PeerNotMember(author) => {
-            format!("{} wrote it, or so it says, and was no member", name(author))
+            format!("it names {} as its author, who was not a member", name(author))
         }
         EntryError::WireSignature => {
             "its author's signature does not fit: forged, or the entry was changed".into()
         }
         EntryError::PeerCertificate(why) => certificate(why, roster),
         EntryError::PeerUsed(member) => {
-            format!("the request of {} admitted once before; to come back takes new votes", name(member))
+            format!(
+                "the request of {} was used for an admission before; to come back, it needs new votes",
+                name(member)
+            )
         }
         EntryError::PeerVoteEnded(voter) => format!("the vote of {} had run out", name(voter)),
         EntryError::PeerNoVotes(member) => format!("the certificate of {} carries no votes", name(member)),
         EntryError::PeerMinority { got, need } => {
-            format!("{} admit nobody: the charter asks for a quorum, at least {need}", many(*got, "vote"))
+            format!(
+                "{}: too few to admit anybody; the charter asks for a quorum, at least {need}",
+                many(*got, "vote")
+            )
         }
         EntryError::PeerSerial { got, want } => {
             format!("it is a decision of serial {got}, where {want} was next")
@@ -139,14 +147,14 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
         EntryError::PeerVote(voter) => not_on_this(&name(voter)),
         EntryError::PeerTooFewVotes { got, need } => {
             format!(
-                "{} do not decide: at least {need} would, or a quorum with the first listed",
+                "{}: too few to decide; it takes at least {need}, or exactly half with the voter listed first",
                 many(*got, "vote")
             )
         }
         EntryError::PeerTarget(member) => format!("no such admission of {} held then", name(member)),
         EntryError::PeerTooEarly { not_after, time } => {
             let (end, said) = (crate::show::utc(not_after.0), crate::show::utc(time.0));
-            format!("it ends at {said} what runs out at {end}")
+            format!("it ends an admission at {said}, but that runs out only at {end}")
         }
         other => words(other),
     }
@@ -155,7 +163,7 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
 fn certificate(why: &CertificateError, roster: &Roster) -> String {
     match why {
         CertificateError::PeerTooFewVotes { got, need } => {
-            format!("{} admit nobody: the charter asks for {need}", many(*got, "vote"))
+            format!("{}: too few to admit anybody; the charter asks for {need}", many(*got, "vote"))
         }
         CertificateError::PeerVote(voter) => not_on_this(&name(voter, roster)),
         CertificateError::PeerNotVoter(voter) => format!("{} had no vote", name(voter, roster)),

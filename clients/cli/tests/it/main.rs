@@ -24,5 +24,6 @@ mod replicas;
 mod revoked;
 mod shell;
 mod status;
+mod texts;
 mod verify_transcript;
 mod votes;

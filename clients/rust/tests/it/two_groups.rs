@@ -1,6 +1,7 @@
 //! Two groups on the same nodes, each with a module and a cipher of its own, on real sockets. One
 //! of them moves from GDH to MLS and from AES to ChaCha by vote while everybody talks in both:
-//! nothing is lost, and who is in one reads nothing of the other, with every key that it ever had.
+//! nothing is lost, and a member of one reads nothing of the other, with every key that it ever
+//! had.
 
 use folkmoot::tools::{MemberFloor, OsEntropy, Tapped, wall_clock};
 use folkmoot::{

@@ -1,4 +1,4 @@
-//! What is refused, and whose fault it is.
+//! What a replica refuses, and whose fault it is.
 
 use folkmoot_base::{DecodeError, MemberId};
 
@@ -8,16 +8,16 @@ use folkmoot_base::{DecodeError, MemberId};
 #[non_exhaustive]
 pub enum ReplicasError {
     /// `AUTH-01` Not in its one encoding, or too long.
-    #[error("AUTH-01: {0} sent what is no message of replicas: {1}")]
+    #[error("AUTH-01: {0} sent something that is not a message of replicas: {1}")]
     PeerMalformed(MemberId, DecodeError),
     /// `AUTH-02` Said by a member that the founding charter does not list.
-    #[error("AUTH-02: {0} is in the group, but is no replica")]
+    #[error("AUTH-02: {0} is in the group, but is not a replica")]
     PeerNotReplica(MemberId),
     /// `AUTH-03` Not what this replica had to say now.
     #[error("AUTH-03: {0} spoke out of turn: {1}")]
     PeerOutOfTurn(MemberId, &'static str),
     /// `AUTH-04` A record that is none.
-    #[error("AUTH-04: {0} sent a record that is none")]
+    #[error("AUTH-04: {0} sent a malformed record")]
     PeerRecord(MemberId),
     /// `AUTH-05` Two logs that must be one are not: a disk was changed or set back. Nothing is
     /// handed back any more.

@@ -1,5 +1,5 @@
-//! The machine: what it holds, where each input goes, and how a record gets its place and comes
-//! back.
+//! The state machine of a replica: what it holds, where each input goes, and how a record gets its
+//! place and comes back.
 
 use super::ReplicasError;
 use super::log::{LOG_MAX, Log};
@@ -274,10 +274,13 @@ impl Replicas {
     /// A replica's disk has the log up to a place.
     fn hear_kept(&mut self, from: MemberId, place: u64, tip: Digest) -> Result<(), ReplicasError> {
         let Some(view) = self.view.as_mut().filter(|view| view.is_keeping()) else {
-            return Err(ReplicasError::PeerOutOfTurn(from, "it has kept what nobody has told it to"));
+            return Err(ReplicasError::PeerOutOfTurn(
+                from,
+                "it stored a record that nobody asked it to store",
+            ));
         };
         let Some(ours) = self.log.tip(place) else {
-            return Err(ReplicasError::PeerOutOfTurn(from, "it has kept what has no place yet"));
+            return Err(ReplicasError::PeerOutOfTurn(from, "it stored a record that has no place yet"));
         };
         if ours != tip {
             self.diverged = Some(from);

@@ -1,4 +1,4 @@
-//! What replicas say to each other, safe, in the group that they are.
+//! What replicas say to each other, with service safe, in their own group.
 //!
 //! ```text
 //! State     each, first in a view   what it has on disk
@@ -6,8 +6,8 @@
 //! Propose   one whose authority has a record to log
 //! Kept      each, when its disk has the log up to a place
 //! ```
-//! Each names its view: a word that was held while a key was agreed, and sealed in a later view,
-//! says nothing there.
+//! Each names its view: a message that was held while a key was agreed, and sealed in a later view,
+//! counts for nothing there.
 
 use super::ReplicasError;
 use folkmoot_admission::LogRecord;

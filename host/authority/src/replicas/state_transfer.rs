@@ -63,11 +63,11 @@ impl Replicas {
         let most = if has.epoch.is_none() { has.floor } else { LOG_MAX };
         let late = has.since.is_some() && has.epoch.is_none();
         if has.floor > has.length || has.length > most.min(LOG_MAX) || late {
-            return refuse("a state that no log has");
+            return refuse("a state that no log can have");
         }
         let Some(view) = self.view.as_mut() else { return Ok(()) };
         if !matches!(view.step, Step::Telling) || view.states.contains_key(&from) {
-            return refuse("it has told its state before");
+            return refuse("it sent its state twice");
         }
         view.states.insert(from, has);
         if view.present.iter().all(|member| view.states.contains_key(member)) {
@@ -145,7 +145,7 @@ impl Replicas {
         let requests = requests.map_err(|_| ReplicasError::PeerRecord(from))?;
         let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
         let Some(CurrentView { step: Step::Filling(filling), .. }) = self.view.as_mut() else {
-            return Err(ReplicasError::PeerOutOfTurn(from, "records, and nobody lacks any"));
+            return Err(ReplicasError::PeerOutOfTurn(from, "it sent records that nobody lacks"));
         };
         let after = first.saturating_add(count);
         let last = filling.has.length;

@@ -90,7 +90,7 @@ impl Status {
                 format!("waits for {absent}: of {here} replicas here {know} know the log, the others are new")
             }
             Standing::CatchingUp { told, records: None } => {
-                format!("asks what each has: {told} of {here} have told")
+                format!("asks the others for their state: {told} of {here} have answered")
             }
             Standing::CatchingUp { records: Some((come, of)), .. } => {
                 format!("catches up: {come} of {of} records")
@@ -122,7 +122,7 @@ impl Status {
         let lacks = enough.saturating_sub(self.present.len());
         match lacks {
             0 | 1 => format!("replica {}", names.join(" or ")),
-            more => format!("{more} replicas of {}", names.join(", ")),
+            more => format!("{more} more of {}", names.join(", ")),
         }
     }
 }

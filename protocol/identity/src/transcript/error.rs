@@ -79,7 +79,9 @@ pub enum EntryError {
     },
     /// `TRN-17` The charter forbids a minority to admit, and the voters in the certificate are not
     /// a quorum.
-    #[error("TRN-17: {got} votes admit nobody here; a minority may not, at least {need} may")]
+    #[error(
+        "TRN-17: too few votes to admit anybody here: {got}; a minority may not, it takes at least {need}"
+    )]
     PeerMinority {
         /// Votes that stand.
         got: usize,
@@ -116,7 +118,7 @@ pub enum EntryError {
     #[error("TRN-23: the vote of {0} does not verify")]
     PeerVote(MemberId),
     /// `TRN-24` Fewer votes than threshold and quorum.
-    #[error("TRN-24: {got} votes do not decide; at least {need} do")]
+    #[error("TRN-24: too few votes to decide: {got}; it takes at least {need}")]
     PeerTooFewVotes {
         /// Votes that stand.
         got: usize,
@@ -128,7 +130,7 @@ pub enum EntryError {
     PeerTarget(MemberId),
     /// `TRN-26` It would leave fewer voters than the charter's threshold: nothing could ever be
     /// decided again.
-    #[error("TRN-26: would leave {voters} voters where the charter asks for {threshold} votes")]
+    #[error("TRN-26: would leave too few voters: {voters}, where the charter asks for {threshold}")]
     PeerDeadEnd {
         /// Voters left.
         voters: usize,

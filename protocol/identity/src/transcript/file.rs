@@ -29,7 +29,7 @@ pub enum FileError {
     #[error("TRN-40: head of the file")]
     WireHead(#[source] DecodeError),
     /// `TRN-41` No entries, or more than a transcript has.
-    #[error("TRN-41: {0} entries, where 1 to {most} may come", most = limits::ENTRIES_MAX)]
+    #[error("TRN-41: the number of entries is {0}; 1 to {most} are allowed", most = limits::ENTRIES_MAX)]
     WireCount(u32),
     /// `TRN-41` It ends before the last of its entries does.
     #[error("TRN-41: cut short: {here} of {count} entries are there")]

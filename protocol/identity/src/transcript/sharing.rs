@@ -16,13 +16,13 @@ pub(super) fn sharing(public: &Bytes, authority: &Bytes, past: &Roster) -> Resul
     let refuse = |what| Err(EntryError::PeerSharing(what));
     let scheme = past.charter().scheme();
     let Ok(facts) = shared::facts(scheme, public) else {
-        return refuse("it is none of the charter's scheme");
+        return refuse("it is not of the charter's scheme");
     };
     if facts.threshold != past.threshold() {
         return refuse("another threshold than the charter's");
     }
     if !facts.holders.iter().all(|holder| past.may_vote(holder)) {
-        return refuse("a share for one who has no vote");
+        return refuse("a share for somebody who has no vote");
     }
     if facts.holders.len() < scheme.signers(facts.threshold) {
         return refuse("fewer holders than signers");

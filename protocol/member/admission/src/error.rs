@@ -36,7 +36,7 @@ pub enum AdmissionError {
     #[error("ADM-08: guest {0} speaks too often")]
     PeerTooOften(NodeId),
     /// `ADM-09` The sender of a message to the members is not a member.
-    #[error("ADM-09: {0} is no member")]
+    #[error("ADM-09: {0} is not a member")]
     PeerNotMember(MemberId),
     /// `ADM-10` The vote does not verify.
     #[error("ADM-10: vote")]
@@ -130,7 +130,7 @@ pub enum AdmissionError {
     #[error("no open request or proposal has that name")]
     LocalUnknown,
     /// This member has voted on it, and only a no on a request can be changed.
-    #[error("voted already: a yes stands, and so does a word on a proposal")]
+    #[error("voted already: neither a yes nor a vote on a proposal can be changed")]
     LocalVotedAlready,
     /// The voters have said no to that since their last decision.
     #[error("the voters have said no to that; it can be proposed again after their next decision")]
@@ -199,7 +199,7 @@ pub enum AdmissionError {
     /// `ADM-80` Others speak for this authority too, and it was started without the log that they
     /// share.
     #[error(
-        "ADM-80: the charter names {0} replicas of this authority: without a log that they share, two certificates could be issued for \
+        "ADM-80: the charter names several replicas of this authority ({0}): without a log that they share, two certificates could be issued for \
          one request. Run each with --replicas: folkmoot authority run CHARTER --replicas DIR (docs/cli.md, \"Replicas of an authority\")"
     )]
     LocalAlone(usize),

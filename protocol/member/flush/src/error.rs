@@ -8,7 +8,7 @@ use folkmoot_base::{MemberId, ViewId};
 #[non_exhaustive]
 pub enum FlushError {
     /// A member multicast bytes that are not a flush frame.
-    #[error("{peer} sent bytes that are no flush frame")]
+    #[error("{peer} sent bytes that are not a flush frame")]
     PeerMalformed {
         /// The member that did.
         peer: MemberId,

@@ -8,7 +8,7 @@ use crate::base::{DecodeError, MemberId};
 #[non_exhaustive]
 pub enum KeyingError {
     /// The bytes are not a keying message.
-    #[error("{peer} sent bytes that are no keying message")]
+    #[error("{peer} sent bytes that are not a keying message")]
     PeerMalformed {
         /// The member that sent them.
         peer: MemberId,

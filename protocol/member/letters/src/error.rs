@@ -45,7 +45,7 @@ pub enum LettersError {
     #[error("LET-11 no letter of that name is known here")]
     UnknownLetter,
     /// A letter has as many answers as it may have, or a writer as many letters under way.
-    #[error("as many as there may be: {0}")]
+    #[error("there are {0} already, and no more are allowed")]
     LocalFull(usize),
     /// The text to send is empty or too long.
     #[error("{0} bytes: a text has 1 to {TEXT_BYTES_MAX}")]

@@ -26,7 +26,7 @@ pub enum SealError {
 #[non_exhaustive]
 pub enum OpenError {
     /// Too short, too long, or of a version that is not known here.
-    #[error("the bytes are no sealed message")]
+    #[error("the bytes are not a sealed message")]
     PeerMalformed,
     /// The header names another member than the one that sent it.
     #[error("{0} sent under another's number")]
@@ -36,7 +36,7 @@ pub enum OpenError {
     PeerReplayed(MemberId),
     /// The sealed bytes are neither a text nor a signature and a text. Only somebody who holds the
     /// key can have made them.
-    #[error("{0} sealed what is no message")]
+    #[error("{0} sealed something that is not a message")]
     PeerContent(MemberId),
     /// It claims to have its sender's signature, and that does not verify. Only somebody who holds
     /// the key can have made it.

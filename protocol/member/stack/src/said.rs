@@ -100,7 +100,7 @@ impl Member {
             }
             admission::Event::SignerLied { member } => {
                 let who = self.name(&member);
-                let text = format!("{who} said what its own shares refute while the group's key was at work");
+                let text = format!("{who} sent a message in a signing session that its own shares refute");
                 self.event(Event::Refused { reason: text });
             }
             admission::Event::Certified { certificate } => self.event(Event::Certified { certificate }),
@@ -141,7 +141,7 @@ impl Member {
         let text = |blob: &base::Blob| String::from_utf8_lossy(&blob.0).into_owned();
         match decision {
             Decision::Forced(_) => {
-                format!("{}, whatever can no longer be done then", self.in_words(decision.plain()))
+                format!("{}, even if some decisions are impossible then", self.in_words(decision.plain()))
             }
             Decision::Remove { member, .. } => format!("expel {}", self.name(member)),
             Decision::ChangeCharter { field, value } => {

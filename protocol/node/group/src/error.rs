@@ -8,7 +8,7 @@ use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId};
 #[non_exhaustive]
 pub enum GroupError {
     /// A node ordered bytes that are not a message of this layer.
-    #[error("{peer} ordered bytes that are no group message")]
+    #[error("{peer} ordered bytes that are not a group message")]
     PeerMalformed {
         /// The node that did.
         peer: NodeId,

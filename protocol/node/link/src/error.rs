@@ -22,8 +22,8 @@ pub enum LinkError {
     /// A guest sends more, or longer, than guests may. Dropped and counted.
     #[error("{0}, a guest, sends more than guests may")]
     PeerTooMuch(NodeId),
-    /// A peer sealed bytes that are not a sequence of frames.
-    #[error("{0} sealed something that is no sequence of frames")]
+    /// A peer sealed something that is not a sequence of frames.
+    #[error("{0} sealed something that is not a sequence of frames")]
     PeerMalformed(NodeId),
     /// A certificate that came over a link is not for the key that was proved on that link.
     #[error("{0} sent a certificate that is not its own")]

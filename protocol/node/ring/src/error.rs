@@ -7,7 +7,7 @@ use folkmoot_base::{DecodeError, NodeId};
 #[non_exhaustive]
 pub enum RingError {
     /// The bytes are not a frame of the ring (RING-01).
-    #[error("{peer} sent bytes that are no ring frame")]
+    #[error("{peer} sent bytes that are not a ring frame")]
     PeerMalformed {
         /// The peer that sent it.
         peer: NodeId,

@@ -150,7 +150,7 @@ impl fmt::Display for Cause {
             Self::PeerArrived(node) => write!(out, "{} can be reached", node.short()),
             Self::MemberGathers(node) => write!(out, "{}, a member, wants a new configuration", node.short()),
             Self::ForeignJoin(node) => {
-                write!(out, "{}, no member, wants a common configuration", node.short())
+                write!(out, "{}, not a member, wants a common configuration", node.short())
             }
             Self::CommitLost => out.write_str("the commit token did not come"),
             Self::RecoveryLost => out.write_str("the token did not come during recovery"),

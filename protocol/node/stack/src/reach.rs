@@ -247,7 +247,7 @@ impl Node {
         for place in places {
             let at = core::str::from_utf8(&place.at.0).ok().and_then(|text| text.parse::<Locator>().ok());
             let Some(at) = at else {
-                return self.refuse("node", &format!("NODE-05 {from}: no locator"));
+                return self.refuse("node", &format!("NODE-05 {from}: not a locator"));
             };
             match guest {
                 false if self.is_news(&place.node, at) => self.keep_place(now, place.node, at),

@@ -115,7 +115,7 @@ impl Node {
     /// Verifies each entry, and orders those that are new.
     fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
         if self.is_guest(&from) && self.is_replay(entries) {
-            self.refuse("transcript", &format!("NODE-11 {from}: nothing new, by who has left"));
+            self.refuse("transcript", &format!("NODE-11 {from}: nothing new, from a node that has left"));
         } else if let Err(error) = self.stage_all(entries) {
             return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));
         }

@@ -1,14 +1,14 @@
-//! The baseline of a join: the cryptography of its longest way, its ordered messages one after the
-//! other, the records that must be on disk before anything follows, and the newcomer's own link.
-//! All of it is measured in the run that measures the join.
+//! What a join is compared with: the cryptography of its longest way, its ordered messages one
+//! after the other, the records that must be on disk before anything follows, and the newcomer's
+//! own link. Everything is measured in the run that measures the join.
 //!
 //! ```text
 //! newcomer   makes and signs the request; disk          --datagram--> contact
 //! contact    verifies it; disk                          ==request===> members
 //! members    verify it; disk; voters sign; disk         ==vote======> members, who verify it
-//! signers    (not plain) start, ready, participants, the run's rounds: each one ordered message, signed, verified by whom it concerns
+//! signers    (not plain) call, ready, seats, the run's rounds: each one ordered message, signed, verified by whom it concerns
 //! contact    verifies the group's signature             --datagram--> newcomer
-//! newcomer   (unless the key is shared) verifies, makes its certificate; disk
+//! newcomer   (not with a shared key) verifies, makes its certificate; disk
 //!
 //! contact    in place of the last two: --datagram--> authority, verifies request and votes; disk --datagram--> contact
 //! contact    verifies the authority's signature      --datagram--> newcomer, which verifies it; disk
@@ -88,7 +88,7 @@ impl Papers {
         let (read, _) = timed(|| Request::from_der(request.der()).map_err(Failure::bug))?;
         let motion = folkmoot_identity::Motion::admit(group, charter.digest(), request.digest());
         let content = VoteContent { motion, verdict: Verdict::Approve, expires: later };
-        let voter = people.identities.first().ok_or_else(|| Failure::bug("a group of nobody"))?;
+        let voter = people.identities.first().ok_or_else(|| Failure::bug("the group has no founders"))?;
         let (vote, cast) = timed(|| Vote::sign(voter, content).map_err(Failure::bug))?;
         let (count, _) = timed(|| Vote::from_der(cast.der()).map_err(Failure::bug))?;
         let proofs = people.identities.iter().map(|one| Vote::sign(one, content).map(|vote| vote.proof()));

@@ -1,5 +1,5 @@
-//! A group of members in this process, and the newcomers that ask its first member. Each member is
-//! on a node of its own, with its own folder, store, socket and links, on UDP over loopback.
+//! A group of members in this process, each on a node of its own with its own folder, store, socket
+//! and links, and the newcomers, whose contact is its first member; on UDP over loopback.
 
 use super::case::Case;
 use super::outside::Outside;
@@ -163,7 +163,7 @@ impl Fixture {
     }
 
     fn contact(&mut self) -> Result<&mut Seat, Failure> {
-        self.seats.first_mut().ok_or_else(|| Failure::bug("a group of nobody"))
+        self.seats.first_mut().ok_or_else(|| Failure::bug("the group has no founders"))
     }
 
     /// The folder of one of this group.

@@ -1,13 +1,13 @@
-//! Joins while strangers flood a group. There are two groups of the usual case. One is left alone,
-//! the other is flooded whenever somebody joins it. Somebody joins each in turn.
+//! Joins while strangers flood: two groups of the usual case, one of which is left alone and the
+//! other is flooded whenever somebody joins it, in turn.
 //!
 //! ```text
 //! members    0 the contact     1     2     3     4
-//! strangers  ask it            ask it
+//! strangers  ask it            ask it     
 //! newcomer   knows it                            and this one
 //! ```
-//! What the strangers ask for stays open on the flooded group's desk. That is why the group that is
-//! left alone is another one.
+//! The strangers' requests stay open in the flooded group, so the group that is left alone is
+//! another one.
 
 use super::case::Case;
 use super::fixture::{AtDoor, Came, Fixture};

@@ -1,5 +1,5 @@
-//! Several signers make one signature, and one verifies it: the shape of Tables 5 and 7 of Saxena,
-//! Tsudik and Yi (2003).
+//! Several signers make one signature, and one verifier verifies it: the shape of Tables 5 and 7 of
+//! Saxena, Tsudik and Yi (2003).
 
 use super::play::{Hand, Played, play, play_together};
 use super::single::{LABEL, MESSAGE, OneHand};

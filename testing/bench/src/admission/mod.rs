@@ -2,13 +2,13 @@
 //! scheme that a charter can name.
 //!
 //! ```text
-//! single   one signer signs, one verifies     single.rs      no network; processor time
-//! group    several make one signature         play.rs        no network; processor time, rounds and messages
+//! single   one signer, one verifier                         no network; processor time
+//! group    several signers, one signature     play.rs        no network; processor time, rounds and messages
 //! joins    newcomers, voters, an authority    joins.rs       nodes of one process, UDP on loopback; wall time
 //! flood    the same, and bogus requests       flood.rs       strangers' keys, sockets and links: strangers.rs
 //! ```
-//! A join is compared with what its cryptography, its ordered messages and its records take, timed
-//! in the same run: baseline.rs.
+//! A join is compared with the time that its cryptography, its ordered messages and its records
+//! take, measured in the same run: baseline.rs.
 
 mod baseline;
 mod case;

@@ -1,8 +1,7 @@
-//! One run of a scheme, with all its signers in this thread, one after the other, without a
-//! network.
+//! One run of a scheme with all its signers in this thread, one after the other, without a network.
 //!
-//! The thread's clock is read around each signer's turns, so the numbers do not contain what else
-//! the machine does.
+//! The thread's clock is read around each signer's turns, so that other work of the machine is not
+//! in the numbers.
 
 use crate::meter::thread_worked;
 use folkmoot::MemberId;

@@ -1,5 +1,5 @@
-//! One signer signs one message, and one verifies: the shape of Tables 4 and 6 of Saxena, Tsudik
-//! and Yi (2003), which had DSA and Schnorr beside RSA.
+//! One signer signs one message, and one verifier verifies it: the shape of Tables 4 and 6 of
+//! Saxena, Tsudik and Yi (2003), which had DSA and Schnorr beside RSA.
 
 use crate::meter::worked;
 use crate::price::median;

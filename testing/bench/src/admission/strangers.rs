@@ -1,11 +1,11 @@
-//! Strangers who mean no good and ask two members. Each has a key, a socket and a link of its own,
-//! over UDP.
+//! Hostile strangers, who flood two members that are contacts: each stranger has a key, a socket
+//! and a link of its own, over UDP.
 //!
 //! ```text
 //! on    dial ─> link ─> as many messages as a link takes, and as many again ─> (every other one) away, and back with another key
 //! off   all hang up
 //! ```
-//! They run in a thread, so nobody's turn waits for them except for a processor.
+//! They run in their own thread, so that a turn waits for them only if no processor is free.
 
 use crate::people::{People, Rules};
 use bytes::Bytes;

@@ -180,7 +180,7 @@ fn what_there_is_not_is_refused_with_the_reason() {
     let wrong: [(&[&str], &[&str], &str); 6] = [
         (&["--scheme", "ts-rsa"], &[], "for study only"),
         (&["--scheme", "ts-rsa"], &central, "for study only"),
-        (&["--scheme", "shoup-rsa"], &[], "nobody but a dealer"),
+        (&["--scheme", "shoup-rsa"], &[], "only a dealer"),
         (&["--scheme", "frost"], &central, "dealer"),
         (&["--scheme", "asm", "--policy", "list", "--list", &founder], &central, "somebody has to sign"),
         (&["--scheme", "asm", "--below-threshold", "authority"], &central, "must have seen the request"),

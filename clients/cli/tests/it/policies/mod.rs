@@ -157,7 +157,7 @@ impl Cast {
         let forced = anna.run(&["expel", "cleo", "--force"]);
         assert_eq!(code(&forced), 0);
         assert!(String::from_utf8_lossy(&forced.stderr).contains("warning: TRN-26"), "told before");
-        self.vote("ben", "approve", "expel cleo, whatever can no longer be done then");
+        self.vote("ben", "approve", "expel cleo, even if some decisions are impossible then");
         anna.why("cleo", "expelled");
         // The way back: somebody else has the role.
         let told = anna.until(&["charter", "change", "roles.security", "dan"], |told| !told.is_null());

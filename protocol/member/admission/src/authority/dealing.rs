@@ -96,7 +96,7 @@ impl Authority {
         let mut to_each = Vec::with_capacity(keys.len());
         for ((to, key), (_, share)) in keys.iter().zip(&dealt.shares) {
             let sealed = seal::<Classic>(&key.0, &dealt_info(wish.session, &me, to), share.expose(), entropy);
-            let sealed = sealed.ok_or(AdmissionError::PeerDeal(*to, "its one-time key is none"))?;
+            let sealed = sealed.ok_or(AdmissionError::PeerDeal(*to, "its one-time key is malformed"))?;
             to_each.push(PrivateMessage { to: *to, sealed });
         }
         let dealt =
@@ -149,13 +149,13 @@ fn check_ready(
     let mut keys = Vec::with_capacity(wish.ready.len());
     for SignedReady { member, message } in wish.ready {
         let SignerBody::Ready { key } = &message.body else {
-            return refuse("another message than that a signer is ready");
+            return refuse("a message that does not say that a signer is ready");
         };
         if message.session != *wish.session || key.0.len() != 32 {
             return refuse("a message of another signing session, or a key of another kind");
         }
         if !roster.may_vote(member) {
-            return refuse("a share for one who has no vote");
+            return refuse("a share for somebody who has no vote");
         }
         message.verify(call.transcript, member)?;
         keys.push((*member, key.clone()));

@@ -33,7 +33,7 @@ impl Admission {
         let roster = call.transcript.roster();
         let scheme = roster.charter().scheme();
         if !participants.all().iter().all(|signer| roster.is_member(signer)) {
-            return Err("a participant who is no member");
+            return Err("a participant who is not a member");
         }
         match &session.purpose {
             Purpose::Found { .. } if participants.givers != participants.takers => {
@@ -44,7 +44,7 @@ impl Admission {
                 self.misses_nobody(call, session, *threshold, &participants.takers)
             }
             Purpose::Reshare { threshold } => {
-                let now = roster.sharing().ok_or("new shares of a key that there is not")?;
+                let now = roster.sharing().ok_or("new shares of a key that does not exist")?;
                 are_holders(&now.facts, now.facts.threshold, &participants.givers)?;
                 are_takers(roster, scheme, *threshold, &participants.takers)?;
                 self.misses_nobody(call, session, *threshold, &participants.takers)
@@ -55,7 +55,7 @@ impl Admission {
                 are_holders(&waiting.facts, scheme.signers(waiting.facts.threshold), &participants.givers)
             }),
             Purpose::Certify { .. } | Purpose::Revoke { .. } => {
-                let now = roster.sharing().ok_or("a signature of a key that there is not")?;
+                let now = roster.sharing().ok_or("a signature of a key that does not exist")?;
                 are_holders(&now.facts, scheme.signers(now.facts.threshold), &participants.givers)
             }
             Purpose::Multi { request, .. } => self.are_signers(roster, request, &participants.givers),
@@ -83,7 +83,7 @@ impl Admission {
             // If another said it in the signer's name, the signer is not here.
             out && (ready.proven || ready.message.verify(call.transcript, signer).is_ok())
         });
-        if missed { Err("a voter left out who is ready, of so few") } else { Ok(()) }
+        if missed { Err("a voter who is ready was left out, though so few are") } else { Ok(()) }
     }
 
     /// These must be voters, and their votes must admit. Each knows of itself whether it voted so
@@ -96,7 +96,7 @@ impl Admission {
     ) -> Result<(), &'static str> {
         let Some(open) = self.requests.get(request) else { return Ok(()) };
         if !givers.iter().all(|signer| roster.may_vote(signer)) {
-            return Err("a signature by one who has no vote");
+            return Err("a signature by somebody who has no vote");
         }
         let enough = roster.lets_in(&open.request.member(), &givers.iter().copied().collect());
         if enough { Ok(()) } else { Err("fewer signers than the charter asks for") }
@@ -119,7 +119,7 @@ fn are_takers(
     let need = scheme.signers(usize::try_from(threshold).unwrap_or(usize::MAX));
     let all: BTreeSet<MemberId> = takers.iter().copied().collect();
     if !takers.iter().all(|signer| roster.may_vote(signer)) {
-        return Err("a share for one who has no vote");
+        return Err("a share for somebody who has no vote");
     }
     if all.len() < need || !roster.electorate().is_quorum(&all) {
         return Err("shares for fewer than sign, or for no quorum");

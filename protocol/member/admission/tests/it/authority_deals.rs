@@ -293,7 +293,7 @@ fn adm_66_a_deal_that_comes_to_nothing_has_a_pause_after_it_too() {
         AuthorityMessage::Deal { session: [session; 32], threshold: 2, ready: signers }
     };
     let deal = bad(&town, 1);
-    let none = Err(AdmissionError::PeerDeal(asker, "its one-time key is none"));
+    let none = Err(AdmissionError::PeerDeal(asker, "its one-time key is malformed"));
     assert_eq!(town.say(0, 0, &deal).0, none);
     let deal = bad(&town, 2);
     let soon = Err(AdmissionError::PeerDeal(asker, "sooner than 2 s after the deal before"));

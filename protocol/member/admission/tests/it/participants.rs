@@ -107,7 +107,7 @@ fn adm_71_new_shares_are_for_voters_and_for_a_quorum_of_them() {
         let (two, three) = (ids(&bus, &[0, COORDINATOR]), ids(&bus, &[0, COORDINATOR, 2]));
         let own = bus.seats[COORDINATOR].identity.member();
         let with_friend = |signers: &[MemberId]| sorted(&[signers, &[friend.member()]].concat());
-        let no_vote = "a share for one who has no vote";
+        let no_vote = "a share for somebody who has no vote";
         let few = "shares for fewer than sign, or for no quorum";
         let holders = "more or fewer than it takes, or signers without a share";
         let tries = [
@@ -213,7 +213,7 @@ fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
         let purpose = Purpose::Found { threshold };
         let (three, all) = (ids(&bus, &[0, COORDINATOR, 2]), ids(&bus, &[0, 1, 2, 3, 4]));
         let session = set(&mut bus, &purpose, 1, None);
-        let why = (!fits).then_some("a voter left out who is ready, of so few");
+        let why = (!fits).then_some("a voter who is ready was left out, though so few are");
         assert_eq!(seat(&mut bus, session, &three, &three), [why; 4]);
         assert_eq!(sits(&bus, "found"), fits);
         let session = set(&mut bus, &purpose, 2, None);
@@ -346,7 +346,7 @@ fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
     );
     let missed = AdmissionError::PeerSigner(
         bus.seats[0].identity.member(),
-        "a voter left out who is ready, of so few",
+        "a voter who is ready was left out, though so few are",
     );
     assert!(bus.seats[1..].iter().all(|seat| seat.errors.contains(&missed)), "{:#?}", bus.traces);
     bus.pass(2);

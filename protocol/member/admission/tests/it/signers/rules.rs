@@ -116,8 +116,9 @@ fn adm_45_a_word_out_of_its_round_is_refused() {
         true
     }));
     bus.pass(30);
-    let refused =
-        |error: &AdmissionError| matches!(error, AdmissionError::PeerSigner(_, "a word out of its round"));
+    let refused = |error: &AdmissionError| {
+        matches!(error, AdmissionError::PeerSigner(_, "a message outside its round"))
+    };
     assert!(bus.seats[0].errors.iter().any(refused), "{:?}", bus.seats[0].errors);
     // Silent in its round, it is left out.
     assert!(bus.seats[0].transcript.roster().sharing().is_some(), "{:#?}", bus.traces);

@@ -83,7 +83,7 @@ fn trn_50_trn_51_a_sharing_is_a_new_one_of_the_groups_own_key() {
             (&now.public, &now.authority, "it is the present one"),
             (&theirs.public, &theirs.authority, "another key than the group's"),
             (&now.public, &theirs.authority, "another certificate of the group's key"),
-            (&cut, &now.authority, "it is none of the charter's scheme"),
+            (&cut, &now.authority, "it is not of the charter's scheme"),
         ];
         for (public, authority, why) in tries {
             let decision =
