@@ -84,7 +84,7 @@ fn model(options: &str) -> Result<(), String> {
 
 /// Schedules for each scheme in which voters sign together: the dearer its signatures, the fewer.
 fn schemes() -> Result<(), String> {
-    for (scheme, schedules) in [("asm", 60), ("frost", 40), ("ts-dsa", 20)] {
+    for (scheme, schedules) in [("asm", 40), ("frost", 30), ("ts-dsa", 12)] {
         simulate(&format!("--scheme {scheme} --schedules {schedules}"))?;
     }
     Ok(())
@@ -94,9 +94,9 @@ fn schemes() -> Result<(), String> {
 /// ciphers.
 fn modules() -> Result<(), String> {
     for module in crate::release::MODULES {
-        simulate(&format!("--keying {module} --schedules 300"))?;
+        simulate(&format!("--keying {module} --schedules 60"))?;
     }
-    simulate("--aim charter --schedules 60")
+    simulate("--aim charter --schedules 30")
 }
 
 /// Licences, sources and duplicates by cargo-deny, where it is installed. They change with
