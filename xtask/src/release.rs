@@ -54,6 +54,8 @@ pub(crate) fn release(
 fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     let mut all: Vec<(&'static [u32], String)> = vec![
         (&[2, 3], "cargo test --workspace --quiet".into()),
+        (&[2, 3, 4], "cargo install cargo-deny --locked --debug --quiet".into()),
+        (&[2, 3, 4], "cargo deny check bans licenses sources".into()),
         (&[2, 3], format!("{SIM} --schedules {schedules} --seed 1 --json")),
         (&[2, 3, 4], format!("{SIM} --mutants")),
         (&[2], format!("{SIM} --schedules 100 --seed 1 --digest")),
