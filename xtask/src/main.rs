@@ -34,8 +34,8 @@ enum Chore {
     },
     /// Formats, and applies what clippy can repair by itself.
     Fix,
-    /// Checks the house: edges between crates, circles of files, callers, sizes, purity, columns, rule
-    /// numbers, test programs, mutants, dead files.
+    /// Checks the house: edges between crates, circles of files, callers, sizes, purity, columns,
+    /// rule numbers, test programs, mutants, dead files.
     Tidy,
     /// The full numbers of the issues; writes docs/evidence/release-COMMIT.log.
     Release {
